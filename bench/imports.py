@@ -36,7 +36,7 @@ _BESIDE, _SMALL = 50_000, 20
 _PRODUCTS = 1_000  # of the memory runs: the emulator keeps all it is given in memory
 _ADJACENT = 500  # rows of one product that stand together there
 _QUEUE = "backroom-bench-import-chunks"
-_HIDDEN = 720  # seconds: the visibility timeout in infra/resources.yaml
+_HIDDEN = 1800  # seconds: the visibility timeout in infra/resources.yaml
 
 
 def main() -> None:

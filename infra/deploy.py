@@ -80,6 +80,7 @@ def _deploy(options: argparse.Namespace, known: stacks.Outputs) -> None:
             _chalice("deploy", stage)
         finally:
             record.push(stage, made["Bucket"])
+        steps.disks(stage)
         api, address = record.api(stage)["rest_api_id"], record.api(stage)["rest_api_url"]
     else:
         settings = record.settings(stage)

@@ -29,6 +29,8 @@ _PACKAGED = (
 )
 _STAGE = "packaged"  # a stage of the copy's own config: nothing of a real stage enters the zip
 _KEPT = 5
+# Megabytes of a function's disk: the planner keeps every place of a file of 5 GB there, and a copy.
+DISK = {"plan_import": 10_240}
 CACHE = PROJECT / ".local/packages"
 
 
@@ -157,6 +159,7 @@ def native(
                     "Environment": {"Variables": dict(environment)},
                     **{k: properties[k] for k in copied},
                     "MemorySize": size,
+                    **({"EphemeralStorage": {"Size": DISK[function]}} if function in DISK else {}),
                 },
             }
         elif resource["Type"] == "AWS::Serverless::Api":

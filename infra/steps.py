@@ -77,6 +77,15 @@ def app(
     return stacks.apply(stack(stage, "app"), template, {}, bucket=made["Bucket"])
 
 
+def disks(stage: str) -> None:
+    """Step 2 by Chalice, which cannot set the size of a function's disk."""
+    client = boto3.client("lambda")
+    for function, size in package.DISK.items():
+        name = f"backroom-{stage}-{function}"
+        client.get_waiter("function_updated_v2").wait(FunctionName=name)
+        client.update_function_configuration(FunctionName=name, EphemeralStorage={"Size": size})
+
+
 def triggers(
     stage: str,
     made: Mapping[str, str],

@@ -1,13 +1,11 @@
-"""The shop's products as an import sees them: the real ones, or those of a dry run."""
+"""The shop's products as an import finds and writes them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from typing import Final
 
-from chalicelib.imports import store
 from chalicelib.imports.model import ImportJob
-from chalicelib.products import model
 from chalicelib.products import store as products
 from chalicelib.products.model import Product
 from chalicelib.storage.commit import Commit, send_all
@@ -15,7 +13,6 @@ from chalicelib.undo import store as undo
 from chalicelib.values.batches import batches
 
 _AT_ONCE: Final = 40
-_MOST_SKUS: Final = 99  # of one product: AWS takes 100 items in a transaction
 
 Write = tuple[Product | None, Product]  # before (None: it is new) and after
 
@@ -60,35 +57,12 @@ class Catalogue:
 
 
 class DryRun(Catalogue):
-    """Stores the result for each product with the job, and reads that first."""
+    """Writes nothing."""
 
-    def by_slug(self, slugs: Iterable[str]) -> dict[str, Product]:
-        wanted = list(slugs)
-        would = self._would(wanted)
-        return {**super().by_slug(slug for slug in wanted if slug not in would), **would}
-
-    def by_sku(self, skus: Iterable[str]) -> dict[str, list[Product]]:
-        wanted = list(skus)
-        found = super().by_sku(wanted)
-        named = store.would_have(self._job_id, wanted)
-        known = {product.slug: product for same in found.values() for product in same}
-        known |= self._would({*known, *set().union(*named.values())})
-        for sku in wanted:
-            slugs = dict.fromkeys([*(product.slug for product in found[sku]), *sorted(named[sku])])
-            same = (known[slug] for slug in slugs if slug in known)
-            found[sku] = [product for product in same if sku in product.skus]
-        return found
-
-    def _would(self, slugs: Iterable[str]) -> dict[str, Product]:
-        found = store.would_be(self._job_id, slugs)
-        return {
-            slug: model.read(item["record"], {"quantities": item["quantities"]})
-            for slug, item in found.items()
-        }
-
-    def _commit(self, before: Product | None, after: Product, left: Mapping[str, str]) -> Commit:
-        item = {"record": model.stored(after), "quantities": dict(after.quantities)}
-        return store.would_put(self._job_id, after.slug, sorted(after.skus)[:_MOST_SKUS], item)
+    def write(
+        self, writes: Sequence[Write], left: Mapping[str, str] | None = None
+    ) -> list[Exception | None]:
+        return [None] * len(writes)
 
 
 def catalogue(job: ImportJob) -> Catalogue:

@@ -6,8 +6,8 @@
 | `reports/<job>/<part>.csv` | the failed rows of one chunk, without a header |
 | `reports/<job>.csv` | the report: header and all parts |
 | `reports/<job>/plan-<n>` | the messages of all chunks (`steps/lanes.py`) |
-| `reports/<job>/keys` | which products the file has rows of (`seen.py`) |
-| `reports/<job>/again` | which of them it has rows of at several places |
+| `reports/<job>/keys` | the keys of all products of the file, as sorted hashes |
+| `reports/<job>/apart` | the rows of products that have rows at several places, in order |
 
 Keys contain no text of clients.
 """
@@ -15,7 +15,7 @@ Keys contain no text of clients.
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from botocore.exceptions import ClientError
 
@@ -50,8 +50,8 @@ def _part_key(job_id: str, part: str) -> str:
     return f"reports/{job_id}/{part}.csv"
 
 
-def _keys_key(job_id: str, which: str) -> str:
-    return f"reports/{job_id}/{which}"
+def _seen_key(job_id: str, what: str) -> str:
+    return f"reports/{job_id}/{what}"
 
 
 def _plan_key(job_id: str, number: int) -> str:
@@ -111,13 +111,23 @@ def _got(**request: object) -> Any:
 # --- What the planner has seen --------------------------------------------------------------------
 
 
-def put_keys(job_id: str, data: bytes, which: str = "keys") -> None:
-    client().put_object(Bucket=settings.bucket(), Key=_keys_key(job_id, which), Body=data)
+def put_seen(job_id: str, what: str, data: IO[bytes]) -> None:
+    """`keys` or `apart`."""
+    data.seek(0)
+    client().put_object(Bucket=settings.bucket(), Key=_seen_key(job_id, what), Body=data)
 
 
-def read_keys(job_id: str, which: str = "keys") -> bytes:
-    data: bytes = _got(Key=_keys_key(job_id, which))["Body"].read()
+def read_seen(job_id: str, what: str, offset: int, length: int) -> bytes:
+    """A range of it, up to its end. Raises FileChanged."""
+    reply = _got(Key=_seen_key(job_id, what), Range=f"bytes={offset}-{offset + length - 1}")
+    data: bytes = reply["Body"].read()
     return data
+
+
+def size_of(job_id: str, what: str) -> int:
+    """In bytes; 0 if there is none."""
+    found = _head(_seen_key(job_id, what))
+    return int(found["ContentLength"]) if found else 0
 
 
 def put_plan(job_id: str, number: int, data: bytes) -> None:

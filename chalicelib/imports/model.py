@@ -1,6 +1,6 @@
 """Import jobs: requests and stored fields.
 
-A job counts in products, each once, wherever its rows are (`steps/tally.py`). It ends with
+A job counts in products, each once, wherever its rows are. It ends with
 created + updated + unchanged + failed = total, unless it was cancelled or failed as a whole.
 """
 
@@ -297,6 +297,10 @@ class ImportJob(jobs.Job):
         return int(self.fields[ProductOutcome.FAILED])
 
     @property
+    def with_errors(self) -> int:
+        return int(self.fields["withErrors"])
+
+    @property
     def has_report(self) -> bool:
         return "report" in self.fields
 
@@ -313,11 +317,6 @@ class ImportJob(jobs.Job):
     @property
     def all_chunks_done(self) -> bool:
         return self.is_read and int(self.fields["done"]) >= int(self.fields["chunks"])
-
-    @property
-    def has_repeats(self) -> bool:
-        """Whether a product may have rows at several places of the file."""
-        return bool(self.fields["repeats"])
 
     def given_up(self, now: datetime) -> tuple[str, ImportFailure] | None:
         """Since when, and why, the job has failed without being marked: so no job hangs after a

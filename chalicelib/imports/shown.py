@@ -88,7 +88,8 @@ class ImportJobSummary(TypedDict):
     created: Annotated[int, about("How many were created.")]
     updated: Annotated[int, about("How many were updated.")]
     unchanged: Annotated[int, about("How many needed no change.")]
-    failed: Annotated[int, about("How many failed.")]
+    failed: Annotated[int, about("Of how many nothing could be written.")]
+    withErrors: Annotated[int, about("How many have rows that failed, written or not.")]
     progress: Annotated[int, Field(description="Percent")]
     error: Annotated[ImportFailure | None, about("Why it failed; null: it did not.")]
     createdAt: Annotated[str, about("When it was created.")]
@@ -125,9 +126,8 @@ def show(job: ImportJob, now: datetime) -> dict[str, object]:
         "warnings": _warnings(job),
         "sourceJobId": fields.get("sourceJobId"),
         "total": fields.get("total"),
-        **{name: fields[name] for name in ("processed", *ProductOutcome)},
-        # In groups of rows, because a product may have several.
-        "progress": progress(job, "groups", "handled") if "groups" in fields else progress(job),
+        **{name: fields[name] for name in ("processed", *ProductOutcome, "withErrors")},
+        "progress": progress(job),
         "error": fields.get("error"),
         **{name: fields.get(name) for name in ("createdAt", "startedAt", "completedAt")},
     }
@@ -146,7 +146,7 @@ def show_whole(job: ImportJob) -> dict[str, object]:
         **dict.fromkeys(("errorReportUrl", "savedMapping")),
         **store.columns(job.id),
     }
-    if job.failed:
+    if job.with_errors:
         shown["errors"] = store.errors(job.id)
     if job.is_dry_run and (job.created or job.updated):
         shown["preview"] = store.previews_of(job.id)

@@ -6,19 +6,14 @@
 | columns of its file | `job_…` | `columns` |
 | row error | `job_…` | `error#<line>#<n>` |
 | product of a dry run that changes | `job_…` | `preview#<line>` |
-| finished chunk | `job_…` | `chunk#<n>`, `ordered#<n>`, `swept#<first>` |
-| groups left for later by a chunk | `job_…` | `deferred#<n>` |
-| rows of an incomplete product | `job_…` | `waiting#<product>#<line>` |
-| product whose rows are at several places | `job_…` | `product#<key>` (`steps/tally.py`) |
-| some of its groups that were counted | `job_…` | `counted#<chunk>#<n>` |
-| product of a dry run | `job_…` | `would#<slug>`; `would#sku <SKU>#<slug>` |
+| finished chunk | `job_…` | `chunk#<n>` |
 
 A chunk counts in the transaction that marks it as finished, so a chunk that runs twice counts once.
 All items except the job expire with its files.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from contextlib import suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,8 +23,8 @@ from chalicelib.imports.csv.records import FileFormat
 from chalicelib.imports.model import ImportJob, Options, ProductOutcome
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import INLINE_ERRORS, KIND, JobStatus, JobType, index_of
-from chalicelib.storage import round_trips, table
-from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage import table
+from chalicelib.storage.attributes import Item
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr, Condition
 from chalicelib.values import clock, ids
@@ -69,7 +64,7 @@ def create(
         **(source or {}),
         "createdAt": clock.iso(clock.now()),
         "uploadBy": clock.iso(clock.after(upload_seconds)),
-        **dict.fromkeys(("processed", "handled", "done", *ProductOutcome), 0),
+        **dict.fromkeys(("processed", "withErrors", "done", *ProductOutcome), 0),
     }
     commit = Commit()
     index = listing.change(commit, KIND, fields["id"], None, index_of(fields))
@@ -162,11 +157,14 @@ def columns(job_id: str) -> dict[str, object]:
     return {name: item[name] for name in _SHOWN_COLUMNS if name in item}
 
 
-def planned(job_id: str, chunks: int, total: int, groups: int, *, repeats: bool) -> None:
-    """The whole file was read: so many chunks with so many products, in so many groups; `repeats`:
-    some products may be at several places."""
-    found = {"chunks": chunks, "total": total, "groups": groups, "repeats": repeats}
-    jobs.update_if(job_id, _running & Attr("chunks").not_exists(), assign=found)
+def planned(job_id: str, chunks: int, total: int, refused: int) -> None:
+    """The whole file was read: so many chunks, with so many products, of which so many are too
+    large to be read."""
+    found = {"chunks": chunks, "total": total}
+    failed = dict.fromkeys(("processed", "withErrors", ProductOutcome.FAILED), refused)
+    when = _running & Attr("chunks").not_exists()
+    with suppress(table.ConditionFailed):
+        table.update(jobs.key(job_id), assign=found, add=failed, when=when)
 
 
 def fail(job_id: str, code: str, message: str, row: int | None = None) -> None:
@@ -193,84 +191,25 @@ def standing(job_id: str, chunk: str) -> tuple[ImportJob | None, bool]:
 
 
 def finish(
-    job_id: str,
-    chunk: str,
-    counts: OutcomeCounts,
-    *,
-    has_part: bool = False,
-    deferred: Mapping[str, object] | None = None,
-    settled: Iterable[Key] = (),
+    job_id: str, chunk: str, counts: OutcomeCounts, *, with_errors: int = 0, has_part: bool = False
 ) -> bool:
-    """Counts a chunk's results and marks it as finished, once: False if it already was.
-
-    `deferred`: groups left until all chunks are done. `settled`: at most 90 waiting rows
-    that are counted here.
-    """
-    pk, number = job_id, chunk.partition("#")[2]
+    """Counts a chunk's products by outcome, and those with errors, and marks it as finished, once:
+    False if it already was."""
     commit = Commit()
-    item = {"pk": pk, "sk": chunk, "part": has_part, "expiresAt": jobs.expires()}
+    item = {"pk": job_id, "sk": chunk, "part": has_part, "expiresAt": jobs.expires()}
     commit.put(item, when=table.absent)
-    for key in settled:
-        commit.delete(key, when=table.present)
-    if deferred:
-        commit.put({"pk": pk, "sk": f"deferred#{number}", **deferred, "expiresAt": jobs.expires()})
+    added = {str(name): n for name, n in counts.items()}
+    added |= {"processed": sum(counts.values()), "withErrors": with_errors, "done": 1}
     # In any state of the job: finished work is counted.
-    count(commit, job_id, counts, ends_chunk=chunk.startswith("chunk#"))
+    commit.update(jobs.key(job_id), add=added, when=table.present)
     return commit.sent()
 
 
-def count(
-    commit: Commit,
-    job_id: str,
-    counts: OutcomeCounts,
-    *,
-    handled: int | None = None,
-    ends_chunk: bool = False,
-    total: int = 0,
-) -> None:
-    """Adds to the counters of a job: products by outcome; `handled`: groups of rows, if their
-    number differs; `total`: products that the planner has not counted."""
-    added = {str(name): n for name, n in counts.items()}
-    added["processed"] = sum(counts.values())
-    added["handled"] = added["processed"] if handled is None else handled
-    if ends_chunk:
-        added["done"] = 1
-    if total:
-        added["total"] = total
-    commit.update(jobs.key(job_id), add=added, when=table.present)
-
-
-def next_deferred(job_id: str, after: str = "") -> Item | None:
-    """The groups that the first chunk after number `after` left for later."""
-    first = f"deferred#{after}~" if after else "deferred#"
-    rows = table.query(job_id, where=table.sk.between(first, "deferred#~"), limit=1)
-    return next(iter(rows.items), None)
-
-
-def deferred(job_id: str, number: str) -> Item | None:
-    return table.get((job_id, f"deferred#{number}"))
-
-
-def follow(job_id: str, number: str = "") -> None:
-    """Notes that the step after this one, or after all chunks, was begun."""
-    table.update(_followed_key(job_id, number), assign={"followed": True}, when=table.present)
-
-
-def was_followed(job_id: str, number: str = "") -> bool:
-    item = table.get(_followed_key(job_id, number))
-    return item is not None and "followed" in item
-
-
-def _followed_key(job_id: str, number: str) -> Key:
-    return (job_id, f"deferred#{number}") if number else jobs.key(job_id)
-
-
-def parts(job_id: str, step: str, after: str | None = None) -> tuple[list[str], str | None]:
-    """Chunks of a step with a part of the report, and where the next page starts, None at the
-    end."""
+def parts(job_id: str, after: str | None = None) -> tuple[list[str], str | None]:
+    """Chunks with a part of the report, and where the next page starts, None at the end."""
     rows = table.query(
         job_id,
-        where=table.sk.begins_with(f"{step}#"),
+        where=table.sk.begins_with("chunk#"),
         matching=Attr("part").eq(True),
         fields=("sk",),
         after=after,
@@ -341,36 +280,3 @@ def previews_of(job_id: str) -> list[dict[str, Any]]:
 
 def _row(preview: Mapping[str, Any]) -> int:
     return int(preview["row"])
-
-
-# --- Products of a dry run ----------------------------------------------------------------------
-
-
-def would_be(job_id: str, slugs: Iterable[str]) -> dict[str, Item]:
-    """The products of a dry run with these slugs."""
-    keys = {_would_key(job_id, slug): slug for slug in slugs}
-    found = table.batch_get(keys)
-    return {keys[key]: item["product"] for key, item in found.items()}
-
-
-def would_have(job_id: str, skus: Sequence[str]) -> dict[str, set[str]]:
-    """The slugs of a dry run's products that have, or had, each of these SKUs."""
-    begins = [table.sk.begins_with(_would_key(job_id, f"sku {sku}")[1] + "#") for sku in skus]
-    reads = [partial(table.everything.send, job_id, where=each) for each in begins]
-    found = round_trips.together(reads)
-    return {sku: {str(i["slug"]) for i in items} for sku, items in zip(skus, found, strict=True)}
-
-
-def would_put(job_id: str, slug: str, skus: Iterable[str], product: Mapping[str, Any]) -> Commit:
-    commit = Commit()
-    pk, sk = _would_key(job_id, slug)
-    commit.put({"pk": pk, "sk": sk, "product": product, "expiresAt": jobs.expires()})
-    for sku in skus:
-        pk, sk = _would_key(job_id, f"sku {sku}")
-        sk = f"{sk}#{ids.key_part(slug)}"
-        commit.put({"pk": pk, "sk": sk, "slug": slug, "expiresAt": jobs.expires()})
-    return commit
-
-
-def _would_key(job_id: str, name: str) -> Key:
-    return job_id, f"would#{ids.key_part(name)}"

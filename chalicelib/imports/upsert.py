@@ -1,29 +1,30 @@
-"""Groups of rows into the catalogue: look up, merge, write; repeated after concurrent changes.
+"""Products of a file into the catalogue: look up, merge, write; repeated after concurrent changes.
 
-A product stores which rows of which job it took last, and its version after them: `{job, source,
-rows: {line: outcome}, left}`. A repeated worker finds its results there and counts them. If a file
-has several groups for a product, it also stores the `file`, by its ETag and how it is read, and the
-last `line` at which one began: if that file is imported again, the groups before it change nothing.
+A product remembers the job that wrote it last, and what became of each product of its file that was
+this one: `{job, rows: {first line: outcome}}`. A repeated worker finds its results there and counts
+them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from chalicelib.imports import apply, preview
 from chalicelib.imports.catalogue import Catalogue, catalogue
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.records import CsvRecord
-from chalicelib.imports.formats import Format, ImportedProduct, Shop
+from chalicelib.imports.formats import ImportedProduct
 from chalicelib.imports.formats.cells import spoilt
 from chalicelib.imports.model import ImportJob, ImportMode, ProductOutcome
 from chalicelib.problems import Busy, Invalid
 from chalicelib.products.model import Product
 from chalicelib.products.store import ProductChanged, SkuTaken, SlugTaken
-from chalicelib.storage.idempotency import fingerprint
 from chalicelib.values import slugs
 
 _ROUNDS: Final = 6
+_DERIVED: Final = ("updatedAt", "index")
+
+Group = Sequence[CsvRecord]  # adjacent rows of one product
 
 
 class Superseded(Exception):
@@ -32,29 +33,80 @@ class Superseded(Exception):
 
 @dataclass(eq=False)
 class ProductRows:
-    """One group of rows, and its outcome. `errors`: why it failed.
+    """All rows of one product of the file, in groups of adjacent ones, and what becomes of it.
 
-    `slugs`: to look the product up; a new one gets the first free slug. `names`: the keys by which
-    the file may name it at other places.
+    A group with an error is not read, the others are. `read`: the product that rows describe.
+    `failed`: the groups with errors. `slugs`: to look the product up; a new one gets the first free
+    slug. `unread`: why later rows of the file are not among these.
     """
 
-    line: int
-    records: Sequence[CsvRecord]
-    imported: ImportedProduct
-    slugs: list[str] = field(default_factory=list)
-    names: list[str] = field(default_factory=list)
+    groups: Sequence[Group]
+    read: Callable[[Group], ImportedProduct]
     outcome: ProductOutcome | None = None
-    errors: list[RowError] = field(default_factory=list)
+    failed: list[tuple[Group, list[RowError]]] = field(default_factory=list)
+    unread: RowError | None = None
 
-    @classmethod
-    def of(cls, records: Sequence[CsvRecord], file_format: Format, shop: Shop) -> "ProductRows":
-        imported = file_format.product(records, shop)
-        rows = cls(records[0].line, records, imported)
-        if imported.errors:
-            rows.fail(imported.errors)
+    def __post_init__(self) -> None:
+        self.restart()
+
+    def restart(self) -> None:
+        """As before anything was refused."""
+        self.outcome, self.failed = None, []
+        self._good = list(self.groups)
+        self._read()
+
+    def _read(self) -> None:
+        """Reads the rows that have no error, until there are such, or none is left."""
+        while True:
+            records = [record for group in self._good for record in group]
+            self.imported = self.read(records)
+            if not self.imported.errors:
+                self.slugs = self._slugs()
+                return
+            self._put_aside(self.imported.errors)
+            if not self._good:
+                self.outcome = ProductOutcome.FAILED
+                return
+
+    def refuse(self, errors: Sequence[RowError]) -> None:
+        """Reads the product again without the groups that have these errors. It fails if those are
+        all, or if the errors are the product's as a whole."""
+        self._put_aside(errors)
+        if self._good:
+            self._read()
         else:
-            rows.slugs = rows._slugs()
-        return rows
+            self.outcome = ProductOutcome.FAILED
+
+    def _put_aside(self, errors: Sequence[RowError], *, is_whole: bool = False) -> None:
+        lines = {error.row for error in errors}
+        are_faulty = [any(row.line in lines for row in group) for group in self._good]
+        is_whole = is_whole or any(error.code in _OF_THE_WHOLE for error in errors)
+        if is_whole or not any(are_faulty):
+            are_faulty = [True] * len(self._good)
+        good = []
+        for group, is_faulty in zip(self._good, are_faulty, strict=True):
+            if not is_faulty:
+                good.append(group)
+                continue
+            here = {record.line for record in group}
+            own = [error for error in errors if error.row in here]
+            self.failed.append((group, own or [errors[0]._replace(row=group[0].line)]))
+        self._good = good
+
+    def fail(self, error: RowError) -> None:
+        """The product fails as a whole."""
+        self._put_aside([error], is_whole=True)
+        self.outcome = ProductOutcome.FAILED
+
+    @property
+    def line(self) -> int:
+        return self.groups[0][0].line
+
+    @property
+    def errors(self) -> list[RowError]:
+        """What is wrong with its rows, if anything is."""
+        found = [error for _, errors in self.failed for error in errors]
+        return [*found, self.unread] if self.unread else found
 
     def _slugs(self) -> list[str]:
         slug, name = self.imported.slug, self.name or ""
@@ -114,14 +166,6 @@ class ProductRows:
         sku = self.sku or next((v["sku"] for v in variants if v.get("sku")), None)
         return {"slug": self.imported.slug or None, "sku": sku, "name": self.name}
 
-    @property
-    def is_incomplete(self) -> bool:
-        """Whether a new product cannot be made of these rows alone."""
-        return self.imported.continues or self.imported.awaits_variants
-
-    def fail(self, errors: list[RowError]) -> None:
-        self.outcome, self.errors = ProductOutcome.FAILED, errors
-
     def error(self, column: str, code: str, message: str) -> RowError:
         return RowError(*self.imported.locate(column), code, message)
 
@@ -130,83 +174,51 @@ def _folded(name: str) -> str:
     return " ".join(name.casefold().split())
 
 
-@dataclass(frozen=True)
-class Create:
-    """A new product is created from this."""
-
-    whole: ImportedProduct
-
-
-class Wait:
-    """The rows stay without an outcome: others may complete their product."""
-
-
-class Fail:
-    """Nothing can complete the product."""
-
-
-class Beginnings:
-    """Decides about rows whose product does not exist, or did not for earlier rows."""
-
-    def fetch(self, rows: Sequence[ProductRows]) -> None:
-        """Reads the data needed to decide about these, if any is."""
-
-    def earlier(self, row: ProductRows) -> Sequence[ProductRows]:
-        """The rows that come before these in the file and wait for the same product."""
-        return []
-
-    def answer(self, rows: Sequence[ProductRows]) -> Create | Wait | Fail:
-        """The decision about the first groups of a product: one, then one more, while they wait."""
-        raise NotImplementedError
+# Errors of a product, whatever its rows are.
+_OF_THE_WHOLE: Final = {"missing_name", "missing_price", "exists", "not_found"}
 
 
 @dataclass
 class _Target:
-    """The product of some rows: as it was read, and after them."""
+    """A product of the catalogue, or a new one: as it was read, and after the rows for it."""
 
     before: Product | None
     rows: list[ProductRows]
     slug: str = ""
     after: Product | None = None
     outcomes: dict[ProductRows, ProductOutcome] = field(default_factory=dict)
-    done: Mapping[str, str] = field(default_factory=dict)
 
 
 class Upsert:
-    """The groups of one chunk. `source`: the chunk's name, which sorts in the order of chunks.
+    """The products of one chunk.
 
     `is_running`: called before writes; whether the job is still running. It raises Superseded.
-    `is_in_file`: whether the file may have a product's own rows; None while that is unknown: rows
-    that depend on it then stay without an outcome.
+    `is_in_file`: whether the file has a product's own rows.
     """
 
     def __init__(
         self,
         job: ImportJob,
-        source: str,
         is_running: Callable[[], bool],
-        is_in_file: Callable[[Product], bool] | None = None,
+        is_in_file: Callable[[Product], bool],
     ) -> None:
         self.job = job
-        self.source = source
         self._is_running = is_running
         self._is_in_file = is_in_file
         self._catalogue: Catalogue = catalogue(job)
-        self._file = _read_file(job)
         # A first import finds nothing by SKU, so it looks nothing up until a concurrent change.
-        self._asks_for_skus = job.met_products or not source.startswith("chunk#")
+        self._asks_for_skus = job.met_products
         self._left: dict[str, str] = {}  # SKUs, and the products that no longer have them
         self.previews: list[dict[str, object]] = []  # of a dry run
 
-    def run(self, rows: Iterable[ProductRows], beginnings: Beginnings) -> None:
-        """Gives every group its outcome, unless it waits, or the job has ended meanwhile."""
+    def run(self, rows: Iterable[ProductRows]) -> None:
+        """Gives every product its outcome, unless the job has ended meanwhile."""
         todo = [row for row in rows if row.outcome is None]
         has_written = False
         for _ in range(_ROUNDS):
             targets = self._targets(todo)
-            beginnings.fetch([row for target in targets for row in target.rows])
             for target in targets:
-                self._fold(target, beginnings)
+                self._fold(target)
             changed = [target for target in targets if target.after is not target.before]
             if changed and not self._is_running() and not has_written:
                 # What an earlier run has written is counted; nothing more is.
@@ -217,7 +229,7 @@ class Upsert:
                 for row, outcome in target.outcomes.items():
                     row.outcome = outcome
             for row in todo:
-                row.outcome, row.errors = None, []
+                row.restart()
             if not todo:
                 return
         raise Busy
@@ -233,8 +245,8 @@ class Upsert:
                 target.outcomes.clear()
                 self._note(failure)
             elif isinstance(failure, Invalid):
-                for row in target.rows:
-                    row.fail([row.error("slug", failure.code, failure.message)])
+                for row in target.outcomes:
+                    row.fail(row.error("slug", failure.code, failure.message))
                 target.outcomes.clear()
             elif failure is not None:
                 raise failure
@@ -249,10 +261,6 @@ class Upsert:
             # If the next round finds nothing by that SKU, its product was deleted, or has another
             # SKU.
             self._left[failure.sku] = failure.product_id
-
-    def _is_new(self, target: _Target) -> bool:
-        updates = all(row.imported.only_updates for row in target.rows)
-        return target.before is None and self.job.mode is not ImportMode.UPDATE and not updates
 
     # --- Which product is meant ---
 
@@ -280,9 +288,6 @@ class Upsert:
         for row in lost:
             same = _having(row, by_sku)
             if same and (row.gives_slug or row.is_known_by_name):
-                if self._is_in_file is None:
-                    del found[row]
-                    continue
                 # If the file has the product's own rows, this is another product with that SKU.
                 same = [product for product in same if not self._is_in_file(product)]
             if len(same) > 1:
@@ -290,43 +295,52 @@ class Upsert:
                 sku = next(sku for sku in row.skus if sku in same[0].skus)
                 there = f'{len(same)} products have the SKU "{sku}"'
                 message = f"{there} or another SKU of these rows: {ids}."
-                row.fail([row.error("sku", "ambiguous_sku", message)])
+                row.fail(row.error("sku", "ambiguous_sku", message))
                 del found[row]
             elif same:
                 found[row] = same[0]
 
     # --- What becomes of it ---
 
-    def _done(self, product: Product) -> Mapping[str, str]:
-        """What an earlier run of this chunk did to the product: the outcome of each group."""
-        memory = product.imported
-        if memory.get("job") == self.job.id and memory["source"] == self.source:
-            rows: Mapping[str, str] = memory["rows"]
-            return rows
-        return {}
+    def _fold(self, target: _Target) -> None:
+        """Applies the rows of one product in the order of the file, in memory."""
+        done = self._done(target.before)
+        for row in sorted(target.rows, key=lambda row: row.line):
+            while row.outcome is None:
+                try:
+                    changed, outcome = self._apply(row, target)
+                except apply.Refused as refused:
+                    row.refuse(refused.errors)
+                    continue
+                if str(row.line) in done:
+                    outcome = ProductOutcome(done[str(row.line)])
+                else:
+                    target.after = changed
+                target.outcomes[row] = outcome
+                break
+        before, after = target.before, target.after
+        if before and after and len(target.outcomes) > 1 and _is_same(before, after):
+            # Several products of the file that are one here may undo what each other did.
+            target.after = before
+            for row in target.outcomes:
+                unchanged = ProductOutcome.UNCHANGED
+                target.outcomes[row] = ProductOutcome(done.get(str(row.line), unchanged))
 
-    def _fold(self, target: _Target, beginnings: Beginnings) -> None:
-        """Applies the groups of one product in the order of the file, in memory."""
-        if target.before is not None:
-            target.done = self._done(target.before)
-            memory = target.before.imported
-            if memory.get("job") == self.job.id and memory["source"] > self.source:
-                self._is_running()  # a later chunk has begun, so this one may be finished
-        begin = self._begin if self._is_new(target) else self._continue
-        for row in begin(target, beginnings):
-            try:
-                target.after, target.outcomes[row] = self._apply(row, target)
-            except apply.Refused as refused:
-                row.fail(refused.errors)
+    def _done(self, product: Product | None) -> Mapping[str, str]:
+        """What this job did to the product already: the outcome by line."""
+        if product is None or product.imported.get("job") != self.job.id:
+            return {}
+        rows: Mapping[str, str] = product.imported["rows"]
+        return rows
 
-    def _apply(self, row: ProductRows, target: _Target) -> tuple[Product | None, ProductOutcome]:
+    def _apply(self, row: ProductRows, target: _Target) -> tuple[Product, ProductOutcome]:
         product = target.after
-        if str(row.line) in target.done:
-            return product, ProductOutcome(target.done[str(row.line)])
         if product is None:
-            what = "import" if self.job.mode is ImportMode.UPDATE else "file"
-            message = f"There is no such product, and this {what} only updates."
-            raise apply.Refused([row.error("slug", "not_found", message)])
+            if self.job.mode is ImportMode.UPDATE or row.imported.only_updates:
+                what = "import" if self.job.mode is ImportMode.UPDATE else "file"
+                message = f"There is no such product, and this {what} only updates."
+                raise apply.Refused([row.error("slug", "not_found", message)])
+            return apply.created(row.imported, target.slug), ProductOutcome.CREATED
         is_ours = target.before is None or product.imported.get("job") == self.job.id
         if self.job.mode is ImportMode.CREATE and not is_ours:
             message = "The product exists, and this import only creates."
@@ -334,88 +348,18 @@ class Upsert:
         after = apply.changed(row.imported, product)
         if not self.job.options.allow_zero_prices:
             apply.refuse_zero_prices(row.imported, product, after)
-        if after is product or self._was_followed(row, product):
-            return product, ProductOutcome.UNCHANGED
-        return after, ProductOutcome.UPDATED
-
-    def _was_followed(self, row: ProductRows, product: Product) -> bool:
-        """Whether an earlier import of the same file continued after the row and left the product
-        unchanged since: then a later row decides."""
-        memory = product.imported
-        is_same_file = memory.get("file") == self._file and memory["job"] != self.job.id
-        return is_same_file and row.line < memory["line"] and memory["left"] == product.etag
-
-    def _begin(self, target: _Target, beginnings: Beginnings) -> list[ProductRows]:
-        """Begins a product with its first groups; returns the remaining ones."""
-        start = 0
-        for end in range(1, len(target.rows) + 1):
-            rows = target.rows[start:end]
-            answer = beginnings.answer(rows)
-            if isinstance(answer, Create) and self._create(target, rows, answer.whole):
-                return target.rows[end:]
-            if isinstance(answer, Fail):
-                for row in rows:
-                    row.fail([apply.missing(row.imported, row.line, _lacks(row))])
-            if not isinstance(answer, Wait):
-                start = end
-        return []
-
-    def _continue(self, target: _Target, beginnings: Beginnings) -> list[ProductRows]:
-        """The rows, after those that waited for the product until another created it."""
-        if target.before is None or ProductOutcome.CREATED in target.done.values():
-            return target.rows
-        names = {row.product: row for row in target.rows}
-        earlier = [row for each in names.values() for row in beginnings.earlier(each)]
-        return [*sorted(earlier, key=lambda row: row.line), *target.rows]
-
-    def _create(self, target: _Target, rows: list[ProductRows], whole: ImportedProduct) -> bool:
-        """Creates one product, perhaps of rows from several places: one group creates it, the
-        others add to it."""
-        try:
-            target.after = apply.created(whole, target.slug)
-        except apply.Refused as refused:
-            for row in rows:
-                own = [error for error in refused.errors if error.row == row.line]
-                row.fail(own or refused.errors)
-            return False
-        first, *others = rows
-        target.outcomes = {
-            first: ProductOutcome.CREATED,
-            **dict.fromkeys(others, ProductOutcome.UPDATED),
-        }
-        return True
+        return after, ProductOutcome.UNCHANGED if after is product else ProductOutcome.UPDATED
 
     def _marked(self, target: _Target) -> Product:
         assert target.after is not None
-        rows: dict[str, object] = {
-            str(row.line): outcome for row, outcome in target.outcomes.items()
-        }
-        memory: dict[str, Any] = {
-            "job": self.job.id,
-            "source": self.source,
-            "rows": {**target.done, **rows},
-            "left": target.after.etag,
-        }
-        came_before = not self.source.startswith("chunk#") or len(rows) > 1
-        if came_before and self._is_the_files(target.before):
-            memory |= {"file": self._file, "line": max(map(int, memory["rows"]))}
+        rows = {str(row.line): outcome for row, outcome in target.outcomes.items()}
+        memory = {"job": self.job.id, "rows": {**self._done(target.before), **rows}}
         return target.after.remembering(memory)
 
-    def _is_the_files(self, product: Product | None) -> bool:
-        """Whether only this import has written the product since the import began."""
-        if product is None:
-            return True
-        memory = product.imported
-        if memory.get("job") == self.job.id:
-            return bool(memory.get("left") == product.etag)
-        return bool(product.fields["updatedAt"] < self.job.fields["startedAt"])
 
-
-def _read_file(job: ImportJob) -> str:
-    """The file, and how the user chose to have it read: with another mapping, it is another one."""
-    options = job.options
-    sent = [options.mapping, options.format, options.encoding, options.delimiter, options.location]
-    return f"{job.etag} {fingerprint(sent)[:16]}" if any(sent) else job.etag
+def _is_same(before: Product, after: Product) -> bool:
+    fields = {**after.fields, **{name: before.fields[name] for name in _DERIVED}}
+    return fields == before.fields and after.quantities == before.quantities
 
 
 def _by_slug(row: ProductRows, products: Mapping[str, Product]) -> Product | None:
@@ -431,7 +375,3 @@ def _having(row: ProductRows, by_sku: Mapping[str, list[Product]]) -> list[Produ
         return by_sku[row.sku]
     found = {product.id: product for sku in row.skus for product in by_sku.get(sku, ())}
     return list(found.values())
-
-
-def _lacks(row: ProductRows) -> str:
-    return "name" if row.imported.continues else "price"

@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 KEPT_SECONDS: Final = 30 * 86_400  # as long as resources.yaml keeps the files of imports
 # A worker that does not know that its job has ended is stopped before (.chalice/config.json).
-WORKER_SECONDS: Final = 180
+WORKER_SECONDS: Final = 330
 _PREVIEW_BYTES: Final = 200_000
 
 # Types of jobs whose request may name a person, and the parts of it that never do.

@@ -56,44 +56,37 @@ class Thing:
 @dataclass
 class Expected:
     things: dict[str, Thing] = field(default_factory=dict)
-    outcomes: dict[str, set[str]] = field(default_factory=dict)
-    updates: int = 0  # groups that changed a product
+    outcomes: dict[str, str] = field(default_factory=dict)
+    with_errors: int = 0
 
     @property
     def counts(self) -> Counter[str]:
-        """Each product once, by the worst or else the strongest outcome of its groups."""
-        ranks = ("failed", "created", "updated", "unchanged")
-        foremost = (min(of, key=ranks.index) for of in self.outcomes.values())
-        return Counter(foremost)
-
-    def note(self, slug: str, outcome: str) -> None:
-        self.outcomes.setdefault(slug, set()).add(outcome)
-        self.updates += outcome == "updated"
+        return Counter(self.outcomes.values())
 
 
 def expected(rows: list[Row], shop: dict[str, Thing]) -> Expected:
-    """The shop after the file, read row by row. Adjacent rows with one slug are one group."""
+    """The shop after the file. Adjacent rows with one slug are one group; a group with a bad row is
+    not read. All others of a product are read as one, in the order of the file."""
     result = Expected({slug: _copy(thing) for slug, thing in shop.items()})
-    waiting: dict[str, list[list[Row]]] = {}
+    of: dict[str, list[list[Row]]] = {}
     for group in _groups(rows):
-        slug = group[0].slug
-        if any(row.is_bad for row in group):
-            result.note(slug, "failed")
-        elif slug in result.things:
-            before = _copy(result.things[slug])
-            _apply(result.things[slug], group)
-            same = before == result.things[slug]
-            result.note(slug, "unchanged" if same else "updated")
-        elif not any(row.name for row in group):
-            waiting.setdefault(slug, []).append(group)
+        of.setdefault(group[0].slug, []).append(group)
+    for slug, groups in of.items():
+        good = [row for group in groups if not any(r.is_bad for r in group) for row in group]
+        thing = result.things.get(slug)
+        is_made = bool(good) and (thing is not None or any(row.name for row in good))
+        if any(row.is_bad for group in groups for row in group) or not is_made:
+            result.with_errors += 1
+        if not is_made:
+            result.outcomes[slug] = "failed"
+        elif thing is None:
+            result.things[slug] = Thing("", "")
+            _apply(result.things[slug], good)
+            result.outcomes[slug] = "created"
         else:
-            groups = [*waiting.pop(slug, []), group]
-            thing = Thing("", "")
-            _apply(thing, [row for each in groups for row in each])
-            result.things[slug] = thing
-            result.note(slug, "created")
-    for slug in waiting:
-        result.note(slug, "failed")
+            before = _copy(thing)
+            _apply(thing, good)
+            result.outcomes[slug] = "unchanged" if thing == before else "updated"
     return result
 
 

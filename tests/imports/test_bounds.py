@@ -106,7 +106,7 @@ def test_any_rows_become_a_product_or_errors(
     bound = file_format(header)
     for record in records:
         bound.key(record.cells)
-        bound.alias(record.cells)
+        bound.aliases(record.cells, bound.key(record.cells))
         bound.joins(records[0].cells, record.cells)
     product = bound.product(records, SHOPS[0])
     assert "unreadable_row" not in {error.code for error in product.errors}

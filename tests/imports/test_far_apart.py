@@ -1,14 +1,10 @@
 """Rows of one product at different places of a file, and the order in which they count."""
 
-import copy
-import json
 from functools import partial
 from typing import Any
 
 import pytest
 
-from chalicelib import settings
-from chalicelib.imports import files
 from chalicelib.imports.steps import plan as planner
 from tests.support.dynamodb_double import Fault
 from tests.support.import_desk import Desk
@@ -18,7 +14,7 @@ HEADER = "slug,name,price,description,variantTitle,variantSku,variantPrice,stock
 
 @pytest.fixture
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planner, "plan", partial(planner.plan, rows=4))
+    monkeypatch.setattr(planner, "cut", partial(planner.cut, rows=4))
 
 
 def fillers(first: int, many: int = 5) -> str:
@@ -74,42 +70,6 @@ def test_the_later_row_wins_though_the_worker_crashed_that_created_the_product(d
     (variant,) = desk.products()["a"]["variants"]
     assert (variant["price"], variant["stock"]) == ("9.00", 7)
     assert ("product.updated", "a") not in desk.events()
-
-
-@pytest.mark.usefixtures("small_chunks")
-@pytest.mark.parametrize("crash", [None, "BatchGetItem", "TransactWriteItems"])
-def test_the_later_row_wins_though_a_client_creates_the_product_while_the_earlier_waits(
-    desk: Desk, crash: str | None
-) -> None:
-    waiting = "".join(f"a,,,,V{n},A-{n},4,1\n" for n in range(3)) + fillers(0)
-    waiting += "".join(f"a,,,,V{n},A-{n},5,\n" for n in range(3, 70)) + fillers(1000)
-    job = desk.send(HEADER + waiting + "a,A,5,,V0,A-0,9,7\n" + fillers(2000))
-    given = {"name": "A", "slug": "a", "price": 3, "variants": [{"title": "V0", "sku": "A-0"}]}
-    created: list[int] = []
-    crashed: list[int] = []
-
-    def faults(operation: str, request: Any) -> Fault | None:
-        if created and operation == crash and not crashed and "'a'" not in str(request):
-            crashed.append(1)
-            return Fault.CRASH_AFTER
-        if not created and operation == "Query" and len(waits(desk, job)) == 2:
-            created.append(1)
-            assert desk.shop.post("/api/admin/products", given).status == 201
-        return None
-
-    desk.dynamodb.faults = faults
-    done = desk.finished(job)
-    assert created and (crash is None or crashed)
-    assert waits(desk, job) == []
-    assert (done["created"], done["updated"], done["failed"], done["total"]) == (15, 1, 0, 16)
-    variants = desk.products()["a"]["variants"]
-    shown = [(v["price"], v["stock"]) for v in variants]
-    assert shown == [("9.00", 7), ("4.00", 1), ("4.00", 1), *[("5.00", None)] * 67]
-
-
-def waits(desk: Desk, job: str) -> list[str]:
-    keys = [(item["pk"]["S"], item["sk"]["S"]) for item in desk.dynamodb.items(settings.table())]
-    return [sk for pk, sk in keys if pk == job and sk.startswith("waiting#")]
 
 
 @pytest.mark.usefixtures("small_chunks")
@@ -181,19 +141,6 @@ def test_a_variation_without_its_parent_fails_alone_beside_a_product_with_the_pa
 
 
 @pytest.mark.usefixtures("small_chunks")
-def test_a_product_without_a_price_is_read_a_limited_number_of_times(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    reads = []
-    read = files.read
-    monkeypatch.setattr(files, "read", lambda *part: reads.append(part) or read(*part))
-    rows = "".join(f"a,A,,,,,,\nb{n},B,1,,,,,\n" for n in range(30))
-    job = desk.imported(HEADER + rows)
-    assert (job["created"], job["failed"], job["total"]) == (30, 1, 31)
-    assert 31 < len(reads) < 70
-
-
-@pytest.mark.usefixtures("small_chunks")
 def test_a_parent_without_a_price_waits_for_its_variations(desk: Desk) -> None:
     header = "ID,Type,SKU,Name,Regular price,Parent,Attribute 1 value(s)\n"
     others = "".join(f"{n},simple,S{n},N{n},3,,\n" for n in range(100, 105))
@@ -258,10 +205,10 @@ def test_the_compare_at_price_is_that_of_the_cheapest_variant(desk: Desk, first:
     assert desk.imported(rows)["unchanged"] == 2
 
 
-def test_a_new_product_has_the_slug_of_its_first_row(desk: Desk) -> None:
+def test_a_new_product_has_the_slug_of_its_name(desk: Desk) -> None:
     job = desk.imported("sku,name,price\nX,Hat,\nY,B,1\nX,Cap,5\n")
     assert (job["created"], job["failed"]) == (2, 0)
-    assert (desk.products()["hat"]["name"], desk.products()["hat"]["price"]) == ("Cap", "5.00")
+    assert (desk.products()["cap"]["name"], desk.products()["cap"]["price"]) == ("Cap", "5.00")
 
 
 @pytest.mark.usefixtures("small_chunks")
@@ -297,31 +244,3 @@ def test_two_products_with_one_name_are_distinguished_by_sku(desk: Desk) -> None
     assert desk.imported(rows)["created"] == 2
     assert desk.imported(rows)["unchanged"] == 2
     assert sorted(p["sku"] for p in desk.products().values()) == ["H-1", "H-2"]
-
-
-@pytest.mark.usefixtures("small_chunks")
-def test_a_slow_worker_reports_nothing_about_rows_that_another_has_finished(desk: Desk) -> None:
-    price = "slug,name,price\n"
-    job_id = desk.send(price + "a,A,0\n" + few(0) + "a,A,0\n" + few(10) + "a,A,5\nb,B,free\n")
-    desk.uploaded(job_id)
-    while True:
-        message, *others = desk.messages()
-        if json.loads(message["body"])["step"] == "ordered":
-            break
-        for each in (message, *others):
-            desk.handle(each)
-
-    def others_finish() -> None:
-        desk.handle(copy.deepcopy(message))
-        desk.work()
-
-    desk.meanwhile("BatchGetItem", others_finish, nth=2)  # when the slow one reads the product
-    desk.handle_again(message)
-    job = desk.job(job_id)
-    assert (job["status"], job["failed"]) == ("COMPLETED", 1)
-    assert [error["code"] for error in job["errors"]] == ["not_an_amount"]
-    assert desk.products()["a"]["price"] == "5.00"
-
-
-def few(first: int) -> str:
-    return "".join(f"f{n},F{n},1\n" for n in range(first, first + 5))

@@ -46,7 +46,7 @@ def test_a_job_whose_planning_never_ended_fails(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job_id = desk.send(LONG)
-    monkeypatch.setattr(planner, "plan", broken)
+    monkeypatch.setattr(planner, "cut", broken)
     with pytest.raises(MemoryError):
         desk.uploaded(job_id)
     assert desk.job(job_id)["status"] == "RUNNING"

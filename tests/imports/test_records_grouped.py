@@ -1,30 +1,65 @@
-"""The rows of a product stay together, and workers read the products that the planner counted."""
+"""Rows of one product stay together, and workers read the products that the planner counted."""
 
+import io
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.imports.csv.groups import MOST_ROWS, Chunk, Unreadable, grouped, plan
+from chalicelib.imports.csv import places as planning
+from chalicelib.imports.csv.chunks import Chunk, cut
+from chalicelib.imports.csv.groups import MOST_ROWS, Group, grouped, groups
 from chalicelib.imports.csv.opening import Table, open_csv
+from chalicelib.imports.csv.places import Places, hashed
 from chalicelib.imports.csv.records import read
-from chalicelib.imports.csv.seen import Seen
 from chalicelib.imports.formats import Format, read_as
 
 HEADER = "Handle,Title,Variant SKU,Variant Price\n"
+OWN = "slug,name,price,sku\n"
 
 
-def planned(data: bytes, **options: Any) -> tuple[Table, Format, list[Chunk | Unreadable]]:
-    table = open_csv([data])
-    file_format = read_as(table.format.header)
-    return table, file_format, list(plan(table.records(), file_format, **options))
+class Planned:
+    """A file, its chunks, and what is copied."""
 
+    def __init__(self, text: str, **options: Any) -> None:
+        self.data = text.encode()
+        self.table: Table = open_csv([self.data])
+        self.format: Format = read_as(self.table.format.header)
+        self.groups: list[Group] = list(groups(self.table.records(), self.format))
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as keys:
+            with closing(Places(folder, lambda: False)) as places:
+                for group in self.groups:
+                    places.add(group)
+                places.join(keys)
+                copy = io.BytesIO()
+                pieces = (self.data[at : at + 3] for at in range(0, len(self.data), 3))
+                places.copy_apart(pieces, copy)
+                self.copy = copy.getvalue()
+                self.chunks: list[Chunk] = list(cut(places.products(), **options))
+            keys.seek(0)
+            self.keys = keys.read()
 
-def handles(data: bytes, chunk: Chunk, table: Table, file_format: Format) -> list[list[str]]:
-    part = data[chunk.offset : chunk.offset + chunk.length]
-    groups = grouped(read(part, table.format, chunk.offset, chunk.line), file_format)
-    return [[record.cells[0] for record in group] for group in groups]
+    def products(self, chunk: Chunk) -> Iterator[list[int]]:
+        """The lines of each product of a chunk."""
+        for line, offset, length in chunk.file:
+            part = self.data[offset : offset + length]
+            for group in grouped(read(part, self.table.format, offset, line), self.format):
+                yield [record.line for record in group]
+        for begin, parts in chunk.apart:
+            lines, at = [], begin
+            for line, length in parts:
+                found = read(self.copy[at : at + length], self.table.format, at, line)
+                lines += [record.line for record in found]
+                at += length
+            yield lines
+
+    @property
+    def all_products(self) -> list[list[int]]:
+        return sorted(lines for chunk in self.chunks for lines in self.products(chunk))
 
 
 lines = st.lists(
@@ -37,74 +72,112 @@ lines = st.lists(
 
 
 @given(lines, st.integers(1, 7))
-def test_workers_read_the_products_that_the_planner_counted(parts, rows):
-    data = (HEADER + "\n".join(["z,Z,z,1", *parts])).encode()
-    table, file_format, chunks = planned(data, rows=rows)
-    whole = open_csv([data])
-    expected = [[r.cells[0] for r in group] for group in grouped(whole.records(), file_format)]
-    found = []
-    for chunk in chunks:
-        assert isinstance(chunk, Chunk)
-        groups = handles(data, chunk, table, file_format)
-        assert len(groups) == chunk.products
-        assert sum(map(len, groups)) == chunk.rows
-        found += groups
-    assert found == expected
+def test_workers_read_the_products_that_the_planner_counted(parts: list[str], rows: int) -> None:
+    text = HEADER + "\n".join(["z,Z,z,1", *parts])
+    file = Planned(text, rows=rows)
+    expected: dict[str, list[int]] = {}
+    for group in grouped(open_csv([file.data]).records(), file.format):
+        expected.setdefault(group[0].cells[0], []).extend(record.line for record in group)
+    assert file.all_products == sorted(expected.values())
+    for chunk in file.chunks:
+        assert len(list(file.products(chunk))) == chunk.products
+        assert chunk.products == 1 or chunk.rows <= rows
 
 
-def test_a_chunk_ends_between_products_and_has_about_the_requested_rows():
-    rows = "".join(f"p{i // 3},P,s{i},1\n" for i in range(90))
-    _, _, chunks = planned((HEADER + rows).encode(), rows=20)
-    assert [chunk.rows for chunk in chunks] == [18] * 5
-    assert [chunk.line for chunk in chunks] == [2, 20, 38, 56, 74]
+def test_a_chunk_ends_between_products_and_has_about_the_requested_rows() -> None:
+    file = Planned(HEADER + "".join(f"p{i // 3},P,s{i},1\n" for i in range(90)), rows=20)
+    assert [chunk.rows for chunk in file.chunks] == [18] * 5
+    assert [chunk.line for chunk in file.chunks] == [2, 20, 38, 56, 74]
 
 
-def test_a_row_without_a_handle_belongs_to_the_product_above():
-    data = (HEADER + "a,A,s,1\n,,t,2\nb,B,u,3\n").encode()
-    table, file_format, chunks = planned(data)
-    assert handles(data, chunks[0], table, file_format) == [["a", ""], ["b"]]
+def test_a_row_without_a_handle_belongs_to_the_product_above() -> None:
+    assert Planned(HEADER + "a,A,s,1\n,,t,2\nb,B,u,3\n").all_products == [[2, 3], [4]]
 
 
-def test_distant_rows_of_a_product_are_separate_groups():
-    data = (HEADER + "a,A,s,1\nb,B,t,2\na,,u,3\n").encode()
-    table, file_format, chunks = planned(data)
-    assert handles(data, chunks[0], table, file_format) == [["a"], ["b"], ["a"]]
+def test_distant_rows_of_a_product_are_read_together_in_their_order() -> None:
+    many = 1_000
+    rows = "".join(f"p{n * 7 % many},P,s{n},1\n" for n in range(3 * many))
+    file = Planned(HEADER + rows)
+    assert file.all_products == [[2 + n, 2 + n + many, 2 + n + 2 * many] for n in range(many)]
+    assert len(file.chunks) == 16, "at most 200 rows each"
+    assert not any(chunk.file for chunk in file.chunks)
 
 
-def test_a_product_with_too_many_rows_fails_alone():
+def test_a_product_with_too_many_rows_is_of_no_chunk() -> None:
     many = "".join(f"m,M,s{i},1\n" for i in range(MOST_ROWS + 1))
-    _, _, parts = planned((HEADER + "a,A,s,1\n" + many + "b,B,t,1\n").encode())
-    before, failed, after = parts
-    assert (before.rows, after.rows) == (1, 1)
-    assert isinstance(failed, Unreadable)
-    assert failed.error[:3] == (3, "", "too_many_rows")
+    file = Planned(HEADER + "a,A,s,1\n" + many + "b,B,t,1\n")
+    assert file.all_products == [[2], [MOST_ROWS + 4]]
+    (error,) = (group.error for group in file.groups if group.error)
+    assert error[:3] == (3, "", "too_many_rows")
 
 
-def test_a_product_with_a_giant_record_is_not_sent_to_a_worker():
+def test_rows_at_several_places_beyond_the_most_are_not_read() -> None:
+    rows = "".join(f"m,M,s{i},1\nb{i},B,t,1\n" for i in range(MOST_ROWS + 3))
+    file = Planned(HEADER + rows)
+    (errors,) = (chunk.errors for chunk in file.chunks if chunk.errors)
+    assert {line: error[:3] for line, error in errors.items()} == {
+        2: (2 + 2 * MOST_ROWS, "", "too_many_rows")
+    }
+    assert len(next(lines for lines in file.all_products if lines[0] == 2)) == MOST_ROWS
+
+
+def test_a_product_with_a_giant_record_is_of_no_chunk() -> None:
     giant = 'a,"' + "x" * 3_000_000 + '",s,1\n'
-    _, _, parts = planned((HEADER + "a,A,s,1\n" + giant + "b,B,t,1\n").encode())
-    failed, after = parts
-    assert isinstance(failed, Unreadable)
-    assert (failed.line, failed.rows, failed.error.row) == (2, 2, 3)
+    file = Planned(HEADER + "a,A,s,1\n" + giant + "b,B,t,1\n")
+    failed, _ = file.groups
+    assert failed.error and (failed.line, failed.rows, failed.error.row) == (2, 2, 3)
     assert failed.error.code == "record_too_large"
-    assert after.line == 4
+    assert file.all_products == [[4]]
 
 
-def test_variations_next_to_their_parent_are_grouped_by_id_and_by_sku():
+def test_variations_are_read_with_their_parent_by_id_and_by_sku() -> None:
     header = "ID,Type,SKU,Name,Regular price,Parent\n"
     rows = '45,variation,V1,"Tee - Red",9,id:44\n44,variable,TEE,Tee,,\n46,variation,V2,T,9,TEE\n'
-    data = (header + rows).encode()
-    _, _, chunks = planned(data)
-    assert [chunk.products for chunk in chunks] == [1]
+    assert Planned(header + rows).all_products == [[2, 3, 4]]
+    others = "".join(f"{n},simple,S{n},N,1,\n" for n in range(3))
+    apart = others.join(line + "\n" for line in rows.splitlines())
+    assert [2, 6, 10] in Planned(header + apart).all_products
+
+
+def test_a_sku_joins_rows_that_have_nothing_else_if_one_product_has_it() -> None:
+    file = Planned(OWN + ",,2,X\nb,B,1,Y\na,A,1,X\nc,C,1,\n,,3,X\n")
+    assert file.all_products == [[2, 4, 6], [3], [5]]
+    file = Planned(OWN + "a,A,1,X\nc,C,1,\nb,B,1,X\nd,D,1,\n,,3,X\n")
+    assert file.all_products == [[2], [3], [4], [5], [6]]
+    (errors,) = (chunk.errors for chunk in file.chunks)
+    assert {line: error.code for line, error in errors.items()} == {6: "shared_key"}
+
+
+def test_one_sku_in_a_thousand_products_joins_none_of_them() -> None:
+    rows = "".join(f"p{n},P,1,X\n" for n in range(1_000))
+    assert len(Planned(OWN + rows + "q,Q,1,\n,,2,X\n").all_products) == 1_002
+
+
+def test_the_keys_of_a_file_are_sorted_and_each_there_once() -> None:
+    file = Planned(OWN + "a,A,1,X\nb,B,1,Y\nA,A,1,X\n")
+    keys = memoryview(file.keys).cast("q").tolist()
+    assert keys == sorted(hashed(["a", "sku X", "b", "sku Y"]))
+
+
+def test_no_time_left_ends_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planning, "_STEPS", 1)
+    late = iter([False])
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        closing(Places(folder, lambda: next(late, True))) as places,
+    ):
+        places.add(Group(0, 1, 2, 1, {"a"}, set()))
+        with pytest.raises(planning.sqlite3.OperationalError):
+            places.join(io.BytesIO())
 
 
 @pytest.mark.parametrize(
-    "data",
+    "text",
     [
-        b"sku,name,price,attribute_set_code\nMug,mug,1,Default\nHat,Hat,1,Default\n",
-        b"Handle,Title,Variant SKU,Variant Price\nmug,Mug,,1\nhat,Hat,,1\n",
+        "sku,name,price,attribute_set_code\nMug,mug,1,Default\nHat,Hat,1,Default\n",
+        "Handle,Title,Variant SKU,Variant Price\nmug,Mug,,1\nhat,Hat,,1\n",
     ],
 )
-def test_unique_products_are_not_marked_as_repeated(data):
-    _, _, (chunk,) = planned(data, seen=Seen.for_file(0))
-    assert (chunk.products, chunk.repeated) == (2, ())
+def test_nothing_of_unique_products_is_copied(text: str) -> None:
+    file = Planned(text)
+    assert (len(file.all_products), file.copy) == (2, b"")

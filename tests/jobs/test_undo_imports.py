@@ -146,11 +146,12 @@ def test_an_import_that_waits_for_a_mapping_cannot_be_undone(jobs: JobDesk) -> N
 def test_a_product_changed_by_several_chunks_is_restored_completely(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(planner, "plan", partial(planner.plan, rows=4))
-    known = jobs.product(name="Coat", slug="coat", price="10.00")
-    rows = [f"coat,Coat,{n},{n}\n" + "".join(f"f-{n}{m},F,1,\n" for m in range(5)) for n in "123"]
-    job = imported(jobs, "slug,name,price,description\n" + "".join(rows))
-    assert (job["created"], job["updated"]) == (15, 1)
+    monkeypatch.setattr(planner, "cut", partial(planner.cut, rows=4))
+    known = jobs.product(name="Coat", slug="coat", price="10.00", sku="C")
+    names = {"1": "coat,Coat,1,1,", "2": ",Coat,2,2,C", "3": "coat,Coat,3,3,"}
+    rows = [f"{row}\n" + "".join(f"f-{n}{m},F,1,,\n" for m in range(5)) for n, row in names.items()]
+    job = imported(jobs, "slug,name,price,description,sku\n" + "".join(rows))
+    assert (job["created"], job["updated"]) == (15, 2)
     assert jobs.now(known)["price"] == "3.00"
     assert jobs.counted(undo(jobs, job)) == {"deleted": 15, "updated": 1}
     assert like(jobs.now(known)) == like(known)
@@ -159,9 +160,9 @@ def test_a_product_changed_by_several_chunks_is_restored_completely(
 def test_the_remaining_changes_of_a_product_are_undone(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(planner, "plan", partial(planner.plan, rows=1))
-    known = jobs.product(name="Coat", slug="coat", price="10.00")
-    job = imported(jobs, "slug,name,price\ncoat,Coat,1\nhat,Hat,1\ncoat,Coat,2\n")
+    monkeypatch.setattr(planner, "cut", partial(planner.cut, rows=1))
+    known = jobs.product(name="Coat", slug="coat", price="10.00", sku="C")
+    job = imported(jobs, "slug,name,price,sku\ncoat,Coat,1,\nhat,Hat,1,\n,,2,C\n")
     first, _ = log.entries(job["id"], "", 25)[0][known["id"]]
     commit = Commit()  # an undo that came between a cancellation and the last of its writes
     log.mark(commit, [first], "job_1")

@@ -1,10 +1,9 @@
-"""The rows of one product stay together: records become groups, and groups become chunks.
+"""Adjacent records of one product are a group.
 
-Adjacent records of one product are a group. The planner cuts a file into chunks at the same places
-at which a worker finds its groups again.
+`places.py` joins the groups of one product that are apart.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple, Protocol
 
 from chalicelib.imports.csv.faults import RowError
@@ -21,8 +20,8 @@ class Keys(Protocol):
         """Which product a row belongs to; empty: to the product of the row above."""
         ...
 
-    def alias(self, cells: list[str]) -> str:
-        """Another key by which rows of the same product may name it, or empty."""
+    def aliases(self, cells: list[str], key: str) -> Sequence[str]:
+        """Keys other than `key`, the row's own, by which rows of the same product may name it."""
         ...
 
     def joins(self, above: list[str], cells: list[str]) -> bool:
@@ -35,163 +34,95 @@ def name_key(name: str) -> str:
     return f"name {' '.join(name.casefold().split())}" if name else ""
 
 
-class Chunk(NamedTuple):
-    """A byte range for one worker: `rows` records, the first on `line`.
+class _Names(NamedTuple):
+    """The keys of a group, to which each record adds its own."""
 
-    `products`: groups of products that are new in the file; `repeated`: the lines on which the
-    other groups begin, whose product came earlier (or, seldom, is taken for one that did).
+    keys: set[str]
+    aliases: set[str]
+
+
+class Group(NamedTuple):
+    """Adjacent records of one product, by their place in the file: `rows` records, the first on
+    `line`. `keys`: by which they name the product; `aliases`: other keys by which other rows may
+    name it. `error`: why nobody reads them; they are too large.
     """
 
     offset: int
     length: int
     line: int
     rows: int
-    products: int
-    repeated: tuple[int, ...] = ()
-
-
-class Unreadable(NamedTuple):
-    """A product that no worker gets: it, or one of its records, is too large. It counts as one."""
-
-    offset: int
-    length: int
-    line: int
-    rows: int
-    error: RowError
-
-
-class Group(NamedTuple):
-    """Adjacent records of one product, and the keys by which they name it."""
-
-    records: list[CsvRecord]
-    names: tuple[str, ...]
-
-
-def groups(records: Iterable[CsvRecord], keys: Keys) -> Iterator[Group]:
-    held: list[CsvRecord] = []
-    names: tuple[str, ...] = ()
-    for first, record, known_as in _marked(records, keys):
-        if first and held:
-            yield Group(held, _distinct(names))
-            held = []
-        held.append(record)
-        names = known_as
-    if held:
-        yield Group(held, _distinct(names))
-
-
-def _distinct(names: Iterable[str]) -> tuple[str, ...]:
-    """The names that are given, each once: case makes no difference, as in `seen.py`."""
-    return tuple({name.casefold(): name for name in names if name}.values())
+    keys: set[str]
+    aliases: set[str]
+    error: RowError | None = None
 
 
 def grouped(records: Iterable[CsvRecord], keys: Keys) -> Iterator[list[CsvRecord]]:
     """The records of each group."""
-    return (group.records for group in groups(records, keys))
+    held: list[CsvRecord] = []
+    for names, record in _marked(records, keys):
+        if names is not None and held:
+            yield held
+            held = []
+        held.append(record)
+    if held:
+        yield held
 
 
-def plan(
-    records: Iterable[CsvRecord],
-    keys: Keys,
-    rows: int = 200,
-    size: int = LARGEST_RECORD,
-    seen: Callable[[str], bool] = lambda key: False,
-) -> Iterator[Chunk | Unreadable]:
-    """Cut a file into chunks of at most `rows` records and `size` bytes, if no product has more.
-    `seen` notes the key of a group, and tells whether it was asked about that key before.
-
-    A product of more than MOST_ROWS records or LARGEST_GROUP bytes, or with a record above
-    LARGEST_RECORD, comes out by itself as Unreadable. Everything is in the order of the file.
-    """
-    chunk: Chunk | None = None
-    for group in _measured(records, keys, seen):
-        if isinstance(group, Unreadable):
-            if chunk:
-                yield chunk
-            chunk = None
-            yield group
-            continue
-        if chunk:
-            length = group.offset + group.length - chunk.offset
-            if chunk.rows + group.rows <= rows and length <= size:
-                chunk = Chunk(
-                    chunk.offset,
-                    length,
-                    chunk.line,
-                    chunk.rows + group.rows,
-                    chunk.products + group.products,
-                    chunk.repeated + group.repeated,
-                )
-                continue
-            yield chunk
-        chunk = group
-    if chunk:
-        yield chunk
-
-
-def _measured(
-    records: Iterable[CsvRecord], keys: Keys, seen: Callable[[str], bool]
-) -> Iterator[Chunk | Unreadable]:
-    """Each group as a chunk of its own, without holding its records."""
+def groups(records: Iterable[CsvRecord], keys: Keys) -> Iterator[Group]:
+    """The place of each group, without holding its records."""
     begin, end, line, rows = 0, 0, 0, 0
     too_large: RowError | None = None
-    names: tuple[str, ...] = ()
+    held = _Names(set(), set())
 
-    def measured() -> Chunk | Unreadable:
-        group = _group(begin, end, line, rows, too_large)
-        repeated = [seen(name) for name in _distinct(names)]  # a list, as `seen` records each name
-        if isinstance(group, Chunk) and any(repeated):
-            return group._replace(products=0, repeated=(line,))
-        return group
+    def group() -> Group:
+        error = too_large or refused(line, rows, end - begin)
+        return Group(begin, end - begin, line, rows, *held, error)
 
-    for first, record, known_as in _marked(records, keys):
-        if first:
+    for names, record in _marked(records, keys):
+        if names is not None:
             if rows:
-                yield measured()
-            begin, line, rows, too_large = record.offset, record.line, 0, None
-        end, names = record.offset + record.length, known_as
+                yield group()
+            begin, line, rows, too_large, held = record.offset, record.line, 0, None, names
+        end = record.offset + record.length
         rows += 1
         if record.length > LARGEST_RECORD:
             too_large = too_large or record.problem
     if rows:
-        yield measured()
+        yield group()
 
 
-def _group(
-    begin: int, end: int, line: int, rows: int, too_large: RowError | None
-) -> Chunk | Unreadable:
-    if too_large is None and rows > MOST_ROWS:
-        message = f"This product has {rows} rows; at most {MOST_ROWS} are read."
-        too_large = RowError(line, "", "too_many_rows", message)
-    if too_large is None and end - begin > LARGEST_GROUP:
+def refused(line: int, rows: int, size: int) -> RowError | None:
+    """The error of a product that is too large to be read."""
+    if rows > MOST_ROWS:
+        message = f"This product has more than {MOST_ROWS} rows: those from here on are not read."
+        return RowError(line, "", "too_many_rows", message)
+    if size > LARGEST_GROUP:
         message = f"The rows of this product are larger than {LARGEST_GROUP >> 20} MB together."
-        too_large = RowError(line, "", "product_too_large", message)
-    if too_large is not None:
-        return Unreadable(begin, end - begin, line, rows, too_large)
-    return Chunk(begin, end - begin, line, rows, 1)
+        return RowError(line, "", "product_too_large", message)
+    return None
 
 
-def _marked(
-    records: Iterable[CsvRecord], keys: Keys
-) -> Iterator[tuple[bool, CsvRecord, tuple[str, str]]]:
-    """Whether a product begins with a record, the record, and the product's keys so far."""
-    current: str | None = None
-    alias = ""
+def _marked(records: Iterable[CsvRecord], keys: Keys) -> Iterator[tuple[_Names | None, CsvRecord]]:
+    """Each record; with the first of a group, the group's keys, to which later records add."""
+    names: _Names | None = None
     above: list[str] = []
     for record in records:
         key = keys.key(record.cells)
-        same = current is not None and (not key or key in (current, alias))
-        if not same and current is not None and keys.joins(above, record.cells):
-            same = True
-            current, alias = key, alias or current
-        above = record.cells
-        if not same:
+        also = keys.aliases(record.cells, key) if key else ()
+        is_same = names is not None and (
+            not key
+            or key in names.keys
+            or key in names.aliases
+            or keys.joins(above, record.cells)
             # A product's own row may follow rows that name the product by its other key.
-            also = keys.alias(record.cells) if key else ""
-            if also and also == current:
-                same, alias = True, key
-            else:
-                current, alias = key, also
-        elif key == current and not alias:
-            alias = keys.alias(record.cells)
-        yield not same, record, (current or "", alias)
+            or not names.keys.isdisjoint(also)
+        )
+        above = record.cells
+        if names is None or not is_same:
+            names = _Names(set(), set())
+            yield names, record
+        else:
+            yield None, record
+        if key:
+            names.keys.add(key)
+            names.aliases.update(also)

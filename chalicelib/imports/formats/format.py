@@ -126,11 +126,12 @@ class Format:
             return str(self.readings.get("slug", reading.handle)(slug))
         return name_key(self.sheet.cell(cells, "name"))
 
-    def alias(self, cells: list[str]) -> str:
-        """Another key by which rows of the same product may name it, or empty."""
-        if self.sheet.cell(cells, "slug"):
-            return ""
-        return slug_of(self.sheet.cell(cells, "name")[:1000])
+    def aliases(self, cells: list[str], key: str) -> Sequence[str]:
+        """Keys other than `key`, the row's own, by which rows of the same product may name it."""
+        if not key.startswith("name "):
+            return ()
+        slug = slug_of(self.sheet.cell(cells, "name")[:1000])
+        return (slug,) if slug else ()
 
     def joins(self, above: list[str], cells: list[str]) -> bool:
         """Whether a row belongs to the product of the row above, though their keys differ."""

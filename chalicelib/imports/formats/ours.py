@@ -2,6 +2,7 @@
 picture of the product whose slug it repeats."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import ClassVar
 
 from chalicelib.imports.csv.groups import name_key
@@ -44,6 +45,10 @@ class Ours(Format):
     sku_names_product = True
     own_prices = True
 
+    @cached_property
+    def _skus(self) -> list[str]:
+        return [field for field in ("sku", "variantSku") if field in self.sheet]
+
     @classmethod
     def fits(cls, columns: Sequence[str]) -> bool:
         """Every column is one of ours, no two give the same field, and they say which product and
@@ -64,13 +69,14 @@ class Ours(Format):
             return f"sku {sku}"
         return name_key(name)
 
-    def alias(self, cells: list[str]) -> str:
-        """A row of prices may know by its SKU what another row knows by its slug."""
-        slug, sku = self.sheet.cell(cells, "slug"), self.sheet.cell(cells, "sku")
-        of_variant = any(self.sheet.cell(cells, field) for field in _OF_VARIANT)
-        if slug and sku and not of_variant:
-            return f"sku {sku}"
-        return "" if slug or sku else super().alias(cells)
+    def aliases(self, cells: list[str], key: str) -> Sequence[str]:
+        """Other rows may know a product by a SKU alone, or its options by its name."""
+        skus = (self.sheet.cell(cells, field) for field in self._skus)
+        known = [each for sku in skus if sku and (each := f"sku {sku}") != key]
+        if key.startswith("name "):
+            return [*known, *super().aliases(cells, key)]
+        name = self.sheet.cell(cells, "name") if key.startswith("sku ") else ""
+        return [*known, name_key(name)] if name else known
 
     def is_variant(self, row: Row) -> bool:
         return row.any(_OF_VARIANT)
@@ -79,6 +85,10 @@ class Ours(Format):
         return row["variantTitle"] or super().title_of(row)
 
     def row(self, draft: Draft, row: Row) -> None:
+        title = _title_by_sku(draft, row)
+        if title is not None:
+            self.fill(draft, draft.variant(row, title), row)
+            return
         of_variant = self.is_variant(row)
         super().row(draft, row)
         for key, (field, value) in self.prices(draft, row).items():
@@ -92,7 +102,7 @@ class Ours(Format):
 
     def fill(self, draft: Draft, variant: DraftVariant, row: Row) -> None:
         variant.put("variantSku", "sku")
-        if row["option"] and not row["variantSku"]:
+        if not row["variantSku"] and (row["option"] or not self.is_variant(row)):
             variant.put("sku", "sku")
         # On a variant's row, `variantPrice` and `price` both give the variant's price.
         own = draft.amount(row, "variantPrice")
@@ -100,3 +110,11 @@ class Ours(Format):
         if price:
             variant.set(price[0], "price", price[1])
         self.stock(variant, row)
+
+
+def _title_by_sku(draft: Draft, row: Row) -> str | None:
+    """The title of the variant that a row knows by its SKU alone."""
+    if not row["sku"] or row.any(("slug", "name", *_OF_VARIANT)):
+        return None
+    named = (each for each in draft.rows if each["variantSku"] == row["sku"])
+    return next((each["variantTitle"] for each in named), None)

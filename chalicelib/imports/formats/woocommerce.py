@@ -56,11 +56,11 @@ class WooCommerce(Format):
             return parent or sku
         return sku or (f"id:{number}" if number else name)
 
-    def alias(self, cells: list[str]) -> str:
-        sku, number, kind, parent = (
-            self.sheet.cell(cells, field) for field in ("sku", "id", "kind", "parent")
-        )
-        return f"id:{number}" if sku and number and not _is_variation(kind, parent) else ""
+    def aliases(self, cells: list[str], key: str) -> Sequence[str]:
+        number, kind, parent = (self.sheet.cell(cells, each) for each in ("id", "kind", "parent"))
+        known = f"id:{number}"
+        is_named = number and key != known and not _is_variation(kind, parent)
+        return (known,) if is_named else ()
 
     def row(self, draft: Draft, row: Row) -> None:
         if _is_variation(row["kind"], row["parent"]):

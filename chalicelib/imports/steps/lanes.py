@@ -29,29 +29,29 @@ class Plan:
     def __init__(self, job_id: str) -> None:
         self._job_id = job_id
         self._size = _page()
-        self._count = 0
+        self.count = 0
         self._first: list[ChunkMessage] = []
         self._kept: list[ChunkMessage] = []
 
     def add(self, message: ChunkMessage) -> None:
-        page, place = divmod(self._count, self._size)
+        page, place = divmod(self.count, self._size)
         if place == 0:
             message = {**message, "page": page, "pageSize": self._size}
         if page < _AHEAD:
             self._first.append(message)
         self._kept.append(message)
-        self._count += 1
+        self.count += 1
         if len(self._kept) == _KEPT_TOGETHER:
             self._keep()
 
     def send(self) -> None:
         """Called after the whole file was read."""
-        if self._kept and self._count > len(self._first):
+        if self._kept and self.count > len(self._first):
             self._keep()
         queue.send(self._first)
 
     def _keep(self) -> None:
-        number = (self._count - 1) // _KEPT_TOGETHER
+        number = (self.count - 1) // _KEPT_TOGETHER
         files.put_plan(self._job_id, number, json.dumps(self._kept).encode())
         self._kept = []
 

@@ -1,32 +1,33 @@
-"""From a file in S3 to chunks on the queue: the file is streamed once.
+"""From a file in S3 to chunks on the queue: the file is streamed once, or twice if products have
+rows at several places.
 
 A planner that runs again after a crash cuts the same chunks and sends the same messages; finished
 chunks ignore them.
 """
 
+import sqlite3
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing
 from itertools import chain, islice
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any, Final
 
 from chalicelib import telemetry
 from chalicelib.imports import columns, files, store
 from chalicelib.imports.csv import workbooks
+from chalicelib.imports.csv.chunks import cut
 from chalicelib.imports.csv.encodings import Undecided
-from chalicelib.imports.csv.faults import FileRejected
-from chalicelib.imports.csv.groups import Chunk, Unreadable, plan
+from chalicelib.imports.csv.faults import FileRejected, RowError
+from chalicelib.imports.csv.groups import groups
 from chalicelib.imports.csv.opening import open_csv
-from chalicelib.imports.csv.seen import Seen
-from chalicelib.imports.model import (
-    LONGEST_HEADER,
-    ImportJob,
-    ProductOutcome,
-    UnknownColumnsMode,
-)
+from chalicelib.imports.csv.places import Places
+from chalicelib.imports.csv.records import CsvRecord
+from chalicelib.imports.formats import Format
+from chalicelib.imports.model import LONGEST_HEADER, ImportJob, UnknownColumnsMode
 from chalicelib.imports.steps import advance
 from chalicelib.imports.steps.lanes import Plan
-from chalicelib.imports.steps.queue import ChunkMessage
-from chalicelib.jobs.model import JobStatus
+from chalicelib.jobs.model import INLINE_ERRORS, JobStatus
 from chalicelib.products import store as products
 
 # Lambda ends a function after 900 s. docs/import.md#the-job says how long 5 GB take.
@@ -100,17 +101,46 @@ def _plan(waiting: ImportJob) -> None:
             raise files.FileChanged
         return
     if not job.is_read:
-        cut, seen, lanes = _Cut(job), Seen.for_file(size), Plan(job_id)
-        for part in cut.messages(plan(chain(first, records), file_format, seen=seen)):
-            lanes.add(part)
-        files.put_keys(job_id, bytes(seen.bits))
-        if cut.repeats:
-            assert seen.again is not None
-            files.put_keys(job_id, seen.again.packed(), "again")
-        lanes.send()
-        store.planned(job_id, cut.chunks, cut.products, cut.groups, repeats=cut.repeats > 0)
-        telemetry.info("import planned", jobId=job_id, chunks=cut.chunks, products=cut.products)
-    advance.after_chunks(job_id, is_mine=True)
+        _cut(job, chain(first, records), file_format, again)
+    advance.after_chunks(job_id)
+
+
+def _cut(
+    job: ImportJob,
+    records: Iterator[CsvRecord],
+    file_format: Format,
+    again: Callable[[], Iterator[bytes]],
+) -> None:
+    """Reads the whole file, and sends its products to the workers."""
+    ends = time.monotonic() + _PLANNING_SECONDS
+    refused: list[RowError] = []
+    count = 0
+    with TemporaryDirectory() as folder, ExitStack() as opened:
+        places = opened.enter_context(closing(Places(folder, lambda: time.monotonic() > ends)))
+        try:
+            for group in groups(records, file_format):
+                places.add(group)
+                if group.error is not None:
+                    count += 1
+                    refused = sorted([*refused, group.error])[:INLINE_ERRORS]
+            keys, apart = (opened.enter_context(TemporaryFile(dir=folder)) for _ in range(2))
+            places.join(keys)
+            files.put_seen(job.id, "keys", keys)
+            if places.are_apart:
+                places.copy_apart(again(), apart)
+                files.put_seen(job.id, "apart", apart)
+            total, lanes = count, Plan(job.id)
+            for number, chunk in enumerate(cut(places.products())):
+                total += chunk.products
+                message = {"job": job.id, "step": "chunk", "number": f"{number:08d}"}
+                lanes.add({**message, **chunk.as_dict()})
+        except sqlite3.OperationalError as error:
+            why = "The file has too many rows for one import: split it."
+            raise FileRejected("too_many_rows", why) from error
+    store.put_errors(job.id, [(error, {}) for error in refused])
+    lanes.send()
+    store.planned(job.id, lanes.count, total, count)
+    telemetry.info("import planned", jobId=job.id, chunks=lanes.count, products=total)
 
 
 def _convert(job: ImportJob, size: int, pieces: Iterator[bytes]) -> None:
@@ -119,42 +149,3 @@ def _convert(job: ImportJob, size: int, pieces: Iterator[bytes]) -> None:
     options = job.options
     files.put(job.id, workbooks.converted(pieces, options.sheet, options.delimiter))
     telemetry.info("workbook converted", jobId=job.id, size=size)
-
-
-class _Cut:
-    """The parts of a file, numbered; unreadable ones are finished here."""
-
-    def __init__(self, job: ImportJob) -> None:
-        self._job = job
-        self._deadline = time.monotonic() + _PLANNING_SECONDS
-        self.chunks = 0
-        self.products = 0
-        self.repeats = 0
-
-    @property
-    def groups(self) -> int:
-        return self.products + self.repeats
-
-    def messages(self, parts: Iterator[Chunk | Unreadable]) -> Iterator[ChunkMessage]:
-        for part in parts:
-            if time.monotonic() > self._deadline:
-                message = "The file has too many rows for one import: split it."
-                raise FileRejected("too_many_rows", message, part.line)
-            number = f"{self.chunks:08d}"
-            self.chunks += 1
-            if isinstance(part, Unreadable):
-                self.products += 1
-                store.put_errors(self._job.id, [(part.error, {})])
-                store.finish(self._job.id, f"chunk#{number}", {ProductOutcome.FAILED: 1})
-                continue
-            self.products += part.products
-            self.repeats += len(part.repeated)
-            yield {
-                "job": self._job.id,
-                "step": "chunk",
-                "number": number,
-                "offset": part.offset,
-                "length": part.length,
-                "line": part.line,
-                "repeated": list(part.repeated),
-            }

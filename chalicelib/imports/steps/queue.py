@@ -3,9 +3,7 @@
 | step | |
 |---|---|
 | `copy` | copies the file of one job, or its report, to the upload of another |
-| `chunk` | a part of the file; any number at once |
-| `ordered` | groups left for later by a chunk; one step after another, in the order of the file |
-| `leftover` | rows whose product was never completed |
+| `chunk` | some products of the file; any number at once |
 | `report` | the report, and the end of the job |
 """
 

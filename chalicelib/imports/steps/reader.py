@@ -1,75 +1,107 @@
-"""The file of a job, as groups of rows."""
+"""The products of a chunk, from the file of their job."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, lru_cache, partial
-from typing import Any
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, Final
 
-from chalicelib import settings, threads
+from chalicelib import settings
 from chalicelib.imports import columns, files
-from chalicelib.imports.csv.groups import Group, groups, name_key
+from chalicelib.imports.csv.faults import RowError
+from chalicelib.imports.csv.groups import grouped, name_key
+from chalicelib.imports.csv.places import KEY_BYTES, hashed
 from chalicelib.imports.csv.records import read
-from chalicelib.imports.csv.seen import Seen
-from chalicelib.imports.formats import Format, Shop
+from chalicelib.imports.formats import Shop
 from chalicelib.imports.model import ImportJob
-from chalicelib.imports.steps.waiting import Waiting
-from chalicelib.imports.upsert import ProductRows
+from chalicelib.imports.upsert import Group, ProductRows
 from chalicelib.products.model import Product
 from chalicelib.values import clock
+
+_WHOLE: Final = 4 << 20  # bytes of keys that are read at once; of more, the place is estimated
+_AROUND: Final = 6  # standard deviations
 
 
 class Reader:
     def __init__(self, job: ImportJob) -> None:
         self.job = job
-        self.format: Format = columns.of_job(job)
+        self.format = columns.of_job(job)
         today, location = clock.now().date(), job.options.location
         self.shop = Shop(settings.currency(), today, location)
 
-    def rows(self, part: Mapping[str, object]) -> list[ProductRows]:
-        """The groups of a byte range that begins and ends between products."""
-        return [self._rows(group) for group in self._groups(part)]
+    def products(self, chunk: Mapping[str, Any]) -> list[ProductRows]:
+        """The products of a chunk, as `csv/chunks.py` describes it."""
+        errors = {int(line): RowError(*error) for line, error in chunk["errors"].items()}
+        found = [*self._of_file(chunk["file"]), *self._apart(chunk["apart"])]
+        return [self._rows(groups, errors.get(groups[0][0].line)) for groups in found]
 
-    def waiting(self, waiting: Sequence[Waiting]) -> list[ProductRows]:
-        found = threads.together([partial(self._groups, vars(row)) for row in waiting])
-        return [self._rows(group) for (group,) in found]
-
-    def whole(self, rows: Sequence[ProductRows]) -> ProductRows:
-        """One product of rows from several places of the file."""
-        return self._rows(Group([record for row in rows for record in row.records], ()))
-
-    @cached_property
-    def seen(self) -> Seen:
-        """All keys of the file."""
-        return Seen(bytearray(files.read_keys(self.job.id)))
-
-    def _rows(self, group: Group) -> ProductRows:
-        rows = ProductRows.of(group.records, self.format, self.shop)
-        again = _again(self.job.id)
-        if again is not None and any(name in again for name in group.names):
-            rows.names = list(group.names)
+    def _rows(self, groups: list[Group], error: RowError | None) -> ProductRows:
+        rows = ProductRows(groups, lambda rows: self.format.product(rows, self.shop))
+        if error and error.row == rows.line:
+            rows.fail(error)
+        elif error:
+            rows.unread = error
         return rows
 
-    def _groups(self, part: Mapping[str, Any]) -> list[Group]:
-        offset, length, line = int(part["offset"]), int(part["length"]), int(part["line"])
-        data = files.read(self.job.id, self.job.etag, offset, length)
-        return list(groups(read(data, self.job.format, offset, line), self.format))
+    def _of_file(self, places: list[tuple[int, int, int]]) -> Iterator[list[Group]]:
+        """Products of adjacent rows."""
+        if not places:
+            return
+        (_, begin, _), (_, last, length) = places[0], places[-1]
+        data = files.read(self.job.id, self.job.etag, begin, last + length - begin)
+        for line, offset, length in places:
+            part = data[offset - begin : offset - begin + length]
+            for group in grouped(read(part, self.job.format, offset, line), self.format):
+                yield [group]
+
+    def _apart(self, products: list[tuple[int, list[tuple[int, int]]]]) -> Iterator[list[Group]]:
+        """Products of groups that are apart in the file."""
+        if not products:
+            return
+        (begin, _), (last, groups) = products[0], products[-1]
+        end = last + sum(length for _, length in groups)
+        data = files.read_seen(self.job.id, "apart", begin, end - begin)
+        for at, groups in products:
+            found: list[Group] = []
+            start = at
+            for line, length in groups:
+                part = data[start - begin : start - begin + length]
+                found.append(list(read(part, self.job.format, start, line)))
+                start += length
+            yield found
+
+    def is_in_file(self, product: Product) -> bool:
+        """Whether rows of the file have the product's own slug or name."""
+        keys = (product.slug, name_key(product.fields["name"]))
+        return any(map(_has(self.job.id), hashed(keys)))
 
 
 @lru_cache(2)
-def _again(job_id: str) -> Seen | None:
-    """The keys that the file has at several places, if there are any. The planner stores them
-    before any chunk starts."""
-    try:
-        return Seen.unpacked(files.read_keys(job_id, "again"))
-    except files.FileChanged:
-        return None
+def _has(job_id: str) -> Callable[[int], bool]:
+    """Whether a file has a key, by its hash. All workers of a job find the same keys."""
+    size = files.size_of(job_id, "keys")
+    count = size // KEY_BYTES
+
+    def keys(first: int, last: int) -> "array[int]":
+        found: array[int] = array("q")
+        if last > first:
+            place = (first * KEY_BYTES, (last - first) * KEY_BYTES)
+            found.frombytes(files.read_seen(job_id, "keys", *place))
+        return found
+
+    if size <= _WHOLE:
+        whole = keys(0, count)
+        return lambda wanted: _is_among(wanted, whole)
+
+    def has(wanted: int) -> bool:
+        """Hashes are spread evenly, so the place of one is nearly known."""
+        near = (wanted + (1 << 63)) * count >> 64
+        around = _AROUND * int(count**0.5) // 2 + 1
+        return _is_among(wanted, keys(max(0, near - around), min(count, near + around)))
+
+    return has
 
 
-def is_in_file(reader: Reader) -> Callable[[Product], bool]:
-    """Whether rows of the file have a product's own slug or name; true by mistake for a few
-    (`Seen`)."""
-
-    def names(product: Product) -> bool:
-        keys = (product.slug, name_key(product.fields["name"]))
-        return any(key in reader.seen for key in keys)
-
-    return names
+def _is_among(wanted: int, keys: "array[int]") -> bool:
+    at = bisect_left(keys, wanted)
+    return at < len(keys) and keys[at] == wanted

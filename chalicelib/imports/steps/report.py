@@ -18,7 +18,6 @@ from chalicelib.imports.model import ImportJob
 from chalicelib.imports.upsert import ProductRows
 from chalicelib.values.batches import batches
 
-_STEPS: Final = ("chunk", "ordered", "swept")
 _PIECE: Final = 8 << 20  # bytes; S3 takes 10,000 pieces, of at least 5 MB
 _PATIENCE_SECONDS: Final = 30
 _READERS: Final = 8
@@ -29,7 +28,7 @@ def put_errors(job: ImportJob, failed: Iterable[ProductRows]) -> None:
     number = numbers(job.format, job.has_numbers_of_source)
     errors = []
     for row in failed:
-        shown = {record.line: number(record) for record in row.records}
+        shown = {record.line: number(record) for group in row.groups for record in group}
         errors += [
             (error._replace(row=shown.get(error.row, error.row)), row.named) for error in row.errors
         ]
@@ -52,10 +51,9 @@ def assemble(job: ImportJob, state: Mapping[str, Any]) -> Mapping[str, object] |
     most a piece and a few parts are in memory."""
     started = time.monotonic()
     upload, etags = state.get("upload"), list(state.get("etags", ()))
-    step, after = str(state.get("step", _STEPS[0])), state.get("after")
     held = bytearray() if etags else bytearray(next(report(job.format, [])))
     is_empty = not etags
-    for place, data in _parts(job.id, step, after):
+    for chunk, data in _parts(job.id, state.get("after")):
         held += data
         is_empty = False
         if len(held) < _PIECE:
@@ -67,7 +65,7 @@ def assemble(job: ImportJob, state: Mapping[str, Any]) -> Mapping[str, object] |
         etags.append(etag)
         held.clear()
         if time.monotonic() - started > _PATIENCE_SECONDS:
-            return {"upload": upload, "etags": etags, **place}
+            return {"upload": upload, "etags": etags, "after": chunk}
     if is_empty:
         return None
     if upload is None:
@@ -87,25 +85,22 @@ def _pieces_are_gone(job: ImportJob) -> Mapping[str, object] | None:
     """A crashed worker has completed the report; or it was not continued for a day, and is started
     again."""
     if not files.is_there(job.id, report=True):
-        return {"step": _STEPS[0]}
+        return {}
     store.has_report(job.id)
     return None
 
 
-def _parts(
-    job_id: str, step: str, after: str | None
-) -> Iterator[tuple[Mapping[str, object], bytes]]:
-    """Each part from a place on, with that place. A few are read at a time, to limit memory."""
+def _parts(job_id: str, after: str | None) -> Iterator[tuple[str, bytes]]:
+    """Each part after that of a chunk, with its own chunk. A few are read at a time, to limit
+    memory."""
     with ThreadPoolExecutor(_READERS) as readers:
-        for each in _STEPS[_STEPS.index(step) :]:
-            more = True
-            while more:
-                chunks, last = store.parts(job_id, each, after)
-                for some in batches(chunks, _READERS):
-                    read = readers.map(partial(files.read_part, job_id), map(_name, some))
-                    for chunk, data in zip(some, read, strict=True):
-                        yield {"step": each, "after": chunk}, data
-                more, after = last is not None, last
+        more = True
+        while more:
+            chunks, last = store.parts(job_id, after)
+            for some in batches(chunks, _READERS):
+                read = readers.map(partial(files.read_part, job_id), map(_name, some))
+                yield from zip(some, read, strict=True)
+            more, after = last is not None, last
 
 
 def _name(chunk: str) -> str:

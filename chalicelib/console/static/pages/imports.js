@@ -47,8 +47,8 @@ export async function show(visit) {
       },
       {
         title: "Status",
-        cell: ({ status, progress, failed }) =>
-          badge(...(status === "RUNNING" ? [status, `${progress} %`] : outcome({ status, failed }))),
+        cell: (job) =>
+          badge(...(job.status === "RUNNING" ? [job.status, `${job.progress} %`] : outcome(job))),
       },
       { title: "Created", cell: ({ created }) => number(created), class: "number wide" },
       { title: "Updated", cell: ({ updated }) => number(updated), class: "number wide" },

@@ -58,7 +58,7 @@ export async function show(visit) {
     const mayAct = may("STAFF");
     const isImport = job.type === "product_import";
     const asked = job.status === "NEEDS_MAPPING";
-    const again = ended && (job.status !== "COMPLETED" || job.failed > 0);
+    const again = ended && (job.status !== "COMPLETED" || (job.withErrors ?? job.failed) > 0);
     replace(
       actions,
       mayAct &&
@@ -149,6 +149,7 @@ export async function show(visit) {
       tile(job.dryRun ? "Would be updated" : "Updated", job.updated),
       tile("Unchanged", job.unchanged),
       tile("Failed", job.failed, "failed"),
+      "withErrors" in job && tile("With failed rows", job.withErrors, "failed"),
     );
   }
 

@@ -21,10 +21,10 @@ export const canUndo = (job) =>
 const counted = ({ created, updated, deleted }) => created + updated + (deleted ?? 0);
 
 // A job that completed with failed records is not shown as a full success.
-export const outcome = ({ status, failed }) => {
+export const outcome = ({ status, failed, withErrors = failed }) => {
   if (status === "NEEDS_MAPPING") return [status, "Needs your input"];
-  return status === "COMPLETED" && failed > 0
-    ? ["PARTLY", `Completed with ${plural(failed, "error")}`]
+  return status === "COMPLETED" && withErrors > 0
+    ? ["PARTLY", `Completed with ${plural(withErrors, "error")}`]
     : [status];
 };
 

@@ -1035,7 +1035,9 @@ class ImportJob(TypedDict):
     unchanged: int
     """How many needed no change."""
     failed: int
-    """How many failed."""
+    """Of how many nothing could be written."""
+    withErrors: int
+    """How many have rows that failed, written or not."""
     progress: int
     """Percent"""
     error: ImportFailure | None
@@ -1102,7 +1104,9 @@ class ImportJobSummary(TypedDict):
     unchanged: int
     """How many needed no change."""
     failed: int
-    """How many failed."""
+    """Of how many nothing could be written."""
+    withErrors: int
+    """How many have rows that failed, written or not."""
     progress: int
     """Percent"""
     error: ImportFailure | None

@@ -184,7 +184,7 @@ def import_(
             shown.preview(job)
     if job["status"] == "NEEDS_MAPPING":
         raise typer.Exit(NEEDS_MAPPING)
-    if job["status"] != "COMPLETED" or job["failed"]:
+    if job["status"] != "COMPLETED" or job.get("withErrors", job["failed"]):
         raise typer.Exit(INCOMPLETE)
 
 
@@ -752,7 +752,7 @@ def _show_job(job: Any, *, as_json: bool) -> None:
 
 def _ended_job(job: Any, *, as_json: bool) -> None:
     _show_job(job, as_json=as_json)
-    if job["status"] != "COMPLETED" or job["failed"]:
+    if job["status"] != "COMPLETED" or job.get("withErrors", job["failed"]):
         raise typer.Exit(INCOMPLETE)
 
 

@@ -121,7 +121,7 @@ def bar(what: str, total: int | None, *, quiet: bool, is_bytes: bool = False) ->
 def job(found: Mapping[str, Any]) -> None:
     """The result of a job."""
     told: dict[str, object] = {"job": found["id"], "status": found["status"]}
-    for name in ("dialect", "total", "created", "updated", "unchanged", "deleted", "failed"):
+    for name in ("dialect", "total", "created", "updated", "unchanged", "deleted", "failed", "withErrors"):
         if found.get(name) or (found.get(name) == 0 and name in ("total", "failed")):
             told[name] = found[name]
     if error := found.get("error"):
@@ -129,7 +129,7 @@ def job(found: Mapping[str, Any]) -> None:
     facts(told)
     errors = found.get("errors") or ()
     if errors:
-        more = found.get("failed", 0) > len(errors)
+        more = found.get("withErrors", found.get("failed", 0)) > len(errors)
         table(
             ("row>", "field", "code", "message", "product"),
             (
