@@ -44,14 +44,13 @@ INTERNAL: Final = {
         webhooks.retry.LONGEST_VISIBILITY webhooks.retry.MOST_JITTER
         webhooks.retry.MOST_JITTER_SECONDS""",
     "what a process remembers": """
-        imports.csv.seen._MOST imports.csv.seen._MOST_AGAIN
         request.authenticate._MOST_REMEMBERED request.rate._MOST_ADDRESSES""",
     "what no cursor of an answer has": "listing.cursor._LONGEST listing.cursor._MOST_PAGES",
     "what is no number, address or quoted record any more, and is read as something else": """
         imports.csv.records._LONGEST_ODD imports.formats.cells._LONGEST
         request.proxies._MOST_HOPS""",
     "events or items that other limits keep below it": """
-        imports.catalogue._MOST_SKUS storage.outbox.MOST_COMMIT_EVENTS""",
+        storage.outbox.MOST_COMMIT_EVENTS""",
     "a larger file is erased without being searched": "exports.files._LARGEST_SEARCHED",
 }
 # Comparisons such as `len(…) > 20` that are no documented limits.

@@ -1,12 +1,13 @@
 """An import job as the API shows it."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.imports import files, store
+from chalicelib.imports.formats.product import Skipped
 from chalicelib.imports.model import ImportFailure, ImportJob, ImportMode, ProductOutcome
 from chalicelib.imports.store import MOST_PREVIEWS
 from chalicelib.jobs.model import INLINE_ERRORS, JobStatus, progress
@@ -159,7 +160,20 @@ def _warnings(job: ImportJob) -> list[ImportNotice]:
     if job.is_erased:
         message = "Its file, samples, errors and report were deleted when a customer was erased."
         return [{"code": "file_erased", "message": message, "column": ""}]
-    return [_not_read(column) for column in job.fields.get("missedColumns", ())]
+    notices = [_not_read(column) for column in job.fields.get("missedColumns", ())]
+    for what, (code, message) in _SKIPPED.items():
+        if number := job.fields.get(what):
+            notices.append({"code": code, "message": f"{message}: {number}.", "column": ""})
+    return notices
+
+
+_SKIPPED: Final = {
+    Skipped.PICTURES: ("pictures_skipped", "Pictures without an address that can be used, skipped"),
+    Skipped.OTHER_CURRENCY: (
+        "other_currency",
+        "Rows in another currency than the shop's, which are another price list, skipped",
+    ),
+}
 
 
 def _not_read(column: str) -> ImportNotice:

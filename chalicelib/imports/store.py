@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 from chalicelib import listing
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.records import FileFormat
+from chalicelib.imports.formats.product import Skipped
 from chalicelib.imports.model import ImportJob, Options, ProductOutcome
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import INLINE_ERRORS, KIND, JobStatus, JobType, index_of
@@ -191,14 +192,20 @@ def standing(job_id: str, chunk: str) -> tuple[ImportJob | None, bool]:
 
 
 def finish(
-    job_id: str, chunk: str, counts: OutcomeCounts, *, with_errors: int = 0, has_part: bool = False
+    job_id: str,
+    chunk: str,
+    counts: OutcomeCounts,
+    *,
+    with_errors: int = 0,
+    skipped: Mapping[Skipped, int] | None = None,
+    has_part: bool = False,
 ) -> bool:
-    """Counts a chunk's products by outcome, and those with errors, and marks it as finished, once:
-    False if it already was."""
+    """Counts a chunk's products by outcome, those with errors, and what was skipped, and marks it
+    as finished, once: False if it already was."""
     commit = Commit()
     item = {"pk": job_id, "sk": chunk, "part": has_part, "expiresAt": jobs.expires()}
     commit.put(item, when=table.absent)
-    added = {str(name): n for name, n in counts.items()}
+    added = {str(name): n for name, n in (*counts.items(), *(skipped or {}).items())}
     added |= {"processed": sum(counts.values()), "withErrors": with_errors, "done": 1}
     # In any state of the job: finished work is counted.
     commit.update(jobs.key(job_id), add=added, when=table.present)

@@ -21,6 +21,7 @@ from chalicelib.validation import DEEPEST, depth
 from chalicelib.values import money
 
 MOST_VARIANTS: Final = 500
+URL_CHARACTERS: Final = 2_000  # of an image
 BULK_PRODUCTS: Final = 500  # docs/api.md#products
 LARGEST_BULK: Final = 6_000_000  # bytes of such a body: Lambda takes 6 MB of event
 # Variants, tags and words of one request. Each is 0.8 to 2.5 write units, in addition to some 20 a
@@ -82,8 +83,15 @@ def _slug(value: str) -> str:
     return value
 
 
+def is_picture(url: str) -> bool:
+    """Whether it can be the address of an image."""
+    return (
+        len(url) <= URL_CHARACTERS and re.match(r"https?://[^\s/]+", url, re.IGNORECASE) is not None
+    )
+
+
 def _web_address(value: str) -> str:
-    if not re.match(r"https?://[^\s/]+", value, re.IGNORECASE):
+    if not is_picture(value):
         raise ValueError("must be an address that begins with http:// or https://")
     return value
 
@@ -145,7 +153,7 @@ Tags = Annotated[list[Annotated[str, length(100, 1)]], Field(max_length=100)]
 class Image(Stripped):
     """An image of a product."""
 
-    url: Annotated[str, length(2_000), AfterValidator(_web_address), about("Web address.")]
+    url: Annotated[str, length(URL_CHARACTERS), AfterValidator(_web_address), about("Web address.")]
     alt: Annotated[Annotated[str, length(500)] | None, about("Alternative text of the image.")] = (
         None
     )

@@ -22,6 +22,7 @@ LONGEST_NUMBER: Final = 400  # characters; the largest double has 309 digits
 _WHOLE_DIGITS: Final = 15  # from here on, a double is not an exact whole number
 LARGEST_EXPONENT: Final = 307  # the limits of a double, which other JSON readers use
 _ESCAPED_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
+_ESCAPED_NUL: Final = "\\u0000"
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _IN_BRACKETS: Final = re.compile(r"\[[0-9]*\]$")
 
@@ -88,7 +89,23 @@ def _load(text: str) -> object:
         raise MalformedJson("The body contains half of a surrogate pair.") from None
     except (ValueError, InvalidOperation):
         raise MalformedJson("The body contains a number that is too large or too long.") from None
+    if _ESCAPED_NUL in text:
+        _refuse_nul(value, "")
     return value
+
+
+def _refuse_nul(value: object, field: str) -> None:
+    """Raises Invalid for a text with a NUL: neither a CSV nor a spreadsheet can hold it."""
+    if isinstance(value, str) and "\0" in value:
+        raise Invalid.field(field[:200] or "body", "invalid", "contains a NUL character")
+    below: Iterable[tuple[object, object]] = ()
+    if isinstance(value, dict):
+        below = value.items()
+        _refuse_nul("".join(value), field)
+    elif isinstance(value, list):
+        below = enumerate(value)
+    for name, each in below:
+        _refuse_nul(each, f"{field}.{name}" if field else str(name))
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:

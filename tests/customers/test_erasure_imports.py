@@ -8,6 +8,7 @@ import pytest
 from chalicelib import aws, settings
 from chalicelib.imports import files
 from chalicelib.jobs import queue as jobs_queue
+from chalicelib.jobs.store import WORKER_SECONDS
 from chalicelib.storage import table
 from chalicelib.values import clock
 from tests.customers.build import customer
@@ -144,7 +145,7 @@ def test_an_erasure_waits_for_workers_of_a_stopped_import(
     desk.handle(message)
     assert desk.job(stopped)["status"] == "CANCELLED"
     assert objects() and jobs.job(erasure)["status"] == "RUNNING"
-    before = clock.iso(clock.after(-181))
+    before = clock.iso(clock.after(-WORKER_SECONDS - 1))
     table.update((stopped, "job"), assign={"completedAt": before})
     assert later(jobs, erasure)["status"] == "COMPLETED"
     assert objects() == [] and mentions(jobs) == []

@@ -148,12 +148,12 @@ def test_a_product_changed_by_several_chunks_is_restored_completely(
 ) -> None:
     monkeypatch.setattr(planner, "cut", partial(planner.cut, rows=4))
     known = jobs.product(name="Coat", slug="coat", price="10.00", sku="C")
-    names = {"1": "coat,Coat,1,1,", "2": ",Coat,2,2,C", "3": "coat,Coat,3,3,"}
+    names = {"1": "coat,Coat,1,1,", "2": ",Coat,2,2,C"}
     rows = [f"{row}\n" + "".join(f"f-{n}{m},F,1,,\n" for m in range(5)) for n, row in names.items()]
     job = imported(jobs, "slug,name,price,description,sku\n" + "".join(rows))
-    assert (job["created"], job["updated"]) == (15, 2)
-    assert jobs.now(known)["price"] == "3.00"
-    assert jobs.counted(undo(jobs, job)) == {"deleted": 15, "updated": 1}
+    assert (job["created"], job["updated"]) == (10, 2)
+    assert jobs.now(known)["price"] == "2.00"
+    assert jobs.counted(undo(jobs, job)) == {"deleted": 10, "updated": 1}
     assert like(jobs.now(known)) == like(known)
 
 

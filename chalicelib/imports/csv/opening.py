@@ -16,9 +16,11 @@ from chalicelib.imports.csv.lines import blocks
 from chalicelib.imports.csv.records import (
     DELIMITERS,
     MOST_COLUMNS,
+    WORKBOOK_MARK,
     CsvRecord,
     FileFormat,
     Splitter,
+    in_cells,
 )
 
 _BLANK_COLUMNS: Final = 1 << 17  # after the last name; Excel saves up to 16,384
@@ -37,6 +39,7 @@ _LINE_END: Final = re.compile(r"\r+\n|\r|\n")
 _HINT: Final = re.compile(r' *"?sep=([^"])"? *', re.IGNORECASE)
 
 _BOMS: Final = (
+    (WORKBOOK_MARK, "utf-8"),
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
@@ -126,7 +129,9 @@ def open_csv(
     if len(names) > MOST_COLUMNS:
         message = f"The header has more than {MOST_COLUMNS} columns."
         raise FileRejected("bad_header", message, header.line)
-    return Table(FileFormat(encoding, delimiter, bare_returns, names), header.line, records)
+    is_workbook = head.startswith(WORKBOOK_MARK)
+    form = FileFormat(encoding, delimiter, bare_returns, names, is_workbook)
+    return Table(form, header.line, in_cells(records, is_workbook))
 
 
 def _refuse_what_is_not_csv(head: bytes) -> None:

@@ -5,6 +5,7 @@ record in the file, and a way on after a quote that is never closed or a cell of
 record (LARGEST_RECORD) and one block are held.
 """
 
+import codecs
 import csv
 import re
 from collections.abc import Generator, Iterable, Iterator
@@ -17,6 +18,10 @@ from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.lines import LARGEST_LINE, CutLine, blocks
 
 LARGEST_RECORD: Final = LARGEST_LINE
+# A converted workbook begins with this mark, and has another character for line breaks in cells, so
+# that a line is a row of the sheet. No cell of a workbook has that character: XML does not.
+WORKBOOK_MARK: Final = codecs.BOM_UTF8 * 2
+LINE_BREAK: Final = "\x1e"
 MOST_COLUMNS: Final = 2_000
 DELIMITERS: Final = ",;\t|"
 _FOLLOWING: Final = 20  # lines
@@ -45,13 +50,14 @@ class FileFormat:
     """How the bytes of a file are to be read; survives JSON through `as_dict` and `from_dict`.
 
     `encoding` is that of the bytes, one of `encodings.KNOWN`. `bare_returns`: lines end with CR
-    alone.
+    alone. `is_workbook`: the file was one.
     """
 
     encoding: str
     delimiter: str
     bare_returns: bool
     header: tuple[str, ...]
+    is_workbook: bool = False
 
     def as_dict(self) -> dict[str, object]:
         return {**asdict(self), "header": list(self.header)}
@@ -67,7 +73,17 @@ def read(data: bytes, form: FileFormat, offset: int, line: int) -> Iterator[CsvR
     The same records as `open_csv` gives for the range, with the same lines and offsets.
     """
     text = blocks([data], form.encoding, form.bare_returns)
-    return Splitter(form.delimiter, None, offset, line).split(text)
+    return in_cells(Splitter(form.delimiter, None, offset, line).split(text), form.is_workbook)
+
+
+def in_cells(records: Iterator[CsvRecord], is_workbook: bool) -> Iterator[CsvRecord]:
+    """The records, with line breaks where a workbook has them in its cells."""
+    if not is_workbook:
+        return records
+    return (
+        record._replace(cells=[cell.replace(LINE_BREAK, "\n") for cell in record.cells])
+        for record in records
+    )
 
 
 class Splitter:

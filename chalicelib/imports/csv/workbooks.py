@@ -8,7 +8,6 @@ It takes memory for the whole rectangle of a sheet, and ends its process where t
 two cells far apart are enough for that. So it runs in a process of its own, with limits.
 """
 
-import codecs
 import csv
 import io
 import json
@@ -36,6 +35,7 @@ from chalicelib.imports.csv.faults import (
     LARGEST_WORKBOOK,
     FileRejected,
 )
+from chalicelib.imports.csv.records import LINE_BREAK, WORKBOOK_MARK
 
 _HELD: Final = 128  # bytes that a cell takes besides its text
 _SHORTEST_CELL: Final = len('<c t="s"><v>0</v></c>')
@@ -43,7 +43,6 @@ _PIECE: Final = 1 << 20
 _READER_BYTES: Final = 1400 << 20  # memory of the process that reads; the planner has 1,769 MB
 _READER_SECONDS: Final = 300  # of CPU
 _REJECTED: Final = 3  # its exit code; the reason is on standard error
-_LINE_BREAK: Final = "\u2028"  # replaces line breaks within cells: it ends no line of the CSV
 _PARTS: Final = ("xl/workbook.xml", "content.xml")
 _MAIN: Final = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _TABLE: Final = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
@@ -103,7 +102,7 @@ def main() -> None:
 
 
 def as_csv(data: bytes, sheet: str = "", delimiter: str = "") -> Iterator[bytes]:
-    """The first sheet, or the one with that name, as pieces of CSV in UTF-8 with a byte order mark.
+    """The first sheet, or the one with that name, as pieces of CSV (`records.WORKBOOK_MARK`).
     `delimiter`: the one that the user chose, if any.
 
     Raises FileRejected: not_csv, workbook_too_large, unreadable_workbook, unknown_sheet.
@@ -127,7 +126,7 @@ def as_csv(data: bytes, sheet: str = "", delimiter: str = "") -> Iterator[bytes]
         raise FileRejected("unreadable_workbook", message) from None
     first = cells.start[1] if cells.start else 0
     lines = _lines(cells.iter_rows(), first, widths, delimiter or ",")
-    return chain([codecs.BOM_UTF8], _bounded(lines))
+    return chain([WORKBOOK_MARK], _bounded(lines))
 
 
 def _bounded(lines: Iterator[bytes]) -> Iterator[bytes]:
@@ -297,7 +296,7 @@ def _shown(cell: object, width: int) -> str:
         return cell.isoformat()
     if isinstance(cell, timedelta):
         return str(cell)
-    return re.sub("\r\n|\r|\n", _LINE_BREAK, str(cell))
+    return re.sub("\r\n|\r|\n", LINE_BREAK, str(cell))
 
 
 def _zeros(data: bytes, sheet: int) -> dict[tuple[int, int], int]:

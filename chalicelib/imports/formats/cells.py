@@ -106,8 +106,8 @@ _LONGEST: Final = 60
 
 
 def text(cell: str) -> str:
-    """Line breaks as LF; a workbook's differ from the ends of its rows (`workbooks.py`)."""
-    return cell.replace("\r\n", "\n").replace("\u2028", "\n")
+    """Line breaks as LF."""
+    return cell.replace("\r\n", "\n")
 
 
 def amount(cell: str, shop: Shop) -> str:

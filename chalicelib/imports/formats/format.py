@@ -152,7 +152,10 @@ class Format:
         """The product that these rows, one group, describe. Whatever is wrong with them is an
         error of theirs, and of no other rows."""
         try:
-            return self.drafted(Draft(self.sheet, records, shop))
+            draft = Draft(self.sheet, records, shop)
+            if "currency" in self.sheet:
+                draft.skip_other_currencies()
+            return self.drafted(draft)
         except Exception as error:
             line = records[0].line
             telemetry.error("rows cannot be read", error, format=self.name, line=line)

@@ -1,9 +1,11 @@
 """One product, read from its rows: the values of its cells, and where each is in the file."""
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from enum import StrEnum
 from itertools import islice
 from typing import Any, Final
 
@@ -12,11 +14,18 @@ from chalicelib.imports.csv.records import CsvRecord
 from chalicelib.imports.formats import cells
 from chalicelib.imports.formats.cells import BadCell, Shop, spoilt, text
 from chalicelib.imports.formats.sheet import Row, Sheet, unreadable
-from chalicelib.products.model import MOST_VARIANTS
+from chalicelib.products.model import MOST_VARIANTS, is_picture
 from chalicelib.values import slugs
 
 slug_of, slug_of_key = slugs.plain, slugs.of_key
 PRICES: Final = ("price", "variantPrice", "salePrice", "compareAtPrice")
+
+
+class Skipped(StrEnum):
+    """What of a file is left out without an error."""
+
+    PICTURES = "unusablePictures"
+    OTHER_CURRENCY = "otherCurrencyRows"
 
 
 @dataclass(slots=True)
@@ -40,6 +49,7 @@ class ImportedProduct:
     `no_price`: why a price in the rows is none for the product.
     `continues`: the rows do not give a name; if there is no such product, its own row may come yet.
     `errors`: if there are any, the product fails, and nothing of it is to be written.
+    `skipped`: how many pictures cannot be used, and how many rows are another price list.
     """
 
     line: int
@@ -54,6 +64,7 @@ class ImportedProduct:
     no_price: str = ""
     continues: bool = False
     errors: list[RowError] = field(default_factory=list)
+    skipped: Counter[Skipped] = field(default_factory=Counter)
     sources: dict[str, tuple[int, str]] = field(default_factory=dict)
 
     def locate(self, path: str) -> tuple[int, str]:
@@ -99,6 +110,16 @@ class Draft:
             else:
                 kept.append(row)
         self.rows = kept
+
+    def skip_other_currencies(self) -> None:
+        """Takes out the rows in other currencies, if there are some in the shop's: they are another
+        price list. Alone, they are errors."""
+        codes = [row["currency"].upper() for row in self.rows]
+        if self.shop.currency not in codes:
+            return
+        usual = ("", self.shop.currency)
+        self.rows = [row for row, code in zip(self.rows, codes, strict=True) if code in usual]
+        self.product.skipped[Skipped.OTHER_CURRENCY] += len(codes) - len(self.rows)
 
     def fail(self, row: Row, field: str, code: str, message: str) -> None:
         self.product.errors.append(RowError(row.line, row.column(field), code, message))
@@ -161,6 +182,9 @@ class Draft:
 
     def _image(self, row: Row, column: str, url: str, alt: str, position: int | None) -> None:
         known = self._images.get(url)
+        if known is None and not is_picture(url):
+            self.product.skipped[Skipped.PICTURES] += 1
+            return
         if known is None:
             images = self.product.values.setdefault("images", [])
             self.product.sources[f"images.{len(images)}"] = (row.line, column)

@@ -62,6 +62,11 @@ class WooCommerce(Format):
         is_named = number and key != known and not _is_variation(kind, parent)
         return (known,) if is_named else ()
 
+    def drafted(self, draft: Draft) -> ImportedProduct:
+        # Its own pictures come before those of its variations, wherever their rows are.
+        draft.rows.sort(key=lambda row: _is_variation(row["kind"], row["parent"]))
+        return super().drafted(draft)
+
     def row(self, draft: Draft, row: Row) -> None:
         if _is_variation(row["kind"], row["parent"]):
             self._variation(draft, row)

@@ -15,6 +15,7 @@ from typing import Final
 
 from chalicelib import telemetry
 from chalicelib.imports import files, store
+from chalicelib.imports.formats.product import Skipped
 from chalicelib.imports.model import ImportJob
 from chalicelib.imports.steps import advance, lanes, queue, report
 from chalicelib.imports.steps.queue import ChunkMessage
@@ -127,4 +128,5 @@ def _finish(job: ImportJob, chunk: str, rows: Sequence[ProductRows]) -> None:
     report.put_errors(job, faulty)
     has_part = report.put_part(job, chunk, [each for row in faulty for each in row.failed])
     counts = Counter(row.outcome for row in ended if row.outcome is not None)
-    store.finish(job.id, chunk, counts, with_errors=len(faulty), has_part=has_part)
+    skipped = sum((row.imported.skipped for row in ended), Counter[Skipped]())
+    store.finish(job.id, chunk, counts, with_errors=len(faulty), skipped=skipped, has_part=has_part)

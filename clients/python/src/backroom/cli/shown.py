@@ -121,7 +121,16 @@ def bar(what: str, total: int | None, *, quiet: bool, is_bytes: bool = False) ->
 def job(found: Mapping[str, Any]) -> None:
     """The result of a job."""
     told: dict[str, object] = {"job": found["id"], "status": found["status"]}
-    for name in ("dialect", "total", "created", "updated", "unchanged", "deleted", "failed", "withErrors"):
+    for name in (
+        "dialect",
+        "total",
+        "created",
+        "updated",
+        "unchanged",
+        "deleted",
+        "failed",
+        "withErrors",
+    ):
         if found.get(name) or (found.get(name) == 0 and name in ("total", "failed")):
             told[name] = found[name]
     if error := found.get("error"):
