@@ -179,9 +179,10 @@ def test_every_wrong_cell_is_reported_by_row_and_column():
 
 
 def test_each_value_has_the_row_and_column_of_its_cell():
+    url = "https://img.example/u"
     mug = product(
         OURS,
-        {"slug": "mug", "name": "Mug", "variantTitle": "S", "variantSku": "1", "imageUrl": "u"},
+        {"slug": "mug", "name": "Mug", "variantTitle": "S", "variantSku": "1", "imageUrl": url},
         {"slug": "mug", "variantTitle": "L", "variantSku": "2", "variantPrice": "3"},
     )
     assert mug.locate("name") == (2, "name")

@@ -1,5 +1,7 @@
 """Imports of existing products: given values change, others stay."""
 
+import json
+import random
 from typing import Any
 
 import pytest
@@ -253,3 +255,84 @@ def test_an_imported_price_replaces_the_inherited_price_of_a_variant(
     assert desk.imported(rows)["updated"] == 1
     assert [v["price"] for v in desk.products()["shirt"]["variants"]] == ["20.00", "30.00"]
     assert desk.imported(rows)["unchanged"] == 1
+
+
+def test_rows_in_another_currency_are_another_price_list(desk: Desk) -> None:
+    header = "slug,name,price,sku,currency\n"
+    rows = "".join(f"p{n},P,{n}.00,S-{n},USD\n" for n in range(1, 4))
+    other = "".join(f"p{n},P,{n}.50,S-{n},EUR\n" for n in range(1, 4))
+    mapping = {name: name for name in header.strip().split(",")}
+    for _ in range(2):
+        job = desk.imported(header + rows + other + "q,Q,5,,EUR\n", mapping=json.dumps(mapping))
+        assert (job["failed"], job["withErrors"], job["total"]) == (1, 1, 4)
+        assert [error["code"] for error in job["errors"]] == ["currency_mismatch"]
+        (notice,) = job["warnings"]
+        assert notice["code"] == "other_currency" and notice["message"].endswith(": 3.")
+    assert job["unchanged"] == 3
+    assert {p["slug"]: p["price"] for p in desk.products().values()} == {
+        f"p{n}": f"{n}.00" for n in range(1, 4)
+    }
+
+
+def test_a_picture_without_an_address_is_a_warning(desk: Desk) -> None:
+    file = "slug,name,price,imageUrl\na,A,1,test-image.png\na,,,https://img.example/a.jpg\n"
+    job = desk.imported(file)
+    assert (job["created"], job["withErrors"]) == (1, 0)
+    assert [notice["code"] for notice in job["warnings"]] == ["pictures_skipped"]
+    assert [image["url"] for image in desk.products()["a"]["images"]] == [
+        "https://img.example/a.jpg"
+    ]
+    assert desk.imported(file)["unchanged"] == 1
+
+
+@pytest.mark.parametrize("first", ["variations", "parent"])
+def test_pictures_of_a_parent_come_first_wherever_its_row_is(desk: Desk, first: str) -> None:
+    header = "ID,Type,SKU,Name,Regular price,Parent,Attribute 1 value(s),Images\n"
+    parent = "1,variable,TEE,Tee,,,,https://img.example/tee.jpg\n"
+    variations = "".join(
+        f"{n},variation,T-{n},,9,TEE,V{n},https://img.example/{n}.jpg\n" for n in (2, 3)
+    )
+    others = "".join(f"{n},simple,O-{n},Other,3,,,\n" for n in range(10, 260))
+    parts = [variations, parent] if first == "variations" else [parent, variations]
+    file = header + others.join(parts)
+    assert desk.imported(file)["created"] == 251
+    images = [image["url"][20:] for image in desk.products()["tee"]["images"]]
+    assert images == ["tee.jpg", "2.jpg", "3.jpg"]
+    assert desk.imported(file)["unchanged"] == 251
+
+
+def of_products(letter: str) -> list[list[str]]:
+    return [
+        [
+            f"{letter}{n},P{n},{n + 1},About {n},,,,,https://img.example/{n}.jpg\n",
+            *(f"{letter}{n},,,,V{v},{letter}{n}-{v},{v + n + 1},{v},\n" for v in range(4)),
+        ]
+        for n in range(150)
+    ]
+
+
+def mixed(products: list[list[str]]) -> str:
+    """The rows of each product keep their order; everything else is shuffled."""
+    chance, left = random.Random(1), [list(rows) for rows in products]
+    lines = []
+    while left:
+        rows = chance.choice(left)
+        lines.append(rows.pop(0))
+        left = [each for each in left if each]
+    return "".join(lines)
+
+
+def test_rows_shuffled_through_the_file_are_the_ordered_file(desk: Desk) -> None:
+    header = "slug,name,price,description,variantTitle,variantSku,variantPrice,stock,imageUrl\n"
+    desk.imported(header + "".join(row for rows in of_products("p") for row in rows))
+    job = desk.imported(header + mixed(of_products("p")))
+    assert (job["unchanged"], job["total"], job["failed"]) == (150, 150, 0)
+    job = desk.imported(header + mixed(of_products("q")))
+    assert (job["created"], job["total"], job["failed"]) == (150, 150, 0)
+    found = desk.products()
+    for n in range(150):
+        ordered, shuffled = found[f"p{n}"], found[f"q{n}"]
+        for name in ("name", "price", "description", "images"):
+            assert shuffled[name] == ordered[name]
+        for one, other in zip(ordered["variants"], shuffled["variants"], strict=True):
+            assert all(one[name] == other[name] for name in ("title", "price", "stock"))

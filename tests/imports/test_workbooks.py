@@ -13,6 +13,7 @@ import python_calamine
 from chalicelib.imports.csv import workbooks
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.csv.opening import open_csv
+from chalicelib.imports.csv.records import WORKBOOK_MARK
 from chalicelib.imports.csv.workbooks import as_csv, converted, is_workbook
 from tests.imports.test_formats import read
 from tests.support.import_desk import Desk
@@ -73,7 +74,7 @@ def ods(**sheets: list[list[object]]) -> bytes:
 
 def lines(data: bytes, sheet: str = "") -> list[str]:
     assert is_workbook(data)
-    return b"".join(as_csv(data, sheet)).decode("utf-8-sig").split("\n")
+    return b"".join(as_csv(data, sheet)).removeprefix(WORKBOOK_MARK).decode().split("\n")
 
 
 def refused(data: bytes, sheet: str = "") -> FileRejected:
@@ -345,12 +346,12 @@ def test_a_text_of_two_thousand_million_blanks_is_refused() -> None:
 
 
 def test_a_blank_cell_far_from_the_others_is_ignored() -> None:
-    assert converted([far("XFD1048576=")]) == b"\xef\xbb\xbfslug,name\nmug,Mug\n"
+    assert converted([far("XFD1048576=")]) == WORKBOOK_MARK + b"slug,name\nmug,Mug\n"
 
 
 def test_the_reader_of_a_workbook_reports_what_is_wrong_with_it() -> None:
     data = xlsx(["slug", "name"], ["mug", "Mug"], Prices=[["slug", "price"], ["mug", 5]])
-    assert converted([data], "prices", ";") == b"\xef\xbb\xbfslug;price\nmug;5\n"
+    assert converted([data], "prices", ";") == WORKBOOK_MARK + b"slug;price\nmug;5\n"
     with pytest.raises(FileRejected) as rejected:
         converted([data], "Stock")
     assert rejected.value.code == "unknown_sheet"
