@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from chalicelib.imports.csv.faults import RowError
-from chalicelib.imports.csv.places import Product
+from chalicelib.imports.csv.places import FileProduct
 from chalicelib.imports.csv.records import LARGEST_RECORD
 
 _ROWS: Final = 200
@@ -32,7 +32,7 @@ class Chunk:
     rows: int = 0
     size: int = 0
 
-    def takes(self, product: Product, rows: int, size: int) -> bool:
+    def takes(self, product: FileProduct, rows: int, size: int) -> bool:
         """Whether it has room: for so many rows and bytes, unless the product is the first."""
         if not self.rows:
             return True
@@ -44,7 +44,7 @@ class Chunk:
             begin, end = self.apart[0][0] if self.apart else None, product.at + product.size
         return begin is None or end - begin <= _EXTENT
 
-    def add(self, product: Product) -> None:
+    def add(self, product: FileProduct) -> None:
         self.products += 1
         self.rows += product.rows
         self.size += product.size
@@ -72,7 +72,7 @@ class Chunk:
 
 
 def cut(
-    products: Iterable[Product], rows: int = _ROWS, size: int = LARGEST_RECORD
+    products: Iterable[FileProduct], rows: int = _ROWS, size: int = LARGEST_RECORD
 ) -> Iterator[Chunk]:
     """Chunks of at most so many rows and bytes, if no product has more."""
     chunk = Chunk()

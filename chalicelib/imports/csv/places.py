@@ -36,7 +36,7 @@ def hashed(names: Iterable[str]) -> "array[int]":
     return found
 
 
-class Place(NamedTuple):
+class Span(NamedTuple):
     """Where a group is in the file."""
 
     line: int
@@ -49,7 +49,7 @@ class Place(NamedTuple):
         return self.offset + self.length
 
 
-class Product(NamedTuple):
+class FileProduct(NamedTuple):
     """The groups of one product, in the order of the file.
 
     `at`: where they are one after another in the copy of what is apart; None: it is one group.
@@ -57,7 +57,7 @@ class Product(NamedTuple):
     are left out, or if its row is the first, why nothing of it is read.
     """
 
-    places: list[Place]
+    places: list[Span]
     rows: int
     size: int
     at: int | None
@@ -169,7 +169,7 @@ class Places:
             self._database.executemany("INSERT INTO parts VALUES (?, ?)", apart)
             self._database.execute("CREATE INDEX by_product ON parts (product, number)")
 
-    def products(self) -> Iterator[Product]:
+    def products(self) -> Iterator[FileProduct]:
         """Every product, by its first line."""
         parts = groupby(
             self._database.execute(
@@ -184,12 +184,12 @@ class Places:
         for number, line, offset, length, rows in self._database.execute(every):
             error = _ambiguous(line) if number in ambiguous else None
             if not are_joined[number]:
-                place = Place(line, offset, length, rows)
-                yield Product([place], rows, length, None, number == before + 1, error)
+                place = Span(line, offset, length, rows)
+                yield FileProduct([place], rows, length, None, number == before + 1, error)
                 before = number
             elif all_of.of(number) == number:
                 _, members = next(parts)
-                places = [Place(*member[1:]) for member in members]
+                places = [Span(*member[1:]) for member in members]
                 yield _limited(places, at, error)
                 at += sum(place.length for place in places)
 
@@ -220,7 +220,7 @@ def _ambiguous(line: int) -> RowError:
     return RowError(line, "", "shared_key", message)
 
 
-def _limited(places: list[Place], at: int, error: RowError | None) -> Product:
+def _limited(places: list[Span], at: int, error: RowError | None) -> FileProduct:
     """A product with as many of its groups as are read."""
     rows = size = 0
     for count, place in enumerate(places):
@@ -228,8 +228,8 @@ def _limited(places: list[Place], at: int, error: RowError | None) -> Product:
         refusal = refused(place.line, rows, size)
         if refusal is not None:
             rows, size = rows - place.rows, size - place.length
-            return Product(places[:count], rows, size, at, error=error or refusal)
-    return Product(places, rows, size, at, error=error)
+            return FileProduct(places[:count], rows, size, at, error=error or refusal)
+    return FileProduct(places, rows, size, at, error=error)
 
 
 class _Products:
