@@ -79,6 +79,10 @@ def requests(shop: Shop) -> Iterator[tuple[str, Send]]:
         "change a customer",
         lambda: shop.patch(f"{customers}/{known['id']}", {"note": str(next(people))}),
     )
+    money = f"{orders}/{shop.post(orders, sent).json['id']}"
+    cash = {"amount": "0.01", "method": "CASH"}
+    yield "take a payment", lambda: shop.post(f"{money}/payments", cash)
+    yield "refund an amount", lambda: shop.post(f"{money}/refunds", cash)
     yield "change an order", lambda: shop.patch(f"{orders}/{order['id']}", {"note": "x"})
 
 

@@ -104,3 +104,64 @@ def test_a_payment_whose_answer_is_lost_is_recorded_once(desk: Desk) -> None:
     pay.click()
     expect(desk.dialog).to_have_count(0)
     assert desk.api.get(f"orders/{order['id']}")["amountPaid"] == "10.00"
+
+
+@pytest.mark.parametrize("viewport", [PHONE, WIDE])
+def test_the_till_splits_a_payment_and_takes_a_deposit(
+    another: Callable[..., Desk], viewport: dict
+) -> None:
+    desk = another(viewport=viewport)
+    sku = f"SPLIT-{viewport['width']}"
+    product(desk.api, "Split", price="100.00", variants=[{"title": "P", "sku": sku, "stock": 9}])
+    desk.open("/orders/new")
+    desk.page.get_by_role("combobox", name="Find a product").fill(sku)
+    desk.page.keyboard.press("Enter")
+    expect(desk.page.get_by_label("Quantity")).to_have_count(1)
+    desk.page.get_by_label("Deposit").fill("30 %")
+    for at, (amount, method) in enumerate([("10,00", "Cash"), ("20", "Card terminal")]):
+        desk.button("Split the payment" if at == 0 else "Add a payment").click()
+        row = desk.page.get_by_role("group", name=f"Payment {at + 1}")
+        row.get_by_label("Amount").fill(amount)
+        row.get_by_label("Method").fill(method)
+    expect(desk.page.get_by_label("Payment status")).to_be_hidden()
+    desk.page.keyboard.press("Control+Enter")
+    expect(desk.page.get_by_role("heading", name="Payments")).to_be_visible()
+    (order,) = [
+        one for one in desk.api.get("orders?limit=1")["data"] if one["lineItems"][0]["sku"] == sku
+    ]
+    assert [(one["method"], one["amount"]) for one in order["payments"]] == [
+        ("CASH", "10.00"),
+        ("CARD_TERMINAL", "20.00"),
+    ]
+    assert order["deposit"] == {"amount": "30.00", "percent": "30", "isReached": True}
+    assert (order["status"], order["paymentStatus"]) == ("PAID", "PARTIALLY_PAID")
+
+
+def test_more_than_is_due_is_taken_only_if_asked(desk: Desk) -> None:
+    order = order_of(desk.api)
+    desk.open(f"/orders/{order['id']}")
+    desk.button("Take payment").click()
+    more = desk.dialog.get_by_label("Take more than is due")
+    expect(more).to_be_hidden()
+    desk.dialog.get_by_label("Amount", exact=True).fill("110")
+    desk.dialog.get_by_role("button", name="Take payment").click()
+    expect(desk.dialog.locator(".error:visible, .summary")).not_to_have_count(0)
+    assert desk.api.get(f"orders/{order['id']}")["amountPaid"] == "0.00"
+    more.check()
+    desk.dialog.get_by_role("button", name="Take payment").click()
+    expect(desk.dialog).to_have_count(0)
+    assert desk.api.get(f"orders/{order['id']}")["balanceDue"] == "-10.00"
+
+
+def test_a_cancelled_order_keeps_a_deposit(desk: Desk) -> None:
+    order = order_of(desk.api)
+    desk.api.post(f"orders/{order['id']}/payments", {"amount": "30", "method": "CASH"})
+    desk.api.call("PATCH", f"orders/{order['id']}", {"status": "CANCELLED"})
+    desk.open(f"/orders/{order['id']}")
+    desk.button("Keep a deposit").click()
+    desk.dialog.get_by_label("Amount that is kept").fill("30,00")
+    desk.dialog.get_by_role("button", name="Save").click()
+    expect(desk.dialog).to_have_count(0)
+    expect(desk.page.get_by_text("Kept of the deposit")).to_be_visible()
+    kept = desk.api.get(f"orders/{order['id']}")
+    assert (kept["retained"], kept["balanceDue"]) == ("30.00", "0.00")

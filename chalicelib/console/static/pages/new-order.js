@@ -13,6 +13,7 @@ import { coded, METHODS, SOURCES, suggestions, tagsOf } from "../parts/order.js"
 import { orderLines } from "../parts/order-lines.js";
 import { card } from "../parts/page.js";
 import { listenForScans } from "../parts/scanner.js";
+import { splitPayment } from "../parts/split.js";
 import { held } from "../parts/typed.js";
 import { variantSearch } from "../parts/variants.js";
 import { momentOf } from "../parts/zone.js";
@@ -46,6 +47,26 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
   const create = h.button({ type: "submit", class: "main" }, "Create order");
   const [sources, sourceNames] = suggestions(SOURCES);
   const [methods, methodNames] = suggestions(METHODS);
+  const status = field({
+    name: "paymentStatus",
+    label: "Payment status",
+    value: "PENDING",
+    options: PAYMENTS.map((each) => [each, words(each)]),
+  });
+  const method = field({
+    name: "paymentMethod",
+    label: "Payment method",
+    list: methods,
+    placeholder: "Card terminal",
+    autocomplete: "off",
+  });
+  // Payments say what the status is.
+  const split = splitPayment({
+    methods,
+    changed: (count) => {
+      status.hidden = method.hidden = count > 0;
+    },
+  });
   const items = orderLines({ changed: total, left: () => find.focus() });
   const who = chooseBuyer({ visit, known, changed: () => find.focus() });
   // Collapsed: a sale in the shop has no address, and needs no extra key press.
@@ -84,20 +105,10 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
         card("Customer", who.node),
         card(
           "Payment",
-          field({
-            name: "paymentStatus",
-            label: "Payment status",
-            value: "PENDING",
-            options: PAYMENTS.map((each) => [each, words(each)]),
-          }),
-          field({
-            name: "paymentMethod",
-            label: "Payment method",
-            list: methods,
-            placeholder: "Card terminal",
-            autocomplete: "off",
-          }),
+          status,
+          method,
           methodNames,
+          split.node,
           field({
             name: "tax",
             label: "Tax",
@@ -201,13 +212,15 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
     const typed = values(form);
     const given = (name, make = (text) => text.trim()) =>
       typed[name]?.trim() ? { [name]: make(typed[name]) } : {};
+    const money = split.read(typed);
+    const asked = { paymentStatus: typed.paymentStatus, ...given("paymentMethod", coded) };
     return {
       lineItems: items.read(),
       customer: who.read(typed),
       ...(shipsTo && { shippingAddress: shipsTo }),
-      paymentStatus: typed.paymentStatus,
+      ...(!money.payments && asked),
+      ...money,
       ...given("source", coded),
-      ...given("paymentMethod", coded),
       ...given("tax", decimal),
       ...given("salesRepId"),
       ...given("note"),
@@ -289,6 +302,8 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
           : [];
       });
     }
+    const whole = (name) => (name.startsWith("deposit.") ? "deposit" : name);
+    refusal.errors = refusal.errors?.map((error) => ({ ...error, field: whole(error.field) }));
     if (refusal.code === "idempotency_key_reused") {
       refusal.message =
         "This order was already created, before your last changes. You can find it under Orders.";

@@ -32,7 +32,8 @@ export function paymentsCard(visit, record) {
     ...order.refunds.map((one) => ({ ...one, at: one.createdAt, sign: "−" })),
   ].sort((one, other) => other.at.localeCompare(one.at));
   const isOpen = !["CANCELLED", "REFUNDED"].includes(order.status);
-  const isPaid = Number(order.amountPaid) - Number(order.amountRefunded) > 0;
+  const net = Number(order.amountPaid) - Number(order.amountRefunded);
+  const isPaid = net > 0;
   const sum = (name, amount, strong) =>
     h.div({ class: strong ? "strong" : "" }, h.dt(name), h.dd(cash(amount)));
   const button = (text, work, main) =>
@@ -43,6 +44,7 @@ export function paymentsCard(visit, record) {
       { class: "sums money" },
       sum("Paid", order.amountPaid),
       Number(order.amountRefunded) > 0 && sum("Refunded", order.amountRefunded),
+      Number(order.retained) > 0 && sum("Kept of the deposit", order.retained),
       sum(due < 0 ? "Owed to the customer" : "Due", String(order.balanceDue).replace("-", ""), true),
     ),
     order.deposit && deposit(),
@@ -83,6 +85,7 @@ export function paymentsCard(visit, record) {
         { class: "actions" },
         isOpen && due > 0 && button("Take payment", take),
         isPaid && button("Refund items or an amount", giveBack),
+        isPaid && order.status === "CANCELLED" && button("Keep a deposit", keep),
       ),
   );
 
@@ -115,6 +118,8 @@ export function paymentsCard(visit, record) {
     const key = once();
     const [list, names] = suggestions(METHODS);
     const change = h.p({ class: "strong", role: "status" });
+    const over = field({ name: "allowOverpayment", label: "Take more than is due", type: "checkbox" });
+    over.hidden = true;
     const plain = (name, label, more) => field({ name, label, autocomplete: "off", ...more });
     const node = form({
       fields: [
@@ -123,6 +128,7 @@ export function paymentsCard(visit, record) {
         names,
         plain("tendered", "Cash received", { inputmode: "decimal", hint: "Shows the change." }),
         plain("reference", "Reference", { placeholder: "Receipt or transfer" }),
+        over,
         change,
       ],
       submit: "Take payment",
@@ -133,6 +139,7 @@ export function paymentsCard(visit, record) {
           method: coded(typed.method) || null,
           ...(typed.tendered.trim() && { tendered: decimal(typed.tendered) }),
           ...(typed.reference.trim() && { reference: typed.reference.trim() }),
+          ...(typed.allowOverpayment && { allowOverpayment: true }),
         };
         await send("payments", { body, key: key(body), success: `${cash(body.amount)} received.` });
         dialog.close();
@@ -141,10 +148,37 @@ export function paymentsCard(visit, record) {
     visit.listen(node, "input", () => {
       const { amount, tendered } = values(node);
       const back = Number(decimal(tendered)) - Number(decimal(amount));
+      over.hidden = !(Number(decimal(amount)) > due);
+      if (over.hidden) node.elements.allowOverpayment.checked = false;
       replace(change, tendered.trim() && back >= 0 && `Change ${cash(back.toFixed(3))}`);
     });
     const dialog = visit.modal(`Take payment · ${cash(order.balanceDue)} due`, [node]);
     node.elements.amount.select();
+  }
+
+  // Of a cancelled order: what is not given back.
+  function keep() {
+    const amount = Number(order.retained) > 0 ? order.retained : (order.deposit?.amount ?? "");
+    const dialog = visit.modal(`Keep a deposit · ${cash(String(net))} is there`, [
+      form({
+        fields: [
+          field({
+            name: "retained",
+            label: "Amount that is kept",
+            value: amount,
+            inputmode: "decimal",
+            autocomplete: "off",
+            hint: "The rest is refunded. 0 keeps nothing.",
+          }),
+        ],
+        submit: "Save",
+        cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
+        async save({ retained }) {
+          await record.change({ retained: decimal(retained) }, "Saved what is kept of the deposit.");
+          dialog.close();
+        },
+      }),
+    ]);
   }
 
   function undoPayment(payment) {
