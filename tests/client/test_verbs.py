@@ -57,6 +57,24 @@ def test_stock_is_received_and_counted(run: Run, mug: Any) -> None:
     assert "reason" in run("stock", "count", "MUG-1", "5", "--reason", "?", code=commands.REFUSED)
 
 
+def test_an_order_is_paid_in_parts_and_a_piece_is_refunded(run: Run, mug: Any) -> None:
+    number = run("orders", "create", "--item", "MUG-1:2")["number"]
+    part = run("orders", "pay", number, "5", "--method", "cash", "--tendered", "10")
+    assert (part["balanceDue"], part["payments"][0]["change"]) == ("13.00", "5.00")
+    assert "more" in run("orders", "pay", number, "13.01", code=commands.REFUSED)
+    assert run("orders", "pay", number, "--method", "CASH")["paymentStatus"] == "PAID"
+    asked = ("orders", "refund", number, "--item", "MUG-1", "--reason", "RETURNED")
+    assert run(*asked, "--dry-run")["amount"] == "9.00"
+    returned = run(*asked)
+    assert (returned["amountRefunded"], returned["refunds"][0]["lines"][0]["restocked"]) == (
+        "9.00",
+        1,
+    )
+    assert "no lines" in run("orders", "refund", number, "--item", "CUP", code=commands.REFUSED)
+    assert "--amount" in run("orders", "refund", number, code=commands.USAGE)
+    assert run("orders", "refund", number, "--amount", "1")["amountRefunded"] == "10.00"
+
+
 def test_a_key_is_created_for_some_days_and_revoked(run: Run) -> None:
     made = run("keys", "create", "Contractor", "--role", "STAFF", "--days", "7")
     assert made["expiresAt"] and made["key"]

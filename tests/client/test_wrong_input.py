@@ -48,6 +48,7 @@ def verbs(
 ALL = dict(verbs(typer.main.get_command(commands.app)))
 FINE = {"file": "good.csv", "what": "products", "forward_to": "http://127.0.0.1:9/"}
 FINE |= {"role": "STAFF", "quantity": "1"}
+NEEDED = {"deliveries", "amount"}  # one of several options is
 
 
 def typed(parameter: click.Parameter, value: str) -> list[str]:
@@ -64,7 +65,7 @@ def line(verb: tuple[str, ...], given: Mapping[click.Parameter, str]) -> list[st
 
 
 def right(verb: tuple[str, ...]) -> dict[click.Parameter, str]:
-    needed = [each for each in ALL[verb].params if each.required or each.name == "deliveries"]
+    needed = [each for each in ALL[verb].params if each.required or each.name in NEEDED]
     return {each: FINE.get(str(each.name), "x") for each in needed}
 
 

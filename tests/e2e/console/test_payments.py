@@ -133,7 +133,7 @@ def test_the_till_splits_a_payment_and_takes_a_deposit(
         ("CASH", "10.00"),
         ("CARD_TERMINAL", "20.00"),
     ]
-    assert order["deposit"] == {"amount": "30.00", "percent": "30", "isReached": True}
+    assert order["deposit"] == {"amount": "30.00", "percent": 30, "isReached": True}
     assert (order["status"], order["paymentStatus"]) == ("PAID", "PARTIALLY_PAID")
 
 
@@ -162,6 +162,6 @@ def test_a_cancelled_order_keeps_a_deposit(desk: Desk) -> None:
     desk.dialog.get_by_label("Amount that is kept").fill("30,00")
     desk.dialog.get_by_role("button", name="Save").click()
     expect(desk.dialog).to_have_count(0)
-    expect(desk.page.get_by_text("Kept of the deposit")).to_be_visible()
+    expect(desk.page.get_by_text("Kept of the deposit", exact=True)).to_be_visible()
     kept = desk.api.get(f"orders/{order['id']}")
     assert (kept["retained"], kept["balanceDue"]) == ("30.00", "0.00")

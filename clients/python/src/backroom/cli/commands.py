@@ -430,12 +430,85 @@ def update_order(
         _show_order(shop.update_order(_order_id(shop, order), change), as_json=as_json)
 
 
-def _line(shop: Backroom, item: str) -> dict[str, Any]:
-    """The variant with exactly this SKU. A number after the last colon is the quantity."""
+@orders.command("pay")
+def pay_order(
+    *,
+    order: OrderName,
+    amount: Annotated[str | None, typer.Argument(help="Default: what is due.")] = None,
+    method: Annotated[str | None, typer.Option(help="Such as CASH or CARD_TERMINAL.")] = None,
+    reference: Annotated[str | None, typer.Option(help="Of a receipt or a transfer.")] = None,
+    tendered: Annotated[str | None, typer.Option(help="Cash that was handed over.")] = None,
+    allow_overpayment: Annotated[bool, typer.Option("--allow-overpayment")] = False,
+    as_json: Json = False,
+) -> None:
+    """Record a payment of an order."""
+    given = {"amount": amount, "method": method, "reference": reference, "tendered": tendered}
+    body: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if allow_overpayment:
+        body["allowOverpayment"] = True
+    with base.shop() as shop:
+        _show_order(shop.pay_order(_order_id(shop, order), cast(Any, body)), as_json=as_json)
+
+
+@orders.command("refund")
+def refund_order(
+    *,
+    order: OrderName,
+    items: Annotated[
+        list[str] | None,
+        typer.Option("--item", metavar="SKU[:QUANTITY]", help="What came back; repeatable."),
+    ] = None,
+    amount: Annotated[
+        str | None, typer.Option(help="Default: what the items cost; without items, required.")
+    ] = None,
+    restock: Annotated[
+        bool | None, typer.Option("--restock/--no-restock", help="Default: until it is shipped.")
+    ] = None,
+    method: Annotated[str | None, typer.Option(help="How; default: as it was paid.")] = None,
+    reason: Annotated[str | None, typer.Option(help="Such as RETURNED or GOODWILL.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Refund items of an order, or an amount."""
+    if not items and amount is None:
+        base.fail("Name what is refunded: --item or --amount.", USAGE)
+    given = {"amount": amount, "method": method, "reason": reason}
+    body: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    with base.shop() as shop:
+        found = shop.get_order(_order_id(shop, order))
+        body["lines"] = [_refunded(found, each, restock) for each in items or ()]
+        answer = shop.refund_order(found["id"], cast(Any, {**body, "dryRun": dry_run}))
+    if not dry_run:
+        _show_order(answer, as_json=as_json)
+    elif as_json:
+        shown.document(answer)
+    else:
+        names = ("amount", "tax", "refundable", "balanceAfter")
+        shown.facts({name: cast(Any, answer)[name] for name in names})
+
+
+def _refunded(order: Mapping[str, Any], item: str, restock: bool | None) -> dict[str, Any]:
+    sku, pieces = _item(item)
+    lines = [line for line in order["lineItems"] if line["sku"] == sku]
+    if len(lines) != 1:
+        count = len(lines) or "no"
+        base.fail(f"{count} lines of order {order['number']} have the SKU {sku!r}.", REFUSED)
+    more = {} if restock is None else {"restock": restock}
+    return {"lineItemId": lines[0]["id"], "quantity": pieces, **more}
+
+
+def _item(item: str) -> tuple[str, int]:
+    """A SKU and how many: a number after the last colon is the quantity."""
     sku, colon, number = item.rpartition(":")
     if not colon or not re.fullmatch("[0-9]{1,9}", number):
-        sku, number = item, "1"
-    return {"variantId": stock.of_sku(shop, sku)[1]["id"], "quantity": int(number)}
+        return item, 1
+    return sku, int(number)
+
+
+def _line(shop: Backroom, item: str) -> dict[str, Any]:
+    """The variant with exactly this SKU."""
+    sku, pieces = _item(item)
+    return {"variantId": stock.of_sku(shop, sku)[1]["id"], "quantity": pieces}
 
 
 def _short(error: Invalid, items: list[str], lines: list[dict[str, Any]]) -> str:
@@ -460,6 +533,7 @@ def _show_order(order: Mapping[str, Any], *, as_json: bool) -> None:
             "status": f"{order['status']}, payment {order['paymentStatus']}",
             "customer": customer.get("email"),
             "total": f"{order['total']} {order['currency']}",
+            "due": f"{order['balanceDue']} {order['currency']}",
         }
     )
     shown.table(
