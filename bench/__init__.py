@@ -1,9 +1,8 @@
 """Benchmarks (`make bench`, `python -m bench requests`). docs/performance.md has the results.
 
-- requests: `requests`, `orders`, `releases` (against the last release), `cold_start`, `memory`
+- requests: `requests`, `orders`, `releases` (against another commit), `cold_start`, `memory`
 - growth and concurrency: `growth`, `growth_orders`, `contention`, `buyers`
-- files and jobs: `imports`, `import_releases` (against the last release), `jobs`; `laptop`, on
-  `make run`
+- files and jobs: `imports`, `jobs`; `laptop`, on `make run`
 - deliveries: `webhooks`, `isolation`, `outage`, `kill`
 - monthly costs: `shops`
 - shared: `stage` and `dynamodb` (the environment), `meter`

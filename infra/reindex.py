@@ -9,8 +9,8 @@ it resumes; `--restart` starts again. It is done once a pass over all records fi
 record is always found: at its old place until it is at its new one.
 
 Functions of the previous release may still run for a while after a deployment, and write the old
-index. So the last pass begins at least `--settle` seconds after the start. Then stale entries are
-removed, totals are recounted, and requests that were 503 `reindexing` are served.
+index. So the last pass begins at least `--settle` seconds after the start. Then totals are
+recounted, and requests that were 503 `reindexing` are served.
 """
 
 import argparse
@@ -84,10 +84,9 @@ def upgrade(records: listing.Records, rate: float, settled: float) -> int:
         )
         time.sleep(wait)
         moved += move_all(records, rate)
-    removed = listing.sweep(records)
     listing.repair(listing.recount(records.kind).wrong)
-    listing.ready(records.kind)
-    print(f"{records.kind.name}: {removed:,} stale entries removed", flush=True)
+    while not listing.retire(records.kind):
+        moved += move_all(records, rate)
     return moved
 
 

@@ -21,7 +21,6 @@ KIND: Final = listing.Kind(
     "customer",
     several="tag",
     orders=("name",),
-    since=frozenset({"tag", "*name"}),
 )
 MOST_ADDRESSES: Final = 20
 _MOST_DIGITS: Final = 20  # of a phone number that are searchable

@@ -7,15 +7,16 @@ Nothing is indexed later.
 - writing: `entries`
 - reading: `query` (what is asked), `pages`, `positions` (what to read), `lists` (which list serves
   the filters), `search`, `lookup` (exact texts), `best` (best matches), `counts` (totals), `cursor`
-- maintenance: `recount` (checks totals), `move` and `moved` (to another index)
+- maintenance: `recount` (checks totals), `move` and `formats` (to another index), `leftovers`
 """
 
 from chalicelib.listing.entries import change, remove_later
+from chalicelib.listing.formats import is_ready, retire
 from chalicelib.listing.index import MOST_WORD_BYTES, Index
 from chalicelib.listing.kinds import Kind
+from chalicelib.listing.leftovers import discard, words_of
 from chalicelib.listing.lists import Range
 from chalicelib.listing.move import Records, reindex
-from chalicelib.listing.moved import discard, is_ready, ready, sweep, words_of
 from chalicelib.listing.pages import Page, count, page, page_of
 from chalicelib.listing.query import Indexed, Query
 from chalicelib.listing.recount import Recount, Wrong, disagreement, everyone, recount, repair
@@ -39,11 +40,10 @@ __all__ = [
     "is_ready",
     "page",
     "page_of",
-    "ready",
     "recount",
     "reindex",
     "remove_later",
     "repair",
-    "sweep",
+    "retire",
     "words_of",
 ]

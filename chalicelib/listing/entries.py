@@ -1,5 +1,6 @@
 """The list and word entries of a record, and their difference between two of its versions."""
 
+from dataclasses import replace
 from itertools import groupby
 
 from chalicelib.listing import kinds
@@ -28,6 +29,7 @@ def change(
     """
     room = kind.room if room is None else room
     if after is not None:
+        after = replace(after, format=kind.format, added=kind.added())
         after = settled(before, after, inside=kind.inside if inside is None else inside, room=room)
     old_entries, new_entries = list_entries(kind, id, before), list_entries(kind, id, after)
     differing = [key for key, known in new_entries.items() if old_entries.get(key) != known]
@@ -39,7 +41,7 @@ def change(
         room -= value_writes(before, after)
         _change_words(commit, word_keys(kind, id, before), word_keys(kind, id, after), room)
     for index, step in ((before, -1), (after, 1)):
-        for pk, cell in kind.cells(index.facets, index.format) if index else ():
+        for pk, cell in count_cells(kind, index) if index else ():
             sums = kind.sums(index.facets) if index and pk == kind.count_pk() else {}
             commit.count(pk, cell, step, **{name: step * n for name, n in sums.items()})
     return after
@@ -50,8 +52,13 @@ def remove_later(commit: Commit, kind: Kind, id: str, index: Index) -> None:
     after the commit, which has no room for them."""
     for key in entries_of(kind, id, index):
         commit.delete_after(key)
-    for pk, cell in kind.cells(index.facets, index.format):
+    for pk, cell in count_cells(kind, index):
         commit.count(pk, cell, -1)
+
+
+def count_cells(kind: Kind, index: Index) -> list[Key]:
+    """The count cells that count a record with this index."""
+    return kind.of(index.format, index.added).cells(index.facets)
 
 
 def _change_words(commit: Commit, old: dict[Key, bool], new: dict[Key, bool], room: int) -> None:
@@ -82,6 +89,7 @@ def list_entries(kind: Kind, id: str, index: Index | None) -> dict[Key, Item]:
     if index is None:
         return {}
     shards = kinds.SHAPES[index.version].list_shards
+    kind = kind.of(index.format, index.added)
     sorts = dict.fromkeys(kind.lists(index.facets), index.sort)
     if index.many:
         sorts[f"{kind.several}*"] = index.sort

@@ -25,8 +25,8 @@ class Index:
     """`sort`: text in whose descending order the kind is listed. `facets`: as key parts; `several`:
     those of the facet with several values, `many` if they are too many for a list entry each.
     `orders`: the keys of other sort orders. `words`, `ahead`: as stored. `version`: its shape,
-    `format`: its format, which the last release did not have. `settled`: whether words and ahead
-    were divided (`change`)."""
+    `format`: that of the kind, `added`: what that has more than the first format (`Kind.added`).
+    `settled`: whether words and ahead were divided (`change`)."""
 
     sort: str
     facets: Mapping[str, str]
@@ -37,7 +37,8 @@ class Index:
     many: bool = False
     orders: Mapping[str, str] = field(default_factory=dict)
     version: int = 1
-    format: int = kinds.FORMAT
+    format: int = kinds.FIRST
+    added: Mapping[str, Any] = field(default_factory=dict)
     settled: bool = True
 
     @classmethod
@@ -83,6 +84,7 @@ class Index:
             **({"many": True} if self.many else {}),
             **({"orders": dict(self.orders)} if self.orders else {}),
             "f": self.format,
+            **({"added": dict(self.added)} if self.added else {}),
             **({} if self.settled else {"settled": False}),
         }
 
@@ -91,14 +93,15 @@ class Index:
         return cls(
             stored["sort"],
             stored["facets"],
-            _split(stored["words"]),
-            _split(stored.get("ahead", "")),
+            tuple(stored["words"].split()),
+            tuple(stored.get("ahead", "").split()),
             stored.get("generation", ""),
             tuple(stored.get("several", ())),
             stored.get("many", False),
             stored.get("orders", {}),
             int(stored["v"]),
-            int(stored.get("f", 1)),
+            int(stored["f"]),
+            stored.get("added", {}),
             stored.get("settled", True),
         )
 
@@ -199,7 +202,3 @@ def _sortable(value: str) -> str:
 
 def _generation() -> str:
     return os.urandom(6).hex()
-
-
-def _split(words: str | Iterable[str]) -> tuple[str, ...]:
-    return tuple(words.split(" ") if isinstance(words, str) and words else words)  # or a list: old

@@ -6,7 +6,7 @@ r"""What can be listed, and where its entries are.
 | other order | `list#<kind>#*<order>#<shard>of<shards>` | `<that sort>#<id>` | the facets |
 | word | `word#<kind>#<first letter>#<shard>of<shards>` | `<word>#<sort>#<id>` | none |
 | word ahead | the same | `<word>#<sort>+<generation>#<id>` | `at`: Unix seconds |
-| count | `count#<kind>[#<facet>=<value>]` | `<facet values>\|2#<shard>` | `n` |
+| count | `count#<kind>[#<facet>=<value>]` | `<format>\|<facet values>#<shard>` | `n` |
 
 Lists are `*`, `<facet>=<value>`, the combined ones of the kind, and `<facet>*` of the records with
 more values of a facet than have a list entry each. Lists and words are sharded by a
@@ -17,8 +17,9 @@ old partitions before the new ones finds a record that moves between them at lea
 
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from typing import Any, Final
 
 from chalicelib.storage.attributes import Key
 
@@ -36,6 +37,7 @@ class Shape:
 # `infra/reindex.py`, and only then remove the old one (docs/listing.md).
 SHAPES: dict[int, Shape] = {1: Shape(list_shards=2, word_shards=4)}
 CURRENT = 1
+FIRST: Final = 1  # the format of a kind until it gets another facet, list or order
 
 
 def list_shards() -> list[int]:
@@ -45,10 +47,6 @@ def list_shards() -> list[int]:
 
 def word_shards() -> list[int]:
     return list(dict.fromkeys(shape.word_shards for _, shape in sorted(SHAPES.items())))
-
-
-FORMAT = 2  # of indexes and counts, since there are filters by more than `counted`
-READY = "~ready"  # a cell without a number: all records of the kind are indexed so
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,8 @@ class Kind:
     which a record may have several values, with a list for each. A facet without a value is "".
     `orders`: further sort orders of the list of all.
 
-    `since`: the facets, combined lists and orders that only records of this `FORMAT` have.
+    `since`: the format that introduced a facet, a combined list or an order (`*<order>`), if it was
+    not the first. A new one takes the next number, and keeps it; a facet has one number.
 
     `summed`: a facet that is an amount or "": the cells of the whole kind add it up.
 
@@ -76,7 +75,7 @@ class Kind:
     combined: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     several: str = ""
     orders: tuple[str, ...] = ()
-    since: frozenset[str] = frozenset()
+    since: Mapping[str, int] = field(default_factory=dict)
     summed: str = ""
     inside: int = 34
     room: int = 68
@@ -85,6 +84,61 @@ class Kind:
         used = {facet for wanted in self.combined.values() for facet in wanted}
         if not used <= set(self.counted):
             raise ValueError(f"{self.name}: {sorted(used - set(self.counted))} must be counted")
+
+    @property
+    def format(self) -> int:
+        """In which records are written; higher than those of all releases before."""
+        return max(self.since.values(), default=FIRST)
+
+    def at(self, number: int) -> "Kind":
+        """The kind as it was in this format, if this code knows it."""
+        if number >= self.format:
+            return self
+
+        def had(name: str) -> bool:
+            return self.since.get(name, FIRST) <= number
+
+        return replace(
+            self,
+            counted=tuple(filter(had, self.counted)),
+            under=tuple(filter(had, self.under)),
+            listed=tuple(filter(had, self.listed)),
+            combined={name: facets for name, facets in self.combined.items() if had(name)},
+            several=self.several if had(self.several) else "",
+            orders=tuple(order for order in self.orders if had(f"*{order}")),
+            since={name: first for name, first in self.since.items() if first <= number},
+        )
+
+    def added(self) -> dict[str, Any]:
+        """What the kind has more than in the first format. Each record stores it, so that code of
+        a release before can change the record (`of`)."""
+        first = self.at(FIRST)
+        if first is self:
+            return {}
+        names = {
+            role: [name for name in getattr(self, role) if name not in getattr(first, role)]
+            for role in ("counted", "under", "listed")
+        }
+        combined = {n: dict(f) for n, f in self.combined.items() if n not in first.combined}
+        several = self.several if self.several != first.several else ""
+        more = {**names, "combined": combined, "several": several}
+        return {role: value for role, value in more.items() if value}
+
+    def of(self, number: int, added: Mapping[str, Any]) -> "Kind":
+        """The kind as it was when a record was written in this format, perhaps by a later
+        release."""
+        if number <= self.format:
+            return self.at(number)
+        first = self.at(FIRST)
+        return replace(
+            first,
+            counted=(*first.counted, *added.get("counted", ())),
+            under=(*first.under, *added.get("under", ())),
+            listed=(*first.listed, *added.get("listed", ())),
+            combined={**first.combined, **added.get("combined", {})},
+            several=added.get("several", first.several),
+            since={"": number},
+        )
 
     def lists(self, facets: Mapping[str, str]) -> list[str]:
         """The lists of a record with these facets, except those of `several`."""
@@ -98,31 +152,24 @@ class Kind:
             ),
         ]
 
-    def cell(self, facets: Mapping[str, str], *more: str) -> str:
-        """The values of the facets, and more."""
-        return "|".join([*(facets.get(facet, "") for facet in self.counted), *more])
+    def cell(self, facets: Mapping[str, str]) -> str:
+        return "|".join([str(self.format), *(facets.get(facet, "") for facet in self.counted)])
 
-    def cells(self, facets: Mapping[str, str], version: int = FORMAT) -> list[Key]:
+    def cells(self, facets: Mapping[str, str]) -> list[Key]:
         """The count cells that count it."""
-        cell = self.cell(facets, *([str(FORMAT)] if version == FORMAT else []))
-        cells = [(self.count_pk(), cell)]
-        for facet in self.under:
-            # Facets from before `since` are also counted without a value.
-            if facets.get(facet) or facet not in self.since:
-                cells.append((self.count_pk(facet, facets.get(facet, "")), cell))
-        return cells
+        cell = self.cell(facets)
+        under = [self.count_pk(facet, facets[facet]) for facet in self.under if facets.get(facet)]
+        return [(pk, cell) for pk in (self.count_pk(), *under)]
 
     def sums(self, facets: Mapping[str, str]) -> dict[str, Decimal]:
         """What it adds to the sums of a cell of the whole kind."""
         return {self.summed: Decimal(facets.get(self.summed) or 0)} if self.summed else {}
 
-    def cell_facets(self, cell: str) -> tuple[dict[str, str], bool]:
-        """The facets of a cell, and whether its records have this `FORMAT`."""
-        values = cell.split("|")
-        is_new = len(values) > len(self.counted) and values[-1] == str(FORMAT)
-        # A cell that is older than a facet of the kind has no value for it.
-        facets = dict.fromkeys(self.counted, "") | dict(zip(self.counted, values, strict=False))
-        return facets, is_new
+    def cell_facets(self, cell: str) -> dict[str, str]:
+        """The facets of a cell of any format. Later formats append values, so a cell has no value
+        for a facet that is newer, and perhaps values for facets that this code does not know."""
+        values = cell.split("|")[1:]
+        return dict.fromkeys(self.counted, "") | dict(zip(self.counted, values, strict=False))
 
     def count_pk(self, facet: str = "", value: str = "") -> str:
         return f"count#{self.name}" + (f"#{facet}={value}" if facet else "")
@@ -136,6 +183,10 @@ class Kind:
     def entry_key(self, name: str, id: str, sort: str, shards: int) -> Key:
         """The position of a record in a list."""
         return self.list_pk(name, shard_of(id, shards), shards), f"{sort}#{id}"
+
+
+def format_of(cell: str) -> int:
+    return int(cell.partition("|")[0])
 
 
 def shard_of(id: str, shards: int) -> int:

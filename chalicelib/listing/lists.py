@@ -193,7 +193,7 @@ def choices(kind: Kind, where: Where, between: Range, known: Counts) -> list[Lis
     for name, wanted in kind.combined.items():
         part = {facet: frozenset({value}) for facet, value in wanted.items()}
         is_asked = all(where.get(facet) == accepted for facet, accepted in part.items())
-        if is_asked and (known.ready or name not in kind.since):
+        if is_asked and (known.has(name)):
             rest = {facet: accepted for facet, accepted in where.items() if facet not in part}
             found.append(Lists(kind, [name], rest, between, known.size(part), total))
     return found

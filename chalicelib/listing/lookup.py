@@ -6,8 +6,7 @@ from functools import partial
 from typing import Any, Final
 
 from chalicelib.listing.kinds import Kind, escape, word_shards
-from chalicelib.listing.search import beginning
-from chalicelib.listing.words import LONGEST_WORD, fold, whole
+from chalicelib.listing.words import whole
 from chalicelib.storage import round_trips, table
 from chalicelib.storage.round_trips import Sent
 
@@ -83,34 +82,3 @@ def _read(pk: str, begins: Sequence[str]) -> Sent[list[list[str]]]:
 
 def _id(key: str) -> str:
     return key.rsplit("#", 1)[1]
-
-
-# --- How the release before found them, until all records are indexed as they are now -------------
-
-_MOST: Final = 20  # candidates for one text in one shard
-_MOST_ALIKE: Final = 2_000
-_NAME_SHARDS: Final = 4
-
-
-def holding_before(kind: Kind, texts: Iterable[str]) -> dict[str, set[str]]:
-    """The same for records that are not reindexed yet (`infra/reindex.py`): a longer word that
-    begins with the text may replace it, or, if the index had no room, a separate item:
-    `name#<kind>#<first letter>#<shard>of4` / `<word>#<id>`."""
-    words = {text: _longest(text) for text in texts}
-    wanted = sorted(set(words.values()) - {""})
-    found: dict[str, set[str]] = {word: set() for word in words.values()}
-    for spread in (*map(_words_of, word_shards()), _names):
-        for word, block in _blocks(kind, wanted, spread, ""):
-            found[word].update(map(_id, block))
-            if len(block) > _MOST and (alike := beginning(kind, word, _MOST_ALIKE)):
-                found[word].update(alike.sure)
-    return {text: found[word] for text, word in words.items()}
-
-
-def _longest(text: str) -> str:
-    return max(fold(text).split(), key=len, default="")[:LONGEST_WORD]
-
-
-def _names(kind: Kind, word: str) -> list[str]:
-    letter = escape(word[0])
-    return [f"name#{kind.name}#{letter}#{at}of{_NAME_SHARDS}" for at in range(_NAME_SHARDS)]

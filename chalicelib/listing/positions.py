@@ -82,7 +82,7 @@ class Listing(Generic[R]):
         tallied, results = results[: len(tallies)], results[len(tallies) :]
         known = counts(self.kind, self.where, results[: len(pks)])
         known.require(self.features)
-        if not known.ready and set(one.names) & self.kind.since:
+        if not all(map(known.has, one.names)):
             return self._planned()  # a list that not all records are in yet
         read = results[len(pks) :]
         total, at_least = self._total(known, one, tallied)
@@ -101,7 +101,11 @@ class Listing(Generic[R]):
     @property
     def _is_tallied(self) -> bool:
         """Whether the total has to be counted from keys."""
-        under = [facet for facet in self.where if facet in self.kind.under]
+        under = [
+            facet
+            for facet, accepted in self.where.items()
+            if facet in self.kind.under and "" not in accepted
+        ]
         known = {*self.kind.counted, *under[:1]}
         is_known = self.where.keys() <= known and not self.query.between
         return self.query.counted and not is_known

@@ -57,10 +57,6 @@ class Query:
         compares = self.where or self.search or self.between or self.order
         return (*fields, "index") if fields and compares else fields
 
-    def parts(self, kind: Kind) -> Where:
-        """`where` as the index holds facets."""
-        return key_parts(kind, self.where)
-
 
 def key_parts(kind: Kind, where: Mapping[str, frozenset[str]]) -> Where:
     """Filters as the index holds facets. Raises Invalid for too many values of one."""

@@ -9,7 +9,8 @@ from decimal import Decimal
 from itertools import chain
 from typing import Any, Final, TypeVar
 
-from chalicelib.listing.kinds import FORMAT, Kind, list_shards
+from chalicelib.listing.counts import counts
+from chalicelib.listing.kinds import Kind, list_shards
 from chalicelib.storage import table
 from chalicelib.storage.attributes import Key
 
@@ -44,7 +45,9 @@ class Recount:
 
 
 def recount(kind: Kind) -> Recount:
-    """Reads the list of all records, and again if there are sums."""
+    """Reads the list of all records, and again if there are sums. Until all records are reindexed,
+    only what each of them has is compared."""
+    kind = kind.at(counts(kind, {}, [table.everything(kind.count_pk())]).oldest)
     found = []
     for attribute in filter(None, (kind.summed, "n")):
 
@@ -110,8 +113,6 @@ def repair(wrong: Iterable[Wrong]) -> None:
                 )
             continue
         pk, cell = one.cell
-        if pk.startswith("count#"):
-            cell = f"{cell}|{FORMAT}" if cell else str(FORMAT)
         table.update((pk, f"{cell}#0"), add={one.attribute: one.counted - one.stored})
 
 
@@ -134,28 +135,27 @@ def everyone(kind: Kind, fields: Sequence[str], first: str = "") -> Iterator[dic
 
 
 def _counted(kind: Kind, attribute: str) -> Mapping[Key, Number]:
-    """What each cell should have in `attribute`, by the facets in the list entries of records, in
-    either format."""
+    """What each cell should have in `attribute`, by the facets in the list entries of records."""
     found: defaultdict[Key, Number] = defaultdict(int)
     facets = (*kind.counted, *kind.under, *filter(None, [kind.summed]))
     for item in everyone(kind, list(dict.fromkeys(facets))):
         if attribute == "n":
-            for pk, _ in kind.cells(item):
-                found[pk, kind.cell(item)] += 1
+            for cell in kind.cells(item):
+                found[cell] += 1
         else:
             found[kind.count_pk(), kind.cell(item)] += kind.sums(item)[attribute]
     return found
 
 
 def _stored(kind: Kind, counted: Mapping[Key, Number], attribute: str) -> Stored[Key]:
-    """The stored cells besides those counted; for values without records, those of the whole
-    kind."""
+    """The stored cells of all formats besides those counted; for values without records, those of
+    the whole kind."""
     found: defaultdict[Key, defaultdict[str, Number]] = defaultdict(lambda: defaultdict(int))
     for pk in {kind.count_pk(), *(pk for pk, _ in counted)}:
         for item in _items(pk, ["sk", attribute]):
-            cell, shard = item["sk"].rsplit("#", 1)
-            facets, is_new = kind.cell_facets(cell)
-            found[pk, kind.cell(facets)][f"{shard} {is_new}"] += Decimal(item.get(attribute, 0))
+            cell = item["sk"].rsplit("#", 1)[0]
+            same = pk, kind.cell(kind.cell_facets(cell))
+            found[same][item["sk"]] += Decimal(item.get(attribute, 0))
     return found
 
 

@@ -65,7 +65,6 @@ KIND: Final = listing.Kind(
     under=("source", "salesRepId"),
     listed=("status", "source", "paymentStatus", "salesRepId", "customerId"),
     several="tag",
-    since=frozenset({"paymentStatus", "salesRepId", "customerId", "tag"}),
 )
 
 

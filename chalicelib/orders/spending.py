@@ -1,6 +1,5 @@
 """Checks each customer's totals against the list of orders. The totals change in the transaction of
-each order (`store.py`), so they agree unless code was wrong, someone edited the table by hand, or
-the customer is from before there were totals.
+each order (`store.py`), so they agree unless code was wrong or someone edited the table by hand.
 """
 
 import zlib
@@ -25,8 +24,6 @@ _Look = tuple[dict[_Cell, Decimal], dict[_Cell, dict[str, Decimal]]]
 
 def recount() -> listing.Recount:
     """Reads the list of all orders and the totals of all customers."""
-    if not listing.is_ready(KIND):
-        return listing.Recount(0, [])  # not every entry has the customer
     parts = 1 + listing.count(CUSTOMERS, {}) // _AT_ONCE
     records, found = 0, list[listing.Wrong]()
     for part in range(parts):

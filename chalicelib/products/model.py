@@ -61,7 +61,6 @@ KIND: Final = listing.Kind(
     },
     several="tag",
     orders=("name", "updated"),
-    since=frozenset({"vendor", "tag", "hidden", "*name", "*updated"}),
 )
 
 

@@ -21,8 +21,7 @@ from itertools import chain
 from typing import Final, TypeVar
 
 from chalicelib import listing
-from chalicelib.listing import words
-from chalicelib.listing.lookup import holding, holding_before
+from chalicelib.listing.lookup import holding
 from chalicelib.problems import Busy, Conflict, NotFound, PreconditionFailed, Problem
 from chalicelib.products import low, merge, stock, variants
 from chalicelib.products.model import (
@@ -132,15 +131,7 @@ def by_slug(wanted: Iterable[str], fields: Iterable[str] = ()) -> dict[str, Prod
 
 def by_sku(skus: Iterable[str]) -> dict[str, list[Product]]:
     """The products with exactly one of these SKUs, their own or a variant's, by SKU."""
-    found = _having(holding(KIND, skus))
-    missing = [sku for sku in found if not found[sku]]
-    if not missing or listing.is_ready(KIND):
-        return found
-    return found | _having(holding_before(KIND, missing))
-
-
-def _having(candidates: Mapping[str, set[str]]) -> dict[str, list[Product]]:
-    """Those products among the candidates for each SKU that have it."""
+    candidates = holding(KIND, skus)
     products = {product.id: product for product in load(set().union(*candidates.values()))}
     return {
         sku: [products[id] for id in sorted(ids) if id in products and sku in products[id].skus]
@@ -153,15 +144,7 @@ def is_empty() -> bool:
 
 
 def page(query: listing.Query, fields: Iterable[str] = ()) -> listing.Page[Product]:
-    found = listing.page(KIND, query, partial(load, fields=query.reads(fields)))
-    if found.total or not query.search or listing.is_ready(KIND):
-        return found
-    # Until all records are reindexed: a whole SKU for which the last release had no room.
-    sku, where = words.fold(query.search).strip(), query.parts(KIND)
-    alike = load(holding_before(KIND, [query.search])[query.search])
-    held = [one for one in alike if sku in map(words.fold, one.skus) and one.index.passes(where)]
-    shown = held[: query.limit] if query.page == 1 else []
-    return listing.Page(shown, len(held), query.page, query.limit)
+    return listing.page(KIND, query, partial(load, fields=query.reads(fields)))
 
 
 def running_low(most: int) -> list[dict[str, object]]:

@@ -339,7 +339,7 @@ class Delivery:
     first: Item | None
     """The record of the first attempt, if it succeeded."""
     subject: Annotated[Item | None, about("What the event is about; null: not known.")]
-    """The event's subject: `{id, name}`. None if sent by an earlier release."""
+    """The event's subject: `{id, name}`."""
     last: Item
     """The result of the newest settled attempt: `{status, error}`, if there was one."""
 

@@ -419,27 +419,3 @@ def test_a_crashed_erasure_request_changes_nothing(jobs: JobDesk) -> None:
     jobs.dynamodb.faults = lambda operation, request: None
     assert jobs.shop.get(path(made)).json == made
     assert placed(jobs.shop, customer={"email": made["email"]})["customer"]["id"] == made["id"]
-
-
-def test_records_of_the_last_release_are_anonymized(jobs: JobDesk) -> None:
-    """An order, its customer and their events as stored before addresses existed."""
-    shop = jobs.shop
-    order = placed(shop, customer=PERSON)
-    key, who = (order["id"], "order"), (order["customer"]["id"], "customer")
-    item = table.get(key)
-    person = table.get(who)
-    assert item and person
-    for name in ("shippingAddress", "billingAddress"):
-        del item[name]
-    del item["customer"]["phone"]
-    kept = ("pk", "sk", "id", "email", "firstName", "lastName", "createdAt", "index")
-    old = {name: person[name] for name in kept}
-    for each in (item, old):
-        jobs.dynamodb.load([{"Put": {"TableName": settings.table(), "Item": pack(each)}}])
-    shown = shop.get(path(order["customer"])).json
-    assert (shown["addresses"], shown["ordersCount"], shown["phone"]) == ([], 0, None)
-    assert shop.get(f"{ORDERS}/{order['id']}").json["shippingAddress"] is None
-    listing.repair(dict(check.recounts())["customer totals"].wrong)
-    assert shop.get(path(order["customer"])).json["ordersCount"] == 1
-    jobs.done(f"{path(order['customer'])}/erase")
-    assert mentions(jobs) == []

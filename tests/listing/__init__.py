@@ -1,3 +1,1 @@
-"""Lists, searches and totals on the double: `things` is a kind with every feature, `data` a shop
-written by the last release.
-"""
+"""Lists, searches and totals on the double: `things` is a kind with every feature."""

@@ -42,7 +42,9 @@ def agrees(stock: list[Thing], where: dict[str, frozenset[str]]) -> bool:
     expected = [one.id for one in stock if things.passes(where)(one)]
     answer = page(where)
     assert [one.id for one in answer.records] == expected[:100], where
-    assert answer.total == len(expected) == listing.count(KIND, where), where
+    assert answer.total == len(expected), where
+    if "" not in where.get("type", ()):  # only values have cells
+        assert listing.count(KIND, where) == len(expected), where
     return True
 
 
@@ -171,7 +173,7 @@ def test_a_value_like_the_hashed_key_of_a_long_one_is_distinct(dynamodb: Double)
     assert names(page({"type": [key_part(long)]})) == ["spelled"]
 
 
-def test_the_key_of_a_tag_is_that_of_earlier_releases() -> None:
+def test_the_key_of_a_long_tag_is_hashed() -> None:
     short, long = "x" * 39, "x" * 40
     hashed = "xxxxxxx~bd913ff68243d41b9611b2690dfbf2b0"
     of_both = listing.Index.of(sort="1", facets={}, several=[short, long])

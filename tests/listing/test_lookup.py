@@ -71,17 +71,6 @@ def test_a_sku_is_found_among_hundreds_with_the_same_prefix(dynamodb: Double) ->
     }
 
 
-def test_skus_written_by_the_last_release_are_found(dynamodb: Double) -> None:
-    """It used longer words in place of shorter ones, and names for words without room."""
-    one, many = having("TS-1"), [having(f"TS-1-{n}") for n in range(120)]
-    create(*many)
-    for n in range(4):
-        table.put({"pk": f"name#thing#t#{n}of4", "sk": f"ts-1#{one.id}{n}"})
-    found = lookup.holding_before(KIND, ["TS-1", "nothing"])
-    assert found["TS-1"] >= {one.id for one in many} | {f"{one.id}{n}" for n in range(4)}
-    assert found["nothing"] == set()
-
-
 def test_a_record_that_is_reindexed_during_a_lookup_is_found(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib import deadline, listing, settings
+from chalicelib import deadline, listing
 from chalicelib.imports import store as jobs
 from chalicelib.listing import index, kinds, move, words
 from chalicelib.storage import table
@@ -309,50 +309,3 @@ def test_reindexing_the_shop_keeps_its_lists(
     sent = shop.put(f"/api/admin/products/{before[0]['data'][0]['id']}", {"name": "Coat"})
     assert sent.status == 200
     assert shop.get(paths[0]).json["total"] == 2
-
-
-def test_a_facet_can_be_added_to_a_kind(
-    dynamodb: Double, stock: list[Thing], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    new = listing.Kind(
-        "thing",
-        counted=(*things.KIND.counted, "color"),
-        under=("type",),
-        listed=(*things.KIND.listed, "color"),
-        combined=things.KIND.combined,
-    )
-
-    def index(item: Any) -> listing.Index:
-        one = things.read(item)
-        facets = {**one.facets, "color": "red" if int(one.texts[0][-1]) % 2 else ""}
-        return listing.Index.of(sort=one.sort, facets=facets, texts=one.texts)
-
-    records = listing.Records(new, RECORDS.key, index)
-    assert page(kind=new).total == 250
-    assert reindex.move_all(records, 1e9, sleep=lambda seconds: None) == 250
-    assert page({"color": ["red"]}, kind=new).total == 125
-    assert len(page({"color": ["red"], "status": ["DRAFT"]}, kind=new).records) == 42
-    assert page({"status": ["DRAFT"]}, kind=new).total == 84
-
-
-def test_words_stored_as_a_list_are_found_and_moved(
-    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Earlier releases stored the words of a record as a list."""
-    text = listing.Index.stored
-    with monkeypatch.context() as before:
-        before.setattr(
-            listing.Index, "stored", lambda self: {**text(self), "words": list(self.words)}
-        )
-        made = [thing(f"shirt no {n}", status="DRAFT") for n in range(30)]
-        create(*made)
-    assert kinds_of_words(dynamodb) == {"L"}
-    agree(made)
-    run()
-    assert kinds_of_words(dynamodb) == {"S"}
-    agree(made)
-
-
-def kinds_of_words(dynamodb: Double) -> set[str]:
-    records = [item for item in dynamodb.items(settings.table()) if "index" in item]
-    return {kind for record in records for kind in record["index"]["M"]["words"]}

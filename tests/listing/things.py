@@ -24,7 +24,6 @@ KIND = listing.Kind(
     },
     several="tag",
     orders=("name",),
-    since=frozenset({"vendor", "owner", "tag", "hidden", "*name"}),
     inside=12,
     room=24,
 )

@@ -6,7 +6,6 @@
   their queues, run as in Lambda.
 - `dynamodb_double` (with `_expressions`, `_partition`, `_faults`), `units`: a DynamoDB in memory,
   the faults that it injects, and what AWS would bill.
-- `last_release`: a shop written by the last release, with its waiting messages.
 - `faults`, `environment`: faults below botocore; the settings, and an account in memory.
 - `forms`, `strict_json`: forms with a file; JSON as other languages' parsers read it.
 - `running`: the whole service on the embedded AWS.

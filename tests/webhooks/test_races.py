@@ -466,7 +466,7 @@ def test_a_pending_delivery_is_kept_as_long_as_it_may_be_sent(world: World, merc
     assert listed(merchant, webhook) == []
 
 
-def test_the_deliveries_of_a_webhook_are_in_the_partitions_of_the_last_release() -> None:
+def test_the_deliveries_of_a_webhook_are_in_four_partitions() -> None:
     assert deliveries.partitions("wh_1") == [f"deliveries#wh_1#{shard}" for shard in range(4)]
     id = "dlv_01ARZ3NDEKTSV4RRFFQ69G5FAV0001ARZ3NDEKTSV4RRFFQ69G5FAV"
     assert deliveries.key(id) == ("deliveries#wh_01ARZ3NDEKTSV4RRFFQ69G5FAV#1", id)

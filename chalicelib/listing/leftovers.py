@@ -1,0 +1,39 @@
+"""Words of failed writes that mention a person: an erasure removes them."""
+
+from collections.abc import Collection, Iterable
+
+from chalicelib.listing import words as text
+from chalicelib.listing.entries import entries_of
+from chalicelib.listing.index import Index
+from chalicelib.listing.kinds import escape
+from chalicelib.listing.move import Records
+from chalicelib.storage import table
+from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.commit import Commit
+from chalicelib.storage.conditions import Attr
+
+
+def discard(records: Records, item: Item, words: Collection[str], before: int) -> bool:
+    """Removes a word entry of a generation that its record does not have, left by a failed write.
+    Only one of these words, and from before that time (Unix seconds), because a write may still be
+    running."""
+    key: Key = item["pk"], item["sk"]
+    word, _, rest = item["sk"].partition("#")
+    if not item["pk"].startswith(f"word#{records.kind.name}#") or word not in words:
+        return False
+    if "at" not in item or item["at"] > before:
+        return False
+    id = rest.rpartition("#")[2]
+    stored = table.get(records.key(id))
+    if stored and key in entries_of(records.kind, id, Index.read(stored["index"])):
+        return False
+    commit = Commit()
+    commit.delete(key)
+    same = Attr("index").eq(stored["index"]) if stored else table.absent
+    commit.check(records.key(id), same)  # unless it was written since
+    return commit.sent()
+
+
+def words_of(texts: Iterable[str]) -> set[str]:
+    """The words of a record with these texts, whole or in parts, as written in keys."""
+    return {escape(word) for one in texts for word in text.words([one], [one])}
