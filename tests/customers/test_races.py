@@ -52,7 +52,7 @@ def test_paying_an_order_does_not_recreate_a_missing_customer(jobs: JobDesk) -> 
     order = placed(jobs.shop)
     key = order["customer"]["id"], "customer"
     assert table.get(key)
-    table.delete(key)  # by hand, or by what the last release did
+    table.delete(key)  # by hand
     paid = jobs.shop.patch(f"{ORDERS}/{order['id']}", {"status": "PAID"})
     assert (paid.status, paid.json["status"]) == (200, "PAID")
     assert table.get(key) is None
@@ -62,7 +62,7 @@ def test_changing_a_deleted_customer_without_version_does_not_recreate_it(jobs: 
     shop = jobs.shop
     made = customer(shop)
     key = made["id"], "customer"
-    table.update(key, remove=["version"])  # as releases before wrote it
+    table.update(key, remove=["version"])
     path = f"{CUSTOMERS}/{made['id']}"
     before_the_commit(jobs.dynamodb, lambda: shop.delete(path))
     assert shop.patch(path, {"note": "late"}).status == 404

@@ -305,7 +305,7 @@ def test_every_event_of_the_largest_commit_is_delivered(world: World, merchant: 
 
 
 def test_the_identifier_of_an_event_ends_in_its_place_in_the_commit() -> None:
-    """The last release made identifiers of deliveries from it."""
+    """Stored identifiers of deliveries are made of it."""
     item = outbox.item([("product.created", "{}")] * outbox.MOST_COMMIT_EVENTS)
     made = [event.id for event in outbox.events_of(item)]
     places = {0: "00", 99: "99", 100: "A0", 135: "AZ", 136: "B0", 999: "YZ"}
