@@ -528,7 +528,7 @@ class Shopping(RuleBasedStateMachine):
             if pk.startswith(("list#order#", "word#order#")):
                 entries[pk.split("#")[0] + " " + sk.rsplit("#", 1)[1]] += 1
             if pk == "count#order":
-                counted["|".join(sk.split("#")[0].split("|")[:2])] += item["n"]  # not the version
+                counted["|".join(sk.split("#")[0].split("|")[1:3])] += item["n"]  # not the format
             if pk == "sales":
                 sold, revenue = sold + item.get("n", 0), revenue + item.get("revenue", 0)
         assert entries == Counter(
