@@ -341,8 +341,14 @@ def test_a_text_of_two_thousand_million_blanks_is_refused() -> None:
     with zipfile.ZipFile(out, "w") as archive:
         for name, part in parts.items():
             archive.writestr(name, part)
-    with pytest.raises(FileRejected, match="too much memory"):
+    with pytest.raises(FileRejected, match="too many cells, or too long ones"):
         converted([out.getvalue()])
+
+
+@pytest.mark.parametrize("place", ["Z1048576", "XFD1048576", "ZZ100000"])
+def test_a_cell_far_from_the_others_is_refused_before_the_sheet_is_read(place: str) -> None:
+    rejected = refused(far(place))
+    assert rejected.code == "workbook_too_large" and "spans" in rejected.message
 
 
 def test_a_blank_cell_far_from_the_others_is_ignored() -> None:

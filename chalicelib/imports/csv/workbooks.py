@@ -49,7 +49,13 @@ _TABLE: Final = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _OFFICE: Final = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 _PADDED: Final = re.compile("0[0-9]{1,30}")
 _MOST_ROWS: Final = 10_000  # that may repeat one cell
+_DAMAGED: Final = (ParseError, KeyError, ValueError, OSError, zipfile.BadZipFile, zlib.error)
 _CELL: Final = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
+# A cell's tag that is not closed at once, as a blank cell's is.
+_FILLED: Final = re.compile(
+    rb'<(?:\w+:)?c\s(?:[^<>]*\s)?r="([A-Z]{1,3})([0-9]{1,10})"[^<>]*(?<!/)>'
+)
+_SPACES: Final = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 
 
 def is_workbook(head: bytes) -> bool:
@@ -117,11 +123,12 @@ def as_csv(data: bytes, sheet: str = "", delimiter: str = "") -> Iterator[bytes]
         # Hidden ones last: what its user sees first is the workbook's first sheet.
         sheets.sort(key=lambda s: s.visible is not SheetVisibleEnum.Visible)
         name = _chosen([s.name for s in sheets], sheet)
+        _refuse_rectangle(data, workbook.sheet_names.index(name))
         cells = workbook.get_sheet_by_name(name)
         widths = _zeros(data, workbook.sheet_names.index(name))
     except FileRejected:
         raise
-    except (CalamineError, ParseError, KeyError, ValueError, OSError, zipfile.BadZipFile) as error:
+    except (*_DAMAGED, CalamineError) as error:
         message = f"The workbook is damaged, or protected by a password ({error})."[:300]
         raise FileRejected("unreadable_workbook", message) from None
     first = cells.start[1] if cells.start else 0
@@ -244,15 +251,64 @@ def _held_at_once(archive: zipfile.ZipFile) -> Iterator[Iterator[int]]:
                     yield _sizes_of_cells(sheet, texts)
 
 
+def _refuse_rectangle(data: bytes, sheet: int) -> None:
+    """Refuses an `.xlsx` sheet with a cell far from the others: the reader takes memory for all
+    between them. Blank cells do not count. The part is scanned in pieces, before it is parsed."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        if "content.xml" in archive.namelist():
+            return
+        part = _part_of(archive, sheet)
+        if part not in archive.namelist():
+            return
+        with archive.open(part) as cells:
+            rows, columns = _extent(iter(lambda: cells.read(_PIECE), b""))
+    if rows * columns * _HELD > LARGEST_CELLS:
+        message = f"The sheet spans {rows} rows and {columns} columns: is there a cell far away?"
+        raise FileRejected("workbook_too_large", message)
+
+
+def _extent(pieces: Iterable[bytes]) -> tuple[int, int]:
+    """Of how many rows and columns a sheet's cells with a content are, from the first to the
+    last."""
+    rows: set[int] = set()
+    columns: set[bytes] = set()
+    held = b""
+    for piece in pieces:
+        held += piece
+        end = max(held.rfind(b"<"), 0)
+        found = _FILLED.findall(held, 0, end)
+        columns.update(column for column, _ in found)
+        if found:
+            numbers = {int(row) for _, row in found} | rows
+            rows = {min(numbers), max(numbers)}
+        held = held[end:][-_PIECE:]
+    places = [_column(column.decode()) for column in columns]
+    if not places:
+        return 0, 0
+    return max(rows) - min(rows) + 1, max(places) - min(places) + 1
+
+
+def _column(letters: str) -> int:
+    number = 0
+    for letter in letters:
+        number = number * 26 + ord(letter) - 64
+    return number
+
+
 def _sizes_of_rows(content: object) -> Iterator[int]:
     for event, row in _freed(content, f"{_TABLE}table-row"):
         if row.tag == f"{_TABLE}table-row" and event == "end":
             filled = (cell for cell in row if cell.get(f"{_OFFICE}value-type"))
             held = (
-                _repeated(cell, "columns") * (_HELD + len("".join(cell.itertext())))
+                _repeated(cell, "columns") * (_HELD + len("".join(cell.itertext())) + _spaces(cell))
                 for cell in filled
             )
             yield _repeated(row, "rows") * sum(held)
+
+
+def _spaces(cell: Element) -> int:
+    """The spaces that a cell has as a number."""
+    return sum(int(each.get(f"{_SPACES}c", 1)) for each in cell.iter(f"{_SPACES}s"))
 
 
 def _sizes_of_cells(sheet: object, texts: list[int]) -> Iterator[int]:
@@ -389,10 +445,7 @@ def _wide_cells(cells: object, wide: Mapping[str, int]) -> Iterator[tuple[tuple[
             width = wide.get(element.get("s", ""))
             place = _CELL.fullmatch(element.get("r", "")) if width else None
             if place and width:
-                column = 0
-                for letter in place[1]:
-                    column = column * 26 + ord(letter) - 64
-                yield (int(place[2]) - 1, column - 1), width
+                yield (int(place[2]) - 1, _column(place[1]) - 1), width
 
 
 if __name__ == "__main__":

@@ -46,6 +46,10 @@ class Ours(Format):
     own_prices = True
 
     @cached_property
+    def _of_variant(self) -> list[str]:
+        return [field for field in _OF_VARIANT if field in self.sheet]
+
+    @cached_property
     def _skus(self) -> list[str]:
         return [field for field in ("sku", "variantSku") if field in self.sheet]
 
@@ -64,7 +68,7 @@ class Ours(Format):
         if slug:
             return slug.lower()
         has_options = bool(self.sheet.cell(cells, "option"))
-        of_variant = any(self.sheet.cell(cells, field) for field in _OF_VARIANT)
+        of_variant = any(self.sheet.cell(cells, field) for field in self._of_variant)
         if sku and not (name and has_options) and (name or has_options or not of_variant):
             return f"sku {sku}"
         return name_key(name)
@@ -75,7 +79,9 @@ class Ours(Format):
         known = [each for sku in skus if sku and (each := f"sku {sku}") != key]
         if key.startswith("name "):
             return [*known, *super().aliases(cells, key)]
-        name = self.sheet.cell(cells, "name") if key.startswith("sku ") else ""
+        if not self._of_variant or not key.startswith("sku "):
+            return known
+        name = self.sheet.cell(cells, "name")
         return [*known, name_key(name)] if name else known
 
     def is_variant(self, row: Row) -> bool:

@@ -31,7 +31,7 @@ from chalicelib.jobs.model import INLINE_ERRORS, JobStatus
 from chalicelib.products import store as products
 
 # Lambda ends a function after 900 s. docs/import.md#the-job says how long 5 GB take.
-_PLANNING_SECONDS: Final = 840
+_PLANNING_SECONDS: Final = 780  # then up to two minutes for what was copied to reach S3
 _SAMPLED: Final = 30  # rows used for a proposal
 
 
