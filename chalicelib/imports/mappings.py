@@ -4,17 +4,25 @@ columns."""
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from chalicelib import deadline
 from chalicelib.imports.formats import by_name
 from chalicelib.imports.formats.mapped import changed, faults, field_of
 from chalicelib.imports.formats.sheet import REPORT_COLUMNS, plain
 from chalicelib.imports.model import MOST_MAPPINGS
-from chalicelib.problems import Conflict, Invalid, NotFound
+from chalicelib.problems import Busy, Conflict, Invalid, NotFound
 from chalicelib.storage import table
 from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.commit import Commit
+from chalicelib.storage.conditions import Attr
 from chalicelib.values import clock, ids
 
 _PK: Final = "mappings"
+_SAVED: Final[Key] = "mappings-saved", "all"  # `n`: how often one was saved
 _REMARKS: Final = frozenset(map(plain, REPORT_COLUMNS))
+
+
+class _SavedMeanwhile(Exception):
+    """Another mapping was saved."""
 
 
 def _key(name: str) -> Key:
@@ -57,9 +65,6 @@ def put(
 ) -> dict[str, object]:
     """Saves it with all columns; None for a column that its format reads as usual. Raises Conflict
     if there are too many."""
-    saved = every()
-    if len(saved) >= MOST_MAPPINGS and not any(one["name"] == name for one in saved):
-        raise Conflict(f"There are {MOST_MAPPINGS} saved mappings.", code="too_many_mappings")
     known = by_name(file_format or "")
     given: Mapping[str, str | None] = mapping or {}
     if known and mapping is not None:
@@ -76,8 +81,27 @@ def put(
         "format": file_format,
         "updatedAt": now,
     }
-    table.put(item)
-    return show(item)
+    for _ in deadline.attempts():
+        try:
+            _save(item)
+        except _SavedMeanwhile:
+            continue
+        return show(item)
+    raise Busy
+
+
+def _save(item: Item) -> None:
+    """Raises Conflict, and _SavedMeanwhile if another one was saved since these were counted."""
+    before = table.get(_SAVED)
+    saved = every()
+    is_known = any(one["name"] == item["name"] for one in saved)
+    if len(saved) >= MOST_MAPPINGS and not is_known:
+        raise Conflict(f"There are {MOST_MAPPINGS} saved mappings.", code="too_many_mappings")
+    commit = Commit()
+    same = table.absent if before is None else Attr("n").eq(before["n"])
+    commit.update(_SAVED, add={"n": 1}, when=same, otherwise=_SavedMeanwhile())
+    commit.put(item)
+    commit.send()
 
 
 def every() -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -133,6 +134,51 @@ def test_mappings_are_saved_by_name(desk: Desk) -> None:
     assert len(desk.shop.get(MAPPINGS).json["data"]) == 1
     assert desk.shop.put(f"{MAPPINGS}/mine", {"columns": {"A": "nothing"}}).status == 422
     assert waiting(desk, "A,B\nMug,5\n")["savedMapping"] == "mine"
+
+
+def test_of_two_mappings_for_the_last_place_one_is_saved(desk: Desk) -> None:
+    for place in range(199):
+        assert desk.shop.put(f"{MAPPINGS}/{place}", {"columns": MAPPING}).status == 200
+    save = {"columns": MAPPING}
+    desk.meanwhile("TransactWriteItems", lambda: desk.shop.put(f"{MAPPINGS}/first", save))
+    refused = desk.shop.put(f"{MAPPINGS}/second", save)
+    assert (refused.status, refused.json["code"]) == (409, "too_many_mappings")
+    assert desk.shop.put(f"{MAPPINGS}/first", save).status == 200, "it is one of them"
+    assert len(desk.shop.get(MAPPINGS).json["data"]) == 200
+    assert desk.shop.delete(f"{MAPPINGS}/first").status == 200
+    assert desk.shop.put(f"{MAPPINGS}/second", save).status == 200
+
+
+def test_a_mapping_whose_answer_is_lost_is_saved_once(desk: Desk) -> None:
+    lost = iter([Fault.LOST_AFTER])
+    desk.dynamodb.faults = lambda operation, request: (
+        next(lost, None) if operation == "TransactWriteItems" else None
+    )
+    assert desk.shop.put(f"{MAPPINGS}/mine", {"columns": MAPPING}).status == 200
+    assert next(lost, None) is None
+    assert [each["name"] for each in desk.shop.get(MAPPINGS).json["data"]] == ["mine"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Ost & West", "100 %", "Händler", "a?b#c", "..a", "a%2Fb", "a+b", "a;b=c", "\\\\", "x" * 100],
+)
+def test_any_name_of_a_mapping_can_be_changed_used_and_deleted(desk: Desk, name: str) -> None:
+    answer(desk, waiting(desk), columns=MAPPING, saveAs=name)
+    path = f"{MAPPINGS}/{quote(name, safe='')}"
+    assert desk.shop.put(path, {"columns": MAPPING}).json["name"] == name
+    assert len(desk.shop.get(MAPPINGS).json["data"]) == 1
+    upload = {"fileName": "a.csv", "savedMapping": name}
+    assert desk.shop.post(f"{IMPORT}/uploads", upload).status == 201
+    assert desk.shop.delete(path).status == 200
+    assert desk.shop.get(MAPPINGS).json["data"] == []
+
+
+@pytest.mark.parametrize("name", ["winter/2026", ".", "..", "...", "/", "", "x" * 101])
+def test_a_name_that_cannot_stand_in_a_path_is_refused(desk: Desk, name: str) -> None:
+    asked = {"columns": MAPPING, "saveAs": name}
+    refused = desk.shop.post(f"/api/admin/jobs/{waiting(desk)['id']}/mapping", asked)
+    assert (refused.status, refused.json["errors"][0]["field"]) == (422, "saveAs")
 
 
 @pytest.mark.parametrize("sent", [MAPPING, json.dumps(MAPPING)])

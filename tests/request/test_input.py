@@ -324,3 +324,25 @@ def test_a_nul_in_a_text_is_refused_by_its_field(shop: Shop) -> None:
     product = {"name": "A", "price": 1, "variants": [{"title": "S", "sku": "a\0b"}]}
     answer = shop.post("/api/admin/products", product)
     assert errors(answer) == [("variants.0.sku", "invalid")]
+
+
+@pytest.mark.parametrize("moment", ["20261123", "1795447561", "1795447561.5", "1.7e9", 1795447561])
+def test_a_number_is_no_time(shop: Shop, moment: object) -> None:
+    """`20261123` would be a day of 1970."""
+    admin = "/api/admin"
+    id = "wh_01M7VRXKVG0000000000000103"
+    key = {"name": "x", "role": "READER", "expiresAt": moment}
+    for refused, field in (
+        (shop.get(f"{admin}/events?since={moment}"), "since"),
+        (shop.get(f"{admin}/deliveries?since={moment}"), "since"),
+        (shop.post(f"{admin}/webhooks/{id}/recover", {"since": moment}), "since"),
+        (shop.post(f"{admin}/keys", key), "expiresAt"),
+    ):
+        assert (refused.status, refused.json["errors"][0]["field"]) == (422, field)
+
+
+@pytest.mark.parametrize("moment", ["1795447561", "1795447561.5", "1.7e9"])
+def test_a_number_is_no_day(shop: Shop, moment: str) -> None:
+    for path, name in (("orders", "from"), ("orders", "to"), ("transactions", "to")):
+        refused = shop.get(f"/api/admin/{path}?{name}={moment}")
+        assert (refused.status, refused.json["errors"][0]["field"]) == (422, name)

@@ -169,9 +169,19 @@ def preview(found: Mapping[str, Any]) -> None:
 
 
 def _differences(each: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    before, after = each.get("before") or {}, each.get("after") or {}
+    before, after = _flat(each.get("before") or {}), _flat(each.get("after") or {})
     for field in {**before, **after}:
-        yield field, _cell(before.get(field)), _cell(after.get(field))
+        if before.get(field) != after.get(field):
+            yield field, _cell(before.get(field)), _cell(after.get(field))
+
+
+def _flat(product: Mapping[str, Any]) -> dict[str, Any]:
+    """With the fields of each variant by its SKU, or else its title: `MUG-1.stock`."""
+    found = {name: value for name, value in product.items() if name != "variants"}
+    for variant in product.get("variants") or ():
+        name = variant.get("sku") or variant.get("title")
+        found |= {f"{name}.{field}": value for field, value in variant.items()}
+    return found
 
 
 def _cell(value: Any) -> str:

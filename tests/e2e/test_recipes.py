@@ -1,0 +1,71 @@
+"""Each command and request of docs/recipes.md does what its recipe says."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.running import Stack
+
+PROJECT = Path(__file__).resolve().parents[2]
+PAGE = (PROJECT / "docs/recipes.md").read_text(encoding="utf-8")
+LINES = [line for box in re.findall(r"```sh\n(.*?)```", PAGE, re.S) for line in box.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("recipes")
+    (made / "stock.csv").write_text("Article,Pieces\nMUG-1,7\n")
+    command = f'#!/bin/sh\nexec {sys.executable} -m backroom "$@"\n'
+    (made / "backroom").write_text(command)
+    (made / "backroom").chmod(0o755)
+    return made
+
+
+def run(stack: Stack, home: Path, line: str) -> str:
+    environment = {
+        "PATH": f"{home}:{os.environ['PATH']}",
+        "PYTHONPATH": str(PROJECT / "clients/python/src"),
+        "BACKROOM_URL": stack.base_url,
+        "BACKROOM_KEY": stack.api_key,
+    }
+    done = subprocess.run(
+        ["bash", "-euc", line],
+        cwd=home,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
+    return done.stdout + done.stderr
+
+
+SAYS = {
+    "keys create": "Ada, contractor",
+    "expiresAt": '"role":"STAFF"',
+    "orders --payment-status": "payment",
+    "balance=due": '"1',
+    "--dry-run": "MUG-1.stock",
+    '\'{"Article": "sku", "Pieces": "stock"}\'': "COMPLETED",
+    "stock receive": "7 before, 19 now",
+    "--replay": "",
+    "deliveries": "attempts",
+}
+
+
+def test_each_recipe_does_what_it_says(stack: Stack, home: Path) -> None:
+    (home / "mug.csv").write_text("slug,name,price,sku,stock\nmug,Mug,9,MUG-1,4\n")
+    run(stack, home, "backroom import mug.csv && backroom orders create --item MUG-1")
+    assert len(LINES) == 9
+    for line in LINES:
+        said = run(stack, home, line)
+        expected = next(SAYS[part] for part in SAYS if part in line)
+        assert expected in said, (line, said)
+    (product,) = json.loads(run(stack, home, "backroom products --search MUG-1 --json"))["variants"]
+    assert (product["stock"], product["price"]) == (19, "9.00"), "the price stays"
