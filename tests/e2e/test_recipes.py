@@ -32,6 +32,8 @@ def run(stack: Stack, home: Path, line: str) -> str:
         "PYTHONPATH": str(PROJECT / "clients/python/src"),
         "BACKROOM_URL": stack.base_url,
         "BACKROOM_KEY": stack.api_key,
+        "API": stack.base_url,
+        "KEY": stack.api_key,
     }
     done = subprocess.run(
         ["bash", "-euc", line],
