@@ -118,7 +118,6 @@ def test_the_template_can_be_imported():
 def test_a_blank_cell_leaves_the_value_as_it_is():
     changed = product(OURS, {"slug": "mug", "price": "9"})
     assert changed.values == {"slug": "mug", "price": "9.00"}
-    assert changed.continues
 
 
 def test_the_later_of_two_rows_for_a_product_wins():
@@ -347,7 +346,6 @@ def test_variants_without_options_are_distinguished_by_sku():
     rows = [{"Handle": "tee", "Variant SKU": sku, "Variant Price": "1"} for sku in ("A", "B")]
     tee = product(SHOPIFY_OLD, *rows)
     assert [v["sku"] for v in tee.values["variants"]] == ["A", "B"]
-    assert tee.continues
 
 
 @pytest.mark.parametrize(
@@ -423,8 +421,7 @@ def test_distant_woocommerce_variations_name_the_same_product():
     other = {"ID": "45", "Type": "simple", "SKU": "MUG", "Name": "Mug", "Regular price": "5"}
     red = {"Type": "variation", "Name": "Tee - Red", "Parent": "A/1", "Regular price": "20"}
     first, mug, rest = products(csv_of(WOO, parent, other, red))
-    assert first.awaits_variants
-    assert rest.continues
+    assert "price" not in first.values and "name" not in rest.values
     assert first.slug == rest.slug
     assert mug.single
     assert (mug.slug, mug.values["price"]) == ("mug", "5.00")
@@ -579,8 +576,8 @@ def test_infinite_spree_stock_is_not_tracked():
     assert product(SPREE, row).values["stock"] is None
 
 
-def test_a_spree_product_with_distant_variants_waits_for_them():
-    assert product(SPREE, {"slug": "mug", "name": "Mug", "price": "0.0"}).awaits_variants
+def test_a_spree_product_without_its_variants_has_no_price():
+    assert "price" not in product(SPREE, {"slug": "mug", "name": "Mug", "price": "0.0"}).values
 
 
 def test_a_row_in_another_currency_is_an_error():

@@ -43,11 +43,8 @@ class ImportedProduct:
     nobody can buy it.
     `if_new`: further values, for a product that does not exist yet.
     `lowest_price`: the product's price is the lowest of its variants after the merge.
-    `awaits_variants`: the product has no price, unless rows elsewhere in the file bring one, or
-    variants with prices of their own.
     `only_updates`: the rows say nothing that could make a product, or a variant, that is not there.
     `no_price`: why a price in the rows is none for the product.
-    `continues`: the rows do not give a name; if there is no such product, its own row may come yet.
     `errors`: if there are any, the product fails, and nothing of it is to be written.
     `skipped`: how many pictures cannot be used, and how many rows are another price list.
     """
@@ -59,10 +56,8 @@ class ImportedProduct:
     single: bool = False
     is_master: bool = False
     lowest_price: bool = False
-    awaits_variants: bool = False
     only_updates: bool = False
     no_price: str = ""
-    continues: bool = False
     errors: list[RowError] = field(default_factory=list)
     skipped: Counter[Skipped] = field(default_factory=Counter)
     sources: dict[str, tuple[int, str]] = field(default_factory=dict)
@@ -266,10 +261,6 @@ class Draft:
                 self.set(variants[0].row, variants[0].fields[key], key, value)
         elif variants:
             self._place(variants, own_prices)
-        # In a price list (no names), no further row can complete a product that the shop lacks.
-        product.continues = "name" not in product.values and self.sheet.gives_names
-        lacks_price = product.awaits_variants or not _is_priced(product)
-        product.awaits_variants = lacks_price and self.sheet.gives_prices
         product.errors = list(dict.fromkeys(product.errors))
         if not product.errors and (product.slug is None or sku_is_key):
             self._check_key()
@@ -366,10 +357,3 @@ def _each_once(variants: list[DraftVariant]) -> list[DraftVariant]:
             variant.fields = {**earlier.fields, **variant.fields}
         once[identity] = variant
     return list(once.values())
-
-
-def _is_priced(product: ImportedProduct) -> bool:
-    """Whether a new product would have a price: its own, or that of its variants."""
-    prices = [v.get("price") for v in product.values.get("variants", ())]
-    of_variants = any(prices) if product.lowest_price else bool(prices) and all(prices)
-    return "price" in product.values or of_variants

@@ -21,7 +21,6 @@ _NOT_READ: Final = {
     *("unclosed_quote", "misplaced_quote", "stray_line_break"),
     *("too_many_cells", "too_few_cells"),
 }
-_PRICES: Final = ("price", "variantPrice", "salePrice")
 _FORMULA: Final = re.compile(r'="(?:[^"]|"")*"')
 _FAILED_MARKS: Final = ("#", "E", " ")
 # Exporters put an apostrophe before a possible formula: WooCommerce writes '-1 for a draft. Our
@@ -58,8 +57,6 @@ class Sheet:
         self._at[_CODE] = _places([_CODE], places)
         self.read = {at for places in self._at.values() for at in places}
         self.is_report = _CODE in self
-        self.gives_names = "name" in self
-        self.gives_prices = any(field in self for field in _PRICES)
 
     def _put(self, at: int, field: str | None) -> None:
         self._at = {

@@ -52,6 +52,5 @@ class Spree(Format):
             only = draft.variant(master, "")
             self.fill(draft, only, master)
             if not master["sku"] and not Decimal(only.values.get("price") or 0):
-                product.awaits_variants = True
                 draft.variants.clear()
         return super().finish(draft)

@@ -94,7 +94,6 @@ class WooCommerce(Format):
             if draft.variants or _is_variable(own):
                 # Its stock is shared by its variations, and it has no price of its own.
                 draft.put(own, "sku", "sku")
-                product.awaits_variants = not draft.variants
                 if own["price"]:
                     product.no_price = _OF_VARIATIONS
             else:
