@@ -8,6 +8,7 @@ its message comes again.
 import random
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import wraps
@@ -58,6 +59,16 @@ def in_background(function: Callable[[Any, Any], T]) -> Callable[[Any, Any], T]:
             _ends.reset(token)
 
     return run
+
+
+@contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """Calls in here are given up after so many seconds, in the background too."""
+    token = _ends.set(within(seconds))
+    try:
+        yield
+    finally:
+        _ends.reset(token)
 
 
 def within(seconds: float | None = None) -> float:

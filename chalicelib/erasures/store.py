@@ -8,11 +8,25 @@ from collections.abc import Iterable
 from typing import Final
 
 from chalicelib.jobs import store as jobs
+from chalicelib.problems import Problem
 from chalicelib.storage import table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.values.forgetting import Person
 
 _MOST_BYTES: Final = 300_000  # DynamoDB: 400 KB an item
+
+
+class TooManyTexts(Problem):
+    """The erasure fails: it would leave what it cannot remember."""
+
+    status, code = 422, "too_many_texts"
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"The names, phones and addresses of this person exceed {_MOST_BYTES // 1000} KB, more"
+            " than one erasure can search for. Part of the data is erased. Erase again: what is"
+            " erased counts no more."
+        )
 
 
 def _key(job_id: str) -> Key:
@@ -25,11 +39,13 @@ def person(job_id: str, ids: Iterable[str]) -> Person:
 
 
 def learn(job_id: str, known: Person, facts: Iterable[str]) -> Person:
-    """The person, with more known texts."""
+    """The person, with more known texts. Raises TooManyTexts."""
     new = frozenset(facts) - known.facts
     both = known.facts | new
-    if not new or sum(len(fact.encode()) for fact in both) > _MOST_BYTES:
+    if not new:
         return known
+    if sum(len(fact.encode()) for fact in both) > _MOST_BYTES:
+        raise TooManyTexts
     more = {"of": frozenset(known.ids), "expiresAt": jobs.expires()}
     table.update(_key(job_id), add={"texts": new}, assign=more)
     return Person(known.ids, both)

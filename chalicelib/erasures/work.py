@@ -175,8 +175,10 @@ def _through(
         before(items)
         for item in items:
             touched += look(item)
-        if place is None or time.monotonic() > until:
-            return _Done(place, touched)
+            if time.monotonic() > until:
+                return _Done((item["pk"], item["sk"]), touched)
+        if place is None:
+            return _Done(None, touched)
 
 
 def _exports(job: Job, person: Person, after: Any) -> _Done:

@@ -3,7 +3,6 @@ code was wrong or someone edited the table by hand."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain
@@ -13,6 +12,7 @@ from chalicelib.listing.counts import counts
 from chalicelib.listing.kinds import Kind, list_shards
 from chalicelib.storage import table
 from chalicelib.storage.attributes import Key
+from chalicelib.storage.commit import Commit
 
 K = TypeVar("K")
 Number = int | Decimal
@@ -104,16 +104,15 @@ def _sum(cell: Mapping[str, Any]) -> Number:
 
 
 def repair(wrong: Iterable[Wrong]) -> None:
-    """Adds the difference to each cell; concurrent counts stay."""
+    """Adds the difference to each cell, once although an answer is lost: each is a transaction.
+    Concurrent counts stay. Raises Busy."""
     for one in wrong:
-        if not one.sharded:
-            with suppress(table.ConditionFailed):  # the record and its total were deleted
-                table.update(
-                    one.cell, add={one.attribute: one.counted - one.stored}, when=table.present
-                )
-            continue
-        pk, cell = one.cell
-        table.update((pk, f"{cell}#0"), add={one.attribute: one.counted - one.stored})
+        commit, difference = Commit(), {one.attribute: one.counted - one.stored}
+        if one.sharded:
+            commit.add(one.cell, difference)
+        else:
+            commit.update(one.cell, add=difference, when=table.present)
+        commit.sent()  # otherwise the record and its total were deleted
 
 
 def everyone(kind: Kind, fields: Sequence[str], first: str = "") -> Iterator[dict[str, str]]:

@@ -125,7 +125,13 @@ class Commit:
     def count(self, pk: str, cell: str, change: int, **sums: Decimal) -> None:
         """Adds to a sharded counter, `<cell>#<shard>`: attribute `n` and the named sums, such as
         `revenue`."""
-        self._tally((pk, cell), {"n": change, **sums})
+        self.add((pk, cell), {"n": change, **sums})
+
+    def add(self, cell: Key, numbers: Mapping[str, int | Decimal]) -> None:
+        """Adds to attributes of a sharded counter."""
+        counter = self._counts.setdefault(cell, {})
+        for name, number in numbers.items():
+            counter[name] = counter.get(name, 0) + number
 
     def write_before(self, item: Item) -> None:
         """An item that has no effect unless this commit succeeds."""
@@ -167,7 +173,7 @@ class Commit:
     def join(self, other: "Commit") -> None:
         self._writes.update(other._writes)
         for cell, numbers in other._counts.items():
-            self._tally(cell, numbers)
+            self.add(cell, numbers)
         self._events += other._events
         self._announced += other._announced
         self._before += other._before
@@ -251,11 +257,6 @@ class Commit:
         if key in self._writes:
             raise ValueError(f"{key} is written twice in one commit")
         self._writes[key] = write
-
-    def _tally(self, cell: Key, numbers: Mapping[str, int | Decimal]) -> None:
-        counter = self._counts.setdefault(cell, {})
-        for name, number in numbers.items():
-            counter[name] = counter.get(name, 0) + number
 
     def _request(self) -> str:
         # One for all cells: two commits conflict at all of their cells, or at none.

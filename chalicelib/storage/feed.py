@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Final
 
-from chalicelib import settings
+from chalicelib import deadline, settings
 from chalicelib.problems import Busy
 from chalicelib.storage import outbox, table
 from chalicelib.storage.attributes import Item, Key
@@ -31,6 +31,7 @@ KEPT: Final = timedelta(seconds=outbox.KEPT_SECONDS)
 MOST_BYTES: Final = 4_000_000  # of bodies that are read at once
 _SLICE: Final = 45  # entries of one transaction of 100 items
 _TRIES: Final = 5
+_SECONDS: Final = 10  # of the transaction; an attempt that began before has up to 15 more
 _HOURS: Final = 24  # and
 _LOOKED_AT: Final = 2_000  # entries that one page looks through
 _HOUR: Final = len("2026-11-22T02")
@@ -71,10 +72,8 @@ def enter(items: Sequence[Item]) -> None:
     """Writes entries for outbox items that have none. Raises Busy."""
     for part in batches(items, _SLICE):
         for _ in range(_TRIES):
-            known = table.batch_get(_mark(item) for item in part)
-            missing = {item["pk"]: item for item in part if _mark(item) not in known}
             try:
-                _enter(list(missing.values()))
+                _enter(missing(part))
                 break
             except _Placed:
                 continue
@@ -83,11 +82,11 @@ def enter(items: Sequence[Item]) -> None:
 
 
 def _enter(items: Sequence[Item]) -> None:
-    """In one transaction, so it ends within the half minute by which readers lag."""
+    """In one transaction, which has an outcome within the half minute by which readers lag: no
+    attempt begins after `_SECONDS`, and none takes longer than the rest."""
     if not items:
         return
-    now = clock.iso(clock.now())
-    _open(now[:_HOUR])
+    now = _now()
     expires = {"expiresAt": clock.unix() + outbox.KEPT_SECONDS}
     commit = Commit()
     for item in items:
@@ -98,13 +97,31 @@ def _enter(items: Sequence[Item]) -> None:
             "bytes": sum(len(event["body"].encode()) for event in item["events"]),
         }
         commit.put({"pk": f"feed#{now[:_HOUR]}", "sk": f"{now}#{pk}", **entry, **expires})
-    commit.send()
+    with deadline.at_most(_SECONDS):
+        commit.send()
+
+
+def _now() -> str:
+    """The time, when readers find its hour."""
+    while True:
+        hour = clock.iso(clock.now())[:_HOUR]
+        _open(hour)
+        now = clock.iso(clock.now())  # opening it may have taken long
+        if now[:_HOUR] == hour:
+            return now
 
 
 @lru_cache(maxsize=2)
 def _open(hour: str) -> None:
     """Once a process, before its first entry, so that readers find the hour of every entry."""
     table.put({"pk": "feed", "sk": hour, "expiresAt": clock.unix() + outbox.KEPT_SECONDS + 3_600})
+
+
+def missing(items: Iterable[Item]) -> list[Item]:
+    """Those outbox items that have no entry."""
+    by_mark = {_mark(item): item for item in items}
+    known = table.batch_get(by_mark)
+    return [item for mark, item in by_mark.items() if mark not in known]
 
 
 def _mark(item: Item) -> Key:

@@ -8,7 +8,7 @@ searched for the person's known texts.
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -23,6 +23,7 @@ _PARTS: Final = ("firstName", "lastName", "company", "address1", "address2", "ph
 _RECORDS: Final = frozenset({"payments", "refunds"})  # of an order
 _TEXTS: Final = frozenset({"reference", "note", "voidReason"})
 _SHORTEST: Final = 2  # letters of a text that is searched for
+_DEEPEST: Final = 40  # branches within each other, because patterns are parsed recursively
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,8 @@ class Person:
             return {name: empty.get(name, value) for name, value in data.items()}
         left = {**data, "note": None}
         if data.get("tags"):
-            known = Person(self.ids, self.facts | self.facts_in(data))
+            facts = self.facts_in(data)
+            known = self if facts <= self.facts else Person(self.ids, self.facts | facts)
             left["tags"] = [tag for tag in data["tags"] if not known.mentions(tag)]
         left["customer"] = {**dict.fromkeys(data["customer"]), "id": data["customer"]["id"]}
         for name in _PLACES:
@@ -90,11 +92,37 @@ class Person:
         written = {form for fact in self.facts for form in _forms(fact)}
         if not written:
             return re.compile(r"(?!)")
-        longest_first = sorted(written, key=len, reverse=True)
-        either = "|".join(map(re.escape, longest_first))
         return re.compile(
-            rf"(?:(?<![^\W_])|(?<=%[0-9a-f]{{2}}))(?:{either})(?![^\W_])", re.IGNORECASE
+            rf"(?:(?<![^\W_])|(?<=%[0-9a-f]{{2}})){_either(sorted(written))}(?![^\W_])", re.IGNORECASE
         )
+
+
+def _either(texts: Sequence[str], at: int = 0, depth: int = 0) -> str:
+    """A pattern for what follows the first `at` characters of any of these texts, the longest that
+    fits. It branches where they differ, so that thousands of texts take no longer than a few."""
+    if len(texts) == 1 or depth == _DEEPEST:
+        longest_first = sorted((text[at:] for text in texts), key=len, reverse=True)
+        return f"(?:{'|'.join(map(re.escape, longest_first))})"
+    start, following = at, _following(texts, at)
+    while len(following) == 1 and "" not in following:
+        at += 1
+        following = _following(texts, at)
+    ends = following.pop("", None)
+    branches = [_either(some, at, depth + 1) for some in following.values()]
+    return f"{re.escape(texts[0][start:at])}(?:{'|'.join(branches)}{'|' if ends else ''})"
+
+
+def _following(texts: Sequence[str], at: int) -> dict[str, list[str]]:
+    """The texts by the letter there."""
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        found.setdefault(_alike(text[at : at + 1]), []).append(text)
+    return found
+
+
+def _alike(letter: str) -> str:
+    small = letter.lower()
+    return small if len(small) == 1 else letter
 
 
 def _forms(fact: str) -> Iterable[str]:

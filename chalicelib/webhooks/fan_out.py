@@ -5,17 +5,18 @@ delivery is created unless it exists, and its first message is queued unless it 
 """
 
 import json
+import time
 from collections.abc import Container, Iterator, Sequence
 from datetime import timedelta
 from functools import partial
-from typing import Final, TypedDict
+from typing import Final, Literal, TypedDict
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from chalicelib import aws, settings, sqs, telemetry, threads
 from chalicelib.problems import Busy
 from chalicelib.storage import attributes, feed, outbox, table
-from chalicelib.storage.attributes import Item
+from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.outbox import Event
 from chalicelib.values import clock, ids
 from chalicelib.webhooks import deliveries, messages, store
@@ -38,7 +39,7 @@ class _Record(TypedDict):
 
 class Stream(TypedDict, total=False):
     Records: list[_Record]
-    republish: list[str]
+    republish: list[str] | Literal["lost"]
 
 
 # Temporary failures; any other is permanent, caused by the record.
@@ -47,52 +48,56 @@ _OURS: Final = (Busy, BotoCoreError, ClientError, sqs.Unsent)
 # that is republished does not go to endpoints registered later.
 _SLACK: Final = timedelta(minutes=1)
 
+_LOST: Final = ("lost-events", "place")  # where the next run looks for them
+_KEPT_BY_STREAM: Final = timedelta(hours=25)  # and an hour for an attempt that began before
+_BETWEEN: Final = timedelta(hours=20)
+_LOOKING_SECONDS: Final = 120
+
 
 def records(event: Stream) -> sqs.Handled:
-    """The outbox's stream, `{"Records": […]}`, or by hand `{"republish": ["evt_…", …]}`.
+    """The outbox's stream, `{"Records": […]}`; by hand `{"republish": ["evt_…", …]}`; each hour
+    `{"republish": "lost"}`.
 
     Returns `{"batchItemFailures": [{"itemIdentifier": …}]}`: the stream continues with that record.
     """
     if "republish" in event:
-        for id in event["republish"]:
-            _republish(id)
+        _republish(event["republish"])
         return sqs.all_but(())
     arrived = [record for record in event["Records"] if record["eventName"] == "INSERT"]
     first: list[Posted] = []
     done = 0
     try:
         endpoints = store.every()
-        feed.enter([item for item in map(_readable, arrived) if item])
         for record in arrived:
             first += _made(record, endpoints)
             done += 1
-        messages.send_many(first)
     except _OURS as error:
         telemetry.error("fan-out put off", error)
-        return _again_from(arrived, done, first)
-    return sqs.all_but(())
-
-
-def _again_from(arrived: Sequence[_Record], done: int, first: Sequence[Posted]) -> sqs.Handled:
-    """The record to continue with: the failed one, if the messages of those before can be sent."""
     try:
-        if done < len(arrived):
-            messages.send_many(first)
-        else:
-            done = 0
-    except _OURS:
+        messages.send_many(first)
+        # Last: what has its entry needs nothing more (`_republish_lost`).
+        feed.enter([item for item in map(_readable, arrived[:done]) if item])
+    except _OURS as error:
+        telemetry.error("fan-out put off", error)
         done = 0
-    return sqs.all_but([arrived[done]["dynamodb"]["SequenceNumber"]])
+    return sqs.all_but(record["dynamodb"]["SequenceNumber"] for record in arrived[done : done + 1])
 
 
 def _readable(record: _Record) -> Item | None:
-    """The records of the feed: without tests and unreadable ones (see `_made`)."""
     try:
         item = attributes.unpack(record["dynamodb"]["NewImage"])
-        list(outbox.events_of(item))
     except Exception:
         return None
-    return None if "only" in item else item
+    return item if _is_for_all(item) else None
+
+
+def _is_for_all(item: Item) -> bool:
+    """Whether it is in the feed: tests and unreadable ones (see `_made`) are not."""
+    try:
+        list(outbox.events_of(item))
+    except Exception:
+        return False
+    return "only" not in item
 
 
 def _made(record: _Record, endpoints: Sequence[Endpoint]) -> list[Posted]:
@@ -110,14 +115,48 @@ def _made(record: _Record, endpoints: Sequence[Endpoint]) -> list[Posted]:
         return []
 
 
-def _republish(id: str) -> None:
-    """An event, or all events of a commit; existing deliveries stay."""
-    item = table.get(outbox.key(id), table=settings.outbox_table())
-    if item is None:
-        raise LookupError(f"The outbox has no {id}: it keeps events for 60 days.")
+def _republish(those: list[str] | Literal["lost"]) -> None:
+    """Events, or all events of commits; existing deliveries stay."""
+    if those == "lost":
+        _republish_lost()
+        return
+    for id in those:
+        item = table.get(outbox.key(id), table=settings.outbox_table())
+        if item is None:
+            raise LookupError(f"The outbox has no {id}: it keeps events for 60 days.")
+        _publish(item, store.every())
+
+
+def _publish(item: Item, endpoints: Sequence[Endpoint]) -> None:
+    messages.send_many(_fan_out(item, endpoints))
     if "only" not in item:
         feed.enter([item])
-    messages.send_many(_fan_out(item, store.every()))
+
+
+def _republish_lost() -> None:
+    """Publishes what the stream no longer has and the feed never got. Reads the outbox for some
+    minutes; the next run continues there. It begins once a day."""
+    last = table.get(_LOST) or {"after": None, "ended": ""}
+    after: Key | None = tuple(last["after"]) if last["after"] else None
+    if after is None and last["ended"] > clock.iso(clock.now() - _BETWEEN):
+        return
+    until = time.monotonic() + _LOOKING_SECONDS
+    endpoints = store.every()
+    is_over = False
+    while not is_over and time.monotonic() < until:
+        items, after = table.scanned(settings.outbox_table(), after)
+        for item in _lost(items):
+            telemetry.warning("event was lost and is published again", eventId=item["pk"])
+            _publish(item, endpoints)
+        is_over = after is None
+        place = {"after": list(after) if after else None, "ended": clock.iso(clock.now())}
+        table.put({"pk": _LOST[0], "sk": _LOST[1], **place})
+
+
+def _lost(items: Sequence[Item]) -> list[Item]:
+    before = clock.now() - _KEPT_BY_STREAM
+    old = [item for item in items if _is_for_all(item) and ids.made_at(item["pk"]) < before]
+    return feed.missing(old)
 
 
 def _fan_out(item: Item, endpoints: Sequence[Endpoint]) -> list[Posted]:

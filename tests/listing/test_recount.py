@@ -60,6 +60,22 @@ def test_a_wrong_total_of_a_kind_without_facets_is_repaired(dynamodb: Double) ->
     assert listing.recount(kind) == Recount(1, [])
 
 
+@pytest.mark.parametrize("fault", [Fault.LOST, Fault.LOST_AFTER, Fault.THROTTLE])
+def test_a_repair_whose_answer_is_lost_applies_once(dynamodb: Double, fault: Fault) -> None:
+    some()
+    table.update((KIND.count_pk(), "1|DRAFT|yes|#1"), add={"n": 5})
+    table.put({"pk": "b", "sk": "customer", "orders": 0})
+    wrong = [*listing.recount(KIND).wrong, Wrong(("b", "customer"), 0, 3, "orders", sharded=False)]
+    faults = [None, fault, None, fault]
+    writes = {"UpdateItem", "TransactWriteItems"}
+    dynamodb.faults = lambda operation, request: (
+        faults.pop() if faults and operation in writes else None
+    )
+    listing.repair(wrong)
+    assert not faults and listing.recount(KIND) == Recount(30, [])
+    assert (table.get(("b", "customer")) or {})["orders"] == 3
+
+
 def test_repairing_the_total_of_a_deleted_record_does_not_recreate_it(dynamodb: Double) -> None:
     gone, there = (Wrong((id, "customer"), 0, 3, "orders", sharded=False) for id in "ab")
     table.put({"pk": "b", "sk": "customer", "orders": 0})

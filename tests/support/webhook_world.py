@@ -152,6 +152,10 @@ class World:
         unread = itertools.islice((pk for pk in keys if pk not in self._read), _STREAM_BATCH)
         return self.double.partitions(settings.outbox_table(), unread)
 
+    def lose_events(self) -> None:
+        """The stream never brings what is unread."""
+        self._read |= set(self.double.partition_sizes(settings.outbox_table()))
+
     def stored(self) -> list[dict[str, Any]]:
         """Every item of the main table."""
         return [attributes.unpack(item) for item in self.double.items(settings.table())]

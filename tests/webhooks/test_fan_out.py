@@ -1,6 +1,7 @@
 """From the outbox's stream to the queue: repeated and late records, in any order, with crashes."""
 
 import json
+from contextlib import suppress
 from datetime import timedelta
 from itertools import count
 from typing import Any
@@ -14,7 +15,7 @@ from chalicelib.safe_post.post import PostResult
 from chalicelib.storage import outbox, table
 from chalicelib.webhooks import fan_out, store
 from chalicelib.webhooks.model import EventKind, NewWebhook
-from tests.support.dynamodb_double import Fault
+from tests.support.dynamodb_double import Crash, Fault
 from tests.support.shop import Shop
 from tests.support.webhook_events import stream
 from tests.support.webhook_world import (
@@ -335,3 +336,51 @@ def test_events_are_fanned_out_once_while_the_table_throttles(
     assert answer == {"batchItemFailures": []}
     sent = [one.content["delivery"] for one in world.queues[DELIVERIES]]
     assert len(sent) == len(set(sent)) == 5
+
+
+def test_whole_batches_that_the_stream_loses_are_published_again_once(
+    world: World, merchant: Shop
+) -> None:
+    add(merchant)
+    world.sleep(minutes=2)
+    announce()
+    world.run()
+    lost = [announce() for _ in range(120)]
+    fan_out.records(stream(world.unread_events()[:1]))  # a part of the first batch
+    world.lose_events()
+    world.sleep(hours=24)
+    assert fan_out.records({"republish": "lost"}) == {"batchItemFailures": []}
+    world.run()
+    assert len(world.posted) == 2, "the stream may still bring them"
+    world.sleep(hours=22)
+    for _ in range(3):
+        fan_out.records({"republish": "lost"})
+        world.run()
+    assert len(world.posted) == 1 + len(lost)
+    world.sleep(minutes=1)
+    entered = [item for item in world.stored() if item["pk"].startswith("feed#")]
+    assert len(entered) == 1 + len(lost)
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_a_crash_while_lost_events_are_published_loses_none(after: bool) -> None:
+    crashed: list[str] = []
+    while not crashed or crashed[-1] != "none":
+        with world_of() as world:
+            add(Shop())
+            world.sleep(minutes=2)
+            announce()
+            announce()
+            world.lose_events()
+            world.sleep(hours=26)
+            world.calls.clear()
+            world.crash = (len(crashed) + 1, after)
+            with suppress(Crash):
+                fan_out.records({"republish": "lost"})
+            crashed.append("none" if world.crash else world.calls[-1])
+            world.crash = None
+            world.sleep(hours=21)
+            fan_out.records({"republish": "lost"})
+            world.run()
+            assert len(world.posted) == 2, crashed
+    assert {"Scan", "TransactWriteItems", "send_message_batch"} <= {*crashed}
