@@ -100,7 +100,8 @@ def _run(name: str, letter: Mapping[str, Any]) -> None:
         _invoke(context["functionArn"].split(":")[6], letter["requestPayload"])
     else:
         hourly = any("hourly" in rule for rule in letter.get("resources", ()))
-        _invoke(f"{name}-{'send_summaries' if hourly else 'check_counts'}", letter)
+        function = "send_summaries" if hourly else "check_counts"
+        _invoke(f"{name}-{'fan_out' if 'republish' in letter else function}", letter)
 
 
 def _invoke(function: str, event: object) -> None:

@@ -30,7 +30,7 @@ INTERNAL: Final = {
         listing.search._MOST_READ listing.search._MOST_REMOVED
         listing.search._MOST_WHOLE orders.payments._MOST_METHODS
         orders.store._MOST_ITEMS orders.transactions._MOST_AT_ONCE products.stock._MOST_CONDITIONS
-        safe_post.post.MOST_TRIED_ADDRESSES""",
+        safe_post.post.MOST_TRIED_ADDRESSES values.forgetting._DEEPEST""",
     "how much of a text or number is kept, shown, or found by": """
         customers.model._MOST_DIGITS imports.formats.proposal._LONGEST_SAMPLE
         imports.preview._LONGEST imports.preview._MOST imports.store.MOST_PREVIEWS

@@ -93,7 +93,8 @@ class Person:
         if not written:
             return re.compile(r"(?!)")
         return re.compile(
-            rf"(?:(?<![^\W_])|(?<=%[0-9a-f]{{2}})){_either(sorted(written))}(?![^\W_])", re.IGNORECASE
+            rf"(?:(?<![^\W_])|(?<=%[0-9a-f]{{2}})){_either(sorted(written))}(?![^\W_])",
+            re.IGNORECASE,
         )
 
 

@@ -71,3 +71,22 @@ def test_an_attempt_keeps_what_does_not_mention_the_person() -> None:
         "url": f"https://example.com/?to={ERASED}",
     }
     assert attempts.forgotten({"body": "ok", "message": "refused"}, ANN) == {}
+
+
+def test_the_time_of_a_search_does_not_grow_with_the_texts_of_a_person() -> None:
+    """A search that tried each text at each place would take minutes."""
+    facts = {f"{number} Elm Street Flat {number % 97}" for number in range(6_000)}
+    person = Person(frozenset({"cus_1"}), frozenset(facts))
+    text = "Nothing but 17 Elm Street in a long report. " * 20_000
+    assert not person.mentions(text)
+    assert person.without("to 17 ELM Street Flat 17, please") == f"to {ERASED}, please"
+
+
+def test_the_longest_text_that_fits_is_replaced() -> None:
+    names = frozenset({"Ann", "Ann Lee", "ann leeds", "Ann Lee Fox", "İbo", "ß"})
+    person = Person(frozenset({"cus_1"}), names)
+    assert person.without("ann lee foxes") == f"{ERASED} foxes"
+    assert person.without("ANN LEE FOX, Annie, Ann") == f"{ERASED}, Annie, {ERASED}"
+    assert person.without("Ann Leeds%20Ann İbo ß") == f"{ERASED}%20{ERASED} {ERASED} {ERASED}"
+    deep = frozenset("a" * length for length in range(2, 300))
+    assert Person(frozenset(), deep).without("a" * 299) == ERASED

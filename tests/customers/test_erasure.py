@@ -8,6 +8,7 @@ import pytest
 
 from chalicelib import aws, listing, settings
 from chalicelib.counts import check
+from chalicelib.erasures import store
 from chalicelib.orders import store as orders_store
 from chalicelib.storage import attributes, outbox, table
 from chalicelib.storage.attributes import pack
@@ -419,3 +420,15 @@ def test_a_crashed_erasure_request_changes_nothing(jobs: JobDesk) -> None:
     jobs.dynamodb.faults = lambda operation, request: None
     assert jobs.shop.get(path(made)).json == made
     assert placed(jobs.shop, customer={"email": made["email"]})["customer"]["id"] == made["id"]
+
+
+def test_an_erasure_that_cannot_remember_all_texts_says_so_and_can_be_repeated(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = customer(jobs.shop, **PERSON, addresses=[HOME])
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "_MOST_BYTES", 40)
+        refused = jobs.done(f"{path(made)}/erase")
+    assert (refused["status"], refused["error"]["code"]) == ("FAILED", "too_many_texts")
+    assert jobs.done(f"{path(made)}/erase")["status"] == "COMPLETED"
+    assert mentions(jobs) == []
