@@ -374,6 +374,13 @@ def test_credentials_with_a_line_break_are_not_sent(
     assert server.requests == []
 
 
+def test_threads_share_connections(server: Server) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda n: table.get((str(n % 7), "1")), range(400)))
+    assert found == [{"pk": str(n % 7), "sk": "1"} for n in range(400)]
+    assert server.connections <= 32
+
+
 def test_many_calls_share_a_few_connections(server: Server) -> None:
     pks = [str(n) for n in range(100)]
     assert round_trips.together([read(pk) for pk in pks]) == [[{"pk": pk}] for pk in pks]

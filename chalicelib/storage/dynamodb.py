@@ -99,6 +99,7 @@ class _Direct:
         self._emit = client.meta.events.emit_until_response
         self._credentials: Any = session().get_credentials()
         self._idle: deque[HTTPConnection] = deque(maxlen=AT_ONCE)
+        self._watch = _watch()  # made by one thread only: this is under a lock
         trusted: Any = session().get_config_variable("ca_bundle") or get_cert_path(True)
         self._connection = _connecting(self._url, trusted)
 
@@ -109,7 +110,10 @@ class _Direct:
         if hooked is not None:
             content = hooked.content
             return lambda: _reply(operation, hooked.status_code, hooked.headers, content)
-        connection = self._idle.pop() if self._idle else self._connection()
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            connection = self._connection()
         try:
             self._begin(connection, body, dict(prepared.headers.items()))
         except (OSError, HTTPError) as error:
@@ -129,7 +133,7 @@ class _Direct:
 
     def _begin(self, connection: HTTPConnection, body: bytes, headers: dict[str, str]) -> None:
         seconds = deadline.patience().attempt
-        _watch().ends[connection] = time.monotonic() + seconds
+        self._watch.ends[connection] = time.monotonic() + seconds
         if is_connection_dropped(connection):
             connection.close()
             connection.timeout = _CONNECT_SECONDS
@@ -149,12 +153,12 @@ class _Direct:
         # which another follows on its connection.
         if not content:
             self._give_up(connection, "an answer without a body")
-        _watch().ends.pop(connection, None)
+        self._watch.ends.pop(connection, None)
         self._idle.append(connection)
         return _reply(operation, answer.status, answer.headers, content)
 
     def _give_up(self, connection: HTTPConnection, error: Exception | str) -> NoReturn:
-        _watch().ends.pop(connection, None)
+        self._watch.ends.pop(connection, None)
         connection.close()
         raise HTTPClientError(error=f"{type(error).__name__}: {error}")
 
