@@ -7,6 +7,7 @@ import ssl
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from functools import cache, partial
 from pathlib import Path

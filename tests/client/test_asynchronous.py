@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import json
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,9 @@ class Shop:
             async with http, shop:
                 return await program(shop)
 
-        return asyncio.run(main())
+        # In a thread of its own: the browser's tests leave an event loop in the main one.
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(asyncio.run, main()).result()
 
     def plain(self) -> Backroom:
         http = httpx.Client(transport=httpx.MockTransport(self._answer))
