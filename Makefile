@@ -113,13 +113,14 @@ mutants: .venv/ready
 	$(VENV)/python -m tests.mutants --fresh $(MUTANTS); sample=$$?; \
 	  $(VENV)/python -m tests.mutants --conditions $(MUTANTS) && exit $$sample
 
-# Runs the tests of table.py with the oldest and the newest botocore of 18 months, because Lambda updates its botocore.
+# Runs the tests of the calls with the oldest botocore of 18 months on urllib3 1, and with the newest on urllib3 2, because
+# Lambda's own are used, and updated.
 OLDEST_BOTOCORE := 1.38.21
 botocore: .venv/ready
-	for version in "==$(OLDEST_BOTOCORE)" ""; do \
+	for packages in "boto3==$(OLDEST_BOTOCORE) botocore==$(OLDEST_BOTOCORE) urllib3<2" "boto3 botocore urllib3>=2"; do \
 	  rm -rf .venv-botocore && \
-	  $(VENV)/pip install -q --target .venv-botocore "boto3$$version" "botocore$$version" && \
-	  PYTHONPATH=.venv-botocore:. $(VENV)/python -c "import botocore; print('botocore', botocore.__version__)" && \
+	  $(VENV)/pip install -q --target .venv-botocore $$packages && \
+	  PYTHONPATH=.venv-botocore:. $(VENV)/python -c "import botocore, urllib3; print('botocore', botocore.__version__, 'urllib3', urllib3.__version__)" && \
 	  PYTHONPATH=.venv-botocore:. $(VENV)/python -m pytest tests/test_table.py tests/test_commit.py tests/test_dynamodb_double.py \
 	  || exit 1; \
 	done

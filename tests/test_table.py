@@ -388,6 +388,26 @@ def test_many_calls_share_a_few_connections(server: Server) -> None:
     assert server.connections <= 32
 
 
+def encrypt(server: Server, name: str, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """The server of `localhost` shows a certificate of `name`, of an authority that is trusted."""
+    certificates = issue(folder, name)
+    server.tls = certificates.server
+    port = server.url.rpartition(":")[2]
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"https://localhost:{port}")
+    monkeypatch.setenv("AWS_CA_BUNDLE", str(certificates.authority))
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_server_with_the_certificate_of_another_gets_no_request(
+    server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    encrypt(server, "another.example", monkeypatch, tmp_path)
+    monkeypatch.setattr(deadline, "PATIENCE_SECONDS", 0.1)
+    with pytest.raises(Busy):
+        table.get(("a", "1"))
+    assert server.requests == []
+
+
 @pytest.mark.parametrize("way", [OWN_CALLS], indirect=True)
 @pytest.mark.parametrize(
     "piece",
@@ -403,10 +423,7 @@ def test_an_attempt_without_a_whole_answer_in_time_is_followed_by_another(
 ) -> None:
     """With the policy of a client, twelve times as fast."""
     if tls:
-        certificates = issue(tmp_path, "127.0.0.1")
-        server.tls = certificates.server
-        monkeypatch.setenv("AWS_ENDPOINT_URL", server.url.replace("http:", "https:"))
-        monkeypatch.setenv("AWS_CA_BUNDLE", str(certificates.authority))
+        encrypt(server, "localhost", monkeypatch, tmp_path)
     monkeypatch.setattr(deadline, "A_CLIENT_WAITS", deadline.Patience(1, 0.3, 0.05))
     monkeypatch.setattr(dynamodb, "_WATCH_SECONDS", 0.02)
     monkeypatch.setattr(dynamodb, "_watch", cache(dynamodb._watch.__wrapped__))
