@@ -13,6 +13,10 @@ from typing import Final
 
 from chalicelib.values import money
 
+# Unicode's white space, which the API too removes around texts. Python's also has U+001C to U+001F.
+BLANKS: Final = "".join(
+    c for c in map(chr, range(0x3001)) if c.isspace() and c not in "\x1c\x1d\x1e\x1f"
+)
 _WORDS: Final = {
     True: "true t 1 yes y on x ja j wahr oui vrai si sí sim da tak",
     False: "false f 0 no n off nein falsch non faux não nao nej nie",
@@ -216,7 +220,7 @@ _ESCAPED: Final = re.compile(r"\\([\\,])")
 
 def listed(cell: str) -> list[str]:
     r"""A list separated by commas, each entry once; within one, `\,` is a comma, `\\` is `\`."""
-    parts = (_ESCAPED.sub(r"\1", part).strip() for part in _ENTRIES.findall(cell))
+    parts = (_ESCAPED.sub(r"\1", part).strip(BLANKS) for part in _ENTRIES.findall(cell))
     return list(dict.fromkeys(part for part in parts if part))
 
 

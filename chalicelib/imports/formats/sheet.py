@@ -9,7 +9,7 @@ from typing import Final
 from chalicelib import settings
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.records import CsvRecord
-from chalicelib.imports.formats.cells import SIGNS
+from chalicelib.imports.formats.cells import BLANKS, SIGNS
 from chalicelib.values import spreadsheets
 
 # Columns that the error report adds. When it is imported, they are not listed as ignored.
@@ -80,7 +80,7 @@ class Sheet:
         """The text of the first of the field's columns that is not blank, or nothing."""
         for at in self._at.get(field, ()):
             # Half of the time of reading a row is spent in this loop.
-            if at < len(cells) and (text := cells[at].strip()):
+            if at < len(cells) and (text := cells[at].strip(BLANKS)):
                 text = _bare(text) if text[0] in _TEXT_MARKS else text
                 if text:
                     return text
@@ -141,12 +141,12 @@ def unescaped(text: str) -> str:
 def cell(cells: Sequence[str], at: int) -> str:
     """The text of a cell, without blanks around it and without what spreadsheets need to take it
     for text (`="00123"`, `'00123`); empty beyond the end of the row."""
-    text = cells[at].strip() if at < len(cells) else ""
+    text = cells[at].strip(BLANKS) if at < len(cells) else ""
     return _bare(text) if text and text[0] in _TEXT_MARKS else text
 
 
 def _bare(text: str) -> str:
-    text = text[2:-1].replace('""', '"').strip() if _FORMULA.fullmatch(text) else text
+    text = text[2:-1].replace('""', '"').strip(BLANKS) if _FORMULA.fullmatch(text) else text
     return text[1:] if _MARKED.fullmatch(text) else text
 
 
