@@ -8,6 +8,7 @@ THOROUGH: Final = (
     "deploy/test_main_job_aws.py",
     "deploy/test_readme.py",
     "e2e/console/test_catalogue.py",
+    "e2e/console/test_day.py",
     "e2e/console/test_details.py",
     "e2e/console/test_developer.py",
     "e2e/console/test_import.py",

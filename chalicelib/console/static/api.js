@@ -4,6 +4,8 @@ import * as session from "./session.js";
 
 const BASE = new URL("api/", document.baseURI);
 export const MOST_TRIES = 6;
+// API Gateway answers within 29 s; an upload takes as long as it takes.
+const MOST_WAITED = 35_000;
 
 // A refusal by the API; status 0 if it could not be reached.
 export class Refusal extends Error {
@@ -50,17 +52,21 @@ export async function call(
   }
 }
 
-async function reach(url, request) {
+async function reach(url, { signal, ...request }) {
+  const isSent = navigator.onLine;
+  const limit = request.body instanceof FormData ? [] : [AbortSignal.timeout(MOST_WAITED)];
+  const ends = [signal, ...limit].filter(Boolean);
   try {
-    return await fetch(url, request);
+    return await fetch(url, { ...request, signal: ends.length ? AbortSignal.any(ends) : null });
   } catch (error) {
-    throw error.name === "AbortError" ? error : unreachable(request.method);
+    throw error.name === "AbortError" ? error : unreachable(request.method, isSent);
   }
 }
 
-function unreachable(method) {
-  const message =
-    method === "GET"
+function unreachable(method, isSent = true) {
+  const message = !isSent
+    ? "You are offline. Nothing was sent."
+    : method === "GET"
       ? "The service cannot be reached. Check the connection and try again."
       : "The connection was lost before an answer came, so this may or may not have been saved." +
         " Check the connection and try again.";
@@ -93,7 +99,7 @@ function isWorthWaiting(method, answer, idempotencyKey) {
 export function wait(answer, attempt, signal) {
   const seconds = Number(answer.headers.get("Retry-After")) || 2 ** attempt;
   const until = Date.now() + (seconds + Math.random()) * 1000;
-  if (answer.status === 429) waits.forEach((tell) => tell(until));
+  waits.forEach((tell) => tell(until, answer.status));
   return sleep(until - Date.now(), signal);
 }
 

@@ -170,7 +170,7 @@ def test_low_stock_links_to_the_variant(desk: Desk) -> None:
 def test_home_shows_the_time_zone_of_its_days(desk: Desk) -> None:
     ordered(desk, "Sold today")
     desk.open("/")
-    expect(desk.page.locator(".tile").first).to_contain_text("Sales today (UTC)")
+    expect(desk.page.locator(".tile").first).to_contain_text("Paid today (UTC)")
 
 
 @pytest.mark.parametrize(("typed", "made_it"), [("+12", 14), ("20", 20)])

@@ -117,7 +117,7 @@ function page(visit, record, found) {
         h.a({ class: "button", href: link("/orders/new", { customer: customer.id }) }, "Create order"),
         button("Merge", merge, { class: "quiet" }),
         found.total === 0 && button("Delete", remove, { class: "quiet" }),
-        may("OWNER") && button("Erase", erase, { class: "quiet" }),
+        may("OWNER") && button("Erase", erase, { class: "bad" }),
       ],
     },
     customer.erasedAt &&

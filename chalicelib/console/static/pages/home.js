@@ -65,11 +65,20 @@ async function draw(visit) {
         ),
       h.div(
         { class: "tiles" },
-        tile(`Sales today (${TIMEZONE})`, cash(shop.today.revenue), plural(shop.today.orders, "order")),
         tile(
-          "Last 30 days",
+          `Paid today (${TIMEZONE})`,
+          cash(shop.today.revenue),
+          `of ${plural(shop.today.orders, "order")}, paid or not`,
+        ),
+        tile(
+          "Paid in the last 30 days",
           cash(shop.last30Days.revenue),
-          plural(shop.last30Days.orders, "order"),
+          `of ${plural(shop.last30Days.orders, "order")}, paid or not`,
+        ),
+        tile(
+          "Due",
+          h.a({ href: link("/orders", { balance: "due" }) }, cash(shop.receivables.amount)),
+          `of ${plural(shop.receivables.orders, "order")}`,
         ),
         tile(
           "Open orders",

@@ -305,8 +305,8 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
     const whole = (name) => (name.startsWith("deposit.") ? "deposit" : name);
     refusal.errors = refusal.errors?.map((error) => ({ ...error, field: whole(error.field) }));
     if (refusal.code === "idempotency_key_reused") {
-      refusal.message =
-        "This order was already created, before your last changes. You can find it under Orders.";
+      refusal.message = "This order was already created, before your last changes.";
+      refusal.link = [link("/orders"), "It is the newest of the orders"];
     }
     return refusal;
   }

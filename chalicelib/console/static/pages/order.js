@@ -116,6 +116,7 @@ function page(visit, record) {
             VERBS[status],
           ),
         ),
+        may("STAFF") && h.a({ class: "button quiet", href: link("/orders/new") }, "New order"),
         print("Print order", null),
         print("Print packing slip", "slip"),
         may("OWNER") &&
@@ -229,11 +230,17 @@ function page(visit, record) {
         { class: "actions" },
         mayChange && button(address ? "Edit" : "Add", edit),
         mayChange && order.customer && button("Copy from customer", copy),
-        mayChange && address && button("Remove", () => change(null, `${label} removed.`)),
+        mayChange && address && button("Remove", removeIt),
         address && copyButton(visit, linesOf(address).join("\n"), "Copy label"),
         address && button("Print label", () => printed(name)),
       ),
     );
+
+    async function removeIt() {
+      const text = linesOf(address).join(", ");
+      const yes = await visit.ask({ title: `Remove the ${label.toLowerCase()}?`, text, yes: "Remove", bad: true });
+      if (yes) await change(null, `${label} removed.`);
+    }
 
     async function copy() {
       const { data: its } = await visit.get(`admin/customers/${encodeURIComponent(order.customer.id)}`);

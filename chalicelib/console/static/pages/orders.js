@@ -21,7 +21,7 @@ export async function show(visit) {
     into,
     api: "admin/orders",
     name: "order",
-    reads: "id,number,orderDate,customer,status,paymentStatus,source,total,currency",
+    reads: "id,number,orderDate,customer,status,paymentStatus,source,total,balanceDue,currency",
     exports: may("STAFF") && "orders",
     filters: [
       {
@@ -35,6 +35,15 @@ export async function show(visit) {
         name: "status",
         label: "Status",
         options: [["", "All"], ["open", "Open"], ...STATUSES.map((each) => [each, words(each)])],
+      },
+      {
+        name: "balance",
+        label: "Balance",
+        options: [
+          ["", "All"],
+          ["due", "Due"],
+          ["owed", "Owed to the customer"],
+        ],
       },
       { name: "period", label: "Date", options: PERIODS },
       { name: "salesRepId", label: "Sales rep ID", placeholder: "emp_…" },
@@ -52,16 +61,6 @@ export async function show(visit) {
         name: "paymentStatus",
         label: "Payment",
         options: [["", "All"], ...PAYMENTS.map((each) => [each, words(each)])],
-        more: true,
-      },
-      {
-        name: "balance",
-        label: "Balance",
-        options: [
-          ["", "All"],
-          ["due", "Due"],
-          ["owed", "Owed to the customer"],
-        ],
         more: true,
       },
       { name: "tag", label: "Tag", more: true },
@@ -88,6 +87,11 @@ export async function show(visit) {
       { title: "Status", cell: ({ status }) => badge(status) },
       { title: "Payment", cell: ({ paymentStatus }) => badge(paymentStatus), class: "wide" },
       { title: "Source", cell: ({ source }) => words(source), class: "wide" },
+      {
+        title: "Due",
+        cell: ({ balanceDue, currency }) => Number(balanceDue) !== 0 && money(balanceDue, currency),
+        class: "number money wide",
+      },
       { title: "Total", cell: ({ total, currency }) => money(total, currency), class: "number money" },
     ],
     choose: may("STAFF") ? (selection, done) => changes(visit, selection, done) : undefined,

@@ -105,9 +105,10 @@ function page(visit, record) {
       const { data } = await visit.send("POST", "admin/products", { body, idempotencyKey, success });
       visit.goOn(`/products/${data.id}`, "product", sent);
     } catch (refusal) {
-      if (refusal.code === "idempotency_key_reused")
-        refusal.message =
-          "This product was already created, before your last changes. You can find it under Products.";
+      if (refusal.code === "idempotency_key_reused") {
+        refusal.message = "This product was already created, before your last changes.";
+        refusal.link = [link("/products", { search: body.name }), `Products named ${body.name}`];
+      }
       throw refusal;
     }
   }

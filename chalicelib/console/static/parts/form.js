@@ -76,7 +76,11 @@ function showErrors(node, errors) {
 
 // As a shop says it.
 const plain = (message) =>
-  /numeric string/.test(message) ? "must be an amount, such as 12.50" : message;
+  /numeric string/.test(message)
+    ? "must be an amount, such as 12.50"
+    : message === "must be text"
+      ? "is required"
+      : message;
 
 function clearErrors(node) {
   node.querySelectorAll("[aria-invalid]").forEach((each) => each.removeAttribute("aria-invalid"));
@@ -157,6 +161,7 @@ function refused(node, summary, refusal) {
       h.div(
         { class: "notice bad" },
         lines.filter(Boolean).map((line) => h.p(line)),
+        refusal.link && h.p(h.a({ href: refusal.link[0] }, refusal.link[1])),
       ),
   );
 }

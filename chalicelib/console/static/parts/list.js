@@ -190,6 +190,7 @@ export async function list(visit, spec) {
   }
 
   function tick(rows) {
+    let last = null; // the box that was clicked last: with Shift, those between follow it
     const all = h.input({
       type: "checkbox",
       "aria-label": `Select all ${name}s on this page`,
@@ -207,6 +208,16 @@ export async function list(visit, spec) {
         h.input({
           type: "checkbox",
           "aria-label": `Select ${row.name ?? `#${row.number}`}`,
+          onclick: (event) => {
+            const boxes = [...results.querySelectorAll("td.tick input")];
+            const ends = [boxes.indexOf(last), boxes.indexOf(event.target)].toSorted((a, b) => a - b);
+            last = event.target;
+            if (!event.shiftKey || ends[0] < 0) return;
+            rows.slice(ends[0], ends[1] + 1).forEach((each, at) => {
+              boxes[ends[0] + at].checked = last.checked;
+              last.checked ? chosen.set(each.id, each) : chosen.delete(each.id);
+            });
+          },
           onchange: ({ target }) => {
             isAll = false;
             target.checked ? chosen.set(row.id, row) : chosen.delete(row.id);

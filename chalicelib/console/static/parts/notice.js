@@ -54,14 +54,19 @@ export function toast(text, tone = "", action = null) {
   setTimeout(end, action ? OFFER_SEEN : tone === "bad" ? FAILURE_SEEN : SEEN);
 }
 
-// The key's requests of this minute are used up: pending requests continue automatically.
-export function waiting(until) {
+// The key's requests of this minute are used up (429), or the service has no capacity (503): pending
+// requests continue automatically.
+export function waiting(until, status) {
   clearInterval(counting);
   toasts?.querySelector(".waiting")?.remove();
   const left = h.span();
+  const why =
+    status === 429
+      ? "This key has reached its limit of requests per minute."
+      : "The service is busy at the moment.";
   const shown = h.div(
     { class: "toast waiting" },
-    h.span("This key has reached its limit of requests per minute. Continuing in ", left, "."),
+    h.span(why, " Continuing in ", left, "."),
   );
   const count = () => {
     const seconds = Math.ceil((until - Date.now()) / 1000);
@@ -73,7 +78,7 @@ export function waiting(until) {
   count();
   counting = setInterval(count, 1000);
   toasts?.append(shown);
-  announce("The limit of requests per minute is reached. Continuing in a moment.");
+  announce(`${why} Continuing in a moment.`);
 }
 
 export const problemTitle = ({ status, code }) =>
@@ -90,7 +95,7 @@ export function problem(error, again, back) {
   const id = newId("problem");
   const request = error.headers?.get?.("X-Request-Id");
   const isGone = error.status === 404;
-  return h.section(
+  const node = h.section(
     { class: "notice bad", role: "alert", "aria-labelledby": id },
     h.h2({ id }, problemTitle(error)),
     h.p(error.message),
@@ -101,4 +106,7 @@ export function problem(error, again, back) {
       back && h.a({ class: "button", href: back[0] }, back[1]),
     ),
   );
+  const isOffline = again && error.code === "unreachable";
+  if (isOffline) addEventListener("online", () => node.isConnected && again(), { once: true });
+  return node;
 }

@@ -1,7 +1,8 @@
 // The fields of a product: drawn from one, read back as one, and what differs in between.
 
 import { h } from "../dom.js";
-import { decimal, words } from "../format.js";
+import { decimal, plural, words } from "../format.js";
+import { ask } from "./dialog.js";
 import { field } from "./form.js";
 import { offered } from "./known.js";
 import { card } from "./page.js";
@@ -70,6 +71,14 @@ export function productForm(product) {
       { name: "stock", label: "Stock", inputmode: "numeric", placeholder: "not tracked" },
     ],
     start: product ? own.variants : [{ title: "Default" }],
+    mayRemove: ({ title, stock }) =>
+      !(stock > 0) ||
+      ask({
+        title: `Remove ${title}?`,
+        text: `${plural(stock, "piece")} in stock will no longer be counted.`,
+        yes: "Remove",
+        bad: true,
+      }),
   });
   const images = rows({
     name: "images",

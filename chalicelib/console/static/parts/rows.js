@@ -11,7 +11,8 @@ const FEW = 20; // rows that are shown without being asked for
 
 // `columns`: those of `field`, named as in a row of the API. Errors such as `variants.2.price`
 // find their row, because the fields are renamed whenever a row is added or removed.
-export function rows({ name, columns, add, what, widths, start = [], changed = () => {} }) {
+// `mayRemove(row)` resolves to whether a row may go.
+export function rows({ name, columns, add, what, widths, start = [], changed = () => {}, mayRemove = () => true }) {
   let shown = FEW;
   const body = h.div({ class: "rows" });
   const search = field({
@@ -79,7 +80,8 @@ export function rows({ name, columns, add, what, widths, start = [], changed = (
     return line;
   }
 
-  function remove(line) {
+  async function remove(line) {
+    if (!(await mayRemove(line.row))) return;
     const next = line.nextElementSibling ?? line.previousElementSibling;
     line.remove();
     number();

@@ -1,0 +1,133 @@
+"""What a day at the counter asks for: what is due, many rows at once, a service that hesitates."""
+
+from playwright.sync_api import Route, expect
+
+from tests.e2e.console.desk import Desk
+
+
+def placed(desk: Desk, name: str, **more: object) -> dict[str, object]:
+    product = desk.api.post("products", {"name": name, "price": 5})
+    line = {"variantId": product["variants"][0]["id"], "quantity": 1}
+    made: dict[str, object] = desk.api.post("orders", {"lineItems": [line], **more})
+    return made
+
+
+def test_what_is_due_is_on_home_and_leads_to_its_orders(desk: Desk) -> None:
+    rest = {"salesRepId": "emp_due"}
+    due = placed(desk, "Due", payments=[{"amount": 2, "method": "CASH"}], **rest)
+    placed(desk, "All paid", paymentStatus="PAID", **rest)
+    cancelled = placed(desk, "Called off", **rest)
+    desk.api.call("PATCH", f"orders/{cancelled['id']}", {"status": "CANCELLED"})
+    desk.open("/")
+    tile = desk.page.locator(".tile", has_text="Due")
+    receivables = desk.api.get("summary")["receivables"]
+    expect(tile).to_contain_text(f"of {receivables['orders']} order")
+    tile.get_by_role("link").click()
+    expect(desk.label("Balance")).to_have_value("due")
+    desk.label("Sales rep ID").fill("emp_due")
+    row = desk.page.locator("tbody tr")
+    expect(row).to_have_count(1)
+    expect(row).to_contain_text(f"#{due['number']}")
+    expect(row).to_contain_text("$3.00")
+
+
+def test_a_row_clicked_with_shift_ticks_those_between(desk: Desk) -> None:
+    for n in range(5):
+        desk.api.post("products", {"name": f"Shifted {n}", "price": 5, "type": "Shifted"})
+    desk.open("/products?type=Shifted&sort=name")
+    boxes = desk.page.get_by_role("checkbox", name="Select Shifted")
+    boxes.nth(3).click()
+    boxes.nth(1).click(modifiers=["Shift"])
+    expect(desk.page.get_by_text("3 selected")).to_be_visible()
+    boxes.nth(2).click()
+    boxes.nth(4).click(modifiers=["Shift"])
+    expect(desk.page.get_by_text("4 selected")).to_be_visible()
+    expect(boxes.nth(0)).not_to_be_checked()
+
+
+def test_the_actions_stay_in_sight_below_many_rows(desk: Desk) -> None:
+    for n in range(30):
+        desk.api.post("products", {"name": f"Long {n:02}", "price": 5, "type": "Long"})
+    desk.open("/products?type=Long&sort=name")
+    last = desk.page.get_by_role("checkbox", name="Select Long 29")
+    last.scroll_into_view_if_needed()
+    last.click()
+    expect(desk.page.get_by_text("1 selected")).to_be_in_viewport()
+    expect(last).to_be_in_viewport()
+
+
+def test_a_service_without_capacity_is_named_while_it_is_asked_again(desk: Desk) -> None:
+    refused: list[str] = []
+
+    def busy(route: Route) -> None:
+        if refused:
+            return route.fallback()
+        refused.append(route.request.url)
+        headers = {"Retry-After": "3"}
+        return route.fulfill(status=503, headers=headers, json={"code": "busy", "message": "Busy."})
+
+    desk.page.route("**/api/admin/customers?*", busy)
+    desk.page.goto(f"{desk.console_url}#/customers")
+    told = desk.page.locator(".toast.waiting")
+    expect(told).to_contain_text("The service is busy at the moment. Continuing in")
+    desk.heading("Customers")
+    expect(told).to_have_count(0)
+
+
+def test_an_answer_that_never_comes_is_given_up(desk: Desk) -> None:
+    desk.open("/products/new")
+    desk.page.route("**/api/admin/products", lambda route: None)
+    desk.label("Name").fill("Hangs")
+    gone = "AbortSignal.abort(new DOMException('', 'TimeoutError'))"
+    desk.page.evaluate(f"AbortSignal.timeout = () => {gone}")
+    desk.button("Create product").click()
+    expect(desk.page.get_by_text("The connection was lost before an answer came")).to_be_visible()
+    expect(desk.label("Name")).to_have_value("Hangs")
+    desk.page.unroute("**/api/admin/products")
+
+
+def test_what_was_not_sent_is_not_called_uncertain(desk: Desk) -> None:
+    desk.open("/products/new")
+    desk.label("Name").fill("Offline")
+    desk.page.context.set_offline(True)
+    desk.button("Create product").click()
+    expect(desk.page.get_by_text("You are offline. Nothing was sent.")).to_be_visible()
+    expect(desk.label("Name")).to_have_value("Offline")
+
+
+def test_a_list_that_could_not_be_read_comes_back_with_the_connection(desk: Desk) -> None:
+    desk.open("/customers")
+    desk.page.context.set_offline(True)
+    desk.label("Search").fill("nobody of this name")
+    expect(desk.page.get_by_role("heading", name="You are offline")).to_be_visible()
+    desk.page.context.set_offline(False)
+    expect(desk.page.get_by_text("No customers match")).to_be_visible()
+
+
+def test_an_address_or_a_variant_in_stock_is_removed_after_a_question(desk: Desk) -> None:
+    address = {"address1": "1 High Street", "city": "Bath", "countryCode": "GB"}
+    order = placed(desk, "Addressed", shippingAddress=address)
+    desk.open(f"/orders/{order['id']}")
+    desk.button("Remove: shipping address").click()
+    expect(desk.dialog).to_contain_text("1 High Street")
+    desk.dialog.get_by_role("button", name="Cancel").click()
+    assert desk.api.get(f"orders/{order['id']}")["shippingAddress"]["city"] == "Bath"
+
+    variants = [{"title": "Red", "stock": 9}, {"title": "Blue"}]
+    product = desk.api.post("products", {"name": "In stock", "price": 5, "variants": variants})
+    desk.open(f"/products/{product['id']}")
+    desk.button("Remove variant 2").click()
+    desk.button("Remove variant 1").click()
+    expect(desk.dialog).to_contain_text("9 pieces in stock")
+    desk.dialog.get_by_role("button", name="Cancel").click()
+    expect(desk.field("variants.0.title").locator("input")).to_have_value("Red")
+    desk.button("Remove variant 1").click()
+    desk.dialog.get_by_role("button", name="Remove").click()
+    expect(desk.field("variants.0.title")).to_have_count(0)
+
+
+def test_the_next_order_is_one_click_after_a_sale(desk: Desk) -> None:
+    order = placed(desk, "Sold")
+    desk.open(f"/orders/{order['id']}")
+    desk.page.get_by_role("link", name="New order").click()
+    desk.heading("New order")
