@@ -21,3 +21,6 @@ Mechanisms:
   and `validation` (input), `aws` (clients), `sqs`, `deadline` (retries),
   `threads`
 """
+
+__version__ = "0.9.0"
+"""The release: of this package, and of its client (`clients/python`)."""

@@ -13,7 +13,7 @@ from typing import Any, Final, TextIO, cast
 from aws_lambda_powertools.logging import Logger
 from aws_lambda_powertools.metrics import EphemeralMetrics
 
-from chalicelib import settings
+from chalicelib import __version__, settings
 
 NAMESPACE: Final = "Backroom"
 _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
@@ -41,7 +41,8 @@ _logger: Final = Logger(
 )
 
 
-_invocation: Final[dict[str, str]] = {}  # what each line of this invocation has
+_invocation: Final = {"release": __version__}  # what each line of this invocation has
+_logger.append_keys(**_invocation)
 
 
 def begin(context: object) -> None:

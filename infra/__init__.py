@@ -1,8 +1,8 @@
 """Deployment and operation. The programs that docs/operations.md names are run as files.
 
 - deploying: `deploy`, `destroy`, by `steps`, `stacks` (CloudFormation; `resources.yaml`,
-  `triggers.yaml`, `alarms.yaml`), `package` and `compiled` (the zip), `record` (what is deployed),
-  `lanes` (functions for each queue), `proxies`; `command_line` for Chalice's own commands
+  `triggers.yaml`, `alarms.yaml`), `package` and `compiled` (the zip), `record` and `release` (what
+  is deployed), `lanes` (functions for each queue), `proxies`; `command_line` for Chalice's commands
 - this machine: `local` (`make run`), `emulator` and `emulator_start` (the embedded AWS), `seed`
   (the sample catalogue), `log_lines`, `receiver` (of webhooks); `install` and `browser` for `make`
 - operating: `keys`, `counts`, `dead_letters`, `reindex`, `backup`; `description` prints OpenAPI

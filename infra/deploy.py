@@ -27,7 +27,7 @@ import boto3
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from infra import compiled, destroy, keys, lanes, package, proxies, record, stacks, steps
+from infra import compiled, destroy, keys, lanes, package, proxies, record, release, stacks, steps
 
 
 def main() -> None:
@@ -65,6 +65,9 @@ def _deploy(options: argparse.Namespace, known: stacks.Outputs) -> None:
     consent = _consent(stage)
     _refuse_another_currency(options)
     _refuse_the_other_way(stage, by_chalice)
+    if known:
+        keys.use(known["Table"])
+        release.refuse_to_skip(stage)
     parameters = _parameters(options)
     if not known:
         _make(stage, parameters)
@@ -96,6 +99,8 @@ def _deploy(options: argparse.Namespace, known: stacks.Outputs) -> None:
     parameters = _with_lanes(parameters)
     domain = steps.triggers(stage, made, parameters | {"RestApiId": api}, consent=consent)
     steps.alarms(stage, parameters)
+    keys.use(made["Table"])
+    release.deployed()
     print(f"\nBackroom is deployed: {address.rstrip('/')}")
     if "DomainTarget" in domain:
         print(f"Point your domain's CNAME or alias record to {domain['DomainTarget']}")

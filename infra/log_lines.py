@@ -6,6 +6,7 @@ from typing import Any, Final
 
 _SAID: Final = {
     "lambdaRequestId",
+    "release",
     "_aws",
     "Stage",
     "level",

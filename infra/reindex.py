@@ -32,7 +32,7 @@ from chalicelib.problems import Busy
 from chalicelib.products import store as products
 from chalicelib.storage import table
 from chalicelib.values import clock
-from infra import keys
+from infra import keys, release
 
 ALL: Final = (products.RECORDS, orders.RECORDS, customers.RECORDS, jobs.RECORDS)
 _LOOKED_AT_ONCE: Final = 100
@@ -167,6 +167,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if options.restart:
             table.delete(("reindex", name))
         print(f"{name}: {upgrade(records, options.rate, settled):,} moved")
+    release.reindexed()
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -19,7 +19,7 @@ class _Context:
 @pytest.fixture(autouse=True)
 def no_invocation() -> Iterator[None]:
     yield
-    telemetry._invocation.clear()
+    telemetry._invocation.pop("lambdaRequestId", None)
     telemetry._logger.remove_keys(["lambdaRequestId"])
 
 

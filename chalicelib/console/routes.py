@@ -13,7 +13,7 @@ from typing import Final
 
 from chalice.app import Blueprint, HeadersType, Response
 
-from chalicelib import settings
+from chalicelib import __version__, settings
 from chalicelib.console import facts
 from chalicelib.request.answer import reply
 from chalicelib.request.call import current, entity_tags, header
@@ -93,9 +93,10 @@ def _links() -> Response:
         "storefront": f"{base}/api/products",
         "admin": f"{base}/api/admin/me",
     }
+    about = {"name": "Backroom", "release": __version__, "links": links}
     varies = {"Vary": "Accept"}
     if "text/html" not in (header("accept") or ""):
-        return reply(200, {"name": "Backroom", "links": links}, headers=varies)
+        return reply(200, about, headers=varies)
     page = (
         f'<!doctype html><title>Backroom</title><p><a href="{links["console"]}">Console</a>'
         f'<p><a href="{links["description"]}">API description (OpenAPI)</a>'

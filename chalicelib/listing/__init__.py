@@ -11,9 +11,9 @@ Nothing is indexed later.
 """
 
 from chalicelib.listing.entries import change, remove_later
-from chalicelib.listing.formats import is_ready, retire
+from chalicelib.listing.formats import indexed, is_ready, retire
 from chalicelib.listing.index import MOST_WORD_BYTES, Index
-from chalicelib.listing.kinds import Kind
+from chalicelib.listing.kinds import FIRST, Kind
 from chalicelib.listing.leftovers import discard, words_of
 from chalicelib.listing.lists import Range
 from chalicelib.listing.move import Records, reindex
@@ -22,6 +22,7 @@ from chalicelib.listing.query import Indexed, Query
 from chalicelib.listing.recount import Recount, Wrong, disagreement, everyone, recount, repair
 
 __all__ = [
+    "FIRST",
     "MOST_WORD_BYTES",
     "Index",
     "Indexed",
@@ -37,6 +38,7 @@ __all__ = [
     "disagreement",
     "discard",
     "everyone",
+    "indexed",
     "is_ready",
     "page",
     "page_of",

@@ -16,7 +16,12 @@ from chalicelib.storage.conditions import Attr, all_of
 
 def is_ready(kind: Kind) -> bool:
     """Whether all records of the kind are indexed as in this release."""
-    return oldest(kind, _cells(kind)) >= kind.format
+    return indexed(kind) >= kind.format
+
+
+def indexed(kind: Kind) -> int:
+    """The oldest format in which records of the kind are indexed."""
+    return oldest(kind, _cells(kind))
 
 
 def retire(kind: Kind) -> bool:

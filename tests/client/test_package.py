@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 from packaging.requirements import Requirement
 
+import chalicelib
 from chalicelib.description import openapi
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -153,7 +154,7 @@ def test_the_wheel_runs_in_an_environment_that_has_only_what_it_needs(
         options: Any = {"env": {}, "cwd": tmp_path, "capture_output": True, "text": True}
         return str(subprocess.run(command, check=True, **options).stdout)
 
-    version = f"backroom {metadata.version('backroom')}\n"
+    version = f"backroom {chalicelib.__version__}\n"
     assert said(str(python), "-m", "backroom", "--version") == version
     assert said(str(python.with_name("backroom")), "--version") == version
     program = "import backroom; print(backroom.AsyncBackroom, backroom.__file__)"

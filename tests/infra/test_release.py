@@ -1,0 +1,48 @@
+"""The release in the package, in the table, and what `deploy.py` makes of it."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import chalicelib
+from chalicelib.storage import table
+from infra import reindex, release
+from tests.support.dynamodb_double import Double
+from tests.support.shop import Shop
+
+PROJECT = Path(__file__).resolve().parents[2]
+PRODUCTS = "/api/admin/products"
+
+
+def test_the_client_has_the_release_of_the_service(shop: Shop) -> None:
+    package = tomllib.loads((PROJECT / "clients/python/pyproject.toml").read_text())
+    assert shop.get("/api").json["release"] == package["project"]["version"]
+
+
+def test_each_log_line_has_the_release(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+    shop.get(PRODUCTS)
+    assert f'"release":"{chalicelib.__version__}"' in capsys.readouterr().out
+
+
+def test_a_release_is_not_skipped_before_its_reindexing_has_ended(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop.post(PRODUCTS, {"name": "Mug", "price": 9})
+    release.refuse_to_skip("prod")  # never deployed
+    release.deployed()
+    release.refuse_to_skip("prod")
+    formats = {kind.name: kind.format + 1 for kind in release._KINDS}
+    table.update(("release", "deployed"), assign={"formats": formats, "release": "0.8.0"})
+    with pytest.raises(SystemExit, match=r"prod has release 0\.8\.0.*\(product.*reindex\.py"):
+        release.refuse_to_skip("prod")
+    table.update(("release", "deployed"), assign={"release": chalicelib.__version__})
+    release.refuse_to_skip("prod")  # the same release again
+
+
+def test_the_reindexing_says_that_it_ended(dynamodb: Double) -> None:
+    reindex.main(["--stage", "local", "--settle", "0", "--endpoint-url", "http://localhost"])
+    release.deployed()
+    item = table.get(("release", "deployed"))
+    assert item is not None
+    assert item["release"] == item["reindexed"] == chalicelib.__version__
