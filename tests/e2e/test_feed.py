@@ -64,7 +64,7 @@ class Keeper:
         self._command = [sys.executable, "-c", READER, str(path), since.isoformat()]
         self._environment = os.environ | {
             "BACKROOM_URL": shop.url,
-            "BACKROOM_KEY": str(shop._transport._key),
+            "BACKROOM_KEY": str(shop._transport.key),
             "PYTHONPATH": str(PROJECT / "clients/python/src"),
         }
         self._process: subprocess.Popen[bytes] | None = None

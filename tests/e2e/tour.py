@@ -323,6 +323,7 @@ class Tour:
 
         self.until(lambda: len(set(sent())) == 2)  # one to each webhook
         self.invoke("fan_out", {"republish": [event_of(sent()[-1])]})
+        self.invoke("fan_out", {"republish": "lost"})
 
     def _schedules(self) -> None:
         self.invoke("check_counts")

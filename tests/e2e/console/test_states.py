@@ -76,7 +76,6 @@ def test_the_offline_message_appears_and_disappears(desk: Desk) -> None:
     expect(desk.page.locator("main")).to_contain_text("You are offline")
     desk.page.context.set_offline(False)
     expect(desk.page.locator(".offline")).to_be_hidden()
-    desk.button("Try again").first.click()
     desk.heading("Customers")
 
 
@@ -88,6 +87,7 @@ def test_an_empty_shop_shows_the_first_three_steps(desk: Desk) -> None:
         "days": [{"date": "2026-11-22", "orders": 0, "revenue": "0.00"}],
         "openOrders": {"total": 0, "byStatus": {}},
         "lowStock": [],
+        "receivables": {"orders": 0, "amount": "0.00"},
     }
     none = {"page": 1, "limit": 1, "total": 0, "totalPages": 0}
     desk.page.route("**/api/admin/summary", lambda route: route.fulfill(json=nothing))
