@@ -31,14 +31,14 @@ class Records:
     index: Callable[[Item], Index]
 
 
-def reindex(records: Records, id: str) -> bool:
-    """Moves one record if needed; returns whether it was.
+def reindex(records: Records, id: str, read: Item | None = None) -> bool:
+    """Moves one record if needed; returns whether it was. `read`: the record, if it was read.
 
     A writer that has read the record before sees a new version: it must not remove entries from
     their old places. Raises Busy.
     """
     for _ in range(_ATTEMPTS):
-        item = table.get(records.key(id))
+        item, read = read or table.get(records.key(id)), None
         if item is None:
             return False
         stored, wanted = item["index"], records.index(item)

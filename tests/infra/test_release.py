@@ -41,7 +41,10 @@ def test_a_release_is_not_skipped_before_its_reindexing_has_ended(
 
 
 def test_the_reindexing_says_that_it_ended(dynamodb: Double) -> None:
-    reindex.main(["--stage", "local", "--settle", "0", "--endpoint-url", "http://localhost"])
+    arguments = ["--stage", "local", "--settle", "0", "--endpoint-url", "http://localhost"]
+    reindex.main([*arguments, "product"])
+    assert table.get(("release", "deployed")) is None, "other kinds are still to be moved"
+    reindex.main(arguments)
     release.deployed()
     item = table.get(("release", "deployed"))
     assert item is not None

@@ -148,11 +148,11 @@ def test_a_crashed_run_continues_where_it_stopped(
     dynamodb: Double, stock: list[Thing], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deploy(monkeypatch)
-    looked: list[str] = []
+    moves: list[str] = []
 
     def die(operation: str, request: Any) -> Fault | None:
-        looked.extend([operation] if operation == "GetItem" else [])
-        return Fault.CRASH_AFTER if len(looked) > 220 else None
+        moves.extend([operation] if operation == "TransactWriteItems" else [])
+        return Fault.CRASH_AFTER if len(moves) > 220 else None
 
     dynamodb.faults = die
     with pytest.raises(Crash):
@@ -166,6 +166,48 @@ def test_a_crashed_run_continues_where_it_stopped(
     agree(stock)
     assert partitions(dynamodb) == {"list 3", "word 5"}
     assert reindex.resumed("thing") == reindex.Progress("thing")
+
+
+def test_a_hundred_records_are_read_in_one_call(
+    dynamodb: Double, stock: list[Thing], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deploy(monkeypatch)
+    run()
+    calls = Counter[str]()
+    dynamodb.faults = lambda operation, request: calls.update([operation])  # type: ignore[assignment]
+    assert run() == 0
+    dynamodb.faults = lambda operation, request: None
+    sizes = [len(list(table.everything(RECORDS.kind.list_pk("*", at, 3)))) for at in range(3)]
+    assert sum(sizes) == 250
+    assert calls["BatchGetItem"] == sum(-(-size // 100) for size in sizes)
+    assert calls["GetItem"] == 1, "its own progress"
+
+
+def test_records_that_change_after_they_were_read_are_read_again(
+    dynamodb: Double, stock: list[Thing], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of them changes, or is deleted, between the read of its hundred and its own move."""
+    deploy(monkeypatch)
+    shop = {one.id: one for one in stock}
+    read = dynamodb._on_BatchGetItem
+
+    def then_write(request: Any) -> Any:
+        answer = read(request)
+        monkeypatch.setattr(kinds, "CURRENT", 1)  # a function of the previous release writes
+        for id in [id for id in shop if id in str(request)]:
+            one = shop.pop(id)
+            if len(shop) % 2:
+                delete(one)
+            else:
+                written.append(update(one, facets={**one.facets, "status": "DRAFT"}))
+        monkeypatch.setattr(kinds, "CURRENT", 2)
+        return answer
+
+    written: list[Thing] = []
+    monkeypatch.setattr(dynamodb, "_on_BatchGetItem", then_write)
+    assert run() == len(written) == 125
+    agree(written)
+    assert partitions(dynamodb) == {"list 3", "word 5"}
 
 
 def test_a_write_based_on_a_record_before_its_move_is_refused(
