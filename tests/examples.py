@@ -285,6 +285,8 @@ def _orders(day: Day, shirt: Any) -> None:
     day.admin("PATCH", path, {"status": "PROCESSING", "salesRepId": "emp_ann-01"})
     day.admin("GET", path)
     day.admin("GET", "/orders?status=PROCESSING&limit=2")
+    box = {"title": "Gift box, engraved", "price": "12.00", "quantity": 1, "note": "Ada"}
+    day.admin("POST", f"{path}/edit", {"add": [box], "reason": "The customer asked for a box"})
     other = day.admin("POST", "/orders", {"lineItems": [line], "deposit": {"percent": 30}})
     path = f"/orders/{other['id']}"
     part = {"amount": "15.00", "method": "CASH", "tendered": "20.00"}

@@ -35,7 +35,8 @@ INTERNAL: Final = {
         customers.model._MOST_DIGITS imports.formats.proposal._LONGEST_SAMPLE
         imports.preview._LONGEST imports.preview._MOST imports.store.MOST_PREVIEWS
         listing.index._LONGEST_SORT listing.words.LONGEST_WORD listing.words._LONGEST_WHOLE
-        orders.lifecycle._LONGEST_CHANGE request.routes._LONGEST_HINTED
+        orders.editing._LONGEST_CHANGE
+        orders.editing._MOST_CHANGES orders.lifecycle._LONGEST_CHANGE request.routes._LONGEST_HINTED
         safe_post.response.LONGEST_BODY safe_post.response.LONGEST_RAW_BODY search.store.MOST_FOUND
         values.slugs.LONGEST summary.store.MOST_LOW webhooks.deliveries._LONGEST_NAME""",
     "how long something waits": """

@@ -60,6 +60,8 @@ _LIMITS: Final = {
     "bytes of an order with them, without note, tags and history": orders.LARGEST_GROWN,
     "entries of an order's history; the first and the latest are kept": orders.MOST_HISTORY,
     "bytes of an order's history": orders.LARGEST_HISTORY,
+    "edits of an order; the latest are kept": orders.MOST_EDITS,
+    "bytes of an order's edits": orders.LARGEST_EDITS,
     "addresses of a customer": customers.MOST_ADDRESSES,
     "events of a page of the feed": events.MOST_FEED_EVENTS,
     "bytes of a file by form": imports.LARGEST_FORM,

@@ -81,6 +81,7 @@ def variants(data: Mapping[str, Any]) -> dict[str, str]:
     if "variantId" in data:
         return {data["variantId"]: data["productId"]}
     lines = {line["variantId"]: line["productId"] for line in data.get("lineItems", ())}
+    lines.pop(None, None)  # of custom lines
     return lines | {variant["id"]: data["id"] for variant in data.get("variants", ())}
 
 

@@ -19,8 +19,8 @@ from chalicelib.values.addresses import Address
 _BOM: Final = "\ufeff".encode()
 # Sums of an order are in its first row only, so that a column of them adds up.
 _SUMS: Final = (
-    *("subtotal", "tax", "total", "amountPaid", "amountRefunded", "amountCredited"),
-    *("balanceDue", "deposit", "retained"),
+    *("subtotal", "discount", "shipping", "tax", "total", "originalTotal"),
+    *("amountPaid", "amountRefunded", "amountCredited", "balanceDue", "deposit", "retained"),
 )
 _LINE: Final = {name: f"line{name[0].upper()}{name[1:]}" for name in LineItem.__annotations__}
 _CUSTOMER: Final = {
@@ -36,7 +36,7 @@ _PLAIN: Final = tuple(
     name
     for name in ShownOrder.__annotations__
     if name
-    not in {"lineItems", "customer", "history", "tags", "payments", "refunds"}
+    not in {"lineItems", "customer", "history", "tags", "payments", "refunds", "edits"}
     | dict(_ADDRESSES.values()).keys()
 )
 ORDERS: Final = (*_PLAIN, "tags", *_CUSTOMER.values(), *_LINE.values(), *_ADDRESSES)
@@ -83,16 +83,21 @@ def _order_rows(order: Mapping[str, Any]) -> Iterator[list[object]]:
     """A row for each line, each with what the order is."""
     customer = order["customer"] or {}
     whole = {name: order[name] for name in _PLAIN} | {"tags": listed(order["tags"])}
-    whole["deposit"] = order["deposit"] and order["deposit"]["amount"]
+    whole |= {name: _amount(order[name]) for name in ("deposit", "discount")}
     whole["balanceDue"] = Decimal(order["balanceDue"])  # may be negative
     whole |= {column: customer.get(name) for name, column in _CUSTOMER.items()}
     for column, (name, part) in _ADDRESSES.items():
         whole[column] = (order[name] or {}).get(part)
     for place, line in enumerate(order["lineItems"]):
-        row = {**whole, **{column: line[name] for name, column in _LINE.items()}}
+        shown = line | {"discount": _amount(line["discount"])}
+        row = {**whole, **{column: shown[name] for name, column in _LINE.items()}}
         if place:
             row |= dict.fromkeys(_SUMS)
         yield [row[column] for column in ORDERS]
+
+
+def _amount(part: Mapping[str, Any] | None) -> Any:
+    return part["amount"] if part else None
 
 
 def _transaction_row(transaction: Mapping[str, Any]) -> list[Any]:

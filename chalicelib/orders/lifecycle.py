@@ -3,21 +3,19 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
 from itertools import accumulate
 from typing import Any, Final
 
 from chalicelib import settings
 from chalicelib.customers.model import Customer, Totals
 from chalicelib.customers.shown import of_order
-from chalicelib.orders import payments
+from chalicelib.orders import editing, lines, payments
 from chalicelib.orders.model import (
     ADDRESSES,
     LARGEST_GROWN,
     LARGEST_HISTORY,
     LARGEST_ORDER,
     MOST_HISTORY,
-    MOST_PRODUCTS,
     NewOrder,
     Order,
     OrderChange,
@@ -35,25 +33,15 @@ from chalicelib.orders.transitions import (
     step,
 )
 from chalicelib.problems import Invalid
-from chalicelib.products.model import DEFAULT_VARIANT, Product
-from chalicelib.values import addresses, ids, money
+from chalicelib.products.model import Product
+from chalicelib.values import addresses, ids
 from chalicelib.values.forgetting import Person
 
 _LONGEST_CHANGE: Final = 200
+_GROWING: Final = frozenset({"note", "tags", "history"})  # with changes
 
 
 # --- Creation -------------------------------------------------------------------------------------
-
-
-def wanted(new: NewOrder) -> dict[str, dict[str, int]]:
-    """The pieces wanted: product id → variant id → pieces, over all lines. Raises Invalid."""
-    wanted: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    for line in new.line_items:
-        wanted[ids.product_of(line.variant_id)][line.variant_id] += line.quantity
-    if len(wanted) > MOST_PRODUCTS:
-        message = f"must be of at most {MOST_PRODUCTS} different products, not {len(wanted)}"
-        raise Invalid.field("lineItems", "too_long", message)
-    return wanted
 
 
 def placed(
@@ -67,7 +55,8 @@ def placed(
 ) -> Order:
     """A new order. `products`: those of its lines that exist, by id; `by`: who placed it; `now`:
     ISO 8601. Raises Invalid."""
-    lines = _lines(new, products)
+    made = lines.made(new.line_items, "lineItems", products)
+    sums = lines.sums(made, new)
     fields: dict[str, Any] = {
         "id": ids.new("ord"),
         "number": number,
@@ -78,9 +67,10 @@ def placed(
         "customer": of_order(customer) if customer else None,
         **_addressed(new.given()),
         "salesRepId": new.sales_rep_id,
-        "lineItems": lines,
+        "lineItems": made,
         "currency": settings.currency(),
-        **_sums(new, lines),
+        **sums,
+        "originalTotal": sums["total"],
         **payments.empty(),
         "note": new.note or None,
         "tags": _once_each(new.tags),
@@ -91,15 +81,22 @@ def placed(
         "createdAt": now,
         "updatedAt": now,
         "history": [{"at": now, "by": by, "change": "created"}],
+        "edits": [],
     }
     fields = _opened(fields, new, by, now)
     fields["index"] = index_of(fields).stored()
     order = Order(fields, 1)
-    size = len(json.dumps(show(order), ensure_ascii=False).encode())
+    _refuse_large(order)
+    return order
+
+
+def _refuse_large(order: Order, but: frozenset[str] = frozenset()) -> None:
+    """Raises Invalid. `but`: the fields that do not count."""
+    counted = {name: value for name, value in show(order).items() if name not in but}
+    size = len(json.dumps(counted, ensure_ascii=False).encode())
     if size > LARGEST_ORDER:
         message = f"make an order of {size} bytes; at most {LARGEST_ORDER} are possible"
         raise Invalid.field("lineItems", "too_large", message)
-    return order
 
 
 def _opened(fields: Mapping[str, Any], new: NewOrder, by: str, now: str) -> dict[str, Any]:
@@ -127,57 +124,6 @@ def _moved(fields: dict[str, Any]) -> dict[str, Any]:
     ):
         fields["status"] = OrderStatus.PAID.value
     return fields
-
-
-def _lines(new: NewOrder, products: Mapping[str, Product]) -> list[dict[str, object]]:
-    lines, errors = [], []
-    for place, asked in enumerate(new.line_items):
-        at, id = f"lineItems.{place}", asked.variant_id
-        product = products.get(ids.product_of(id))
-        variant = product.variant(id) if product else None
-        if product is None or variant is None:
-            message = f"there is no variant {id!r}"
-            errors.append(
-                {"field": f"{at}.variantId", "code": "unknown_variant", "message": message}
-            )
-            continue
-        price = asked.price or variant["price"]
-        total = Decimal(price) * asked.quantity
-        if total >= money.LARGEST:
-            message = f"makes the line's total {money.LARGEST:f} or more"
-            errors.append({"field": f"{at}.quantity", "code": "out_of_range", "message": message})
-        lines.append(
-            {
-                "id": ids.new("li"),
-                "variantId": id,
-                "productId": product.id,
-                "title": _title(product, variant),
-                "sku": variant["sku"],
-                "quantity": asked.quantity,
-                "price": price,
-                "total": money.render(total),
-                "taken": asked.quantity if id in product.quantities else 0,
-            }
-        )
-    if errors:
-        raise Invalid.fields(errors)
-    return lines
-
-
-def _title(product: Product, variant: Mapping[str, object]) -> str:
-    name, title = product.fields["name"], variant["title"]
-    return name if title == DEFAULT_VARIANT else f"{name} / {title}"
-
-
-def _sums(new: NewOrder, lines: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    computed = sum((Decimal(line["total"]) for line in lines), Decimal(0))
-    subtotal = Decimal(new.subtotal) if new.subtotal else computed
-    tax = Decimal(new.tax or 0)
-    total = Decimal(new.total) if new.total else subtotal + tax
-    if max(subtotal, total) >= money.LARGEST:
-        raise Invalid.field("total", "out_of_range", f"must be below {money.LARGEST:f}")
-    sums = {"subtotal": subtotal, "tax": tax, "total": total}
-    return {name: money.render(amount) for name, amount in sums.items()}
 
 
 def _addressed(given: Mapping[str, Any]) -> dict[str, object]:
@@ -246,12 +192,20 @@ def refunded(order: Order, refund: payments.Refund, by: str, now: str) -> Order:
     return _grown(order, dict(refund.after), by, now)
 
 
+def edited(order: Order, found: editing.Edited, by: str, now: str) -> Order:
+    """The order after an edit; itself if nothing differs. Raises Invalid."""
+    if found.after["edits"] == order.fields["edits"]:
+        return order
+    without = frozenset({"payments", "refunds", "edits"}) | _GROWING
+    _refuse_large(Order(found.after, order.version), without)
+    return _grown(order, found.after, by, now)
+
+
 def _grown(order: Order, fields: dict[str, Any], by: str, now: str) -> Order:
     """The order with one more record. Raises Invalid if its events would not fit the outbox with a
     note, tags and a history of any size."""
     after = _after(order, fields, by, now)
-    growing = {"note", "tags", "history"}
-    kept = {name: value for name, value in show(after).items() if name not in growing}
+    kept = {name: value for name, value in show(after).items() if name not in _GROWING}
     if len(json.dumps(kept, ensure_ascii=False).encode()) > LARGEST_GROWN:
         message = f"The order's records would exceed {LARGEST_GROWN:,} bytes. Shorten the notes."
         raise Invalid(message, code="too_large")
@@ -307,6 +261,8 @@ def _history(
         if before[name] != after[name]:
             changes.append(f"{name} {before[name] or 'none'} → {after[name] or 'none'}")
     changes += payments.changes(before, after)
+    if before["edits"] != after["edits"]:
+        changes.append(f"edited, total {before['total']} → {after['total']}")
     if before["retained"] != after["retained"]:
         changes.append(f"retained {before['retained'] or 'none'} → {after['retained'] or 'none'}")
     silent = ("note", "tags", *ADDRESSES)
@@ -345,8 +301,8 @@ def reassigned(order: Order, customer: Customer, by: str, now: str) -> Order:
 def forgotten(order: Order, person: Person, now: str) -> Order:
     """The order without personal data; itself if it has none."""
     fields = person.forget(order.fields)
-    texts = ("customer", "note", "payments", "refunds", *ADDRESSES)
-    if all(fields[name] == order.fields[name] for name in texts):
+    texts = ("customer", "note", "payments", "refunds", "lineItems", "discount", "edits")
+    if all(fields[name] == order.fields[name] for name in (*texts, *ADDRESSES)):
         return order
     fields["updatedAt"] = now
     fields["index"] = index_of(fields).stored()

@@ -44,12 +44,14 @@ MOST_PRODUCTS: Final = 60
 MOST_PIECES: Final = 1_000_000  # of one line
 # Bytes of JSON of a new order. Changes add a note (20 KB at most), tags (10 KB) and history; up to
 # three events carry the whole order, and DynamoDB takes 400 KB of them.
-LARGEST_ORDER: Final = 70_000
+LARGEST_ORDER: Final = 76_000
 MOST_RECORDS: Final = 100  # payments and refunds of an order
 # Of an order with records, without its note, tags and history.
 LARGEST_GROWN: Final = 84_000
 MOST_HISTORY: Final = 100
 LARGEST_HISTORY: Final = 15_000  # bytes of text
+MOST_EDITS: Final = 50
+LARGEST_EDITS: Final = 12_000  # bytes of text
 ADDRESSES: Final = ("shippingAddress", "billingAddress")
 EARLY: Final = timedelta(hours=24)  # an order may be dated this far ahead
 
@@ -154,18 +156,50 @@ Note = Annotated[str, length(5_000)]
 Tags = Annotated[list[Annotated[str, length(50, 1)]], Field(max_length=50)]
 
 
+class DiscountInput(Stripped):
+    """Either `amount` or `percent`."""
+
+    amount: Annotated[Price | None, about("A decimal amount, at most what it is taken off.")] = None
+    percent: Annotated[
+        Decimal | None,
+        Field(ge=0, le=100, decimal_places=2, description="Percent of what it is taken off."),
+    ] = None
+    reason: Annotated[Annotated[str, length(200)] | None, about("Why.")] = None
+
+    @model_validator(mode="after")
+    def _says_how_much(self) -> "DiscountInput":
+        if self.amount is None and self.percent is None:
+            raise ValueError("must have an amount or a percent")
+        return self
+
+
+LineTitle = Annotated[str, length(200, 1)]
+LineNote = Annotated[str, length(1_000)]
+
+
 class LineItemInput(Stripped):
-    """A line of a new order."""
+    """A line of an order: of a variant by `variantId`, or a custom line by `title` and `price`."""
 
     read_only: ClassVar[frozenset[str]] = frozenset(
-        {"id", "productId", "title", "sku", "total", "refundedQuantity"}
+        {"id", "productId", "sku", "isCustom", "total", "refundedQuantity"}
     )
 
-    variant_id: Annotated[str, length(60, 1), about("Id of the variant, `var_…`.")]
+    variant_id: Annotated[
+        Annotated[str, length(60, 1)] | None,
+        about("Id of the variant, `var_…`; null: a custom line."),
+    ] = None
+    title: Annotated[
+        LineTitle | None, about("What a custom line is; a variant's line has the variant's.")
+    ] = None
     quantity: Annotated[
         int, Field(strict=True, ge=1, le=MOST_PIECES, description="How many pieces.")
     ]
-    price: Annotated[Price | None, Field(description="Per piece; default: the variant's.")] = None
+    price: Annotated[
+        Price | None,
+        Field(description="Per piece; default: the variant's. A custom line needs one."),
+    ] = None
+    discount: Annotated[DiscountInput | None, about("What is taken off the line.")] = None
+    note: Annotated[LineNote | None, about("Free text about the line.")] = None
 
 
 def _above_zero(value: str) -> str:
@@ -306,6 +340,7 @@ class NewOrder(Stripped):
     # Read-only fields of a copied order are ignored; `status` is refused, because it is a move.
     read_only: ClassVar[frozenset[str]] = _DERIVED | frozenset(
         {"id", "number", "createdAt", "updatedAt", "paidAt", "shippedAt", "history", "retained"}
+        | {"originalTotal", "edits"}
     )
 
     source: Annotated[OpenName | None, about("Where the order came from, such as IN_PERSON.")] = (
@@ -326,6 +361,8 @@ class NewOrder(Stripped):
         Field(min_length=1, max_length=MOST_LINES, description="Items of the order."),
     ]
     currency: Annotated[ShopCurrency | None, about("The shop's currency, ISO 4217.")] = None
+    discount: Annotated[DiscountInput | None, about("What is taken off the subtotal.")] = None
+    shipping: Annotated[Price | None, about("What shipping costs; a decimal amount.")] = None
     tax: Annotated[Price | None, about("A decimal amount.")] = None
     subtotal: Annotated[Price | None, about("Sum of the lines; a decimal amount.")] = None
     total: Annotated[Price | None, about("What is to be paid; a decimal amount.")] = None
@@ -352,7 +389,8 @@ class OrderChange(Stripped):
     read_only: ClassVar[frozenset[str]] = frozenset(
         {"id", "number", "createdAt", "updatedAt", "paidAt", "shippedAt", "history"}
         | {"source", "customer", "lineItems", "currency", "subtotal", "tax", "total"}
-        | {"paymentMethod", "orderDate", "payments"}
+        | {"paymentMethod", "orderDate", "payments", "discount", "shipping"}
+        | {"originalTotal", "edits"}
         | _DERIVED
     )
 
@@ -383,6 +421,80 @@ class OrderChange(Stripped):
     ] = None
 
     _not_empty = model_validator(mode="after")(not_empty)
+
+
+class LineChange(Stripped):
+    """New values of a line: absent fields stay; null clears a note or a discount."""
+
+    line_item_id: Annotated[str, length(60, 1), about("Id of the line, `li_…`.")]
+    quantity: Annotated[
+        int | None,
+        Field(strict=True, ge=0, le=MOST_PIECES, description="How many pieces; 0 removes it."),
+    ] = None
+    price: Annotated[Price | None, about("Per piece; a decimal amount.")] = None
+    title: Annotated[LineTitle | None, about("Of a custom line.")] = None
+    discount: Annotated[DiscountInput | None, about("What is taken off the line.")] = None
+    note: Annotated[LineNote | None, about("Free text about the line.")] = None
+
+
+class EditedCustomer(Stripped):
+    """Another customer of the order."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset({"email", "firstName", "lastName", "phone"})
+
+    id: Annotated[str, length(60, 1), about("Id of an existing customer, `cus_…`.")]
+
+
+class EditOrder(Stripped):
+    """What changes; absent fields stay. Lines and amounts change until the order is SHIPPED."""
+
+    add: Annotated[
+        list[LineItemInput],
+        null_is([]),
+        Field(max_length=MOST_LINES, description="New lines."),
+    ] = Field(default_factory=list)
+    change: Annotated[
+        list[LineChange],
+        null_is([]),
+        Field(max_length=MOST_LINES, description="Lines that stay, with new values."),
+    ] = Field(default_factory=list)
+    remove: Annotated[
+        list[Annotated[str, length(60, 1)]],
+        null_is([]),
+        Field(max_length=MOST_LINES, description="Ids of the lines that go."),
+    ] = Field(default_factory=list)
+    discount: Annotated[
+        DiscountInput | None, about("What is taken off the subtotal; null: nothing.")
+    ] = None
+    shipping: Annotated[Price | None, about("What shipping costs; null: nothing.")] = None
+    tax: Annotated[
+        Price | None, about("Required if the order has tax and its other amounts change.")
+    ] = None
+    total: Annotated[Price | None, about("Default: as computed.")] = None
+    customer: Annotated[EditedCustomer | None, about("Who ordered; null: no customer.")] = None
+    source: Annotated[OpenName | None, about("Where the order came from.")] = None
+    order_date: Annotated[Date | None, Field(description="At most 24 hours ahead.")] = None
+    reason: Annotated[str, length(500, 1), about("Why it is edited.")]
+    dry_run: Annotated[
+        bool, null_is(False), Field(strict=True, description="Only say what would change.")
+    ] = Field(default_factory=bool)
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> "EditOrder":
+        if not self.model_fields_set - {"reason", "dry_run"}:
+            raise ValueError("must have at least one field to change")
+        named = [*(line.line_item_id for line in self.change), *self.remove]
+        if len(set(named)) < len(named):
+            raise ValueError("must name each line once, in change or in remove")
+        return self
+
+    @property
+    def is_of_amounts(self) -> bool:
+        """Whether it has more than the customer, the source and the date."""
+        return not self.model_fields_set <= {"reason", "dry_run", *_ANY_TIME}
+
+
+_ANY_TIME: Final = ("customer", "source", "order_date")
 
 
 def bare(search: str) -> str:
@@ -585,7 +697,8 @@ def index_of(fields: Mapping[str, Any]) -> listing.Index:
 def room(fields: Mapping[str, Any], *, is_new: bool, more: int) -> tuple[int, int]:
     """How many of its words and tags are written with an order, and how many changes of them a
     transaction has room for, next to the stock of each of its products and `more` items."""
-    taken = len({line["productId"] for line in fields["lineItems"]}) + more
+    products = {line["productId"] for line in fields["lineItems"]} - {None}
+    taken = len(products) + more
     return max(0, 77 - taken) // 2, max(0, (70 if is_new else 77) - taken)
 
 

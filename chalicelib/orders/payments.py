@@ -4,7 +4,6 @@ An order's `payments` and `refunds` are its records. All other amounts follow fr
 `credited`: what refunds took off the amount that is owed. Amounts are Decimals here.
 """
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -151,12 +150,6 @@ def _sum(records: Iterable[Fields], counts: Callable[[Fields], bool] = lambda on
     return sum((Decimal(one["amount"]) for one in records if counts(one)), _NOTHING)
 
 
-def _rounded(amount: Fraction) -> Decimal:
-    """To the currency's decimals, half up."""
-    unit = Decimal(1).scaleb(-money.decimals())
-    return unit * math.floor(amount / Fraction(unit) + Fraction(1, 2))
-
-
 def derived(fields: Fields) -> dict[str, Any]:
     """The fields with everything that follows from the records."""
     before = Account.of(fields)
@@ -186,7 +179,7 @@ def derived(fields: Fields) -> dict[str, Any]:
 
 
 def _share_of(total: Decimal, percent: object) -> str:
-    return money.render(_rounded(Fraction(total) * Fraction(str(percent)) / 100))
+    return money.render(money.percent_of(total, str(percent)))
 
 
 def _refunded_pieces(refunds: Iterable[Fields]) -> dict[str, int]:
@@ -519,7 +512,7 @@ def _method(fields: Fields, asked: RefundInput, payment: Fields | None) -> str:
 
 def _refuse_shipping(fields: Fields, shipping: Decimal) -> None:
     already = sum((Decimal(one["shipping"]) for one in fields["refunds"]), _NOTHING)
-    left = Decimal(fields.get("shipping") or 0) - already
+    left = Decimal(fields["shipping"]) - already
     if shipping > left:
         message = "This is more than is left of the order's shipping."
         raise Denied("exceeds_shipping", message, shipping=left)
@@ -571,22 +564,30 @@ def _refunded_lines(
     return parts, list(lines.values())
 
 
+_PARTS: Final = ("amount", "tax")  # of a refunded line
+
+
 class _Shares:
     """The shares of refunded pieces in what an order's lines cost, and in its tax. Each is rounded
-    from the beginning on, so that all parts together are exactly the whole."""
+    from the beginning on, less what earlier refunds were, so that all parts together are exactly
+    the whole, also after an edit."""
 
     def __init__(self, fields: Fields) -> None:
         self._lines = fields["lineItems"]
         self._sum = sum((Fraction(line["total"]) for line in self._lines), Fraction(0))
-        self._whole = Fraction(fields["total"]) - Fraction(fields.get("shipping") or 0)
+        self._whole = Fraction(fields["total"]) - Fraction(fields["shipping"])
         self._tax = Fraction(fields["tax"])
-        self._known = self._until(_refunded_pieces(fields["refunds"]))
+        parts = [part for refund in fields["refunds"] for part in refund["lines"]]
+        self._known = [sum((Decimal(part[n]) for part in parts), _NOTHING) for n in _PARTS]
 
     def next(self, pieces: Mapping[str, int]) -> tuple[Decimal, Decimal]:
         """What was added, and the tax in it, since the last call."""
-        now, before = self._until(pieces), self._known
-        self._known = now
-        return now[0] - before[0], now[1] - before[1]
+        part = [
+            max(_NOTHING, now - known)
+            for now, known in zip(self._until(pieces), self._known, strict=True)
+        ]
+        self._known = [known + more for known, more in zip(self._known, part, strict=True)]
+        return part[0], part[1]
 
     def _until(self, pieces: Mapping[str, int]) -> tuple[Decimal, Decimal]:
         if not self._sum:
@@ -596,7 +597,7 @@ class _Shares:
             for line in self._lines
         )
         share = sum(sold, Fraction(0)) / self._sum
-        return _rounded(self._whole * share), _rounded(self._tax * share)
+        return money.rounded(self._whole * share), money.rounded(self._tax * share)
 
 
 # --- Records as shown, and what changed -----------------------------------------------------------

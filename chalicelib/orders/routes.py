@@ -4,13 +4,21 @@ from chalice.app import Response
 
 from chalicelib.orders import store
 from chalicelib.orders.model import (
+    EditOrder,
     NewOrder,
     OrderChange,
     RefundInput,
     TakePayments,
     VoidPayment,
 )
-from chalicelib.orders.shown import ListOrderFields, OrderFields, RefundPreview, ShownOrder, show
+from chalicelib.orders.shown import (
+    EditPreview,
+    ListOrderFields,
+    OrderFields,
+    RefundPreview,
+    ShownOrder,
+    show,
+)
 from chalicelib.orders.transactions import ListTransactions, ShownTransaction
 from chalicelib.orders.transactions import show as show_transaction
 from chalicelib.problems import Conflict, NotFound, PreconditionFailed
@@ -110,6 +118,29 @@ def delete(id: str) -> Response:
     """If it was not shipped, its stock is returned."""
     store.remove(id, if_match())
     return reply(200, {"id": id, "deleted": True})
+
+
+@routes.post(
+    "/api/admin/orders/{id}/edit",
+    "Edit lines and amounts",
+    role=Role.STAFF,
+    body=EditOrder,
+    answers={200: ShownOrder | EditPreview},
+    problems=[NotFound, PreconditionFailed],
+    headers=IDEMPOTENT,
+    reads_first=True,
+)
+def edit(id: str) -> Response:
+    """Lines and amounts until the order is SHIPPED; customer, source and date at any time. Stock
+    moves by the difference; money does not: `balanceDue` says what is due or owed. If the order has
+    tax and its amounts change, `tax` must be sent: 422 `tax_required` has `proposed`. With `dryRun`
+    nothing is written, and the answer says what would be. Emits order.edited and order.updated, and
+    order.paid, inventory.low where they apply."""
+    asked, once = body_once(EditOrder)
+    if asked.dry_run:
+        return reply(200, store.edit_preview(id, asked, caller().name, if_match()))
+    order, text = store.edit(id, asked, caller().name, if_match(), once)
+    return reply_text(200, text, etag=order.etag)
 
 
 @routes.post(

@@ -1,7 +1,7 @@
 """How an order is shown, in answers and in events."""
 
 from collections.abc import Collection
-from typing import Annotated, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -10,7 +10,7 @@ from chalicelib.customers.shown import OrderCustomer
 from chalicelib.orders import transactions
 from chalicelib.orders.model import ListOrders, Order, OrderStatus, PaymentStatus, RefundStatus
 from chalicelib.orders.payments import shown as record
-from chalicelib.schemas import Sparse, about
+from chalicelib.schemas import Choice, Sparse, about
 from chalicelib.values.addresses import Address
 
 # For other slices.
@@ -19,17 +19,28 @@ ShownTransaction = transactions.ShownTransaction
 show_transaction = transactions.show
 
 
+class ShownDiscount(TypedDict):
+    """What is taken off."""
+
+    amount: Annotated[str, about("A decimal amount.")]
+    percent: Annotated[float | None, about("In percent, if it was sent as such.")]
+    reason: Annotated[str | None, about("Why.")]
+
+
 class LineItem(TypedDict):
-    """`title`, `sku` and `price` as when the order was placed."""
+    """`title`, `sku` and `price` as when the line was added. A custom line has no variant."""
 
     id: Annotated[str, about("Identifier.")]
-    variantId: Annotated[str, about("Id of the variant, `var_…`.")]
-    productId: Annotated[str, about("Id of the product.")]
+    variantId: Annotated[str | None, about("Id of the variant, `var_…`; null: a custom line.")]
+    productId: Annotated[str | None, about("Id of the product.")]
+    isCustom: Annotated[bool, about("Whether it has a title of its own, and no stock.")]
     title: Annotated[str, about("Title.")]
     sku: Annotated[str | None, about("Stock keeping unit.")]
     quantity: Annotated[int, about("How many pieces.")]
-    price: Annotated[str, about("Of one piece, when the order was placed.")]
-    total: Annotated[str, about("Quantity times price; a decimal amount.")]
+    price: Annotated[str, about("Of one piece, when the line was added.")]
+    discount: Annotated[ShownDiscount | None, about("What is taken off the line.")]
+    total: Annotated[str, about("Quantity times price, less the discount; a decimal amount.")]
+    note: Annotated[str | None, about("Free text about the line.")]
     refundedQuantity: Annotated[int, about("Pieces that refunds named.")]
 
 
@@ -127,6 +138,63 @@ class OrderHistoryEntry(TypedDict):
     change: Annotated[str, about("What was changed, such as `status PENDING → PAID`.")]
 
 
+class OrderEditEntry(TypedDict):
+    """One edit of lines, amounts, customer, source or date."""
+
+    id: Annotated[str, about("Identifier.")]
+    at: Annotated[str, about("When it happened.")]
+    by: Annotated[str, about("Name of the API key.")]
+    reason: Annotated[str | None, about("Why; null: erased with the customer.")]
+    totalBefore: Annotated[str, about("The total before it.")]
+    totalAfter: Annotated[str, about("The total after it.")]
+    changes: Annotated[list[str], about("What changed, such as `Ring: quantity 1 → 2`.")]
+
+
+class AnnouncedEdit(OrderEditEntry, _OfOrder):
+    """An edit, as its event carries it."""
+
+
+class EditedSums(TypedDict):
+    """The sums of an order."""
+
+    subtotal: Annotated[str, about("Sum of the lines; a decimal amount.")]
+    tax: Annotated[str, about("A decimal amount.")]
+    total: Annotated[str, about("What is to be paid; a decimal amount.")]
+    balanceDue: Annotated[str, about("What is still to pay; negative: the shop owes.")]
+
+
+class LineChangeKind(Choice):
+    """What an edit does with a line."""
+
+    ADDED = "ADDED"
+    CHANGED = "CHANGED"
+    REMOVED = "REMOVED"
+
+
+class EditedLine(TypedDict):
+    """What an edit does with a line."""
+
+    lineItemId: Annotated[str | None, about("Id of the line; null: it is new.")]
+    change: Annotated[LineChangeKind, about("What happens with it.")]
+    fields: Annotated[list[str], about("Which fields of a CHANGED line differ.")]
+
+
+class EditedStock(TypedDict):
+    """What an edit does with the stock of a variant."""
+
+    variantId: Annotated[str, about("Id of the variant.")]
+    by: Annotated[int, about("Pieces that return to the stock; negative: that are taken.")]
+
+
+class EditPreview(TypedDict):
+    """What the same edit without `dryRun` would do now."""
+
+    before: Annotated[EditedSums, about("The sums now.")]
+    after: Annotated[EditedSums, about("The sums after it.")]
+    lines: Annotated[list[EditedLine], about("Which lines differ.")]
+    stock: Annotated[list[EditedStock], about("Which stock moves.")]
+
+
 class ShownOrder(TypedDict):
     """An order as the admin interface answers it, and as the order events carry it."""
 
@@ -143,8 +211,11 @@ class ShownOrder(TypedDict):
     lineItems: Annotated[list[LineItem], about("Items of the order.")]
     currency: Annotated[str, about("The shop's currency, ISO 4217.")]
     subtotal: Annotated[str, about("Sum of the lines; a decimal amount.")]
+    discount: Annotated[ShownDiscount | None, about("What is taken off the subtotal.")]
+    shipping: Annotated[str, about("What shipping costs; a decimal amount.")]
     tax: Annotated[str, about("A decimal amount.")]
     total: Annotated[str, about("What is to be paid; a decimal amount.")]
+    originalTotal: Annotated[str, about("The total when the order was placed.")]
     payments: Annotated[list[ShownPayment], about("Money that came in, the first one first.")]
     refunds: Annotated[list[ShownRefund], about("Money that was given back, likewise.")]
     amountPaid: Annotated[str, about("Payments that were not voided.")]
@@ -163,6 +234,7 @@ class ShownOrder(TypedDict):
     createdAt: Annotated[str, about("When it was created.")]
     updatedAt: Annotated[str, about("When it was last changed.")]
     history: Annotated[list[OrderHistoryEntry], about("What changed, oldest first.")]
+    edits: Annotated[list[OrderEditEntry], about("The latest edits, oldest first.")]
 
 
 _LINE: Final = tuple(LineItem.__annotations__)
@@ -177,7 +249,7 @@ class ListOrderFields(ListOrders, OrderFields):
     pass
 
 
-def show(order: Order, fields: Collection[str] = ()) -> dict[str, object]:
+def show(order: Order, fields: Collection[str] = ()) -> dict[str, Any]:
     """The shape of ShownOrder, or these fields of it."""
     shown = {name: order.fields[name] for name in _ORDER if not fields or name in fields}
     if not fields or "lineItems" in fields:
@@ -186,8 +258,8 @@ def show(order: Order, fields: Collection[str] = ()) -> dict[str, object]:
     for name in ("payments", "refunds"):
         if name in shown:
             shown[name] = [record(one) for one in shown[name]]
-    if shown.get("deposit"):
-        percent = shown["deposit"]["percent"]
-        if percent is not None:
-            shown["deposit"] = shown["deposit"] | {"percent": float(percent)}
+    for part in (shown, *shown.get("lineItems", ())):
+        for name in ("deposit", "discount"):
+            if part.get(name) and part[name]["percent"] is not None:
+                part[name] = part[name] | {"percent": float(part[name]["percent"])}
     return shown

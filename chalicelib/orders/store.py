@@ -12,13 +12,23 @@ from typing import Final
 
 from chalicelib import deadline, listing, settings
 from chalicelib.customers import store as customers
-from chalicelib.customers.model import Customer, EmailTaken
+from chalicelib.customers.model import Customer, EmailTaken, OrderCustomerInput
 from chalicelib.listing.counts import counts, places
 from chalicelib.listing.lookup import holding
-from chalicelib.orders import lifecycle, payments, sales, spending, transactions, transitions
+from chalicelib.orders import (
+    editing,
+    lifecycle,
+    lines,
+    payments,
+    sales,
+    spending,
+    transactions,
+    transitions,
+)
 from chalicelib.orders.model import (
     KIND,
     Balance,
+    EditOrder,
     NewOrder,
     Order,
     OrderChange,
@@ -170,7 +180,7 @@ def place(new: NewOrder, by: str, once: Once | None) -> tuple[Order, str]:
 def _place(
     new: NewOrder, by: str, once: Once | None, numbers: Numbers, until: float
 ) -> tuple[Order, str]:
-    wanted = lifecycle.wanted(new)
+    wanted = lines.wanted(new.line_items)
     keys = [key for id in wanted for key in products.keys(id)]
     keys += [customers.key(new.customer)] if new.customer else []
     keys += [NUMBERS, *([once.key] if once else [])]
@@ -308,18 +318,77 @@ def refund_preview(
     return found.preview()
 
 
+def edit(
+    id: str,
+    asked: EditOrder,
+    by: str,
+    if_match: frozenset[str] | None,
+    once: Once | None,
+) -> tuple[Order, str]:
+    """As `pay`. Emits order.edited, order.updated, order.paid where it applies, inventory.low.
+    Raises also TooLate, TaxRequired, BelowRefunded, EmptyOrder, InsufficientStock."""
+    stock = _Stock()
+
+    def attempt(before: Order, gone: Gone) -> Order:
+        return _edited(before, asked, by, stock)
+
+    return _recorded(id, attempt, if_match, once, stock)
+
+
+def edit_preview(
+    id: str, asked: EditOrder, by: str, if_match: frozenset[str] | None
+) -> dict[str, object]:
+    """The shape of EditPreview: what `edit` would do now. Raises what it does."""
+    before, stock = _unchanged_since(if_match, get(id)), _Stock()
+    _edited(before, asked, by, stock)
+    return stock.edited.preview()
+
+
+class _Stock:
+    """What an edit does besides the order itself."""
+
+    edited: editing.Edited
+    sold: list[tuple[Product, Mapping[str, int]]]
+
+    def write(self, commit: Commit) -> None:
+        products.sell(commit, self.sold)
+        if commit.overflows:
+            message = "This edit is more than can be written at once. Divide it."
+            raise Invalid(message, code="too_large")
+
+
+def _edited(before: Order, asked: EditOrder, by: str, stock: _Stock) -> Order:
+    needed = editing.products_of(before.fields, asked)
+    keys = [key for id in needed for key in products.keys(id)]
+    wanted = OrderCustomerInput(id=asked.customer.id) if asked.customer else None
+    items = table.batch_get([*keys, *([customers.key(wanted)] if wanted else [])])
+    found = {id: product for id in needed if (product := products.from_items(id, items))}
+    customer = customers.from_items(wanted, items) if wanted else None
+    now = clock.iso(clock.now())
+    if wanted and customer is None:
+        customers.created(wanted, now)  # which raises, because it has no e-mail
+    stock.edited = editing.edited(before.fields, asked, found, customer, by=by, now=now)
+    stock.sold = [(found[id], pieces) for id, pieces in stock.edited.moves.items()]
+    _require(stock.sold)
+    return lifecycle.edited(before, stock.edited, by, now)
+
+
 def _recorded(
-    id: str, attempt: Change, if_match: frozenset[str] | None, once: Once | None
+    id: str,
+    attempt: Change,
+    if_match: frozenset[str] | None,
+    once: Once | None,
+    stock: _Stock | None = None,
 ) -> tuple[Order, str]:
     try:
-        after, text = _rewrite(id, attempt, if_match, once=once)
+        after, text = _rewrite(id, attempt, if_match, once=once, stock=stock)
     except Problem:
         # Perhaps the same request, sent twice, has just made the same record.
         if once:
             once.look()
         raise
     assert after is not None
-    return after, text
+    return after, text or _text(after)
 
 
 def redrafted(order: Order, asked: OrderChange, by: str) -> Order:
@@ -359,7 +428,7 @@ def sample_of(event: str) -> dict[str, object]:
         order = lifecycle.changed(order, OrderChange.model_validate(move), "a test", now)
     if event in _SAMPLE_RECORDS:
         before, order = order, _SAMPLE_RECORDS[event](order, now)
-        return dict(payments.events(before, order))[event]
+        return dict((*payments.events(before, order), *editing.events(before, order)))[event]
     return show(order)
 
 
@@ -375,10 +444,17 @@ def _sample_refund(order: Order, now: str) -> Order:
     return lifecycle.refunded(order, found, "a test", now)
 
 
+def _sample_edit(order: Order, now: str) -> Order:
+    asked = EditOrder.model_validate({"shipping": "5", "reason": "An example"})
+    found = editing.edited(order.fields, asked, {}, None, by="a test", now=now)
+    return lifecycle.edited(order, found, "a test", now)
+
+
 _SAMPLE_RECORDS: Final[Mapping[str, Callable[[Order, str], Order]]] = {
     "payment.created": lambda order, now: lifecycle.paid(order, [PaymentInput()], "a test", now),
     "payment.voided": _sample_voided,
     "refund.created": _sample_refund,
+    "order.edited": _sample_edit,
 }
 
 
@@ -438,6 +514,7 @@ def _rewrite(
     *,
     also: Also | None = None,
     once: Once | None = None,
+    stock: _Stock | None = None,
 ) -> tuple[Order | None, str]:
     """Writes the result of `change`, computed again after a concurrent change. Returns the order,
     and its text if the request is answered `once`."""
@@ -461,9 +538,14 @@ def _rewrite(
             there = {variant: n for variant, n in pieces.items() if variant not in gone}
             if there:
                 products.give_back(commit, product, there)
+        known = (before.fields["customer"] or {}).get("id")
         for customer, totals in lifecycle.spending(before, after).items():
-            if not customer_is_gone:
-                customers.count(commit, customer, totals, placing=False)
+            # A merge has made sure of the customer that it moves an order to.
+            placing = stock is not None and customer != known
+            if placing or not customer_is_gone:
+                customers.count(commit, customer, totals, placing=placing)
+        if stock:
+            stock.write(commit)
         try:
             commit.send(until)
             return after, text
@@ -471,7 +553,7 @@ def _rewrite(
             customer_is_gone = True
         except products.VariantGone:
             gone = _gone(returned)
-        except OrderChanged:
+        except (OrderChanged, products.StockMoved, customers.CustomerMoved):
             pass
     raise Busy
 
@@ -534,7 +616,7 @@ def _write(commit: Commit, before: Order | None, after: Order | None) -> None:
         shown = show(after)
         for event in lifecycle.events(before, after):
             commit.announce(event, shown)
-        for event, data in payments.events(before, after):
+        for event, data in (*payments.events(before, after), *editing.events(before, after)):
             commit.announce(event, data)
     else:
         commit.announce("order.deleted", show(order))

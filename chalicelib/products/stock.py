@@ -54,8 +54,8 @@ def levels(product_ids: Iterable[str]) -> dict[str, dict[str, int]]:
 
 
 def sell(commit: Commit, sales: Iterable[tuple[Product, Wanted]]) -> None:
-    """Takes the wanted pieces, which are in stock: one item a product, and one more if any falls
-    below its threshold. Emits inventory.low. The commit raises StockMoved.
+    """Takes the wanted pieces, which are in stock (negative: they return): one item a product, and
+    one more if any falls below its threshold. Emits inventory.low. The commit raises StockMoved.
 
     Untracked variants are neither taken nor checked: if tracking begins during an order, the count
     is of what is left after it.
@@ -63,8 +63,9 @@ def sell(commit: Commit, sales: Iterable[tuple[Product, Wanted]]) -> None:
     fallen = []
     for product, all_wanted in sales:
         wanted = {id: n for id, n in all_wanted.items() if id in product.quantities}
-        marked = wanted.keys() | (all_wanted.keys() - product.moves.keys())
-        if not marked:
+        marked = {id for id, n in wanted.items() if n > 0}
+        marked |= all_wanted.keys() - product.moves.keys()
+        if not marked and not wanted:
             continue
         taken = {id: -n for id, n in wanted.items()}
         left = {id: product.quantities[id] - n for id, n in wanted.items()}
@@ -94,7 +95,9 @@ def _same_side(product: Product, wanted: Wanted) -> Condition:
         return all_of([*same, Attr("quantities").eq(dict(product.quantities))])
     for id, n in wanted.items():
         stock, there = Attr(f"quantities.{id}"), product.quantities[id]
-        if there - n >= threshold:
+        if n < 0:
+            same.append(stock.exists())
+        elif there - n >= threshold:
             same.append(stock.gte(threshold + n))
         elif there >= threshold:
             same.append(stock.eq(there))  # exactly, because the event has the remaining stock

@@ -47,10 +47,19 @@ class Person:
             empty: dict[str, object] = {**gone, "tags": [], "addresses": []}
             return {name: empty.get(name, value) for name, value in data.items()}
         left = {**data, "note": None}
+        facts = self.facts_in(data)
+        known = self if facts <= self.facts else Person(self.ids, self.facts | facts)
         if data.get("tags"):
-            facts = self.facts_in(data)
-            known = self if facts <= self.facts else Person(self.ids, self.facts | facts)
             left["tags"] = [tag for tag in data["tags"] if not known.mentions(tag)]
+        if "lineItems" in data:
+            left["lineItems"] = [known._line(line) for line in data["lineItems"]]
+        if data.get("discount"):
+            left["discount"] = known.without(data["discount"])
+        if "edits" in data:
+            edits = data["edits"]
+            left["edits"] = [{**known.without(one), "reason": None} for one in edits]
+        if "changes" in data:  # of an event about one edit
+            left |= {"changes": known.without(data["changes"]), "reason": None}
         left["customer"] = {**dict.fromkeys(data["customer"]), "id": data["customer"]["id"]}
         for name in _PLACES:
             if name in data:
@@ -58,6 +67,12 @@ class Person:
         for name in _RECORDS & data.keys():
             left[name] = [{**one, **dict.fromkeys(_TEXTS & one.keys())} for one in data[name]]
         return left | dict.fromkeys(_TEXTS & data.keys())  # of an event about one record
+
+    def _line(self, line: Mapping[str, Any]) -> dict[str, Any]:
+        """The title of a variant's line stays as it was sold."""
+        mentioning = {"discount", *(["title"] if line.get("isCustom") else [])} & line.keys()
+        left = {**line, **{name: self.without(line[name]) for name in mentioning}}
+        return left | dict.fromkeys({"note"} & line.keys())
 
     def facts_in(self, data: Mapping[str, Any]) -> set[str]:
         """The identifying texts in a customer or an order."""

@@ -4,8 +4,10 @@ An amount is a Decimal with at most the currency's number of decimals; it is ans
 with exactly those (`"19.90"`, in JPY `"1990"`, in KWD `"19.900"`).
 """
 
+import math
 import re
 from decimal import Context, Decimal, InvalidOperation
+from fractions import Fraction
 from typing import Final
 
 from chalicelib import settings
@@ -66,3 +68,14 @@ def is_rendered(value: object) -> bool:
 def render(amount: Decimal) -> str:
     """The amount as the API shows it: a string with exactly the currency's decimals."""
     return f"{amount:.{decimals()}f}"
+
+
+def rounded(amount: Fraction) -> Decimal:
+    """To the currency's decimals, half up."""
+    unit = Decimal(1).scaleb(-decimals())
+    return unit * math.floor(amount / Fraction(unit) + Fraction(1, 2))
+
+
+def percent_of(amount: Decimal, percent: str) -> Decimal:
+    """Half up."""
+    return rounded(Fraction(amount) * Fraction(percent) / 100)

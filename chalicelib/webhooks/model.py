@@ -51,6 +51,7 @@ class EventKind(Choice):
     ORDER_CANCELLED = "order.cancelled"
     ORDER_REFUNDED = "order.refunded"
     ORDER_DELETED = "order.deleted"
+    ORDER_EDITED = "order.edited"
     PAYMENT_CREATED = "payment.created"
     PAYMENT_VOIDED = "payment.voided"
     REFUND_CREATED = "refund.created"

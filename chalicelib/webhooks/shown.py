@@ -19,10 +19,17 @@ def announced(kind: EventKind) -> tuple[object, str]:
     """The type of such an event's `data`, and a description."""
     # Imported only for the API's description.
     from chalicelib.customers.shown import ShownCustomer
-    from chalicelib.orders.shown import AnnouncedPayment, AnnouncedRefund, ShownOrder
+    from chalicelib.orders.shown import (
+        AnnouncedEdit,
+        AnnouncedPayment,
+        AnnouncedRefund,
+        ShownOrder,
+    )
     from chalicelib.products.shown import LowStockVariant, ShownProduct, UpdatedProduct
 
     match kind.value.partition(".")[0]:
+        case "order" if kind is EventKind.ORDER_EDITED:
+            return AnnouncedEdit, _WHEN[kind]
         case "order":
             return ShownOrder, _WHEN[kind]
         case "payment":
@@ -45,6 +52,7 @@ _WHEN: Final = {
     EventKind.ORDER_CANCELLED: "An order was cancelled.",
     EventKind.ORDER_REFUNDED: "An order, or its payment, was refunded.",
     EventKind.ORDER_DELETED: "An order was deleted: as it was before.",
+    EventKind.ORDER_EDITED: "Lines, amounts, customer, source or date of an order were edited.",
     EventKind.PAYMENT_CREATED: "A payment of an order was recorded.",
     EventKind.PAYMENT_VOIDED: "A payment of an order was voided.",
     EventKind.REFUND_CREATED: "A refund of an order was recorded.",

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +35,12 @@ def items(stack: Stack) -> list[str]:
     found = [item for page in pages.paginate(TableName="backroom-local") for item in page["Items"]]
     kept = [item for item in found if not item["pk"]["S"].startswith(("key#", "rate#"))]
     texts = (json.dumps(item, sort_keys=True, default=str) for item in kept)
-    # A number may be written in another way: 89.00 as 89.
-    return sorted(re.sub(r'("N": "-?\d+)\.?0*"', r'\1"', text) for text in texts)
+    # A number may be written in another way: 89.00 as 89, 9.50 as 9.5.
+    return sorted(re.sub(r'(?<="N": ")[^"]+', _plain, text) for text in texts)
+
+
+def _plain(number: re.Match[str]) -> str:
+    return f"{Decimal(number[0]).normalize():f}"
 
 
 def get(stack: Stack, key: str, path: str) -> Any:

@@ -161,6 +161,10 @@ class Tour:
         for _ in range(2):
             made = self.admin("POST", "/orders", order, Idempotency_Key="tour")
         self._payments(made["id"])
+        edit = {"add": [{**self._line, "note": "A second one"}], "reason": "Asked"}
+        self.admin("POST", f"/orders/{made['id']}/edit", {**edit, "dryRun": True})
+        for _ in range(2):
+            self.admin("POST", f"/orders/{made['id']}/edit", edit, Idempotency_Key="edit")
         self.admin("PATCH", f"/orders/{made['id']}", {"status": "PROCESSING"})
         other = self.admin("POST", "/orders", {"lineItems": [self._line]})
         self.admin("PATCH", f"/orders/{other['id']}", {"status": "CANCELLED"})

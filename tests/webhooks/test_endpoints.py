@@ -8,7 +8,7 @@ import pytest
 from pydantic import ConfigDict, TypeAdapter
 
 from chalicelib.customers.shown import ShownCustomer
-from chalicelib.orders.shown import AnnouncedPayment, AnnouncedRefund, ShownOrder
+from chalicelib.orders.shown import AnnouncedEdit, AnnouncedPayment, AnnouncedRefund, ShownOrder
 from chalicelib.products.shown import LowStockVariant, ShownProduct
 from chalicelib.webhooks import master_key, store
 from chalicelib.webhooks.model import EventKind
@@ -240,6 +240,7 @@ def test_a_test_event_has_the_shape_of_a_real_one(
     data = json.dumps([json.loads(posted.body)["data"]])
     shapes = {"order": ShownOrder, "customer": ShownCustomer, "product": ShownProduct}
     shapes |= {"payment": AnnouncedPayment, "refund": AnnouncedRefund}
+    shapes |= {"order": AnnouncedEdit} if kind is EventKind.ORDER_EDITED else {}
     shape = shapes.get(kind.value.partition(".")[0], LowStockVariant)
     exact = TypeAdapter(list[shape], config=ConfigDict(extra="forbid"))
     exact.validate_json(data, strict=True)

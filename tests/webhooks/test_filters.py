@@ -232,7 +232,7 @@ def test_a_filter_can_be_tried_before_it_is_saved(world: World, merchant: Shop) 
     assert merchant.post(path, {"dryRun": True, "filter": None}).json["passesFilter"] is True
     own = {**tried["data"], "source": "ONLINE"}
     assert merchant.post(path, {"dryRun": True, "data": own}).json["passesFilter"] is True
-    large = {"dryRun": True, "data": {"note": "x" * 70_000}}
+    large = {"dryRun": True, "data": {"note": "x" * 76_000}}
     assert [*errors(merchant.post(path, large))] == ["data"]
     assert [*errors(merchant.post(path, {"data": own}))] == ["data"]
     world.run()

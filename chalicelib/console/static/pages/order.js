@@ -163,6 +163,7 @@ function page(visit, record) {
   }
 
   function items() {
+    const off = ({ amount, reason }) => [`Discount ${cash(amount)}`, reason && ` · ${reason}`];
     const sum = (name, amount, strong) =>
       h.div({ class: strong ? "strong" : "" }, h.dt(name), h.dd(cash(amount)));
     return card(
@@ -174,8 +175,12 @@ function page(visit, record) {
             title: "Product",
             cell: (line) =>
               h.div(
-                h.a({ href: link(`/products/${line.productId}`) }, h.bdi(line.title)),
+                line.isCustom
+                  ? h.bdi(line.title)
+                  : h.a({ href: link(`/products/${line.productId}`) }, h.bdi(line.title)),
                 line.sku && h.div({ class: "soft small" }, line.sku),
+                line.discount && h.div({ class: "soft small" }, off(line.discount)),
+                line.note && h.div({ class: "soft small" }, h.bdi(line.note)),
               ),
           },
           { title: "Quantity", cell: ({ quantity }) => number(quantity), class: "number" },
@@ -187,6 +192,8 @@ function page(visit, record) {
       h.dl(
         { class: "sums money" },
         sum("Subtotal", order.subtotal),
+        order.discount && sum("Discount", `-${order.discount.amount}`),
+        Number(order.shipping) > 0 && sum("Shipping", order.shipping),
         sum("Tax", order.tax),
         sum("Total", order.total, true),
       ),

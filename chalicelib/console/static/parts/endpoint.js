@@ -14,6 +14,7 @@ const EVENTS = {
   "order.cancelled": "An order was cancelled",
   "order.refunded": "An order was refunded",
   "order.deleted": "An order was deleted",
+  "order.edited": "Lines or amounts of an order were edited",
   "payment.created": "A payment was recorded",
   "payment.voided": "A payment was voided",
   "refund.created": "A refund was recorded",

@@ -27,6 +27,7 @@ EventKind: TypeAlias = Literal[
     "order.cancelled",
     "order.refunded",
     "order.deleted",
+    "order.edited",
     "payment.created",
     "payment.voided",
     "refund.created",
@@ -56,6 +57,9 @@ JobStatus: TypeAlias = Literal[
     "QUEUED", "NEEDS_MAPPING", "RUNNING", "COMPLETED", "FAILED", "CANCELLED"
 ]
 """NEEDS_MAPPING: an import waits for a mapping of its file's columns."""
+
+LineChangeKind: TypeAlias = Literal["ADDED", "CHANGED", "REMOVED"]
+"""What an edit does with a line."""
 
 OrderSort: TypeAlias = Literal["-orderDate", "orderDate"]
 """The order of a list of orders."""
@@ -145,6 +149,31 @@ class AddressInput(TypedDict):
     """ISO 3166-1 alpha-2"""
     phone: NotRequired[str | None]
     """Phone number, as it is written."""
+
+
+class AnnouncedEdit(TypedDict):
+    """An edit, as its event carries it."""
+
+    id: str
+    """Identifier."""
+    at: str
+    """When it happened."""
+    by: str
+    """Name of the API key."""
+    reason: str | None
+    """Why; null: erased with the customer."""
+    totalBefore: str
+    """The total before it."""
+    totalAfter: str
+    """The total after it."""
+    changes: list[str]
+    """What changed, such as `Ring: quantity 1 → 2`."""
+    orderId: str
+    """Id of its order."""
+    orderNumber: str
+    """Number of its order."""
+    customer: OrderCustomer | None
+    """The order's customer."""
 
 
 class AnnouncedPayment(TypedDict):
@@ -518,6 +547,10 @@ class CreateOrder(TypedDict):
     """Items of the order."""
     currency: NotRequired[str | None]
     """The shop's currency, ISO 4217."""
+    discount: NotRequired[DiscountInput | None]
+    """What is taken off the subtotal."""
+    shipping: NotRequired[Amount | None]
+    """What shipping costs; a decimal amount."""
     tax: NotRequired[Amount | None]
     """A decimal amount."""
     subtotal: NotRequired[Amount | None]
@@ -920,6 +953,110 @@ class DepositInput(TypedDict):
     """Percent of the total."""
 
 
+class Discount(TypedDict):
+    """What is taken off."""
+
+    amount: str
+    """A decimal amount."""
+    percent: float | None
+    """In percent, if it was sent as such."""
+    reason: str | None
+    """Why."""
+
+
+class DiscountInput(TypedDict):
+    """Either `amount` or `percent`."""
+
+    amount: NotRequired[Amount | None]
+    """A decimal amount, at most what it is taken off."""
+    percent: NotRequired[Amount | None]
+    """Percent of what it is taken off."""
+    reason: NotRequired[str | None]
+    """Why."""
+
+
+class EditOrder(TypedDict):
+    """What changes; absent fields stay. Lines and amounts change until the order is SHIPPED."""
+
+    add: NotRequired[list[LineItemInput]]
+    """New lines."""
+    change: NotRequired[list[LineChange]]
+    """Lines that stay, with new values."""
+    remove: NotRequired[list[str]]
+    """Ids of the lines that go."""
+    discount: NotRequired[DiscountInput | None]
+    """What is taken off the subtotal; null: nothing."""
+    shipping: NotRequired[Amount | None]
+    """What shipping costs; null: nothing."""
+    tax: NotRequired[Amount | None]
+    """Required if the order has tax and its other amounts change."""
+    total: NotRequired[Amount | None]
+    """Default: as computed."""
+    customer: NotRequired[EditedCustomer | None]
+    """Who ordered; null: no customer."""
+    source: NotRequired[str | None]
+    """Where the order came from."""
+    orderDate: NotRequired[str | None]
+    """At most 24 hours ahead."""
+    reason: str
+    """Why it is edited."""
+    dryRun: NotRequired[bool]
+    """Only say what would change."""
+
+
+class EditPreview(TypedDict):
+    """What the same edit without `dryRun` would do now."""
+
+    before: EditedSums
+    """The sums now."""
+    after: EditedSums
+    """The sums after it."""
+    lines: list[EditedLine]
+    """Which lines differ."""
+    stock: list[EditedStock]
+    """Which stock moves."""
+
+
+class EditedCustomer(TypedDict):
+    """Another customer of the order."""
+
+    id: str
+    """Id of an existing customer, `cus_…`."""
+
+
+class EditedLine(TypedDict):
+    """What an edit does with a line."""
+
+    lineItemId: str | None
+    """Id of the line; null: it is new."""
+    change: LineChangeKind
+    """What happens with it."""
+    fields: list[str]
+    """Which fields of a CHANGED line differ."""
+
+
+class EditedStock(TypedDict):
+    """What an edit does with the stock of a variant."""
+
+    variantId: str
+    """Id of the variant."""
+    by: int
+    """Pieces that return to the stock; negative: that are taken."""
+
+
+class EditedSums(TypedDict):
+    """The sums of an order."""
+
+    subtotal: str
+    """Sum of the lines; a decimal amount."""
+    tax: str
+    """A decimal amount."""
+    total: str
+    """What is to be paid; a decimal amount."""
+    balanceDue: str
+    """What is still to pay; negative: the shop owes."""
+
+
 class EventFeed(TypedDict):
     """`next` is always there: send it as `after` of the next request."""
 
@@ -1319,15 +1456,34 @@ class JobSummary(TypedDict):
     """The request"""
 
 
+class LineChange(TypedDict):
+    """New values of a line: absent fields stay; null clears a note or a discount."""
+
+    lineItemId: str
+    """Id of the line, `li_…`."""
+    quantity: NotRequired[int | None]
+    """How many pieces; 0 removes it."""
+    price: NotRequired[Amount | None]
+    """Per piece; a decimal amount."""
+    title: NotRequired[str | None]
+    """Of a custom line."""
+    discount: NotRequired[DiscountInput | None]
+    """What is taken off the line."""
+    note: NotRequired[str | None]
+    """Free text about the line."""
+
+
 class LineItem(TypedDict):
-    """`title`, `sku` and `price` as when the order was placed."""
+    """`title`, `sku` and `price` as when the line was added. A custom line has no variant."""
 
     id: str
     """Identifier."""
-    variantId: str
-    """Id of the variant, `var_…`."""
-    productId: str
+    variantId: str | None
+    """Id of the variant, `var_…`; null: a custom line."""
+    productId: str | None
     """Id of the product."""
+    isCustom: bool
+    """Whether it has a title of its own, and no stock."""
     title: str
     """Title."""
     sku: str | None
@@ -1335,22 +1491,32 @@ class LineItem(TypedDict):
     quantity: int
     """How many pieces."""
     price: str
-    """Of one piece, when the order was placed."""
+    """Of one piece, when the line was added."""
+    discount: Discount | None
+    """What is taken off the line."""
     total: str
-    """Quantity times price; a decimal amount."""
+    """Quantity times price, less the discount; a decimal amount."""
+    note: str | None
+    """Free text about the line."""
     refundedQuantity: int
     """Pieces that refunds named."""
 
 
 class LineItemInput(TypedDict):
-    """A line of a new order."""
+    """A line of an order: of a variant by `variantId`, or a custom line by `title` and `price`."""
 
-    variantId: str
-    """Id of the variant, `var_…`."""
+    variantId: NotRequired[str | None]
+    """Id of the variant, `var_…`; null: a custom line."""
+    title: NotRequired[str | None]
+    """What a custom line is; a variant's line has the variant's."""
     quantity: int
     """How many pieces."""
     price: NotRequired[Amount | None]
-    """Per piece; default: the variant's."""
+    """Per piece; default: the variant's. A custom line needs one."""
+    discount: NotRequired[DiscountInput | None]
+    """What is taken off the line."""
+    note: NotRequired[str | None]
+    """Free text about the line."""
 
 
 class ListedApiKey(TypedDict):
@@ -1449,10 +1615,16 @@ class Order(TypedDict):
     """The shop's currency, ISO 4217."""
     subtotal: str
     """Sum of the lines; a decimal amount."""
+    discount: Discount | None
+    """What is taken off the subtotal."""
+    shipping: str
+    """What shipping costs; a decimal amount."""
     tax: str
     """A decimal amount."""
     total: str
     """What is to be paid; a decimal amount."""
+    originalTotal: str
+    """The total when the order was placed."""
     payments: list[Payment]
     """Money that came in, the first one first."""
     refunds: list[Refund]
@@ -1489,6 +1661,8 @@ class Order(TypedDict):
     """When it was last changed."""
     history: list[OrderHistoryEntry]
     """What changed, oldest first."""
+    edits: list[OrderEditEntry]
+    """The latest edits, oldest first."""
 
 
 class OrderCancelledEvent(TypedDict):
@@ -1592,6 +1766,36 @@ class OrderEdit(TypedDict):
     """Tags to add."""
     removeTags: NotRequired[list[str]]
     """Tags to remove."""
+
+
+class OrderEditEntry(TypedDict):
+    """One edit of lines, amounts, customer, source or date."""
+
+    id: str
+    """Identifier."""
+    at: str
+    """When it happened."""
+    by: str
+    """Name of the API key."""
+    reason: str | None
+    """Why; null: erased with the customer."""
+    totalBefore: str
+    """The total before it."""
+    totalAfter: str
+    """The total after it."""
+    changes: list[str]
+    """What changed, such as `Ring: quantity 1 → 2`."""
+
+
+class OrderEditedEvent(TypedDict):
+    """Lines, amounts, customer, source or date of an order were edited."""
+
+    id: str
+    """Of the delivery: the same on every attempt. Use it to drop repeats."""
+    event: Literal["order.edited"]
+    """Kind of the event."""
+    data: AnnouncedEdit
+    """What it is about."""
 
 
 class OrderHistoryEntry(TypedDict):
@@ -2591,6 +2795,7 @@ ReceivedEvent: TypeAlias = (
     | OrderCancelledEvent
     | OrderRefundedEvent
     | OrderDeletedEvent
+    | OrderEditedEvent
     | PaymentCreatedEvent
     | PaymentVoidedEvent
     | RefundCreatedEvent

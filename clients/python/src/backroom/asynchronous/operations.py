@@ -38,6 +38,8 @@ from backroom.models import (
     DeliveryList,
     DeliveryStatus,
     DeliveryWithAttempts,
+    EditOrder,
+    EditPreview,
     EventFeed,
     EventKind,
     ImportJob,
@@ -818,6 +820,35 @@ class AsyncOperations:
         """
         answer: Deleted = await self._transport.call(
             "DELETE", "/api/admin/orders/{}", (id,), headers={"If-Match": if_match}, timeout=timeout
+        )
+        return answer
+
+    async def edit_order(
+        self,
+        id: str,
+        body: EditOrder,
+        *,
+        idempotency_key: str = AUTOMATIC,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> Order | EditPreview:
+        """Edit lines and amounts.
+
+        Lines and amounts until the order is SHIPPED; customer, source and date at any time.
+        Stock moves by the difference; money does not: `balanceDue` says what is due or owed. If
+        the order has tax and its amounts change, `tax` must be sent: 422 `tax_required` has
+        `proposed`. With `dryRun` nothing is written, and the answer says what would be. Emits
+        order.edited and order.updated, and order.paid, inventory.low where they apply.
+
+        `POST /api/admin/orders/{id}/edit`, from the role STAFF on.
+        """
+        answer: Order | EditPreview = await self._transport.call(
+            "POST",
+            "/api/admin/orders/{}/edit",
+            (id,),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key, "If-Match": if_match},
+            timeout=timeout,
         )
         return answer
 

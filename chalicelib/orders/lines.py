@@ -1,0 +1,183 @@
+"""The lines of an order, and its sums: pure functions (docs/orders.md#lines-and-sums).
+
+A line is of a variant, or a custom line without stock. Its total is quantity times price, less its
+discount; the total of an order is subtotal, less its discount, plus shipping and tax.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, Final, Protocol
+
+from chalicelib.orders.model import MOST_PRODUCTS, DiscountInput, LineItemInput
+from chalicelib.problems import Invalid
+from chalicelib.products.model import DEFAULT_VARIANT, Product
+from chalicelib.values import ids, money
+
+Line = dict[str, Any]
+Lines = Sequence[Mapping[str, Any]]
+Errors = list[dict[str, str]]
+
+_NOTHING: Final = Decimal(0)
+
+
+def wanted(asked: Iterable[LineItemInput]) -> dict[str, dict[str, int]]:
+    """The pieces wanted: product id → variant id → pieces, over all lines. Raises Invalid."""
+    wanted: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for line in asked:
+        if line.variant_id is not None:
+            wanted[ids.product_of(line.variant_id)][line.variant_id] += line.quantity
+    refuse_many_products(wanted)
+    return wanted
+
+
+def refuse_many_products(products: Iterable[str]) -> None:
+    """Raises Invalid."""
+    there = len(set(products))
+    if there > MOST_PRODUCTS:
+        message = f"must be of at most {MOST_PRODUCTS} different products, not {there}"
+        raise Invalid.field("lineItems", "too_long", message)
+
+
+def made(asked: Sequence[LineItemInput], name: str, products: Mapping[str, Product]) -> list[Line]:
+    """New lines. `name`: of the field that they were sent in. Raises Invalid."""
+    errors: Errors = []
+    lines = [_made(line, f"{name}.{place}", products, errors) for place, line in enumerate(asked)]
+    if errors:
+        raise Invalid.fields(errors)
+    return lines
+
+
+def _made(asked: LineItemInput, at: str, products: Mapping[str, Product], errors: Errors) -> Line:
+    line: Line = {
+        "id": ids.new("li"),
+        "variantId": None,
+        "productId": None,
+        "isCustom": asked.variant_id is None,
+        "title": asked.title,
+        "sku": None,
+        "quantity": asked.quantity,
+        "price": asked.price,
+        "note": asked.note or None,
+        "taken": 0,
+    }
+    if asked.variant_id is None:
+        missing = [name for name in ("title", "price") if line[name] is None]
+        message = "is required: a line needs a variantId, or a title and a price"
+        if missing:
+            field = "variantId" if len(missing) > 1 else missing[0]
+            errors.append(_error(f"{at}.{field}", "required", message))
+    else:
+        line |= _of_variant(asked, at, products, errors)
+    if line["price"] is not None:
+        priced(line, asked.discount, at, errors)
+    return line
+
+
+def _of_variant(
+    asked: LineItemInput, at: str, products: Mapping[str, Product], errors: Errors
+) -> Line:
+    id = str(asked.variant_id)
+    product = products.get(ids.product_of(id))
+    variant = product.variant(id) if product else None
+    if product is None or variant is None:
+        message = f"there is no variant {id!r}"
+        errors.append(_error(f"{at}.variantId", "unknown_variant", message))
+        return {}
+    name, title = product.fields["name"], variant["title"]
+    title = name if title == DEFAULT_VARIANT else f"{name} / {title}"
+    if asked.title not in {None, title}:
+        message = f"must be absent, or the variant's: {title!r}"
+        errors.append(_error(f"{at}.title", "invalid", message))
+    return {
+        "variantId": id,
+        "productId": product.id,
+        "title": title,
+        "sku": variant["sku"],
+        "price": asked.price or variant["price"],
+        "taken": asked.quantity if id in product.quantities else 0,
+    }
+
+
+def priced(line: Line, discount: DiscountInput | None, at: str, errors: Errors) -> None:
+    """Gives a line its discount and its total."""
+    whole = Decimal(line["price"]) * line["quantity"]
+    if whole >= money.LARGEST:
+        message = f"makes the line's total {money.LARGEST:f} or more"
+        errors.append(_error(f"{at}.quantity", "out_of_range", message))
+        return
+    try:
+        line["discount"] = discounted(discount, whole, f"{at}.discount")
+    except Invalid as error:
+        errors.extend(error.extra["errors"])
+        line["discount"] = None
+    line["total"] = money.render(whole - off(line["discount"]))
+
+
+def discounted(asked: DiscountInput | None, whole: Decimal, at: str) -> Line | None:
+    """A discount as stored, of what it is taken off. Raises Invalid."""
+    if asked is None:
+        return None
+    amount, percent = asked.amount, asked.percent
+    if percent is not None:
+        computed = money.percent_of(whole, str(percent))
+        if amount is not None and Decimal(amount) != computed:
+            message = f"must be {money.render(computed)}, or absent"
+            raise Invalid.field(f"{at}.amount", "invalid", message)
+        amount = money.render(computed)
+    assert amount is not None
+    if Decimal(amount) > whole:
+        message = f"must be at most what it is taken off, {money.render(whole)}"
+        raise Invalid.field(f"{at}.amount", "out_of_range", message)
+    shown = None if percent is None else format(percent.normalize(), "f")
+    return {"amount": amount, "percent": shown, "reason": asked.reason or None}
+
+
+def asked(discount: Mapping[str, Any] | None) -> DiscountInput | None:
+    """What a stored discount was asked as: its percent, or its amount."""
+    if discount is None:
+        return None
+    how = "amount" if discount["percent"] is None else "percent"
+    return DiscountInput.model_validate({how: discount[how], "reason": discount["reason"]})
+
+
+def off(discount: Mapping[str, Any] | None) -> Decimal:
+    return Decimal(discount["amount"]) if discount else _NOTHING
+
+
+class AskedSums(Protocol):
+    """What a request says of an order's sums."""
+
+    discount: DiscountInput | None
+    shipping: str | None
+    tax: str | None
+    subtotal: str | None
+    total: str | None
+
+
+def sums(lines: Lines, asked: AskedSums) -> Line:
+    """The sums of a new order: those that are given are kept. Raises Invalid."""
+    subtotal = Decimal(asked.subtotal) if asked.subtotal else of(lines)
+    discount = discounted(asked.discount, subtotal, "discount")
+    shipping, tax = Decimal(asked.shipping or 0), Decimal(asked.tax or 0)
+    computed = subtotal - off(discount) + shipping + tax
+    return summed(subtotal, discount, shipping, tax, Decimal(asked.total or computed))
+
+
+def summed(
+    subtotal: Decimal, discount: Line | None, shipping: Decimal, tax: Decimal, total: Decimal
+) -> Line:
+    """Raises Invalid if one of them is no amount of an order."""
+    named = {"subtotal": subtotal, "shipping": shipping, "tax": tax, "total": total}
+    if max(named.values()) >= money.LARGEST:
+        raise Invalid.field("total", "out_of_range", f"must be below {money.LARGEST:f}")
+    return {**{name: money.render(one) for name, one in named.items()}, "discount": discount}
+
+
+def of(lines: Lines) -> Decimal:
+    """The sum of lines."""
+    return sum((Decimal(line["total"]) for line in lines), _NOTHING)
+
+
+def _error(field: str, code: str, message: str) -> dict[str, str]:
+    return {"field": field, "code": code, "message": message}
