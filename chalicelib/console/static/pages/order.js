@@ -8,6 +8,7 @@ import { editAddress, linesOf, shown } from "../parts/address.js";
 import { badge } from "../parts/badge.js";
 import { copyButton } from "../parts/copy.js";
 import { deliveryTable } from "../parts/deliveries.js";
+import { editItems } from "../parts/edit-order.js";
 import { field, form, values } from "../parts/form.js";
 import { toast } from "../parts/notice.js";
 import { buyer, carrierOf, tagsOf } from "../parts/order.js";
@@ -29,6 +30,7 @@ const VERBS = {
   DELIVERED: "Mark as delivered",
 };
 const MOST_DELIVERIES = 20;
+const EDITABLE = ["PENDING", "PAID", "IN_PRODUCTION", "PROCESSING"];
 const BACKWARD = new Set(["CANCELLED", "REFUNDED"]);
 const NAMES = {
   status: "Status",
@@ -197,6 +199,12 @@ function page(visit, record) {
         sum("Tax", order.tax),
         sum("Total", order.total, true),
       ),
+      may("STAFF") &&
+        EDITABLE.includes(order.status) &&
+        h.div(
+          { class: "actions" },
+          h.button({ type: "button", onclick: visit.once(() => editItems(visit, record)) }, "Edit items"),
+        ),
     );
   }
 

@@ -1,10 +1,11 @@
 // The money of an order on record: what was paid, what is due, what went back.
 
 import { isLeft } from "../api.js";
-import { h, newKey, replace } from "../dom.js";
+import { h, replace } from "../dom.js";
 import { dateTime, decimal, money, plural, words } from "../format.js";
 import { field, form, values } from "./form.js";
 import { toast } from "./notice.js";
+import { once } from "./once.js";
 import { coded, METHODS, suggestions } from "./order.js";
 import { card } from "./page.js";
 import { table } from "./table.js";
@@ -12,16 +13,6 @@ import { may } from "../session.js";
 
 const REASONS = ["RETURNED", "DAMAGED", "GOODWILL", "OTHER"];
 const NOT_SHIPPED = ["PENDING", "PAID", "IN_PRODUCTION", "PROCESSING"];
-
-// One key for each body: a retry after a lost answer is the same request.
-function once() {
-  let last = [];
-  return (body) => {
-    const text = JSON.stringify(body);
-    if (last[0] !== text) last = [text, newKey()];
-    return last[1];
-  };
-}
 
 export function paymentsCard(visit, record) {
   const { data: order, path } = record;

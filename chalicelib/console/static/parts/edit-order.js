@@ -1,0 +1,163 @@
+// Editing the items and amounts of an order. What the API says would change is shown before it is done.
+
+import { isLeft } from "../api.js";
+import { h, replace } from "../dom.js";
+import { decimal, money } from "../format.js";
+import { finder } from "./finder.js";
+import { field, form, values } from "./form.js";
+import { once } from "./once.js";
+import { orderLines } from "./order-lines.js";
+import { variantSearch } from "./variants.js";
+
+const NEW = { title: "custom.title", price: "custom.price", quantity: "custom.quantity" };
+
+export function editItems(visit, record) {
+  const { data: order, path, etag } = record;
+  const cash = (amount) => money(amount, order.currency);
+  const key = once();
+  const preview = h.p({ class: "strong", role: "status" }, "Change an item or an amount.");
+  const plain = (name, label, more) => field({ name, label, autocomplete: "off", ...more });
+  const amount = (name, label, value, more) =>
+    plain(name, label, { value, inputmode: "decimal", ...more });
+  const off = order.discount;
+  const added = orderLines({ changed: () => visit.after(250, "edit preview", look), left: () => find.focus() });
+  const find = finder({
+    visit,
+    label: "Add a product",
+    placeholder: "SKU or name",
+    codes: "SKU",
+    search: variantSearch(visit),
+    chosen: (piece) => {
+      added.add(piece);
+      find.focus();
+    },
+  });
+  const node = form({
+    fields: [
+      order.lineItems.map(({ title, quantity, price }, at) => [
+        plain(`change.${at}.quantity`, `Quantity of ${title}`, {
+          value: String(quantity),
+          inputmode: "numeric",
+          hint: "0 removes it.",
+        }),
+        amount(`change.${at}.price`, `Price of ${title}`, price),
+      ]),
+      h.div({ class: "whole" }, find.node, added.node),
+      plain(NEW.title, "Add a custom item", { placeholder: "Such as an engraving" }),
+      amount(NEW.price, "Price of the custom item", ""),
+      amount("discount.amount", "Discount", off?.percent === null ? off.amount : "", {
+        hint: off && off.percent !== null ? `${off.percent} % now. Blank keeps it.` : undefined,
+      }),
+      amount("shipping", "Shipping", order.shipping),
+      amount("tax", "Tax", "", { hint: `${cash(order.tax)} now.` }),
+      plain("reason", "Reason", { wide: true, required: true }),
+      preview,
+    ],
+    submit: "Save changes",
+    cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
+    async save() {
+      await find.settled();
+      if (find.missed()) throw new Error("A product that was searched for is not added. Add or dismiss it first.");
+      const body = asked();
+      const { data } = await trial(body);
+      if (shown !== told(data)) {
+        show(data);
+        throw new Error("Check the new total, then save.");
+      }
+      record.take(await post(body, { idempotencyKey: key(body), success: "Order changed." }));
+      dialog.close();
+    },
+  });
+  let shown = "";
+  visit.listen(node, "input", () => visit.after(250, "edit preview", look));
+  const dialog = visit.modal(`Edit order #${order.number}`, [node], { broad: true });
+  node.querySelector("input").select();
+
+  // Only what differs from the order.
+  function asked() {
+    const typed = values(node);
+    const count = (text) => (/^\d+$/.test(text) ? Number(text) : text);
+    const change = order.lineItems
+      .map(({ id, quantity, price }, at) => {
+        const pieces = count(typed[`change.${at}.quantity`].trim());
+        const cost = decimal(typed[`change.${at}.price`]);
+        return {
+          lineItemId: id,
+          ...(pieces !== quantity && { quantity: pieces }),
+          ...(cost && Number(cost) !== Number(price) && { price: cost }),
+        };
+      })
+      .filter((line) => Object.keys(line).length > 1);
+    const title = typed[NEW.title].trim();
+    const custom = title ? [{ title, price: decimal(typed[NEW.price]) || null, quantity: 1 }] : [];
+    const add = [...added.read(), ...custom];
+    const less = decimal(typed["discount.amount"]);
+    const had = off?.percent === null ? off.amount : "0";
+    const keeps = !less && off !== null && off.percent !== null;
+    const discount = Number(less) ? { amount: less, reason: off?.reason ?? null } : null;
+    const shipping = decimal(typed.shipping) || "0";
+    return {
+      ...(change.length > 0 && { change }),
+      ...(add.length > 0 && { add }),
+      ...(!keeps && Number(less || 0) !== Number(had) && { discount }),
+      ...(Number(shipping) !== Number(order.shipping) && { shipping }),
+      ...(typed.tax.trim() && { tax: decimal(typed.tax) }),
+      reason: typed.reason.trim(),
+    };
+  }
+
+  // The fields of the dialog have the names of the order's lines.
+  async function post(body, more = {}) {
+    try {
+      return await visit.send("POST", `${path}/edit`, { body, ifMatch: etag, ...more });
+    } catch (refusal) {
+      if (refusal.status === 412)
+        throw new Error("This order was changed meanwhile. Nothing was saved: close this, and look at it again.");
+      if (refusal.code === "tax_required")
+        refusal.errors = [{ field: "tax", message: `is required. In proportion it is ${refusal.body.proposed}` }];
+      const { length } = added.lines;
+      const renamed = (name) => {
+        const [, place, rest] = /^add\.(\d+)\.(.+)$/.exec(name) ?? [];
+        if (place === undefined) return name;
+        return Number(place) < length ? `lineItems.${place}.${rest}` : `custom.${rest}`;
+      };
+      const whole = (line) => order.lineItems.findIndex(({ id }) => id === line);
+      refusal.errors = refusal.errors?.map((error) => {
+        const [, place, rest] = /^change\.(\d+)\.(.+)$/.exec(error.field) ?? [];
+        if (place === undefined) return { ...error, field: renamed(error.field) };
+        return { ...error, field: `change.${whole(body.change[place].lineItemId)}.${rest}` };
+      });
+      throw refusal;
+    }
+  }
+
+  const trial = (body) => post({ ...body, reason: body.reason || "Preview", dryRun: true });
+
+  function told({ before, after }) {
+    const balance = Number(after.balanceDue);
+    const rest = cash(after.balanceDue.replace("-", ""));
+    return [
+      before.total === after.total ? `Total ${cash(after.total)}` : `Total ${cash(before.total)} → ${cash(after.total)}`,
+      balance > 0 ? `${rest} to pay` : balance < 0 ? `${rest} to refund` : "nothing to pay",
+    ].join(" · ");
+  }
+
+  function show(data) {
+    shown = told(data);
+    replace(preview, shown);
+  }
+
+  async function look() {
+    const body = asked();
+    if (Object.keys(body).length === 1) return;
+    try {
+      const { data } = await trial(body);
+      if (JSON.stringify(asked()) === JSON.stringify(body)) show(data);
+    } catch (refusal) {
+      if (isLeft(refusal)) return;
+      shown = "";
+      const { proposed } = refusal.body ?? {};
+      replace(preview, proposed ? `Enter the tax: in proportion it is ${cash(proposed)}.` : refusal.message);
+    }
+  }
+}

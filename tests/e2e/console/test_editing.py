@@ -1,0 +1,61 @@
+"""Editing the items and amounts of an order on its page."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.console.desk import PHONE, Desk
+from tests.e2e.console.test_payments import WIDE, order_of
+from tests.e2e.console.test_typed import product
+
+
+@pytest.mark.parametrize("viewport", [PHONE, WIDE])
+def test_items_are_added_changed_and_paid(another: Callable[..., Desk], viewport: dict) -> None:
+    desk = another(viewport=viewport)
+    order = order_of(desk.api)
+    desk.api.post(f"orders/{order['id']}/payments", {})
+    product(desk.api, "Chain", price="30.00", variants=[{"sku": f"CHAIN-{order['number']}"}])
+    desk.open(f"/orders/{order['id']}")
+    desk.button("Edit items").click()
+    title = order["lineItems"][0]["title"]
+    desk.dialog.get_by_label(f"Quantity of {title}").fill("1")
+    desk.dialog.get_by_role("combobox", name="Add a product").fill(f"CHAIN-{order['number']}")
+    desk.page.keyboard.press("Enter")
+    expect(desk.dialog.get_by_label("Quantity of Chain")).to_have_value("1")
+    desk.dialog.get_by_label("Add a custom item").fill("Engraving")
+    desk.dialog.get_by_label("Price of the custom item").fill("40,00")
+    said = desk.dialog.locator("p.strong[role=status]")
+    expect(said).to_have_text("Total $100.00 → $120.00 · $20.00 to pay")
+    save = desk.dialog.get_by_role("button", name="Save changes")
+    save.click()
+    expect(desk.dialog.get_by_label("Reason")).to_be_focused()
+    desk.dialog.get_by_label("Reason").fill("The customer called")
+    save.dblclick()
+    expect(desk.dialog).to_have_count(0)
+    expect(desk.page.get_by_text("Engraving", exact=True)).to_be_visible()
+    after = desk.api.get(f"orders/{order['id']}")
+    assert [line["quantity"] for line in after["lineItems"]] == [1, 1, 1]
+    assert (after["total"], after["balanceDue"]) == ("120.00", "20.00")
+    assert [edit["reason"] for edit in after["edits"]] == ["The customer called"]
+    assert after["lineItems"][2]["isCustom"]
+
+
+def test_an_edit_asks_for_the_tax_and_says_who_was_first(desk: Desk) -> None:
+    order = order_of(desk.api)
+    desk.api.post(f"orders/{order['id']}/edit", {"tax": "19.00", "reason": "Tax"})
+    desk.open(f"/orders/{order['id']}")
+    desk.button("Edit items").click()
+    desk.dialog.get_by_label("Shipping").fill("10")
+    said = desk.dialog.locator("p.strong[role=status]")
+    expect(said).to_have_text("Enter the tax: in proportion it is $20.90.")
+    desk.dialog.get_by_label("Reason").fill("By post")
+    save = desk.dialog.get_by_role("button", name="Save changes")
+    save.click()
+    expect(desk.dialog.get_by_text("In proportion it is 20.90")).to_be_visible()
+    desk.dialog.get_by_label("Tax").fill("20.90")
+    expect(said).to_have_text("Total $119.00 → $130.90 · $130.90 to pay")
+    desk.api.post(f"orders/{order['id']}/payments", {"amount": 1})
+    save.click()
+    expect(desk.dialog.locator(".summary")).to_contain_text("changed meanwhile")
+    assert desk.api.get(f"orders/{order['id']}")["shipping"] == "0.00"
