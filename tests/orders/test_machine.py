@@ -58,6 +58,7 @@ class Known:
     paid: bool
     customer: str | None
     line: tuple[str, str, int] = ("", "", 0)  # its first: id, variant, pieces that are not refunded
+    pieces: int = 0  # of an order of one line
     payments: list[Decimal] = field(default_factory=list)  # 0: voided
     refunds: list[Decimal] = field(default_factory=list)
     credited: Decimal = Decimal(0)
@@ -215,6 +216,7 @@ class Shopping(RuleBasedStateMachine):
         first = answer.json["lineItems"][0]
         self.orders[id].line = first["id"], first["variantId"], first["quantity"]
         self.orders[id].payments += [total] if paid else []
+        self.orders[id].pieces = first["quantity"] if len(body["lineItems"]) == 1 else 0
         self.announced["order.created", id] += 1
         self.announced["order.paid", id] += paid
         self.announced["payment.created", id] += paid
@@ -407,6 +409,67 @@ class Shopping(RuleBasedStateMachine):
                 self.set_stock(variant, (self.stock[variant] or 0) + 1)
 
     @precondition(lambda self: self.orders)
+    @rule(
+        which=which,
+        pieces=st.none() | quantities,
+        share=st.integers(-4, 4),
+        fault=faults,
+        rival=st.none() | statuses,
+    )
+    def edit_lines(
+        self, which: int, pieces: int | None, share: int, fault: Fault | None, rival: str | None
+    ) -> None:
+        """Changes the pieces of an order's only line, and its total, while the order moves."""
+        id = list(self.orders)[which % len(self.orders)]
+        order = self.orders[id]
+        amount = (self.price * share / 2).quantize(self.price, ROUND_HALF_UP)
+        pieces = pieces if order.pieces else None
+        change = [{"lineItemId": order.line[0], "quantity": pieces}] if pieces else []
+        more = (pieces or order.pieces) - order.pieces
+        total = order.total + more * self.price + amount
+        sent = {"change": change, "total": str(total), "reason": "Asked"}
+        self.requests += 1
+        key = {"Idempotency-Key": f"edit {self.requests}"}
+        call = lambda: self.shop.post(f"{ORDERS}/{id}/edit", sent, headers=key)  # noqa: E731
+        answer = self.sent(call, fault, (lambda: self.move_now(id, rival)) if rival else None)
+        self.expect_edited(id, more, total, answer)
+
+    def expect_edited(self, id: str, more: int, total: Decimal, answer: Answer) -> None:
+        order = self.orders[id]
+        line, variant, left = order.line
+        stock = self.stock[variant]
+        is_open = order.status in {"PENDING", "PAID", "IN_PRODUCTION", "PROCESSING"}
+        if (
+            (not is_open or order.payment == "REFUNDED")
+            or total < max(order.credited, Decimal(0))
+            or left + more < 0
+            or (stock is not None and more > stock)
+        ):
+            assert answer.status == 422, answer.text
+            return
+        assert answer.status == 200, answer.text
+        assert (answer.json["total"], Decimal(answer.json["originalTotal"]) >= 0) == (
+            f"{total:f}",
+            True,
+        )
+        if not more and total == order.total:
+            return
+        order.total, order.line = total, (line, variant, left + more)
+        if more:
+            order.pieces += more
+            taken = order.taken[variant] + (more if more > 0 and stock is not None else 0)
+            kept = min(taken, left + more)
+            if stock is not None:
+                self.set_stock(variant, stock - kept + order.taken[variant])
+            order.taken[variant] = kept
+        events = {"order.updated", "order.edited"}
+        if order.payments:
+            events |= order.follows()
+        elif order.payment == "PAID" and total:
+            order.payment = "PENDING"
+        self.announced.update((event, id) for event in events)
+
+    @precondition(lambda self: self.orders)
     @rule(which=which, fault=faults)
     def delete(self, which: int, fault: Fault | None) -> None:
         id = list(self.orders)[which % len(self.orders)]
@@ -528,7 +591,8 @@ class Shopping(RuleBasedStateMachine):
             if pk.startswith(("list#order#", "word#order#")):
                 entries[pk.split("#")[0] + " " + sk.rsplit("#", 1)[1]] += 1
             if pk == "count#order":
-                counted["|".join(sk.split("#")[0].split("|")[1:3])] += item["n"]  # not the format
+                facets = sk.split("#")[0].split("|")[1:3]  # not the format
+                counted["|".join(facets)] += item.get("n", 0)
             if pk == "sales":
                 sold, revenue = sold + item.get("n", 0), revenue + item.get("revenue", 0)
         assert entries == Counter(

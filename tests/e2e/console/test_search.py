@@ -72,9 +72,8 @@ def test_a_late_answer_of_the_search_is_ignored(desk: Desk, order: dict) -> None
         kept.append(route)
 
     desk.page.route("**/api/admin/search?*", keep)
-    go(desk, order["number"])
-    desk.page.wait_for_timeout(300)
-    assert kept
+    with desk.page.expect_request("**/api/admin/search?*"):
+        go(desk, order["number"])
     desk.page.keyboard.press("Escape")
     for route in kept:
         with suppress(Error):  # it was given up
