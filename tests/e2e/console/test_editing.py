@@ -23,8 +23,9 @@ def test_items_are_added_changed_and_paid(another: Callable[..., Desk], viewport
     desk.dialog.get_by_role("combobox", name="Add a product").fill(f"CHAIN-{order['number']}")
     desk.page.keyboard.press("Enter")
     expect(desk.dialog.get_by_label("Quantity of Chain")).to_have_value("1")
-    desk.dialog.get_by_label("Add a custom item").fill("Engraving")
-    desk.dialog.get_by_label("Price of the custom item").fill("40,00")
+    desk.dialog.get_by_role("button", name="Add a custom item").click()
+    desk.page.keyboard.type("Engraving")
+    desk.dialog.get_by_label("Price of custom item 1").fill("40,00")
     said = desk.dialog.locator("p.strong[role=status]")
     expect(said).to_have_text("Total $100.00 → $120.00 · $20.00 to pay")
     save = desk.dialog.get_by_role("button", name="Save changes")
@@ -59,3 +60,25 @@ def test_an_edit_asks_for_the_tax_and_says_who_was_first(desk: Desk) -> None:
     save.click()
     expect(desk.dialog.locator(".summary")).to_contain_text("changed meanwhile")
     assert desk.api.get(f"orders/{order['id']}")["shipping"] == "0.00"
+
+
+def test_a_new_order_takes_custom_items_a_discount_and_shipping(desk: Desk) -> None:
+    desk.open("/orders/new")
+    desk.button("Add a custom item").click()
+    expect(desk.label("Name of custom item 1")).to_be_focused()
+    desk.page.keyboard.type("Signet ring")
+    desk.label("Discount").fill("200")
+    desk.label("Shipping").fill("12,50")
+    desk.button("Create order").click()
+    error = desk.page.locator('[data-field="lineItems.0.price"] .error')
+    expect(error).to_contain_text("is required")
+    desk.label("Price of custom item 1").fill("1200")
+    desk.button("Create order").dblclick()
+    expect(desk.page.get_by_role("heading", name="Order #")).to_be_visible()
+    expect(desk.page.get_by_text("Signet ring", exact=True)).to_be_visible()
+    made = desk.api.get("orders?search=Signet&limit=1")["data"][0]
+    assert (made["total"], made["shipping"], made["lineItems"][0]["isCustom"]) == (
+        "1012.50",
+        "12.50",
+        True,
+    )

@@ -93,6 +93,10 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
           "Items",
           h.div({ "data-field": "lineItems" }, find.node, h.p({ class: "error" })),
           items.node,
+          h.div(
+            { class: "actions" },
+            h.button({ type: "button", class: "small", onclick: () => items.addCustom() }, "Add a custom item"),
+          ),
           sum,
         ),
         card(
@@ -109,13 +113,13 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
           method,
           methodNames,
           split.node,
-          field({
-            name: "tax",
-            label: "Tax",
-            inputmode: "decimal",
-            autocomplete: "off",
-            placeholder: "0",
-          }),
+          [
+            ["discount.amount", "Discount"],
+            ["shipping", "Shipping"],
+            ["tax", "Tax"],
+          ].map(([name, label]) =>
+            field({ name, label, inputmode: "decimal", autocomplete: "off", placeholder: "0" }),
+          ),
         ),
         card("Shipping address", to),
         card(
@@ -193,7 +197,8 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
   }
 
   function total() {
-    replace(sum, items.total(form.elements.tax.value));
+    const { tax, shipping, "discount.amount": off } = values(form);
+    replace(sum, items.total([tax, shipping], off));
   }
 
   // Scanners send Enter, so Enter never places the order, wherever the focus is.
@@ -221,6 +226,8 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
       ...(!money.payments && asked),
       ...money,
       ...given("source", coded),
+      ...(typed["discount.amount"].trim() && { discount: { amount: decimal(typed["discount.amount"]) } }),
+      ...given("shipping", decimal),
       ...given("tax", decimal),
       ...given("salesRepId"),
       ...given("note"),

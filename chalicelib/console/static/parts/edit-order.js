@@ -9,8 +9,6 @@ import { once } from "./once.js";
 import { orderLines } from "./order-lines.js";
 import { variantSearch } from "./variants.js";
 
-const NEW = { title: "custom.title", price: "custom.price", quantity: "custom.quantity" };
-
 export function editItems(visit, record) {
   const { data: order, path, etag } = record;
   const cash = (amount) => money(amount, order.currency);
@@ -42,9 +40,12 @@ export function editItems(visit, record) {
         }),
         amount(`change.${at}.price`, `Price of ${title}`, price),
       ]),
-      h.div({ class: "whole" }, find.node, added.node),
-      plain(NEW.title, "Add a custom item", { placeholder: "Such as an engraving" }),
-      amount(NEW.price, "Price of the custom item", ""),
+      h.div(
+        { class: "whole" },
+        find.node,
+        added.node,
+        h.button({ type: "button", class: "small", onclick: () => added.addCustom() }, "Add a custom item"),
+      ),
       amount("discount.amount", "Discount", off?.percent === null ? off.amount : "", {
         hint: off && off.percent !== null ? `${off.percent} % now. Blank keeps it.` : undefined,
       }),
@@ -88,9 +89,7 @@ export function editItems(visit, record) {
         };
       })
       .filter((line) => Object.keys(line).length > 1);
-    const title = typed[NEW.title].trim();
-    const custom = title ? [{ title, price: decimal(typed[NEW.price]) || null, quantity: 1 }] : [];
-    const add = [...added.read(), ...custom];
+    const add = added.read();
     const less = decimal(typed["discount.amount"]);
     const had = off?.percent === null ? off.amount : "0";
     const keeps = !less && off !== null && off.percent !== null;
@@ -106,7 +105,7 @@ export function editItems(visit, record) {
     };
   }
 
-  // The fields of the dialog have the names of the order's lines.
+  // The fields of the dialog have the names of the order's lines, and of new ones.
   async function post(body, more = {}) {
     try {
       return await visit.send("POST", `${path}/edit`, { body, ifMatch: etag, ...more });
@@ -115,16 +114,10 @@ export function editItems(visit, record) {
         throw new Error("This order was changed meanwhile. Nothing was saved: close this, and look at it again.");
       if (refusal.code === "tax_required")
         refusal.errors = [{ field: "tax", message: `is required. In proportion it is ${refusal.body.proposed}` }];
-      const { length } = added.lines;
-      const renamed = (name) => {
-        const [, place, rest] = /^add\.(\d+)\.(.+)$/.exec(name) ?? [];
-        if (place === undefined) return name;
-        return Number(place) < length ? `lineItems.${place}.${rest}` : `custom.${rest}`;
-      };
       const whole = (line) => order.lineItems.findIndex(({ id }) => id === line);
       refusal.errors = refusal.errors?.map((error) => {
         const [, place, rest] = /^change\.(\d+)\.(.+)$/.exec(error.field) ?? [];
-        if (place === undefined) return { ...error, field: renamed(error.field) };
+        if (place === undefined) return { ...error, field: error.field.replace(/^add\./, "lineItems.") };
         return { ...error, field: `change.${whole(body.change[place].lineItemId)}.${rest}` };
       });
       throw refusal;

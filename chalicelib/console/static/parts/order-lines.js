@@ -1,4 +1,4 @@
-// The lines of a new order: one for each variant, however often it is scanned.
+// The lines of a new order: one for each variant, however often it is scanned, and custom ones.
 
 import { h, replace } from "../dom.js";
 import { decimal, money } from "../format.js";
@@ -24,8 +24,14 @@ export function orderLines({ changed, left }) {
     return same;
   }
 
+  // What is in no catalogue: it has a name and a price, and no stock.
+  const CUSTOM = { product: { status: "ACTIVE" }, variant: { id: null, price: "", sku: null, stock: null } };
+  let customs = 0;
+
   function append({ product, variant }) {
-    const name = variantName({ product, variant });
+    const isCustom = variant.id === null;
+    if (isCustom) customs += 1;
+    const name = isCustom ? `custom item ${customs}` : variantName({ product, variant });
     const line = { product, variant, name };
     const number = (label, settings) =>
       field({
@@ -42,13 +48,16 @@ export function orderLines({ changed, left }) {
     line.short = h.span({ class: "small short" });
     const quantity = number("Quantity", { name: "quantity", value: "1", inputmode: "numeric" });
     const price = number("Price", { name: "price", value: variant.price, inputmode: "decimal" });
+    const title = isCustom && number("Name", { name: "title", maxlength: "200", placeholder: "Such as an engraving" });
+    line.title = title && title.querySelector("input");
+    line.fields = { quantity, price, ...(title && { title }) };
     line.quantity = quantity.querySelector("input");
     line.price = price.querySelector("input");
     line.node = h.div(
       { class: "line" },
       h.div(
         { class: "what" },
-        h.b(h.bdi(name)),
+        title || h.b(h.bdi(name)),
         notForSale(product) && [" ", h.span({ class: "badge warn" }, notForSale(product))],
         h.div(
           { class: "soft small" },
@@ -92,10 +101,8 @@ export function orderLines({ changed, left }) {
   // Errors such as `lineItems.2.price` find their line, because the fields are renamed.
   function update() {
     node.style.setProperty("--line-columns", "minmax(0, 1fr) 5rem 7rem 2.25rem");
-    lines.forEach(({ node: row, variant, quantity, short }, at) => {
-      const [pieces, price] = row.querySelectorAll(".field");
-      pieces.dataset.field = `lineItems.${at}.quantity`;
-      price.dataset.field = `lineItems.${at}.price`;
+    lines.forEach(({ fields, variant, quantity, short }, at) => {
+      for (const [name, each] of Object.entries(fields)) each.dataset.field = `lineItems.${at}.${name}`;
       const isShort = variant.stock !== null && Number(quantity.value) > variant.stock;
       replace(short, isShort && `Only ${variant.stock} in stock`);
     });
@@ -109,29 +116,33 @@ export function orderLines({ changed, left }) {
   return {
     node,
     add,
+    addCustom: () => append(CUSTOM).title.focus(),
     lines,
     read: () =>
-      lines.map(({ variant, quantity, price }) => ({
-        variantId: variant.id,
+      lines.map(({ variant, title, quantity, price }) => ({
+        ...(title ? { title: title.value.trim() } : { variantId: variant.id }),
         quantity: whole(quantity.value.trim()),
-        price: priceOf({ variant, price }),
+        price: priceOf({ variant, price }) || null,
       })),
     // How many of each variant are on the order now, and the pieces that were added since then.
     pieces: () => new Map(lines.map(({ variant, quantity }) => [variant.id, Number(quantity.value)])),
     since: (before) =>
       lines
+        .filter(({ title }) => !title)
         .map(({ product, variant, quantity }) => ({
           piece: { product, variant },
           more: Number(quantity.value) - (before.get(variant.id) ?? 0),
         }))
         .filter(({ more }) => more > 0),
     // The total as the API will compute it, if all input is numbers.
-    total: (tax) => {
+    // `more`: tax and shipping; `less`: a discount.
+    total: (more, less) => {
+      const known = (amount) => Number(decimal(amount)) || 0;
       const all = lines.reduce(
         (so, line) => so + Number(line.quantity.value) * Number(priceOf(line)),
-        Number(decimal(tax)) || 0,
+        more.reduce((so, amount) => so + known(amount), -known(less)),
       );
-      const [first] = lines;
+      const first = lines.find(({ title }) => !title);
       return first && Number.isFinite(all)
         ? `Total ${money(all.toFixed(4), first.product.currency)}`
         : "";
