@@ -113,6 +113,9 @@ def test_an_order_prints_as_an_invoice_and_a_packing_slip_without_prices(desk: D
     place = {"address1": "7 Cliff Road", "city": "Whitby", "countryCode": "GB"}
     bill = {"address1": "2 Bank", "city": "Exeter", "countryCode": "GB"}
     order = ordered(desk, "On paper", shippingAddress=place, billingAddress=bill)
+    box = {"title": "Gift box", "price": 9, "quantity": 1, "discount": {"amount": 4}}
+    edit = {"add": [box | {"note": "With a ribbon"}], "discount": {"amount": 5}, "shipping": 3}
+    desk.api.post(f"orders/{order['id']}/edit", edit | {"reason": "Asked"})
     desk.open(f"/orders/{order['id']}")
     desk.page.evaluate("window.print = () => (window.printed = document.body.innerText)")
     desk.page.emulate_media(media="print")
@@ -122,9 +125,9 @@ def test_an_order_prints_as_an_invoice_and_a_packing_slip_without_prices(desk: D
         button.evaluate("button => button.click()")
         printed[name] = desk.page.evaluate("window.printed")
     whole, slip = printed.values()
-    for text in (f"Order #{order['number']}", "On paper", "7 Cliff Road"):
+    for text in (f"Order #{order['number']}", "On paper", "7 Cliff Road", "With a ribbon"):
         assert text in whole and text in slip
-    assert "$24.00" in whole and "2 Bank" in whole
+    assert "Discount $4.00" in whole and "$27.00" in whole and "2 Bank" in whole
     assert "$" not in slip and "2 Bank" not in slip and order["id"] not in whole
     for text in ("History", "Sign out", "Webhook", "Print", "Save"):
         assert text not in whole and text not in slip

@@ -181,7 +181,7 @@ function page(visit, record) {
                   ? h.bdi(line.title)
                   : h.a({ href: link(`/products/${line.productId}`) }, h.bdi(line.title)),
                 line.sku && h.div({ class: "soft small" }, line.sku),
-                line.discount && h.div({ class: "soft small" }, off(line.discount)),
+                line.discount && h.div({ class: "soft small money" }, off(line.discount)),
                 line.note && h.div({ class: "soft small" }, h.bdi(line.note)),
               ),
           },
