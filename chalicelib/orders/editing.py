@@ -339,10 +339,11 @@ def _short(value: Any) -> str:
 
 def events(before: Order | None, after: Order) -> Iterator[tuple[str, dict[str, Any]]]:
     """The event of a new edit, with its data."""
-    latest = after.fields["edits"][-1:]
-    if before and latest != before.fields["edits"][-1:]:
-        about = {"orderId": after.id, "orderNumber": after.fields["number"]}
-        yield "order.edited", latest[0] | about | {"customer": after.fields["customer"]}
+    known = {edit["id"] for edit in before.fields["edits"]} if before else set()
+    for edit in after.fields["edits"][-1:]:
+        if edit["id"] not in known:  # an erasure changes the text of earlier ones
+            about = {"orderId": after.id, "orderNumber": after.fields["number"]}
+            yield "order.edited", edit | about | {"customer": after.fields["customer"]}
 
 
 def _fewer(texts: Sequence[str]) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from chalicelib.counts import check
+from chalicelib.orders import store
 from chalicelib.values.forgetting import Person
 from tests.orders.build import (
     ORDERS,
@@ -602,5 +603,9 @@ def test_an_erasure_covers_what_an_edit_said(shop: Shop) -> None:
     assert left["edits"] == [
         {"reason": None, "changes": ["added 1 × Ring for [erased]", "source A → B"]}
     ]
+    order = placed(shop, CUSTOM)
+    edit(shop, order, shipping=1)
+    store.forget(order["id"], Person(frozenset({order["customer"]["id"]})))
+    assert [one["event"] for one in shop.events()].count("order.edited") == 1
     event = {"reason": "Ada", "changes": ["x"], "customer": fields["customer"], "orderId": "ord_1"}
     assert Person(frozenset({"cus_1"})).forget(event)["reason"] is None
