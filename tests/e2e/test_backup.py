@@ -64,7 +64,7 @@ def test_another_stage_continues_with_a_backup(tmp_path: Path) -> None:
         variant = get(old, old.api_key, "/products")["data"][0]["variants"][0]["id"]
         order = {"lineItems": [{"variantId": variant, "quantity": 1}]}
         placed = call(f"{old.base_url}/api/admin/orders", old.api_key, send=order)[1]
-        until(lambda: receiver.requests)
+        until(lambda: receiver.requests, 240)
         until(lambda: get(old, old.api_key, f"/webhooks/{webhook['id']}/deliveries")["data"][0])
         job = get(old, old.api_key, "/jobs")["data"][0]["id"]
 
