@@ -49,7 +49,11 @@ _TABLE: Final = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _OFFICE: Final = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 _PADDED: Final = re.compile("0[0-9]{1,30}")
 _MOST_ROWS: Final = 10_000  # that may repeat one cell
-_DAMAGED: Final = (ParseError, KeyError, ValueError, OSError, zipfile.BadZipFile, zlib.error)
+# What reading a damaged part raises. RuntimeError: it is encrypted, or packed in another way.
+_DAMAGED: Final = (
+    *(ParseError, KeyError, ValueError, OSError, EOFError, RuntimeError),
+    *(zipfile.BadZipFile, zlib.error),
+)
 _CELL: Final = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
 # A cell's tag that is not closed at once, as a blank cell's is.
 _FILLED: Final = re.compile(
@@ -176,7 +180,7 @@ def _refuse_bombs(data: bytes) -> None:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             parts = archive.infolist()
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+    except _DAMAGED as error:
         raise FileRejected("unreadable_workbook", f"The workbook is damaged ({error}).") from None
     if not any(part.filename in _PARTS for part in parts):
         message = "This is a ZIP archive, not a workbook. Unpack it, and import the CSV in it."
@@ -223,7 +227,7 @@ def _refuse_repeats(data: bytes) -> None:
         try:
             held = chain.from_iterable(map(accumulate, _held_at_once(archive)))
             is_too_large = any(size > LARGEST_CELLS for size in held)
-        except (ParseError, ValueError, OSError, zipfile.BadZipFile, zlib.error):
+        except _DAMAGED:
             return  # damaged: the reader reports it
     if is_too_large:
         message = "The workbook has too many cells, or too long ones. Save it as CSV."
