@@ -42,6 +42,11 @@ class Caller:
     last_used_at: str | None = None
     """The day, where it was read."""
 
+    @property
+    def sees_costs(self) -> bool:
+        """Whether what products cost the shop is shown to it."""
+        return self.role.includes(Role.STAFF)
+
 
 def _ahead(moment: datetime) -> datetime:
     if moment <= clock.now():

@@ -15,16 +15,23 @@ _Rows = Iterator[list[object]]
 
 BACKROOM: Final = (
     *("slug", "name", "description", "status", "price", "compareAtPrice", "sku", "vendor"),
-    *("type", "tags", "variantTitle", "variantSku", "variantPrice", "stock", "imageUrl"),
-    *("imageAlt", "published", "storefront", "lowStockThreshold", "seoTitle"),
+    *("type", "tags", "variantTitle", "variantSku", "variantPrice", "stock", "barcode", "cost"),
+    *("imageUrl", "imageAlt", "published", "storefront", "lowStockThreshold", "seoTitle"),
     *("seoDescription",),
 )
 # Shopify's new columns; the last is ours: Shopify has no price of a product besides its variants'.
 SHOPIFY: Final = (
     *("Title", "URL handle", "Description", "Vendor", "Type", "Tags"),
-    *("Published on online store", "Status", "SKU", "Option1 name", "Option1 value", "Price"),
-    *("Compare-at price", "Inventory tracker", "Inventory quantity", "Product image URL"),
-    *("Image position", "Image alt text", "SEO title", "SEO description", "Backroom price"),
+    *("Published on online store", "Status", "SKU", "Barcode", "Option1 name", "Option1 value"),
+    *("Price", "Compare-at price", "Cost per item", "Inventory tracker", "Inventory quantity"),
+    *(
+        "Product image URL",
+        "Image position",
+        "Image alt text",
+        "SEO title",
+        "SEO description",
+        "Backroom price",
+    ),
 )
 
 
@@ -40,7 +47,7 @@ def backroom_rows(product: Product) -> _Rows:
         "seoDescription": fields["seo"]["description"],
     }
     if _is_single(product):
-        own: list[_Fields] = [{**first, "stock": variants[0]["stock"]}]
+        own: list[_Fields] = [{**first, **_of_variant(variants[0])}]
     else:
         own = [first, *map(_backroom_variant, variants)]
     images = ({"imageUrl": image["url"], "imageAlt": image["alt"]} for image in fields["images"])
@@ -52,8 +59,12 @@ def _backroom_variant(variant: _Fields) -> _Fields:
         "variantTitle": variant["title"],
         "variantSku": variant["sku"],
         "variantPrice": variant["price"],
-        "stock": variant["stock"],
+        **_of_variant(variant),
     }
+
+
+def _of_variant(variant: _Fields) -> _Fields:
+    return {name: variant[name] for name in ("stock", "barcode", "cost")}
 
 
 def shopify_rows(product: Product) -> _Rows:
@@ -76,9 +87,11 @@ def shopify_rows(product: Product) -> _Rows:
     variants = [
         {
             "SKU": variant["sku"],
+            "Barcode": variant["barcode"],
             "Option1 value": "Default Title" if single else variant["title"],
             "Price": variant["price"],
             "Compare-at price": fields["compareAtPrice"],
+            "Cost per item": variant["cost"],
             "Inventory tracker": None if variant["stock"] is None else "shopify",
             "Inventory quantity": variant["stock"],
         }

@@ -9,7 +9,7 @@ from typing import Any
 
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.formats.cells import text
-from chalicelib.imports.formats.product import ImportedProduct
+from chalicelib.imports.formats.product import OF_VARIANT, ImportedProduct
 from chalicelib.problems import Invalid
 from chalicelib.products import store as products
 from chalicelib.products.model import DEFAULT_VARIANT, NewProduct, Product, ProductChange
@@ -31,9 +31,9 @@ def created(imported: ImportedProduct, slug: str) -> Product:
     """A new product. Raises Refused."""
     values = {**imported.if_new, **imported.values, "slug": slug}
     variants = _numbered(values.pop("variants", []))
-    stock = values.pop("stock", None)
-    if not variants and stock is not None:
-        variants = [({"stock": stock}, None)]
+    own = _of_variant(values)
+    if not variants and any(value is not None for value in own.values()):
+        variants = [(own, None)]
     if "images" in values:
         values["images"] = _images(values["images"], [])
     if imported.lowest_price:
@@ -45,7 +45,7 @@ def created(imported: ImportedProduct, slug: str) -> Product:
 def changed(imported: ImportedProduct, product: Product) -> Product:
     """The product after the rows; the same object if nothing differs. Raises Refused."""
     values = {name: value for name, value in imported.values.items() if name != "slug"}
-    stock = {"stock": values.pop("stock")} if "stock" in values else {}
+    own = _of_variant(values)
     listed = values.pop("variants", None)
     if "images" in values:
         values["images"] = _images(values["images"], product.fields["images"])
@@ -56,13 +56,18 @@ def changed(imported: ImportedProduct, product: Product) -> Product:
     elif listed is not None:
         variants = _variants(_numbered(listed), product)
     else:
-        variants = _one_variant(imported, values, stock, product)
+        variants = _one_variant(imported, values, own, product)
     if imported.only_updates:
         _refuse_new(imported, variants, product)
     if imported.lowest_price:
         _lowest_price(values, variants, product.fields)
     given, places = _with_variants(values, variants)
     return _drafted(imported, given, places, product)
+
+
+def _of_variant(values: _Given) -> _Given:
+    """Takes out what belongs to the only variant."""
+    return {name: values.pop(name) for name in OF_VARIANT if name in values}
 
 
 def _refuse_new(imported: ImportedProduct, variants: Variants, product: Product) -> None:
@@ -217,10 +222,10 @@ def _is_sold_by_options(product: Product, master_sku: str | None) -> bool:
 
 
 def _one_variant(
-    imported: ImportedProduct, values: _Given, stock: _Given, product: Product
+    imported: ImportedProduct, values: _Given, own: _Given, product: Product
 ) -> Variants:
-    """The variants if the rows name none: price, SKU and stock are the product's own, or those of
-    the variant with that SKU."""
+    """The variants if the rows name none: price, SKU and `own` are those of the product's only
+    variant, or of the variant with that SKU."""
     there = product.fields["variants"]
     sku = values.get("sku")
     named = next((v for v in there if sku and v["sku"] == sku), None)
@@ -232,14 +237,14 @@ def _one_variant(
     if named and (len(there) > 1 or product.fields["sku"] != sku):
         price = {"price": values.pop("price")} if "price" in values else {}
         del values["sku"]
-        return only(named, {**price, **stock}) if price or stock else []
+        return only(named, {**price, **own}) if price or own else []
     if len(there) == 1:
-        given = dict(stock)
+        given = dict(own)
         if imported.single and not there[0].get("default"):
             given |= {name: values[name] for name in ("sku", "price") if name in values}
         return only(there[0], given) if given else []
-    if stock or (imported.single and ("price" in values or sku)):
-        line, column = imported.locate("sku" if sku else "stock" if stock else "price")
+    if own or (imported.single and ("price" in values or sku)):
+        line, column = imported.locate("sku" if sku else next(iter(own), "price"))
         message = f"The product has {len(there)} variants, and the row does not say which."
         raise Refused([RowError(line, column, "unknown_variant", message)])
     return []

@@ -1,5 +1,7 @@
 """Jobs of any type over HTTP: their progress and errors."""
 
+from typing import Final
+
 from chalice.app import Response
 
 from chalicelib import listing
@@ -11,13 +13,14 @@ from chalicelib.imports.shown import show_whole as show_whole_import
 from chalicelib.jobs import store
 from chalicelib.jobs.model import Job, JobSummary, JobType, ShownJob, show, show_whole
 from chalicelib.problems import Conflict, NotFound
-from chalicelib.request import Role, Routes, query, reply, reply_page
+from chalicelib.request import Role, Routes, caller, query, reply, reply_page
 from chalicelib.schemas import Walk, Walked
 from chalicelib.storage.idempotency import fingerprint
 from chalicelib.values import clock
 
 routes = Routes(__name__, "Jobs")
 _SIGNED_ANEW = {"errorReportUrl", "downloadUrl"}
+_WITH_COSTS: Final[dict[str, object]] = {"preview": [], "downloadUrl": None}
 
 
 @routes.get(
@@ -42,8 +45,11 @@ def list_jobs() -> Response:
     problems=[NotFound],
 )
 def get(id: str) -> Response:
-    """Its progress, and the first 100 errors; an import's report has all."""
+    """Its progress, and the first 100 errors; an import's report has all. A Reader gets no preview
+    and no `downloadUrl`, because what products cost may be in them."""
     shown = _whole(store.get(id))
+    if not caller().sees_costs:
+        shown |= {name: empty for name, empty in _WITH_COSTS.items() if name in shown}
     lasting = {name: value for name, value in shown.items() if name not in _SIGNED_ANEW}
     return reply(200, shown, etag=fingerprint(lasting))
 

@@ -58,6 +58,7 @@ def _made(asked: LineItemInput, at: str, products: Mapping[str, Product], errors
         "sku": None,
         "quantity": asked.quantity,
         "price": asked.price,
+        "cost": None,
         "note": asked.note or None,
         "taken": 0,
     }
@@ -95,6 +96,7 @@ def _of_variant(
         "title": title,
         "sku": variant["sku"],
         "price": asked.price or variant["price"],
+        "cost": variant["cost"],
         "taken": asked.quantity if id in product.quantities else 0,
     }
 

@@ -52,7 +52,8 @@ def list_orders() -> Response:
     last three or more digits), tracking number, customer's name and e-mail, tags, and lines."""
     asked = query(ListOrderFields)
     page = store.page(asked.query(), asked.fields)
-    shown = [show(order, asked.fields) for order in page.records]
+    costs = caller().sees_costs
+    shown = [show(order, asked.fields, costs=costs) for order in page.records]
     return reply_page(shown, page)
 
 
@@ -86,7 +87,8 @@ def get(id: str) -> Response:
     """With `fields` there is no ETag."""
     fields = query(OrderFields).fields
     order = store.get(id, fields)
-    return reply(200, show(order, fields), etag=None if fields else order.etag)
+    shown = show(order, fields, costs=caller().sees_costs)
+    return reply(200, shown, etag=None if fields else order.etag)
 
 
 @routes.patch(

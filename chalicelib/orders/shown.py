@@ -10,6 +10,7 @@ from chalicelib.customers.shown import OrderCustomer
 from chalicelib.orders import transactions
 from chalicelib.orders.model import ListOrders, Order, OrderStatus, PaymentStatus, RefundStatus
 from chalicelib.orders.payments import shown as record
+from chalicelib.products.shown import COST
 from chalicelib.schemas import Choice, Sparse, about
 from chalicelib.values.addresses import Address
 
@@ -38,6 +39,7 @@ class LineItem(TypedDict):
     sku: Annotated[str | None, about("Stock keeping unit.")]
     quantity: Annotated[int, about("How many pieces.")]
     price: Annotated[str, about("Of one piece, when the line was added.")]
+    cost: Annotated[str | None, about(COST)]
     discount: Annotated[ShownDiscount | None, about("What is taken off the line.")]
     total: Annotated[str, about("Quantity times price, less the discount; a decimal amount.")]
     note: Annotated[str | None, about("Free text about the line.")]
@@ -249,12 +251,13 @@ class ListOrderFields(ListOrders, OrderFields):
     pass
 
 
-def show(order: Order, fields: Collection[str] = ()) -> dict[str, Any]:
-    """The shape of ShownOrder, or these fields of it."""
+def show(order: Order, fields: Collection[str] = (), *, costs: bool = True) -> dict[str, Any]:
+    """The shape of ShownOrder, or these fields of it. Without `costs` each is null."""
     shown = {name: order.fields[name] for name in _ORDER if not fields or name in fields}
     if not fields or "lineItems" in fields:
         lines = order.fields["lineItems"]
-        shown["lineItems"] = [{name: line[name] for name in _LINE} for line in lines]
+        hidden = {} if costs else {"cost": None}
+        shown["lineItems"] = [{name: line[name] for name in _LINE} | hidden for line in lines]
     for name in ("payments", "refunds"):
         if name in shown:
             shown[name] = [record(one) for one in shown[name]]

@@ -613,10 +613,10 @@ def _write(commit: Commit, before: Order | None, after: Order | None) -> None:
     sales.count(commit, before, after)
     transactions.write(commit, before, after)
     if after:
-        shown = show(after)
+        shown = show(after, costs=False)
         for event in lifecycle.events(before, after):
             commit.announce(event, shown)
         for event, data in (*payments.events(before, after), *editing.events(before, after)):
             commit.announce(event, data)
     else:
-        commit.announce("order.deleted", show(order))
+        commit.announce("order.deleted", show(order, costs=False))

@@ -14,6 +14,7 @@ from chalicelib.products.model import (
     DEFAULT_VARIANT,
     LARGEST_PRODUCT,
     LOW_STOCK,
+    VARIANT_EXTRAS,
     Product,
     ProductStatus,
     index_of,
@@ -163,6 +164,7 @@ def _merged(
         for name in ("title", "sku", "price")
         if name in wanted and wanted[name] != shown[name]
     }
+    news |= _extras(wanted)
     if wanted.get("price") and not is_priced:
         news["price"] = wanted["price"]
     variant = {**old, **news}
@@ -175,8 +177,14 @@ def _merged(
 def _new(product_id: str, wanted: Given, is_only: bool) -> dict[str, Any]:
     variant: dict[str, object] = {"id": ids.new_variant(product_id)}
     variant |= {name: wanted.get(name) or None for name in ("title", "sku", "price")}
+    variant |= {**VARIANT_EXTRAS, **_extras(wanted)}
     if is_only and variant["title"] is None:
         variant["title"] = DEFAULT_VARIANT
         if variant["sku"] is None:
             variant["default"] = True
     return variant
+
+
+def _extras(wanted: Given) -> dict[str, Any]:
+    """Those of VARIANT_EXTRAS that are given: null and blank clear."""
+    return {name: wanted[name] or empty for name, empty in VARIANT_EXTRAS.items() if name in wanted}

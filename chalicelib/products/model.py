@@ -21,6 +21,7 @@ from chalicelib.validation import DEEPEST, depth
 from chalicelib.values import money
 
 MOST_VARIANTS: Final = 500
+BARCODE_CHARACTERS: Final = 50
 URL_CHARACTERS: Final = 2_000  # of an image
 BULK_PRODUCTS: Final = 500  # docs/api.md#products
 LARGEST_BULK: Final = 6_000_000  # bytes of such a body: Lambda takes 6 MB of event
@@ -36,7 +37,10 @@ DEEPEST_PUBLIC: Final = 10_000  # results that the public may page through
 # Less than a body may be, because a body can hold products in lists and objects of its own.
 DEEPEST_METADATA: Final = DEEPEST - 4
 DEFAULT_VARIANT: Final = "Default"
+METADATA: Final = "Any data of the shop: JSON up to 16 KB, 28 levels deep."
 PUBLISHED: Final = {True: "yes", False: "no"}
+# What a variant has besides its title, SKU and price, and its value where it has none.
+VARIANT_EXTRAS: Final[Mapping[str, Any]] = {"barcode": None, "cost": None, "metadata": {}}
 
 
 class ProductStatus(Choice):
@@ -145,6 +149,8 @@ ShopCurrency = Annotated[str, AfterValidator(_shop_currency)]
 Name = Annotated[str, length(500, 1)]
 Slug = Annotated[str, length(200, 1), AfterValidator(_slug)]
 Sku = Annotated[str, BeforeValidator(_sku), length(100)]
+Barcode = Annotated[str, BeforeValidator(_sku), length(BARCODE_CHARACTERS)]
+Metadata = Annotated[dict[str, object], AfterValidator(_metadata)]
 Stock = Annotated[int, Field(strict=True, ge=0, le=MOST_STOCK)]
 Tags = Annotated[list[Annotated[str, length(100, 1)]], Field(max_length=100)]
 
@@ -174,6 +180,9 @@ class NewVariant(Stripped):
     sku: Annotated[Sku | None, about("Stock keeping unit.")] = None
     price: Annotated[Price | None, about("A decimal amount, in the shop's currency.")] = None
     stock: Annotated[Stock | None, about("How many there are; null: not tracked.")] = None
+    barcode: Annotated[Barcode | None, about("What a scanner reads, such as an EAN.")] = None
+    cost: Annotated[Price | None, about("What one piece costs the shop; a decimal amount.")] = None
+    metadata: Annotated[Metadata | None, about(METADATA)] = None
 
 
 class VariantInput(NewVariant):
@@ -212,10 +221,7 @@ class _ProductFields(Stripped):
     )
     seo: Annotated[Seo | None, about("What search engines show.")] = None
     low_stock_threshold: Annotated[Stock | None, about("A stock below this is low.")] = None
-    metadata: Annotated[
-        Annotated[dict[str, object], AfterValidator(_metadata)] | None,
-        about("Any data of the shop: JSON up to 16 KB, 28 levels deep."),
-    ] = None
+    metadata: Annotated[Metadata | None, about(METADATA)] = None
 
 
 class ProductChange(_ProductFields):
@@ -417,6 +423,7 @@ class Product:
             "sku": self.fields["sku"] if variant.get("default") else variant["sku"],
             "price": variant["price"] or self.price,
             "stock": self.quantities.get(variant["id"]),
+            **{name: variant[name] for name in VARIANT_EXTRAS},
         }
 
 
@@ -426,15 +433,15 @@ def skus_of(fields: Mapping[str, Any]) -> set[str]:
 
 
 def index_of(fields: Mapping[str, Any]) -> listing.Index:
-    """How a product is listed and found: by name, SKU, vendor and tags, and by its variants' SKUs
-    and titles."""
+    """How a product is listed and found: by name, SKU, vendor and tags, and by its variants' SKUs,
+    barcodes and titles."""
     variants = fields["variants"]
     texts: Iterable[str | None] = (
         fields["name"],
         fields["vendor"],
         fields["sku"],
         *fields["tags"],
-        *(variant["sku"] for variant in variants),
+        *(variant[name] for variant in variants for name in ("sku", "barcode")),
         *(variant["title"] for variant in variants if variant["title"] != DEFAULT_VARIANT),
     )
     return listing.Index.of(
@@ -449,7 +456,7 @@ def index_of(fields: Mapping[str, Any]) -> listing.Index:
         several=fields["tags"],
         orders={"name": fields["name"], "updated": fields["updatedAt"]},
         texts=[text for text in texts if text],
-        exact=sorted(skus_of(fields)),
+        exact=sorted(skus_of(fields) | {v["barcode"] for v in variants if v["barcode"]}),
     )
 
 
@@ -474,6 +481,10 @@ def stored(product: Product) -> Item:
     """The record's attributes, without its keys. JSON of unknown shape is kept as text."""
     fields = dict(product.fields)
     fields["metadata"] = json.dumps(fields["metadata"], ensure_ascii=False)
+    fields["variants"] = [
+        {**variant, "metadata": json.dumps(variant["metadata"], ensure_ascii=False)}
+        for variant in fields["variants"]
+    ]
     return {**fields, "version": product.version}
 
 
@@ -482,6 +493,11 @@ def read(item: Item, stock: Item | None) -> Product:
     fields = {name: value for name, value in item.items() if name not in {"pk", "sk", "version"}}
     if "metadata" in fields:
         fields["metadata"] = json.loads(fields["metadata"])
+    if "variants" in fields:
+        fields["variants"] = [
+            {**variant, "metadata": json.loads(variant["metadata"])}
+            for variant in fields["variants"]
+        ]
     stock = stock or {}
     version = int(item["version"])
     return Product(fields, stock.get("quantities", {}), version, stock.get("moves", {}))

@@ -93,7 +93,7 @@ def move(
         if once:
             once.record(commit, text, after.etag)
         if made:
-            commit.announce("product.updated", {**show(after), "stockMoves": made})
+            commit.announce("product.updated", {**show(after, costs=False), "stockMoves": made})
             if before.quantities.keys() != after.quantities.keys():
                 # It begins to be tracked, which an edit that takes it away would not notice.
                 store.unchanged(commit, before)

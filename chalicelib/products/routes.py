@@ -69,7 +69,8 @@ def list_products() -> Response:
     variants."""
     asked = query(ListProductFields)
     page = store.page(asked.query(), asked.fields)
-    shown = [show(product, asked.fields) for product in page.records]
+    costs = caller().sees_costs
+    shown = [show(product, asked.fields, costs=costs) for product in page.records]
     return reply_page(shown, page)
 
 
@@ -101,7 +102,8 @@ def get(id: str) -> Response:
     """With `fields` there is no ETag."""
     fields = query(ProductFields).fields
     product = store.get(id, fields)
-    return reply(200, show(product, fields), etag=None if fields else product.etag)
+    shown = show(product, fields, costs=caller().sees_costs)
+    return reply(200, shown, etag=None if fields else product.etag)
 
 
 @routes.put(

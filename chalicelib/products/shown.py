@@ -7,8 +7,16 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib import settings
-from chalicelib.products.model import BrowseProducts, ListProducts, Product, ProductStatus
+from chalicelib.products.model import (
+    METADATA,
+    BrowseProducts,
+    ListProducts,
+    Product,
+    ProductStatus,
+)
 from chalicelib.schemas import Sparse, about
+
+COST: Final = "What one piece costs the shop; null: unknown. Readers and events get null."
 
 
 class Variant(TypedDict):
@@ -19,6 +27,9 @@ class Variant(TypedDict):
     sku: Annotated[str | None, about("Stock keeping unit.")]
     price: Annotated[str, about("A decimal amount, in the shop's currency.")]
     stock: Annotated[int | None, about("How many there are; null: not tracked.")]
+    barcode: Annotated[str | None, about("What a scanner reads, such as an EAN.")]
+    cost: Annotated[str | None, about(COST)]
+    metadata: Annotated[dict[str, object], about(METADATA)]
 
 
 class Image(TypedDict):
@@ -56,9 +67,7 @@ class ShownProduct(TypedDict):
     variants: Annotated[list[Variant], about("Variants; there is at least one.")]
     images: Annotated[list[Image], about("Images, the main one first.")]
     seo: Annotated[Seo, about("What search engines show.")]
-    metadata: Annotated[
-        dict[str, object], about("Any data of the shop: JSON up to 16 KB, 28 levels deep.")
-    ]
+    metadata: Annotated[dict[str, object], about(METADATA)]
     createdAt: Annotated[str, about("When it was created.")]
     updatedAt: Annotated[str, about("When it was last changed.")]
 
@@ -74,10 +83,12 @@ class ListProductFields(ListProducts, ProductFields):
     pass
 
 
-def show(product: Product, fields: Collection[str] = ()) -> dict[str, Any]:
-    """The shape of ShownProduct, or these fields of it."""
+def show(product: Product, fields: Collection[str] = (), *, costs: bool = True) -> dict[str, Any]:
+    """The shape of ShownProduct, or these fields of it. Without `costs` each is null."""
     names = [name for name in _SHOWN if name in fields] if fields else _SHOWN
-    return _in_order(names, product, product.variants)
+    if costs:
+        return _in_order(names, product, product.variants)
+    return _in_order(names, product, lambda: [{**v, "cost": None} for v in product.variants()])
 
 
 def _in_order(

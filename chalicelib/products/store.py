@@ -342,9 +342,11 @@ def writes(
     if after and not before:
         _write_skus(commit, after, once)
     if after:
-        commit.announce("product.updated" if before else "product.created", show(after))
+        commit.announce(
+            "product.updated" if before else "product.created", show(after, costs=False)
+        )
     else:
-        commit.announce("product.deleted", show(product))
+        commit.announce("product.deleted", show(product, costs=False))
     stock.edit(commit, before, after, exactly=exactly, otherwise=ProductChanged())
     return commit
 

@@ -13,7 +13,7 @@ from chalicelib.orders.shown import ShownOrder
 from chalicelib.orders.shown import show as show_order
 from chalicelib.products.shown import ShownProduct
 from chalicelib.products.shown import show as show_product
-from chalicelib.request import Role, Routes, query, reply
+from chalicelib.request import Role, Routes, caller, query, reply
 from chalicelib.schemas import QueryParameters, about
 from chalicelib.search import store
 
@@ -47,11 +47,12 @@ def search_everything() -> Response:
     """Orders, products and customers that match all words of `q`: whole matches, such as a number,
     an e-mail address or a SKU, first; then the newest."""
     orders, products, customers = store.find(query(Search).q)
+    costs = caller().sees_costs
     return reply(
         200,
         {
-            "orders": [show_order(order) for order in orders],
-            "products": [show_product(product) for product in products],
+            "orders": [show_order(order, costs=costs) for order in orders],
+            "products": [show_product(product, costs=costs) for product in products],
             "customers": [show_customer(customer) for customer in customers],
         },
     )

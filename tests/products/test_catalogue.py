@@ -374,7 +374,7 @@ def test_a_slug_reused_by_another_product_has_another_etag(shop: Shop) -> None:
 
 def test_a_change_with_more_events_than_an_item_holds_is_refused(shop: Shop) -> None:
     variants = [{"title": f"{n:03d}{'v' * 240}", "stock": 10} for n in range(98)]
-    images = [{"url": f"https://img.example/{'i' * 1_500}/{n}.jpg"} for n in range(100)]
+    images = [{"url": f"https://img.example/{'i' * 1_440}/{n}.jpg"} for n in range(100)]
     new = {"name": "🎁" * 500, "price": 1, "variants": variants, "images": images}
     path = f"/api/admin/products/{shop.post('/api/admin/products', new).json['id']}"
     before = shop.get(path).json

@@ -30,6 +30,8 @@ class BigCommerce(Format):
         "name": ("Name", "Product Name"),
         "physical": ("Type", "Product Type"),
         "sku": ("SKU", "Product Code/SKU"),
+        "barcode": ("GTIN", "UPC/EAN", "Product UPC/EAN", "Global Trade Number"),
+        "cost": ("Cost Price",),
         "options": ("Options",),
         "tracking": ("Inventory Tracking", "Track Inventory"),
         "stock": ("Current Stock", "Current Stock Level"),
@@ -62,7 +64,7 @@ class BigCommerce(Format):
         ("Item Type", "Product Name", "Track Inventory"),
     )
     readings: ClassVar = {"slug": reading.handle_of_address, "category": _categories}
-    unread = ("Cost Price", "Image is Thumbnail", "Image Sort Order", "Product Image {*} - {n}")
+    unread = ("Image is Thumbnail", "Image Sort Order", "Product Image {*} - {n}")
     named = ("name", "sku", "options", "image")
     if_new: ClassVar = {"status": "ACTIVE"}
 

@@ -11,6 +11,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Final
 
+from chalicelib.products.model import BARCODE_CHARACTERS
 from chalicelib.values import money
 
 # Unicode's white space, which the API too removes around texts. Python's also has U+001C to U+001F.
@@ -84,6 +85,7 @@ _DECIMALS: Final = re.compile(r"\d([.,])\d{1,2}(?!\d)(?![.,]\d)")
 # A separator or spaces before the start of a URL, or a separator and spaces, as in "a.jpg, b.jpg".
 _BETWEEN_URLS: Final = re.compile(r"[,;|](?=https?://)|[,;|]?[\s]+(?=\S)|[|;]", re.IGNORECASE)
 _SPACES: Final = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u2019": "'"})
+_WHOLE_BARCODE: Final = re.compile(r"([0-9]{8,14})\.0+")
 _SPOILT: Final = re.compile(r"[+-]?\d(?:[.,]\d+)?[eE]\+?\d{1,2}")
 
 
@@ -112,6 +114,14 @@ _LONGEST: Final = 60
 def text(cell: str) -> str:
     """Line breaks as LF."""
     return cell.replace("\r\n", "\n")
+
+
+def barcode(cell: str) -> str | None:
+    """None for what cannot be one: it is too long, or a spreadsheet has rounded its digits. Exports
+    write 0 where there is none."""
+    whole = _WHOLE_BARCODE.fullmatch(cell) if len(cell) <= _LONGEST else None
+    text = (whole[1] if whole else cell) if cell.strip("0") else ""
+    return None if spoilt(text) or len(text) > BARCODE_CHARACTERS else text
 
 
 def amount(cell: str, shop: Shop) -> str:

@@ -190,6 +190,7 @@ class Format:
         variant.put("sku", "sku")
         for key, (field, value) in self.prices(draft, row).items():
             variant.set(field, key, value)
+        variant.put_extras()
         self.stock(variant, row)
 
     def stock(self, variant: DraftVariant, row: Row) -> None:

@@ -52,7 +52,7 @@ class Magento(Format):
     name = "magento"
     title = "Magento 2 product export"
     table: ClassVar = {
-        **{field: (field,) for field in ("sku", "name", "description", "price", "visibility")},
+        **{field: (field,) for field in ("sku", "name", "price", "cost", "visibility")},
         "description": ("description", "short_description"),
         "view": ("store_view_code",),
         "kind": ("product_type",),

@@ -17,6 +17,8 @@ FIELDS: Final[Mapping[str, str]] = {
     "salePrice": "Reduced price; the other price is then the compare-at price",
     "compareAtPrice": "Price before a reduction",
     "stock": "Pieces in stock",
+    "barcode": "Barcode, such as an EAN",
+    "cost": "What a piece costs the shop",
     "lowStockThreshold": "Stock below which it is low",
     "imageUrl": "Addresses of pictures",
     "imageAlt": "Text of the picture",

@@ -31,6 +31,7 @@ class Medusa(Format):
         "variantTitle": ("Variant Title",),
         "option": ("Variant Option {n} Value", "Option {n} Value"),
         "sku": ("Variant SKU",),
+        "barcode": ("Variant Barcode", "Variant EAN", "Variant UPC"),
         "amounts": ("Variant Price {*}", "Price {*}"),
         "stock": ("Variant Inventory Quantity",),
         "tracked": ("Variant Manage Inventory",),

@@ -8,20 +8,22 @@ from typing import ClassVar
 from chalicelib.imports.csv.groups import name_key
 from chalicelib.imports.formats import cells as reading
 from chalicelib.imports.formats.format import Format
-from chalicelib.imports.formats.product import Draft, DraftVariant
+from chalicelib.imports.formats.product import OF_VARIANT, Draft, DraftVariant
 from chalicelib.imports.formats.sheet import Row, plain
 
 # The columns of the template, in its order.
 COLUMNS = (
     *("slug", "name", "description", "status", "price", "compareAtPrice", "sku", "vendor"),
-    *("type", "tags", "variantTitle", "variantSku", "variantPrice", "stock", "imageUrl"),
-    *("imageAlt", "published", "storefront", "lowStockThreshold", "seoTitle"),
+    *("type", "tags", "variantTitle", "variantSku", "variantPrice", "stock", "barcode", "cost"),
+    *("imageUrl", "imageAlt", "published", "storefront", "lowStockThreshold", "seoTitle"),
     *("seoDescription",),
 )
 # Other names that are unambiguous.
 _SYNONYMS = {
     "name": ("title", "product name"),
     "stock": ("quantity", "qty"),
+    "barcode": ("ean", "gtin", "upc"),
+    "cost": ("cost per item",),
     "image": ("imageUrl", "image", "images", "image urls"),
     "category": ("category", "categories"),
     "vendor": ("brand",),
@@ -102,9 +104,10 @@ class Ours(Format):
         if not (of_variant and row["option"]):
             draft.put(row, "sku", "sku", keep=of_variant)
         if not of_variant:
-            stock = draft.stock(row)
-            if stock is not None:
-                draft.set(row, "stock", "stock", stock)
+            found: tuple[object, ...] = (draft.stock(row), draft.barcode(row), draft.cost(row))
+            for field, value in zip(OF_VARIANT, found, strict=True):
+                if value is not None:
+                    draft.set(row, field, field, value)
 
     def fill(self, draft: Draft, variant: DraftVariant, row: Row) -> None:
         variant.put("variantSku", "sku")
@@ -115,6 +118,7 @@ class Ours(Format):
         price = ("variantPrice", own) if own else self.prices(draft, row).get("price")
         if price:
             variant.set(price[0], "price", price[1])
+        variant.put_extras()
         self.stock(variant, row)
 
 

@@ -36,6 +36,8 @@ class PrestaShop(Format):
         "saleStarts": ("Discount from (yyyy-mm-dd)",),
         "saleEnds": ("Discount to (yyyy-mm-dd)",),
         "sku": ("Reference #", "Reference"),
+        "barcode": ("EAN-13", "EAN13", "UPC", "ISBN"),
+        "cost": ("Wholesale price",),
         "vendor": ("Manufacturer", "Brand"),
         "stock": ("Quantity",),
         "lowStockThreshold": ("Low stock level",),
@@ -57,7 +59,7 @@ class PrestaShop(Format):
     )
     readings: ClassVar = {"category": _categories, "saleStarts": _day, "saleEnds": _day}
     unread = (
-        *("Wholesale price", "Minimal quantity", "Delete existing images (0 = No, 1 = Yes)"),
+        *("Minimal quantity", "Delete existing images (0 = No, 1 = Yes)"),
         *("Unit price", "Show price (0 = No, 1 = Yes)", "Supplier reference #"),
     )
     named = ("id", "name", "sku", "slug", "image")

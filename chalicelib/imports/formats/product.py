@@ -18,6 +18,7 @@ from chalicelib.products.model import MOST_VARIANTS, is_picture
 from chalicelib.values import slugs
 
 slug_of, slug_of_key = slugs.plain, slugs.of_key
+OF_VARIANT: Final = ("stock", "barcode", "cost")
 PRICES: Final = ("price", "variantPrice", "salePrice", "compareAtPrice")
 
 
@@ -26,6 +27,7 @@ class Skipped(StrEnum):
 
     PICTURES = "unusablePictures"
     OTHER_CURRENCY = "otherCurrencyRows"
+    BARCODES = "unusableBarcodes"
 
 
 @dataclass(slots=True)
@@ -33,11 +35,11 @@ class ImportedProduct:
     """What the rows of one product ask for.
 
     `slug`: look the product up by it, then by `values["sku"]`; None: by SKU alone.
-    `values`: the API's product fields that the file gives, and `stock`, that of the only variant.
+    `values`: the API's product fields that the file gives, and OF_VARIANT, of the only variant.
     An absent key leaves the value as it is, None clears it. `images` are merged into those there
     are by url, each at its `position` (from 1) if it has one, `variants` by SKU, then title; a new
     one without a title is called by its SKU.
-    `single`: the product has no options here: sku, price, compareAtPrice and stock are its own and
+    `single`: the product has no options here: sku, price, compareAtPrice, stock … are its own and
     its only variant's; if it has several by now, those of the variant with that SKU.
     `is_master`: that holds only while it has no variants with options, or one with that SKU; else
     nobody can buy it.
@@ -46,7 +48,8 @@ class ImportedProduct:
     `only_updates`: the rows say nothing that could make a product, or a variant, that is not there.
     `no_price`: why a price in the rows is none for the product.
     `errors`: if there are any, the product fails, and nothing of it is to be written.
-    `skipped`: how many pictures cannot be used, and how many rows are another price list.
+    `skipped`: how many pictures and barcodes cannot be used, and how many rows are another price
+    list.
     """
 
     line: int
@@ -228,6 +231,18 @@ class Draft:
         value: str | None = self.read(row, field, lambda cell: cells.amount(cell, self.shop))
         return value
 
+    def barcode(self, row: Row) -> str | None:
+        """None if there is none, or a spreadsheet has taken its digits: it is left out."""
+        text = cells.barcode(row["barcode"])
+        if text is None:
+            self.product.skipped[Skipped.BARCODES] += 1
+        return text or None
+
+    def cost(self, row: Row) -> str | None:
+        """None for 0, too: exports write it where there is none."""
+        cost = self.amount(row, "cost")
+        return cost if cost and Decimal(cost) else None
+
     def stock(self, row: Row, field: str = "stock") -> int | None:
         value: int | None = self.read(row, field, self.counting(row))
         return value
@@ -321,6 +336,15 @@ class DraftVariant:
 
     def read(self, field: str, reading: Callable[[str], object]) -> object:
         return self.draft.read(self.row, field, reading)
+
+    def put_extras(self) -> None:
+        """Set barcode and cost from cells that are not blank."""
+        barcode = self.draft.barcode(self.row)
+        if barcode:
+            self.set("barcode", "barcode", barcode)
+        cost = self.draft.cost(self.row)
+        if cost is not None:
+            self.set("cost", "cost", cost)
 
     def count(self) -> None:
         """Set the stock from a cell that is not blank."""

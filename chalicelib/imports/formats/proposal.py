@@ -21,7 +21,7 @@ SAMPLES: Final = 3
 _LONGEST_SAMPLE: Final = 200
 _OPTIONS: Final = ("option1", "option2", "option3")
 _AMOUNT: Final = re.compile(r"\D{0,4}\s?-?\d[\d.,' ]{0,20}\s?\D{0,4}")
-_AMOUNTS: Final = ("price", "salePrice", "compareAtPrice", "variantPrice")
+_AMOUNTS: Final = ("price", "salePrice", "compareAtPrice", "variantPrice", "cost")
 _MEANT: Final = {"size": "option", "color": "option", "image": "imageUrl", "listPrice": "price"}
 _NAME_LENGTH: Final = 150
 # How far names are that other columns may have better.

@@ -43,6 +43,8 @@ class Shopify(Format):
         "compareAtPrice": ("Compare-at price", "Variant Compare At Price"),
         "tracker": ("Inventory tracker", "Variant Inventory Tracker"),
         "stock": ("Inventory quantity", "Variant Inventory Qty"),
+        "barcode": ("Barcode", "Variant Barcode"),
+        "cost": ("Cost per item",),
         "image": ("Product image URL", "Image Src"),
         "position": ("Image position",),
         "imageAlt": ("Image alt text",),

@@ -15,7 +15,8 @@ class Spree(Format):
     title = "Spree product export"
     table: ClassVar = {
         **{name: (name,) for name in ("slug", "sku", "name", "status", "description", "tags")},
-        **{name: (name,) for name in ("price", "currency")},
+        **{name: (name,) for name in ("price", "currency", "barcode")},
+        "cost": ("cost_price",),
         "seoTitle": ("meta_title",),
         "seoDescription": ("meta_description",),
         "compareAtPrice": ("compare_at_price",),

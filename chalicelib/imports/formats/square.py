@@ -26,6 +26,8 @@ class Square(Format):
         "name": ("Item Name",),
         "variation": ("Variation Name",),
         "sku": ("SKU",),
+        "barcode": ("GTIN",),
+        "cost": ("Default Unit Cost",),
         "description": ("Description",),
         "category": ("Categories", "Category", "Reporting Category"),
         "seoTitle": ("SEO Title",),

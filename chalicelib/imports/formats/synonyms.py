@@ -180,23 +180,29 @@ NAMES: Final = {
         beschreibung, description seo, meta description seo, descripcion seo, meta descripcion,
         descrizione seo, meta descrizione, seo omschrijving, meta omschrijving, descricao seo,
         meta descricao, opis seo, meta opis""",
+    "barcode": """
+        barcode, ean, gtin, upc, isbn, strichcode, code barre, code barres, codigo de barras, codice
+        a barre, codice ean, kod kreskowy, bar code, ean code, ean 13, ean13, gtin 13, upc code,
+        code ean, kod ean, codigo ean, codigo barras, codigo de barra, streepjescode, barcodenummer,
+        gencod""",
+    "cost": """
+        cost, cost price, cost per item, purchase price, wholesale price, unit cost, einkaufspreis,
+        ek, ek preis, prix d'achat, coste, costo, precio de coste, precio de compra, prezzo di
+        acquisto, prezzo di costo, inkoopprijs, kostprijs, custo, preco de custo, cena zakupu,
+        koszt, buying price, prix d'achat ht, inkoop, cena hurtowa, supplier price, preco de compra,
+        prezzo d'acquisto""",
     # Columns that look like known fields and are not: other amounts and numbers.
     "": """
-        id, product id, variant id, item id, cost, cost price, cost per item, purchase price,
-        wholesale price, unit cost, net price, price excl tax, price tax excl, price tax
+        id, product id, variant id, item id, net price, price excl tax, price tax excl, price tax
         excluded, price excl vat, vat, tax, tax rate, tax class, weight, width, height, length,
-        depth, volume, barcode, ean, gtin, upc, isbn, mpn, hs code, country of origin, date,
-        created at, updated at, notes, note, position, einkaufspreis, ek, ek preis, nettopreis,
-        preis netto, vk netto, mwst, steuer, steuersatz, gewicht, breite, hohe, lange, tiefe,
-        strichcode, datum, prix d'achat, prix ht, tva, poids, largeur, hauteur, longueur, code
-        barre, code barres, coste, costo, precio de coste, precio de compra, iva, impuesto,
-        peso, ancho, alto, largo, codigo de barras, fecha, prezzo di acquisto, prezzo di costo,
-        prezzo netto, larghezza, altezza, lunghezza, codice a barre, codice ean, data,
-        inkoopprijs, kostprijs, prijs excl btw, btw, breedte, hoogte, lengte, custo, preco de
-        custo, largura, altura, comprimento, cena zakupu, cena netto, koszt, stawka vat, waga,
-        szerokosc, wysokosc, dlugosc, kod kreskowy, rating, reviews, url, link, product url,
-        sold, sales, minimum quantity, min qty, max qty, order quantity, incoming, committed,
-        reserved, minimum order""",
+        depth, volume, mpn, hs code, country of origin, date, created at, updated at, notes, note,
+        position, nettopreis, preis netto, vk netto, mwst, steuer, steuersatz, gewicht, breite,
+        hohe, lange, tiefe, datum, prix ht, tva, poids, largeur, hauteur, longueur, iva, impuesto,
+        peso, ancho, alto, largo, fecha, prezzo netto, larghezza, altezza, lunghezza, data, prijs
+        excl btw, btw, breedte, hoogte, lengte, largura, altura, comprimento, cena netto, stawka
+        vat, waga, szerokosc, wysokosc, dlugosc, rating, reviews, url, link, product url, sold,
+        sales, minimum quantity, min qty, max qty, order quantity, incoming, committed, reserved,
+        minimum order""",
 }
 
 # Words that do not change a column's meaning: `Product price (EUR)` is a price.

@@ -46,6 +46,8 @@ class Wix(Format):
         "vendor": ("brand",),
         "category": ("collection",),
         "sku": ("sku",),
+        "barcode": ("barcode",),
+        "cost": ("cost",),
         "price": ("price",),
         "surcharge": ("surcharge",),
         "compareAtPrice": ("strikethroughPrice",),

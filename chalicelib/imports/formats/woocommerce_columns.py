@@ -7,6 +7,10 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     "id": ("ID",),
     "kind": ("Type", "Typ", "Tipo", "Тип"),
     "sku": ("SKU", "Artikelnummer", "UGS", "COD", "REF", "Артикул"),
+    "barcode": tuple(
+        f"GTIN, UPC, EAN{word} ISBN"
+        for word in (" or", " oder", " ou", " o", " of", " lub", " eller", " или")
+    ),
     "name": ("Name", "Nom", "Nombre", "Nome", "Naam", "Nazwa", "Namn", "Имя"),
     "publication": (
         *("Published", "Veröffentlicht", "Publié", "Publicado", "Pubblicato", "Gepubliceerd"),

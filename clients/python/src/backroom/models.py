@@ -627,6 +627,12 @@ class CreateVariant(TypedDict):
     """A decimal amount, in the shop's currency."""
     stock: NotRequired[int | None]
     """How many there are; null: not tracked."""
+    barcode: NotRequired[str | None]
+    """What a scanner reads, such as an EAN."""
+    cost: NotRequired[Amount | None]
+    """What one piece costs the shop; a decimal amount."""
+    metadata: NotRequired[dict[str, Any] | None]
+    """Any data of the shop: JSON up to 16 KB, 28 levels deep."""
 
 
 class CreateWebhook(TypedDict):
@@ -1492,6 +1498,8 @@ class LineItem(TypedDict):
     """How many pieces."""
     price: str
     """Of one piece, when the line was added."""
+    cost: str | None
+    """What one piece costs the shop; null: unknown. Readers and events get null."""
     discount: Discount | None
     """What is taken off the line."""
     total: str
@@ -2640,6 +2648,12 @@ class Variant(TypedDict):
     """A decimal amount, in the shop's currency."""
     stock: int | None
     """How many there are; null: not tracked."""
+    barcode: str | None
+    """What a scanner reads, such as an EAN."""
+    cost: str | None
+    """What one piece costs the shop; null: unknown. Readers and events get null."""
+    metadata: dict[str, Any]
+    """Any data of the shop: JSON up to 16 KB, 28 levels deep."""
 
 
 class VariantInput(TypedDict):
@@ -2653,6 +2667,12 @@ class VariantInput(TypedDict):
     """A decimal amount, in the shop's currency."""
     stock: NotRequired[int | None]
     """How many there are; null: not tracked."""
+    barcode: NotRequired[str | None]
+    """What a scanner reads, such as an EAN."""
+    cost: NotRequired[Amount | None]
+    """What one piece costs the shop; a decimal amount."""
+    metadata: NotRequired[dict[str, Any] | None]
+    """Any data of the shop: JSON up to 16 KB, 28 levels deep."""
     id: NotRequired[str | None]
     """Identifier."""
 

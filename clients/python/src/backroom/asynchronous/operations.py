@@ -462,7 +462,8 @@ class AsyncOperations:
     async def get_job(self, id: str, *, timeout: float | None = None) -> ImportJob | Job:
         """Get a job.
 
-        Its progress, and the first 100 errors; an import's report has all.
+        Its progress, and the first 100 errors; an import's report has all. A Reader gets no
+        preview and no `downloadUrl`, because what products cost may be in them.
 
         `GET /api/admin/jobs/{id}`, from the role READER on.
         """
