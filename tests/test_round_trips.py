@@ -83,6 +83,13 @@ def requests(shop: Shop) -> Iterator[tuple[str, Send]]:
     cash = {"amount": "0.01", "method": "CASH"}
     yield "take a payment", lambda: shop.post(f"{money}/payments", cash)
     yield "refund an amount", lambda: shop.post(f"{money}/refunds", cash)
+    theirs = shop.post(orders, {**sent, "externalId": "E-1"}).json["externalId"]
+    yield "list orders by external id", lambda: shop.get(f"{orders}?externalId={theirs}")
+    numbers = iter(range(1_000_000))
+    yield (
+        "place an order, external id",
+        lambda: shop.post(orders, {**sent, "externalId": f"N-{next(numbers)}"}),
+    )
     yield "change an order", lambda: shop.patch(f"{orders}/{order['id']}", {"note": "x"})
 
 

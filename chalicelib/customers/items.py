@@ -17,11 +17,12 @@ from collections.abc import Iterable
 from chalicelib import listing
 from chalicelib.customers.model import EDITABLE, KIND, Customer, EmailTaken
 from chalicelib.customers.shown import of_order, show
+from chalicelib.listing import external_ids
 from chalicelib.storage import table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr, Condition
-from chalicelib.values import ids
+from chalicelib.values import ids, metadata
 
 
 class CustomerChanged(Exception):
@@ -43,10 +44,11 @@ def lock_key(email: str) -> Key:
 def insert(commit: Commit, customer: Customer, **room: int) -> None:
     if customer.email:
         _put_lock(commit, customer.email, customer, table.absent)
+    external_ids.change(commit, customer.id, {}, external_ids.held("customer", customer.fields))
     index = listing.change(commit, KIND, customer.id, None, customer.index, **room)
     assert index is not None
     pk, sk = record_key(customer.id)
-    item = {"pk": pk, "sk": sk, **customer.fields, "version": customer.version}
+    item = {"pk": pk, "sk": sk, **metadata.stored(customer.fields), "version": customer.version}
     commit.put({**item, "index": index.stored()}, when=table.absent)
     commit.announce("customer.created", show(customer))
 
@@ -72,6 +74,7 @@ def write(
         _move_lock(commit, before, after, [before.id, *holders])
     elif after.email and of_order(after) != of_order(before):
         _put_lock(commit, after.email, after, Attr("id").eq(after.id))
+    _move_external_id(commit, before, after, holders)
     new_index = after.index if after else None
     index = listing.change(commit, KIND, before.id, before.index, new_index)
     if after is None:
@@ -84,7 +87,8 @@ def write(
         commit.announce("customer.deleted", show(before))
         return
     assert index is not None
-    fields = {name: after.fields[name] for name in (*EDITABLE, "updatedAt")}
+    shown = metadata.stored(after.fields)
+    fields = {name: shown[name] for name in (*EDITABLE, "updatedAt")}
     more = {name: after.fields[name] for name in ("erasedAt", "merged") if name in after.fields}
     commit.update(
         record_key(after.id),
@@ -111,6 +115,15 @@ def _move_lock(
         _put_lock(commit, after.email, after, free)
     if old and old != new:
         commit.delete(old, when=free, otherwise=CustomerChanged())
+
+
+def _move_external_id(
+    commit: Commit, before: Customer, after: Customer | None, holders: Iterable[str]
+) -> None:
+    """Of a customer that was merged, the other one may have it by now."""
+    old = external_ids.held("customer", before.fields)
+    new = external_ids.held("customer", after.fields) if after else {}
+    external_ids.change(commit, before.id, old, new, holders=holders)
 
 
 def _put_lock(commit: Commit, email: str, customer: Customer, when: Condition) -> None:

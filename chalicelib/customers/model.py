@@ -10,17 +10,22 @@ from typing import Annotated, Any, ClassVar, Final
 from pydantic import AfterValidator, Field, model_validator
 
 from chalicelib import listing
+from chalicelib.listing import external_ids
+from chalicelib.listing.external_ids import ExternalId
 from chalicelib.problems import Conflict, Invalid
 from chalicelib.schemas import Choice, Stripped, Walk, about, not_empty
 from chalicelib.storage.attributes import Item
-from chalicelib.values import addresses, ids, money
+from chalicelib.values import addresses, ids, metadata, money
 from chalicelib.values.addresses import AddressInput, Phone, Text
+from chalicelib.values.metadata import ABOUT as METADATA
+from chalicelib.values.metadata import Metadata
 
 # Together with an order's this must leave room in a transaction: see `orders/model.py`.
 KIND: Final = listing.Kind(
     "customer",
     several="tag",
     orders=("name",),
+    identified=("customer",),
 )
 MOST_ADDRESSES: Final = 20
 _MOST_DIGITS: Final = 20  # of a phone number that are searchable
@@ -63,7 +68,7 @@ class OrderCustomerInput(Stripped):
 
     read_only: ClassVar[frozenset[str]] = frozenset(
         {"createdAt", "updatedAt", "ordersCount", "totalSpent", "defaultAddressId", "erasedAt"}
-        | {"company", "note", "tags", "addresses"}
+        | {"company", "note", "tags", "addresses", "externalId", "metadata"}
     )
 
     id: Annotated[
@@ -110,6 +115,8 @@ class _Editable(Stripped):
     default_address_id: Annotated[
         str | None, Field(max_length=60, description="Default: the first one")
     ] = None
+    external_id: Annotated[ExternalId | None, about(external_ids.ABOUT)] = None
+    metadata: Annotated[Metadata | None, about(METADATA)] = None
 
 
 class NewCustomer(_Editable):
@@ -146,6 +153,7 @@ class ListCustomers(Walk):
         AfterValidator(_bare),
     ] = ""
     tag: Annotated[str, Field(max_length=100, description="One of the customer's tags")] = ""
+    external_id: Annotated[ExternalId, Field(description=external_ids.FILTER)] = ""
     sort: Annotated[CustomerSort, about("The order of the list.")] = CustomerSort.NEWEST
 
     def query(self) -> listing.Query:
@@ -158,6 +166,7 @@ class ListCustomers(Walk):
             self.cursor,
             order="name" if by_name else "",
             forward=by_name,
+            external_id=self.external_id,
         )
 
 
@@ -174,6 +183,8 @@ _EMPTY: Final[Mapping[str, object]] = {
     "tags": [],
     "addresses": [],
     "defaultAddressId": None,
+    "externalId": None,
+    "metadata": {},
 }
 EDITABLE: Final = tuple(_EMPTY)
 
@@ -300,6 +311,8 @@ def _edited(
     fields = {name: None if value == "" else value for name, value in given.items()}
     if "tags" in fields:
         fields["tags"] = list(dict.fromkeys(fields["tags"] or ()))
+    if "metadata" in fields:
+        fields["metadata"] = fields["metadata"] or {}
     default = fields.pop("defaultAddressId", before["defaultAddressId"])
     names: dict[str, str] = {}  # of a copy: the ids that were sent, and the new ones
     kept = before["addresses"]
@@ -325,10 +338,16 @@ def _edited(
     return {**fields, "defaultAddressId": own_default}
 
 
+_SINGLE: Final = (
+    *("email", "firstName", "lastName", "company", "phone", "defaultAddressId"),
+    *("externalId", "metadata"),
+)
+
+
 def merged(into: Customer, other: Customer, now: str) -> tuple[Customer, int]:
     """The customer with another's values for what it lacks, and how many addresses did not fit."""
     fields = dict(into.fields)
-    for name in ("email", "firstName", "lastName", "company", "phone", "defaultAddressId"):
+    for name in _SINGLE:
         fields[name] = fields[name] or other.fields[name]
     # First and last name are not mixed from two people.
     if into.fields["firstName"] or into.fields["lastName"]:
@@ -384,6 +403,6 @@ def _more_texts(fields: Mapping[str, Any]) -> list[str]:
 
 def read(item: Item) -> Customer:
     fields = {name: value for name, value in item.items() if name not in {"pk", "sk", "version"}}
-    fields = {**_EMPTY, "ordersCount": 0, "totalSpent": Decimal(0), **fields}
+    fields = {**_EMPTY, "ordersCount": 0, "totalSpent": Decimal(0), **metadata.unstored(fields)}
     fields.setdefault("updatedAt", fields.get("createdAt"))  # until now nothing changed one
     return Customer(fields, int(item.get("version", 0)))

@@ -8,9 +8,11 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.customers.model import Customer, ListCustomers
+from chalicelib.listing import external_ids
 from chalicelib.schemas import Sparse, about
 from chalicelib.values import money
 from chalicelib.values.addresses import Address
+from chalicelib.values.metadata import ABOUT as METADATA
 
 
 class OrderCustomer(TypedDict):
@@ -44,6 +46,8 @@ class ShownCustomer(TypedDict):
         list[CustomerAddress], about("Where parcels and bills may go, at most 20.")
     ]
     defaultAddressId: Annotated[str | None, about("Id of the default address.")]
+    externalId: Annotated[str | None, about(external_ids.ABOUT)]
+    metadata: Annotated[dict[str, object], about(METADATA)]
     ordersCount: Annotated[int, Field(description="Orders that are not cancelled")]
     totalSpent: Annotated[str, Field(description="Sum of the totals of orders that are paid")]
     createdAt: Annotated[str, about("When it was created.")]

@@ -29,6 +29,7 @@ from chalicelib.customers.model import (
     read,
 )
 from chalicelib.customers.shown import of_order, text_of
+from chalicelib.listing import external_ids
 from chalicelib.problems import Busy, Conflict, Invalid, NotFound, PreconditionFailed
 from chalicelib.storage import table
 from chalicelib.storage.attributes import Item, Key
@@ -318,6 +319,9 @@ def absorb(source_id: str, into_id: str, job_id: str) -> int:
 
 def _remove_merged(source: Customer, into_id: str, job_id: str, left: int) -> None:
     into = get(into_id)
+    if external_ids.records(["customer"], source.fields["externalId"] or "") != [source.id]:
+        # The other customer has taken it.
+        source = Customer({**source.fields, "externalId": None}, source.version)
     table.batch_write(_merged_item(id, into_id) for id in source.merged)
     commit = Commit()
     kept = (into.email or "").lower() == (source.email or "").lower()

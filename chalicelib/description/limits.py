@@ -14,7 +14,7 @@ from chalicelib.products import model as products
 from chalicelib.request import parse, rate, routes, size
 from chalicelib.safe_post import destination, response, wire
 from chalicelib.storage import idempotency
-from chalicelib.values import money
+from chalicelib.values import metadata, money
 from chalicelib.webhooks import model as webhooks
 
 _INTRODUCTION: Final = (
@@ -44,8 +44,9 @@ _LIMITS: Final = {
     "results that the storefront's pages reach": products.DEEPEST_PUBLIC,
     "bytes of a product": products.LARGEST_PRODUCT,
     "bytes of its `description`": products.LARGEST_DESCRIPTION,
-    "bytes of its `metadata`": products.LARGEST_METADATA,
-    "levels in its `metadata`": products.DEEPEST_METADATA,
+    "bytes of any `metadata`": metadata.LARGEST,
+    "levels in any `metadata`": metadata.LEVELS,
+    "external ids that one write of a product sets or clears": products.MOST_EXTERNAL_IDS,
     "variants of a product": products.MOST_VARIANTS,
     "bytes of its search words": listing.MOST_WORD_BYTES,
     "pieces in stock": products.MOST_STOCK,

@@ -84,6 +84,7 @@ def _order_rows(order: Mapping[str, Any]) -> Iterator[list[object]]:
     customer = order["customer"] or {}
     whole = {name: order[name] for name in _PLAIN} | {"tags": listed(order["tags"])}
     whole |= {name: _amount(order[name]) for name in ("deposit", "discount")}
+    whole["metadata"] = _flat(order["metadata"])
     whole["balanceDue"] = Decimal(order["balanceDue"])  # may be negative
     whole |= {column: customer.get(name) for name, column in _CUSTOMER.items()}
     for column, (name, part) in _ADDRESSES.items():
@@ -112,7 +113,9 @@ def _customer_row(customer: Mapping[str, object]) -> list[object]:
 def _flat(value: object) -> object:
     if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
         return listed(value)
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
+    if isinstance(value, list | dict):
+        return json.dumps(value, ensure_ascii=False) if value else None
+    return value
 
 
 def _json(shown: Mapping[str, object]) -> bytes:

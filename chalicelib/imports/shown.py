@@ -169,6 +169,10 @@ def _warnings(job: ImportJob) -> list[ImportNotice]:
 
 _SKIPPED: Final = {
     Skipped.PICTURES: ("pictures_skipped", "Pictures without an address that can be used, skipped"),
+    Skipped.BARCODES: (
+        "barcodes_skipped",
+        "Barcodes that are too long, or that a spreadsheet has rounded, skipped",
+    ),
     Skipped.OTHER_CURRENCY: (
         "other_currency",
         "Rows in another currency than the shop's, which are another price list, skipped",

@@ -7,6 +7,7 @@ Nothing is indexed later.
 - writing: `entries`
 - reading: `query` (what is asked), `pages`, `positions` (what to read), `lists` (which list serves
   the filters), `search`, `lookup` (exact texts), `best` (best matches), `counts` (totals), `cursor`
+- ids of other systems: `external_ids`
 - maintenance: `recount` (checks totals), `move` and `formats` (to another index), `leftovers`
 """
 

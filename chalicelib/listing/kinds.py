@@ -62,6 +62,8 @@ class Kind:
     `since`: the format that introduced a facet, a combined list or an order (`*<order>`), if it was
     not the first. A new one takes the next number, and keeps it; a facet has one number.
 
+    `identified`: whose external ids find a record (`external_ids.py`).
+
     `summed`: a facet that is an amount or "": the cells of the whole kind add it up.
 
     `inside`: how many words and values of a record are written with it; `room`: how many changes
@@ -77,6 +79,7 @@ class Kind:
     orders: tuple[str, ...] = ()
     since: Mapping[str, int] = field(default_factory=dict)
     summed: str = ""
+    identified: tuple[str, ...] = ()
     inside: int = 34
     room: int = 68
 

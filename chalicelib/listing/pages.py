@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Generic
 
-from chalicelib.listing import cursor, words
+from chalicelib.listing import cursor, external_ids, words
 from chalicelib.listing.counts import Where, counts, places
 from chalicelib.listing.cursor import Cursor
+from chalicelib.listing.index import Index
 from chalicelib.listing.kinds import Kind
 from chalicelib.listing.positions import Listing, id_of
 from chalicelib.listing.query import Load, Query, R, key_parts
@@ -58,18 +59,16 @@ def page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
     if any(not accepted for accepted in where.values()):
         return Page([], 0, start.page, query.limit)
     terms = words.terms(query.search)
+    if query.external_id:
+        known = load(external_ids.records(kind.identified, query.external_id))
+        return page_of(kind, query, (one for one in known if _fits(one.index, query, where, terms)))
     one = Listing(kind, query, where, start.position or None, load)
     found = one.searched(terms) if terms else one.browsed()
     ids = [id_of(position) for position in found.positions]
     follows = Cursor(found.positions[-1], start.page + 1) if found.follows else None
     kept = load(ids) if ids else []
     if where or terms or query.between:
-        indexed = [(record, record.index) for record in kept]
-        kept = [
-            record
-            for record, index in indexed
-            if index.matches(where, terms) and query.between.holds(index.sort)
-        ]
+        kept = [record for record in kept if _fits(record.index, query, where, terms)]
     next_ = follows.text(asked) if follows else None
 
     def after(number: int) -> str:
@@ -78,6 +77,10 @@ def page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
 
     by_cursor = after if query.cursor else None
     return Page(kept, found.total, start.page, query.limit, next_, found.at_least, by_cursor)
+
+
+def _fits(index: Index, query: Query, where: Where, terms: Iterable[str]) -> bool:
+    return index.matches(where, terms) and query.between.holds(index.sort)
 
 
 def page_of(kind: Kind, query: Query, records: Iterable[R]) -> Page[R]:
@@ -109,4 +112,5 @@ def _asked(kind: Kind, query: Query, where: Where) -> dict[str, object]:
         "search": words.terms(query.search),
         "between": [query.between.first, query.between.end],
         "order": [query.order, query.forward],
+        **({"externalId": query.external_id} if query.external_id else {}),
     }

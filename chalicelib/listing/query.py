@@ -32,7 +32,7 @@ class Query:
     `where`: facet → accepted values; all facets must match. `between`: the range of sorts. `order`:
     one of the kind's, or by sort if empty; `forward`: lowest first. `page`: counted from the
     beginning, or `cursor`: `next` of an earlier page, or `*` to start. `deepest`: how many results
-    can be paged through. `counted`: whether the total is needed.
+    can be paged through. `counted`: whether the total is needed. `external_id`: only of those.
     """
 
     where: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -45,6 +45,7 @@ class Query:
     forward: bool = False
     deepest: int | None = None
     counted: bool = True
+    external_id: str = ""
 
     @property
     def offset(self) -> int:
@@ -54,7 +55,7 @@ class Query:
         """The fields to load so that these can be shown; none: all. With `index`, if records are
         compared with the request."""
         fields = tuple(shown)
-        compares = self.where or self.search or self.between or self.order
+        compares = self.where or self.search or self.between or self.order or self.external_id
         return (*fields, "index") if fields and compares else fields
 
 

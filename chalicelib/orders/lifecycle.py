@@ -74,6 +74,8 @@ def placed(
         **payments.empty(),
         "note": new.note or None,
         "tags": _once_each(new.tags),
+        "externalId": new.external_id or None,
+        "metadata": new.metadata or {},
         "trackingNumber": None,
         "orderDate": new.dated or now,
         "paidAt": None,
@@ -164,6 +166,8 @@ def changed(order: Order, asked: OrderChange, by: str, now: str) -> Order:
         moved = payment_step(status, start, PaymentStatus(payment), has_records=has_records)
         if moved is not start:
             fields = _implied(fields, moved, by, now)
+    if fields["metadata"] != order.fields["metadata"]:
+        return _grown(order, fields, by, now)
     return _after(order, fields, by, now)
 
 
@@ -207,7 +211,7 @@ def _grown(order: Order, fields: dict[str, Any], by: str, now: str) -> Order:
     after = _after(order, fields, by, now)
     kept = {name: value for name, value in show(after).items() if name not in _GROWING}
     if len(json.dumps(kept, ensure_ascii=False).encode()) > LARGEST_GROWN:
-        message = f"The order's records would exceed {LARGEST_GROWN:,} bytes. Shorten the notes."
+        message = f"The order would exceed {LARGEST_GROWN:,} bytes. Shorten notes or metadata."
         raise Invalid(message, code="too_large")
     return after
 
@@ -239,6 +243,8 @@ def _cleaned(given: Mapping[str, Any]) -> dict[str, object]:
         fields[name] = str(fields[name])
     if "tags" in fields:
         fields["tags"] = _once_each(fields["tags"])
+    if "metadata" in fields:
+        fields["metadata"] = fields["metadata"] or {}
     for name in fields.keys() & set(ADDRESSES):
         fields[name] = addresses.stored(given[name]) if given[name] else None
     return fields

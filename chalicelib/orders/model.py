@@ -23,6 +23,8 @@ from pydantic.json_schema import SkipJsonSchema
 
 from chalicelib import listing
 from chalicelib.customers.model import OrderCustomerInput, searchable
+from chalicelib.listing import external_ids
+from chalicelib.listing.external_ids import ExternalId
 from chalicelib.products.model import Price, ShopCurrency
 from chalicelib.schemas import (
     Choice,
@@ -36,8 +38,10 @@ from chalicelib.schemas import (
     upper,
 )
 from chalicelib.storage.attributes import Item
-from chalicelib.values import clock, timezone
+from chalicelib.values import clock, metadata, timezone
 from chalicelib.values.addresses import AddressInput
+from chalicelib.values.metadata import ABOUT as METADATA
+from chalicelib.values.metadata import Metadata
 
 MOST_LINES: Final = 200
 MOST_PRODUCTS: Final = 60
@@ -67,6 +71,7 @@ KIND: Final = listing.Kind(
     under=("source", "salesRepId"),
     listed=("status", "source", "paymentStatus", "salesRepId", "customerId"),
     several="tag",
+    identified=("order",),
 )
 
 
@@ -374,6 +379,8 @@ class NewOrder(Stripped):
     deposit: Annotated[DepositInput | None, about("What begins production; null: none.")] = None
     note: Annotated[Note | None, about("Free text about it.")] = None
     tags: Annotated[Tags | None, about("Words to find it by.")] = None
+    external_id: Annotated[ExternalId | None, about(external_ids.ABOUT)] = None
+    metadata: Annotated[Metadata | None, about(METADATA)] = None
     order_date: Annotated[Date | None, Field(description="At most 24 hours ahead.")] = None
     processed_at: Annotated[Date | None, Field(description="The same as orderDate.")] = None
 
@@ -419,6 +426,8 @@ class OrderChange(Stripped):
     billing_address: Annotated[
         AddressInput | None, Field(description="Until the order is DELIVERED.")
     ] = None
+    external_id: Annotated[ExternalId | None, about(external_ids.ABOUT)] = None
+    metadata: Annotated[Metadata | None, about(METADATA)] = None
 
     _not_empty = model_validator(mode="after")(not_empty)
 
@@ -558,6 +567,7 @@ class ListOrders(Walk):
         str, Field(max_length=64, description="Employee who sold it, `emp_…`; null: none.")
     ] = ""
     tag: Annotated[str, Field(max_length=50, description="One of the order's tags")] = ""
+    external_id: Annotated[ExternalId, Field(description=external_ids.FILTER)] = ""
     from_: Annotated[
         Period,
         Field(alias="from", description="Order date: a day of the shop, or a time"),
@@ -577,6 +587,7 @@ class ListOrders(Walk):
             self.cursor,
             between=self.between(),
             forward=self.sort is OrderSort.OLDEST,
+            external_id=self.external_id,
         )
 
     def where(self) -> dict[str, frozenset[str]]:
@@ -704,7 +715,7 @@ def room(fields: Mapping[str, Any], *, is_new: bool, more: int) -> tuple[int, in
 
 def stored(order: Order) -> Item:
     """The record's attributes, without its keys."""
-    return {**order.fields, "version": order.version}
+    return {**metadata.stored(order.fields), "version": order.version}
 
 
 def read(item: Item) -> Order:
@@ -713,4 +724,4 @@ def read(item: Item) -> Order:
     fields = {**dict.fromkeys(ADDRESSES), **fields}
     if fields.get("customer"):
         fields["customer"] = {"phone": None, **fields["customer"]}
-    return Order(fields, int(item["version"]))
+    return Order(metadata.unstored(fields), int(item["version"]))

@@ -63,13 +63,15 @@ def list_orders() -> Response:
     role=Role.STAFF,
     body=NewOrder,
     answers={201: ShownOrder},
+    problems=[Conflict],
     headers=IDEMPOTENT,
     reads_first=True,
 )
 def create() -> Response:
     """Takes stock, or is refused: 422 `insufficient_stock` names the lines. With
-    `paymentStatus` PAID it starts as PAID. Emits order.created, and order.paid, customer.created,
-    inventory.low where they apply."""
+    `paymentStatus` PAID it starts as PAID. 409 `external_id_taken` has the `id` of the order that
+    has the `externalId`. Emits order.created, and order.paid, customer.created, inventory.low where
+    they apply."""
     new, once = body_once(NewOrder)
     order, text = store.place(new, caller().name, once)
     return reply_text(201, text, etag=order.etag)
@@ -97,7 +99,7 @@ def get(id: str) -> Response:
     role=Role.STAFF,
     body=OrderChange,
     answers={200: ShownOrder},
-    problems=[NotFound, PreconditionFailed],
+    problems=[NotFound, Conflict, PreconditionFailed],
     reads_first=True,
 )
 def update(id: str) -> Response:

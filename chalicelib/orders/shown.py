@@ -7,12 +7,14 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.customers.shown import OrderCustomer
+from chalicelib.listing import external_ids
 from chalicelib.orders import transactions
 from chalicelib.orders.model import ListOrders, Order, OrderStatus, PaymentStatus, RefundStatus
 from chalicelib.orders.payments import shown as record
 from chalicelib.products.shown import COST
 from chalicelib.schemas import Choice, Sparse, about
 from chalicelib.values.addresses import Address
+from chalicelib.values.metadata import ABOUT as METADATA
 
 # For other slices.
 ListTransactions = transactions.ListTransactions
@@ -230,6 +232,8 @@ class ShownOrder(TypedDict):
     note: Annotated[str | None, about("Free text about it.")]
     tags: Annotated[list[str], about("Words to find it by.")]
     trackingNumber: Annotated[str | None, about("Of the parcel; null: none is known.")]
+    externalId: Annotated[str | None, about(external_ids.ABOUT)]
+    metadata: Annotated[dict[str, object], about(METADATA)]
     orderDate: Annotated[str, about("When it was ordered; may be in the past.")]
     paidAt: Annotated[str | None, Field(description="When it was first paid.")]
     shippedAt: Annotated[str | None, about("When it was shipped; null: it is not.")]

@@ -13,6 +13,7 @@ from typing import Final
 from chalicelib import deadline, listing, settings
 from chalicelib.customers import store as customers
 from chalicelib.customers.model import Customer, EmailTaken, OrderCustomerInput
+from chalicelib.listing import external_ids
 from chalicelib.listing.counts import counts, places
 from chalicelib.listing.lookup import holding
 from chalicelib.orders import (
@@ -184,9 +185,12 @@ def _place(
     keys = [key for id in wanted for key in products.keys(id)]
     keys += [customers.key(new.customer)] if new.customer else []
     keys += [NUMBERS, *([once.key] if once else [])]
+    keys += [external_ids.key("order", new.external_id)] if new.external_id else []
     items = table.batch_get(keys)
     if once:
         once.judge(items.get(once.key))
+    if new.external_id:
+        external_ids.refuse_taken("order", new.external_id, items)
     now = clock.iso(clock.now())
     found = {id: product for id in wanted if (product := products.from_items(id, items))}
     customer = customers.from_items(new.customer, items) if new.customer else None
@@ -594,7 +598,8 @@ def _write(commit: Commit, before: Order | None, after: Order | None) -> None:
     assert order is not None
     unchanged = Attr("version").eq(before.version) if before else table.absent
     pk, sk = _key(order.id)
-    more = transactions.written(before, after)
+    old_ids, new_ids = (external_ids.held("order", o.fields) if o else {} for o in (before, after))
+    more = transactions.written(before, after) + external_ids.writes(old_ids, new_ids)
     inside, room = room_of(order.fields, is_new=before is None, more=more)
     index = listing.change(
         commit,
@@ -610,6 +615,7 @@ def _write(commit: Commit, before: Order | None, after: Order | None) -> None:
         commit.put(item, when=unchanged, otherwise=OrderChanged())
     else:
         commit.delete((pk, sk), when=unchanged, otherwise=OrderChanged())
+    external_ids.change(commit, order.id, old_ids, new_ids)
     sales.count(commit, before, after)
     transactions.write(commit, before, after)
     if after:

@@ -31,7 +31,7 @@ def refuse_too_much(rows: Sequence[NewProduct | Problem]) -> None:
 def _parts(given: Mapping[str, Any]) -> int:
     variants, tags = given.get("variants") or [], given.get("tags") or []
     texts = [given["name"], given.get("vendor"), given.get("sku"), *tags]
-    texts += [variant.get(name) for variant in variants for name in ("title", "sku")]
+    texts += [variant.get(name) for variant in variants for name in ("title", "sku", "barcode")]
     return len(variants) + len(tags) + len(words.words(filter(None, texts)))
 
 

@@ -39,6 +39,7 @@ _CLEARED: dict[str, Any] = {
     "images": [],
     "seo": {"title": None, "description": None},
     "lowStockThreshold": LOW_STOCK,
+    "externalId": None,
     "metadata": {},
 }
 
@@ -147,6 +148,9 @@ def _variants(
             variant = _merged(wanted, known[id], shown[id], is_priced)
         if variant["title"] is None:
             raise Invalid.field(f"variants.{place}.title", "required", "is required")
+        if variant["externalId"] and variant["externalId"] in {v["externalId"] for v in variants}:
+            at = f"variants.{place}.externalId"
+            raise Invalid.field(at, "duplicate", "is another variant's of this product")
         variants.append(variant)
         stock = product.quantities.get(variant["id"]) if product else None
         stock = wanted.get("stock", stock)

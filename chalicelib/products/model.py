@@ -3,7 +3,6 @@
 Stored and shown names are the same, in camelCase, so that a record reads like the API.
 """
 
-import json
 import re
 import zlib
 from collections.abc import Iterable, Mapping
@@ -15,10 +14,13 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from typing_extensions import TypeAliasType
 
 from chalicelib import listing, settings
+from chalicelib.listing import external_ids
+from chalicelib.listing.external_ids import ExternalId, Holder
 from chalicelib.schemas import Choice, Several, Stripped, Walk, about, length
 from chalicelib.storage.attributes import Item
-from chalicelib.validation import DEEPEST, depth
-from chalicelib.values import money
+from chalicelib.values import metadata, money
+from chalicelib.values.metadata import ABOUT as METADATA
+from chalicelib.values.metadata import Metadata
 
 MOST_VARIANTS: Final = 500
 BARCODE_CHARACTERS: Final = 50
@@ -29,18 +31,19 @@ LARGEST_BULK: Final = 6_000_000  # bytes of such a body: Lambda takes 6 MB of ev
 # product and 4 a KB: 80,000 at most, which a new table takes in 20 of the function's 28 seconds.
 MOST_PARTS: Final = 30_000
 LARGEST_DESCRIPTION: Final = 32_768  # bytes
-LARGEST_METADATA: Final = 16_384  # bytes of JSON
 LARGEST_PRODUCT: Final = 200_000  # bytes of JSON: DynamoDB takes 400 KB, index and events included
 LOW_STOCK: Final = 5
 MOST_STOCK: Final = 1_000_000_000
 DEEPEST_PUBLIC: Final = 10_000  # results that the public may page through
-# Less than a body may be, because a body can hold products in lists and objects of its own.
-DEEPEST_METADATA: Final = DEEPEST - 4
 DEFAULT_VARIANT: Final = "Default"
-METADATA: Final = "Any data of the shop: JSON up to 16 KB, 28 levels deep."
 PUBLISHED: Final = {True: "yes", False: "no"}
 # What a variant has besides its title, SKU and price, and its value where it has none.
-VARIANT_EXTRAS: Final[Mapping[str, Any]] = {"barcode": None, "cost": None, "metadata": {}}
+VARIANT_EXTRAS: Final[Mapping[str, Any]] = {
+    **dict.fromkeys(("barcode", "cost", "externalId")),
+    "metadata": {},
+}
+# Ids of other systems that one write of a product may set or clear, for itself and its variants.
+MOST_EXTERNAL_IDS: Final = 60
 
 
 class ProductStatus(Choice):
@@ -65,6 +68,7 @@ KIND: Final = listing.Kind(
     },
     several="tag",
     orders=("name", "updated"),
+    identified=("product", "variant"),
 )
 
 
@@ -105,23 +109,6 @@ def _description(value: str) -> str:
     return value
 
 
-def _metadata(value: dict[str, object]) -> dict[str, object]:
-    text = json.dumps(value, ensure_ascii=False, default=_as_number)
-    if depth(text) > DEEPEST_METADATA:
-        raise ValueError(f"must be nested at most {DEEPEST_METADATA} levels deep")
-    if len(text.encode()) > LARGEST_METADATA:
-        raise ValueError(f"must be at most {LARGEST_METADATA >> 10} KB of JSON")
-    # As it will be read again, so that sending it back is no change.
-    plain: dict[str, object] = json.loads(text)
-    return plain
-
-
-def _as_number(value: object) -> float:
-    """A non-integer number of a request's JSON: bounded, so that it is a finite double."""
-    assert isinstance(value, Decimal)
-    return float(value)
-
-
 def _shop_currency(value: str) -> str:
     if value.upper() != settings.currency():
         raise ValueError(f"must be {settings.currency()}, the shop's currency")
@@ -150,7 +137,6 @@ Name = Annotated[str, length(500, 1)]
 Slug = Annotated[str, length(200, 1), AfterValidator(_slug)]
 Sku = Annotated[str, BeforeValidator(_sku), length(100)]
 Barcode = Annotated[str, BeforeValidator(_sku), length(BARCODE_CHARACTERS)]
-Metadata = Annotated[dict[str, object], AfterValidator(_metadata)]
 Stock = Annotated[int, Field(strict=True, ge=0, le=MOST_STOCK)]
 Tags = Annotated[list[Annotated[str, length(100, 1)]], Field(max_length=100)]
 
@@ -182,6 +168,7 @@ class NewVariant(Stripped):
     stock: Annotated[Stock | None, about("How many there are; null: not tracked.")] = None
     barcode: Annotated[Barcode | None, about("What a scanner reads, such as an EAN.")] = None
     cost: Annotated[Price | None, about("What one piece costs the shop; a decimal amount.")] = None
+    external_id: Annotated[ExternalId | None, about(external_ids.ABOUT)] = None
     metadata: Annotated[Metadata | None, about(METADATA)] = None
 
 
@@ -221,6 +208,7 @@ class _ProductFields(Stripped):
     )
     seo: Annotated[Seo | None, about("What search engines show.")] = None
     low_stock_threshold: Annotated[Stock | None, about("A stock below this is low.")] = None
+    external_id: Annotated[ExternalId | None, about(external_ids.ABOUT)] = None
     metadata: Annotated[Metadata | None, about(METADATA)] = None
 
 
@@ -289,6 +277,9 @@ class ListProducts(Walk):
     vendor: Annotated[str, length(255), Field(description="The exact vendor")] = ""
     tag: Annotated[str, length(100), Field(description="One of the product's tags")] = ""
     published: Annotated[bool | None, about("Whether the storefront may show it.")] = None
+    external_id: Annotated[
+        ExternalId, Field(description=f"{external_ids.FILTER}, or with such a variant")
+    ] = ""
     sort: Annotated[ProductSort, about("The order of the list.")] = ProductSort.NEWEST
 
     def where(self) -> dict[str, frozenset[str]]:
@@ -312,6 +303,7 @@ class ListProducts(Walk):
             self.cursor,
             order=_ORDERS.get(self.sort, ""),
             forward=self.sort in {ProductSort.OLDEST, ProductSort.NAME},
+            external_id=self.external_id,
         )
 
 
@@ -383,6 +375,16 @@ class Product:
     def skus(self) -> set[str]:
         """Its own and its variants'."""
         return skus_of(self.fields)
+
+    @property
+    def external_ids(self) -> external_ids.Held:
+        """Its own and its variants'."""
+        own = external_ids.held("product", self.fields)
+        return own | {
+            ("variant", str(one["externalId"])): Holder(one["id"], f"variants.{at}.externalId")
+            for at, one in enumerate(self.fields["variants"])
+            if one["externalId"]
+        }
 
     @property
     def is_live(self) -> bool:
@@ -479,25 +481,17 @@ def reads_stock(fields: Iterable[str]) -> bool:
 
 def stored(product: Product) -> Item:
     """The record's attributes, without its keys. JSON of unknown shape is kept as text."""
-    fields = dict(product.fields)
-    fields["metadata"] = json.dumps(fields["metadata"], ensure_ascii=False)
-    fields["variants"] = [
-        {**variant, "metadata": json.dumps(variant["metadata"], ensure_ascii=False)}
-        for variant in fields["variants"]
-    ]
+    fields = metadata.stored(product.fields)
+    fields["variants"] = list(map(metadata.stored, fields["variants"]))
     return {**fields, "version": product.version}
 
 
 def read(item: Item, stock: Item | None) -> Product:
     """The product of a record and its stock item."""
     fields = {name: value for name, value in item.items() if name not in {"pk", "sk", "version"}}
-    if "metadata" in fields:
-        fields["metadata"] = json.loads(fields["metadata"])
+    fields = metadata.unstored(fields)
     if "variants" in fields:
-        fields["variants"] = [
-            {**variant, "metadata": json.loads(variant["metadata"])}
-            for variant in fields["variants"]
-        ]
+        fields["variants"] = list(map(metadata.unstored, fields["variants"]))
     stock = stock or {}
     version = int(item["version"])
     return Product(fields, stock.get("quantities", {}), version, stock.get("moves", {}))

@@ -7,14 +7,15 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib import settings
+from chalicelib.listing import external_ids
 from chalicelib.products.model import (
-    METADATA,
     BrowseProducts,
     ListProducts,
     Product,
     ProductStatus,
 )
 from chalicelib.schemas import Sparse, about
+from chalicelib.values.metadata import ABOUT as METADATA
 
 COST: Final = "What one piece costs the shop; null: unknown. Readers and events get null."
 
@@ -29,6 +30,7 @@ class Variant(TypedDict):
     stock: Annotated[int | None, about("How many there are; null: not tracked.")]
     barcode: Annotated[str | None, about("What a scanner reads, such as an EAN.")]
     cost: Annotated[str | None, about(COST)]
+    externalId: Annotated[str | None, about(external_ids.ABOUT)]
     metadata: Annotated[dict[str, object], about(METADATA)]
 
 
@@ -67,6 +69,7 @@ class ShownProduct(TypedDict):
     variants: Annotated[list[Variant], about("Variants; there is at least one.")]
     images: Annotated[list[Image], about("Images, the main one first.")]
     seo: Annotated[Seo, about("What search engines show.")]
+    externalId: Annotated[str | None, about(external_ids.ABOUT)]
     metadata: Annotated[dict[str, object], about(METADATA)]
     createdAt: Annotated[str, about("When it was created.")]
     updatedAt: Annotated[str, about("When it was last changed.")]

@@ -21,11 +21,13 @@ from itertools import chain
 from typing import Final, TypeVar
 
 from chalicelib import listing
+from chalicelib.listing import external_ids
 from chalicelib.listing.lookup import holding
-from chalicelib.problems import Busy, Conflict, NotFound, PreconditionFailed, Problem
+from chalicelib.problems import Busy, Conflict, Invalid, NotFound, PreconditionFailed, Problem
 from chalicelib.products import low, merge, stock, variants
 from chalicelib.products.model import (
     KIND,
+    MOST_EXTERNAL_IDS,
     NewProduct,
     Product,
     ProductChange,
@@ -292,9 +294,22 @@ def remove(id: str, if_match: frozenset[str] | None) -> None:
 
     def attempt() -> None:
         before = _unchanged_since(if_match, get(id))
+        while len(before.external_ids) > MOST_EXTERNAL_IDS:
+            fewer = _with_fewer_external_ids(before)
+            writes(before, fewer).send()
+            before = get(id)
         writes(before, None, exactly=if_match is not None).send()
 
     _again_if_changed(attempt, if_match)
+
+
+def _with_fewer_external_ids(product: Product) -> Product:
+    """Before it is deleted: not all are in one transaction."""
+    variants = product.fields["variants"]
+    held = [variant["id"] for variant in variants if variant["externalId"]]
+    ids = set(held[:MOST_EXTERNAL_IDS])
+    left = [{**v, "externalId": None} if v["id"] in ids else v for v in variants]
+    return rewritten(product, {**product.fields, "variants": left}, dict(product.quantities))
 
 
 def _unchanged_since(if_match: frozenset[str] | None, product: Product) -> Product:
@@ -330,14 +345,26 @@ def writes(
     product = after or before
     assert product is not None
     unchanged = Attr("version").eq(before.version) if before else table.absent
+    old_ids, new_ids = (one.external_ids if one else {} for one in (before, after))
+    locks = external_ids.writes(old_ids, new_ids)
+    if locks > MOST_EXTERNAL_IDS:
+        message = f"would change {locks} external ids; at most {MOST_EXTERNAL_IDS} at once"
+        raise Invalid.field("variants", "too_many_external_ids", message)
     index = listing.change(
-        commit, KIND, product.id, before.index if before else None, after.index if after else None
+        commit,
+        KIND,
+        product.id,
+        before.index if before else None,
+        after.index if after else None,
+        inside=max(0, KIND.inside - locks),
+        room=KIND.room - locks,
     )
     if after and index:
         item = {"pk": after.id, "sk": "product", **stored(after), "index": index.stored()}
         commit.put(item, when=unchanged, otherwise=ProductChanged())
     else:
         commit.delete(_product_key(product.id), when=unchanged, otherwise=ProductChanged())
+    external_ids.change(commit, product.id, old_ids, new_ids)
     _write_slug(commit, before, after)
     if after and not before:
         _write_skus(commit, after, once)

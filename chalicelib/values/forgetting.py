@@ -43,8 +43,8 @@ class Person:
     def forget(self, data: Mapping[str, Any]) -> dict[str, Any]:
         """What is left of a customer, or of an order: numbers, lines, money and the country."""
         if data.get("id") in self.ids:
-            gone = dict.fromkeys((*_NAMED, "note", "defaultAddressId"))
-            empty: dict[str, object] = {**gone, "tags": [], "addresses": []}
+            gone = dict.fromkeys((*_NAMED, "note", "defaultAddressId", "externalId"))
+            empty: dict[str, object] = {**gone, "tags": [], "addresses": [], "metadata": {}}
             return {name: empty.get(name, value) for name, value in data.items()}
         left = {**data, "note": None}
         facts = self.facts_in(data)
@@ -55,6 +55,10 @@ class Person:
             left["lineItems"] = [known._line(line) for line in data["lineItems"]]
         if data.get("discount"):
             left["discount"] = known.without(data["discount"])
+        if "metadata" in data:
+            left["metadata"] = known.without(data["metadata"])
+            own_id = data["externalId"]
+            left["externalId"] = None if own_id and known.mentions(own_id) else own_id
         if "edits" in data:
             edits = data["edits"]
             left["edits"] = [{**known.without(one), "reason": None} for one in edits]

@@ -87,3 +87,11 @@ def test_barcodes_and_costs_of_known_variants_change_by_title_or_sku(desk: Desk)
     desk.imported("sku,barcode\nT-S,12345678\n")
     small, *_ = desk.shop.get(f"/api/admin/products/{made['id']}").json["variants"]
     assert (small["barcode"], small["cost"]) == ("12345678", "5.25")
+
+
+def test_a_job_says_how_many_barcodes_were_left_out(desk: Desk) -> None:
+    job = desk.imported("slug,name,price,barcode\na,A,1,4.00638E+12\nb,B,1,4006381333931\n")
+    assert job["created"] == 2
+    assert [(one["code"], one["message"][-2:]) for one in job["warnings"]] == [
+        ("barcodes_skipped", "1.")
+    ]

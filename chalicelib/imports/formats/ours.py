@@ -104,10 +104,10 @@ class Ours(Format):
         if not (of_variant and row["option"]):
             draft.put(row, "sku", "sku", keep=of_variant)
         if not of_variant:
-            found: tuple[object, ...] = (draft.stock(row), draft.barcode(row), draft.cost(row))
-            for field, value in zip(OF_VARIANT, found, strict=True):
-                if value is not None:
-                    draft.set(row, field, field, value)
+            found = (draft.stock(row), draft.barcode(row), draft.cost(row))
+            for field, own in zip(OF_VARIANT, found, strict=True):
+                if own is not None:
+                    draft.set(row, field, field, own)
 
     def fill(self, draft: Draft, variant: DraftVariant, row: Row) -> None:
         variant.put("variantSku", "sku")

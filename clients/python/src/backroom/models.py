@@ -475,6 +475,10 @@ class CreateCustomer(TypedDict):
     """Where parcels and bills may go, at most 20."""
     defaultAddressId: NotRequired[str | None]
     """Default: the first one"""
+    externalId: NotRequired[str | None]
+    """Its id in another system, such as an ERP; each is used once."""
+    metadata: NotRequired[dict[str, Any] | None]
+    """Any data of the shop: JSON up to 16 KB, 28 levels deep."""
 
 
 class CreateExport(TypedDict):
@@ -569,6 +573,10 @@ class CreateOrder(TypedDict):
     """Free text about it."""
     tags: NotRequired[list[str] | None]
     """Words to find it by."""
+    externalId: NotRequired[str | None]
+    """Its id in another system, such as an ERP; each is used once."""
+    metadata: NotRequired[dict[str, Any] | None]
+    """Any data of the shop: JSON up to 16 KB, 28 levels deep."""
     orderDate: NotRequired[str | None]
     """At most 24 hours ahead."""
     processedAt: NotRequired[str | None]
@@ -606,6 +614,8 @@ class CreateProduct(TypedDict):
     """What search engines show."""
     lowStockThreshold: NotRequired[int | None]
     """A stock below this is low."""
+    externalId: NotRequired[str | None]
+    """Its id in another system, such as an ERP; each is used once."""
     metadata: NotRequired[dict[str, Any] | None]
     """Any data of the shop: JSON up to 16 KB, 28 levels deep."""
     name: str
@@ -631,6 +641,8 @@ class CreateVariant(TypedDict):
     """What a scanner reads, such as an EAN."""
     cost: NotRequired[Amount | None]
     """What one piece costs the shop; a decimal amount."""
+    externalId: NotRequired[str | None]
+    """Its id in another system, such as an ERP; each is used once."""
     metadata: NotRequired[dict[str, Any] | None]
     """Any data of the shop: JSON up to 16 KB, 28 levels deep."""
 
@@ -690,6 +702,10 @@ class Customer(TypedDict):
     """Where parcels and bills may go, at most 20."""
     defaultAddressId: str | None
     """Id of the default address."""
+    externalId: str | None
+    """Its id in another system, such as an ERP; each is used once."""
+    metadata: dict[str, Any]
+    """Any data of the shop: JSON up to 16 KB, 28 levels deep."""
     ordersCount: int
     """Orders that are not cancelled"""
     totalSpent: str
@@ -777,6 +793,10 @@ class CustomerChange(TypedDict):
     """Where parcels and bills may go, at most 20."""
     defaultAddressId: NotRequired[str | None]
     """Default: the first one"""
+    externalId: NotRequired[str | None]
+    """Its id in another system, such as an ERP; each is used once."""
+    metadata: NotRequired[dict[str, Any] | None]
+    """Any data of the shop: JSON up to 16 KB, 28 levels deep."""
 
 
 class CustomerCreatedEvent(TypedDict):
@@ -1657,6 +1677,10 @@ class Order(TypedDict):
     """Words to find it by."""
     trackingNumber: str | None
     """Of the parcel; null: none is known."""
+    externalId: str | None
+    """Its id in another system, such as an ERP; each is used once."""
+    metadata: dict[str, Any]
+    """Any data of the shop: JSON up to 16 KB, 28 levels deep."""
     orderDate: str
     """When it was ordered; may be in the past."""
     paidAt: str | None
@@ -1707,6 +1731,10 @@ class OrderChange(TypedDict):
     """Until the order is DELIVERED."""
     billingAddress: NotRequired[AddressInput | None]
     """Until the order is DELIVERED."""
+    externalId: NotRequired[str | None]
+    """Its id in another system, such as an ERP; each is used once."""
+    metadata: NotRequired[dict[str, Any] | None]
+    """Any data of the shop: JSON up to 16 KB, 28 levels deep."""
 
 
 class OrderCreatedEvent(TypedDict):
@@ -2011,6 +2039,8 @@ class Product(TypedDict):
     """Images, the main one first."""
     seo: Seo
     """What search engines show."""
+    externalId: str | None
+    """Its id in another system, such as an ERP; each is used once."""
     metadata: dict[str, Any]
     """Any data of the shop: JSON up to 16 KB, 28 levels deep."""
     createdAt: str
@@ -2050,6 +2080,8 @@ class ProductChange(TypedDict):
     """What search engines show."""
     lowStockThreshold: NotRequired[int | None]
     """A stock below this is low."""
+    externalId: NotRequired[str | None]
+    """Its id in another system, such as an ERP; each is used once."""
     metadata: NotRequired[dict[str, Any] | None]
     """Any data of the shop: JSON up to 16 KB, 28 levels deep."""
     name: NotRequired[str]
@@ -2625,6 +2657,8 @@ class UpdatedProduct(TypedDict):
     """Images, the main one first."""
     seo: Seo
     """What search engines show."""
+    externalId: str | None
+    """Its id in another system, such as an ERP; each is used once."""
     metadata: dict[str, Any]
     """Any data of the shop: JSON up to 16 KB, 28 levels deep."""
     createdAt: str
@@ -2652,6 +2686,8 @@ class Variant(TypedDict):
     """What a scanner reads, such as an EAN."""
     cost: str | None
     """What one piece costs the shop; null: unknown. Readers and events get null."""
+    externalId: str | None
+    """Its id in another system, such as an ERP; each is used once."""
     metadata: dict[str, Any]
     """Any data of the shop: JSON up to 16 KB, 28 levels deep."""
 
@@ -2671,6 +2707,8 @@ class VariantInput(TypedDict):
     """What a scanner reads, such as an EAN."""
     cost: NotRequired[Amount | None]
     """What one piece costs the shop; a decimal amount."""
+    externalId: NotRequired[str | None]
+    """Its id in another system, such as an ERP; each is used once."""
     metadata: NotRequired[dict[str, Any] | None]
     """Any data of the shop: JSON up to 16 KB, 28 levels deep."""
     id: NotRequired[str | None]

@@ -105,6 +105,7 @@ class AsyncOperations:
         cursor: str | None = None,
         search: str | None = None,
         tag: str | None = None,
+        external_id: str | None = None,
         sort: CustomerSort | None = None,
         timeout: float | None = None,
     ) -> CustomerList:
@@ -126,6 +127,7 @@ class AsyncOperations:
                 "cursor": cursor,
                 "search": search,
                 "tag": tag,
+                "externalId": external_id,
                 "sort": sort,
             },
             timeout=timeout,
@@ -139,6 +141,7 @@ class AsyncOperations:
         limit: int = 100,
         search: str | None = None,
         tag: str | None = None,
+        external_id: str | None = None,
         sort: CustomerSort | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[Customer]:
@@ -148,6 +151,7 @@ class AsyncOperations:
             "limit": limit,
             "search": search,
             "tag": tag,
+            "externalId": external_id,
             "sort": sort,
         }
         return walk(
@@ -644,6 +648,7 @@ class AsyncOperations:
         customer_id: str | None = None,
         sales_rep_id: str | None = None,
         tag: str | None = None,
+        external_id: str | None = None,
         from_: str | date | datetime | None = None,
         to: str | date | datetime | None = None,
         sort: OrderSort | None = None,
@@ -676,6 +681,7 @@ class AsyncOperations:
                 "customerId": customer_id,
                 "salesRepId": sales_rep_id,
                 "tag": tag,
+                "externalId": external_id,
                 "from": from_,
                 "to": to,
                 "sort": sort,
@@ -699,6 +705,7 @@ class AsyncOperations:
         customer_id: str | None = None,
         sales_rep_id: str | None = None,
         tag: str | None = None,
+        external_id: str | None = None,
         from_: str | date | datetime | None = None,
         to: str | date | datetime | None = None,
         sort: OrderSort | None = None,
@@ -718,6 +725,7 @@ class AsyncOperations:
             "customerId": customer_id,
             "salesRepId": sales_rep_id,
             "tag": tag,
+            "externalId": external_id,
             "from": from_,
             "to": to,
             "sort": sort,
@@ -735,8 +743,9 @@ class AsyncOperations:
         """Create an order.
 
         Takes stock, or is refused: 422 `insufficient_stock` names the lines. With
-        `paymentStatus` PAID it starts as PAID. Emits order.created, and order.paid,
-        customer.created, inventory.low where they apply.
+        `paymentStatus` PAID it starts as PAID. 409 `external_id_taken` has the `id` of the
+        order that has the `externalId`. Emits order.created, and order.paid, customer.created,
+        inventory.low where they apply.
 
         `POST /api/admin/orders`, from the role STAFF on.
         """
@@ -953,6 +962,7 @@ class AsyncOperations:
         vendor: str | None = None,
         tag: str | None = None,
         published: bool | None = None,
+        external_id: str | None = None,
         sort: ProductSort | None = None,
         timeout: float | None = None,
     ) -> ProductList:
@@ -979,6 +989,7 @@ class AsyncOperations:
                 "vendor": vendor,
                 "tag": tag,
                 "published": published,
+                "externalId": external_id,
                 "sort": sort,
             },
             timeout=timeout,
@@ -997,6 +1008,7 @@ class AsyncOperations:
         vendor: str | None = None,
         tag: str | None = None,
         published: bool | None = None,
+        external_id: str | None = None,
         sort: ProductSort | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[Product]:
@@ -1011,6 +1023,7 @@ class AsyncOperations:
             "vendor": vendor,
             "tag": tag,
             "published": published,
+            "externalId": external_id,
             "sort": sort,
         }
         return walk(

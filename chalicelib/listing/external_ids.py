@@ -1,0 +1,98 @@
+"""Ids that records have in another system. No two records of a kind have the same: a lock on each
+names the one that has it.
+
+| item | pk | sk | attributes |
+|---|---|---|---|
+| lock | `external#<kind>#<id>` | `lock` | `id`: who has it; `record`: what is listed for it |
+
+A variant is a kind of its own, whose record is the product.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, Final, NamedTuple
+
+from chalicelib.problems import Busy, Conflict
+from chalicelib.schemas import length
+from chalicelib.storage import table
+from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.commit import Commit
+from chalicelib.storage.conditions import Attr
+from chalicelib.values.ids import key_part
+
+CHARACTERS: Final = 100
+ABOUT: Final = "Its id in another system, such as an ERP; each is used once."
+FILTER: Final = "The one with this id of another system"
+ExternalId = Annotated[str, length(CHARACTERS)]
+
+
+class Holder(NamedTuple):
+    """Who has an id: `id` of the order, product, variant or customer; `field`: of a request."""
+
+    id: str
+    field: str = "externalId"
+
+
+Held = dict[tuple[str, str], Holder]  # by kind and external id
+
+
+class ExternalIdTaken(Conflict):
+    """409 with the `id` of who has it."""
+
+    code = "external_id_taken"
+
+    def __init__(self, field: str, id: str) -> None:
+        super().__init__(f"{id} has this external id.", field=field, id=id)
+
+
+def held(kind: str, fields: Mapping[str, object]) -> Held:
+    """What a record without variants has."""
+    own = fields["externalId"]
+    return {(kind, str(own)): Holder(str(fields["id"]))} if own else {}
+
+
+def key(kind: str, external_id: str) -> Key:
+    return f"external#{kind}#{key_part(external_id)}", "lock"
+
+
+def refuse_taken(kind: str, external_id: str, items: Mapping[Key, Item]) -> None:
+    """Raises ExternalIdTaken, if its lock is among the items that were read."""
+    lock = items.get(key(kind, external_id))
+    if lock:
+        raise ExternalIdTaken("externalId", str(lock["id"]))
+
+
+def records(kinds: Iterable[str], external_id: str) -> list[str]:
+    """The listed records of who has it; of each kind one at most."""
+    locks = table.batch_get(key(kind, external_id) for kind in kinds)
+    return list(dict.fromkeys(str(lock["record"]) for lock in locks.values()))
+
+
+def writes(before: Held, after: Held) -> int:
+    """How many items `change` writes."""
+    return sum(before.get(at) != after.get(at) for at in before.keys() | after.keys())
+
+
+def change(
+    commit: Commit, record: str, before: Held, after: Held, *, holders: Iterable[str] = ()
+) -> None:
+    """Moves the locks between two versions of a record; `holders`: who else may have had them until
+    now. The commit raises ExternalIdTaken."""
+    free = table.absent
+    others = list(holders)
+    if others:
+        free |= Attr("id").is_in(others)
+    for at, holder in after.items():
+        if at in before and before[at].id == holder.id:
+            continue
+        pk, sk = key(*at)
+        lock = {"pk": pk, "sk": sk, "id": holder.id, "record": record}
+        # Within one record it moves freely: the record's own condition protects it.
+        when = None if at in before else free
+        commit.put(lock, when=when, otherwise=_taken(holder.field))
+    for at in before:
+        if at not in after:
+            commit.delete(key(*at))
+
+
+def _taken(field: str) -> Callable[[Item | None], Exception]:
+    return lambda lock: ExternalIdTaken(field, str(lock["id"])) if lock else Busy()

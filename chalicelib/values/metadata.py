@@ -1,0 +1,52 @@
+"""Metadata: any data of the shop on a record. It is stored as JSON text, because its shape is
+unknown."""
+
+import json
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Annotated, Any, Final
+
+from pydantic import AfterValidator
+
+from chalicelib.validation import DEEPEST, depth
+
+LARGEST: Final = 16_384  # bytes of JSON
+# Less than a body may be, because a body can hold records in lists and objects of its own.
+LEVELS: Final = DEEPEST - 4
+ABOUT: Final = "Any data of the shop: JSON up to 16 KB, 28 levels deep."
+
+
+def _checked(value: dict[str, object]) -> dict[str, object]:
+    text = json.dumps(value, ensure_ascii=False, default=_as_number)
+    if depth(text) > LEVELS:
+        raise ValueError(f"must be nested at most {LEVELS} levels deep")
+    if len(text.encode()) > LARGEST:
+        raise ValueError(f"must be at most {LARGEST >> 10} KB of JSON")
+    # As it will be read again, so that sending it back is no change.
+    return read(text)
+
+
+def _as_number(value: object) -> float:
+    """A non-integer number of a request's JSON: bounded, so that it is a finite double."""
+    assert isinstance(value, Decimal)
+    return float(value)
+
+
+Metadata = Annotated[dict[str, object], AfterValidator(_checked)]
+
+
+def stored(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a record, with the metadata as text."""
+    return {**fields, "metadata": json.dumps(fields["metadata"], ensure_ascii=False)}
+
+
+def read(text: str) -> dict[str, object]:
+    value: dict[str, object] = json.loads(text)
+    return value
+
+
+def unstored(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a stored record; the metadata, if it is among them, as data."""
+    if "metadata" not in fields:
+        return dict(fields)
+    return {**fields, "metadata": read(fields["metadata"])}
