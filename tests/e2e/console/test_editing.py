@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from tests.e2e.console.desk import PHONE, Desk
 from tests.e2e.console.test_payments import WIDE, order_of
+from tests.e2e.console.test_scanner import scan_elsewhere
 from tests.e2e.console.test_typed import product
 
 
@@ -82,3 +83,40 @@ def test_a_new_order_takes_custom_items_a_discount_and_shipping(desk: Desk) -> N
         "12.50",
         True,
     )
+
+
+def test_an_item_is_scanned_wherever_the_focus_is(desk: Desk) -> None:
+    order = order_of(desk.api)
+    code = f"9{order['number']:0>12}"
+    product(desk.api, f"Scanned {code}", price="30.00", variants=[{"barcode": code}])
+    desk.open(f"/orders/{order['id']}")
+    for _ in range(2):  # the dialog before it hears nothing
+        desk.button("Edit items").click()
+        desk.dialog.get_by_label("Reason").fill("More")
+        scan_elsewhere(desk, code)
+        expect(desk.dialog.get_by_label(f"Quantity of Scanned {code}")).to_have_value("1")
+        expect(desk.dialog.get_by_label("Reason")).to_have_value("More")
+        desk.dialog.get_by_role("button", name="Cancel").click()
+        expect(desk.dialog).to_have_count(0)
+
+
+def test_the_ids_of_sales_reps_that_occur_are_offered(desk: Desk) -> None:
+    order = order_of(desk.api)
+    desk.api.call("PATCH", f"orders/{order['id']}", {"salesRepId": "emp_ann-01"})
+    desk.open("/orders/new")
+    named = desk.page.get_by_label("Sales rep ID")
+    named.focus()
+    offered = f"datalist#{named.get_attribute('list')} option[value=emp_ann-01]"
+    expect(desk.page.locator(offered)).to_have_count(1)
+
+
+def test_a_variant_gets_a_barcode_and_a_cost(desk: Desk) -> None:
+    made = product(desk.api, "Priced", variants=[{"title": "S"}, {"title": "M"}], externalId="E-77")
+    desk.open(f"/products/{made['id']}")
+    expect(desk.page.get_by_text("E-77")).to_be_visible()
+    desk.page.get_by_label("Barcode of variant 2").fill("4000000000024")
+    desk.page.get_by_label("Cost of variant 2").fill("2,50")
+    desk.button("Save").click()
+    expect(desk.page.get_by_text("saved", exact=False).first).to_be_visible()
+    _, medium = desk.api.get(f"products/{made['id']}")["variants"]
+    assert (medium["barcode"], medium["cost"]) == ("4000000000024", "2.50")

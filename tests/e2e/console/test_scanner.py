@@ -300,3 +300,19 @@ def test_an_order_waits_for_the_customer_who_was_searched_for(desk: Desk) -> Non
     expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Order #")
     order = desk.api.get(f"orders/{desk.page.url.rpartition('/')[2]}")
     assert order["customer"]["email"] == "slow@till.example"
+
+
+def test_a_barcode_is_scanned_and_one_of_several_variants_is_chosen(desk: Desk) -> None:
+    sold = {"price": 2, "status": "ACTIVE"}
+    first = [{"title": "One", "barcode": "4000000000017"}]
+    desk.api.post("products", {"name": "Till pen", **sold, "variants": first})
+    shared = [{"title": each, "barcode": "5901234123457"} for each in ("Left", "Right")]
+    desk.api.post("products", {"name": "Gloves", **sold, "variants": shared})
+    desk.open("/orders/new")
+    scan(desk, "4000000000017")
+    expect(desk.page.locator(".order-lines .what > b")).to_have_text(["Till pen"])
+    scan(desk, "5901234123457")
+    options = desk.page.locator(".found").get_by_role("option")
+    expect(options).to_have_count(2)
+    options.filter(has_text="Right").click()
+    expect(desk.page.locator(".order-lines .what > b")).to_have_text(["Till pen", "Gloves · Right"])

@@ -140,6 +140,7 @@ function page(visit, record, found) {
         ["Total spent", money(customer.totalSpent, CURRENCY)],
         ["Customer since", dateTime(customer.createdAt)],
         ["Customer ID", h.code(customer.id)],
+        customer.externalId && ["External ID", h.code(customer.externalId)],
       ]),
     );
   }
@@ -278,7 +279,7 @@ function page(visit, record, found) {
         return data.data
           .filter(({ id }) => id !== customer.id)
           .map((each) => ({
-            code: each.email ?? each.id,
+            codes: [each.email ?? each.id],
             text: nameOf(each) ?? each.id,
             about: each.email ?? each.phone,
             value: each,

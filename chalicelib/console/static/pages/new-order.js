@@ -8,6 +8,7 @@ import { editAddress, shown } from "../parts/address.js";
 import { chooseBuyer } from "../parts/buyer.js";
 import { field, saving, values } from "../parts/form.js";
 import { finder } from "../parts/finder.js";
+import { offering } from "../parts/known.js";
 import { announce, toast } from "../parts/notice.js";
 import { coded, METHODS, SOURCES, suggestions, tagsOf } from "../parts/order.js";
 import { orderLines } from "../parts/order-lines.js";
@@ -47,6 +48,7 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
   const create = h.button({ type: "submit", class: "main" }, "Create order");
   const [sources, sourceNames] = suggestions(SOURCES);
   const [methods, methodNames] = suggestions(METHODS);
+  const [reps, repNames] = offering(visit, "admin/orders", "salesRepId");
   const status = field({
     name: "paymentStatus",
     label: "Payment status",
@@ -75,9 +77,9 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
   const find = finder({
     visit,
     label: "Find a product",
-    placeholder: "SKU or name",
+    placeholder: "SKU, barcode or name",
     hint: "Enter adds the item. Ctrl+Enter creates the order.",
-    codes: "SKU",
+    codes: "SKU or barcode",
     search: variantSearch(visit),
     chosen: (piece) => {
       items.add(piece);
@@ -132,12 +134,8 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
             autocomplete: "off",
           }),
           sourceNames,
-          field({
-            name: "salesRepId",
-            label: "Sales rep ID",
-            placeholder: "emp_…",
-            autocomplete: "off",
-          }),
+          field({ name: "salesRepId", label: "Sales rep ID", placeholder: "emp_…", ...reps }),
+          repNames,
           field({
             name: "orderDate",
             label: "Order date",

@@ -10,6 +10,7 @@ import { copyButton } from "../parts/copy.js";
 import { deliveryTable } from "../parts/deliveries.js";
 import { editItems } from "../parts/edit-order.js";
 import { field, form, values } from "../parts/form.js";
+import { offering } from "../parts/known.js";
 import { toast } from "../parts/notice.js";
 import { buyer, carrierOf, tagsOf } from "../parts/order.js";
 import { card, facts, skeleton } from "../parts/page.js";
@@ -147,6 +148,7 @@ function page(visit, record) {
             ["Source", words(order.source)],
             ["Payment method", order.paymentMethod ? words(order.paymentMethod) : text(null)],
             ["Order ID", h.code(order.id)],
+            order.externalId && ["External ID", h.code(order.externalId)],
           ]),
         ),
       ),
@@ -276,6 +278,7 @@ function page(visit, record) {
       tags: tagsOf(typed.tags),
     });
     const carrier = carrierOf(order.trackingNumber);
+    const [reps, repNames] = offering(visit, "admin/orders", "salesRepId");
     const node = form({
       fields: [
         h.div(
@@ -299,8 +302,9 @@ function page(visit, record) {
           label: NAMES.salesRepId,
           value: order.salesRepId,
           placeholder: "emp_…",
-          autocomplete: "off",
+          ...reps,
         }),
+        repNames,
         field({
           name: "paymentStatus",
           label: NAMES.paymentStatus,

@@ -6,6 +6,7 @@ import { date, money, plural, words } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { bulkEdit } from "../parts/bulk-edit.js";
 import { field, form } from "../parts/form.js";
+import { offering } from "../parts/known.js";
 import { list } from "../parts/list.js";
 import { empty } from "../parts/page.js";
 import { buyer, changing, CLOSED, STATUSES, tagsOf } from "../parts/order.js";
@@ -46,7 +47,7 @@ export async function show(visit) {
         ],
       },
       { name: "period", label: "Date", options: PERIODS },
-      { name: "salesRepId", label: "Sales rep ID", placeholder: "emp_…" },
+      { name: "salesRepId", label: "Sales rep ID", placeholder: "emp_…", known: true },
       {
         name: "sort",
         label: "Sort",
@@ -141,12 +142,14 @@ function changes(visit, selection, done) {
 
   function tags() {
     const text = (name, label, more) => field({ name, label, autocomplete: "off", ...more });
+    const [reps, repNames] = offering(visit, "admin/orders", "salesRepId");
     const dialog = visit.modal(`Change ${all}`, [
       form({
         fields: [
           text("addTags", "Add tags", { hint: "Separate with commas." }),
           text("removeTags", "Remove tags", { hint: "Separate with commas." }),
-          text("salesRepId", "Sales rep ID", { placeholder: "emp_…" }),
+          text("salesRepId", "Sales rep ID", { placeholder: "emp_…", ...reps }),
+          repNames,
         ],
         submit: "Continue",
         cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),

@@ -82,6 +82,7 @@ function page(visit, record) {
         "Overview",
         facts([
           ["Product ID", h.code(product.id)],
+          product.externalId && ["External ID", h.code(product.externalId)],
           ["Created", dateTime(product.createdAt)],
           ["Last changed", ago(product.updatedAt)],
           ...(product.variants.length <= 20

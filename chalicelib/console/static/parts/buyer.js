@@ -16,7 +16,7 @@ export function chooseBuyer({ visit, known, changed }) {
   async function search(text, signal) {
     const { data } = await visit.get("admin/customers", { search: text, limit: FEW }, signal);
     return data.data.map((each) => ({
-      code: each.email ?? each.id,
+      codes: [each.email ?? each.id],
       text: fullName(each) || each.email || each.company || each.phone || each.id,
       about: each.email ?? each.phone,
       value: each,

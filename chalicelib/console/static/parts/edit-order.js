@@ -6,6 +6,7 @@ import { decimal, money } from "../format.js";
 import { finder } from "./finder.js";
 import { field, form, values } from "./form.js";
 import { once } from "./once.js";
+import { listenForScans } from "./scanner.js";
 import { orderLines } from "./order-lines.js";
 import { variantSearch } from "./variants.js";
 
@@ -22,8 +23,8 @@ export function editItems(visit, record) {
   const find = finder({
     visit,
     label: "Add a product",
-    placeholder: "SKU or name",
-    codes: "SKU",
+    placeholder: "SKU, barcode or name",
+    codes: "SKU or barcode",
     search: variantSearch(visit),
     chosen: (piece) => {
       added.add(piece);
@@ -73,6 +74,8 @@ export function editItems(visit, record) {
   visit.listen(node, "input", () => visit.after(250, "edit preview", look));
   const dialog = visit.modal(`Edit order #${order.number}`, [node], { broad: true });
   node.querySelector("input").select();
+  // Anywhere in the dialog; not after it.
+  listenForScans(visit, (target) => !node.isConnected || find.node.contains(target), find.scan);
 
   // Only what differs from the order.
   function asked() {

@@ -1,7 +1,7 @@
 // Finding one thing by typing or by scanning, such as a product for an order: a combobox.
 //
 // Enter takes the marked option, if the list belongs to the current text. Otherwise (a scanner sends
-// Enter before any answer) it takes only an option whose code is exactly that text, and lists the
+// Enter before any answer) it takes only an option with exactly that text as a code, and lists the
 // others to choose from. The field is cleared immediately for the next scan. Scans are taken in
 // their order, however late their answers come.
 
@@ -20,10 +20,11 @@ export const folded = (text) =>
     .toLowerCase()
     .trim();
 
-// `search(text, signal)` resolves to [{ code, text, about, mark, value }], the best first;
+// `search(text, signal)` resolves to [{ codes, text, about, mark, value }], the best first;
 // `chosen(value)` takes one. `codes`: what a code is called, such as SKU.
 export function finder({ visit, label, placeholder, search, chosen, name, hint, codes = null }) {
   const id = newId("finder");
+  const isExact = (text) => ({ codes: own }) => own.some((code) => folded(code) === folded(text));
   const known = new Map(); // code → option, so that the same piece again needs no answer
   let found = [];
   let at = -1;
@@ -158,7 +159,7 @@ export function finder({ visit, label, placeholder, search, chosen, name, hint, 
 
   function scanned(text, options) {
     if (visit.signal.aborted) return;
-    const exact = options.filter(({ code }) => code && folded(code) === folded(text));
+    const exact = options.filter(isExact(text));
     if (exact.length === 1) {
       known.set(folded(text), exact[0]);
       chosen(exact[0].value);

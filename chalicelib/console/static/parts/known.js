@@ -60,6 +60,16 @@ export async function meant(visit, api, names, name, typed) {
 // The usual spelling: rain jackets → Rain Jackets.
 export const titled = (text) => text.replaceAll(/(^|[\s-])\p{L}/gu, (all) => all.toUpperCase());
 
+// For a field that offers them: its settings, and the <datalist>.
+export function offering(visit, api, name) {
+  const { id, node, fill } = offered(api, name);
+  const onfocus = async () => {
+    await learn(visit, api, [name]);
+    fill();
+  };
+  return [{ list: id, autocomplete: "off", onfocus }, node];
+}
+
 // A <datalist>, and a function that updates it.
 export function offered(api, name) {
   const id = newId("known");

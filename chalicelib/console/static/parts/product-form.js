@@ -29,6 +29,8 @@ export const NAMES = {
   images: "Images",
   title: "Title",
   stock: "Stock",
+  barcode: "Barcode",
+  cost: "Cost",
 };
 const BLANK = { status: "DRAFT", published: true, tags: [], variants: [], images: [], seo: {} };
 const TEXTS = [
@@ -63,11 +65,13 @@ export function productForm(product) {
     name: "variants",
     what: "variant",
     add: "Add a variant",
-    widths: "minmax(0, 1fr) minmax(0, 1.4fr) 6.25rem 6rem 2.25rem",
+    widths: "minmax(0, 1fr) minmax(0, 1.2fr) minmax(0, 1.2fr) 5rem 5rem 5rem 2.25rem",
     columns: [
       { name: "title", label: "Title" },
       { name: "sku", label: "SKU" },
+      { name: "barcode", label: "Barcode" },
       { name: "price", label: "Price", inputmode: "decimal" },
+      { name: "cost", label: "Cost", inputmode: "decimal" },
       { name: "stock", label: "Stock", inputmode: "numeric", placeholder: "not tracked" },
     ],
     start: product ? own.variants : [{ title: "Default" }],
@@ -195,11 +199,13 @@ export function productForm(product) {
       lowStockThreshold: whole(typed("lowStockThreshold")),
       seo: { title: orNull(typed("seo.title")), description: orNull(typed("seo.description")) },
       images: images.read().map(({ typed: { url, alt } }) => ({ url, alt: orNull(alt) })),
-      variants: variants.read().map(({ row, typed: { title, sku, price, stock } }) => ({
+      variants: variants.read().map(({ row, typed: { title, sku, barcode, price, cost, stock } }) => ({
         ...(row.id ? { id: row.id } : {}),
         title: orNull(title),
         sku: orNull(sku),
+        barcode: orNull(barcode),
         price: orNull(decimal(price)),
+        cost: orNull(decimal(cost)),
         stock: whole(stock),
       })),
     };

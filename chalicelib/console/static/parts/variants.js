@@ -16,7 +16,9 @@ export const notForSale = ({ status }) => (status === "ACTIVE" ? null : words(st
 const skuOf = ({ product, variant }) =>
   variant.sku ?? (product.variants.length === 1 ? product.sku : null);
 
-// The API finds products by their own words and their variants' SKUs. Words of a variant's title,
+const codesOf = (each) => [skuOf(each), each.variant.barcode].filter(Boolean);
+
+// The API finds products by their own words and their variants' SKUs and barcodes. Words of a variant's title,
 // such as 3xl, are looked for among the variants of what the other words find.
 export function variantSearch(visit) {
   return async (text, signal) => {
@@ -54,12 +56,12 @@ function matching(found, text, strictly) {
     const own = [product.name, product.vendor, product.sku, ...product.tags].join(" ");
     const all = product.variants.map((variant) => ({ product, variant }));
     const fits = all.filter(({ variant }) => {
-      const said = folded(`${own} ${variant.title} ${variant.sku ?? ""}`);
+      const said = folded(`${own} ${variant.title} ${variant.sku ?? ""} ${variant.barcode ?? ""}`);
       return wanted.every((word) => said.includes(word));
     });
     return fits.length || strictly ? fits : all;
   });
-  const isExact = (each) => folded(skuOf(each)) === folded(text);
+  const isExact = (each) => codesOf(each).some((code) => folded(code) === folded(text));
   options.sort((one, other) => isExact(other) - isExact(one));
   return options.map(shown);
 }
@@ -67,7 +69,7 @@ function matching(found, text, strictly) {
 function shown(each) {
   const { product, variant } = each;
   return {
-    code: skuOf(each),
+    codes: codesOf(each),
     text: variantName(each),
     mark: notForSale(product),
     about: [
