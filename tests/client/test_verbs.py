@@ -75,6 +75,29 @@ def test_an_order_is_paid_in_parts_and_a_piece_is_refunded(run: Run, mug: Any) -
     assert run("orders", "refund", number, "--amount", "1")["amountRefunded"] == "10.00"
 
 
+def test_an_order_is_edited_after_a_look_at_what_would_change(
+    run: Run, mug: Any, shop: Shop
+) -> None:
+    cup = {"name": "Cup", "variants": [{"title": "Red", "price": "4.00", "sku": "CUP-1"}]}
+    assert shop.post("/api/admin/products", cup).status == 201
+    placed = ("orders", "create", "--item", "MUG-1:2", "--external-id", "WEB-7")
+    number = run(*placed)["number"]
+    assert "has this external id" in run(*placed, code=commands.REFUSED)
+    asked = ("orders", "edit", number, "--add", "CUP-1", "--set", "MUG-1:1", "--discount", "1")
+    asked = (*asked, "--shipping", "2.50", "--reason", "By telephone")
+    assert run(*asked, "--dry-run")["after"]["total"] == "14.50"
+    assert run("orders", "show", number)["total"] == "18.00"
+    edited = run(*asked)
+    assert (edited["total"], edited["edits"][0]["reason"]) == ("14.50", "By telephone")
+    assert [line["sku"] for line in edited["lineItems"]] == ["MUG-1", "CUP-1"]
+    removed = run("orders", "edit", number, "--set", "MUG-1:0", "--reason", "Sold out")
+    assert [line["sku"] for line in removed["lineItems"]] == ["CUP-1"]
+    assert "--add" in run("orders", "edit", number, "--reason", "None", code=commands.USAGE)
+    assert "no lines" in run(
+        "orders", "edit", number, "--set", "MUG-1:1", "--reason", "x", code=commands.REFUSED
+    )
+
+
 def test_a_key_is_created_for_some_days_and_revoked(run: Run) -> None:
     made = run("keys", "create", "Contractor", "--role", "STAFF", "--days", "7")
     assert made["expiresAt"] and made["key"]

@@ -65,7 +65,7 @@ export function productForm(product) {
     name: "variants",
     what: "variant",
     add: "Add a variant",
-    widths: "minmax(0, 1fr) minmax(0, 1.2fr) minmax(0, 1.2fr) 5rem 5rem 5rem 2.25rem",
+    widths: "minmax(0, 1fr) minmax(0, 1.1fr) minmax(0, 1.2fr) 5rem 5rem 6rem 2.25rem",
     columns: [
       { name: "title", label: "Title" },
       { name: "sku", label: "SKU" },

@@ -75,7 +75,9 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-orders = typer.Typer(help="List orders; show, place and change one.", invoke_without_command=True)
+orders = typer.Typer(
+    help="List orders; show, place, edit and pay one.", invoke_without_command=True
+)
 products = typer.Typer(help="List products; show one.", invoke_without_command=True)
 webhooks = typer.Typer(help="List webhooks; add and remove one.", invoke_without_command=True)
 app.command()(signing_in.login)
@@ -331,7 +333,7 @@ def list_orders(
     limit: Limit = 20,
     as_json: Json = False,
 ) -> None:
-    """List orders, newest first; show, place and change one."""
+    """List orders, newest first; show, place, edit and pay one."""
     if context.invoked_subcommand:
         return
     with base.shop() as shop:
@@ -394,6 +396,9 @@ def create_order(
     paid: Annotated[bool, typer.Option("--paid", help="Already paid.")] = False,
     source: Annotated[str, typer.Option(help="Such as IN_PERSON.")] = "OTHER",
     note: Annotated[str | None, typer.Option()] = None,
+    external_id: Annotated[
+        str | None, typer.Option(help="Its id in another system: it is placed once.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Place an order for variants, by their SKU."""
@@ -406,6 +411,8 @@ def create_order(
             order["paymentStatus"] = "PAID"
         if note:
             order["note"] = note
+        if external_id:
+            order["externalId"] = external_id
         try:
             made = shop.create_order(order)
         except Invalid as refused:
@@ -428,6 +435,43 @@ def update_order(
     change = cast(OrderChange, {name: value for name, value in given.items() if value is not None})
     with base.shop() as shop:
         _show_order(shop.update_order(_order_id(shop, order), change), as_json=as_json)
+
+
+@orders.command("edit")
+def edit_order(
+    *,
+    order: OrderName,
+    reason: Annotated[str, typer.Option(help="Why; it is kept with the order.")],
+    add: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SKU[:QUANTITY]", help="A variant to add; repeatable."),
+    ] = None,
+    change: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="SKU:QUANTITY", help="A line's new quantity; 0 removes it."),
+    ] = None,
+    discount: Annotated[str | None, typer.Option(help="An amount off; 0 for none.")] = None,
+    shipping: Annotated[str | None, typer.Option(help="What shipping costs.")] = None,
+    tax: Annotated[str | None, typer.Option(help="Required if the order has tax.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Edit the items and amounts of an order that is not shipped. No money is moved."""
+    amounts = {"shipping": shipping, "tax": tax, "discount": discount and {"amount": discount}}
+    body: dict[str, Any] = {name: given for name, given in amounts.items() if given is not None}
+    if not (body or add or change):
+        base.fail("Name what changes: --add, --set, --discount, --shipping or --tax.", USAGE)
+    with base.shop() as shop:
+        found = shop.get_order(_order_id(shop, order))
+        body |= {"add": [_line(shop, each) for each in add or ()], "reason": reason}
+        body["change"] = [_own_line(found, each) for each in change or ()]
+        answer = shop.edit_order(found["id"], cast(Any, {**body, "dryRun": dry_run}))
+    if not dry_run:
+        _show_order(answer, as_json=as_json)
+    elif as_json:
+        shown.document(answer)
+    else:
+        shown.facts(cast(Any, answer)["after"])
 
 
 @orders.command("pay")
@@ -476,7 +520,8 @@ def refund_order(
     body: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     with base.shop() as shop:
         found = shop.get_order(_order_id(shop, order))
-        body["lines"] = [_refunded(found, each, restock) for each in items or ()]
+        more = {} if restock is None else {"restock": restock}
+        body["lines"] = [_own_line(found, each) | more for each in items or ()]
         answer = shop.refund_order(found["id"], cast(Any, {**body, "dryRun": dry_run}))
     if not dry_run:
         _show_order(answer, as_json=as_json)
@@ -487,14 +532,14 @@ def refund_order(
         shown.facts({name: cast(Any, answer)[name] for name in names})
 
 
-def _refunded(order: Mapping[str, Any], item: str, restock: bool | None) -> dict[str, Any]:
+def _own_line(order: Mapping[str, Any], item: str) -> dict[str, Any]:
+    """The line of an order with exactly this SKU, and how many."""
     sku, pieces = _item(item)
     lines = [line for line in order["lineItems"] if line["sku"] == sku]
     if len(lines) != 1:
         count = len(lines) or "no"
         base.fail(f"{count} lines of order {order['number']} have the SKU {sku!r}.", REFUSED)
-    more = {} if restock is None else {"restock": restock}
-    return {"lineItemId": lines[0]["id"], "quantity": pieces, **more}
+    return {"lineItemId": lines[0]["id"], "quantity": pieces}
 
 
 def _item(item: str) -> tuple[str, int]:
