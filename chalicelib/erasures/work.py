@@ -3,11 +3,11 @@ the response to an attempt that was under way (docs/customers.md):
 
 1. the orders of the customer, each in its own commit;
 2. the customer's record;
-3. the bodies of events: the whole outbox;
-4. the whole table: kept replies, receivers' responses, requests of jobs, and words of failed
-   writes;
-5. files of exports;
-6. jobs that ran meanwhile, and imports: uploaded files, reports, and quotes of them in jobs.
+3. the customer's addresses in orders that were moved to another customer: the whole table;
+4. the bodies of events: the whole outbox;
+5. the whole table: kept replies, receivers' responses, requests of jobs, words of failed writes;
+6. files of exports;
+7. jobs that ran meanwhile, and imports: uploaded files, reports, and quotes of them in jobs.
 
 Since the job was asked for, the customer takes no more orders (`hold_for_erasure`). A step that
 crashes is repeated; counted are all items about the person, changed before or not.
@@ -98,6 +98,20 @@ def _customer(job: Job, person: Person, after: object) -> _Done:
     store.learn(job.id, person, person.facts_in(customer.fields))
     customers.forget(customer.id)
     return _Done(touched=Counter(customers=1), counts={RecordOutcome.UPDATED: 1})
+
+
+def _moved(job: Job, person: Person, after: object) -> _Done:
+    def learn(items: list[Item]) -> None:
+        facts = [orders.former_facts(item, person) for item in items]
+        store.learn(job.id, store.person(job.id, person.ids), set().union(*facts))
+
+    def look(item: Item) -> Counter[str]:
+        if not orders.was_of(item, person):
+            return Counter()
+        orders.forget(item["pk"], store.person(job.id, person.ids))
+        return Counter(orders=1)
+
+    return _through(settings.table(), after, look, learn)
 
 
 def _events(job: Job, person: Person, after: object) -> _Done:
@@ -221,4 +235,4 @@ def _names(job: Job, person: Person) -> bool:
     return not job.has_ended
 
 
-_PHASES: Final = (_orders, _customer, _events, _table, _exports, _jobs)
+_PHASES: Final = (_orders, _customer, _moved, _events, _table, _exports, _jobs)

@@ -16,6 +16,7 @@ from chalicelib.customers.model import Customer
 from chalicelib.customers.shown import of_order
 from chalicelib.orders import lines, payments
 from chalicelib.orders.model import (
+    ADDRESSES,
     LARGEST_EDITS,
     MOST_EDITS,
     MOST_LINES,
@@ -119,6 +120,7 @@ def edited(
     given = asked.model_fields_set
     if "customer" in given:
         after["customer"] = of_order(customer) if customer else None
+        after["formerly"] = _formerly(fields, after)
     if asked.source is not None:
         after["source"] = asked.source
     if asked.order_date is not None:
@@ -143,6 +145,13 @@ def edited(
         }
         after["edits"] = _latest([*fields["edits"], entry])
     return Edited(fields, after, moves)
+
+
+def _formerly(before: Fields, after: Fields) -> dict[str, str]:
+    """Who gave each address, where that is not the order's customer: an erasure looks for it."""
+    own, new = ((one["customer"] or {}).get("id") for one in (before, after))
+    given = {name: own for name in ADDRESSES if own and before[name]} | before["formerly"]
+    return {name: id for name, id in given.items() if id != new}
 
 
 def _refuse_late(fields: Fields, asked: EditOrder) -> None:

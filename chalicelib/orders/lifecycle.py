@@ -84,6 +84,7 @@ def placed(
         "updatedAt": now,
         "history": [{"at": now, "by": by, "change": "created"}],
         "edits": [],
+        "formerly": {},
     }
     fields = _opened(fields, new, by, now)
     fields["index"] = index_of(fields).stored()
@@ -146,6 +147,8 @@ def changed(order: Order, asked: OrderChange, by: str, now: str) -> Order:
     money = {name: given.pop(name) for name in ("deposit", "retained") if name in given}
     fields = {**order.fields, **_cleaned(given)}
     _refuse_late_addresses(order, fields)
+    kept = order.fields["formerly"].items()
+    fields["formerly"] = {name: id for name, id in kept if fields[name] == order.fields[name]}
     status = order.status
     payment = given.get("paymentStatus")
     fields["paymentStatus"] = order.fields["paymentStatus"]
@@ -305,10 +308,16 @@ def reassigned(order: Order, customer: Customer, by: str, now: str) -> Order:
 
 
 def forgotten(order: Order, person: Person, now: str) -> Order:
-    """The order without personal data; itself if it has none."""
-    fields = person.forget(order.fields)
+    """The order without personal data; itself if it has none. Of one that an edit moved to another
+    customer, without the addresses of this one."""
+    if person.is_about(order.fields):
+        fields = person.forget(order.fields)
+    else:
+        theirs = order.fields["formerly"].items()
+        fields = person.leave(order.fields, [name for name, id in theirs if id in person.ids])
     texts = ("customer", "note", "payments", "refunds", "lineItems", "discount", "edits")
-    if all(fields[name] == order.fields[name] for name in (*texts, *ADDRESSES)):
+    more = ("tags", "metadata", "externalId")
+    if all(fields[name] == order.fields[name] for name in (*texts, *more, *ADDRESSES)):
         return order
     fields["updatedAt"] = now
     fields["index"] = index_of(fields).stored()

@@ -621,7 +621,8 @@ class ListOrders(Walk):
 class Order:
     """An order as stored. A line in `fields["lineItems"]` also has `taken`: its pieces that were
     taken from the stock and may return. `revenue` is the money that counts as sold; a payment also
-    has `voidedBy`."""
+    has `voidedBy`. `formerly`: address → id of the customer who gave it, if that is not the one the
+    order has now."""
 
     fields: Mapping[str, Any]
     version: int

@@ -48,7 +48,7 @@ from chalicelib.problems import Busy, Invalid, NotFound, PreconditionFailed, Pro
 from chalicelib.products import store as products
 from chalicelib.products.model import Product
 from chalicelib.storage import table
-from chalicelib.storage.attributes import Key
+from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
 from chalicelib.storage.idempotency import Once
@@ -484,11 +484,23 @@ def forget(id: str, person: Person) -> bool:
     """Removes the customer's personal data. Emits order.updated. Returns whether there was any."""
 
     def attempt(order: Order, gone: Gone) -> Order:
-        if not person.is_about(order.fields):
-            return order
         return lifecycle.forgotten(order, person, clock.iso(clock.now()))
 
     return _rewritten_by_job(id, attempt)
+
+
+def was_of(item: Item, person: Person) -> bool:
+    """Whether an item of the table is an order that an edit moved to another customer, with an
+    address of this person."""
+    return item["sk"] == "order" and not person.ids.isdisjoint(item["formerly"].values())
+
+
+def former_facts(item: Item, person: Person) -> set[str]:
+    """The identifying texts in such addresses."""
+    if not was_of(item, person):
+        return set()
+    places = [name for name, id in item["formerly"].items() if id in person.ids]
+    return person.facts_in({name: item[name] for name in places})
 
 
 def _rewritten_by_job(id: str, attempt: Callable[[Order, Gone], Order]) -> bool:

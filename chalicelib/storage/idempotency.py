@@ -166,9 +166,14 @@ def forgotten(item: Item, person: "Person") -> dict[str, object]:
         answer = json.loads(item.get("text", "null"))
     except ValueError:
         return {}  # a part of an answer with products
-    if not person.is_about(answer):
+    places = person.own_places(answer)
+    if person.is_about(answer):
+        answer = person.forget(answer)
+    elif places:
+        answer = person.leave(answer, places)
+    else:
         return {}
-    text = json.dumps(person.forget(answer), ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
     return {"text": text} if text != item["text"] else {}
 
 

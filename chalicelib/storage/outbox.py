@@ -66,6 +66,8 @@ def forgotten(
             about += 1
             facts |= person.facts_in(data)
             text = body(entry["event"], person.forget(data))
+        elif places := person.own_places(data):
+            text = body(entry["event"], person.leave(data, places))
         events.append({**entry, "body": text})
     return about, facts, {**item, "events": events}
 

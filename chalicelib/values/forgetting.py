@@ -22,6 +22,7 @@ _PLACES: Final = ("shippingAddress", "billingAddress")
 _PARTS: Final = ("firstName", "lastName", "company", "address1", "address2", "phone")
 _RECORDS: Final = frozenset({"payments", "refunds"})  # of an order
 _TEXTS: Final = frozenset({"reference", "note", "voidReason"})
+_MENTIONING: Final = frozenset({"note", "tags", "metadata", "edits", "changes", "reason"})
 _SHORTEST: Final = 2  # letters of a text that is searched for
 _DEEPEST: Final = 40  # branches within each other, because patterns are parsed recursively
 
@@ -39,6 +40,23 @@ class Person:
         return isinstance(data, dict) and (
             data.get("id") in self.ids or self._of(data).get("id") in self.ids
         )
+
+    def own_places(self, data: object) -> list[str]:
+        """The addresses in an order of which every line is a known text of the person."""
+        if not isinstance(data, dict):
+            return []
+        return [name for name in _PLACES if self._knows(data.get(name))]
+
+    def _knows(self, place: object) -> bool:
+        parts = [place.get(name) for name in _PARTS] if isinstance(place, dict) else []
+        return any(parts) and self.facts.issuperset(filter(None, parts))
+
+    def leave(self, data: Mapping[str, Any], places: Iterable[str]) -> dict[str, Any]:
+        """What is left of another customer's order without these addresses, which are of this
+        person: an edit moved it."""
+        gone = {name: addresses.forgotten(data[name]) for name in places}
+        mentioning = _MENTIONING & data.keys() if gone else set()
+        return {**data, **{name: self.without(data[name]) for name in mentioning}, **gone}
 
     def forget(self, data: Mapping[str, Any]) -> dict[str, Any]:
         """What is left of a customer, or of an order: numbers, lines, money and the country."""

@@ -432,3 +432,34 @@ def test_an_erasure_that_cannot_remember_all_texts_says_so_and_can_be_repeated(
     assert (refused["status"], refused["error"]["code"]) == ("FAILED", "too_many_texts")
     assert jobs.done(f"{path(made)}/erase")["status"] == "COMPLETED"
     assert mentions(jobs) == []
+
+
+@pytest.mark.parametrize("erased", [PERSON["email"], "other@example.com"])
+def test_an_order_that_was_moved_to_another_customer_forgets_who_is_erased(
+    jobs: JobDesk, erased: str
+) -> None:
+    """An edit moves it: its addresses are the first customer's, until they are changed."""
+    shop = jobs.shop
+    whole = {"shippingAddress": HOME, "billingAddress": HOME, "note": NOTE}
+    moved = placed(shop, customer=PERSON, **whole)
+    people = {PERSON["email"]: moved["customer"]["id"]}
+    other = shop.post(CUSTOMERS, {"email": "other@example.com", "firstName": "Otto"}).json["id"]
+    people["other@example.com"] = other
+    to = f"{ORDERS}/{moved['id']}"
+    edit = {"customer": {"id": other}, "reason": "It was Otto"}
+    assert shop.post(f"{to}/edit", edit).status == 200
+    mine = {"firstName": "Otto", "address1": "1 Own Street", "city": "Bern", "countryCode": "CH"}
+    shop.patch(to, {"billingAddress": mine})
+    jobs.done(f"{CUSTOMERS}/{people[erased]}/erase")
+    left = shop.get(to).json
+    if erased == PERSON["email"]:
+        assert left["customer"]["firstName"] == "Otto"
+        assert left["billingAddress"]["address1"] == "1 Own Street"
+        assert left["shippingAddress"]["countryCode"] == HOME["countryCode"]
+        assert left["shippingAddress"]["address1"] is None
+        assert left["note"] == "Rings twice, says [erased]"
+        assert mentions(jobs, [word for word in WORDS if word != "rings twice"]) == []
+    else:
+        assert left["customer"]["firstName"] is None
+        assert left["billingAddress"]["address1"] is None
+        assert left["shippingAddress"]["address1"] is None
