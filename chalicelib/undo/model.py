@@ -1,6 +1,6 @@
 """A job's change of a product, and the product after undoing it: pure functions.
 
-A change is JSON: `{created: version}` or `{deleted: true}`, `fields: {name: [before, after]}`,
+A change is JSON: `{created: updatedAt}` or `{deleted: true}`, `fields: {name: [before, after]}`,
 `variants: {id: {name: [before, after]}}`, `added` and `removed`: variants by id, `order: [before,
 after]`: ids, `stock: {id: [before, after]}` (null: not tracked), `moves`: how many there were of
 variants that were not tracked before or after. What did not change is absent.
@@ -25,7 +25,7 @@ def difference(before: Product | None, after: Product | None) -> FieldChange:
     """What changed between two versions of a product."""
     if before is None:
         assert after is not None
-        return {"created": after.version, "stock": _pairs({}, after.quantities)}
+        return {"created": after.fields["updatedAt"], "stock": _pairs({}, after.quantities)}
     if after is None:
         whole = {**before.fields, "version": before.version}
         return {"deleted": whole, "stock": _pairs(before.quantities, {})}
@@ -33,7 +33,7 @@ def difference(before: Product | None, after: Product | None) -> FieldChange:
     new = {variant["id"]: variant for variant in after.fields["variants"]}
     stock = _pairs(before.quantities, after.quantities)
     change: FieldChange = {
-        "version": after.version,
+        "updatedAt": after.fields["updatedAt"],
         "fields": _pairs(_own(before), _own(after)),
         "variants": {
             id: pairs for id in old.keys() & new.keys() if (pairs := _pairs(old[id], new[id]))
@@ -73,9 +73,10 @@ class Restored:
 
 
 def is_untouched(product: Product, changes: Sequence[FieldChange]) -> bool:
-    """Whether a product was neither edited nor sold nor moved since the job created it."""
-    version = changes[-1].get("version") or changes[-1]["created"]
-    return bool(product.version == version and not product.moves)
+    """Whether a product was neither edited nor sold nor moved since the job created it.
+    Its version is another one after a reindexing, too."""
+    written = changes[-1].get("updatedAt") or changes[-1]["created"]
+    return bool(product.fields["updatedAt"] == written and not product.moves)
 
 
 def restored(product: Product, changes: Iterable[FieldChange]) -> Restored:

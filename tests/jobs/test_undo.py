@@ -287,16 +287,17 @@ def test_the_log_of_a_change_has_only_what_differs() -> None:
 
     before = product(1, "1.00", vendor="A", type="T")
     assert difference(before, product(2, "2.00", vendor="B", type="T")) == {
-        "version": 2,
+        "updatedAt": 2,
         "fields": {"vendor": ["A", "B"]},
         "variants": {"var_1": {"price": ["1.00", "2.00"]}},
     }
-    assert difference(before, product(2, "1.00", vendor="A", type="T")) == {"version": 2}
+    assert difference(before, product(2, "1.00", vendor="A", type="T")) == {"updatedAt": 2}
 
 
 def test_a_new_product_whose_stock_the_job_stopped_tracking_is_untouched() -> None:
-    created = {"created": 1, "stock": {"var_1": [None, 5], "var_2": [None, 4]}}
-    changed = {"version": 2, "stock": {"var_1": [5, None]}}
-    assert is_untouched(Product({}, {"var_2": 4}, 2), [created, changed])
-    assert not is_untouched(Product({}, {"var_2": 4}, 3), [created, changed])
-    assert not is_untouched(Product({}, {"var_2": 4}, 2, {"var_2": 1}), [created, changed])
+    created = {"created": "T1", "stock": {"var_1": [None, 5], "var_2": [None, 4]}}
+    changed = {"updatedAt": "T2", "stock": {"var_1": [5, None]}}
+    now = {"updatedAt": "T2"}
+    assert is_untouched(Product(now, {"var_2": 4}), [created, changed])
+    assert not is_untouched(Product({"updatedAt": "T3"}, {"var_2": 4}), [created, changed])
+    assert not is_untouched(Product(now, {"var_2": 4}, 2, {"var_2": 1}), [created, changed])

@@ -1,5 +1,5 @@
 """Work that waits while a shop is upgraded and reindexed ends as if nothing had happened: a job
-between two steps, messages in queues, imports, a kept reply, the undo of an edit."""
+between two steps, messages in queues, imports, a kept reply, undos of an edit and an import."""
 
 from typing import Any
 
@@ -32,6 +32,7 @@ def test_work_that_waits_survives_an_upgrade(
     sold = {"ids": [hat["id"]], "change": {"vendor": "B"}}
     before = jobs.done(f"{PRODUCTS}/bulk-edit", sold)
     assert jobs.now(hat)["vendor"] == "B"
+    coats = imports.imported("Name,Price\nCoat,70\n")
     foreign = imports.imported("Title of it,Selling Price\nScarf,7\n")
     assert foreign["status"] == "NEEDS_MAPPING"
     edited = [jobs.product(name=f"Shirt {n}") for n in range(60)]
@@ -48,7 +49,7 @@ def test_work_that_waits_survives_an_upgrade(
     assert 0 < jobs.job(edit)["processed"] < 60
     export = jobs.start("/api/admin/exports", {"type": "products", "all": True})
     waiting = imports.send("Name,SKU,Price\nCap,cap,7\n")
-    undo = jobs.start(f"/api/admin/jobs/{before['id']}/undo")
+    undo, taken = (jobs.start(f"/api/admin/jobs/{job['id']}/undo") for job in (before, coats))
 
     monkeypatch.setattr(kinds, "CURRENT", 2)
     monkeypatch.setattr(words, "_SHORTEST_ENDING", 2)
@@ -57,6 +58,7 @@ def test_work_that_waits_survives_an_upgrade(
     assert jobs.counted(jobs.finished(edit)) == {"updated": 60}
     assert jobs.job(export)["status"] == "COMPLETED"
     assert jobs.counted(jobs.job(undo)) == {"updated": 1}
+    assert jobs.counted(jobs.job(taken)) == {"deleted": 1}
     columns = {"columns": {"Title of it": "name", "Selling Price": "price"}}
     assert shop.post(f"/api/admin/jobs/{foreign['id']}/mapping", columns).status == 200
     assert imports.finished(foreign["id"])["created"] == 1
@@ -69,6 +71,7 @@ def test_work_that_waits_survives_an_upgrade(
     assert jobs.now(hat)["vendor"] == "A"
     assert all(jobs.now(one)["tags"] == ["new"] for one in edited)
     totals = {"tag=new": 60, "search=shirt": 60, "vendor=B": 0, "search=cap": 1, "search=mug": 1}
+    totals["search=coat"] = 0
     for query, total in totals.items():
         assert shop.get(f"{PRODUCTS}?{query}").json["total"] == total, query
     for records in reindex.ALL:
