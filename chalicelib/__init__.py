@@ -7,6 +7,7 @@ Slices:
 - sales: `orders`, `customers`, `merges`, `erasures`, `summary`
 - files and many records at once: `imports`, `exports`, `bulk_edits`, `undo`
 - events: `webhooks`, `events` (the change feed)
+- `stock`: the ledger of every change of a quantity
 - access and overview: `api_keys`, `search`, `console`; `counts`, the nightly check of totals
 
 Mechanisms:

@@ -299,6 +299,7 @@ def _orders(day: Day, shirt: Any) -> None:
     day.admin("POST", f"{path}/payments/{payment['id']}/void", {"reason": "Counted twice"})
     day.admin("POST", f"{path}/refunds", returned)
     day.admin("GET", "/transactions?kind=PAYMENT&limit=2")
+    day.admin("GET", "/stock/movements?cause=SALE&limit=2")
     day.admin("DELETE", path)
     _customers(day, order["customer"]["id"])
     day.admin("GET", "/search?q=ada")

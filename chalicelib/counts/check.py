@@ -1,5 +1,5 @@
-"""The nightly check of totals against lists, and of sales and customers' totals against orders;
-`infra/counts.py` repairs."""
+"""The nightly check of totals against lists, of sales and customers' totals against orders, and of
+stock against its ledger; `infra/counts.py` repairs all but the last."""
 
 from collections.abc import Iterator
 from datetime import date
@@ -10,6 +10,7 @@ from chalicelib.customers import store as customers
 from chalicelib.jobs import store as jobs
 from chalicelib.orders import store as orders
 from chalicelib.products import store as products
+from chalicelib.stock import store as ledger
 from chalicelib.summary import store as summary
 from chalicelib.values import timezone
 
@@ -19,7 +20,7 @@ ALL: Final = (products.RECORDS, orders.RECORDS, customers.RECORDS, jobs.RECORDS)
 def check() -> None:
     """Logs each wrong cell, and their number as a metric with an alarm."""
     records, wrong = 0, 0
-    for kind, found in recounts():
+    for kind, found in (*recounts(), ("stock ledger", ledger.recount())):
         records += found.records
         wrong += len(found.wrong)
         for one in found.wrong:

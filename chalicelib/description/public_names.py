@@ -61,6 +61,7 @@ TAGS: Final = {
     "Orders": "Orders, their status, payments and refunds.",
     "Products": "The catalogue with its stock.",
     "Search": "One field for orders, products and customers.",
+    "Stock": "The ledger: every change of a tracked quantity.",
     "Storefront": "What the public sees of the catalogue, without a key.",
     "Summary": "The shop at a glance.",
     "Webhooks": "Addresses that events are sent to, and their deliveries.",

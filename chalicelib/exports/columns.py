@@ -14,6 +14,8 @@ from chalicelib.exports.model import ExportColumns, ExportFormat, ExportType
 from chalicelib.orders.shown import LineItem, ShownOrder, ShownTransaction, show_transaction
 from chalicelib.orders.shown import show as show_order
 from chalicelib.products.shown import show as show_product
+from chalicelib.stock.model import MovementActor, ShownMovement
+from chalicelib.stock.model import show as show_movement
 from chalicelib.values.addresses import Address
 
 _BOM: Final = "\ufeff".encode()
@@ -41,12 +43,17 @@ _PLAIN: Final = tuple(
 )
 ORDERS: Final = (*_PLAIN, "tags", *_CUSTOMER.values(), *_LINE.values(), *_ADDRESSES)
 TRANSACTIONS: Final = tuple(ShownTransaction.__annotations__)
+MOVEMENTS: Final = (
+    *(name for name in ShownMovement.__annotations__ if name != "actor"),
+    *MovementActor.__annotations__,
+)
 CUSTOMERS: Final = tuple(ShownCustomer.__annotations__)
 _SHOW: Final[Mapping[str, Callable[[Any], dict[str, Any]]]] = {
     ExportType.PRODUCTS: show_product,
     ExportType.ORDERS: show_order,
     ExportType.CUSTOMERS: show_customer,
     ExportType.TRANSACTIONS: show_transaction,
+    ExportType.MOVEMENTS: show_movement,
 }
 
 
@@ -74,6 +81,8 @@ def _table(
         return CUSTOMERS, lambda customer: iter([_customer_row(show_customer(customer))])
     if records == ExportType.TRANSACTIONS:
         return TRANSACTIONS, lambda one: iter([_transaction_row(show_transaction(one))])
+    if records == ExportType.MOVEMENTS:
+        return MOVEMENTS, lambda one: iter([_movement_row(show_movement(one))])
     if columns == ExportColumns.SHOPIFY:
         return products.SHOPIFY, products.shopify_rows
     return products.BACKROOM, products.backroom_rows
@@ -104,6 +113,12 @@ def _amount(part: Mapping[str, Any] | None) -> Any:
 def _transaction_row(transaction: Mapping[str, Any]) -> list[Any]:
     row = {**transaction, "amount": Decimal(transaction["amount"])}
     return [row[column] for column in TRANSACTIONS]
+
+
+def _movement_row(movement: Mapping[str, Any]) -> list[Any]:
+    row = {**movement, **movement["actor"]}
+    row["by"] = None if row["by"] is None else Decimal(row["by"])  # may be negative
+    return [row[column] for column in MOVEMENTS]
 
 
 def _customer_row(customer: Mapping[str, object]) -> list[object]:

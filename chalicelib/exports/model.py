@@ -12,6 +12,7 @@ from chalicelib.orders.model import ListOrders
 from chalicelib.orders.shown import ListTransactions
 from chalicelib.products.model import ListProducts
 from chalicelib.schemas import Choice, Chosen, about
+from chalicelib.stock.model import ListMovements
 
 
 class ExportType(Choice):
@@ -21,6 +22,7 @@ class ExportType(Choice):
     ORDERS = "orders"
     CUSTOMERS = "customers"
     TRANSACTIONS = "transactions"
+    MOVEMENTS = "movements"
 
 
 class ExportFormat(Choice):
@@ -55,11 +57,13 @@ class NewExport(Chosen):
         return self
 
 
-_LISTS: Final[dict[str, type[ListProducts | ListOrders | ListCustomers | ListTransactions]]] = {
+_Lists = ListProducts | ListOrders | ListCustomers | ListTransactions | ListMovements
+_LISTS: Final[dict[str, type[_Lists]]] = {
     ExportType.PRODUCTS: ListProducts,
     ExportType.ORDERS: ListOrders,
     ExportType.CUSTOMERS: ListCustomers,
     ExportType.TRANSACTIONS: ListTransactions,
+    ExportType.MOVEMENTS: ListMovements,
 }
 
 

@@ -13,7 +13,7 @@ routes = Routes(__name__, "Exports")
 
 @routes.post(
     "/api/admin/exports",
-    "Export products, orders, customers or transactions",
+    "Export products, orders, customers, transactions or movements",
     role=Role.STAFF,
     body=NewExport,
     answers={202: StartedJob},

@@ -7,13 +7,14 @@ from chalicelib.exports.model import ExportType
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import Job, JobStatus, JobType
 
+_NAMELESS = {ExportType.PRODUCTS, ExportType.MOVEMENTS}  # they name no customer
 _MESSAGE = "A customer in it was erased. Start the export again."
 
 
 def forget(job: Job, ids: Sequence[str]) -> bool:
     """Removes the file of an export that has one of these customers, or is being written and may
     have; whether it was one. Doing it again changes nothing."""
-    if job.type != JobType.EXPORT or job.asked["type"] == ExportType.PRODUCTS:
+    if job.type != JobType.EXPORT or job.asked["type"] in _NAMELESS:
         return False
     if not job.has_ended:
         jobs.fail(job.id, "customer_erased", _MESSAGE)

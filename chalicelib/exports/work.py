@@ -15,6 +15,7 @@ from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import Job, Step
 from chalicelib.orders import store as orders
 from chalicelib.products import store as products
+from chalicelib.stock import store as stock
 
 _PAGE: Final = 100
 _PAGES: Final[dict[str, Any]] = {
@@ -22,6 +23,7 @@ _PAGES: Final[dict[str, Any]] = {
     ExportType.ORDERS: orders.page,
     ExportType.CUSTOMERS: customers.page,
     ExportType.TRANSACTIONS: orders.transactions_page,
+    ExportType.MOVEMENTS: stock.page,
 }
 
 

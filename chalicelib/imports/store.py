@@ -24,7 +24,7 @@ from chalicelib.imports.formats.product import Skipped
 from chalicelib.imports.model import ImportJob, Options, ProductOutcome
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import INLINE_ERRORS, KIND, JobStatus, JobType, index_of
-from chalicelib.storage import table
+from chalicelib.storage import actor, table
 from chalicelib.storage.attributes import Item
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr, Condition
@@ -56,8 +56,11 @@ def create(
 ) -> ImportJob:
     """A job that waits for its file. `source`: `sourceJobId` and `retried`, if another job's file
     is imported again. `id`: of a repeatable request; an existing job with it is returned."""
+    key = actor.current()
     fields: dict[str, Any] = {
         "id": id or ids.new("job"),
+        "by": key.key_name,
+        "byId": key.key_id,
         "type": JobType.PRODUCT_IMPORT,
         "fileName": file_name,
         "status": JobStatus.QUEUED,

@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 
 from chalicelib import listing
 from chalicelib.schemas import about
+from chalicelib.storage.actor import Actor
 from chalicelib.storage.attributes import Item
 
 KIND: Final = listing.Kind("job")
@@ -184,6 +185,12 @@ class Step:
     errors: Sequence[JobRecordError] = ()
     set: Mapping[str, object] = field(default_factory=dict)
     wait: int = 0
+
+
+def actor_of(job: Job) -> Actor:
+    """Who writes in its steps."""
+    name, id = job.fields.get("by"), job.fields.get("byId")
+    return Actor(id, name, job_id=job.id, job_type=job.type)
 
 
 def index_of(fields: Item) -> listing.Index:

@@ -7,14 +7,16 @@ what it did to each record; its counts are in the transaction that ends it.
 import json
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
 from typing import Final
 
 from chalicelib import telemetry
 from chalicelib.jobs import queue, store
-from chalicelib.jobs.model import Job, JobStatus, RecordOutcome, Step
+from chalicelib.jobs.model import Job, JobStatus, RecordOutcome, Step, actor_of
 from chalicelib.problems import Problem
 from chalicelib.sqs import Batch, Handled, Received, all_but
+from chalicelib.storage.actor import acting
 
 _SECONDS: Final = 20  # of steps for one message; then other jobs continue
 _RETRY_SECONDS: Final = (2, 5, 20, 60, 180)
@@ -36,7 +38,8 @@ def _handle(record: Received, work: Work) -> bool:
     try:
         job = store.find(message["job"])
         if job is not None:
-            _work(job, int(message["step"]), received > 1, work)
+            with acting(partial(actor_of, job)):
+                _work(job, int(message["step"]), received > 1, work)
             return True
         if received > _MISSING:
             return True  # its request died, or was answered with an error

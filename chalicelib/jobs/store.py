@@ -30,7 +30,7 @@ from chalicelib.jobs.model import (
     index_of,
 )
 from chalicelib.problems import Conflict, NotFound
-from chalicelib.storage import table
+from chalicelib.storage import actor, table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit, open_lanes
 from chalicelib.storage.conditions import Attr, Condition
@@ -98,6 +98,7 @@ def create(
         "dryRun": dry_run,
         "asked": json.dumps(asked, ensure_ascii=False),
         "by": by,
+        "byId": actor.current().key_id,
         "createdAt": clock.iso(clock.now()),
         "step": 0,
         **dict.fromkeys(("processed", *RecordOutcome), 0),

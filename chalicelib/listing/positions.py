@@ -113,7 +113,7 @@ class Listing(Generic[R]):
     def _tallies(self, some: Lists, most: int | None = None) -> list[lists.Tallying]:
         # If a record may be in two of the lists, records are counted by position.
         is_once = len(list_shards()) == 1 and len(self.where.get(SEVERAL, ())) < 2
-        return some.tallies(most) if is_once else []
+        return some.tallies(most or self.query.most_counted) if is_once else []
 
     def _total(self, known: Counts, base: Lists, tallied: list[table.Tally]) -> tuple[int, bool]:
         if not self._is_tallied:

@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol
 
 from chalicelib.orders.model import MOST_PRODUCTS, DiscountInput, LineItemInput
 from chalicelib.problems import Invalid
-from chalicelib.products.model import DEFAULT_VARIANT, Product
+from chalicelib.products.model import Product, title_of
 from chalicelib.values import ids, money
 
 Line = dict[str, Any]
@@ -85,8 +85,7 @@ def _of_variant(
         message = f"there is no variant {id!r}"
         errors.append(_error(f"{at}.variantId", "unknown_variant", message))
         return {}
-    name, title = product.fields["name"], variant["title"]
-    title = name if title == DEFAULT_VARIANT else f"{name} / {title}"
+    title = title_of(product.fields["name"], variant["title"])
     if asked.title not in {None, title}:
         message = f"must be absent, or the variant's: {title!r}"
         errors.append(_error(f"{at}.title", "invalid", message))

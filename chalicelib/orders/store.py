@@ -215,7 +215,7 @@ def _place(
             customers.register(commit, customer, ordered, max(_CUSTOMER_WORDS, left))
         else:
             customers.count(commit, customer.id, ordered, placing=True)
-    products.sell(commit, sold)
+    products.sell(commit, sold, order_id=order.id)
     numbers.write(commit)
     if commit.overflows:
         message = "are more than can be sold at once; divide the order"
@@ -354,8 +354,8 @@ class _Stock:
     edited: editing.Edited
     sold: list[tuple[Product, Mapping[str, int]]]
 
-    def write(self, commit: Commit) -> None:
-        products.sell(commit, self.sold)
+    def write(self, commit: Commit, order_id: str) -> None:
+        products.sell(commit, self.sold, order_id=order_id, cause="EDIT")
         if commit.overflows:
             message = "This edit is more than can be written at once. Divide it."
             raise Invalid(message, code="too_large")
@@ -553,7 +553,7 @@ def _rewrite(
         for product, pieces in returned.items():
             there = {variant: n for variant, n in pieces.items() if variant not in gone}
             if there:
-                products.give_back(commit, product, there)
+                products.give_back(commit, product, there, order_id=id)
         known = (before.fields["customer"] or {}).get("id")
         for customer, totals in lifecycle.spending(before, after).items():
             # A merge has made sure of the customer that it moves an order to.
@@ -561,7 +561,7 @@ def _rewrite(
             if placing or not customer_is_gone:
                 customers.count(commit, customer, totals, placing=placing)
         if stock:
-            stock.write(commit)
+            stock.write(commit, id)
         try:
             commit.send(until)
             return after, text

@@ -429,6 +429,11 @@ class Product:
         }
 
 
+def title_of(name: str, variant_title: str) -> str:
+    """What a variant is called where its product is not shown."""
+    return name if variant_title == DEFAULT_VARIANT else f"{name} / {variant_title}"
+
+
 def skus_of(fields: Mapping[str, Any]) -> set[str]:
     skus = {fields["sku"], *(variant["sku"] for variant in fields["variants"])}
     return {sku for sku in skus if sku}

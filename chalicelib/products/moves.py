@@ -103,7 +103,7 @@ def move(
                 after,
                 exactly=False,
                 otherwise=store.ProductChanged(),
-                moved=[one["variantId"] for one in made],
+                moved=[_step(one) for one in made],
             )
         try:
             if len(commit):
@@ -114,6 +114,12 @@ def move(
             telemetry.info(_MADE, productId=product_id, movedBy=by, **one)
         return after, text
     raise Busy
+
+
+def _step(made: Mapping[str, Any]) -> stock.Step:
+    begins = made["by"] is None
+    changed = {"stock": made["stock"]} if begins else {"by": made["by"]}
+    return {"variantId": made["variantId"], **changed, "reason": made["reason"]}
 
 
 def _read(product_id: str, once: Once | None) -> Product:

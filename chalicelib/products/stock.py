@@ -7,14 +7,16 @@ writes). An undo leaves what was sold since, even if as many pieces came back.
 
 Each write is conditional on its effect: whether a sale does not cross the threshold, crosses it, or
 is already below it. If that changed meanwhile, the sale is computed again.
+
+Each write also traces its moves (`_trace`), from which the ledger is made (`stock/store.py`).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from chalicelib.products import low
 from chalicelib.products.model import Product
-from chalicelib.storage import table
+from chalicelib.storage import actor, table
 from chalicelib.storage.attributes import Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr, Condition, all_of
@@ -24,6 +26,11 @@ from chalicelib.storage.conditions import Attr, Condition, all_of
 _MOST_CONDITIONS: Final = 40
 
 Wanted = Mapping[str, int]  # variant id → quantity
+# One change of a quantity: `{variantId, by}`; `{variantId, stock}` where tracking begins with it,
+# `{variantId, was}` where it ends. With `reason` if one was given.
+Step = Mapping[str, object]
+
+_CAUSES: Final = {"product_import": "IMPORT", "bulk_edit": "BULK_EDIT", "undo": "UNDO"}  # of jobs
 
 
 class StockMoved(Exception):
@@ -36,6 +43,17 @@ class VariantGone(Exception):
 
 def key(product_id: str) -> Key:
     return product_id, "stock"
+
+
+def _trace(commit: Commit, product_id: str, cause: str, steps: Sequence[Step], **of: str) -> None:
+    """Part of each commit that changes quantities. `of`: the `orderId`."""
+    if steps:
+        group = {"productId": product_id, "cause": cause, **of, "steps": steps}
+        commit.trace("moves", group)
+
+
+def _by(pieces: Wanted) -> list[Step]:
+    return [{"variantId": id, "by": n} for id, n in pieces.items() if n]
 
 
 # --- Sales ----------------------------------------------------------------------------------------
@@ -53,7 +71,24 @@ def levels(product_ids: Iterable[str]) -> dict[str, dict[str, int]]:
     return {id: dict(item["quantities"]) for (id, _), item in found.items()}
 
 
-def sell(commit: Commit, sales: Iterable[tuple[Product, Wanted]]) -> None:
+def every_level(product_ids: Iterable[str]) -> dict[str, int]:
+    """The stock of every variant of these products that is tracked, or was moved; 0 for one that
+    is not tracked now."""
+    found = table.batch_get(map(key, product_ids)).values()
+    return {
+        id: int(item["quantities"].get(id, 0))
+        for item in found
+        for id in item["quantities"].keys() | item["moves"].keys()
+    }
+
+
+def sell(
+    commit: Commit,
+    sales: Iterable[tuple[Product, Wanted]],
+    *,
+    order_id: str,
+    cause: str = "SALE",
+) -> None:
     """Takes the wanted pieces, which are in stock (negative: they return): one item a product, and
     one more if any falls below its threshold. Emits inventory.low. The commit raises StockMoved.
 
@@ -78,6 +113,7 @@ def sell(commit: Commit, sales: Iterable[tuple[Product, Wanted]]) -> None:
             when=all_of([_same_side(product, wanted), *same_moves]),
             otherwise=StockMoved(),
         )
+        _trace(commit, product.id, cause, _by(taken), orderId=order_id)
         crossed = _crossed(product.quantities, left, product.low_stock_threshold)
         for id in crossed:
             commit.announce("inventory.low", low.shown(product, id, left[id]))
@@ -127,7 +163,7 @@ def _crossed(before: Wanted, after: Wanted, threshold: int) -> list[str]:
     return [id for id, n in after.items() if n < threshold <= before[id]]
 
 
-def give_back(commit: Commit, product_id: str, taken: Wanted) -> None:
+def give_back(commit: Commit, product_id: str, taken: Wanted, *, order_id: str) -> None:
     """Returns stock. The commit raises VariantGone if one of the variants cannot take it. Of many
     variants, those that cannot are left out, and it also raises if any stock changes meanwhile."""
     stock: Wanted = {}
@@ -135,8 +171,10 @@ def give_back(commit: Commit, product_id: str, taken: Wanted) -> None:
     if len(taken) > _MOST_CONDITIONS:
         stock = levels([product_id]).get(product_id, {})
         when = Attr("quantities").eq(dict(stock))
+        taken = {id: n for id, n in taken.items() if id in stock}
     whole, added = _added(stock, taken)
     commit.update(key(product_id), assign=whole, add=added, when=when, otherwise=VariantGone())
+    _trace(commit, product_id, "RETURN", _by(taken), orderId=order_id)
 
 
 def _added(stock: Wanted, pieces: Wanted) -> tuple[dict[str, object], dict[str, int]]:
@@ -169,11 +207,11 @@ def edit(
     *,
     exactly: bool,
     otherwise: Exception,
-    moved: Iterable[str] = (),
+    moved: Sequence[Step] = (),
 ) -> None:
     """Writes the stock between two versions of a product: only the quantities that differ, each on
     condition that it is still what was read; `exactly`: that all are, and nothing was sold.
-    `moved`: the variants whose pieces were received, counted or written off.
+    `moved`: the moves between them, if pieces were received, counted or written off.
 
     Emits inventory.low for each variant that becomes low: new, sold, or by another threshold.
     """
@@ -185,16 +223,29 @@ def edit(
         item = {"quantities": quantities, "threshold": threshold, "moves": {}}
         commit.put({"pk": pk, "sk": sk, **item})
     elif after is None:
-        same_stock = Attr("quantities").eq(dict(before.quantities))
-        all_same = same_stock & Attr("moves").eq(dict(before.moves)) if exactly else None
-        commit.delete(key(before.id), when=all_same, otherwise=otherwise)
+        same = Attr("quantities").eq(dict(before.quantities))  # of which the ledger is told
+        if exactly:
+            same &= Attr("moves").eq(dict(before.moves))
+        commit.delete(key(before.id), when=same, otherwise=otherwise)
     else:
-        _merge(commit, before, after, exactly=exactly, otherwise=otherwise, moved=moved)
+        ids = {str(step["variantId"]) for step in moved}
+        _merge(commit, before, after, exactly=exactly, otherwise=otherwise, moved=ids)
+    product = after or before
+    assert product is not None
+    cause = "MOVE" if moved else _CAUSES.get(actor.current().job_type or "", "EDIT")
+    _trace(commit, product.id, cause, moved or _differing(before, after))
     if after is not None:
         became = low.variants(after) - (low.variants(before) if before else set())
         for id in sorted(became):
             commit.announce("inventory.low", low.shown(after, id, after.quantities[id]))
         low.note(commit, [after.id] if became else [])
+
+
+def _differing(before: Product | None, after: Product | None) -> list[Step]:
+    was, now = (product.quantities if product else {} for product in (before, after))
+    steps: list[Step] = [{"variantId": id, "was": was[id]} for id in was.keys() - now.keys()]
+    steps += [{"variantId": id, "stock": now[id]} for id in now.keys() - was.keys()]
+    return steps + _by({id: now[id] - was[id] for id in was.keys() & now.keys()})
 
 
 def _merge(

@@ -158,6 +158,7 @@ def running_low(most: int) -> list[dict[str, object]]:
 
 StockMoved, VariantGone = stock.StockMoved, stock.VariantGone
 levels, short, sell = stock.levels, stock.short, stock.sell
+every_level = stock.every_level
 give_back, still_there = stock.give_back, stock.still_there
 matched = variants.matched
 

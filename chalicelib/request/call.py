@@ -9,6 +9,7 @@ from chalicelib import settings
 from chalicelib.api_keys.model import Caller
 from chalicelib.request import proxies
 from chalicelib.request.routes import ANY_PATHS, Operation
+from chalicelib.storage.actor import Actor
 
 
 @dataclass(slots=True)
@@ -20,6 +21,11 @@ class Call:
     operation: Operation | None
     caller: Caller | None = None
     answer_headers: dict[str, str] = field(default_factory=dict)
+
+    def actor(self) -> Actor:
+        """Who writes, once the key is known."""
+        key = self.caller
+        return Actor(key.id if key else None, key.name if key else None, self.id)
 
     @property
     def path(self) -> str:

@@ -23,6 +23,7 @@ from chalicelib.request.parse import expected, refuse_wrong_parameters
 from chalicelib.request.repeats import answer_again
 from chalicelib.request.routes import Crash, NoSuchPath, allowed, matched, nearest, paths
 from chalicelib.storage import table
+from chalicelib.storage.actor import acting
 from chalicelib.storage.idempotency import Repeated
 from chalicelib.values import ids
 
@@ -65,7 +66,8 @@ def handle(request: Request, get_response: GetResponse) -> Response:
     )
     token = calls.begin(call)
     try:
-        response = _answer(call, get_response)
+        with acting(call.actor):
+            response = _answer(call, get_response)
     finally:
         calls.end(token)
     response.headers = {

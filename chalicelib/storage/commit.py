@@ -1,5 +1,6 @@
 """Writes that happen together or not at all."""
 
+import json
 import random
 import time
 from collections import deque
@@ -61,14 +62,15 @@ class Commit:
         self._writes: dict[Key, _Write] = {}
         self._counts: dict[Key, dict[str, int | Decimal]] = {}
         self._events: list[tuple[str, str]] = []
-        self._announced = 0  # bytes
+        self._traced: dict[str, list[object]] = {}
+        self._announced = 0  # bytes of events and of what is traced
         self._longest_pause = deadline.LONGEST_PAUSE
         self._before: list[Item] = []
         self._after: list[Key] = []
 
     def __len__(self) -> int:
         counted = sum(any(numbers.values()) for numbers in self._counts.values())
-        return len(self._writes) + counted + (1 if self._events else 0)
+        return len(self._writes) + counted + (1 if self._events or self._traced else 0)
 
     def put(
         self,
@@ -147,6 +149,11 @@ class Commit:
         self._events.append((event, body))
         self._announced += len(body.encode())
 
+    def trace(self, name: str, entry: Mapping[str, object]) -> None:
+        """Something of this commit that is kept for good: `moves`, of stock (`stock/store.py`)."""
+        self._traced.setdefault(name, []).append(entry)
+        self._announced += len(json.dumps(entry))
+
     @property
     def overflows(self) -> bool:
         """Whether it exceeds one call, or its events exceed the outbox item."""
@@ -175,6 +182,8 @@ class Commit:
         for cell, numbers in other._counts.items():
             self.add(cell, numbers)
         self._events += other._events
+        for name, entries in other._traced.items():
+            self._traced.setdefault(name, []).extend(entries)
         self._announced += other._announced
         self._before += other._before
         self._after += other._after
@@ -267,8 +276,8 @@ class Commit:
             for cell, numbers in self._counts.items()
             if any(numbers.values())
         ]
-        if self._events:
-            item = pack(outbox.item(self._events))
+        if self._events or self._traced:
+            item = pack(outbox.item(self._events, self._traced))
             actions.append(encoded({"Put": {"TableName": settings.outbox_table(), "Item": item}}))
         return f'{{"TransactItems":[{",".join(actions)}],"ClientRequestToken":"{ids.ulid()}"}}'
 

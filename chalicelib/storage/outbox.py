@@ -2,7 +2,8 @@
 
 Shape of the item: `{pk: "evt_<ulid>", sk: "events", events: [{event: "order.paid", body: "{…}"}],
 at: ISO 8601, expiresAt: Unix seconds}`. `body` is the exact text that every delivery of that event
-sends, even if the resource or the code changes later.
+sends, even if the resource or the code changes later. `trace`: JSON of what the ledger gets of the
+commit (`stock/store.py`): `{actor: {…}, moves: […]}`.
 The id of an event is the item's, followed by its place in the list, so an event finds its item.
 """
 
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from chalicelib.storage import actor
 from chalicelib.values import clock, ids
 
 if TYPE_CHECKING:  # loads the models of addresses, which other requests do not need
@@ -41,9 +43,15 @@ def body(event: str, data: Mapping[str, object]) -> str:
     return json.dumps({"event": event, "data": data}, ensure_ascii=False, separators=(",", ":"))
 
 
-def item(events: Sequence[tuple[str, str]]) -> dict[str, object]:
-    """The outbox item for the (event, body) pairs of a commit, at most MOST_COMMIT_EVENTS."""
+def item(
+    events: Sequence[tuple[str, str]], traced: Mapping[str, Sequence[object]] | None = None
+) -> dict[str, object]:
+    """The outbox item for the (event, body) pairs of a commit, at most MOST_COMMIT_EVENTS, and for
+    what it traces."""
+    made = {"actor": actor.current().stored(), **(traced or {})}
+    text = json.dumps(made, ensure_ascii=False, separators=(",", ":"))
     return {
+        **({"trace": text} if traced else {}),
         "pk": ids.new("evt"),
         "sk": "events",
         "events": [{"event": event, "body": body} for event, body in events],
@@ -70,6 +78,12 @@ def forgotten(
             text = body(entry["event"], person.leave(data, places))
         events.append({**entry, "body": text})
     return about, facts, {**item, "events": events}
+
+
+def trace_of(item: Mapping[str, Any]) -> dict[str, Any]:
+    """What a commit traced: `{actor, moves}`; empty if nothing."""
+    made: dict[str, Any] = json.loads(item.get("trace", "{}"))
+    return made
 
 
 def key(event_id: str) -> tuple[str, str]:

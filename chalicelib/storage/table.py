@@ -21,6 +21,7 @@ from chalicelib.values.batches import batches
 
 BATCH_KEYS: Final = 100  # AWS: at most 100 keys in a BatchGetItem call
 BATCH_WRITES: Final = 25  # AWS: at most 25 writes in a BatchWriteItem call
+_CALL_ITEMS: Final = 5_000  # about as many keys fill the 1 MB of a call
 
 client = dynamodb.client
 absent = Attr("pk").not_exists()
@@ -166,6 +167,8 @@ def tally(
     }
     if matching is not None:
         request["FilterExpression"] = expressions.condition(matching)
+    if most < _CALL_ITEMS:
+        request["Limit"] = most
     expressions.into(request)
 
     def read(so_far: Tally, reply: Any) -> Tally | Sent[Any]:

@@ -15,6 +15,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from chalicelib import aws, settings, sqs, telemetry, threads
 from chalicelib.problems import Busy
+from chalicelib.stock import store as ledger
 from chalicelib.storage import attributes, feed, outbox, table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.outbox import Event
@@ -75,8 +76,10 @@ def records(event: Stream) -> sqs.Handled:
         telemetry.error("fan-out put off", error)
     try:
         messages.send_many(first)
+        readable = [item for item in map(_readable, arrived[:done]) if item]
+        ledger.enter(readable)
         # Last: what has its entry needs nothing more (`_republish_lost`).
-        feed.enter([item for item in map(_readable, arrived[:done]) if item])
+        feed.enter(readable)
     except _OURS as error:
         telemetry.error("fan-out put off", error)
         done = 0
@@ -130,6 +133,7 @@ def _republish(those: list[str] | Literal["lost"]) -> None:
 def _publish(item: Item, endpoints: Sequence[Endpoint]) -> None:
     messages.send_many(_fan_out(item, endpoints))
     if "only" not in item:
+        ledger.enter([item])
         feed.enter([item])
 
 

@@ -148,8 +148,8 @@ def test_another_server_is_named(
     verb: tuple[str, ...], answer: str, answering: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     answering(lambda request: ANSWERS[answer])
-    once = ["--once"] if verb == ("listen",) else []
-    code = run(*line((*verb, *once), right(verb)))
+    more = {("listen",): ["--once"], ("orders", "edit"): ["--shipping", "1"]}.get(verb, [])
+    code = run(*line((*verb, *more), right(verb)))
     said = capsys.readouterr().err
     assert code in ENDS, (code, said)
     assert "Traceback" not in said and said.strip()

@@ -193,6 +193,7 @@ class Tour:
         shop.pay_order(unpaid["id"], {})
         assert shop.refund_order(unpaid["id"], {"amount": "1.00"})["refundStatus"] == "PARTIAL"
         assert shop.list_transactions(order_id=unpaid["id"])["total"] == 4
+        shop.list_movements(variant_id=self.variant, cause=["SALE"])
         engraved = {"title": "Engraving", "price": "4.00", "quantity": 1}
         edited = shop.edit_order(unpaid["id"], {"add": [engraved], "reason": "Asked"})
         assert "edits" in edited and edited["balanceDue"] == "4.00"

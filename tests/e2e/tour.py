@@ -189,6 +189,7 @@ class Tour:
         path = f"/orders/{order}/payments/{made['payments'][1]['id']}/void"
         assert self.admin("POST", path, {"reason": "Declined"})["balanceDue"] == "4.00"
         assert self.admin("GET", "/transactions?kind=VOID&limit=5")["total"] == 1
+        self.admin("GET", "/stock/movements?cause=SALE,TRACKED&limit=5")
 
     def _customers(self) -> None:
         person = {"email": "bob@example.com", "addresses": [{**_ADDRESS}]}

@@ -17,6 +17,8 @@ from chalicelib.imports.formats import recognise
 from chalicelib.imports.formats.ours import COLUMNS
 from chalicelib.jobs import store
 from tests.jobs.test_bulk_edits import order
+from tests.orders.build import line, placed, variant
+from tests.stock.build import fanned_out
 from tests.support.import_desk import Desk
 from tests.support.job_desk import PRODUCTS, JobDesk
 
@@ -266,3 +268,15 @@ def test_transactions_are_exported_as_they_are_listed(jobs: JobDesk) -> None:
     assert [json.loads(one) for one in lines.splitlines()] == listed
     _, table = exported(jobs, type="transactions", filters={"kind": "REFUND"})
     assert [(row["amount"], row["reference"]) for row in rows(table)] == [("-1.00", "R-1")]
+
+
+def test_movements_are_exported_as_they_are_listed(jobs: JobDesk) -> None:
+    placed(jobs.shop, line(variant(jobs.shop, 5), 2))
+    fanned_out(jobs.dynamodb)
+    listed = jobs.shop.get("/api/admin/stock/movements").json["data"]
+    assert len(listed) == 2
+    _, lines = exported(jobs, type="movements", format="jsonl")
+    assert [json.loads(one) for one in lines.splitlines()] == listed
+    _, table = exported(jobs, type="movements", filters={"cause": "SALE"})
+    (row,) = rows(table)
+    assert (row["by"], row["stock"], row["keyName"]) == ("-2", "3", "a OWNER of the tests")

@@ -71,8 +71,8 @@ def test_changes_of_the_stock_of_many_variants_fit_an_expression(shop: Shop, num
     product = store.get(made.id)
     some = dict.fromkeys(list(product.quantities)[:number], 1)
     sold, returned = Commit(), Commit()
-    store.sell(sold, [(product, some)])
-    store.give_back(returned, product.id, some)
+    store.sell(sold, [(product, some)], order_id="ord_1")
+    store.give_back(returned, product.id, some, order_id="ord_1")
     left = {**product.quantities, **some}
     edited = store.writes(product, store.rewritten(product, dict(product.fields), left))
     for commit in (sold, returned, edited):

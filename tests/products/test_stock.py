@@ -31,7 +31,7 @@ __all__ = ["shop"]
 def sale(read: Product, pieces: int, number: int = 1) -> Commit:
     commit = Commit()
     tracked = list(read.quantities)[:number]
-    store.sell(commit, [(read, dict.fromkeys(tracked, pieces))])
+    store.sell(commit, [(read, dict.fromkeys(tracked, pieces))], order_id="ord_1")
     return commit
 
 

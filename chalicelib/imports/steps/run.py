@@ -21,8 +21,9 @@ from chalicelib.imports.steps import advance, lanes, queue, report
 from chalicelib.imports.steps.queue import ChunkMessage
 from chalicelib.imports.steps.reader import Reader
 from chalicelib.imports.upsert import ProductRows, Superseded, Upsert
-from chalicelib.jobs.model import JobStatus
+from chalicelib.jobs.model import JobStatus, actor_of
 from chalicelib.sqs import Batch, Handled, Received, all_but
+from chalicelib.storage.actor import acting
 
 _RETRY_SECONDS: Final = (5, 20, 60, 180)
 
@@ -81,7 +82,7 @@ def _chunk(message: ChunkMessage, again: bool) -> None:
         reader = Reader(job)
         rows = reader.products(message)
         upsert = Upsert(job, partial(_is_running, job_id, chunk), reader.is_in_file)
-        with suppress(Superseded):
+        with suppress(Superseded), acting(partial(actor_of, job)):
             upsert.run(rows)
             store.put_previews(job_id, upsert.previews)
             _finish(job, chunk, rows)

@@ -47,7 +47,7 @@ ExportColumns: TypeAlias = Literal["backroom", "shopify"]
 ExportFormat: TypeAlias = Literal["csv", "jsonl"]
 """How a file of records is written."""
 
-ExportType: TypeAlias = Literal["products", "orders", "customers", "transactions"]
+ExportType: TypeAlias = Literal["products", "orders", "customers", "transactions", "movements"]
 """The records to export."""
 
 ImportMode: TypeAlias = Literal["upsert", "create", "update"]
@@ -60,6 +60,12 @@ JobStatus: TypeAlias = Literal[
 
 LineChangeKind: TypeAlias = Literal["ADDED", "CHANGED", "REMOVED"]
 """What an edit does with a line."""
+
+MovementCause: TypeAlias = Literal[
+    "SALE", "RETURN", "EDIT", "MOVE", "IMPORT", "BULK_EDIT", "UNDO", "TRACKED", "UNTRACKED"
+]
+"""Why a quantity changed. EDIT: of an order, if there is an `orderId`, or of the product. TRACKED
+and UNTRACKED: the quantity began or ended to be counted, by whatever way."""
 
 OrderSort: TypeAlias = Literal["-orderDate", "orderDate"]
 """The order of a list of orders."""
@@ -1603,6 +1609,59 @@ class MovedStock(TypedDict):
     """How many there are; null: not tracked."""
     reason: str
     """Why, such as RECEIVED, COUNTED or DAMAGED."""
+
+
+class Movement(TypedDict):
+    """One change of a tracked quantity."""
+
+    id: str
+    """Identifier, `mov_…`."""
+    at: str
+    """When it was committed."""
+    productId: str
+    """Id of its product."""
+    variantId: str
+    """Id of the variant."""
+    sku: str | None
+    """SKU of the variant at that time."""
+    title: str | None
+    """Name of the product, and of the variant if it has several."""
+    by: int | None
+    """Pieces that came in (positive) or went out; null: TRACKED or UNTRACKED."""
+    stock: int | None
+    """Pieces after it; null: no longer tracked."""
+    cause: MovementCause
+    """Why."""
+    reason: str | None
+    """The reason of a move, such as RECEIVED."""
+    orderId: str | None
+    """Id of the order."""
+    jobId: str | None
+    """Id of the job."""
+    actor: MovementActor
+    """Who did it."""
+
+
+class MovementActor(TypedDict):
+    """The API key that asked for it, also where a job did it."""
+
+    keyId: str | None
+    """Id of the key."""
+    keyName: str | None
+    """Name of the key."""
+
+
+class MovementList(TypedDict):
+    """The answer of a list that can be read by cursor: `Walked[Product]`."""
+
+    data: list[Movement]
+    """The items."""
+    pagination: CursorPagination
+    """Which page this is."""
+    total: int
+    """How many there are in all."""
+    totalIsAtLeast: NotRequired[bool]
+    """There are more than `total`; they were not counted"""
 
 
 class OpenOrders(TypedDict):

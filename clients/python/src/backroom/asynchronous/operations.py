@@ -51,6 +51,9 @@ from backroom.models import (
     JobSummary,
     ListedApiKey,
     Merge,
+    Movement,
+    MovementCause,
+    MovementList,
     Order,
     OrderChange,
     OrderList,
@@ -409,7 +412,7 @@ class AsyncOperations:
     async def start_export(
         self, body: CreateExport, *, idempotency_key: str = AUTOMATIC, timeout: float | None = None
     ) -> StartedJob:
-        """Export products, orders, customers or transactions.
+        """Export products, orders, customers, transactions or movements.
 
         Those that match `filters`, or with `"all": true` all, as CSV or one JSON object a line.
         The job has `downloadUrl` when it is COMPLETED. A file of products can be imported
@@ -1345,6 +1348,80 @@ class AsyncOperations:
             "GET", "/api/admin/search", (), query={"q": q}, timeout=timeout
         )
         return answer
+
+    async def list_movements(
+        self,
+        *,
+        page: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        variant_id: str | None = None,
+        product_id: str | None = None,
+        order_id: str | None = None,
+        job_id: str | None = None,
+        cause: MovementCause | Sequence[MovementCause] | None = None,
+        from_: str | date | datetime | None = None,
+        to: str | date | datetime | None = None,
+        timeout: float | None = None,
+    ) -> MovementList:
+        """List movements of stock.
+
+        Newest first. Every change of a tracked quantity is one entry, half a minute after it at
+        the latest. The stock of a variant is that of its last TRACKED entry and every `by`
+        since. With a filter other than one `cause`, `total` counts to 1,000.
+
+        `GET /api/admin/stock/movements`, from the role READER on.
+        """
+        answer: MovementList = await self._transport.call(
+            "GET",
+            "/api/admin/stock/movements",
+            (),
+            query={
+                "page": page,
+                "limit": limit,
+                "cursor": cursor,
+                "variantId": variant_id,
+                "productId": product_id,
+                "orderId": order_id,
+                "jobId": job_id,
+                "cause": cause,
+                "from": from_,
+                "to": to,
+            },
+            timeout=timeout,
+        )
+        return answer
+
+    def iter_movements(
+        self,
+        *,
+        limit: int = 100,
+        variant_id: str | None = None,
+        product_id: str | None = None,
+        order_id: str | None = None,
+        job_id: str | None = None,
+        cause: MovementCause | Sequence[MovementCause] | None = None,
+        from_: str | date | datetime | None = None,
+        to: str | date | datetime | None = None,
+        timeout: float | None = None,
+    ) -> AsyncIterator[Movement]:
+        """All of `list_movements`, page by page. `limit`: items per request."""
+        asked: dict[str, Any] = {
+            "limit": limit,
+            "variantId": variant_id,
+            "productId": product_id,
+            "orderId": order_id,
+            "jobId": job_id,
+            "cause": cause,
+            "from": from_,
+            "to": to,
+        }
+        return walk(
+            lambda at: self._transport.call(
+                "GET", "/api/admin/stock/movements", (), query={**asked, **at}, timeout=timeout
+            ),
+            by_cursor=True,
+        )
 
     async def get_summary(self, *, timeout: float | None = None) -> ShopSummary:
         """The shop at a glance.

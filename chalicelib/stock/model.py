@@ -1,0 +1,110 @@
+"""Movements of stock: what the API shows, and the query of their list."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from chalicelib import listing
+from chalicelib.orders.model import Period, PeriodEnd
+from chalicelib.schemas import Choice, Several, Walk, about
+from chalicelib.values import timezone
+
+KIND: Final = listing.Kind(
+    "movement", listed=("variantId", "productId", "orderId", "jobId", "cause")
+)
+_COUNTED: Final = 1_000  # movements that a list counts for its total
+
+
+class MovementCause(Choice):
+    """Why a quantity changed. EDIT: of an order, if there is an `orderId`, or of the product.
+    TRACKED and UNTRACKED: the quantity began or ended to be counted, by whatever way."""
+
+    SALE = "SALE"
+    RETURN = "RETURN"
+    EDIT = "EDIT"
+    MOVE = "MOVE"
+    IMPORT = "IMPORT"
+    BULK_EDIT = "BULK_EDIT"
+    UNDO = "UNDO"
+    TRACKED = "TRACKED"
+    UNTRACKED = "UNTRACKED"
+
+
+class ListMovements(Walk):
+    variant_id: Annotated[str, Field(max_length=60, description="Of one variant.")] = ""
+    product_id: Annotated[str, Field(max_length=60, description="Of one product.")] = ""
+    order_id: Annotated[str, Field(max_length=60, description="Of one order.")] = ""
+    job_id: Annotated[str, Field(max_length=60, description="Of one job.")] = ""
+    cause: Several[MovementCause] = Field(default_factory=list, description="Which causes.")
+    from_: Annotated[
+        Period, Field(alias="from", description="When it happened: a day, or a time")
+    ] = ""
+    to: Annotated[PeriodEnd, Field(description="The last day (inclusive), or a time")] = ""
+
+    def query(self) -> listing.Query:
+        asked = {"variantId": [self.variant_id], "productId": [self.product_id]}
+        asked |= {"orderId": [self.order_id], "jobId": [self.job_id]}
+        asked |= {"cause": [cause.value for cause in self.cause]}
+        return listing.Query(
+            {facet: frozenset(values) for facet, values in asked.items() if any(values)},
+            page=self.page,
+            limit=self.limit,
+            cursor=self.cursor,
+            between=listing.Range(*timezone.period(self.from_, self.to)),
+            most_counted=_COUNTED,
+        )
+
+
+class MovementActor(TypedDict):
+    """The API key that asked for it, also where a job did it."""
+
+    keyId: Annotated[str | None, about("Id of the key.")]
+    keyName: Annotated[str | None, about("Name of the key.")]
+
+
+class ShownMovement(TypedDict):
+    """One change of a tracked quantity."""
+
+    id: Annotated[str, about("Identifier, `mov_…`.")]
+    at: Annotated[str, about("When it was committed.")]
+    productId: Annotated[str, about("Id of its product.")]
+    variantId: Annotated[str, about("Id of the variant.")]
+    sku: Annotated[str | None, about("SKU of the variant at that time.")]
+    title: Annotated[
+        str | None, about("Name of the product, and of the variant if it has several.")
+    ]
+    by: Annotated[
+        int | None,
+        about("Pieces that came in (positive) or went out; null: TRACKED or UNTRACKED."),
+    ]
+    stock: Annotated[int | None, about("Pieces after it; null: no longer tracked.")]
+    cause: Annotated[MovementCause, about("Why.")]
+    reason: Annotated[str | None, about("The reason of a move, such as RECEIVED.")]
+    orderId: Annotated[str | None, about("Id of the order.")]
+    jobId: Annotated[str | None, about("Id of the job.")]
+    actor: Annotated[MovementActor, about("Who did it.")]
+
+
+@dataclass(frozen=True)
+class Movement:
+    """An entry as stored; names as shown."""
+
+    fields: Mapping[str, Any]
+
+    @property
+    def id(self) -> str:
+        return str(self.fields["id"])
+
+    @cached_property
+    def index(self) -> listing.Index:
+        facets = {facet: self.fields[facet] or "" for facet in KIND.listed}
+        return listing.Index.of(sort=self.fields["at"], facets=facets)
+
+
+def show(movement: Movement) -> dict[str, Any]:
+    """The shape of ShownMovement."""
+    return {name: movement.fields[name] for name in ShownMovement.__annotations__}

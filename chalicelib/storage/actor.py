@@ -1,0 +1,47 @@
+"""Who writes: the key of a request, or the job that works for one. Commits that leave a trace store
+it (`outbox.py`)."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True)
+class Actor:
+    """`key_id`, `key_name`: of the API key; None for the service itself."""
+
+    key_id: str | None = None
+    key_name: str | None = None
+    request_id: str | None = None
+    job_id: str | None = None
+    job_type: str | None = None
+
+    def stored(self) -> dict[str, str]:
+        """What is known, by its public name."""
+        known = {
+            "keyId": self.key_id,
+            "keyName": self.key_name,
+            "requestId": self.request_id,
+            "jobId": self.job_id,
+        }
+        return {name: value for name, value in known.items() if value}
+
+
+_current: Final[ContextVar[Callable[[], Actor]]] = ContextVar("actor", default=Actor)
+
+
+def current() -> Actor:
+    return _current.get()()
+
+
+@contextmanager
+def acting(who: Callable[[], Actor]) -> Iterator[None]:
+    """Writes of this context are by this actor, which is asked for when one is made: the key of a
+    request may be known later than the request."""
+    token = _current.set(who)
+    try:
+        yield
+    finally:
+        _current.reset(token)

@@ -1,0 +1,77 @@
+"""The ledger in tests: the fan-out of the events so far, and the sum that anybody can make."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from chalicelib import settings
+from chalicelib.webhooks import fan_out
+from tests.support.dynamodb_double import Double
+from tests.support.shop import Shop
+from tests.support.webhook_events import stream
+
+MOVEMENTS = "/api/admin/stock/movements"
+
+
+def traced(dynamodb: Double) -> list[Any]:
+    """The items of the outbox, as the stream brings them."""
+    return list(dynamodb.items(settings.outbox_table()))
+
+
+def fanned_out(dynamodb: Double, items: Sequence[Any] | None = None) -> None:
+    """The stream brings these items, or everything since the beginning."""
+    answer = fan_out.records(stream(list(items if items is not None else traced(dynamodb))))
+    assert answer["batchItemFailures"] == []
+
+
+def movements(shop: Shop, **filters: str) -> list[Any]:
+    """All that fit, the oldest first."""
+    found, cursor = [], "*"
+    query = "".join(f"&{name}={value}" for name, value in filters.items())
+    while cursor:
+        answer = shop.get(f"{MOVEMENTS}?limit=100&cursor={cursor}{query}")
+        assert answer.status == 200, answer.text
+        found += answer.json["data"]
+        cursor = answer.json["pagination"]["next"]
+    return found[::-1]
+
+
+def told(entries: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """Cause, difference and stock of each."""
+    return [(one["cause"], one["by"], one["stock"]) for one in entries]
+
+
+def added_up(entries: Sequence[Any]) -> dict[str, int | None]:
+    """The stock of each variant by its entries, the oldest first."""
+    stock: defaultdict[str, int | None] = defaultdict(lambda: None)
+    for one in entries:
+        before = stock[one["variantId"]]
+        if one["by"] is None:
+            stock[one["variantId"]] = one["stock"]
+        else:
+            assert before is not None, f"{one} of a variant that is not tracked"
+            stock[one["variantId"]] = before + one["by"]
+    return dict(stock)
+
+
+def in_stock(shop: Shop) -> Iterator[tuple[str, int | None]]:
+    """Every variant of the shop with its stock."""
+    cursor = "*"
+    while cursor:
+        answer = shop.get(f"/api/admin/products?limit=100&fields=variants&cursor={cursor}").json
+        for product in answer["data"]:
+            yield from ((one["id"], one["stock"]) for one in product["variants"])
+        cursor = answer["pagination"]["next"]
+
+
+def agrees(shop: Shop) -> int:
+    """The number of entries, after all of them add up to the stock of every variant."""
+    entries = movements(shop)
+    assert len({one["id"] for one in entries}) == len(entries)
+    sums = added_up(entries)
+    there = dict(in_stock(shop))
+    assert {id: n for id, n in sums.items() if id in there and n is not None} == {
+        id: n for id, n in there.items() if n is not None
+    }
+    assert all(sums[id] is None for id in sums.keys() - there.keys())
+    return len(entries)
