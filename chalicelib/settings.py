@@ -5,6 +5,8 @@ import for a missing setting that it does not use.
 """
 
 import os
+import random
+from functools import cache
 
 
 def stage() -> str:
@@ -17,8 +19,19 @@ def in_lambda() -> bool:
 
 
 def direct_calls() -> bool:
-    """Whether DynamoDB is called without botocore's client (`dynamodb.py`): unless it is `off`."""
-    return os.environ.get("DIRECT_CALLS") != "off"
+    """Whether DynamoDB is called without botocore's client (`dynamodb.py`): not if it is `off`;
+    with `half`, one process in two does so, drawn by chance."""
+    return _drawn() if compares_calls() else os.environ.get("DIRECT_CALLS") != "off"
+
+
+def compares_calls() -> bool:
+    """Whether the log says how each process calls DynamoDB, to compare their errors."""
+    return os.environ.get("DIRECT_CALLS") == "half"
+
+
+@cache
+def _drawn() -> bool:
+    return random.random() < 0.5
 
 
 def at_chalices_command_line() -> bool:

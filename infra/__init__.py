@@ -6,4 +6,5 @@
 - this machine: `local` (`make run`), `emulator` and `emulator_start` (the embedded AWS), `seed`
   (the sample catalogue), `log_lines`, `receiver` (of webhooks); `install` and `browser` for `make`
 - operating: `keys`, `counts`, `dead_letters`, `reindex`, `backup`; `description` prints OpenAPI
+- the first hour on AWS: `verify`, with its statements and checks in `verification`
 """

@@ -184,7 +184,9 @@ def _environment(options: argparse.Namespace) -> dict[str, str]:
     }
     if options.trusted_proxies is not None:
         given["TRUSTED_PROXIES"] = proxies.blocks(options.trusted_proxies, boto3.client("ec2"))
-    return {name: str(value) for name, value in given.items() if value is not None}
+    return {name: str(value) for name, value in given.items() if value is not None} | dict(
+        steps.pairs(options.setting)
+    )
 
 
 def _refuse_another_currency(options: argparse.Namespace) -> None:
@@ -292,6 +294,13 @@ def _options() -> argparse.Namespace:
         default=[],
         metavar="Name=value",
         help="another parameter of a template in infra/",
+    )
+    parser.add_argument(
+        "--setting",
+        action="append",
+        default=[],
+        metavar="NAME=value",
+        help="a setting of the functions (chalicelib/settings.py), such as DIRECT_CALLS=off",
     )
     options = parser.parse_args()
     if bool(options.stage) == bool(options.package):

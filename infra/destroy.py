@@ -1,5 +1,6 @@
 """Deletes a stage: what can be created again at once, and the data only on demand."""
 
+import contextlib
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -36,7 +37,9 @@ def everything(stage: str, made: Mapping[str, str]) -> None:
         dynamodb.delete_table(TableName=table)
     _empty(made["Bucket"])
     boto3.client("s3").delete_bucket(Bucket=made["Bucket"])
-    boto3.client("ssm").delete_parameter(Name=steps.master_key_parameter(stage))
+    ssm = boto3.client("ssm")
+    with contextlib.suppress(ssm.exceptions.ParameterNotFound):  # the first deployment failed early
+        ssm.delete_parameter(Name=steps.master_key_parameter(stage))
     record.forget(stage)
 
 

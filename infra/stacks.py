@@ -23,7 +23,7 @@ _HOLDS_DATA = {
 }
 _INLINE_LIMIT = 51_200  # bytes of a template in the request itself; CloudFormation's quota
 # The bucket's address in its own region: the global one redirects, or fails, in all but one.
-_OF_THE_REGION = Config(
+OF_THE_REGION = Config(
     signature_version="s3v4",
     s3={"addressing_style": "virtual", "us_east_1_regional_endpoint": "regional"},
 )
@@ -107,6 +107,17 @@ def exists(name: str) -> bool:
     """Whether the stack was made, even if it is only half made."""
     stack = _find(boto3.client("cloudformation"), name)
     return stack is not None and stack["StackStatus"] != "REVIEW_IN_PROGRESS"
+
+
+def settle(name: str) -> None:
+    """Waits until no operation runs on the stack."""
+    _settled(boto3.client("cloudformation"), name)
+
+
+def status(name: str) -> str | None:
+    """CloudFormation's word for its state; none when there is no such stack."""
+    stack = _find(boto3.client("cloudformation"), name)
+    return str(stack["StackStatus"]) if stack else None
 
 
 def delete(name: str) -> None:
@@ -251,7 +262,7 @@ def _travelling(template: str, name: str, bucket: str | None) -> dict[str, str]:
         return {"TemplateBody": template}
     if bucket is None:
         raise StackError(f"{name}: its template exceeds {_INLINE_LIMIT} bytes")
-    s3 = boto3.client("s3", config=_OF_THE_REGION)
+    s3 = boto3.client("s3", config=OF_THE_REGION)
     key = f"deployments/{name}.json"
     s3.put_object(Bucket=bucket, Key=key, Body=template.encode())
     signed = s3.generate_presigned_url("get_object", Params={"Bucket": bucket, "Key": key})

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from botocore.exceptions import ClientError
 
-from chalicelib import telemetry
+from chalicelib import settings, telemetry
 from chalicelib.problems import Busy
 from chalicelib.storage import table
 from tests.support.dynamodb_double import Double
@@ -19,8 +19,9 @@ class _Context:
 @pytest.fixture(autouse=True)
 def no_invocation() -> Iterator[None]:
     yield
-    telemetry._invocation.pop("lambdaRequestId", None)
-    telemetry._logger.remove_keys(["lambdaRequestId"])
+    for name in ("lambdaRequestId", "calls"):
+        telemetry._invocation.pop(name, None)
+    telemetry._logger.remove_keys(["lambdaRequestId", "calls"])
 
 
 def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
@@ -37,6 +38,26 @@ def test_a_failure_has_the_request_ids_of_lambda_and_of_the_service(
     failed, measured = lines(capsys)
     assert (failed["lambdaRequestId"], failed["awsRequestId"]) == ("of-lambda", "of-dynamodb")
     assert measured["lambdaRequestId"] == "of-lambda"
+
+
+@pytest.mark.parametrize(("drawn", "calls"), [(0.1, "direct"), (0.9, "botocore")])
+def test_each_line_says_how_its_process_calls_while_both_ways_are_compared(
+    drawn: float,
+    calls: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("chalicelib.settings.random.random", lambda: drawn)
+    monkeypatch.setenv("DIRECT_CALLS", "half")
+    settings._drawn.cache_clear()
+    try:
+        telemetry.begin(_Context())
+        assert settings.direct_calls() == (calls == "direct")
+    finally:
+        settings._drawn.cache_clear()
+    telemetry.info("it happened")
+    telemetry.measured("request", {"Requests": 1})
+    assert [line["calls"] for line in lines(capsys)] == [calls, calls]
 
 
 def test_a_call_that_was_given_up_is_logged(

@@ -5,7 +5,8 @@ most of its CPU. Our calls are DynamoDB's JSON already: botocore's `SigV4Auth` s
 connections send them. The address, the credentials, the CA bundle and the `before-send` hooks,
 through which tests answer, are botocore's.
 
-If a proxy is set, or `DIRECT_CALLS` is `off`, botocore's client makes the calls, one at a time.
+If a proxy is set, or `DIRECT_CALLS` is `off`, botocore's client makes the calls, one at a time;
+with `half`, in one process of two, and the log names it (docs/operations.md).
 """
 
 import json

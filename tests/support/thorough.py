@@ -36,6 +36,7 @@ THOROUGH: Final = (
     "e2e/test_spec/test_6_retries.py::test_any_other_outcome_is_retried[/hang]",
     "e2e/test_spec/test_6_retries.py::test_the_endpoint_gets_a_summary_email",
     "e2e/test_spec/test_6_retries.py::test_the_view_shows_the_timing",
+    "e2e/test_verification.py",
     "imports/test_recognition.py::"
     "test_two_columns_of_a_format_are_read_as_ours_only_if_they_mean_the_same[woocommerce]",
     "listing/test_many_words.py::test_a_crash_leaves_the_words_of_one_version[Fault.CRASH]",

@@ -1,0 +1,142 @@
+"""The request units that DynamoDB bills, against those of docs/listing.md.
+
+The code of the shop runs in this process on the stage's tables, with the credentials of whoever
+calls; each call asks DynamoDB for what it consumed.
+"""
+
+import json
+import re
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+from unittest import mock
+
+from chalicelib import listing
+from chalicelib.products import merge, store
+from chalicelib.products.model import Product
+from chalicelib.storage import dynamodb
+from chalicelib.values import clock
+from infra import keys, package
+from infra.verification.stage import Stage
+from infra.verification.statements import DoesNotHoldError
+
+_PAGE: Final = package.PROJECT / "docs/listing.md"
+_SLACK: Final = 0.15  # of the documented units, and two more: this shop has other records
+_PRODUCTS: Final = 20  # a page
+_READ, _WRITE = 0.125e-6, 0.625e-6  # dollars a unit (docs/listing.md#what-it-costs)
+
+
+@dataclass
+class Units:
+    read: float = 0
+    write: float = 0
+
+
+def as_documented(stage: Stage) -> str:
+    """Creates a page of products like those of the page, reads and changes them."""
+    keys.use(stage.made["Table"])
+    mark = f"v{secrets.token_hex(3)}"
+    made = [_product(mark, number) for number in range(_PRODUCTS)]
+    vendor = listing.Query({"vendor": frozenset({mark})}, "")
+    try:
+        seen = {"create": _billed(lambda: _create(made))}
+        seen["create"].write /= _PRODUCTS
+        seen["get"] = _billed(lambda: store.get(made[0].id))
+        seen["vendor"] = _billed(lambda: store.page(vendor))
+        seen["change a price"] = _billed(lambda: _change(made[0].id))
+    finally:
+        for one in made:
+            store.remove(one.id, None)
+    return _compared(seen)
+
+
+def _compared(seen: dict[str, Units]) -> str:
+    texts, wrong = [], False
+    for name, units in seen.items():
+        reads, writes = documented(name)
+        texts.append(
+            f"{name} {units.read:g} and {units.write:g} ({reads:g} and {writes:g}),"
+            f" ${1e6 * (units.read * _READ + units.write * _WRITE):.2f} a million"
+        )
+        wrong |= not (_near(units.read, reads) and _near(units.write, writes))
+    text = f"read and write units (documented): {'; '.join(texts)}"
+    if wrong:
+        raise DoesNotHoldError(text)
+    return text
+
+
+def documented(request: str) -> tuple[float, float]:
+    """Read units at 1,000 products, and write units, of a row of docs/listing.md."""
+    row = re.search(rf"^\| {re.escape(request)} \|(.*)\|$", _PAGE.read_text(), re.M)
+    if row is None:
+        raise LookupError(f"docs/listing.md has no row {request}")
+    cells = [cell.strip().replace(",", "") for cell in row[1].split("|")]
+    return float(cells[1]), float(cells[4])
+
+
+def _near(real: float, expected: float) -> bool:
+    return abs(real - expected) <= _SLACK * expected + 2
+
+
+def _product(mark: str, number: int) -> Product:
+    """Like a product of bench/requests.py, but of its own vendor."""
+    sku, slug = f"SKU{number:06d}", f"{mark}-shirt-{number}"
+    fields = {
+        "name": "blue linen shirt",
+        "slug": slug,
+        "description": "A good one. " * 20,
+        "status": "ACTIVE",
+        "price": "19.90",
+        "sku": sku,
+        "vendor": mark,
+        "type": "shirt",
+        "storefront": "eu",
+        "tags": ["linen", "regular"],
+        "images": [{"url": f"https://img.example/{number}.jpg", "alt": "shirt"}],
+        "variants": [{"title": each, "sku": sku + each, "stock": 9} for each in "SM"],
+    }
+    return merge.created(fields, slug, clock.iso(clock.now()))
+
+
+def _create(products: Sequence[Product]) -> None:
+    for one in products:
+        store.writes(None, one).send()
+
+
+def _change(id: str) -> None:
+    before = store.get(id)
+    store.writes(before, merge.changed(before, {"price": "1.00"}, clock.iso(clock.now()))).send()
+
+
+def _billed(work: Callable[[], object]) -> Units:
+    with _asking() as units:
+        work()
+    return units
+
+
+@contextmanager
+def _asking() -> Iterator[Units]:
+    """What the calls made meanwhile consumed."""
+    units, send = Units(), dynamodb.send
+
+    def asks(operation: str, request: Any) -> dynamodb.Result:
+        content = json.loads(request) if isinstance(request, str) else request
+        result = send(operation, {**content, "ReturnConsumedCapacity": "TOTAL"})
+
+        def read() -> dynamodb.Reply:
+            reply = result()
+            consumed: Any = reply.pop("ConsumedCapacity", [])
+            for each in [consumed] if isinstance(consumed, dict) else consumed:
+                number = float(each["CapacityUnits"])
+                if operation in {"GetItem", "BatchGetItem", "Query"}:
+                    units.read += number
+                else:
+                    units.write += number
+            return reply
+
+        return read
+
+    with mock.patch.object(dynamodb, "send", asks):
+        yield units
