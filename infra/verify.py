@@ -15,17 +15,15 @@ import re
 import secrets
 import signal
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 import boto3
-import botocore.exceptions
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench import shops
-from infra import keys, local, package
+from infra import keys, local, package, stacks, steps
 from infra.verification import deployment, webhooks
 from infra.verification.listed import STATEMENTS
 from infra.verification.stage import Stage
@@ -68,9 +66,11 @@ def _run(stage: Stage, table: list[Row]) -> None:
 
 
 def _end(stage: Stage, table: list[Row]) -> None:
+    """Whatever was reached: the receiver and the keys of the checks go, and a trial as a whole."""
+    if not stage.is_emulated:
+        stacks.delete(steps.stack(stage.name, "receiver"))
     if not stage.is_trial:
-        with suppress(botocore.exceptions.BotoCoreError):
-            stage.forget_keys()
+        stage.forget_keys()
     _print(stage, STATEMENTS[-1:], table)
     if stage.is_trial and table[-1].holds is not True:
         again = f"infra/deploy.py --stage {stage.name} --destroy --with-data"

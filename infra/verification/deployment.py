@@ -162,16 +162,27 @@ def _left(stage: Stage) -> list[str]:
 
 
 def _deploy(stage: Stage, *options: str) -> None:
-    """As an operator does it; its output is shown, indented, as it comes."""
-    command = [sys.executable, "infra/deploy.py", "--stage", stage.name, *options]
-    with subprocess.Popen(
-        command, cwd=package.PROJECT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    ) as deploying:
-        said = []
+    """As an operator does it; its output is shown, indented, as it comes. Ctrl-C waits for its end:
+    what an interrupted deployment was making, nobody knows."""
+    deploying = subprocess.Popen(
+        [sys.executable, "infra/deploy.py", "--stage", stage.name, *options],
+        cwd=package.PROJECT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    said = list[str]()
+    try:
         for line in deploying.stdout or ():
             said.append(line)
             if "Owner key" not in line:
                 print(f"{'':15}| {line}", end="", flush=True)
+    except KeyboardInterrupt:
+        print("\ninterrupted; first deploy.py has to end, which may take minutes", flush=True)
+        deploying.communicate()
+        raise
+    deploying.wait()
     if deploying.returncode:
         raise DoesNotHoldError(f"deploy.py failed: {''.join(said[-5:])}")
     stage.__dict__.pop("made", None)  # known before it was there

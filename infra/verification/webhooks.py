@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from chalicelib.values import clock
 from chalicelib.webhooks import retry
-from infra import stacks
+from infra import stacks, steps
 from infra.receiver import is_signed
 from infra.verification import receiver
 from infra.verification.stage import Stage, until
@@ -31,7 +31,7 @@ def receiving(stage: Stage) -> Iterator[str]:
         with _on_loopback() as url:
             yield url
         return
-    name = f"backroom-{stage.name}-receiver"
+    name = steps.stack(stage.name, "receiver")
     code = (_HERE / "receiver.py").read_text()
     try:
         parameters = {"Name": name, "Code": code}

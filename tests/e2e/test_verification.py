@@ -13,6 +13,10 @@ from tests.support.running import Stack, free_port, running, tool
 # By the page: what the emulator can show of a stage that this program did not deploy.
 NOT_DEPLOYED_BY_IT = {
     "A package is deployed to an empty account.",
+    "A later deployment interrupts nobody.",
+    "A change that fails is rolled back.",
+    "A table cannot be deleted by mistake.",
+    "A schedule calls its function.",
     "A stage that is destroyed with its data leaves nothing.",
 }
 

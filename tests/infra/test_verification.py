@@ -122,9 +122,10 @@ def test_a_trial_is_taken_down_however_it_ends(
     last = Statement(STATEMENTS[-1].says, take_down)
     monkeypatch.setattr(verify, "STATEMENTS", (*STATEMENTS[:-1], last))
     monkeypatch.setattr(verify, "_run", stops)
+    monkeypatch.setattr(verify.stacks, "delete", down.append)
     with pytest.raises((SystemExit, ValueError)):
         verify.main()
-    assert down == [STAGE.name]
+    assert down == ["backroom-trial-0000-receiver", STAGE.name]
     assert json.loads(table.read_text())["rows"][-1]["holds"] is True
 
 
