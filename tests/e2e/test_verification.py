@@ -1,14 +1,24 @@
-"""`infra/verify.py --stage local` on what `make run` started."""
+"""`infra/verify.py` on what `make run` started: a look at that stage, and a trial beside it."""
 
 import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from infra import package
+from infra.emulator import CREDENTIALS
 from infra.verification.listed import STATEMENTS
-from tests.support.running import Stack, free_port, running, tool
+from tests.deploy.machine import PROJECT, checkout
+from tests.e2e.recorded import client
+from tests.support.running import Stack, ctrl_c_ends, free_port, running, tool
 
 # By the page: what the emulator can show of a stage that this program did not deploy.
 NOT_DEPLOYED_BY_IT = {
@@ -40,3 +50,46 @@ def test_what_the_emulator_can_show_holds(stack: Stack, tmp_path: Path) -> None:
     assert {says for says in shown if holds[says] is not True} == NOT_DEPLOYED_BY_IT
     assert all(holds[says] is None for says in holds.keys() - shown)
     assert len(shown) >= 16
+
+
+def test_an_interrupted_trial_leaves_nothing_and_the_other_stage_as_it_was(
+    stack: Stack, tmp_path: Path
+) -> None:
+    before = _everything(stack)
+    own = checkout(tmp_path / "checkout")  # a deployment writes into it
+    shutil.copytree(PROJECT / "bench", own / "bench")
+    (own / ".local").mkdir()
+    (own / ".local/packages").symlink_to(package.CACHE)
+    trial = subprocess.Popen(
+        [sys.executable, "infra/verify.py", "--stage", "trial", "--yes"],
+        cwd=own,
+        env=os.environ | CREDENTIALS | {"AWS_ENDPOINT_URL": stack.aws_endpoint},
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=ctrl_c_ends,  # noqa: PLW1509
+    )
+    assert trial.stdout is not None
+    for line in trial.stdout:
+        if "Every route answers its role" in line:
+            assert _everything(stack) > before
+            trial.send_signal(signal.SIGINT)
+    assert trial.wait(60) == 1
+    (path,) = (own / ".local").glob("verify-trial-*.json")
+    rows = json.loads(path.read_text())["rows"]
+    assert (rows[0]["holds"], rows[-1]["statement"], rows[-1]["holds"]) == (
+        True,
+        STATEMENTS[-1].says,
+        True,
+    )
+    assert _everything(stack) == before
+
+
+def _everything(stack: Stack) -> set[str]:
+    """The names of all stacks, tables, functions and buckets of the account."""
+    aws = partial(client, stack.aws_endpoint)
+    return {
+        *(one["StackName"] for one in aws("cloudformation").describe_stacks()["Stacks"]),
+        *aws("dynamodb").list_tables()["TableNames"],
+        *(one["FunctionName"] for one in aws("lambda").list_functions()["Functions"]),
+        *(one["Name"] for one in aws("s3").list_buckets()["Buckets"]),
+    }
