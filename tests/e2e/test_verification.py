@@ -6,18 +6,20 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import boto3
 import pytest
+from botocore.exceptions import ClientError
 
 from infra import package
-from infra.emulator import CREDENTIALS
+from infra.emulator import REGION
 from infra.verification.listed import STATEMENTS
 from tests.deploy.machine import PROJECT, checkout
-from tests.e2e.recorded import client
+from tests.e2e.recorded import ACCOUNT, client
 from tests.support.running import Stack, ctrl_c_ends, free_port, running, tool
 
 # By the page: what the emulator can show of a stage that this program did not deploy.
@@ -63,7 +65,7 @@ def test_an_interrupted_trial_leaves_nothing_and_the_other_stage_as_it_was(
     trial = subprocess.Popen(
         [sys.executable, "infra/verify.py", "--stage", "trial", "--yes"],
         cwd=own,
-        env=os.environ | CREDENTIALS | {"AWS_ENDPOINT_URL": stack.aws_endpoint},
+        env=os.environ | _verifier(stack) | {"AWS_ENDPOINT_URL": stack.aws_endpoint},
         stdout=subprocess.PIPE,
         text=True,
         preexec_fn=ctrl_c_ends,  # noqa: PLW1509
@@ -82,6 +84,29 @@ def test_an_interrupted_trial_leaves_nothing_and_the_other_stage_as_it_was(
         True,
     )
     assert _everything(stack) == before
+
+
+def _verifier(stack: Stack) -> dict[str, str]:
+    """The credentials of a user with the policy of docs/first-hour.md."""
+    iam = client(stack.aws_endpoint, "iam")
+    policy = (PROJECT / "infra/verification/policy.json").read_text().replace("ACCOUNT", ACCOUNT)
+    iam.create_user(UserName="verifier")
+    iam.put_user_policy(UserName="verifier", PolicyName="verify", PolicyDocument=policy)
+    made = iam.create_access_key(UserName="verifier")["AccessKey"]
+    found = {"AWS_ACCESS_KEY_ID": made["AccessKeyId"], "AWS_DEFAULT_REGION": REGION}
+    user = found | {"AWS_SECRET_ACCESS_KEY": made["SecretAccessKey"]}
+    with pytest.raises(ClientError, match="not authorized"):
+        boto3.client("sns", endpoint_url=stack.aws_endpoint, **_of(user)).create_topic(Name="other")
+    return user
+
+
+def _of(user: Mapping[str, str]) -> dict[str, str]:
+    """As boto3 takes them."""
+    return {
+        "aws_access_key_id": user["AWS_ACCESS_KEY_ID"],
+        "aws_secret_access_key": user["AWS_SECRET_ACCESS_KEY"],
+        "region_name": user["AWS_DEFAULT_REGION"],
+    }
 
 
 def _everything(stack: Stack) -> set[str]:
