@@ -38,7 +38,7 @@ lint: .venv/ready
 	$(VENV)/ruff format --check .
 	$(VENV)/mypy --strict chalicelib infra
 	cd clients/python && ../../$(VENV)/mypy
-	$(VENV)/cfn-lint infra/*.yaml
+	$(VENV)/cfn-lint infra/*.yaml infra/verification/*.yaml
 
 # Generates the client's models and operations from the description of the API.
 client: .venv/ready

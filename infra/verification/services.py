@@ -13,6 +13,7 @@ from infra.verification.statements import DoesNotHoldError, NotShownError
 
 _HOUR: Final = 3_600
 _METRICS_LATE: Final = 900.0  # seconds until CloudWatch lists a metric
+_BY_HAND: Final = "verify.py"
 _COLD: Final = 3_000  # ms; the alarm api-slow
 # What a function may do, and what it must be refused: (function, action, resource, leading key).
 _MAY: Final = (
@@ -79,17 +80,21 @@ def _decision(stage: Stage, function: str, action: str, what: str, key: str) -> 
 
 
 def alarms(stage: Stage) -> str:
-    """Each can be set to ALARM and back; CloudWatch evaluates it again within minutes."""
+    """Each is set to ALARM, and CloudWatch, which finds nothing wrong, sets it back to OK."""
     if not (stage.is_trial or stage.is_emulated):
         raise NotShownError("it would alarm whoever watches a stage that is in use")
     cloudwatch, names = stage.aws("cloudwatch"), _alarm_names(stage)
-    for state in ("ALARM", "OK"):
+    for name in names:
+        cloudwatch.set_alarm_state(AlarmName=name, StateValue="ALARM", StateReason=_BY_HAND)
+    found = cloudwatch.describe_alarms(AlarmNames=names)["MetricAlarms"]
+    if other := [one["AlarmName"] for one in found if one["StateValue"] != "ALARM"]:
+        raise DoesNotHoldError(f"not in ALARM: {', '.join(other)}")
+    if stage.is_emulated:  # it measures nothing
         for name in names:
-            cloudwatch.set_alarm_state(AlarmName=name, StateValue=state, StateReason="verify.py")
-        found = cloudwatch.describe_alarms(AlarmNames=names)["MetricAlarms"]
-        if other := [one["AlarmName"] for one in found if one["StateValue"] != state]:
-            raise DoesNotHoldError(f"not {state}: {', '.join(other)}")
-    return f"{len(names)} alarms went to ALARM and back to OK"
+            cloudwatch.set_alarm_state(AlarmName=name, StateValue="OK", StateReason=_BY_HAND)
+        return f"{len(names)} alarms went to ALARM and, by hand, back to OK"
+    _evaluated(stage, names)
+    return f"{len(names)} alarms went to ALARM, and CloudWatch set them back"
 
 
 def _alarm_names(stage: Stage) -> list[str]:
@@ -97,20 +102,34 @@ def _alarm_names(stage: Stage) -> list[str]:
 
 
 def metric_math(stage: Stage) -> str:
-    """CloudWatch has evaluated the expressions: none of the five is without data."""
-    cloudwatch = stage.aws("cloudwatch")
-
-    def evaluated() -> list[Any]:
-        found = cloudwatch.describe_alarms(AlarmNames=_alarm_names(stage))["MetricAlarms"]
-        with_math = [alarm for alarm in found if alarm.get("Metrics")]
-        waiting = [one for one in with_math if one["StateValue"] == "INSUFFICIENT_DATA"]
-        return [] if waiting else with_math
-
-    found = until(evaluated, _METRICS_LATE, "an alarm with metric math has no state", 15)
-    states = {alarm["AlarmName"]: alarm["StateValue"] for alarm in found}
+    """CloudWatch has evaluated the five expressions."""
+    found = stage.aws("cloudwatch").describe_alarms(AlarmNames=_alarm_names(stage))["MetricAlarms"]
+    with_math = [alarm["AlarmName"] for alarm in found if alarm.get("Metrics")]
+    states = _evaluated(stage, with_math)
     if len(states) != 5:
         raise DoesNotHoldError(f"{len(states)} alarms have metric math, not five")
     return ", ".join(f"{name}: {state}" for name, state in states.items())
+
+
+def _evaluated(stage: Stage, names: list[str]) -> dict[str, str]:
+    """The state of each, once none is as this program or its creation left it."""
+    states, waiting = dict[str, str](), list[str]()
+
+    def all_are() -> bool:
+        found = stage.aws("cloudwatch").describe_alarms(AlarmNames=names)["MetricAlarms"]
+        states.update((one["AlarmName"], one["StateValue"]) for one in found)
+        waiting[:] = [
+            one["AlarmName"]
+            for one in found
+            if one["StateValue"] == "INSUFFICIENT_DATA" or one.get("StateReason") == _BY_HAND
+        ]
+        return not waiting
+
+    try:
+        until(all_are, _METRICS_LATE, "", 15)
+    except TimeoutError:
+        raise DoesNotHoldError(f"not evaluated yet: {', '.join(waiting)}") from None
+    return states
 
 
 def dashboard(stage: Stage) -> str:

@@ -34,7 +34,8 @@ def receiving(stage: Stage) -> Iterator[str]:
     name = steps.stack(stage.name, "receiver")
     code = (_HERE / "receiver.py").read_text()
     try:
-        parameters = {"Name": name, "Code": code}
+        api = stage.aws("lambda").get_function_configuration(FunctionName=f"backroom-{stage.name}")
+        parameters = {"Name": name, "Code": code, "Runtime": api["Runtime"]}
         made = stacks.apply(name, (_HERE / "receiver.yaml").read_text(), parameters)
         yield made["Url"].rstrip("/")
     finally:

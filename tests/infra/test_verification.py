@@ -1,6 +1,8 @@
 """`infra/verify.py`: what it checks, what it says, and that it leaves nothing and nobody else's."""
 
 import argparse
+import base64
+import hashlib
 import json
 import re
 from pathlib import Path
@@ -8,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from infra import verify
-from infra.verification import deployment, units
+from infra import steps, verify
+from infra.verification import deployment, receiver, services, units
 from infra.verification.listed import STATEMENTS
 from infra.verification.stage import Stage
 from infra.verification.statements import (
@@ -150,3 +152,138 @@ def test_the_units_are_those_of_the_page() -> None:
     assert "create 0 and 80 (0 and 77), $50.00 a million" in units._compared(near)
     with pytest.raises(DoesNotHoldError):
         units._compared({"create": units.Units(0, 120)})
+
+
+# ---- Checks that the emulator cannot show, with AWS's answers as documented ----
+
+
+class Aws:
+    """A client of every service: the answer to each call, or what makes it from the request."""
+
+    def __init__(self, **answers: Any) -> None:
+        self._answers = answers
+
+    def __getattr__(self, operation: str) -> Any:
+        answer = self._answers[operation]
+        return answer if callable(answer) else lambda **request: answer
+
+    def get_paginator(self, operation: str) -> Any:
+        return argparse.Namespace(paginate=lambda **request: [getattr(self, operation)(**request)])
+
+
+def _on(monkeypatch: pytest.MonkeyPatch, **answers: Any) -> Stage:
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    monkeypatch.setattr(services.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(Stage, "aws", lambda stage, service: Aws(**answers))
+    return Stage("trial-0000", is_trial=True)
+
+
+def test_the_receiver_answers_as_a_function_with_an_address() -> None:
+    def called(path: str) -> Any:
+        body = base64.b64encode(b"{}").decode()
+        headers = {"x-service-delivery": "dlv_1", "x-service-signature": "t=1,v1=0"}
+        event = {"rawPath": path, "headers": headers, "body": body, "isBase64Encoded": True}
+        return receiver.handler(event, None)
+
+    assert [called("/flaky")["statusCode"] for _ in range(2)] == [500, 204]
+    assert called("/redirect")["headers"] == {"location": "/ok"}
+    got = json.loads(called("/ok")["body"])
+    assert got["signature"] == "t=1,v1=0"
+    assert got["sha256"] == hashlib.sha256(b"{}").hexdigest()
+    assert len(Path(receiver.__file__).read_bytes()) < 4_096  # CloudFormation: of a parameter
+
+
+def test_a_role_that_may_too_much_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[Any]()
+
+    def simulate(**request: Any) -> Any:
+        asked.append(request)
+        case = (request["PolicySourceArn"], request["ActionNames"][0])
+        keys = [entry["ContextKeyValues"] for entry in request.get("ContextEntries", [])]
+        allowed = (*case, *keys) in granted
+        return {"EvaluationResults": [{"EvalDecision": "allowed" if allowed else "implicitDeny"}]}
+
+    arn = "arn:aws:dynamodb:eu-west-1:1:table/backroom-trial-0000"
+    table = {"Table": {"TableArn": arn}}
+    stage = _on(monkeypatch, describe_table=table, simulate_principal_policy=simulate)
+    made = {output: output for output in steps.ROLES.values()}
+    stage.made = {**made, "Table": "backroom-trial-0000", "Bucket": "b"}
+    granted = [
+        (steps.ROLES[function], action, *([[key]] if key else []))
+        for function, action, _, key in services._MAY
+    ]
+    assert "are denied" in services.roles(stage)
+    assert "arn:aws:sqs:eu-west-1:1:backroom-trial-0000-jobs" in asked[1]["ResourceArns"]
+    granted.append((steps.ROLES["deliver"], "dynamodb:GetItem", ["key#0"]))
+    with pytest.raises(DoesNotHoldError, match="deliver: dynamodb:GetItem on table key#0"):
+        services.roles(stage)
+
+
+def test_cold_starts_are_read_from_lambdas_own_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = (
+        "REPORT RequestId: 1\tDuration: 9.1 ms\tBilled Duration: 10 ms\tMemory Size: 1024 MB\t"
+        "Max Memory Used: {} MB\tInit Duration: 812.50 ms\t"
+    )
+    events = [{"message": line.format(150)}]
+    stage = _on(monkeypatch, filter_log_events={"events": events})
+    assert services.cold_starts(stage).startswith("api: 812 ms, median 812, 150 of 1024 MB; ")
+    events.append({"message": line.format(1_000)})
+    with pytest.raises(DoesNotHoldError, match="at their limit: api"):
+        services.cold_starts(stage)
+
+
+def _rows_of(rows: list[dict[str, str]]) -> dict[str, Any]:
+    fields = [[{"field": name, "value": row[name]} for name in row] for row in rows]
+    return {
+        "start_query": {"queryId": "1"},
+        "get_query_results": {"status": "Complete", "results": fields},
+    }
+
+
+def test_both_ways_of_calling_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [
+        {"calls": "direct", "n": "90", "errors": "0", "p50": "9.5"},
+        {"calls": "botocore", "n": "110", "errors": "1", "p50": "12"},
+    ]
+    environment = {"Environment": {"Variables": {"DIRECT_CALLS": "half"}}}
+    stage = _on(monkeypatch, get_function_configuration=environment, **_rows_of(rows))
+    assert services.both_ways_of_calling(stage).endswith("direct: 0 errors in 90 requests, 10 ms")
+    rows[0]["errors"] = "5"
+    stage = _on(monkeypatch, get_function_configuration=environment, **_rows_of(rows))
+    with pytest.raises(DoesNotHoldError, match="direct: 5 errors"):
+        services.both_ways_of_calling(stage)
+    environment["Environment"]["Variables"].clear()
+    with pytest.raises(NotShownError):
+        services.both_ways_of_calling(stage)
+
+
+def test_alarms_must_be_set_back_by_cloudwatch(monkeypatch: pytest.MonkeyPatch) -> None:
+    alarm = {"AlarmName": "a", "StateValue": "OK", "StateReason": "", "Metrics": [{"Id": "m"}]}
+
+    def set_by_hand(**request: str) -> None:
+        alarm.update(StateValue=request["StateValue"], StateReason=request["StateReason"])
+
+    def described(**request: Any) -> Any:
+        found = {"MetricAlarms": [dict(alarm)]}
+        if evaluates:
+            alarm.update(StateValue="OK", StateReason="Threshold Crossed: no datapoints")
+        return found
+
+    names = {
+        "StackResourceSummaries": [
+            {"ResourceType": "AWS::CloudWatch::Alarm", "PhysicalResourceId": "a"}
+        ]
+    }
+    stage = _on(
+        monkeypatch,
+        list_stack_resources=names,
+        set_alarm_state=set_by_hand,
+        describe_alarms=described,
+    )
+    monkeypatch.setattr(services, "_METRICS_LATE", 0.01)
+    monkeypatch.setattr("infra.verification.stage.time.sleep", lambda seconds: None)
+    evaluates = True
+    assert services.alarms(stage) == "1 alarms went to ALARM, and CloudWatch set them back"
+    evaluates = False
+    with pytest.raises(DoesNotHoldError, match="not evaluated yet: a"):
+        services.alarms(stage)
