@@ -112,6 +112,7 @@ def test_a_trial_is_taken_down_however_it_ends(
     monkeypatch.setattr("sys.argv", ["verify.py", "--stage", "trial", "--json", str(table)])
     monkeypatch.setattr(verify, "_on_aws", lambda options: STAGE)
     monkeypatch.setattr(verify.signal, "signal", lambda *_: None)
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     down = list[str]()
 
     def stops(stage: Stage, table: Any) -> None:
