@@ -241,7 +241,9 @@ def _requantified(
             errors.append(error)
         elif line["variantId"] in product.quantities:
             taken += more
-    return {"quantity": quantity, "taken": min(taken, quantity - refunded)}
+    taken = min(taken, quantity - refunded)
+    oversold = min(int(line["oversold"]), quantity - refunded - taken)
+    return {"quantity": quantity, "taken": taken, "oversold": oversold}
 
 
 def _moves(

@@ -22,6 +22,7 @@ from chalicelib.orders.model import (
     OrderStatus,
     PaymentInput,
     PaymentStatus,
+    StockPolicy,
     index_of,
 )
 from chalicelib.orders.shown import show
@@ -56,6 +57,8 @@ def placed(
     """A new order. `products`: those of its lines that exist, by id; `by`: who placed it; `now`:
     ISO 8601. Raises Invalid."""
     made = lines.made(new.line_items, "lineItems", products)
+    if new.stock_policy is not StockPolicy.CHECK:
+        made = list(lines.allotted(made, products, new.stock_policy))
     sums = lines.sums(made, new)
     fields: dict[str, Any] = {
         "id": ids.new("ord"),

@@ -5,11 +5,11 @@ discount; the total of an order is subtotal, less its discount, plus shipping an
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final, Protocol
 
-from chalicelib.orders.model import MOST_PRODUCTS, DiscountInput, LineItemInput
+from chalicelib.orders.model import MOST_PRODUCTS, DiscountInput, LineItemInput, StockPolicy
 from chalicelib.problems import Invalid
 from chalicelib.products.model import Product, title_of
 from chalicelib.values import ids, money
@@ -61,6 +61,7 @@ def _made(asked: LineItemInput, at: str, products: Mapping[str, Product], errors
         "cost": None,
         "note": asked.note or None,
         "taken": 0,
+        "oversold": 0,
     }
     if asked.variant_id is None:
         missing = [name for name in ("title", "price") if line[name] is None]
@@ -98,6 +99,18 @@ def _of_variant(
         "cost": variant["cost"],
         "taken": asked.quantity if id in product.quantities else 0,
     }
+
+
+def allotted(made: Lines, products: Mapping[str, Product], policy: StockPolicy) -> Iterator[Line]:
+    """The lines with what they take of the stock: without CHECK, less than their quantity."""
+    left = {id: n for product in products.values() for id, n in product.quantities.items()}
+    for line in made:
+        wanted, id = int(line["taken"]), line["variantId"]
+        taken = min(wanted, left[id]) if wanted and policy is StockPolicy.FORCE else 0
+        if wanted:
+            left[id] -= taken
+        oversold = wanted - taken if policy is StockPolicy.FORCE else 0
+        yield {**line, "taken": taken, "oversold": oversold}
 
 
 def priced(line: Line, discount: DiscountInput | None, at: str, errors: Errors) -> None:

@@ -5,7 +5,7 @@ Stored and shown names are the same, in camelCase; amounts are rendered strings.
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
@@ -48,10 +48,10 @@ MOST_PRODUCTS: Final = 60
 MOST_PIECES: Final = 1_000_000  # of one line
 # Bytes of JSON of a new order. Changes add a note (20 KB at most), tags (10 KB) and history; up to
 # three events carry the whole order, and DynamoDB takes 400 KB of them.
-LARGEST_ORDER: Final = 79_000
+LARGEST_ORDER: Final = 82_000
 MOST_RECORDS: Final = 100  # payments and refunds of an order
 # Of an order with records, without its note, tags and history.
-LARGEST_GROWN: Final = 86_000
+LARGEST_GROWN: Final = 89_000
 MOST_HISTORY: Final = 100
 LARGEST_HISTORY: Final = 15_000  # bytes of text
 MOST_EDITS: Final = 50
@@ -104,6 +104,15 @@ class RefundStatus(Choice):
     NONE = "NONE"
     PARTIAL = "PARTIAL"
     FULL = "FULL"
+
+
+class StockPolicy(Choice):
+    """What a new order takes. CHECK: all of it, or the order is refused. FORCE: what is there.
+    SKIP: nothing, because the stock was counted after the sale."""
+
+    CHECK = "CHECK"
+    FORCE = "FORCE"
+    SKIP = "SKIP"
 
 
 class Balance(Choice):
@@ -186,7 +195,7 @@ class LineItemInput(Stripped):
     """A line of an order: of a variant by `variantId`, or a custom line by `title` and `price`."""
 
     read_only: ClassVar[frozenset[str]] = frozenset(
-        {"id", "productId", "sku", "isCustom", "cost", "total", "refundedQuantity"}
+        {"id", "productId", "sku", "isCustom", "cost", "total", "oversold", "refundedQuantity"}
     )
 
     variant_id: Annotated[
@@ -365,6 +374,9 @@ class NewOrder(Stripped):
         list[LineItemInput],
         Field(min_length=1, max_length=MOST_LINES, description="Items of the order."),
     ]
+    stock_policy: Annotated[StockPolicy, about("What it takes of tracked stock.")] = (
+        StockPolicy.CHECK
+    )
     currency: Annotated[ShopCurrency | None, about("The shop's currency, ISO 4217.")] = None
     discount: Annotated[DiscountInput | None, about("What is taken off the subtotal.")] = None
     shipping: Annotated[Price | None, about("What shipping costs; a decimal amount.")] = None
@@ -651,6 +663,10 @@ class Order:
     @property
     def revenue(self) -> Decimal:
         return Decimal(self.fields["revenue"])
+
+    def taken_of(self, product_id: str, variants: Iterable[str]) -> dict[str, int]:
+        """The pieces of these variants that were taken from the stock, perhaps none."""
+        return dict.fromkeys(variants, 0) | self.taken().get(product_id, {})
 
     def taken(self) -> dict[str, dict[str, int]]:
         """Its pieces from the stock: product id → variant id → pieces."""

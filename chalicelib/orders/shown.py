@@ -45,6 +45,7 @@ class LineItem(TypedDict):
     discount: Annotated[ShownDiscount | None, about("What is taken off the line.")]
     total: Annotated[str, about("Quantity times price, less the discount; a decimal amount.")]
     note: Annotated[str | None, about("Free text about the line.")]
+    oversold: Annotated[int, about("Pieces that were sold although they were not in stock.")]
     refundedQuantity: Annotated[int, about("Pieces that refunds named.")]
 
 

@@ -5,6 +5,7 @@ After a concurrent change it is computed again.
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
@@ -35,6 +36,7 @@ from chalicelib.orders.model import (
     OrderChange,
     PaymentInput,
     RefundInput,
+    StockPolicy,
     index_of,
     read,
     stored,
@@ -199,8 +201,13 @@ def _place(
         customer = customers.created(new.customer, now)
     number = numbers.next(items.get(NUMBERS), has_room=len(wanted) <= _FEW)
     order = lifecycle.placed(new, found, customer, number=number, by=by, now=now)
-    sold = [(found[id], pieces) for id, pieces in wanted.items()]
-    _require(sold)
+    sold, oversold = [(found[id], pieces) for id, pieces in wanted.items()], Counter[str]()
+    if new.stock_policy is StockPolicy.CHECK:
+        _require(sold)
+    else:
+        sold = [(product, order.taken_of(product.id, pieces)) for product, pieces in sold]
+        for line in order.fields["lineItems"]:
+            oversold[line["variantId"]] += line["oversold"]
 
     commit = Commit()
     text = _text(order)
@@ -215,7 +222,7 @@ def _place(
             customers.register(commit, customer, ordered, max(_CUSTOMER_WORDS, left))
         else:
             customers.count(commit, customer.id, ordered, placing=True)
-    products.sell(commit, sold, order_id=order.id)
+    products.sell(commit, sold, order_id=order.id, oversold=+oversold)
     numbers.write(commit)
     if commit.overflows:
         message = "are more than can be sold at once; divide the order"

@@ -11,7 +11,8 @@ is already below it. If that changed meanwhile, the sale is computed again.
 Each write also traces its moves (`_trace`), from which the ledger is made (`stock/store.py`).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
+from types import MappingProxyType
 from typing import Final
 
 from chalicelib.products import low
@@ -88,9 +89,11 @@ def sell(
     *,
     order_id: str,
     cause: str = "SALE",
+    oversold: Wanted = MappingProxyType({}),
 ) -> None:
     """Takes the wanted pieces, which are in stock (negative: they return): one item a product, and
-    one more if any falls below its threshold. Emits inventory.low. The commit raises StockMoved.
+    one more if any falls below its threshold. `oversold`: pieces that are sold but not there, only
+    if the stock is exactly what was read. Emits inventory.low. The commit raises StockMoved.
 
     Untracked variants are neither taken nor checked: if tracking begins during an order, the count
     is of what is left after it.
@@ -110,10 +113,14 @@ def sell(
             key(product.id),
             assign=whole | moves,
             add=added | move,
-            when=all_of([_same_side(product, wanted), *same_moves]),
+            when=all_of([_same_side(product, wanted, oversold.keys()), *same_moves]),
             otherwise=StockMoved(),
         )
         _trace(commit, product.id, cause, _by(taken), orderId=order_id)
+        missing = [
+            {"variantId": id, "by": 0, "missing": oversold[id]} for id in wanted if id in oversold
+        ]
+        _trace(commit, product.id, "OVERSOLD", missing, orderId=order_id)
         crossed = _crossed(product.quantities, left, product.low_stock_threshold)
         for id in crossed:
             commit.announce("inventory.low", low.shown(product, id, left[id]))
@@ -122,16 +129,18 @@ def sell(
     low.note(commit, fallen)
 
 
-def _same_side(product: Product, wanted: Wanted) -> Condition:
+def _same_side(product: Product, wanted: Wanted, exactly: Set[str]) -> Condition:
     """The condition that this sale crosses the threshold for the same variants as with the stock
-    read."""
+    read, and that the stock of those in `exactly` is the same."""
     threshold = product.low_stock_threshold
     same = [Attr("threshold").eq(threshold)]
     if len(wanted) > _MOST_CONDITIONS:
         return all_of([*same, Attr("quantities").eq(dict(product.quantities))])
     for id, n in wanted.items():
         stock, there = Attr(f"quantities.{id}"), product.quantities[id]
-        if n < 0:
+        if id in exactly:
+            same.append(stock.eq(there))
+        elif n < 0:
             same.append(stock.exists())
         elif there - n >= threshold:
             same.append(stock.gte(threshold + n))

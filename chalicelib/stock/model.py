@@ -20,10 +20,12 @@ _COUNTED: Final = 1_000  # movements that a list counts for its total
 
 
 class MovementCause(Choice):
-    """Why a quantity changed. EDIT: of an order, if there is an `orderId`, or of the product.
+    """Why a quantity changed. OVERSOLD: it did not, `missing` pieces were sold that were not there.
+    EDIT: of an order, if there is an `orderId`, or of the product.
     TRACKED and UNTRACKED: the quantity began or ended to be counted, by whatever way."""
 
     SALE = "SALE"
+    OVERSOLD = "OVERSOLD"
     RETURN = "RETURN"
     EDIT = "EDIT"
     MOVE = "MOVE"
@@ -81,6 +83,7 @@ class ShownMovement(TypedDict):
         int | None,
         about("Pieces that came in (positive) or went out; null: TRACKED or UNTRACKED."),
     ]
+    missing: Annotated[int | None, about("Of OVERSOLD: pieces that were sold but not there.")]
     stock: Annotated[int | None, about("Pieces after it; null: no longer tracked.")]
     cause: Annotated[MovementCause, about("Why.")]
     reason: Annotated[str | None, about("The reason of a move, such as RECEIVED.")]

@@ -117,7 +117,7 @@ def _movement(draft: Mapping[str, Any], after: int) -> Movement:
         {
             **{name: draft[name] for name in ("id", "at", "productId", "variantId")},
             **{name: draft.get(name) for name in ("sku", "title", "reason", "orderId", "jobId")},
-            "by": draft.get("by"),
+            **{name: draft.get(name) for name in ("by", "missing")},
             "stock": None if is_last else stock,
             "cause": MovementCause.UNTRACKED.value if is_last else cause,
             "actor": draft["actor"],

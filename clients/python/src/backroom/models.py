@@ -62,10 +62,20 @@ LineChangeKind: TypeAlias = Literal["ADDED", "CHANGED", "REMOVED"]
 """What an edit does with a line."""
 
 MovementCause: TypeAlias = Literal[
-    "SALE", "RETURN", "EDIT", "MOVE", "IMPORT", "BULK_EDIT", "UNDO", "TRACKED", "UNTRACKED"
+    "SALE",
+    "OVERSOLD",
+    "RETURN",
+    "EDIT",
+    "MOVE",
+    "IMPORT",
+    "BULK_EDIT",
+    "UNDO",
+    "TRACKED",
+    "UNTRACKED",
 ]
-"""Why a quantity changed. EDIT: of an order, if there is an `orderId`, or of the product. TRACKED
-and UNTRACKED: the quantity began or ended to be counted, by whatever way."""
+"""Why a quantity changed. OVERSOLD: it did not, `missing` pieces were sold that were not there.
+EDIT: of an order, if there is an `orderId`, or of the product. TRACKED and UNTRACKED: the
+quantity began or ended to be counted, by whatever way."""
 
 OrderSort: TypeAlias = Literal["-orderDate", "orderDate"]
 """The order of a list of orders."""
@@ -96,6 +106,10 @@ RefundStatus: TypeAlias = Literal["NONE", "PARTIAL", "FULL"]
 
 Role: TypeAlias = Literal["READER", "STAFF", "ADMIN", "OWNER"]
 """The rights of a key. Each role includes those before it; READER only reads."""
+
+StockPolicy: TypeAlias = Literal["CHECK", "FORCE", "SKIP"]
+"""What a new order takes. CHECK: all of it, or the order is refused. FORCE: what is there. SKIP:
+nothing, because the stock was counted after the sale."""
 
 TransactionKind: TypeAlias = Literal["PAYMENT", "REFUND", "VOID"]
 """What happened with money."""
@@ -555,6 +569,8 @@ class CreateOrder(TypedDict):
     """Employee who sold it, `emp_…`; null: none."""
     lineItems: list[LineItemInput]
     """Items of the order."""
+    stockPolicy: NotRequired[StockPolicy]
+    """What it takes of tracked stock."""
     currency: NotRequired[str | None]
     """The shop's currency, ISO 4217."""
     discount: NotRequired[DiscountInput | None]
@@ -1532,6 +1548,8 @@ class LineItem(TypedDict):
     """Quantity times price, less the discount; a decimal amount."""
     note: str | None
     """Free text about the line."""
+    oversold: int
+    """Pieces that were sold although they were not in stock."""
     refundedQuantity: int
     """Pieces that refunds named."""
 
@@ -1628,6 +1646,8 @@ class Movement(TypedDict):
     """Name of the product, and of the variant if it has several."""
     by: int | None
     """Pieces that came in (positive) or went out; null: TRACKED or UNTRACKED."""
+    missing: int | None
+    """Of OVERSOLD: pieces that were sold but not there."""
     stock: int | None
     """Pieces after it; null: no longer tracked."""
     cause: MovementCause

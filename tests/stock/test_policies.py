@@ -1,0 +1,117 @@
+"""Selling what the screen denies (`stockPolicy`): never below 0, every piece accounted for."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tests.orders.build import ORDERS, line, moved, new_order, placed, product, stock_of, variant
+from tests.stock.build import agrees, fanned_out, movements, told
+from tests.support.dynamodb_double import Double
+from tests.support.shop import Shop
+
+
+def sizes(order: Any) -> list[tuple[int, int]]:
+    return [(one["quantity"], one["oversold"]) for one in order["lineItems"]]
+
+
+def test_force_takes_what_is_there(shop: Shop, dynamodb: Double) -> None:
+    id = variant(shop, 1)
+    refused = shop.post(ORDERS, new_order(line(id, 3), stockPolicy="CHECK"))
+    assert (refused.status, refused.json["code"]) == (422, "insufficient_stock")
+    order = placed(shop, line(id, 3), stockPolicy="FORCE")
+    assert (stock_of(shop, id), sizes(order)) == (0, [(3, 2)])
+    fanned_out(dynamodb)
+    entries = movements(shop, orderId=order["id"])
+    assert sorted(told(entries)) == [("OVERSOLD", 0, 0), ("SALE", -1, 0)]
+    assert [one["missing"] for one in entries if one["cause"] == "OVERSOLD"] == [2]
+    assert moved(shop, order, "CANCELLED").status == 200
+    assert stock_of(shop, id) == 1
+    fanned_out(dynamodb)
+    agrees(shop)
+
+
+def test_force_divides_what_is_there_between_lines(shop: Shop, dynamodb: Double) -> None:
+    made = product(shop, 4, 0, None)
+    few, none, untracked = (one["id"] for one in made["variants"])
+    lines = [line(few, 3), line(few, 3), line(none, 2), line(untracked, 9)]
+    order = placed(shop, *lines, stockPolicy="force")
+    assert sizes(order) == [(3, 0), (3, 2), (2, 2), (9, 0)]
+    assert (stock_of(shop, few), stock_of(shop, none)) == (0, 0)
+    fanned_out(dynamodb)
+    assert agrees(shop) == 2 + 1 + 2
+
+
+def test_force_with_enough_is_an_ordinary_sale(shop: Shop, dynamodb: Double) -> None:
+    id = variant(shop, 5)
+    assert sizes(placed(shop, line(id, 3), stockPolicy="FORCE")) == [(3, 0)]
+    fanned_out(dynamodb)
+    assert told(movements(shop, variantId=id)) == [("TRACKED", None, 5), ("SALE", -3, 2)]
+
+
+def test_skip_takes_and_returns_nothing(shop: Shop, dynamodb: Double) -> None:
+    id = variant(shop, 1)
+    order = placed(shop, line(id, 3), stockPolicy="SKIP")
+    assert (stock_of(shop, id), sizes(order)) == (1, [(3, 0)])
+    moved(shop, order, "CANCELLED")
+    fanned_out(dynamodb)
+    assert (stock_of(shop, id), agrees(shop)) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("quantity", "oversold", "stock"), [(5, 2, 3), (2, 1, 5), (1, 0, 5), (3, 2, 5)]
+)
+def test_an_edit_of_an_oversold_line(
+    shop: Shop, dynamodb: Double, quantity: int, oversold: int, stock: int
+) -> None:
+    """More pieces are taken of what came in since; fewer take off what was missing first."""
+    id = variant(shop, 1)
+    order = placed(shop, line(id, 3), stockPolicy="FORCE")
+    moves = {"moves": [{"variantId": id, "by": 5, "reason": "RECEIVED"}]}
+    shop.post(f"/api/admin/products/prod_{id[4:30]}/stock", moves)
+    change = {"lineItemId": order["lineItems"][0]["id"], "quantity": quantity}
+    answer = shop.post(f"{ORDERS}/{order['id']}/edit", {"change": [change], "reason": "Asked"})
+    assert answer.status == 200, answer.text
+    assert (sizes(answer.json), stock_of(shop, id)) == ([(quantity, oversold)], stock)
+    moved(shop, order, "CANCELLED")
+    assert stock_of(shop, id) == 6
+    fanned_out(dynamodb)
+    agrees(shop)
+
+
+def test_forty_buyers_with_force_never_sell_below_zero(shop: Shop, dynamodb: Double) -> None:
+    id = variant(shop, 25)
+    shop.as_("OWNER")
+
+    def buy(_: int) -> Any:
+        order = new_order(line(id, 2), customer=None, stockPolicy="FORCE")
+        return shop.post(ORDERS, order, key=shop.as_("OWNER"))
+
+    with ThreadPoolExecutor(40) as pool:
+        answers = list(pool.map(buy, range(40)))
+    sold = [answer.json for answer in answers if answer.status == 201]
+    assert {answer.status for answer in answers} <= {201, 503}
+    missing = sum(order["lineItems"][0]["oversold"] for order in sold)
+    assert stock_of(shop, id) == max(0, 25 - 2 * len(sold))
+    assert missing == max(0, 2 * len(sold) - 25)
+    fanned_out(dynamodb)
+    agrees(shop)
+
+
+def test_a_replenishment_during_a_forced_sale_is_sold_from(shop: Shop, dynamodb: Double) -> None:
+    id = variant(shop, 1)
+    moves = {"moves": [{"variantId": id, "by": 9, "reason": "RECEIVED"}]}
+    waiting = [lambda: shop.post(f"/api/admin/products/prod_{id[4:30]}/stock", moves)]
+
+    def meanwhile(operation: str, request: Any) -> None:
+        if operation == "TransactWriteItems" and waiting:
+            waiting.pop()()
+
+    dynamodb.faults = meanwhile
+    order = placed(shop, line(id, 3), stockPolicy="FORCE")
+    assert (sizes(order), stock_of(shop, id)) == ([(3, 0)], 7)
+
+
+def test_an_unknown_policy_is_refused(shop: Shop) -> None:
+    answer = shop.post(ORDERS, new_order(line(variant(shop, 1)), stockPolicy="HOPE"))
+    assert answer.json["errors"][0]["field"] == "stockPolicy"
