@@ -1,33 +1,62 @@
 """Work that waits while a shop is upgraded and reindexed ends as if nothing had happened: a job
-between two steps, messages in queues, imports, a kept reply, undos of an edit and an import."""
+between two steps, messages in queues, imports, a kept reply, undos of an edit and an import, a
+merge, an erasure, and events on their way to receivers."""
 
+import json
+from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from chalicelib import listing
+from chalicelib.counts import check
 from chalicelib.jobs import run
 from chalicelib.listing import kinds, words
 from infra import reindex
+from tests.customers.build import CUSTOMERS, customer
+from tests.customers.test_erasure import expect_forgotten, path, traces
 from tests.jobs.conftest import jobs
+from tests.orders.build import ORDERS, line, placed, variant
 from tests.support.import_desk import Desk
 from tests.support.job_desk import PRODUCTS, JobDesk
+from tests.support.shop import Shop
+from tests.support.webhook_world import OK, RETRIES, World, failed
+from tests.webhooks.conftest import merchant, world
+from tests.webhooks.test_delivery import add, listed
 
-__all__ = ["jobs"]
+__all__ = ["jobs", "merchant", "world"]
 SHAPES = {1: kinds.Shape(2, 4), 2: kinds.Shape(3, 5)}
+Upgrade = Callable[[], None]
 
 
-@pytest.mark.parametrize("reindexed_first", [True, False])
-def test_work_that_waits_survives_an_upgrade(
-    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, reindexed_first: bool
-) -> None:
-    shop, imports = jobs.shop, Desk(jobs.shop, jobs.dynamodb)
+@pytest.fixture
+def upgrade(monkeypatch: pytest.MonkeyPatch) -> Upgrade:
+    """Deploys code that indexes otherwise, and reindexes the shop."""
     monkeypatch.setattr(reindex.keys, "connect", lambda stage, endpoint_url: None)
     monkeypatch.setattr(kinds, "SHAPES", SHAPES)
 
     def upgrade() -> None:
+        deploy(monkeypatch)
         reindex.main(["--stage", "test", "--rate", "1e9", "--settle", "0"])
 
+    return upgrade
+
+
+def only_what_was_moved(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on nothing else is found. (Transactions are not moved yet.)"""
+    monkeypatch.setattr(kinds, "SHAPES", {2: SHAPES[2]})
+
+
+def deploy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kinds, "CURRENT", 2)
+    monkeypatch.setattr(words, "_SHORTEST_ENDING", 2)
+
+
+@pytest.mark.parametrize("reindexed_first", [True, False])
+def test_work_that_waits_survives_an_upgrade(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, upgrade: Upgrade, reindexed_first: bool
+) -> None:
+    shop, imports = jobs.shop, Desk(jobs.shop, jobs.dynamodb)
     hat = jobs.product(name="Hat", vendor="A")
     sold = {"ids": [hat["id"]], "change": {"vendor": "B"}}
     before = jobs.done(f"{PRODUCTS}/bulk-edit", sold)
@@ -51,8 +80,7 @@ def test_work_that_waits_survives_an_upgrade(
     waiting = imports.send("Name,SKU,Price\nCap,cap,7\n")
     undo, taken = (jobs.start(f"/api/admin/jobs/{job['id']}/undo") for job in (before, coats))
 
-    monkeypatch.setattr(kinds, "CURRENT", 2)
-    monkeypatch.setattr(words, "_SHORTEST_ENDING", 2)
+    deploy(monkeypatch)
     if reindexed_first:
         upgrade()
     assert jobs.counted(jobs.finished(edit)) == {"updated": 60}
@@ -66,7 +94,7 @@ def test_work_that_waits_survives_an_upgrade(
     again = shop.post(PRODUCTS, mug, headers={"Idempotency-Key": "mug"})
     assert (again.status, again.json) == (201, kept.json)
     upgrade()
-    monkeypatch.setattr(kinds, "SHAPES", {2: SHAPES[2]})  # what was not moved is not found
+    only_what_was_moved(monkeypatch)
 
     assert jobs.now(hat)["vendor"] == "A"
     assert all(jobs.now(one)["tags"] == ["new"] for one in edited)
@@ -74,5 +102,98 @@ def test_work_that_waits_survives_an_upgrade(
     totals["search=coat"] = 0
     for query, total in totals.items():
         assert shop.get(f"{PRODUCTS}?{query}").json["total"] == total, query
-    for records in reindex.ALL:
-        assert listing.recount(records.kind).wrong == []
+    counts_are_right()
+
+
+def counts_are_right() -> None:
+    assert [name for name, found in check.recounts() if found.wrong] == []
+
+
+def finish(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, upgrade: Upgrade, at: int) -> int:
+    """Runs a job one step a message, and upgrades before the nth; how many steps it took."""
+    monkeypatch.setattr(run, "_SECONDS", -1)
+    steps = 0
+    while messages := list(jobs.messages()):
+        (message,) = messages
+        if steps == at:
+            upgrade()
+        jobs.handle(message)
+        steps += 1
+    return steps
+
+
+@pytest.mark.parametrize("at", range(4))
+def test_a_merge_is_upgraded_before_any_step(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, upgrade: Upgrade, at: int
+) -> None:
+    shop = jobs.shop
+    ada, twin = (customer(shop, email=f"{name}@example.com") for name in ("ada", "countess"))
+    id = variant(shop)
+    for _ in range(30):
+        placed(shop, line(id), customer={"id": twin["id"]})
+    job = jobs.start(f"{path(twin)}/merge", {"into": ada["id"]})
+    assert finish(jobs, monkeypatch, upgrade, at) == 3
+    if at == 3:
+        upgrade()
+    only_what_was_moved(monkeypatch)
+    assert jobs.counted(jobs.job(job)) == {"updated": 30}
+    totals = {f"customerId={ada['id']}": 30, f"customerId={twin['id']}": 0, "search=countess": 0}
+    for query, total in (totals | {"search=ada@example.com": 30}).items():
+        assert shop.get(f"{ORDERS}?{query}").json["total"] == total, query
+    assert shop.get(f"{CUSTOMERS}?search=countess").json["total"] == 0
+    counts_are_right()
+
+
+@pytest.mark.parametrize("at", [0, 1, 2, 3, 5, 8])
+def test_an_erasure_is_upgraded_before_any_step(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, upgrade: Upgrade, at: int
+) -> None:
+    made, orders = traces(jobs)
+    job = jobs.start(f"{path(made)}/erase")
+    assert finish(jobs, monkeypatch, upgrade, at) > at
+    assert jobs.job(job)["status"] == "COMPLETED"
+    expect_forgotten(jobs, made, orders)
+
+
+@pytest.mark.parametrize("reindexed_first", [True, False])
+def test_events_on_their_way_arrive_once(
+    world: World,
+    merchant: Shop,
+    monkeypatch: pytest.MonkeyPatch,
+    upgrade: Upgrade,
+    reindexed_first: bool,
+) -> None:
+    webhook = add(merchant)
+
+    def announced(name: str) -> str:
+        return str(merchant.post(PRODUCTS, {"name": name, "price": "9.00"}).json["id"])
+
+    world.answer = lambda posted: failed()
+    parked = announced("Coat")
+    world.run(timedelta(hours=3))
+    assert [one.waiting for one in world.executions.values()] == [True]
+    retried = announced("Hat")
+    world.run(timedelta(seconds=1))
+    assert len(world.queues[RETRIES]) == 1
+    sent = announced("Mug")
+    assert world.step()  # the fan-out
+    unread = announced("Scarf")
+    assert len(world.unread_events()) == 1
+    world.posted.clear()
+
+    deploy(monkeypatch)
+    if reindexed_first:
+        upgrade()
+    world.answer = lambda posted: OK
+    world.run()
+    upgrade()
+    world.run()
+    only_what_was_moved(monkeypatch)
+    events = [json.loads(posted.body) for posted in world.posted]
+    assert sorted(event["data"]["id"] for event in events) == sorted(
+        [parked, retried, sent, unread]
+    )
+    assert {event["event"] for event in events} == {"product.created"}
+    assert [one["status"] for one in listed(merchant, webhook)] == ["DELIVERED"] * 4
+    assert merchant.get(f"{PRODUCTS}?search=at").json["total"] == 0
+    assert merchant.get(PRODUCTS).json["total"] == 4
