@@ -55,6 +55,7 @@ WORK = {
     "customer_erasure": "chalicelib.erasures.work",
     "customer_merge": "chalicelib.merges.work",
     "export": "chalicelib.exports.work",
+    "reindex": "chalicelib.reindexing.work",
     "undo": "chalicelib.undo.work",
 }
 # The description tells of every slice.

@@ -9,6 +9,7 @@ Slices:
 - events: `webhooks`, `events` (the change feed)
 - `stock`: the ledger of every change of a quantity
 - access and overview: `api_keys`, `search`, `console`; `counts`, the nightly check of totals
+- `reindexing`, after an upgrade
 
 Mechanisms:
 

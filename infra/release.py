@@ -1,27 +1,24 @@
 """Which release of Backroom a stage runs: item `release` / `deployed` of its table.
 
-`{release, formats, at, reindexed}`: the release that was deployed last, in which format it indexes
-each kind of record, when, and the release whose reindexing ended last.
+`{release, formats, at, reindexed, job}`: the release that was deployed last, in which format it
+indexes each kind of record, when, the release whose reindexing ended last, and the job of the last
+one that was started.
 """
 
 from typing import Final
 
 from chalicelib import __version__, listing
-from chalicelib.customers import store as customers
-from chalicelib.jobs import store as jobs
-from chalicelib.orders import store as orders
-from chalicelib.products import store as products
+from chalicelib.reindexing.store import ALL, RELEASE
 from chalicelib.storage import table
 from chalicelib.values import clock
 
-_KEY: Final = ("release", "deployed")
-_KINDS: Final = [each.RECORDS.kind for each in (products, orders, customers, jobs)]
+_KINDS: Final = [records.kind for records in ALL]
 
 
 def refuse_to_skip(stage: str) -> None:
     """Raises SystemExit if another release was deployed and its reindexing has not ended: the next
     one may no longer read what it would have moved."""
-    found = table.get(_KEY)
+    found = table.get(RELEASE)
     if found is None or found["release"] == __version__:
         return
     waiting = [
@@ -40,13 +37,5 @@ def refuse_to_skip(stage: str) -> None:
 def deployed() -> None:
     """Notes that this release is deployed."""
     formats = {kind.name: kind.format for kind in _KINDS}
-    _note(release=__version__, formats=formats, at=clock.iso(clock.now()))
-
-
-def reindexed() -> None:
-    """Notes that all records are indexed as in this release."""
-    _note(reindexed=__version__)
-
-
-def _note(**fields: object) -> None:
-    table.update(_KEY, assign=fields)
+    noted = {"release": __version__, "formats": formats, "at": clock.iso(clock.now())}
+    table.update(RELEASE, assign=noted)

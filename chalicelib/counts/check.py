@@ -3,18 +3,13 @@ stock against its ledger; `infra/counts.py` repairs all but the last."""
 
 from collections.abc import Iterator
 from datetime import date
-from typing import Final
 
 from chalicelib import listing, telemetry
-from chalicelib.customers import store as customers
-from chalicelib.jobs import store as jobs
 from chalicelib.orders import store as orders
-from chalicelib.products import store as products
+from chalicelib.reindexing.store import ALL
 from chalicelib.stock import store as ledger
 from chalicelib.summary import store as summary
 from chalicelib.values import timezone
-
-ALL: Final = (products.RECORDS, orders.RECORDS, customers.RECORDS, jobs.RECORDS)
 
 
 def check() -> None:

@@ -27,6 +27,7 @@ class JobType(StrEnum):
     UNDO = "undo"
     CUSTOMER_MERGE = "customer_merge"
     CUSTOMER_ERASURE = "customer_erasure"
+    REINDEX = "reindex"
 
 
 class JobStatus(StrEnum):
@@ -78,10 +79,12 @@ class StartedJob(TypedDict):
 
 
 class JobSummary(TypedDict):
-    """A job that changes or exports records of the shop."""
+    """A job that changes, exports or reindexes records of the shop."""
 
     id: Annotated[str, about("Identifier.")]
-    type: Annotated[str, about("bulk_edit, export, undo, customer_merge or customer_erasure.")]
+    type: Annotated[
+        str, about("bulk_edit, export, undo, customer_merge, customer_erasure or reindex.")
+    ]
     status: Annotated[JobStatus, about("Its state.")]
     dryRun: Annotated[bool, about("Whether it only reports what would happen.")]
     total: Annotated[int | None, Field(description="All records; null until they were counted")]
@@ -101,7 +104,7 @@ class JobSummary(TypedDict):
 
 
 class ShownJob(JobSummary):
-    """A bulk edit, export, undo, merge or erasure: its progress and its results."""
+    """A bulk edit, export, undo, merge, erasure or reindexing: its progress and its results."""
 
     errors: Annotated[list[JobRecordError], Field(description=f"The first {INLINE_ERRORS}")]
     preview: Annotated[

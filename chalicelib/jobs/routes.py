@@ -31,7 +31,7 @@ _WITH_COSTS: Final[dict[str, object]] = {"preview": [], "downloadUrl": None}
     answers={200: Walked[ImportJobSummary | JobSummary]},
 )
 def list_jobs() -> Response:
-    """Imports, exports, bulk edits, undos, merges and erasures, newest first."""
+    """Imports, exports, bulk edits, undos, merges, erasures and reindexings, newest first."""
     asked = query(Walk)
     page = store.page(listing.Query(page=asked.page, limit=asked.limit, cursor=asked.cursor))
     return reply_page([_listed(job) for job in page.records], page)

@@ -1,4 +1,4 @@
-"""Moving a record to the index of the current code (`infra/reindex.py`)."""
+"""Moving a record to the index of the current code (`chalicelib/reindexing`)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -14,7 +14,7 @@ from chalicelib.webhooks.model import event_of
 from infra.local import STAGE
 from tests.e2e.recorded import client
 from tests.support.forms import form, posted
-from tests.support.running import Stack
+from tests.support.running import Stack, tool
 from tests.webhooks.receiver import Receiver
 
 _PATIENCE = 120.0
@@ -260,6 +260,7 @@ class Tour:
             )
             with urllib.request.urlopen(job["downloadUrl"]) as file:
                 assert len(file.read()) == job["bytes"]
+        assert "COMPLETED" in tool(self._stack, "reindex", "--settle", "0")
         self._merges_and_erasures()
 
     def _merges_and_erasures(self) -> None:

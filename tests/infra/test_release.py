@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 import chalicelib
+from chalicelib.reindexing.store import RELEASE, ended
 from chalicelib.storage import table
-from infra import reindex, release
+from infra import release
 from tests.support.dynamodb_double import Double
 from tests.support.shop import Shop
 
@@ -33,19 +34,16 @@ def test_a_release_is_not_skipped_before_its_reindexing_has_ended(
     release.deployed()
     release.refuse_to_skip("prod")
     formats = {kind.name: kind.format + 1 for kind in release._KINDS}
-    table.update(("release", "deployed"), assign={"formats": formats, "release": "0.8.0"})
+    table.update(RELEASE, assign={"formats": formats, "release": "0.8.0"})
     with pytest.raises(SystemExit, match=r"prod has release 0\.8\.0.*\(product.*reindex\.py"):
         release.refuse_to_skip("prod")
-    table.update(("release", "deployed"), assign={"release": chalicelib.__version__})
+    table.update(RELEASE, assign={"release": chalicelib.__version__})
     release.refuse_to_skip("prod")  # the same release again
 
 
-def test_the_reindexing_says_that_it_ended(dynamodb: Double) -> None:
-    arguments = ["--stage", "local", "--settle", "0", "--endpoint-url", "http://localhost"]
-    reindex.main([*arguments, "product"])
-    assert table.get(("release", "deployed")) is None, "other kinds are still to be moved"
-    reindex.main(arguments)
+def test_a_deployment_keeps_what_was_noted_of_the_reindexing(dynamodb: Double) -> None:
+    ended()
     release.deployed()
-    item = table.get(("release", "deployed"))
+    item = table.get(RELEASE)
     assert item is not None
     assert item["release"] == item["reindexed"] == chalicelib.__version__

@@ -8,16 +8,20 @@ from typing import Any
 
 import pytest
 
+import chalicelib
 from chalicelib import deadline, listing
 from chalicelib.imports import store as jobs
 from chalicelib.listing import index, kinds, move, words
+from chalicelib.orders import store as orders
+from chalicelib.products import store as products
+from chalicelib.reindexing.store import ALL
 from chalicelib.storage import table
-from infra import reindex
 from tests.listing import things
 from tests.listing.things import RECORDS, Thing, create, delete, names, page, thing, update
 from tests.orders import build
-from tests.support.dynamodb_double import Crash, Double, Fault
+from tests.support.dynamodb_double import Double
 from tests.support.environment import SETTINGS
+from tests.support.reindexing import reindex
 from tests.support.shop import Shop
 
 SHAPES = {1: kinds.Shape(2, 4), 2: kinds.Shape(3, 5)}
@@ -40,8 +44,8 @@ def deploy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(words, "_SHORTEST_ENDING", 2)
 
 
-def run(**options: Any) -> int:
-    return reindex.move_all(RECORDS, 1e9, **{"sleep": lambda seconds: None, **options})
+def run(**options: float) -> int:
+    return reindex(RECORDS, **options)
 
 
 def all_pages(where: Any = None, search: str = "") -> list[str]:
@@ -91,9 +95,10 @@ def test_lists_and_searches_are_right_before_during_and_after_a_move(
             shop[changed] = update(shop[changed], facets=facets)
             agree(list(shop.values()))
 
-    moved = run(sleep=used_meanwhile)
-    assert moved >= 200
-    assert steps["all"] >= 300
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr("time.sleep", used_meanwhile)
+        assert run() >= 200
+    assert steps["all"] >= 240
     agree(list(shop.values()))
     assert page(search="98").total == 2
     assert partitions(dynamodb) == {"list 3", "word 5"}
@@ -144,30 +149,6 @@ def test_a_record_that_moves_during_a_filtered_search_is_found(
     assert page({"status": ["ACTIVE"]}, search="coat").total == 3
 
 
-def test_a_crashed_run_continues_where_it_stopped(
-    dynamodb: Double, stock: list[Thing], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    deploy(monkeypatch)
-    moves: list[str] = []
-
-    def die(operation: str, request: Any) -> Fault | None:
-        moves.extend([operation] if operation == "TransactWriteItems" else [])
-        return Fault.CRASH_AFTER if len(moves) > 220 else None
-
-    dynamodb.faults = die
-    with pytest.raises(Crash):
-        run()
-    dynamodb.faults = lambda operation, request: None
-    agree(stock)
-    resumed = reindex.resumed("thing")
-    assert resumed.looked >= 100
-    assert resumed.moved == resumed.looked
-    assert run() > 0
-    agree(stock)
-    assert partitions(dynamodb) == {"list 3", "word 5"}
-    assert reindex.resumed("thing") == reindex.Progress("thing")
-
-
 def test_a_hundred_records_are_read_in_one_call(
     dynamodb: Double, stock: list[Thing], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,7 +161,7 @@ def test_a_hundred_records_are_read_in_one_call(
     sizes = [len(list(table.everything(RECORDS.kind.list_pk("*", at, 3)))) for at in range(3)]
     assert sum(sizes) == 250
     assert calls["BatchGetItem"] == sum(-(-size // 100) for size in sizes)
-    assert calls["GetItem"] == 1, "its own progress"
+    assert calls["GetItem"] == 0
 
 
 def test_records_that_change_after_they_were_read_are_read_again(
@@ -279,20 +260,12 @@ def test_reindexing_keeps_to_its_rate(
     dynamodb: Double, stock: list[Thing], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deploy(monkeypatch)
-    monkeypatch.setattr(reindex.time, "monotonic", lambda: 0.0)
+    monkeypatch.setattr("time.monotonic", lambda: 0.0)
     monkeypatch.setattr(deadline, "PATIENCE_SECONDS", 1.0)
     slept: list[float] = []
-    assert reindex.move_all(RECORDS, 5.0, sleep=slept.append) == 250
+    monkeypatch.setattr("time.sleep", slept.append)
+    assert run(rate=5.0) == 250
     assert sum(slept) >= 250 / 5.0
-
-
-@pytest.mark.parametrize("wrong", [["prodcut"], ["product", "order,job"], ["--rate", "0"]])
-def test_meaningless_arguments_are_refused(
-    dynamodb: Double, wrong: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit):
-        reindex.main(["--stage", "test", *wrong])
-    assert re.search("no kind (prodcut|order,job);|more than 0", capsys.readouterr().err)
 
 
 def test_a_record_with_more_words_than_fit_is_found_by_the_first(
@@ -313,12 +286,11 @@ def test_a_record_with_more_words_than_fit_is_found_by_the_first(
 
 
 def test_every_listed_kind_can_be_reindexed() -> None:
-    """Each kind of the code is in `ALL` of `infra/reindex.py`; the lists of transactions, which
-    follow from the orders, and of movements are not yet."""
-    root = Path(reindex.__file__).parent.parent / "chalicelib"
+    """The lists of transactions, which follow from the orders, and of movements are not yet."""
+    root = Path(chalicelib.__file__).parent
     sources = [path.read_text() for path in root.rglob("*.py")]
     kinds = {name for text in sources for name in re.findall(r'listing\.Kind\(\s*"(\w+)"', text)}
-    covered = {records.kind.name for records in reindex.ALL}
+    covered = {records.kind.name for records in ALL}
     assert kinds - {"transaction", "movement"} == covered >= {"product", "order"}
 
 
@@ -338,14 +310,13 @@ def test_reindexing_the_shop_keeps_its_lists(
     )
     before = [shop.get(path).json for path in paths]
     assert [answer["total"] for answer in before] == [3, 3, 3, 1]
-    monkeypatch.setattr(reindex.keys, "connect", lambda stage, endpoint_url: None)
-    reindex.main(["--stage", "test"])
+    assert reindex() == 0
     assert partitions(dynamodb) == {"list 2", "word 4"}
     monkeypatch.setattr(kinds, "SHAPES", SHAPES)
     monkeypatch.setattr(kinds, "CURRENT", 2)
-    reindex.main(["--stage", "test", "--rate", "1e9", "product", "order"])
+    assert reindex(products.RECORDS, orders.RECORDS) == 6
     assert partitions(dynamodb) == {"list 2", "word 4", "list 3", "word 5"}
-    reindex.main(["--stage", "test", "--rate", "1e9", "--restart"])
+    assert reindex() == 4
     assert partitions(dynamodb) == {"list 3", "word 5"}
     assert [shop.get(path).json for path in paths] == before
     sent = shop.put(f"/api/admin/products/{before[0]['data'][0]['id']}", {"name": "Coat"})

@@ -17,10 +17,10 @@ from chalicelib import listing, settings
 from chalicelib.listing import entries
 from chalicelib.listing.counts import Reindexing
 from chalicelib.storage import table
-from infra import reindex
 from tests.listing import things
 from tests.listing.things import FACETS, RECORDS, Thing, thing
 from tests.support.dynamodb_double import Crash, Double, Fault
+from tests.support.reindexing import reindex
 
 FIRST: Final = things.KIND
 SECOND: Final = replace(
@@ -74,7 +74,7 @@ class Release:
         return things.page(where, kind=self.kind, **options)
 
     def reindex(self) -> None:
-        reindex.upgrade(self.records, 1e9, settled=0)
+        reindex(self.records)
 
 
 FIRST_RELEASE, SECOND_RELEASE, THIRD_RELEASE = map(Release, (FIRST, SECOND, THIRD))
@@ -196,6 +196,7 @@ def test_an_upgrade_that_skips_a_reindexing_waits_for_both(model: Model) -> None
 
 def test_functions_of_two_releases_write_during_each_step(model: Model) -> None:
     before = FIRST_RELEASE
+    model.write(before, 120)
     for release in (SECOND_RELEASE, THIRD_RELEASE):
         for _ in range(20):
             model.write(model.chance.choice([before, release]))
@@ -272,7 +273,10 @@ def test_the_code_before_works_on_what_the_next_release_wrote(model: Model, ende
     assert first.page().total == len(model.things)
 
 
-def test_a_total_that_an_old_cell_has_too_much_is_moved_and_repaired(model: Model) -> None:
+def test_a_total_that_an_old_cell_has_too_much_is_moved_and_can_be_repaired(model: Model) -> None:
     table.update((FIRST.count_pk(), "1|ACTIVE|yes|#3"), add={"n": 2})
     SECOND_RELEASE.reindex()
+    (wrong,) = listing.recount(SECOND).wrong
+    assert wrong.stored == wrong.counted + 2
+    listing.repair([wrong])
     model.agrees(SECOND_RELEASE)

@@ -12,13 +12,13 @@ import pytest
 from chalicelib.counts import check
 from chalicelib.jobs import run
 from chalicelib.listing import kinds, words
-from infra import reindex
 from tests.customers.build import CUSTOMERS, customer
 from tests.customers.test_erasure import expect_forgotten, path, traces
 from tests.jobs.conftest import jobs
 from tests.orders.build import ORDERS, line, placed, variant
 from tests.support.import_desk import Desk
 from tests.support.job_desk import PRODUCTS, JobDesk
+from tests.support.reindexing import reindex
 from tests.support.shop import Shop
 from tests.support.webhook_world import OK, RETRIES, World, failed
 from tests.webhooks.conftest import merchant, world
@@ -32,12 +32,11 @@ Upgrade = Callable[[], None]
 @pytest.fixture
 def upgrade(monkeypatch: pytest.MonkeyPatch) -> Upgrade:
     """Deploys code that indexes otherwise, and reindexes the shop."""
-    monkeypatch.setattr(reindex.keys, "connect", lambda stage, endpoint_url: None)
     monkeypatch.setattr(kinds, "SHAPES", SHAPES)
 
     def upgrade() -> None:
         deploy(monkeypatch)
-        reindex.main(["--stage", "test", "--rate", "1e9", "--settle", "0"])
+        reindex()
 
     return upgrade
 

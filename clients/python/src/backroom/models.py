@@ -1380,12 +1380,12 @@ class InventoryLowEvent(TypedDict):
 
 
 class Job(TypedDict):
-    """A bulk edit, export, undo, merge or erasure: its progress and its results."""
+    """A bulk edit, export, undo, merge, erasure or reindexing: its progress and its results."""
 
     id: str
     """Identifier."""
     type: str
-    """bulk_edit, export, undo, customer_merge or customer_erasure."""
+    """bulk_edit, export, undo, customer_merge, customer_erasure or reindex."""
     status: JobStatus
     """Its state."""
     dryRun: bool
@@ -1464,12 +1464,12 @@ class JobRecordError(TypedDict):
 
 
 class JobSummary(TypedDict):
-    """A job that changes or exports records of the shop."""
+    """A job that changes, exports or reindexes records of the shop."""
 
     id: str
     """Identifier."""
     type: str
-    """bulk_edit, export, undo, customer_merge or customer_erasure."""
+    """bulk_edit, export, undo, customer_merge, customer_erasure or reindex."""
     status: JobStatus
     """Its state."""
     dryRun: bool

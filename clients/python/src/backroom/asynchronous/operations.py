@@ -441,7 +441,7 @@ class AsyncOperations:
     ) -> JobList:
         """List jobs.
 
-        Imports, exports, bulk edits, undos, merges and erasures, newest first.
+        Imports, exports, bulk edits, undos, merges, erasures and reindexings, newest first.
 
         `GET /api/admin/jobs`, from the role READER on.
         """

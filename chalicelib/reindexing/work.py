@@ -1,0 +1,110 @@
+"""A reindexing: passes over all records, in steps of up to a hundred.
+
+A pass goes through the lists of all records, newest spread first, so that what it moves is not met
+again, and newest record first, so that what is created meanwhile is not met at all. A record is
+always found: at its old place until it is at its new one.
+
+Functions of the previous release may still run for a while after a deployment, and write the old
+index. So the last pass begins `settle` seconds after the start, unless the first found nothing to
+do. At its end the count cells of older formats are replaced: requests that were 503 `reindexing`
+are served.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Final
+
+from chalicelib import __version__, listing
+from chalicelib.jobs.model import Job, RecordOutcome, Step
+from chalicelib.listing.kinds import list_shards
+from chalicelib.reindexing import store
+from chalicelib.storage import table
+from chalicelib.values import clock
+
+_LOOKED_AT_ONCE: Final = 100
+_SECONDS: Final = 10  # of a step
+_LOOKS_A_MOVE: Final = 50  # looking at a record takes a unit or two, moving one up to 200
+_WAITED_AT_ONCE: Final = 900
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a step starts: after the position `after` in the partition `at` of the nth pass.
+
+    `release`: another one starts again. `until`: functions of the one before may run, Unix time.
+    """
+
+    release: str
+    until: int
+    number: int = 1
+    at: str = ""
+    after: str = ""
+
+
+def step(job: Job) -> Step:
+    """Moves the next records."""
+    place = _Place(__version__, clock.unix() + int(job.asked["settle"]))
+    if job.cursor and job.cursor["release"] == __version__:
+        place = _Place(**job.cursor)
+    if place.number > 1 and not place.at and (wait := place.until - clock.unix()) > 0:
+        return Step(cursor=asdict(place), wait=min(wait, _WAITED_AT_ONCE))
+    kinds = [records for records in store.ALL if records.kind.name in job.asked["kinds"]]
+    lists = {pk: records for records in kinds for pk in _partitions(records.kind)}
+    if place.at not in lists:
+        place = replace(place, at=next(iter(lists)), after="")
+    records, rate = lists[place.at], float(job.asked["rate"])
+    after, looked, moved = _moved(records, place.at, place.after, rate)
+    left = list(lists)[list(lists).index(place.at) + (after is None) :]
+    # Later passes meet the same records again.
+    counts = {RecordOutcome.UPDATED: moved}
+    counts |= {RecordOutcome.UNCHANGED: looked - moved} if place.number == 1 else {}
+    processed = int(job.fields["processed"]) + sum(counts.values())
+    if not left and _is_done(job, place, kinds, moved):
+        if len(kinds) == len(store.ALL):
+            store.ended()
+        return Step(counts=counts, set={"total": processed})
+    if left:
+        place = replace(place, at=left[0], after=after or "")
+    else:
+        place = replace(place, number=place.number + 1, at="", after="")
+    # Records come and go meanwhile.
+    total = job.fields.get("total") or sum(listing.count(each.kind, {}) for each in kinds)
+    return Step(asdict(place), counts, set={"total": max(int(total), processed)})
+
+
+def _partitions(kind: listing.Kind) -> list[str]:
+    """Those of the list of all records."""
+    return [kind.list_pk("*", at, of) for of in reversed(list_shards()) for at in range(of)]
+
+
+def _moved(
+    records: listing.Records, pk: str, after: str, rate: float
+) -> tuple[str | None, int, int]:
+    """The position of the last record, None at the end; how many were looked at; and moved.
+
+    `rate`: records moved a second. Raises Busy for one that keeps changing.
+    """
+    limit = _LOOKED_AT_ONCE
+    rows = table.query(pk, after=after or None, forward=False, limit=limit, fields=("sk",))
+    ids = [str(item["sk"]).rsplit("#", 1)[1] for item in rows.items]
+    # One call reads them all. A record that changes before its turn is read again.
+    read = table.batch_get(map(records.key, ids))
+    until, moved = time.monotonic() + _SECONDS, 0
+    for place, id in enumerate(ids):
+        start = time.monotonic()
+        if start > until:
+            return str(rows.items[place - 1]["sk"]), place, moved
+        is_moved = listing.reindex(records, id, read.get(records.key(id)))
+        moved += is_moved
+        due = (1 if is_moved else 1 / _LOOKS_A_MOVE) / rate
+        time.sleep(max(0.0, due - (time.monotonic() - start)))
+    return rows.after, len(ids), moved
+
+
+def _is_done(job: Job, place: _Place, kinds: Sequence[listing.Records], moved: int) -> bool:
+    """Whether a pass that has ended was the last."""
+    if place.number == 1 and job.asked["settle"]:
+        is_ready = all(listing.is_ready(each.kind) for each in kinds)
+        return is_ready and not (moved or job.fields["updated"])
+    return all(listing.retire(each.kind) for each in kinds)
