@@ -100,8 +100,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     if unknown := set(options.kinds) - set(names):
         # To do nothing would look as if nothing was left to be moved.
         parser.error(f"no kind {', '.join(sorted(unknown))}; there are {', '.join(names)}")
-    if not options.rate > 0:
-        parser.error("--rate must be more than 0")
+    if not options.rate >= 0.1:  # the function would end before a record's turn
+        parser.error("--rate must be at least 0.1")
     return options
 
 

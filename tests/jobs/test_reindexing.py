@@ -341,4 +341,4 @@ def test_meaningless_arguments_are_refused(
 ) -> None:
     with pytest.raises(SystemExit):
         command(*wrong)
-    assert re.search("no kind (prodcut|order,job);|more than 0", capsys.readouterr().err)
+    assert re.search("no kind (prodcut|order,job);|at least 0.1", capsys.readouterr().err)
