@@ -9,6 +9,8 @@ from backroom import Backroom
 from backroom.cli import base, commands, shown
 
 from tests.client.inside import client
+from tests.stock.build import fanned_out
+from tests.support.dynamodb_double import Double
 from tests.support.shop import Shop
 
 Run = Callable[..., Any]
@@ -55,6 +57,19 @@ def test_stock_is_received_and_counted(run: Run, mug: Any) -> None:
     assert run("stock", "count", "MUG-1", "5", "--reason", "INVENTORY")["stock"] == 5
     assert "no variants" in run("stock", "count", "MUG", "5", code=commands.REFUSED)
     assert "reason" in run("stock", "count", "MUG-1", "5", "--reason", "?", code=commands.REFUSED)
+
+
+def test_movements_of_stock_are_listed(run: Run, mug: Any, aws: Double) -> None:
+    run("stock", "receive", "MUG-1", "3")
+    run("orders", "create", "--item", "MUG-1:2")
+    fanned_out(aws)
+    assert [(one["cause"], one["by"]) for one in run("stock", "movements", "MUG-1")] == [
+        ("SALE", -2),
+        ("MOVE", 3),
+        ("TRACKED", None),
+    ]
+    assert len(run("stock", "movements", "--cause", "sale", "--cause", "move")) == 2
+    assert "cause" in run("stock", "movements", "--cause", "hope", code=commands.REFUSED)
 
 
 def test_an_order_is_paid_in_parts_and_a_piece_is_refunded(run: Run, mug: Any) -> None:

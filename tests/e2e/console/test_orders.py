@@ -78,6 +78,37 @@ def test_insufficient_stock_is_shown_at_its_line(desk: Desk) -> None:
     expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Order #")
 
 
+def test_what_the_customer_holds_is_sold_anyway_and_the_history_says_so(desk: Desk) -> None:
+    made = desk.api.post(
+        "products",
+        {"name": "Heron Cup", "price": 5, "status": "ACTIVE", "variants": [{"stock": 2}]},
+    )
+    desk.open("/orders/new")
+    desk.label("Find a product").press_sequentially("heron")
+    desk.page.get_by_role("option", name="Heron Cup").click()
+    desk.label("Quantity of Heron Cup").fill("3")
+    anyway = desk.page.get_by_label("Sell it anyway")
+    expect(anyway).to_be_hidden()
+    desk.button("Create order").click()
+    anyway.check()
+    desk.button("Create order").click()
+    expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Order #")
+    (variant,) = desk.api.get(f"products/{made['id']}")["variants"]
+    assert variant["stock"] == 0
+    desk.open(f"/products/{made['id']}")
+    history = desk.page.get_by_role("region", name="Stock history")
+    for _ in range(40):
+        desk.page.reload()
+        desk.stands()
+        if history.count() and history.get_by_role("row").count() == 4:
+            break
+        desk.page.wait_for_timeout(500)
+    expect(history).to_contain_text("Oversold")
+    expect(history).to_contain_text("1 missing")
+    history.get_by_role("link", name="Sale").click()
+    expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Order #")
+
+
 def test_a_retry_after_a_lost_answer_is_one_order(desk: Desk) -> None:
     desk.api.post("products", {"name": "Shearwater", "price": 5, "status": "ACTIVE"})
     desk.open("/orders/new")

@@ -45,6 +45,13 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
   let isPlacing = false;
   const sum = h.p({ class: "strong", role: "status" });
   const summary = h.div({ role: "alert", class: "summary" });
+  // Offered when the stock does not suffice.
+  const force = field({
+    label: "Sell it anyway: the customer has it in hand",
+    name: "force",
+    type: "checkbox",
+  });
+  force.hidden = true;
   const create = h.button({ type: "submit", class: "main" }, "Create order");
   const [sources, sourceNames] = suggestions(SOURCES);
   const [methods, methodNames] = suggestions(METHODS);
@@ -145,7 +152,7 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
         ),
       ),
     ),
-    h.div({ class: "save" }, summary, h.div({ class: "actions" }, create)),
+    h.div({ class: "save" }, summary, force, h.div({ class: "actions" }, create)),
   );
   visit.draw({ title: "New order", back: [link("/orders"), "Orders"] }, form);
   total();
@@ -219,6 +226,7 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
     const asked = { paymentStatus: typed.paymentStatus, ...given("paymentMethod", coded) };
     return {
       lineItems: items.read(),
+      ...(typed.force && { stockPolicy: "FORCE" }),
       customer: who.read(typed),
       ...(shipsTo && { shippingAddress: shipsTo }),
       ...(!money.payments && asked),
@@ -300,6 +308,7 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
 
   function explained(refusal) {
     if (refusal.code === "insufficient_stock") {
+      force.hidden = false;
       refusal.errors = items.lines.flatMap(({ variant }, at) => {
         const short = refusal.body.lines.find((each) => each.variantId === variant.id);
         return short

@@ -4,6 +4,7 @@ import { h, newKey, replace } from "../dom.js";
 import { ago, dateTime } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { locked, saving } from "../parts/form.js";
+import { movements } from "../parts/movements.js";
 import { card, facts } from "../parts/page.js";
 import { changes, created, NAMES, productForm } from "../parts/product-form.js";
 import { Record } from "../parts/record.js";
@@ -90,6 +91,7 @@ function page(visit, record) {
             : []),
         ]),
       ),
+    product && movements(visit, product.id),
   );
   return fields;
 

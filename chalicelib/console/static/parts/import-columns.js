@@ -53,6 +53,8 @@ const FIELDS = {
   salePrice: "Sale price",
   compareAtPrice: "Compare-at price",
   stock: "Stock",
+  barcode: "Barcode (EAN, UPC)",
+  cost: "Cost (what a piece costs the shop)",
   lowStockThreshold: "Low-stock threshold",
   imageUrl: "Image URLs",
   imageAlt: "Image alt text",

@@ -1,17 +1,17 @@
-"""`backroom stock`: what came in, and what was counted."""
+"""`backroom stock`: what came in, what was counted, and every change."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from backroom.cli import base, shown
-from backroom.cli.base import REFUSED, Json
+from backroom.cli.base import REFUSED, Json, Limit
 from backroom.client import Backroom
 from backroom.models import Product, StockMove, Variant
 
-app = typer.Typer(help="Receive and count stock.", no_args_is_help=True)
+app = typer.Typer(help="Receive and count stock; list its changes.", no_args_is_help=True)
 
 Sku = Annotated[str, typer.Argument(help="SKU of the variant.")]
 Reason = Annotated[str, typer.Option(help="Why; it is in the event and in the log.")]
@@ -37,6 +37,43 @@ def count(
 ) -> None:
     """Set a variant's stock to what was counted."""
     _move(sku, {"variantId": "", "to": quantity, "reason": reason}, as_json=as_json)
+
+
+@app.command("movements")
+def movements(
+    sku: Annotated[str | None, typer.Argument(help="SKU of the variant; default: all.")] = None,
+    cause: Annotated[
+        list[str] | None, typer.Option(help="SALE, RETURN, MOVE, IMPORT …; repeatable.")
+    ] = None,
+    limit: Limit = 20,
+    as_json: Json = False,
+) -> None:
+    """List every change of stock, newest first: when, how many, and why."""
+    with base.shop() as shop:
+        asked: dict[str, Any] = {"cause": cause, "limit": base.page(limit)}
+        if sku:
+            asked["variant_id"] = of_sku(shop, sku)[1]["id"]
+        found = base.first(shop.iter_movements(**asked), limit)
+        if as_json:
+            base.lines(found)
+            return
+        shown.table(
+            ("at", "sku", "title", "by>", "stock>", "cause", "reason", "order or job", "key"),
+            (
+                (
+                    each["at"][:19],
+                    each["sku"],
+                    each["title"],
+                    each["by"],
+                    each["stock"],
+                    each["cause"],
+                    each["reason"],
+                    each["orderId"] or each["jobId"],
+                    each["actor"]["keyName"],
+                )
+                for each in found
+            ),
+        )
 
 
 def _move(sku: str, move: StockMove, *, as_json: bool) -> None:
