@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from moto.events.models import EventPattern
 
+from chalicelib.orders.model import LARGEST_ORDER
 from chalicelib.webhooks import filter as filters
 from chalicelib.webhooks.filter import faults, lets_through
 from tests.support.shop import Shop
@@ -232,7 +233,7 @@ def test_a_filter_can_be_tried_before_it_is_saved(world: World, merchant: Shop) 
     assert merchant.post(path, {"dryRun": True, "filter": None}).json["passesFilter"] is True
     own = {**tried["data"], "source": "ONLINE"}
     assert merchant.post(path, {"dryRun": True, "data": own}).json["passesFilter"] is True
-    large = {"dryRun": True, "data": {"note": "x" * 76_000}}
+    large = {"dryRun": True, "data": {"note": "x" * LARGEST_ORDER}}
     assert [*errors(merchant.post(path, large))] == ["data"]
     assert [*errors(merchant.post(path, {"data": own}))] == ["data"]
     world.run()
