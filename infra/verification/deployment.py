@@ -4,17 +4,19 @@ import shutil
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 from infra import destroy, package, record, stacks, steps
 from infra.verification import shop
-from infra.verification.stage import Stage
+from infra.verification.stage import Stage, until
 from infra.verification.statements import DoesNotHoldError, NotShownError
 
 # The week of retries takes minutes; every second process calls DynamoDB in the other way.
 _SETTINGS: Final = ("WEBHOOK_SCHEDULE_SCALE=0.0005", "DIRECT_CALLS=half")
 _ON_EMULATOR: Final = ("Size=local", "MetricMath=false", "Lanes=local")
+_PATIENCE: Final = 180.0  # seconds
 _STEPS: Final = ("alarms", "triggers", "app", "resources")
 # CloudFormation learns only when it makes this resource that there is no such log.
 _BROKEN: Final = """
@@ -38,7 +40,7 @@ def by_package(stage: Stage) -> str:
     _only_a_trial(stage)
     package.write(package.build(package.CACHE), _package(stage))
     _deploy(stage, *_from_package(stage), *_first(stage))
-    return shop.answers(stage)
+    return _answers(stage)
 
 
 def by_chalice(stage: Stage) -> str:
@@ -46,7 +48,7 @@ def by_chalice(stage: Stage) -> str:
     _only_a_trial(stage)
     destroy.functions(stage.name)
     _deploy(stage, *_first(stage))
-    return shop.answers(stage)
+    return _answers(stage)
 
 
 def later_change(stage: Stage) -> str:
@@ -125,6 +127,8 @@ def take_down(stage: Stage) -> str:
         record.forget(stage.name)
     _sweep(stage)
     shutil.rmtree(_package(stage), ignore_errors=True)
+    with suppress(TimeoutError):  # a table takes a while
+        until(lambda: not _left(stage), _PATIENCE, "", 5)
     if left := _left(stage):
         raise DoesNotHoldError(f"left over, delete by hand: {', '.join(left)}")
     return f"nothing of {stage.name} is left"
@@ -159,6 +163,19 @@ def _left(stage: Stage) -> list[str]:
         *_functions(stage.aws("lambda"), stage),
     ]
     return [name for name in names if name.startswith(prefix)]
+
+
+def _answers(stage: Stage) -> str:
+    """A new address answers some seconds after it was made."""
+
+    def does() -> bool:
+        with suppress(OSError):
+            return stage.call("GET", "/api", role=None).status == 200
+        return False
+
+    with suppress(TimeoutError):
+        until(does, _PATIENCE, "", 3)
+    return shop.answers(stage)
 
 
 def _deploy(stage: Stage, *options: str) -> None:

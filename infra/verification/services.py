@@ -14,6 +14,7 @@ from infra.verification.statements import DoesNotHoldError, NotShownError
 _HOUR: Final = 3_600
 _METRICS_LATE: Final = 900.0  # seconds until CloudWatch lists a metric
 _BY_HAND: Final = "verify.py"
+_CHANCE: Final = 0.01  # of requests: the load may refuse a few
 _COLD: Final = 3_000  # ms; the alarm api-slow
 # What a function may do, and what it must be refused: (function, action, resource, leading key).
 _MAY: Final = (
@@ -225,7 +226,7 @@ def both_ways_of_calling(stage: Stage) -> str:
     if set(found) != {"direct", "botocore"}:
         raise NotShownError(f"one way only had requests ({seen}): too few processes")
     rates = {calls: float(row["errors"]) / float(row["n"]) for calls, row in found.items()}
-    if rates["direct"] > rates["botocore"]:
+    if rates["direct"] > rates["botocore"] + _CHANCE:
         raise DoesNotHoldError(seen)
     return seen
 
@@ -287,7 +288,8 @@ def time_to_live(stage: Stage) -> str:
     for table in (stage.made["Table"], stage.made["OutboxTable"]):
         found = stage.aws("dynamodb").describe_time_to_live(TableName=table)
         state = found["TimeToLiveDescription"]
-        if (state["TimeToLiveStatus"], state.get("AttributeName")) != ("ENABLED", "expiresAt"):
+        on = state["TimeToLiveStatus"] in {"ENABLED", "ENABLING"}  # up to an hour, says AWS
+        if not on or state["AttributeName"] != "expiresAt":
             raise DoesNotHoldError(f"{table}: {state}")
     return "on for both tables, by expiresAt; the deletion itself takes AWS up to some days"
 

@@ -16,7 +16,7 @@ from chalicelib.webhooks import retry
 from infra import stacks, steps
 from infra.receiver import is_signed
 from infra.verification import receiver
-from infra.verification.stage import Stage, until
+from infra.verification.stage import Stage, asked, until
 from infra.verification.statements import DoesNotHoldError, NotShownError
 
 _HERE: Final = Path(__file__).parent
@@ -37,7 +37,9 @@ def receiving(stage: Stage) -> Iterator[str]:
         api = stage.aws("lambda").get_function_configuration(FunctionName=f"backroom-{stage.name}")
         parameters = {"Name": name, "Code": code, "Runtime": api["Runtime"]}
         made = stacks.apply(name, (_HERE / "receiver.yaml").read_text(), parameters)
-        yield made["Url"].rstrip("/")
+        url = made["Url"].rstrip("/")
+        until(lambda: asked("POST", f"{url}/ok", b"{}").status == 200, _SOON, f"no {url}")
+        yield url
     finally:
         stacks.delete(name)
 
@@ -71,7 +73,7 @@ def delivered(stage: Stage) -> str:
     """A signed delivery reaches the receiver; what it got has our signature and our bytes."""
     with _webhook(stage, "/ok") as (webhook, secret):
         delivery = _sent(stage, webhook, lambda found: found["status"] == "DELIVERED")
-        (attempt,) = delivery["attempts"]
+        attempt = delivery["attempts"][-1]
         got, body = json.loads(attempt["response"]["body"]), delivery["body"].encode()
         if not is_signed(secret, got["signature"], body, time.time()):
             raise DoesNotHoldError(f"the signature that arrived is wrong: {got['signature']}")
@@ -158,7 +160,7 @@ def botocore_of_lambda(stage: Stage) -> str:
     """Which botocore Lambda's runtime has: the receiver has no other."""
     with _webhook(stage, "/ok") as (webhook, _):
         delivery = _sent(stage, webhook, lambda found: found["status"] == "DELIVERED")
-    version = json.loads(delivery["attempts"][0]["response"]["body"])["botocore"]
+    version = json.loads(delivery["attempts"][-1]["response"]["body"])["botocore"]
     return f"botocore {version} of the runtime made every call of these checks"
 
 
