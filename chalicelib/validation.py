@@ -157,6 +157,8 @@ _TIME: Final = "must be a time such as 2026-11-20T06:12:14Z"
 def _message(kind: str, message: str, limits: Mapping[str, object]) -> str:
     if kind.startswith(("date_", "datetime_")):
         return _TIME
+    if kind == "string_too_short" and limits["min_length"] == 1:
+        return "must not be blank"
     if kind in _MESSAGES:
         return _MESSAGES[kind].format_map(limits)
     return message.removeprefix("Value error, ")

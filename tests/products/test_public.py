@@ -142,3 +142,26 @@ def test_storefront_answers_are_cached_for_seconds_and_admin_answers_never(
         assert answer.headers["Cache-Control"] == "no-store"
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
     assert shop.get("/api/products").headers["X-Content-Type-Options"] == "nosniff"
+
+
+# All that the storefront shows: a new field of products is not public until it is added here.
+_PUBLIC = (
+    "id slug name description price compareAtPrice currency sku vendor type tags variants images"
+    " seo createdAt"
+)
+_PUBLIC_OF_VARIANTS = "id title sku price available"
+
+
+def test_the_storefront_shows_only_what_is_meant_to_be_public(shop: Shop) -> None:
+    hidden = {"externalId": "ERP-1", "metadata": {"supplier": "x"}}
+    variant = {"title": "S", "sku": "R-S", "stock": 5, "barcode": "40123", "cost": "33.10"}
+    variant |= {"externalId": "ERP-2", "metadata": {"shelf": 3}}
+    sent = new_product(name="Ring", slug="ring", variants=[variant], **hidden)
+    assert shop.post(PRODUCTS, {**sent, "status": "ACTIVE", "published": True}).status == 201
+    (listed,) = shop.get("/api/products").json["data"]
+    for shown in (listed, shop.get("/api/products/ring").json):
+        assert shown.keys() == set(_PUBLIC.split())
+        assert shown["variants"][0].keys() == set(_PUBLIC_OF_VARIANTS.split())
+    for name in ("externalId", "metadata", "lowStockThreshold"):
+        assert shop.get(f"/api/products/ring?fields={name}").status == 422
+    assert shop.get("/api/products?externalId=ERP-1").text == shop.get("/api/products").text
