@@ -374,9 +374,9 @@ class NewOrder(Stripped):
         list[LineItemInput],
         Field(min_length=1, max_length=MOST_LINES, description="Items of the order."),
     ]
-    stock_policy: Annotated[StockPolicy, about("What it takes of tracked stock.")] = (
-        StockPolicy.CHECK
-    )
+    stock_policy: Annotated[
+        StockPolicy, null_is(StockPolicy.CHECK), about("What it takes of tracked stock.")
+    ] = StockPolicy.CHECK
     currency: Annotated[ShopCurrency | None, about("The shop's currency, ISO 4217.")] = None
     discount: Annotated[DiscountInput | None, about("What is taken off the subtotal.")] = None
     shipping: Annotated[Price | None, about("What shipping costs; a decimal amount.")] = None
