@@ -43,6 +43,9 @@ class StockMove(NullIsAbsent):
             description="Why, such as RECEIVED, COUNTED or DAMAGED.",
         ),
     ]
+    note: Annotated[
+        str | None, Field(max_length=500, description="Such as the number of a delivery note.")
+    ] = None
 
     @model_validator(mode="after")
     def _one_of_both(self) -> "StockMove":
@@ -89,37 +92,41 @@ def move(
         before = _read(product_id, once)
         after, made = moved(before, moves)
         text = json.dumps(show(after), ensure_ascii=False, separators=(",", ":"))
-        commit = Commit()
+        commit = writes(before, after, made)
         if once:
             once.record(commit, text, after.etag)
-        if made:
-            commit.announce("product.updated", {**show(after, costs=False), "stockMoves": made})
-            if before.quantities.keys() != after.quantities.keys():
-                # It begins to be tracked, which an edit that takes it away would not notice.
-                store.unchanged(commit, before)
-            stock.edit(
-                commit,
-                before,
-                after,
-                exactly=False,
-                otherwise=store.ProductChanged(),
-                moved=[_step(one) for one in made],
-            )
         try:
             if len(commit):
                 commit.send()
         except store.ProductChanged:
             continue
         for one in made:
-            telemetry.info(_MADE, productId=product_id, movedBy=by, **one)
+            logged = {name: one[name] for name in ("variantId", "by", "stock", "reason")}
+            telemetry.info(_MADE, productId=product_id, movedBy=by, **logged)
         return after, text
     raise Busy
+
+
+def writes(before: Product, after: Product, made: Sequence[Mapping[str, Any]], **of: str) -> Commit:
+    """The commit of the moves between two versions of a product. `of`: what else their entries in
+    the ledger say. It raises ProductChanged."""
+    commit = Commit()
+    if made:
+        commit.announce("product.updated", {**show(after, costs=False), "stockMoves": made})
+        if before.quantities.keys() != after.quantities.keys():
+            # It begins to be tracked, which an edit that takes it away would not notice.
+            store.unchanged(commit, before)
+        steps = [{**_step(one), **of} for one in made]
+        raised = store.ProductChanged()
+        stock.edit(commit, before, after, exactly=False, otherwise=raised, moved=steps)
+    return commit
 
 
 def _step(made: Mapping[str, Any]) -> stock.Step:
     begins = made["by"] is None
     changed = {"stock": made["stock"]} if begins else {"by": made["by"]}
-    return {"variantId": made["variantId"], **changed, "reason": made["reason"]}
+    said = {name: made[name] for name in ("variantId", "reason", "note") if made.get(name)}
+    return {**said, **changed}
 
 
 def _read(product_id: str, once: Once | None) -> Product:
@@ -134,7 +141,8 @@ def _read(product_id: str, once: Once | None) -> Product:
 
 def moved(product: Product, moves: Sequence[StockMove]) -> tuple[Product, list[dict[str, Any]]]:
     """The product after the moves, in order, and the result of each: `{variantId, by, stock,
-    reason}`, `by` None if the variant was not tracked before. Raises Invalid, ShortOfStock."""
+    reason}` and a `note` that was given; `by` None if the variant was not tracked before. Raises
+    Invalid, ShortOfStock."""
     quantities, made = dict(product.quantities), []
     known = {variant["id"] for variant in product.fields["variants"]}
     for place, one in enumerate(moves):
@@ -159,5 +167,6 @@ def moved(product: Product, moves: Sequence[StockMove]) -> tuple[Product, list[d
         quantities[id] = now
         if now != was:
             by = None if was is None else now - was
-            made.append({"variantId": id, "by": by, "stock": now, "reason": one.reason})
+            step = {"variantId": id, "by": by, "stock": now, "reason": one.reason}
+            made.append(step | ({"note": one.note} if one.note else {}))
     return replace(product, quantities=quantities), made

@@ -148,7 +148,7 @@ def delete(id: str) -> Response:
 def move_stock(id: str) -> Response:
     """All moves, or none. `by` adds to the current stock and never overwrites a sale; below zero is
     422 `insufficient_stock`. `to` sets a count; an untracked variant needs it. Emits
-    product.updated, whose data also has `stockMoves`: `[{variantId, by, stock, reason}]`."""
+    product.updated, whose data also has `stockMoves`: `[{variantId, by, stock, reason, note}]`."""
     asked, once = body_once(StockMoves)
     product, text = moves.move(id, asked.moves, caller().name, once)
     return reply_text(200, text, etag=product.etag)

@@ -111,9 +111,10 @@ class MovedStock(TypedDict):
     """A move of a variant's stock, and the stock after it."""
 
     variantId: Annotated[str, about("Id of the variant, `var_…`.")]
-    by: Annotated[int, about("Name of the API key.")]
-    stock: Annotated[int, about("How many there are; null: not tracked.")]
+    by: Annotated[int | None, about("Pieces that came in, or went out; null: it was not tracked.")]
+    stock: Annotated[int, about("How many there are now.")]
     reason: Annotated[str, about("Why, such as RECEIVED, COUNTED or DAMAGED.")]
+    note: NotRequired[Annotated[str, about("The note of the move, if it had one.")]]
 
 
 class UpdatedProduct(ShownProduct):

@@ -28,10 +28,15 @@ _MOST_CONDITIONS: Final = 40
 
 Wanted = Mapping[str, int]  # variant id → quantity
 # One change of a quantity: `{variantId, by}`; `{variantId, stock}` where tracking begins with it,
-# `{variantId, was}` where it ends. With `reason` if one was given.
+# `{variantId, was}` where it ends. With `reason`, `note` and `countId` if they were given.
 Step = Mapping[str, object]
 
-_CAUSES: Final = {"product_import": "IMPORT", "bulk_edit": "BULK_EDIT", "undo": "UNDO"}  # of jobs
+_CAUSES: Final = {  # of jobs
+    "product_import": "IMPORT",
+    "bulk_edit": "BULK_EDIT",
+    "undo": "UNDO",
+    "stock_count": "COUNT",
+}
 
 
 class StockMoved(Exception):
@@ -241,7 +246,7 @@ def edit(
         _merge(commit, before, after, exactly=exactly, otherwise=otherwise, moved=ids)
     product = after or before
     assert product is not None
-    cause = "MOVE" if moved else _CAUSES.get(actor.current().job_type or "", "EDIT")
+    cause = _CAUSES.get(actor.current().job_type or "", "MOVE" if moved else "EDIT")
     _trace(commit, product.id, cause, moved or _differing(before, after))
     if after is not None:
         became = low.variants(after) - (low.variants(before) if before else set())

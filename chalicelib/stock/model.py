@@ -32,6 +32,7 @@ class MovementCause(Choice):
     IMPORT = "IMPORT"
     BULK_EDIT = "BULK_EDIT"
     UNDO = "UNDO"
+    COUNT = "COUNT"
     TRACKED = "TRACKED"
     UNTRACKED = "UNTRACKED"
 
@@ -89,6 +90,8 @@ class ShownMovement(TypedDict):
     reason: Annotated[str | None, about("The reason of a move, such as RECEIVED.")]
     orderId: Annotated[str | None, about("Id of the order.")]
     jobId: Annotated[str | None, about("Id of the job.")]
+    countId: Annotated[str | None, about("Id of the count that was applied.")]
+    note: Annotated[str | None, about("The note of a move.")]
     actor: Annotated[MovementActor, about("Who did it.")]
 
 

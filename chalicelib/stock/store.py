@@ -116,8 +116,8 @@ def _movement(draft: Mapping[str, Any], after: int) -> Movement:
     return Movement(
         {
             **{name: draft[name] for name in ("id", "at", "productId", "variantId")},
-            **{name: draft.get(name) for name in ("sku", "title", "reason", "orderId", "jobId")},
-            **{name: draft.get(name) for name in ("by", "missing")},
+            **{name: draft.get(name) for name in ("sku", "title", "by", "missing")},
+            **{name: draft.get(name) for name in ("reason", "note", "orderId", "jobId", "countId")},
             "stock": None if is_last else stock,
             "cause": MovementCause.UNTRACKED.value if is_last else cause,
             "actor": draft["actor"],

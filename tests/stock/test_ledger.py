@@ -36,7 +36,8 @@ def edited(shop: Shop, order: Any, **change: Any) -> None:
 
 def test_each_way_that_changes_a_quantity_is_an_entry(shop: Shop, dynamodb: Double) -> None:
     id = variant(shop, 10, name="Mug", sku="MUG")
-    shop.post(f"{of(id)}/stock", {"moves": [{"variantId": id, "by": 5, "reason": "RECEIVED"}]})
+    move = {"variantId": id, "by": 5, "reason": "RECEIVED", "note": "Delivery 7"}
+    shop.post(f"{of(id)}/stock", {"moves": [move]})
     order = placed(shop, line(id, 3))
     edited(shop, order, change=[{"lineItemId": order["lineItems"][0]["id"], "quantity": 4}])
     moved(shop, order, "CANCELLED")
@@ -65,7 +66,8 @@ def test_each_way_that_changes_a_quantity_is_an_entry(shop: Shop, dynamodb: Doub
     ]
     orders = [None, *[order["id"]] * 3, *[sold["id"]] * 3, *[None] * 4]
     assert [one["orderId"] for one in entries[1:]] == orders
-    assert entries[1]["reason"] == "RECEIVED"
+    assert (entries[1]["reason"], entries[1]["note"]) == ("RECEIVED", "Delivery 7")
+    assert {one["note"] for one in entries[2:]} == {None}
     assert {one["title"] for one in entries} == {"Mug / V0"}
     assert {one["actor"]["keyName"] for one in entries} == {"a OWNER of the tests"}
     assert all(one["actor"]["keyId"].startswith("key_") for one in entries)

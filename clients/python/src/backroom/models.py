@@ -70,6 +70,7 @@ MovementCause: TypeAlias = Literal[
     "IMPORT",
     "BULK_EDIT",
     "UNDO",
+    "COUNT",
     "TRACKED",
     "UNTRACKED",
 ]
@@ -1621,12 +1622,14 @@ class MovedStock(TypedDict):
 
     variantId: str
     """Id of the variant, `var_…`."""
-    by: int
-    """Name of the API key."""
+    by: int | None
+    """Pieces that came in, or went out; null: it was not tracked."""
     stock: int
-    """How many there are; null: not tracked."""
+    """How many there are now."""
     reason: str
     """Why, such as RECEIVED, COUNTED or DAMAGED."""
+    note: NotRequired[str]
+    """The note of the move, if it had one."""
 
 
 class Movement(TypedDict):
@@ -1658,6 +1661,10 @@ class Movement(TypedDict):
     """Id of the order."""
     jobId: str | None
     """Id of the job."""
+    countId: str | None
+    """Id of the count that was applied."""
+    note: str | None
+    """The note of a move."""
     actor: MovementActor
     """Who did it."""
 
@@ -2572,6 +2579,8 @@ class StockMove(TypedDict):
     """Pieces that are in stock now"""
     reason: str
     """Why, such as RECEIVED, COUNTED or DAMAGED."""
+    note: NotRequired[str | None]
+    """Such as the number of a delivery note."""
 
 
 class StockMoves(TypedDict):

@@ -1322,7 +1322,7 @@ class AsyncOperations:
         All moves, or none. `by` adds to the current stock and never overwrites a sale; below
         zero is 422 `insufficient_stock`. `to` sets a count; an untracked variant needs it.
         Emits product.updated, whose data also has `stockMoves`: `[{variantId, by, stock,
-        reason}]`.
+        reason, note}]`.
 
         `POST /api/admin/products/{id}/stock`, from the role STAFF on.
         """
