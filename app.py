@@ -38,6 +38,7 @@ SERVED = {
         "chalicelib.erasures.routes",
     ],
     "/api/admin/search": ["chalicelib.search.routes"],
+    "/api/admin/facets": ["chalicelib.facets.routes"],
     "/api/admin/stock": ["chalicelib.stock.routes"],
     "/api/admin/summary": ["chalicelib.summary.routes"],
     "/api/admin/keys": ["chalicelib.api_keys.routes"],

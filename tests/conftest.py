@@ -9,6 +9,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from chalicelib.facets import store as facets
 from chalicelib.request import authenticate
 from chalicelib.values import clock
 from tests.support.dynamodb_double import Double
@@ -62,6 +63,7 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Double]:
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     authenticate.forget()
+    facets.forget()
     with account(), Double() as dynamodb:
         yield dynamodb
 
@@ -71,6 +73,7 @@ def dynamodb(monkeypatch: pytest.MonkeyPatch) -> Iterator[Double]:
     """Empty tables in this process, and no other AWS service."""
     for name, value in SETTINGS.items():
         monkeypatch.setenv(name, value)
+    facets.forget()
     with Double() as double:
         yield double
 

@@ -303,6 +303,7 @@ def _orders(day: Day, shirt: Any) -> None:
     day.admin("DELETE", path)
     _customers(day, order["customer"]["id"])
     day.admin("GET", "/search?q=ada")
+    day.admin("GET", "/facets?type=products&field=vendor")
     day.admin("GET", "/summary")
 
 

@@ -18,7 +18,7 @@ from chalicelib.listing.kinds import FIRST, Kind
 from chalicelib.listing.leftovers import discard, words_of
 from chalicelib.listing.lists import Range
 from chalicelib.listing.move import Records, reindex
-from chalicelib.listing.pages import Page, count, page, page_of
+from chalicelib.listing.pages import Page, count, page, page_of, sizes
 from chalicelib.listing.query import Indexed, Query
 from chalicelib.listing.recount import Recount, Wrong, disagreement, everyone, recount, repair
 
@@ -48,5 +48,6 @@ __all__ = [
     "remove_later",
     "repair",
     "retire",
+    "sizes",
     "words_of",
 ]

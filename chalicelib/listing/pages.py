@@ -1,6 +1,6 @@
 """A page of a list: its records, its total, and the cursor of the next page."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Generic
@@ -14,6 +14,7 @@ from chalicelib.listing.positions import Listing, id_of
 from chalicelib.listing.query import Load, Query, R, key_parts
 from chalicelib.problems import Invalid
 from chalicelib.storage import round_trips, table
+from chalicelib.values.ids import key_part
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,19 @@ def count(kind: Kind, where: Mapping[str, frozenset[str]]) -> int:
     if total is None:
         raise ValueError(f"{kind.name}: {sorted(parts)} are not counted")
     return total
+
+
+def sizes(kind: Kind, facet: str, values: Sequence[str]) -> list[int | None]:
+    """How many records have each of these values of a facet; None if no cells count it."""
+    parts = list(map(key_part, values))
+    if facet in kind.under:
+        pks = [kind.count_pk(facet, part) for part in parts]
+        read = round_trips.together([partial(table.everything.send, pk) for pk in pks])
+        return [sum(int(item.get("n", 0)) for item in cells) for cells in read]
+    if facet not in kind.counted or not parts:
+        return [None] * len(parts)
+    known = counts(kind, {}, [table.everything(kind.count_pk())])
+    return [known.size({facet: frozenset({part})}) for part in parts]
 
 
 def page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Final
 
 from chalicelib import __version__, listing
+from chalicelib.facets import store as facets
 from chalicelib.jobs.model import Job, RecordOutcome, Step
 from chalicelib.listing.kinds import list_shards
 from chalicelib.reindexing import store
@@ -90,6 +91,7 @@ def _moved(
     ids = [str(item["sk"]).rsplit("#", 1)[1] for item in rows.items]
     # One call reads them all. A record that changes before its turn is read again.
     read = table.batch_get(map(records.key, ids))
+    facets.remember(records.kind.name, read.values())
     until, moved = time.monotonic() + _SECONDS, 0
     for place, id in enumerate(ids):
         start = time.monotonic()

@@ -14,6 +14,7 @@ from typing import Final, Literal, TypedDict
 from botocore.exceptions import BotoCoreError, ClientError
 
 from chalicelib import aws, settings, sqs, telemetry, threads
+from chalicelib.facets import store as facets
 from chalicelib.problems import Busy
 from chalicelib.stock import store as ledger
 from chalicelib.storage import attributes, feed, outbox, table
@@ -78,6 +79,7 @@ def records(event: Stream) -> sqs.Handled:
         messages.send_many(first)
         readable = [item for item in map(_readable, arrived[:done]) if item]
         ledger.enter(readable)
+        facets.enter(readable)
         # Last: what has its entry needs nothing more (`_republish_lost`).
         feed.enter(readable)
     except _OURS as error:
@@ -134,6 +136,7 @@ def _publish(item: Item, endpoints: Sequence[Endpoint]) -> None:
     messages.send_many(_fan_out(item, endpoints))
     if "only" not in item:
         ledger.enter([item])
+        facets.enter([item])
         feed.enter([item])
 
 

@@ -176,6 +176,7 @@ class Tour:
         self._customers()
         self.admin("GET", "/summary")
         self.admin("GET", "/search?q=ann")
+        self.until(lambda: self.admin("GET", "/facets?type=orders&field=paymentMethod")["data"])
         self.until(lambda: self.admin("GET", "/events")["data"])
 
     def _payments(self, paid: str) -> None:

@@ -50,6 +50,9 @@ ExportFormat: TypeAlias = Literal["csv", "jsonl"]
 ExportType: TypeAlias = Literal["products", "orders", "customers", "transactions", "movements"]
 """The records to export."""
 
+FacetOf: TypeAlias = Literal["products", "orders", "customers"]
+"""Whose values."""
+
 ImportMode: TypeAlias = Literal["upsert", "create", "update"]
 """Which products may be written: both, only new ones, only existing ones."""
 
@@ -1113,6 +1116,24 @@ class EventFeed(TypedDict):
     """The items."""
     next: str
     """Send it as `after` of the next request; always present."""
+
+
+class Facet(TypedDict):
+    """A value that was used."""
+
+    value: str
+    """The value, as it was written."""
+    count: int | None
+    """How many records have it now; null: of this field it is not counted."""
+
+
+class Facets(TypedDict):
+    """Values in alphabetical order."""
+
+    data: list[Facet]
+    """The values."""
+    more: bool
+    """Whether there are more that match."""
 
 
 class FeedEvent(TypedDict):

@@ -42,6 +42,8 @@ from backroom.models import (
     EditPreview,
     EventFeed,
     EventKind,
+    FacetOf,
+    Facets,
     ImportJob,
     ImportJobSummary,
     ImportMode,
@@ -427,6 +429,33 @@ class AsyncOperations:
             (),
             body=body,
             headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
+        )
+        return answer
+
+    async def list_facets(
+        self,
+        *,
+        type: FacetOf,
+        field: str,
+        search: str | None = None,
+        limit: int | None = None,
+        timeout: float | None = None,
+    ) -> Facets:
+        """List values in use.
+
+        The values that the shop has used in a field, in alphabetical order: of products `type`,
+        `vendor`, `storefront` and `tag`; of orders `source`, `salesRepId`, `paymentMethod` and
+        `tag`; of customers `tag`. A new value is here half a minute after its first use at the
+        latest. Values that no record has any more are left out where they are counted.
+
+        `GET /api/admin/facets`, from the role READER on.
+        """
+        answer: Facets = await self._transport.call(
+            "GET",
+            "/api/admin/facets",
+            (),
+            query={"type": type, "field": field, "search": search, "limit": limit},
             timeout=timeout,
         )
         return answer

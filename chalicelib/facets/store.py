@@ -1,0 +1,101 @@
+"""Values that records have used.
+
+| item | pk | sk |
+|---|---|---|
+| value | `used#<kind>#<field>` | `<folded value>#<value>` |
+
+A commit writes none of this: the fan-out of the outbox's stream remembers what is new in its
+events, so a value is offered half a minute after its first use at the latest. It stays. Those that
+lists count are not offered when no record has them any more.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any, Final
+
+from chalicelib import listing, telemetry
+from chalicelib.facets.model import KINDS, Facets, ListFacets, used
+from chalicelib.listing import words
+from chalicelib.storage import outbox, round_trips, table
+from chalicelib.storage.attributes import Item, Key
+
+_LOOKED_AT: Final = 2_000  # values in which a search is found within a value
+_SORTED: Final = 120  # characters by which values are in order
+_REMEMBERED: Final = 20_000  # values that a process knows to be there
+_known: set[Key] = set()
+
+
+def forget() -> None:
+    """As a new process: nothing is known to be there."""
+    _known.clear()
+
+
+def _pk(of: str, field: str) -> str:
+    return f"used#{KINDS[of].name}#{field}"
+
+
+def _folded(text: str) -> str:
+    return " ".join(words.fold(text).split())[:_SORTED]
+
+
+# --- Writing --------------------------------------------------------------------------------------
+
+
+def enter(items: Iterable[Item]) -> None:
+    """The values in the events of these outbox items. Raises Busy."""
+    for item in items:
+        try:
+            events = [(e.event.partition(".")[0], e.data()) for e in outbox.events_of(item)]
+            new = [value for name, shown in events for value in _values(name, shown)]
+        except Exception as error:  # a defect must not stop the stream
+            telemetry.error("values are unreadable", error, eventId=item["pk"])
+        else:
+            _remember(new)
+
+
+def remember(kind: str, records: Iterable[Mapping[str, Any]]) -> None:
+    """The values of stored records of a kind, such as `product`. Raises Busy."""
+    _remember(value for record in records for value in _values(kind, record))
+
+
+def _values(name: str, record: Mapping[str, Any]) -> Iterator[Item]:
+    for of, kind in KINDS.items():
+        for field, value in used(of, record) if kind.name == name else ():
+            sk = f"{_folded(value)}#{value}"
+            yield {"pk": _pk(of, field), "sk": sk, "value": value}
+
+
+def _remember(values: Iterable[Item]) -> None:
+    new = {key: item for item in values if (key := (item["pk"], item["sk"])) not in _known}
+    if not new:
+        return
+    there = table.batch_get(new, fields=("pk", "sk"))
+    table.batch_write([item for key, item in new.items() if key not in there])
+    if len(_known) > _REMEMBERED:
+        forget()
+    _known.update(new)
+
+
+# --- Reading --------------------------------------------------------------------------------------
+
+
+def find(asked: ListFacets) -> Facets:
+    """Those whose words begin with all terms of the search."""
+    pk, terms = _pk(asked.type, asked.field), words.terms(asked.search)
+    reads = [partial(table.query.send, pk, limit=_LOOKED_AT)]
+    if terms:  # among more values, those that begin with it
+        begun = table.sk.begins_with(_folded(asked.search))
+        reads.append(partial(table.query.send, pk, where=begun, limit=asked.limit + 1))
+    read = round_trips.together(reads)
+    values = [item["value"] for rows in read for item in rows.items]
+    fit = list(dict.fromkeys(value for value in values if _fits(value, terms)))
+    shown = fit[: asked.limit]
+    counts = listing.sizes(KINDS[asked.type], asked.field, shown)
+    data = zip(shown, counts, strict=True)
+    more = len(fit) > len(shown) or (read[0].after is not None and not terms)
+    return {"data": [{"value": v, "count": n} for v, n in data if n != 0], "more": more}
+
+
+def _fits(value: str, terms: Iterable[str]) -> bool:
+    own = words.words([value])
+    return all(any(word.startswith(term) for word in own) for term in terms)
