@@ -18,26 +18,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from chalicelib import listing, telemetry
-from chalicelib.problems import Busy
+from chalicelib import listing
 from chalicelib.products import store as products
 from chalicelib.products.model import title_of
 from chalicelib.stock.model import KIND, Movement, MovementCause
-from chalicelib.storage import outbox, table
+from chalicelib.storage import outbox, table, traced
 from chalicelib.storage.attributes import Item, Key
-from chalicelib.storage.commit import Commit, send_all
+from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
-from chalicelib.storage.table import ConditionFailed
+from chalicelib.storage.traced import Draft, Found
 from chalicelib.values import ids
-from chalicelib.values.batches import batches
 
 _TOGETHER: Final = 10  # entries of one transaction of 100 items: up to 9 items each
-_TRIES: Final = 10
 _LOOKS: Final = 3
 _LAG_SECONDS: Final = 40  # after which a look finds the entries of all commits before it
 _AT_ONCE: Final = 100  # products
-
-Sums = dict[str, int]  # variant id → sum of its entries
 
 
 def _key(id: str) -> Key:
@@ -53,53 +48,34 @@ def _sum_key(variant_id: str) -> Key:
 
 def enter(items: Iterable[Item]) -> None:
     """Writes the entries of these outbox items that are not there yet. Raises Busy."""
-    by_id = {draft["id"]: draft for item in items for draft in _readable(item)}
-    drafts = list(by_id.values())
-    if not drafts:
-        return
+    drafts = traced.drafts(items, _drafts)
     _name(drafts)
     # One variant's next to each other: most transactions write its sum once.
     drafts.sort(key=lambda draft: (draft["variantId"], draft["id"]))
-    for _ in range(_TRIES):
-        drafts = _entered(drafts)
-        if not drafts:
-            return
-    raise Busy
+    traced.enter(drafts, _key, _commit, also=_sum_of, together=_TOGETHER)
 
 
-def _entered(drafts: Sequence[Item]) -> list[Item]:
-    """Those that another fan-out made stale meanwhile."""
-    keys = {_sum_key(draft["variantId"]) for draft in drafts}
-    found = table.batch_get([*keys, *(_key(draft["id"]) for draft in drafts)])
-    new = [draft for draft in drafts if _key(draft["id"]) not in found]
-    sums = {pk: int(item["sum"]) for (pk, sk), item in found.items() if sk == "ledger"}
-    groups = list(batches(new, _TOGETHER))
-    failures = send_all([_commit(group, sums) for group in groups])
-    left: list[Item] = []
-    for group, failure in zip(groups, failures, strict=True):
-        if isinstance(failure, ConditionFailed):
-            left += group
-        elif failure is not None:
-            raise failure
-    return left
+def _sum_of(draft: Draft) -> list[Key]:
+    return [_sum_key(draft["variantId"])]
 
 
-def _commit(drafts: Sequence[Item], sums: Sums) -> Commit:
+def _commit(drafts: Sequence[Draft], found: Found) -> Commit:
     """The entries, and the sums after them, which it also brings up to date for the next."""
     commit = Commit()
-    before = {draft["variantId"]: sums.get(draft["variantId"]) for draft in drafts}
+    before = {key: found.get(key) for draft in drafts for key in _sum_of(draft)}
     for draft in drafts:
-        after = sums.get(draft["variantId"], 0) + _effect(draft)
-        sums[draft["variantId"]] = after
+        key = _sum_key(draft["variantId"])
+        after = int(found[key]["sum"] if key in found else 0) + _effect(draft)
+        found[key] = {"sum": after}
         movement = _movement(draft, after)
         commit.put(
             {"pk": movement.id, "sk": "movement", **movement.fields},
             when=table.absent,
         )
         listing.change(commit, KIND, movement.id, None, movement.index)
-    for id, was in before.items():
-        same = table.absent if was is None else Attr("sum").eq(was)
-        commit.update(_sum_key(id), assign={"sum": sums[id]}, when=same)
+    for key, was in before.items():
+        same = table.absent if was is None else Attr("sum").eq(was["sum"])
+        commit.update(key, assign={"sum": found[key]["sum"]}, when=same)
     return commit
 
 
@@ -125,33 +101,19 @@ def _movement(draft: Mapping[str, Any], after: int) -> Movement:
     )
 
 
-def _readable(item: Item) -> list[Item]:
-    try:
-        return list(_drafts(item))
-    except Exception as error:  # a defect must not stop the stream
-        telemetry.error("moves are unreadable", error, eventId=item["pk"])
-        return []
-
-
-def _drafts(item: Item) -> Iterator[dict[str, Any]]:
+def _drafts(item: Item) -> Iterator[Draft]:
     """Each move of a commit, with all that its item knows."""
     trace = outbox.trace_of(item)
-    actor = trace.get("actor", {})
-    common = {
-        "at": item["at"],
-        "jobId": actor.get("jobId"),
-        "actor": {name: actor.get(name) for name in ("keyId", "keyName")},
-    }
     names: dict[str, dict[str, Any]] = {}
-    for event in outbox.events_of(item) if trace else ():
+    for event in outbox.events_of(item) if "moves" in trace else ():
         names |= _named(event.data())
-    number = 0
-    for group in trace.get("moves", ()):
-        about = {name: group[name] for name in group.keys() - {"steps"}}
-        for step in group["steps"]:
-            id = f"mov_{item['pk'].removeprefix('evt_')}{number:05d}"
-            yield {**common, **about, **names.get(step["variantId"], {}), **step, "id": id}
-            number += 1
+    moves = (
+        {**about, **names.get(step["variantId"], {}), **step}
+        for group in trace.get("moves", ())
+        for about in [{name: group[name] for name in group.keys() - {"steps"}}]
+        for step in group["steps"]
+    )
+    return traced.numbered(item, "mov", moves)
 
 
 def _named(data: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -164,7 +126,7 @@ def _named(data: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return {id: {name: one[name] for name in ("sku", "title")} for id, one in found.items()}
 
 
-def _name(drafts: Iterable[dict[str, Any]]) -> None:
+def _name(drafts: Iterable[Draft]) -> None:
     """Gives names to those whose events have none, such as of a line that an edit removed."""
     nameless = [draft for draft in drafts if "title" not in draft]
     known = {one.id: one for one in products.load({draft["productId"] for draft in nameless})}
