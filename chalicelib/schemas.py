@@ -109,7 +109,7 @@ class Chosen(NullIsAbsent):
     """Which records of a list. All of them are meant only if that is said."""
 
     filters: Annotated[
-        dict[str, Any],
+        dict[str, object],
         Field(description="Query parameters of the list, except page, limit, cursor and sort"),
     ] = Field(default_factory=dict)
     all: bool = Field(

@@ -28,7 +28,7 @@ from chalicelib.validation import validate
 
 # What can be set as it is sent.
 _PLAIN: Final = ("status", "published", "storefront", "type", "vendor", "lowStockThreshold")
-_Preview = dict[str, Any]
+_Preview = dict[str, object]
 _Outcome = tuple[RecordOutcome, list[JobRecordError], _Preview | None]
 
 

@@ -47,7 +47,7 @@ class FeedEvent(TypedDict):
     id: Annotated[str, about("Identifier.")]
     event: Annotated[EventKind, about("Kind of the event.")]
     occurredAt: Annotated[str, about("When it was committed.")]
-    data: Annotated[dict[str, Any], about("What its webhooks get as `data`.")]
+    data: Annotated[dict[str, object], about("What its webhooks get as `data`.")]
     stock: NotRequired[
         Annotated[
             dict[str, int | None],

@@ -48,7 +48,7 @@ MOVEMENTS: Final = (
     *MovementActor.__annotations__,
 )
 CUSTOMERS: Final = tuple(ShownCustomer.__annotations__)
-_SHOW: Final[Mapping[str, Callable[[Any], dict[str, Any]]]] = {
+_SHOW: Final[Mapping[str, Callable[[Any], dict[str, object]]]] = {
     ExportType.PRODUCTS: show_product,
     ExportType.ORDERS: show_order,
     ExportType.CUSTOMERS: show_customer,
@@ -106,7 +106,7 @@ def _order_rows(order: Mapping[str, Any]) -> Iterator[list[object]]:
         yield [row[column] for column in ORDERS]
 
 
-def _amount(part: Mapping[str, Any] | None) -> Any:
+def _amount(part: Mapping[str, object] | None) -> object:
     return part["amount"] if part else None
 
 
@@ -115,7 +115,7 @@ def _transaction_row(transaction: Mapping[str, Any]) -> list[Any]:
     return [row[column] for column in TRANSACTIONS]
 
 
-def _movement_row(movement: Mapping[str, Any]) -> list[Any]:
+def _movement_row(movement: Mapping[str, Any]) -> list[object]:
     row = {**movement, **movement["actor"]}
     row["by"] = None if row["by"] is None else Decimal(row["by"])  # may be negative
     return [row[column] for column in MOVEMENTS]

@@ -100,7 +100,7 @@ class JobSummary(TypedDict):
     startedAt: Annotated[str | None, about("When it began; null: it has not.")]
     completedAt: Annotated[str | None, about("When it ended; null: it has not.")]
     createdBy: Annotated[str, Field(description="Name of the API key that requested it")]
-    about: Annotated[dict[str, Any], Field(description="The request")]
+    about: Annotated[dict[str, object], Field(description="The request")]
 
 
 class ShownJob(JobSummary):

@@ -38,7 +38,7 @@ class Index:
     orders: Mapping[str, str] = field(default_factory=dict)
     version: int = 1
     format: int = kinds.FIRST
-    added: Mapping[str, Any] = field(default_factory=dict)
+    added: Mapping[str, object] = field(default_factory=dict)
     settled: bool = True
 
     @classmethod

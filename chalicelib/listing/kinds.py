@@ -112,7 +112,7 @@ class Kind:
             since={name: first for name, first in self.since.items() if first <= number},
         )
 
-    def added(self) -> dict[str, Any]:
+    def added(self) -> dict[str, object]:
         """What the kind has more than in the first format. Each record stores it, so that code of
         a release before can change the record (`of`)."""
         first = self.at(FIRST)

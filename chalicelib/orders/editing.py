@@ -79,7 +79,7 @@ class Edited:
     after: dict[str, Any]
     moves: Moves
 
-    def preview(self) -> dict[str, Any]:
+    def preview(self) -> dict[str, object]:
         """The shape of EditPreview."""
         return {
             "before": {name: self.before[name] for name in _SUMS},
@@ -296,7 +296,7 @@ def _sums(fields: Fields, after: Sequence[Fields], asked: EditOrder) -> lines.Li
 # --- What changed ---------------------------------------------------------------------------------
 
 
-def _differing(before: Iterable[Fields], after: Iterable[Fields]) -> Iterator[dict[str, Any]]:
+def _differing(before: Iterable[Fields], after: Iterable[Fields]) -> Iterator[dict[str, object]]:
     """The shape of EditedLine, of each line that differs."""
     had = {line["id"]: line for line in before}
     has = {line["id"]: line for line in after}
@@ -342,13 +342,13 @@ def _step(name: str, before: Fields, after: Fields) -> str:
     return f"{name} {shown[0]} → {shown[1]}"
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     if isinstance(value, Mapping):
         return str(value.get("amount") or value["id"])
     return "none" if value is None else str(value)
 
 
-def events(before: Order | None, after: Order) -> Iterator[tuple[str, dict[str, Any]]]:
+def events(before: Order | None, after: Order) -> Iterator[tuple[str, dict[str, object]]]:
     """The event of a new edit, with its data."""
     known = {edit["id"] for edit in before.fields["edits"]} if before else set()
     for edit in after.fields["edits"][-1:]:

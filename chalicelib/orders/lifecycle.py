@@ -60,7 +60,7 @@ def placed(
     if new.stock_policy is not StockPolicy.CHECK:
         made = list(lines.allotted(made, products, new.stock_policy))
     sums = lines.sums(made, new)
-    fields: dict[str, Any] = {
+    fields: dict[str, object] = {
         "id": ids.new("ord"),
         "number": number,
         "status": OrderStatus.PENDING.value,
@@ -105,7 +105,7 @@ def _refuse_large(order: Order, but: frozenset[str] = frozenset()) -> None:
         raise Invalid.field("lineItems", "too_large", message)
 
 
-def _opened(fields: Mapping[str, Any], new: NewOrder, by: str, now: str) -> dict[str, Any]:
+def _opened(fields: Mapping[str, object], new: NewOrder, by: str, now: str) -> dict[str, object]:
     """A new order's fields with its payments. Raises Invalid."""
     after = {**fields, "deposit": payments.deposit(fields, new.deposit)}
     if new.payments:
@@ -211,7 +211,7 @@ def edited(order: Order, found: editing.Edited, by: str, now: str) -> Order:
     return _grown(order, found.after, by, now)
 
 
-def _grown(order: Order, fields: dict[str, Any], by: str, now: str) -> Order:
+def _grown(order: Order, fields: dict[str, object], by: str, now: str) -> Order:
     """The order with one more record. Raises Invalid if its events would not fit the outbox with a
     note, tags and a history of any size."""
     after = _after(order, fields, by, now)
@@ -222,7 +222,7 @@ def _grown(order: Order, fields: dict[str, Any], by: str, now: str) -> Order:
     return after
 
 
-def _after(order: Order, fields: dict[str, Any], by: str, now: str) -> Order:
+def _after(order: Order, fields: dict[str, object], by: str, now: str) -> Order:
     if fields["paymentStatus"] == PaymentStatus.PAID and fields["paidAt"] is None:
         fields["paidAt"] = now
     fields["history"] = _history(order.fields, fields, by, now)
@@ -288,7 +288,7 @@ def _history(
     )
 
 
-def _asked(deposit: Mapping[str, Any] | None) -> tuple[object, ...]:
+def _asked(deposit: Mapping[str, object] | None) -> tuple[object, ...]:
     return (deposit["amount"], deposit["percent"]) if deposit else ()
 
 

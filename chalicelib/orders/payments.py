@@ -65,7 +65,7 @@ class Denied(Invalid):
         self.extra |= {name: money.render(amount) for name, amount in amounts.items()}
 
 
-def empty() -> dict[str, Any]:
+def empty() -> dict[str, object]:
     """The fields of an order without records."""
     none = {"deposit": None, "retained": None, "amountCredited": money.render(_NOTHING)}
     return {"payments": [], "refunds": [], **none}
@@ -150,7 +150,7 @@ def _sum(records: Iterable[Fields], counts: Callable[[Fields], bool] = lambda on
     return sum((Decimal(one["amount"]) for one in records if counts(one)), _NOTHING)
 
 
-def derived(fields: Fields) -> dict[str, Any]:
+def derived(fields: Fields) -> dict[str, object]:
     """The fields with everything that follows from the records."""
     before = Account.of(fields)
     new = {**fields, "paymentStatus": before.derived().value}
@@ -195,7 +195,7 @@ def _refunded_pieces(refunds: Iterable[Fields]) -> dict[str, int]:
 # --- Deposits -------------------------------------------------------------------------------------
 
 
-def deposit(fields: Fields, asked: DepositInput | None) -> dict[str, Any] | None:
+def deposit(fields: Fields, asked: DepositInput | None) -> dict[str, object] | None:
     """The deposit as stored. Raises Invalid."""
     if asked is None:
         return None
@@ -212,7 +212,7 @@ def deposit(fields: Fields, asked: DepositInput | None) -> dict[str, Any] | None
     return {"amount": money.render(Decimal(amount)), "percent": percent, "isReached": False}
 
 
-def redeposited(fields: Fields, asked: DepositInput | None) -> dict[str, Any] | None:
+def redeposited(fields: Fields, asked: DepositInput | None) -> dict[str, object] | None:
     """The deposit after a PATCH. What was read changes nothing. Raises Invalid."""
     known = fields["deposit"]
     if asked is None and known is None:
@@ -246,7 +246,7 @@ def retained(fields: Fields, asked: str | None) -> str | None:
 # --- Payments -------------------------------------------------------------------------------------
 
 
-def taken(fields: Fields, asked: Sequence[PaymentInput], by: str, now: str) -> dict[str, Any]:
+def taken(fields: Fields, asked: Sequence[PaymentInput], by: str, now: str) -> dict[str, object]:
     """The fields after these payments, in order. Raises Denied, Invalid, DuplicateReference."""
     after = derived(fields)
     if after["status"] in _CLOSED or after["paymentStatus"] == PaymentStatus.REFUNDED:
@@ -260,7 +260,7 @@ def taken(fields: Fields, asked: Sequence[PaymentInput], by: str, now: str) -> d
 _CLOSED: Final = frozenset({OrderStatus.CANCELLED, OrderStatus.REFUNDED})
 
 
-def _taken(fields: Fields, asked: PaymentInput, at: str, by: str, now: str) -> dict[str, Any]:
+def _taken(fields: Fields, asked: PaymentInput, at: str, by: str, now: str) -> dict[str, object]:
     account = Account.of(fields)
     tendered = None if asked.tendered is None else Decimal(asked.tendered)
     if asked.amount is not None:
@@ -288,7 +288,7 @@ def _taken(fields: Fields, asked: PaymentInput, at: str, by: str, now: str) -> d
     return _with_payment(fields, record, at)
 
 
-def settled(fields: Fields, by: str, now: str) -> dict[str, Any]:
+def settled(fields: Fields, by: str, now: str) -> dict[str, object]:
     """The fields after the payment of the balance that paymentStatus PAID implies, if any is due.
     Raises Invalid."""
     balance = Account.of(fields).balance
@@ -300,7 +300,7 @@ def settled(fields: Fields, by: str, now: str) -> dict[str, Any]:
 
 def _payment(
     amount: Decimal, method: str, by: str, now: str, *, implied: bool = False
-) -> dict[str, Any]:
+) -> dict[str, object]:
     return {
         "id": ids.new("pay"),
         "amount": money.render(amount),
@@ -319,7 +319,7 @@ def _payment(
     }
 
 
-def _with_payment(fields: Fields, record: dict[str, Any], at: str) -> dict[str, Any]:
+def _with_payment(fields: Fields, record: dict[str, object], at: str) -> dict[str, object]:
     _refuse_too_many(fields)
     after = derived({**fields, "payments": [*fields["payments"], record]})
     if Account.of(after).paid >= money.LARGEST:
@@ -342,7 +342,7 @@ def _refuse_too_many(fields: Fields) -> None:
 
 def voided(
     fields: Fields, payment_id: str, reason: str | None, by: str, now: str
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The fields after a payment was voided. Raises NotFound, AlreadyVoided, PaymentRefunded."""
     found = next((one for one in fields["payments"] if one["id"] == payment_id), None)
     payment = NotFound.unless(found, "payment", payment_id)
@@ -368,7 +368,7 @@ class Refund:
     after: Fields
     refundable: Decimal
 
-    def preview(self) -> dict[str, Any]:
+    def preview(self) -> dict[str, object]:
         """The shape of RefundPreview."""
         lines = self.record["lines"]
         tax = sum((Decimal(line["tax"]) for line in lines), _NOTHING)
@@ -427,7 +427,7 @@ def refunded(
     return Refund(record, after, possible)
 
 
-def refunded_whole(fields: Fields, by: str, now: str) -> dict[str, Any]:
+def refunded_whole(fields: Fields, by: str, now: str) -> dict[str, object]:
     """The fields after refunds of all that is left, one for each method of payment, as
     paymentStatus REFUNDED implies. Raises Denied."""
     account = Account.of(fields)
@@ -454,7 +454,7 @@ def refunded_whole(fields: Fields, by: str, now: str) -> dict[str, Any]:
 
 def _refund(
     amount: Decimal, method: str, by: str, now: str, *, implied: bool = False
-) -> dict[str, Any]:
+) -> dict[str, object]:
     return {
         "id": ids.new("ref"),
         "amount": money.render(amount),
@@ -523,7 +523,7 @@ class ExceedsQuantity(Invalid):
 
     code = "exceeds_quantity"
 
-    def __init__(self, lines: list[dict[str, Any]]) -> None:
+    def __init__(self, lines: list[dict[str, object]]) -> None:
         super().__init__("More pieces than are left to refund.", lines=lines)
 
 
@@ -608,7 +608,7 @@ def shown(record: Fields) -> dict[str, Any]:
     return {name: value for name, value in record.items() if name != "voidedBy"}
 
 
-def events(before: Order | None, after: Order) -> Iterator[tuple[str, dict[str, Any]]]:
+def events(before: Order | None, after: Order) -> Iterator[tuple[str, dict[str, object]]]:
     """The events of new and voided records, each with its data."""
     known: dict[str, Fields] = {}
     if before is not None:

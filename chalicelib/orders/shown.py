@@ -1,7 +1,7 @@
 """How an order is shown, in answers and in events."""
 
 from collections.abc import Collection
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, ClassVar, Final
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -256,7 +256,7 @@ class ListOrderFields(ListOrders, OrderFields):
     pass
 
 
-def show(order: Order, fields: Collection[str] = (), *, costs: bool = True) -> dict[str, Any]:
+def show(order: Order, fields: Collection[str] = (), *, costs: bool = True) -> dict[str, object]:
     """The shape of ShownOrder, or these fields of it. Without `costs` each is null."""
     shown = {name: order.fields[name] for name in _ORDER if not fields or name in fields}
     if not fields or "lineItems" in fields:

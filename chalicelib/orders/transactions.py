@@ -84,7 +84,7 @@ class Transaction:
         return listing.Index.of(sort=self.fields["at"], facets=facets)
 
 
-def show(transaction: Transaction) -> dict[str, Any]:
+def show(transaction: Transaction) -> dict[str, object]:
     """The shape of ShownTransaction."""
     return dict(transaction.fields)
 
@@ -99,7 +99,7 @@ def of_order(order: Order | None) -> dict[str, Transaction]:
     return {transaction.id: transaction for transaction in found}
 
 
-def _of_order(order: Order) -> Iterator[dict[str, Any]]:
+def _of_order(order: Order) -> Iterator[dict[str, object]]:
     customer = order.fields["customer"]
     about = {"orderId": order.id, "orderNumber": order.fields["number"]}
     about["customerId"] = customer["id"] if customer else None

@@ -189,6 +189,6 @@ def _new(product_id: str, wanted: Given, is_only: bool) -> dict[str, Any]:
     return variant
 
 
-def _extras(wanted: Given) -> dict[str, Any]:
+def _extras(wanted: Given) -> dict[str, object]:
     """Those of VARIANT_EXTRAS that are given: null and blank clear."""
     return {name: wanted[name] or empty for name, empty in VARIANT_EXTRAS.items() if name in wanted}

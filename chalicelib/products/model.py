@@ -38,7 +38,7 @@ DEEPEST_PUBLIC: Final = 10_000  # results that the public may page through
 DEFAULT_VARIANT: Final = "Default"
 PUBLISHED: Final = {True: "yes", False: "no"}
 # What a variant has besides its title, SKU and price, and its value where it has none.
-VARIANT_EXTRAS: Final[Mapping[str, Any]] = {
+VARIANT_EXTRAS: Final[Mapping[str, object]] = {
     **dict.fromkeys(("barcode", "cost", "externalId")),
     "metadata": {},
 }

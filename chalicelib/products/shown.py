@@ -186,7 +186,7 @@ def show_public(product: Product, fields: Collection[str] = ()) -> dict[str, obj
     return _in_order(names, product, lambda: [_public_variant(v) for v in product.variants()])
 
 
-def _public_variant(variant: Mapping[str, Any]) -> dict[str, Any]:
+def _public_variant(variant: Mapping[str, Any]) -> dict[str, object]:
     stock = variant["stock"]
     shown = {name: variant[name] for name in ("id", "title", "sku", "price")}
     return {**shown, "available": stock is None or stock > 0}

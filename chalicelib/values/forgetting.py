@@ -90,7 +90,7 @@ class Person:
             left[name] = [{**one, **dict.fromkeys(_TEXTS & one.keys())} for one in data[name]]
         return left | dict.fromkeys(_TEXTS & data.keys())  # of an event about one record
 
-    def _line(self, line: Mapping[str, Any]) -> dict[str, Any]:
+    def _line(self, line: Mapping[str, Any]) -> dict[str, object]:
         """The title of a variant's line stays as it was sold."""
         mentioning = {"discount", *(["title"] if line.get("isCustom") else [])} & line.keys()
         left = {**line, **{name: self.without(line[name]) for name in mentioning}}

@@ -35,7 +35,7 @@ def _as_number(value: object) -> float:
 Metadata = Annotated[dict[str, object], AfterValidator(_checked)]
 
 
-def stored(fields: Mapping[str, Any]) -> dict[str, Any]:
+def stored(fields: Mapping[str, object]) -> dict[str, Any]:
     """The fields of a record, with the metadata as text."""
     return {**fields, "metadata": json.dumps(fields["metadata"], ensure_ascii=False)}
 

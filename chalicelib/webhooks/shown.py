@@ -100,7 +100,7 @@ class ShownWebhook(TypedDict):
     ]
     description: Annotated[str | None, about("Free text.")]
     filter: Annotated[
-        dict[str, Any] | None,
+        dict[str, object] | None,
         Field(description="A pattern: events whose body does not fit are not sent; null: all are"),
     ]
     enabled: Annotated[
@@ -222,7 +222,7 @@ class TriedEvent(TypedDict):
     """An event that was not sent, and whether it would be."""
 
     event: Annotated[EventKind, about("Kind of the event.")]
-    data: Annotated[dict[str, Any], Field(description="The `data` that its webhooks would get")]
+    data: Annotated[dict[str, object], Field(description="The `data` that its webhooks would get")]
     passesFilter: Annotated[bool, Field(description="Whether it passes the filter")]
 
 

@@ -3,6 +3,8 @@
 import ast
 import email
 import importlib.util
+import inspect
+import json
 import os
 import re
 import shutil
@@ -16,6 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import httpx
 import pytest
 from packaging.requirements import Requirement
 
@@ -62,6 +65,37 @@ def test_each_operation_has_a_method(generator: ModuleType, description: Any) ->
     }
     assert len(names) == sum(len(item) for item in description["paths"].values()) > 50
     assert [name for name in names if not callable(getattr(Backroom, name, None))] == []
+
+
+def test_each_operation_sends_its_method_path_parameters_and_body(
+    generator: ModuleType, description: Any
+) -> None:
+    from backroom import Backroom
+
+    asked: list[httpx.Request] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        return httpx.Response(200, json={})
+
+    with httpx.Client(transport=httpx.MockTransport(answer)) as http:
+        shop = Backroom("https://shop.test", "bk_1", http=http)
+        for path, item in description["paths"].items():
+            for method, operation in item.items():
+                call = getattr(shop, generator.method_name(operation["operationId"]))
+                given: dict[str, Any] = {name: name for name in inspect.signature(call).parameters}
+                given |= {"body": {"is": "sent"}} if "body" in given else {}
+                given |= {"file": b"rows"} if "file" in given else {}
+                call(**{**given, "timeout": None})
+                sent = asked.pop()
+                assert sent.method == method.upper()
+                assert sent.url.path == re.sub(r"{(\w+)}", r"\1", path)
+                places = {"query": sent.url.params, "header": sent.headers}
+                for one in operation.get("parameters", ()):
+                    if one["in"] in places and one["name"] != "If-None-Match":
+                        assert one["name"] in places[one["in"]], one
+                if "body" in given:
+                    assert json.loads(sent.content) == given["body"]
 
 
 def test_the_package_imports_nothing_from_the_server() -> None:

@@ -140,25 +140,6 @@ def announced(stack: Stack, mark: str) -> Counter[str]:
     return found
 
 
-def test_an_unrecognised_file_is_mapped_previewed_and_imported(stack: Stack) -> None:
-    mark = f"m{uuid.uuid4().hex[:8]}"
-    jobs, key = f"{stack.base_url}/api/admin/jobs", stack.api_key
-    url = f"{stack.base_url}/api/admin/products/import/uploads"
-    _, upload = call(url, key, send={"fileName": "wix.csv", "dryRun": True})
-    posted(upload, f"Product Name,Selling Price,Qty\n{mark} mug,7.50,4\n")
-    job = until(stack, upload["jobId"], {"NEEDS_MAPPING"})
-    assert [column["field"] for column in job["columns"]] == ["name", "price", "stock"]
-    columns = {column["column"]: column["field"] for column in job["columns"]}
-    status, _ = call(f"{jobs}/{job['id']}/mapping", key, send={"columns": columns, "saveAs": mark})
-    assert status == 200
-    tried = ended(stack, key, job["id"])
-    assert (tried["status"], tried["created"]) == ("COMPLETED", 1)
-    assert tried["preview"][0]["after"]["price"] == "7.50"
-    status, started = call(f"{jobs}/{job['id']}/run", key, send={})
-    assert status == 202
-    assert ended(stack, key, started["jobId"])["created"] == 1
-
-
 def test_a_small_import_overtakes_a_large_one(stack: Stack) -> None:
     mark = f"f{uuid.uuid4().hex[:8]}"
     large, small = prepared(stack), prepared(stack)
