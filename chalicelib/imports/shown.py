@@ -85,6 +85,7 @@ class ImportJobSummary(TypedDict):
     warnings: Annotated[list[ImportNotice], about("Warnings; nothing failed.")]
     sourceJobId: Annotated[str | None, Field(description="The job that this one retries or runs")]
     total: Annotated[int | None, Field(description="Products in the file; null until it was read")]
+    rows: Annotated[int | None, Field(description="Rows in the file; null until it was read")]
     processed: Annotated[int, about("How many were worked on.")]
     created: Annotated[int, about("How many were created.")]
     updated: Annotated[int, about("How many were updated.")]
@@ -126,7 +127,7 @@ def show(job: ImportJob, now: datetime) -> dict[str, object]:
         "ignoredColumns": fields.get("ignoredColumns", []),
         "warnings": _warnings(job),
         "sourceJobId": fields.get("sourceJobId"),
-        "total": fields.get("total"),
+        **{name: fields.get(name) for name in ("total", "rows")},
         **{name: fields[name] for name in ("processed", *ProductOutcome, "withErrors")},
         "progress": progress(job),
         "error": fields.get("error"),
@@ -149,6 +150,11 @@ def show_whole(job: ImportJob) -> dict[str, object]:
     }
     if job.with_errors:
         shown["errors"] = store.errors(job.id)
+    if job.fields.get(Skipped.REPEATED):
+        told = ("code", "message", "field")
+        notices = ([error[name] for name in told] for error in store.errors(job.id, store.NOTICES))
+        named = [dict(zip(("code", "message", "column"), each, strict=True)) for each in notices]
+        shown["warnings"] = [*_warnings(job), *named]
     if job.is_dry_run and (job.created or job.updated):
         shown["preview"] = store.previews_of(job.id)
     if job.has_report and not job.is_erased:
@@ -172,6 +178,10 @@ _SKIPPED: Final = {
     Skipped.BARCODES: (
         "barcodes_skipped",
         "Barcodes that are too long, or that a spreadsheet has rounded, skipped",
+    ),
+    Skipped.REPEATED: (
+        "rows_repeated",
+        "Rows with another name, SKU or price than an earlier row of the product; the later counts",
     ),
     Skipped.OTHER_CURRENCY: (
         "other_currency",

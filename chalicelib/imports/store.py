@@ -5,6 +5,7 @@
 | job | `job_…` | `job` |
 | columns of its file | `job_…` | `columns` |
 | row error | `job_…` | `error#<line>#<n>` |
+| row that repeats another with other values | `job_…` | `notice#<line>#<n>` |
 | product of a dry run that changes | `job_…` | `preview#<line>` |
 | finished chunk | `job_…` | `chunk#<n>` |
 
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 _PARTS: Final = 1_000  # chunks that one query reads
 MOST_PREVIEWS: Final = 50
+NOTICES: Final = "notice#"
+_ERRORS: Final = "error#"
 _NAMES: Final = ("slug", "sku", "name")
 _SHOWN_COLUMNS: Final = ("columns", "savedMapping", "fields", "encodings")
 
@@ -161,10 +164,10 @@ def columns(job_id: str) -> dict[str, object]:
     return {name: item[name] for name in _SHOWN_COLUMNS if name in item}
 
 
-def planned(job_id: str, chunks: int, total: int, refused: int) -> None:
-    """The whole file was read: so many chunks, with so many products, of which so many are too
-    large to be read."""
-    found = {"chunks": chunks, "total": total}
+def planned(job_id: str, chunks: int, rows: int, total: int, refused: int) -> None:
+    """The whole file was read: so many chunks, with so many rows of so many products, of which so
+    many are too large to be read."""
+    found = {"chunks": chunks, "rows": rows, "total": total}
     failed = dict.fromkeys(("processed", "withErrors", ProductOutcome.FAILED), refused)
     when = _running & Attr("chunks").not_exists()
     with suppress(table.ConditionFailed):
@@ -231,17 +234,21 @@ def parts(job_id: str, after: str | None = None) -> tuple[list[str], str | None]
 # --- Row errors -----------------------------------------------------------------------------------
 
 
-def put_errors(job_id: str, errors: Iterable[tuple[RowError, Mapping[str, str | None]]]) -> None:
-    """Stores errors that are among the first 100 of the job so far, each with the product as its
-    rows name it (`_NAMES`). Repeating it changes nothing."""
+def put_errors(
+    job_id: str,
+    errors: Iterable[tuple[RowError, Mapping[str, str | None]]],
+    kind: str = _ERRORS,
+) -> None:
+    """Stores errors, or notices, that are among the first 100 of the job so far, each with the
+    product as its rows name it (`_NAMES`). Repeating it changes nothing."""
     first = sorted(errors, key=lambda one: one[0])[:INLINE_ERRORS]
-    known = [int(error["row"]) for error in _errors(job_id)] if first else []
+    known = [int(error["row"]) for error in _errors(job_id, kind)] if first else []
     if len(known) == INLINE_ERRORS:
         first = [one for one in first if one[0].row <= known[-1]]
     items = [
         {
             "pk": job_id,
-            "sk": f"error#{error.row:09d}#{number:03d}",
+            "sk": f"{kind}{error.row:09d}#{number:03d}",
             **error._asdict(),
             **{name: (text := product.get(name)) and text[:200] for name in _NAMES},
             "field": error.field[:200],
@@ -253,14 +260,14 @@ def put_errors(job_id: str, errors: Iterable[tuple[RowError, Mapping[str, str | 
     table.batch_write(items)
 
 
-def errors(job_id: str) -> list[dict[str, object]]:
-    """The first errors of a job, in the shape of ImportRowError."""
+def errors(job_id: str, kind: str = _ERRORS) -> list[dict[str, object]]:
+    """The first errors of a job, or its first notices, in the shape of ImportRowError."""
     names = (*RowError._fields, *_NAMES)
-    return [{name: item.get(name) for name in names} for item in _errors(job_id)]
+    return [{name: item.get(name) for name in names} for item in _errors(job_id, kind)]
 
 
-def _errors(job_id: str) -> list[Item]:
-    begins = table.sk.begins_with("error#")
+def _errors(job_id: str, kind: str) -> list[Item]:
+    begins = table.sk.begins_with(kind)
     return table.query(job_id, where=begins, limit=INLINE_ERRORS).items
 
 

@@ -123,7 +123,7 @@ class ProductRows:
         """The identity that the rows give their product."""
         if self.is_known_by_name:
             return f"name {_folded(self.name or '')}"
-        return self.slugs[0] if self.imported.slug else f"sku {self.sku}"
+        return self.slugs[0] if self.imported.slug else f"sku {next(iter(self.skus), None)}"
 
     @property
     def gives_slug(self) -> bool:

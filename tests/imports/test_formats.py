@@ -74,7 +74,7 @@ def test_a_file_is_recognised_and_read_without_errors(name: str) -> None:
     file_format, groups = opened(text(name).encode())
     assert file_format.name == name
     read = [file_format.product(group, SHOP) for group in groups]
-    assert [product.errors for product in read] == [[] for _ in read]
+    assert [(product.errors, product.repeated) for product in read] == [([], []) for _ in read]
     assert len(read) == len(json.loads(text_of_expected())[name])
     assert file_format.missed == []
 

@@ -55,6 +55,10 @@ class Ours(Format):
     def _skus(self) -> list[str]:
         return [field for field in ("sku", "variantSku") if field in self.sheet]
 
+    @cached_property
+    def _names_products(self) -> bool:
+        return "slug" in self.sheet or "name" in self.sheet
+
     @classmethod
     def fits(cls, columns: Sequence[str]) -> bool:
         """Every column is one of ours, no two give the same field, and they say which product and
@@ -69,11 +73,15 @@ class Ours(Format):
         slug, name, sku = (self.sheet.cell(cells, field) for field in _IDENTITY)
         if slug:
             return slug.lower()
-        has_options = bool(self.sheet.cell(cells, "option"))
-        of_variant = any(self.sheet.cell(cells, field) for field in self._of_variant)
-        if sku and not (name and has_options) and (name or has_options or not of_variant):
+        if sku and (self._is_of_product(cells) or not self._names_products):
             return f"sku {sku}"
         return name_key(name)
+
+    def _is_of_product(self, cells: list[str]) -> bool:
+        """Whether a SKU is the product's: a row of a variant has the variant's, unless the file has
+        a column for those."""
+        of_variant = any(self.sheet.cell(cells, field) for field in self._of_variant)
+        return "variantSku" in self.sheet or not of_variant
 
     def aliases(self, cells: list[str], key: str) -> Sequence[str]:
         """Other rows may know a product by a SKU alone, or its options by its name."""
@@ -99,9 +107,10 @@ class Ours(Format):
             return
         of_variant = self.is_variant(row)
         super().row(draft, row)
-        for key, (field, value) in self.prices(draft, row).items():
-            draft.set(row, field, key, value, keep=of_variant)
-        if not (of_variant and row["option"]):
+        if not of_variant or row["variantPrice"]:
+            for key, (field, value) in self.prices(draft, row).items():
+                draft.set(row, field, key, value, keep=of_variant)
+        if not of_variant or "variantSku" in self.sheet:
             draft.put(row, "sku", "sku", keep=of_variant)
         if not of_variant:
             found = (draft.stock(row), draft.barcode(row), draft.cost(row))
@@ -110,14 +119,13 @@ class Ours(Format):
                     draft.set(row, field, field, own)
 
     def fill(self, draft: Draft, variant: DraftVariant, row: Row) -> None:
-        variant.put("variantSku", "sku")
-        if not row["variantSku"] and (row["option"] or not self.is_variant(row)):
-            variant.put("sku", "sku")
+        is_own = "variantSku" in self.sheet and self.is_variant(row)
+        variant.put("variantSku" if is_own else "sku", "sku")
         # On a variant's row, `variantPrice` and `price` both give the variant's price.
         own = draft.amount(row, "variantPrice")
-        price = ("variantPrice", own) if own else self.prices(draft, row).get("price")
-        if price:
-            variant.set(price[0], "price", price[1])
+        given = {"price": ("variantPrice", own)} if own else self.prices(draft, row)
+        for key, (field, value) in given.items():
+            variant.set(field, key, value)
         variant.put_extras()
         self.stock(variant, row)
 

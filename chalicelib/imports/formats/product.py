@@ -19,6 +19,7 @@ from chalicelib.values import slugs
 
 slug_of, slug_of_key = slugs.plain, slugs.of_key
 OF_VARIANT: Final = ("stock", "barcode", "cost")
+_TELLING: Final = ("name", "price", "sku")  # two rows that differ here may be of two products
 PRICES: Final = ("price", "variantPrice", "salePrice", "compareAtPrice")
 
 
@@ -28,6 +29,7 @@ class Skipped(StrEnum):
     PICTURES = "unusablePictures"
     OTHER_CURRENCY = "otherCurrencyRows"
     BARCODES = "unusableBarcodes"
+    REPEATED = "repeatedRows"
 
 
 @dataclass(slots=True)
@@ -45,11 +47,12 @@ class ImportedProduct:
     nobody can buy it.
     `if_new`: further values, for a product that does not exist yet.
     `lowest_price`: the product's price is the lowest of its variants after the merge.
+    `keeps_price`: unless it has its own; its compare-at price is the file's then.
     `only_updates`: the rows say nothing that could make a product, or a variant, that is not there.
     `no_price`: why a price in the rows is none for the product.
     `errors`: if there are any, the product fails, and nothing of it is to be written.
-    `skipped`: how many pictures and barcodes cannot be used, and how many rows are another price
-    list.
+    `skipped`: how many pictures and barcodes cannot be used, how many rows are another price list,
+    and how many give another name, SKU or price than an earlier row; `repeated` says which.
     """
 
     line: int
@@ -59,10 +62,12 @@ class ImportedProduct:
     single: bool = False
     is_master: bool = False
     lowest_price: bool = False
+    keeps_price: bool = False
     only_updates: bool = False
     no_price: str = ""
     errors: list[RowError] = field(default_factory=list)
     skipped: Counter[Skipped] = field(default_factory=Counter)
+    repeated: list[RowError] = field(default_factory=list)
     sources: dict[str, tuple[int, str]] = field(default_factory=dict)
 
     def locate(self, path: str) -> tuple[int, str]:
@@ -159,9 +164,21 @@ class Draft:
         *parents, last = key.split(".")
         for parent in parents:
             target = target.setdefault(parent, {})
+        if key in _TELLING and target.get(last, value) != value:
+            self.repeats(row, field, key, *self.product.sources[key])
         if not (keep and last in target):
             target[last] = value
             self.product.sources[key] = (row.line, row.column(field))
+
+    def repeats(self, row: Row, field: str, key: str, earlier: int, _: str = "") -> None:
+        """Notes that a row gives the same product or variant another name, SKU or price."""
+        if row.line != earlier:
+            what = "SKU" if key == "sku" else key
+            message = (
+                f"Rows {earlier} and {row.line} give the same product or variant another {what}."
+            )
+            self.product.repeated.append(RowError(row.line, row.column(field), "repeated", message))
+            self.product.skipped[Skipped.REPEATED] += 1
 
     def images(
         self,
@@ -265,11 +282,12 @@ class Draft:
         own for what the others give per variant.
         """
         product = self.product
+        product.keeps_price = own_prices
         if self._tags:
             product.values["tags"] = [
                 *dict.fromkeys([*product.values.get("tags", ()), *self._tags])
             ]
-        variants = _each_once(self.variants)
+        variants = self._each_once()
         if not own_prices and len(variants) == 1 and not variants[0].title:
             product.single = True
             for key, value in variants[0].values.items():
@@ -281,10 +299,32 @@ class Draft:
             self._check_key()
         return product
 
+    def _each_once(self) -> "list[DraftVariant]":
+        """Of the rows of one variant, by title and SKU, the last, with what only earlier ones
+        give."""
+        once: dict[tuple[str, object], DraftVariant] = {}
+        skus: dict[str, DraftVariant] = {}
+        for variant in self.variants:
+            sku = variant.values.get("sku")
+            earlier = once.get((variant.title, sku))
+            if earlier:
+                price = variant.values.get("price")
+                if None not in (price, was := earlier.values.get("price")) and price != was:
+                    self.repeats(variant.row, variant.fields["price"], "price", earlier.row.line)
+                variant.values = {**earlier.values, **variant.values}
+                variant.fields = {**earlier.fields, **variant.fields}
+            elif sku and variant.title and (other := skus.get(variant.title)):
+                self.repeats(variant.row, variant.fields["sku"], "sku", other.row.line)
+            once[variant.title, sku] = variant
+            if sku:
+                skus.setdefault(variant.title, variant)
+        return list(once.values())
+
     def _check_key(self) -> None:
         product = self.product
         sku = product.values.get("sku")
-        if product.slug is None and not sku:
+        variants = product.values.get("variants", ())
+        if product.slug is None and not sku and not any(v.get("sku") for v in variants):
             message = "The row names no product: it has no slug, no name and no SKU."
             product.errors.append(RowError(product.line, "", "missing_key", message))
         elif sku and spoilt(sku):
@@ -295,7 +335,8 @@ class Draft:
     def _place(self, variants: "list[DraftVariant]", own_prices: bool) -> None:
         product = self.product
         priced = [v for v in variants if v.values.get("price") is not None]
-        product.lowest_price = bool(priced) and not own_prices
+        has_own_price = own_prices and "price" in product.values
+        product.lowest_price = bool(priced) and not has_own_price
         # A product has one compare-at price: that of its cheapest variant.
         cheapest = min(priced, key=lambda v: Decimal(v.values["price"]), default=None)
         placed = product.values.setdefault("variants", [])
@@ -368,16 +409,3 @@ class DraftVariant:
         counts = [self.draft.read_text(self.row, column, text, count) for column, text in asked]
         if counts and None not in counts:
             self.set(field, "stock", sum(counts))
-
-
-def _each_once(variants: list[DraftVariant]) -> list[DraftVariant]:
-    """Of the rows of one variant, by title and SKU, the last, with what only earlier ones give."""
-    once: dict[tuple[str, object], DraftVariant] = {}
-    for variant in variants:
-        identity = (variant.title, variant.values.get("sku"))
-        earlier = once.get(identity)
-        if earlier:
-            variant.values = {**earlier.values, **variant.values}
-            variant.fields = {**earlier.fields, **variant.fields}
-        once[identity] = variant
-    return list(once.values())

@@ -114,12 +114,13 @@ def _cut(
     """Reads the whole file, and sends its products to the workers."""
     ends = time.monotonic() + _PLANNING_SECONDS
     refused: list[RowError] = []
-    count = 0
+    rows = count = 0
     with TemporaryDirectory() as folder, ExitStack() as opened:
         places = opened.enter_context(closing(Places(folder, lambda: time.monotonic() > ends)))
         try:
             for group in groups(records, file_format):
                 places.add(group)
+                rows += group.rows
                 if group.error is not None:
                     count += 1
                     refused = sorted([*refused, group.error])[:INLINE_ERRORS]
@@ -139,7 +140,7 @@ def _cut(
             raise FileRejected("too_many_rows", why) from error
     store.put_errors(job.id, [(error, {}) for error in refused])
     lanes.send()
-    store.planned(job.id, lanes.count, total, count)
+    store.planned(job.id, lanes.count, rows, total, count)
     telemetry.info("import planned", jobId=job.id, chunks=lanes.count, products=total)
 
 

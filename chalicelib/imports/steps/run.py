@@ -127,6 +127,8 @@ def _finish(job: ImportJob, chunk: str, rows: Sequence[ProductRows]) -> None:
     ended = [row for row in rows if row.outcome is not None]
     faulty = [row for row in ended if row.errors]
     report.put_errors(job, faulty)
+    repeated = [(each, row.named) for row in ended for each in row.imported.repeated]
+    store.put_errors(job.id, repeated, store.NOTICES)
     has_part = report.put_part(job, chunk, [each for row in faulty for each in row.failed])
     counts = Counter(row.outcome for row in ended if row.outcome is not None)
     skipped = sum((row.imported.skipped for row in ended), Counter[Skipped]())

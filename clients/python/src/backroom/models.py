@@ -1233,6 +1233,8 @@ class ImportJob(TypedDict):
     """The job that this one retries or runs"""
     total: int | None
     """Products in the file; null until it was read"""
+    rows: int | None
+    """Rows in the file; null until it was read"""
     processed: int
     """How many were worked on."""
     created: int
@@ -1302,6 +1304,8 @@ class ImportJobSummary(TypedDict):
     """The job that this one retries or runs"""
     total: int | None
     """Products in the file; null until it was read"""
+    rows: int | None
+    """Rows in the file; null until it was read"""
     processed: int
     """How many were worked on."""
     created: int

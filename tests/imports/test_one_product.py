@@ -1,0 +1,202 @@
+"""One product, however its rows are written: as systems write variants, with a row of the product's
+own or without, with SKUs and prices in some rows or in all, in any order."""
+
+import csv
+import io
+import json
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import pytest
+
+from tests.support.import_desk import Desk
+
+SIZES = ("8", "9", "10")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the rows give: of the product's own row, if there is one, and of its options'."""
+
+    has_own_row: bool
+    own_sku: bool
+    own_price: bool
+    skus: bool
+    prices: bool
+
+    def sku(self, size: str = "") -> str:
+        if size:
+            return f"SHOE-{size}" if self.skus else ""
+        return "SHOE" if self.own_sku else ""
+
+    def price(self, size: str = "") -> str:
+        if size:
+            return f"{50 + int(size)}.99" if self.prices else ""
+        return "50.00" if self.own_price else ""
+
+
+Row = dict[str, str]
+
+
+def _each(shape: Shape, own: Row, options: Callable[[str], Row]) -> list[Row]:
+    return [*([own] if shape.has_own_row else []), *map(options, SIZES)]
+
+
+def _of_name(shape: Shape, title: str = "size") -> list[Row]:
+    own = {"name": "Shoe", "sku": shape.sku(), title: "", "price": shape.price(), "stock": ""}
+
+    def option(size: str) -> Row:
+        given = {"sku": shape.sku(size), title: size, "price": shape.price(size), "stock": size}
+        return {"name": "Shoe", **given}
+
+    return _each(shape, own, option)
+
+
+def _of_title(shape: Shape) -> list[Row]:
+    return _of_name(shape, "Variant title")
+
+
+def _of_slug(shape: Shape) -> list[Row]:
+    return [{"handle": "shoe", **row} for row in _of_name(shape)]
+
+
+def _below(shape: Shape) -> list[Row]:
+    first, *others = _of_name(shape)
+    return [first, *({**row, "name": ""} for row in others)]
+
+
+def _in_our_columns(shape: Shape) -> list[Row]:
+    none = dict.fromkeys(("variantTitle", "variantSku", "variantPrice", "stock"), "")
+    own = {"name": "Shoe", "sku": shape.sku(), "price": shape.price(), **none}
+
+    def option(size: str) -> Row:
+        given = {"variantTitle": size, "variantSku": shape.sku(size)}
+        of_variant = {"variantPrice": shape.price(size), "stock": size}
+        return {"name": "Shoe", "sku": "", "price": "", **given, **of_variant}
+
+    return _each(shape, own, option)
+
+
+def _in_our_columns_by_slug(shape: Shape) -> list[Row]:
+    return [{"slug": "shoe", **row} for row in _in_our_columns(shape)]
+
+
+def _spree(shape: Shape) -> list[Row]:
+    names = {"name": "name", "sku": "sku", "size": "option1_value", "price": "price"}
+    return [
+        {
+            "slug": "shoe",
+            **{names[name]: text for name, text in row.items() if name in names},
+            "inventory_count": row["stock"],
+        }
+        for row in _of_name(shape)
+    ]
+
+
+def _woocommerce(shape: Shape) -> list[Row]:
+    def row(kind: str, parent: str, size: str, number: int) -> Row:
+        return {
+            "ID": str(number),
+            "Type": kind,
+            "SKU": shape.sku(size),
+            "Name": "Shoe",
+            "Stock": size,
+            "Regular price": shape.price(size) if size else "",
+            "Parent": parent,
+            "Attribute 1 value(s)": size,
+        }
+
+    parent = shape.sku() or "id:44"
+    options = [row("variation", parent, size, int(size)) for size in SIZES]
+    return [row("variable", "", "", 44), *options]
+
+
+MAPPED = {"name": "name", "sku": "sku", "price": "price", "stock": "stock", "size": "option1"}
+TITLED = {**MAPPED, "Variant title": "variantTitle"}
+# By system: its rows, the mapping, and how many rows must stay first.
+WAYS: dict[str, tuple[Callable[[Shape], list[Row]], dict[str, str], int]] = {
+    "a name on each row": (_of_name, MAPPED, 0),
+    "a variant's title": (_of_title, TITLED, 0),
+    "a handle on each row": (_of_slug, {**MAPPED, "handle": "slug"}, 0),
+    "a name on the first row": (_below, MAPPED, 1),
+    "our columns": (_in_our_columns, {}, 0),
+    "our columns, with a slug": (_in_our_columns_by_slug, {}, 0),
+    "Spree": (_spree, {}, 0),
+    "WooCommerce": (_woocommerce, {}, 0),
+}
+
+
+# Their options have prices of their own.
+PRICED = ("Spree", "WooCommerce")
+
+
+def shapes() -> Iterator[Any]:
+    for way, flags in product(WAYS, product((True, False), repeat=5)):
+        shape = Shape(*flags)
+        is_own = shape.has_own_row or not (shape.own_sku or shape.own_price)
+        is_priced = shape.prices or (shape.own_price and way not in PRICED)
+        if is_own and is_priced and (way != "WooCommerce" or shape.has_own_row):
+            given = [name for name, is_given in vars(shape).items() if is_given]
+            yield pytest.param(way, shape, id=f"{way}: {' '.join(given)}")
+
+
+def written(rows: list[Row]) -> str:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(rows[0]))
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(("way", "shape"), list(shapes()))
+def test_rows_of_one_product_are_one_product(desk: Desk, way: str, shape: Shape) -> None:
+    make, mapping, first = WAYS[way]
+    rows = make(shape)
+    asked = {c: mapping[c] for c in rows[0] if c in mapping} if mapping else None
+    options = {"mapping": json.dumps(asked)} if asked else {}
+    chance = random.Random(7)
+    expected = {
+        size: (shape.sku(size) or None, shape.price(size) or shape.price(), int(size))
+        for size in SIZES
+    }
+    for attempt in range(3):
+        job = desk.imported(written(rows), **options)
+        outcome = "unchanged" if attempt else "created"
+        assert (job["total"], job[outcome], job["withErrors"]) == (1, 1, 0), (attempt, job)
+        (found,) = desk.products().values()
+        variants = {v["title"]: (v["sku"], v["price"], v["stock"]) for v in found["variants"]}
+        assert variants == expected
+        assert found["sku"] == (shape.sku() or None)
+        rows[first:] = chance.sample(rows[first:], len(rows) - first)
+
+
+@pytest.mark.parametrize(
+    ("rows", "given", "price"),
+    [
+        ("Eye shadow,E1,210,\nLip gloss,E1,380,\n", ["name", "price"], "380.00"),
+        ("Eye shadow,E1,210,\nMug,M1,5,\nEye shadow,E1,380,\n", ["price"], "380.00"),
+        ("Eye shadow,,210,\nEye shadow,,380,\n", ["price"], "380.00"),
+        ("Tee,,9,\nTee,T-1,9,S\nTee,T-2,9,S\n", ["SKU"], "9.00"),
+        ("Tee,T-1,9,S\nTee,T-1,8,S\n", ["price"], "8.00"),
+        ("Tee,,9,\nTee,T-1,8,S\nTee,T-2,9,M\nMug,,9,\nMug,,9,\n", [], "9.00"),
+    ],
+)
+def test_rows_that_differ_about_one_product_are_a_warning_that_names_both(
+    desk: Desk, rows: str, given: list[str], price: str
+) -> None:
+    job = desk.imported("name,sku,price,variantTitle\n" + rows)
+    assert (job["failed"], job["withErrors"], job["rows"]) == (0, 0, rows.count("\n"))
+    assert job["total"] == len(desk.products())
+    later = 4 if "Mug,M1" in rows or "Tee,,9" in rows else 3
+    earlier = later - (2 if "Mug,M1" in rows else 1)
+    both = f"Rows {earlier} and {later} give the same product or variant another"
+    count = "Rows with another name, SKU or price than an earlier row of the product; the"
+    warnings = [(each["code"], each["message"]) for each in job["warnings"]]
+    assert warnings == [
+        *([("rows_repeated", f"{count} later counts: {len(given)}.")] if given else []),
+        *(("repeated", f"{both} {what}.") for what in given),
+    ]
+    assert price in {each["price"] for each in desk.products().values()}
