@@ -79,11 +79,8 @@ def write(
     index = listing.change(commit, KIND, before.id, before.index, new_index)
     if after is None:
         # On condition that it has no orders: an order that is being placed counts itself here.
-        same = Attr("orders").eq(before.fields["orders"]) if "orders" in before.fields else None
-        none_since = same or Attr("orders").not_exists()
-        commit.delete(
-            record_key(before.id), when=unchanged & none_since, otherwise=CustomerChanged()
-        )
+        same = Attr("orders").eq(before.fields["orders"])
+        commit.delete(record_key(before.id), when=unchanged & same, otherwise=CustomerChanged())
         commit.announce("customer.deleted", show(before))
         return
     assert index is not None
@@ -100,9 +97,7 @@ def write(
 
 
 def is_unchanged(customer: Customer) -> Condition:
-    version = Attr("version")
-    known = version.eq(customer.version) if customer.version else version.not_exists()
-    return table.present & known
+    return Attr("version").eq(customer.version)
 
 
 def _move_lock(

@@ -172,7 +172,7 @@ class ListCustomers(Walk):
 
 # --- What is stored -------------------------------------------------------------------------------
 
-# Fields that clients change, with their defaults for older records.
+# Fields that clients change, with their defaults.
 _EMPTY: Final[Mapping[str, object]] = {
     "email": None,
     "firstName": None,
@@ -403,6 +403,4 @@ def _more_texts(fields: Mapping[str, Any]) -> list[str]:
 
 def read(item: Item) -> Customer:
     fields = {name: value for name, value in item.items() if name not in {"pk", "sk", "version"}}
-    fields = {**_EMPTY, "ordersCount": 0, "totalSpent": Decimal(0), **metadata.unstored(fields)}
-    fields.setdefault("updatedAt", fields.get("createdAt"))  # until now nothing changed one
-    return Customer(fields, int(item.get("version", 0)))
+    return Customer(metadata.unstored(fields), int(item.get("version", 0)))  # a lock has none

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.customers.build import CUSTOMERS, address, customer
-from tests.orders.build import ORDERS, line, moved, new_order, placed, product, variant
+from tests.orders.build import ORDERS, line, moved, new_order, placed, variant
 from tests.support.shop import Answer, Shop
 
 EMPTY = dict.fromkeys(("firstName", "lastName", "company", "address2", "province"))
@@ -68,25 +68,3 @@ def test_an_invalid_address_is_refused_by_field(shop: Shop, sent: Any, field: st
         assert fields_of(shop.post(ORDERS, order)) == [f"{name}.{field}"]
         path = f"{ORDERS}/{placed(shop)['id']}"
         assert fields_of(shop.patch(path, {name: sent})) == [f"{name}.{field}"]
-
-
-def test_lists_return_addresses_on_request(shop: Shop) -> None:
-    placed(shop, shippingAddress=address())
-    (one,) = shop.get(f"{ORDERS}?fields=number,shippingAddress,customer").json["data"]
-    assert one["shippingAddress"]["city"] == "London"
-    assert one.keys() == {"number", "shippingAddress", "customer"}
-
-
-def test_the_storefront_shows_no_addresses(shop: Shop) -> None:
-    made = product(shop, 5, published=True)
-    person = {"email": "secret@example.com", "phone": "0305551234", "firstName": "Zebedee"}
-    where = address(address1="7 Hidden Lane")
-    placed(shop, line(made["variants"][0]["id"]), customer=person, shippingAddress=where)
-    visitor = Shop("203.0.113.9")
-    for path in ("/api/products", f"/api/products/{made['id']}", f"/api/products/{made['slug']}"):
-        answer = visitor.get(path)
-        assert answer.status == 200
-        for word in ("secret@", "0305551234", "Zebedee", "Hidden"):
-            assert word not in answer.text
-    for path in (ORDERS, CUSTOMERS):
-        assert visitor.get(path, key=None).status == 401

@@ -58,17 +58,6 @@ def test_paying_an_order_does_not_recreate_a_missing_customer(jobs: JobDesk) -> 
     assert table.get(key) is None
 
 
-def test_changing_a_deleted_customer_without_version_does_not_recreate_it(jobs: JobDesk) -> None:
-    shop = jobs.shop
-    made = customer(shop)
-    key = made["id"], "customer"
-    table.update(key, remove=["version"])
-    path = f"{CUSTOMERS}/{made['id']}"
-    before_the_commit(jobs.dynamodb, lambda: shop.delete(path))
-    assert shop.patch(path, {"note": "late"}).status == 404
-    assert table.get(key) is None
-
-
 def test_a_job_releases_only_customers_that_it_holds(jobs: JobDesk) -> None:
     shop = jobs.shop
     one, two = customer(shop), customer(shop)

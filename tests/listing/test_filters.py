@@ -114,26 +114,6 @@ def test_filters_combine_with_tags_ranges_searches_and_either_end(dynamodb: Doub
         assert found.records == first.records, asked
 
 
-def test_a_filter_by_all_other_values_excludes_a_value(stock: list[Thing]) -> None:
-    for excluded in subsets(STATUSES):
-        rest = frozenset(STATUSES) - excluded
-        answer = page({"status": rest})
-        assert answer.total == len([one for one in stock if one.facets["status"] in rest])
-        assert not {one.facets["status"] for one in answer.records} & excluded
-
-
-def test_the_storefront_lists_active_published_products_of_its_storefront(
-    stock: list[Thing],
-) -> None:
-    where = {
-        "status": frozenset({"ACTIVE"}),
-        "published": frozenset({"yes"}),
-        "storefront": frozenset({"eu", ""}),
-    }
-    assert agrees(stock, where)
-    assert agrees(stock, {**where, "type": frozenset({"a#b"})})
-
-
 def test_empty_and_unknown_values_match_nothing(stock: list[Thing]) -> None:
     assert page({"status": []}).total == 0
     assert page({"status": ["GONE"]}).total == 0
@@ -147,15 +127,6 @@ def test_a_filter_accepts_at_most_100_values(stock: list[Thing]) -> None:
     with pytest.raises(Invalid) as refused:
         page({"type": [*hundred, "one more"]})
     assert refused.value.extra["errors"][0]["field"] == "type"
-
-
-def test_many_types_and_storefronts_are_distinguished(dynamodb: Double) -> None:
-    made = [thing(str(n), type=f"type {n}", storefront=f"front {n % 40}") for n in range(200)]
-    create(*made)
-    assert names(page({"type": ["type 77"]})) == ["77"]
-    assert page({"storefront": ["front 3"]}).total == 5
-    assert names(page({"storefront": ["front 3"], "type": ["type 43"]})) == ["43"]
-    assert page({"storefront": ["front 3"], "type": ["type 44"]}).total == 0
 
 
 def test_values_of_any_length_and_alphabet_fit_a_key_and_differ(dynamodb: Double) -> None:

@@ -243,19 +243,6 @@ def test_a_change_visible_only_in_the_new_words_is_not_lost(
     assert page(search="x" * 40 + "a").total == 0
 
 
-def test_records_without_a_version_are_moved(
-    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one = thing("shirt")
-    create(one)
-    table.update((one.id, "thing"), remove=["version"])
-    deploy(monkeypatch)
-    assert listing.reindex(RECORDS, one.id)
-    assert not listing.reindex(RECORDS, one.id)
-    assert not listing.reindex(RECORDS, "thing_none")
-    assert partitions(dynamodb) == {"list 3", "word 5"}
-
-
 def test_reindexing_keeps_to_its_rate(
     dynamodb: Double, stock: list[Thing], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -106,13 +106,6 @@ def test_only_the_requested_fields_of_orders_and_customers_are_read(
         assert read - {"into"} == {"pk", "sk", "id", "version", "createdAt"}
 
 
-def test_pages_by_cursor_accept_fields(shop: Shop) -> None:
-    ids = [product(shop)["id"] for _ in range(3)]
-    first = shop.get(f"{PRODUCTS}?fields=id&limit=2").json
-    second = shop.get(f"{PRODUCTS}?fields=id&limit=2&cursor={first['pagination']['next']}").json
-    assert first["data"] + second["data"] == [{"id": id} for id in reversed(ids)]
-
-
 def test_the_storefront_reads_and_returns_only_the_requested_fields(
     shop: Shop, dynamodb: Double
 ) -> None:

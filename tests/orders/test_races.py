@@ -44,15 +44,6 @@ def test_an_order_deleted_during_its_cancellation_restores_stock_once(
     assert shop.get(ORDERS).json["total"] == 0
 
 
-def test_concurrent_changes_to_an_order_are_both_kept(shop: Shop, dynamodb: Double) -> None:
-    order = placed(shop, line(variant(shop, 10)))
-    path = f"{ORDERS}/{order['id']}"
-    before_the_commit(dynamodb, lambda: shop.patch(path, {"note": "one"}))
-    both = shop.patch(path, {"tags": ["two"]})
-    assert (both.status, both.json["note"], both.json["tags"]) == (200, "one", ["two"])
-    assert shop.get(path).json == both.json
-
-
 def test_a_job_changes_only_orders_that_still_belong_to_its_customer(
     shop: Shop, dynamodb: Double
 ) -> None:

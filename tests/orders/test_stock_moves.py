@@ -8,7 +8,7 @@ import pytest
 from tests.orders.build import before_the_commit
 from tests.orders.test_repeats import at_once
 from tests.products.build import new_product
-from tests.support.dynamodb_double import Double, Fault
+from tests.support.dynamodb_double import Double
 from tests.support.shop import Answer, Shop
 
 Moves = list[dict[str, Any]]
@@ -138,22 +138,6 @@ def test_a_repeated_move_is_made_once(shop: Shop) -> None:
     assert stock_of(shop, product) == [15]
     other = made(shop, 1)
     assert moving(shop, other, by(product, 5), headers=key).json["code"] == "idempotency_key_reused"
-
-
-def test_a_fall_below_the_threshold_is_announced(shop: Shop) -> None:
-    product = made(shop, 10)
-    moving(shop, product, by(product, -6, reason="DAMAGED"))
-    assert [e["data"]["stock"] for e in shop.events() if e["event"] == "inventory.low"] == [4]
-
-
-def test_a_move_whose_answer_was_lost_is_made_once(shop: Shop, dynamodb: Double) -> None:
-    product = made(shop, 10)
-    lost = iter([Fault.LOST_AFTER, Fault.CONFLICT])
-    dynamodb.faults = lambda operation, request: (
-        next(lost, None) if operation == "TransactWriteItems" else None
-    )
-    assert moving(shop, product, by(product, 5)).status == 200
-    assert stock_of(shop, product) == [15]
 
 
 def test_concurrent_sales_and_corrections_end_in_the_sum(shop: Shop, dynamodb: Double) -> None:

@@ -42,14 +42,6 @@ def test_more_than_500_are_refused_before_anything_is_written(shop: Shop) -> Non
     assert shop.get("/api/admin/products").json["total"] == 0
 
 
-def test_a_conflict_is_retried(shop: Shop, faults: Faults) -> None:
-    assert shop.owner
-    faults.conflict("TransactWriteItems", times=2)
-    answer = shop.post(BULK, [new_product() for _ in range(12)])
-    assert answer.json["summary"] == {"created": 12, "failed": 0}
-    assert shop.get("/api/admin/products").json["total"] == 12
-
-
 def test_a_bulk_of_taken_names_finds_free_slugs_before_it_writes(
     shop: Shop, faults: Faults
 ) -> None:
@@ -82,12 +74,3 @@ def test_two_concurrent_creations_with_one_key_and_slug_make_one_product(
     refused = shop.post("/api/admin/products", sent, headers={"Idempotency-Key": "another"})
     assert (refused.status, refused.json["code"]) == (409, "slug_taken")
     assert "'one'" in refused.json["message"]
-
-
-def test_a_row_whose_answer_was_lost_is_written_once(shop: Shop, faults: Faults) -> None:
-    assert shop.owner
-    faults.timeout("TransactWriteItems", after=True)
-    answer = shop.post(BULK, [new_product()])
-    assert answer.json["summary"] == {"created": 1, "failed": 0}
-    assert shop.get("/api/admin/products").json["total"] == 1
-    assert len(shop.events()) == 1

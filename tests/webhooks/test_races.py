@@ -130,19 +130,6 @@ def test_failures_count_up_to_the_limit_and_not_for_a_deleted_webhook(
     assert table.get(key) is None
 
 
-def test_a_message_of_an_older_generation_is_ignored(world: World, merchant: Shop) -> None:
-    webhook = given_up(world, merchant)
-    world.answer = lambda posted: failed()
-    id = only(merchant, webhook)["id"]
-    merchant.post(f"/api/admin/deliveries/{id}/replay")
-    world.run(timedelta(seconds=1))
-    assert (found(merchant, webhook).generation, found(merchant, webhook).step) == (1, 1)
-    posts = len(world.posted)
-    world.put(DELIVERIES, Message(id, generation=0, step=1).text(), world.now)
-    world.run(timedelta(seconds=1))
-    assert len(world.posted) == posts
-
-
 def test_only_waiting_unclaimed_deliveries_are_cancelled(world: World, merchant: Shop) -> None:
     mine = claimed(world, merchant)
     assert not deliveries.cancelled(mine), "somebody is posting it"
@@ -447,23 +434,6 @@ def test_a_crash_while_failing_a_delivery_without_event_is_repaired(
         numbers = [one["number"] for one in full["attempts"]]
         assert numbers == list(range(1, len(numbers) + 1))
         assert full["attempts"][-1]["error"] == "event_expired"
-
-
-def test_a_pending_delivery_is_kept_as_long_as_it_may_be_sent(world: World, merchant: Shop) -> None:
-    """Longer than an ended one, which is kept for 30 days after its last change."""
-    webhook = add(merchant)
-    path = f"/api/admin/webhooks/{webhook['id']}"
-    world.answer = lambda posted: failed()
-    announce()
-    world.run(timedelta(hours=4))
-    merchant.put(path, {"enabled": False})
-    world.sleep(days=45)
-    world.answer = lambda posted: OK
-    merchant.put(path, {"enabled": True})
-    world.run()
-    assert only(merchant, webhook)["status"] == "DELIVERED"
-    world.sleep(days=33)
-    assert listed(merchant, webhook) == []
 
 
 def test_the_deliveries_of_a_webhook_are_in_four_partitions() -> None:
