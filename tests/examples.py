@@ -334,6 +334,7 @@ def _imports(day: Day) -> None:
     day.admin("POST", f"/jobs/{waits['jobId']}/cancel")
     columns = {"Artikel": "name", "Preis netto": "price", "Bestand": "stock"}
     asked = day.upload("lieferant.csv", _UNKNOWN_CSV)
+    day.admin("POST", f"/jobs/{asked['id']}/mapping/preview", {"columns": columns})
     day.admin("POST", f"/jobs/{asked['id']}/mapping", {"columns": columns})
     day.worked(asked["id"])
     day.admin("PUT", "/products/import/mappings/supplier", {"columns": columns})

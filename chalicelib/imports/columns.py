@@ -1,5 +1,6 @@
 """The columns of a file: chosen by the user, recognised, or asked for."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -21,7 +22,7 @@ def chosen(header: Sequence[str], options: Options, line: int) -> Format | None:
     if options.mapping is not None:
         wrong = faults(header, options.mapping, known)
         if not wrong:
-            return _mapped(header, options.mapping, options)
+            return mapped(header, options.mapping, options)
         if asks:
             return None
         raise FileRejected("mapping_does_not_fit", wrong[0].message, line)
@@ -31,7 +32,15 @@ def chosen(header: Sequence[str], options: Options, line: int) -> Format | None:
     return None if asks else read_as(header, line)
 
 
-def _mapped(header: Sequence[str], mapping: Mapping[str, str | None], options: Options) -> Format:
+def is_data(header: Sequence[str]) -> bool:
+    """Whether a header looks like a row: it has a number or an address, and no name that is
+    known."""
+    is_value = any(re.fullmatch(r"\W*\d[\d.,' ]*\W*|https?://\S+", name) for name in header)
+    return is_value and not any(propose(header, []))
+
+
+def mapped(header: Sequence[str], mapping: Mapping[str, str | None], options: Options) -> Format:
+    """How the file is read by a mapping of its columns, or of some columns of a format."""
     known = by_name(options.format or "")
     return changed(known, header, mapping) if known else Mapped(header, mapping)
 
@@ -40,7 +49,7 @@ def of_job(job: ImportJob) -> Format:
     """How the file of a running job is read."""
     header, mapping = job.format.header, job.options.mapping
     if mapping is not None:
-        return _mapped(header, mapping, job.options)
+        return mapped(header, mapping, job.options)
     known = by_name(str(job.fields["dialect"]))
     return known(header) if known else read_as(header)
 

@@ -92,9 +92,11 @@ def opened(job_id: str, etag: str = "") -> tuple[str, int, Iterator[bytes]]:
 
 
 def read(job_id: str, etag: str, offset: int, length: int) -> bytes:
-    """A range of the upload with that ETag. Raises FileChanged."""
-    last = offset + length - 1
-    reply = _got(Key=_upload_key(job_id), Range=f"bytes={offset}-{last}", IfMatch=etag)
+    """A range of the upload, up to its end; only with the given ETag, if any. Raises
+    FileChanged."""
+    same = {"IfMatch": etag} if etag else {}
+    span = f"bytes={offset}-{offset + length - 1}"
+    reply = _got(Key=_upload_key(job_id), Range=span, **same)
     data: bytes = reply["Body"].read()
     return data
 

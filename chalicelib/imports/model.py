@@ -68,9 +68,9 @@ class UnknownColumnsMode(Choice):
 class Options:
     """How a file is imported. `mapping`: column → field, None if it is not read; `format`: the name
     of the format of the other columns. Without both, the columns decide. `encoding`, `delimiter`,
-    `sheet` and `location`: of the file's text, of a workbook, and whose stock counts; empty: as
-    detected, the first sheet, all locations. `review`: the user must confirm how the file is
-    read."""
+    `header_row`, `sheet` and `location`: of the file's text, of a workbook, and whose stock counts;
+    empty or None: as detected, the first sheet, all locations. `review`: the user must confirm how
+    the file is read."""
 
     mode: ImportMode = ImportMode.UPSERT
     dry_run: bool = False
@@ -83,6 +83,7 @@ class Options:
     location: str = ""
     delimiter: str = ""
     review: bool = False
+    header_row: int | None = None
 
     def stored(self) -> dict[str, object]:
         """The attributes of a job."""
@@ -132,6 +133,10 @@ _Encoding = Annotated[
 _Delimiter = Annotated[
     Literal["", ",", ";", "\t", "|"], Field(description="Between cells; default: detected.")
 ]
+_HeaderRow = Annotated[
+    int | None,
+    Field(ge=0, le=1_000, description="Line of the header, 0: there is none; default: detected."),
+]
 _Review = Annotated[
     bool, Field(description="Wait for confirmation even if the file is recognised.")
 ]
@@ -161,6 +166,7 @@ class ImportOptions(QueryParameters):
     delimiter: _Delimiter = ""
     sheet: _Sheet = ""
     location: _Location = ""
+    header_row: _HeaderRow = None
     review: _Review = False
 
 
@@ -178,20 +184,60 @@ class NewImportUpload(NullIsAbsent):
     delimiter: _Delimiter = ""
     sheet: _Sheet = ""
     location: _Location = ""
+    header_row: _HeaderRow = None
     review: _Review = False
 
 
-class ChosenMapping(NullIsAbsent):
-    """How a job's file is read. `encoding` or `delimiter`: it is read again, and its columns are
-    shown again. Otherwise the fields of its columns, or a known format with changes."""
+class PreviewedMapping(NullIsAbsent):
+    """The fields of a file's columns, or a known format with changes."""
 
     columns: Annotated[Columns | None, about("Column → field; null: not read.")] = None
     format: Annotated[
         Annotated[str, Field(max_length=50)] | None, about("Name of a format, such as `shopify`.")
     ] = None
+
+
+class ChosenMapping(PreviewedMapping):
+    """How a job's file is read. `encoding`, `delimiter` or `headerRow`: it is read again, and its
+    columns are shown again. Otherwise the fields of its columns, or a known format with changes."""
+
     encoding: _Encoding = ""
     delimiter: _Delimiter = ""
+    header_row: _HeaderRow = None
     save_as: Annotated[_Name | None, about("Keep the mapping under this name.")] = None
+
+
+class ForeseenVariant(TypedDict):
+    """A variant, as the file has it."""
+
+    title: Annotated[str | None, about("Its options, such as Small / Blue; null: it has none.")]
+    sku: Annotated[str | None, about("Stock keeping unit.")]
+    price: Annotated[str | None, about("Amount; null: the product's, or none.")]
+    stock: Annotated[int | None, about("Pieces in stock; null: the file does not say.")]
+
+
+class ForeseenProduct(TypedDict):
+    """A product, as a mapping reads it."""
+
+    row: Annotated[int, about("Line of its first row.")]
+    name: Annotated[str | None, about("Name.")]
+    sku: Annotated[str | None, about("Stock keeping unit.")]
+    price: Annotated[str | None, about("Amount; null: that of its variants, or none.")]
+    variants: Annotated[list[ForeseenVariant], about("Its first 20 variants.")]
+    errors: Annotated[list[str], about("What is wrong with its rows.")]
+
+
+class MappingPreview(TypedDict):
+    """What a mapping makes of the beginning of a file."""
+
+    rows: Annotated[int, about("How many rows were read.")]
+    isWhole: Annotated[bool, about("Whether those are all rows of the file.")]
+    products: Annotated[int, about("How many products they are.")]
+    variants: Annotated[int, about("How many variants those have.")]
+    failed: Annotated[int, about("Of how many products rows have errors.")]
+    question: Annotated[str | None, about("What may be meant instead; null: nothing is odd.")]
+    warnings: Annotated[list[str], about("The first rows that differ about one product.")]
+    first: Annotated[list[ForeseenProduct], about("The first three products.")]
 
 
 class NewMapping(Input):

@@ -20,9 +20,11 @@ from chalicelib.imports.model import (
     ImportMode,
     ImportOptions,
     ImportUpload,
+    MappingPreview,
     NewImportUpload,
     NewMapping,
     Options,
+    PreviewedMapping,
     SavedMapping,
     SavedMappingList,
     UnknownColumnsMode,
@@ -61,6 +63,7 @@ _FORM: Final[dict[str, Any]] = {
         "allowZeroPrices": {"type": "boolean"},
         "onUnknownColumns": {"type": "string", "enum": list(UnknownColumnsMode)},
         "review": {"type": "boolean"},
+        "headerRow": {"type": "integer"},
         **{name: {"type": "string"} for name in ("encoding", "delimiter", "sheet", "location")},
         "mapping": {"type": "string", "description": "Column → field, as JSON"},
         "savedMapping": {"type": "string", "description": "Name of the saved mapping to use"},
@@ -118,6 +121,7 @@ def _options(asked: ImportOptions | NewImportUpload) -> Options:
         asked.location,
         asked.delimiter,
         asked.review,
+        asked.header_row,
     )
 
 
@@ -219,7 +223,10 @@ def retry(id: str) -> Response:
     has_rows = old.status is not JobStatus.COMPLETED or "report" in old.fields
     if old.type != JobType.PRODUCT_IMPORT or not has_rows:
         raise Conflict("No row of the job can be retried.", code="nothing_to_retry")
-    return _again(old, old.options, repeatable, report=old.status is JobStatus.COMPLETED)
+    report = old.status is JobStatus.COMPLETED
+    # A report begins with its header.
+    options = replace(old.options, header_row=None) if report else old.options
+    return _again(old, options, repeatable, report=report)
 
 
 @routes.post(
@@ -291,14 +298,12 @@ def _again(old: ImportJob, options: Options, repeatable: Once | None, *, report:
 )
 def map_import_columns(id: str) -> Response:
     """Continues a job that is NEEDS_MAPPING with `columns` (column → field, null if it is not
-    read), a known `format`, or both: the format with these columns changed. With `encoding` or
-    `delimiter` instead, the file is read again and its columns are shown again. `saveAs` saves the
-    mapping for files with these columns."""
-    job, asked = store.get(id), body(ChosenMapping)
-    waits = job.was_asked and job.status in {JobStatus.NEEDS_MAPPING, JobStatus.QUEUED}
-    if not waits or job.given_up(clock.now()) is not None:
-        raise Conflict("The job does not wait for a mapping.", code="job_not_waiting")
-    chosen = _read_again(job, asked) if asked.encoding or asked.delimiter else _mapped(job, asked)
+    read), a known `format`, or both: the format with these columns changed. With `encoding`,
+    `delimiter` or `headerRow` instead, the file is read again and its columns are shown again.
+    `saveAs` saves the mapping for files with these columns."""
+    job, asked = _waiting(id), body(ChosenMapping)
+    is_other = asked.encoding or asked.delimiter or asked.header_row is not None
+    chosen = _read_again(job, asked) if is_other else _mapped(job, asked)
     answered = store.answer(job.id, chosen, _UPLOAD_SECONDS)
     if answered is None:
         raise Conflict("The job does not wait for a mapping.", code="job_not_waiting")
@@ -306,22 +311,54 @@ def map_import_columns(id: str) -> Response:
     return reply(200, show_whole(answered))
 
 
+@routes.post(
+    "/api/admin/jobs/{id}/mapping/preview",
+    "Preview a mapping",
+    role=Role.STAFF,
+    body=PreviewedMapping,
+    answers={200: MappingPreview},
+    problems=[NotFound, Conflict],
+)
+def preview_import_mapping(id: str) -> Response:
+    """What the first megabyte of the file becomes by this answer: how many products and variants,
+    and the first three. Nothing is written, and the job goes on waiting."""
+    from chalicelib.imports import foreseen
+
+    job, asked = _waiting(id), body(PreviewedMapping)
+    try:
+        return reply(200, foreseen.of(job, _mapped(job, asked)))
+    except FileRejected as rejected:
+        raise Invalid.field("format", rejected.code, rejected.message) from None
+    except files.FileChanged:
+        raise Conflict("The file of the job no longer exists.", code="file_missing") from None
+
+
+def _waiting(id: str) -> ImportJob:
+    """Raises NotFound, and Conflict if it does not wait for a mapping."""
+    job = store.get(id)
+    waits = job.was_asked and job.status in {JobStatus.NEEDS_MAPPING, JobStatus.QUEUED}
+    if not waits or job.given_up(clock.now()) is not None:
+        raise Conflict("The job does not wait for a mapping.", code="job_not_waiting")
+    return job
+
+
 def _read_again(job: ImportJob, asked: ChosenMapping) -> Options:
     if asked.columns or asked.format or asked.save_as:
-        message = "can be sent once the file was read in that encoding and with that delimiter"
+        message = "can be sent once the file was read that way"
         raise Invalid.field("columns", "not_yet", message)
     encoding = _encoding(asked.encoding) or job.options.encoding
     delimiter = asked.delimiter or job.options.delimiter
-    return replace(job.options, encoding=encoding, delimiter=delimiter)
+    row = job.options.header_row if asked.header_row is None else asked.header_row
+    return replace(job.options, encoding=encoding, delimiter=delimiter, header_row=row)
 
 
-def _mapped(job: ImportJob, asked: ChosenMapping) -> Options:
+def _mapped(job: ImportJob, asked: PreviewedMapping) -> Options:
+    """Raises Invalid if the file cannot be read so. Saves the mapping if that is asked for."""
     if job.asks_for_encoding:
         raise Invalid.field("encoding", "required", "is required: choose one of `encodings`")
-    header = job.format.header
-    mappings.check(header, asked.columns, asked.format)
-    if asked.save_as:
-        mappings.put(asked.save_as, header, asked.columns, asked.format)
+    mappings.check(job.format.header, asked.columns, asked.format)
+    if isinstance(asked, ChosenMapping) and asked.save_as:
+        mappings.put(asked.save_as, job.format.header, asked.columns, asked.format)
     return replace(job.options, mapping=asked.columns, format=asked.format, review=False)
 
 

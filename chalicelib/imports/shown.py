@@ -81,6 +81,7 @@ class ImportJobSummary(TypedDict):
     dialect: Annotated[str | None, Field(description="The format of the file")]
     encoding: Annotated[str | None, Field(description="Of the file's text")]
     delimiter: Annotated[str | None, about("What separates the file's columns.")]
+    headerRow: Annotated[int | None, about("Line of the header; 0: the file has none.")]
     ignoredColumns: Annotated[list[str], about("Columns that are not read.")]
     warnings: Annotated[list[ImportNotice], about("Warnings; nothing failed.")]
     sourceJobId: Annotated[str | None, Field(description="The job that this one retries or runs")]
@@ -124,6 +125,7 @@ def show(job: ImportJob, now: datetime) -> dict[str, object]:
         "allowZeroPrices": bool(fields.get("allowZeroPrices")),
         "dialect": fields.get("dialect"),
         **{name: fields.get("format", {}).get(name) for name in ("encoding", "delimiter")},
+        "headerRow": fields.get("format", {}).get("header_row"),
         "ignoredColumns": fields.get("ignoredColumns", []),
         "warnings": _warnings(job),
         "sourceJobId": fields.get("sourceJobId"),

@@ -238,7 +238,10 @@ class Tour:
         self.admin("POST", f"/jobs/{waits}/cancel")
         asked = self._finished(self._upload("who,knows\nnobody,2\n"))
         assert asked["status"] == "NEEDS_MAPPING", asked
-        mapping = {"columns": {"who": "name", "knows": "price"}, "saveAs": "tour"}
+        columns = {"columns": {"who": "name", "knows": "price"}}
+        foreseen = self.admin("POST", f"/jobs/{asked['id']}/mapping/preview", columns)
+        assert foreseen["first"][0]["name"] == "nobody", foreseen
+        mapping = {**columns, "saveAs": "tour"}
         self.admin("POST", f"/jobs/{asked['id']}/mapping", mapping)
         mapped = self._ended(asked["id"], "COMPLETED")
         assert mapped["created"] == 1, mapped

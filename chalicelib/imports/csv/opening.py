@@ -28,6 +28,7 @@ _UNNAMED: Final = 20  # columns after the last name in which rows may have cells
 _SNIFFED: Final = 1 << 16
 _FIRST_LINES: Final = 1 << 12
 _COMPARED: Final = 6  # lines
+_COUNTED: Final = 30  # rows, for the columns of a file without a header
 _SEARCHED: Final = 1 << 22  # bytes, for non-ASCII text
 _JUDGED: Final = 2000  # lines
 _NEARLY_ALL: Final = 0.9
@@ -63,7 +64,7 @@ _NOT_CSV: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """An opened file: its format, and its records in one pass."""
+    """An opened file: its format, and its records in one pass. `header_line`: 0 if it has none."""
 
     format: FileFormat
     header_line: int
@@ -87,9 +88,10 @@ def open_csv(
     encoding: str = "",
     delimiter: str = "",
     again: Callable[[], Iterable[bytes]] | None = None,
+    header_row: int | None = None,
 ) -> Table:
     """Open a whole file, given as pieces of any size (the body of an S3 object), with the given or
-    detected encoding and delimiter.
+    detected encoding, delimiter and line of the header (0: it has none).
 
     Reads the beginning only; where that is all ASCII, the file up to what is not, and then
     `again`. Lines above the header that have one cell, such as a title, are skipped. Raises
@@ -115,23 +117,33 @@ def open_csv(
     if not re.search("[^\\s\0\ufeff]", sample):
         raise FileRejected("empty_file", "The file is empty.")
     bare_returns = _first_line_end(sample) == "\r"
+    if header_row:
+        sample = "\n".join(sample.splitlines()[header_row - 1 :])
     delimiter, width, above = _delimiter(sample, delimiter)
     text = blocks(chain([head[mark:]], pieces), encoding, bare_returns)
     records = Splitter(delimiter, width, offset=mark, line=1).split(text)
-    header = next(islice(records, above, None), None)
-    if header is None or header.problem:
-        why = header.problem.message if header and header.problem else "There is none."
-        line = header.line if header else 1
-        raise FileRejected("bad_header", f"The header cannot be read. {why}", line)
-    names = tuple(" ".join(cell.split()) for cell in header.cells[:_BLANK_COLUMNS])
-    named = max((at for at, name in enumerate(names, 1) if name), default=0)
-    names = names[: named + _UNNAMED if named else 0]
+    if header_row == 0:
+        first = list(islice(records, _COUNTED))
+        columns = max((len(record.cells) for record in first), default=0)
+        names, line = tuple(f"Column {n}" for n in range(1, columns + 1)), 0
+        records = chain(first, records)
+    else:
+        above = above if header_row is None else 0
+        below = (record for record in records if record.line >= (header_row or 1))
+        header = next(islice(below, above, None), None)
+        line = header.line if header else header_row or 1
+        if header is None or header.problem:
+            why = header.problem.message if header and header.problem else "There is none."
+            raise FileRejected("bad_header", f"The header cannot be read. {why}", line)
+        names = tuple(" ".join(cell.split()) for cell in header.cells[:_BLANK_COLUMNS])
+        named = max((at for at, name in enumerate(names, 1) if name), default=0)
+        names = names[: named + _UNNAMED if named else 0]
     if len(names) > MOST_COLUMNS:
         message = f"The header has more than {MOST_COLUMNS} columns."
-        raise FileRejected("bad_header", message, header.line)
+        raise FileRejected("bad_header", message, line)
     is_workbook = head.startswith(WORKBOOK_MARK)
-    form = FileFormat(encoding, delimiter, bare_returns, names, is_workbook)
-    return Table(form, header.line, in_cells(records, is_workbook))
+    form = FileFormat(encoding, delimiter, bare_returns, names, is_workbook, line)
+    return Table(form, line, in_cells(records, is_workbook))
 
 
 def _refuse_what_is_not_csv(head: bytes) -> None:

@@ -50,7 +50,7 @@ class FileFormat:
     """How the bytes of a file are to be read; survives JSON through `as_dict` and `from_dict`.
 
     `encoding` is that of the bytes, one of `encodings.KNOWN`. `bare_returns`: lines end with CR
-    alone. `is_workbook`: the file was one.
+    alone. `is_workbook`: the file was one. `header_row`: the header's line; 0: there is none.
     """
 
     encoding: str
@@ -58,6 +58,7 @@ class FileFormat:
     bare_returns: bool
     header: tuple[str, ...]
     is_workbook: bool = False
+    header_row: int = 1
 
     def as_dict(self) -> dict[str, object]:
         return {**asdict(self), "header": list(self.header)}

@@ -20,7 +20,7 @@ from chalicelib.imports.csv.chunks import cut
 from chalicelib.imports.csv.encodings import Undecided
 from chalicelib.imports.csv.faults import FileRejected, RowError
 from chalicelib.imports.csv.groups import groups
-from chalicelib.imports.csv.opening import open_csv
+from chalicelib.imports.csv.opening import Table, open_csv
 from chalicelib.imports.csv.places import Places
 from chalicelib.imports.csv.records import CsvRecord
 from chalicelib.imports.formats import Format
@@ -66,8 +66,9 @@ def _plan(waiting: ImportJob) -> None:
     def again() -> Iterator[bytes]:
         return files.opened(job_id, etag)[2]
 
+    row = options.header_row
     try:
-        table = open_csv(pieces, options.encoding, options.delimiter, again)
+        table = open_csv(pieces, options.encoding, options.delimiter, again, row)
     except Undecided as undecided:
         if options.on_unknown_columns is UnknownColumnsMode.FAIL:
             raise
@@ -75,13 +76,14 @@ def _plan(waiting: ImportJob) -> None:
         if store.ask(waiting, None):
             telemetry.info("import asks for an encoding", jobId=job_id)
         return
+    _refuse_long(table)
+    file_format = columns.chosen(table.format.header, options, table.header_line)
+    if file_format is None and row is None and columns.is_data(table.format.header):
+        table = open_csv(again(), table.format.encoding, table.format.delimiter, again, 0)
+        file_format = columns.chosen(table.format.header, options, 0)
     header, records = table.format.header, table.records()
-    if sum(map(len, header)) > LONGEST_HEADER:
-        message = f"The header has more than {LONGEST_HEADER} characters."
-        raise FileRejected("bad_header", message, table.header_line)
     first = list(islice(records, _SAMPLED))
     samples = [record.cells for record in first if record.problem is None]
-    file_format = columns.chosen(header, options, table.header_line)
     store.put_columns(job_id, columns.shown(header, samples, file_format, options))
     if file_format is None or options.review:
         if store.ask(waiting, table.format, file_format):
@@ -103,6 +105,12 @@ def _plan(waiting: ImportJob) -> None:
     if not job.is_read:
         _cut(job, chain(first, records), file_format, again)
     advance.after_chunks(job_id)
+
+
+def _refuse_long(table: Table) -> None:
+    if sum(map(len, table.format.header)) > LONGEST_HEADER:
+        message = f"The header has more than {LONGEST_HEADER} characters."
+        raise FileRejected("bad_header", message, table.header_line)
 
 
 def _cut(

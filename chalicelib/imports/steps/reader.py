@@ -22,12 +22,16 @@ _WHOLE: Final = 4 << 20  # bytes of keys that are read at once; of more, the pla
 _AROUND: Final = 6  # standard deviations
 
 
+def shop_of(job: ImportJob) -> Shop:
+    """What reading a cell needs from the shop."""
+    return Shop(settings.currency(), clock.now().date(), job.options.location)
+
+
 class Reader:
     def __init__(self, job: ImportJob) -> None:
         self.job = job
         self.format = columns.of_job(job)
-        today, location = clock.now().date(), job.options.location
-        self.shop = Shop(settings.currency(), today, location)
+        self.shop = shop_of(job)
 
     def products(self, chunk: Mapping[str, Any]) -> list[ProductRows]:
         """The products of a chunk, as `csv/chunks.py` describes it."""

@@ -441,8 +441,9 @@ class BulkSummary(TypedDict):
 
 
 class ChosenMapping(TypedDict):
-    """How a job's file is read. `encoding` or `delimiter`: it is read again, and its columns are
-    shown again. Otherwise the fields of its columns, or a known format with changes."""
+    """How a job's file is read. `encoding`, `delimiter` or `headerRow`: it is read again, and its
+    columns are shown again. Otherwise the fields of its columns, or a known format with
+    changes."""
 
     columns: NotRequired[dict[str, str | None] | None]
     """Column → field; null: not read."""
@@ -452,6 +453,8 @@ class ChosenMapping(TypedDict):
     """The file's encoding, such as cp1250; default: detected."""
     delimiter: NotRequired[Literal["", ",", ";", "\t", "|"]]
     """Between cells; default: detected."""
+    headerRow: NotRequired[int | None]
+    """Line of the header, 0: there is none; default: detected."""
     saveAs: NotRequired[str | None]
     """Keep the mapping under this name."""
 
@@ -545,6 +548,8 @@ class CreateImportUpload(TypedDict):
     """A workbook's sheet; default: the first."""
     location: NotRequired[str]
     """The location whose stock is read; default: all."""
+    headerRow: NotRequired[int | None]
+    """Line of the header, 0: there is none; default: detected."""
     review: NotRequired[bool]
     """Wait for confirmation even if the file is recognised."""
 
@@ -1151,6 +1156,36 @@ class FeedEvent(TypedDict):
     """With `stock=true`: the current stock of the variants in `data`, by id; null is not tracked"""
 
 
+class ForeseenProduct(TypedDict):
+    """A product, as a mapping reads it."""
+
+    row: int
+    """Line of its first row."""
+    name: str | None
+    """Name."""
+    sku: str | None
+    """Stock keeping unit."""
+    price: str | None
+    """Amount; null: that of its variants, or none."""
+    variants: list[ForeseenVariant]
+    """Its first 20 variants."""
+    errors: list[str]
+    """What is wrong with its rows."""
+
+
+class ForeseenVariant(TypedDict):
+    """A variant, as the file has it."""
+
+    title: str | None
+    """Its options, such as Small / Blue; null: it has none."""
+    sku: str | None
+    """Stock keeping unit."""
+    price: str | None
+    """Amount; null: the product's, or none."""
+    stock: int | None
+    """Pieces in stock; null: the file does not say."""
+
+
 class Image(TypedDict):
     """An image of a product."""
 
@@ -1225,6 +1260,8 @@ class ImportJob(TypedDict):
     """Of the file's text"""
     delimiter: str | None
     """What separates the file's columns."""
+    headerRow: int | None
+    """Line of the header; 0: the file has none."""
     ignoredColumns: list[str]
     """Columns that are not read."""
     warnings: list[ImportNotice]
@@ -1296,6 +1333,8 @@ class ImportJobSummary(TypedDict):
     """Of the file's text"""
     delimiter: str | None
     """What separates the file's columns."""
+    headerRow: int | None
+    """Line of the header; 0: the file has none."""
     ignoredColumns: list[str]
     """Columns that are not read."""
     warnings: list[ImportNotice]
@@ -1633,6 +1672,27 @@ class LowStockVariant(TypedDict):
     """How many there are; null: not tracked."""
     threshold: int
     """The product's threshold."""
+
+
+class MappingPreview(TypedDict):
+    """What a mapping makes of the beginning of a file."""
+
+    rows: int
+    """How many rows were read."""
+    isWhole: bool
+    """Whether those are all rows of the file."""
+    products: int
+    """How many products they are."""
+    variants: int
+    """How many variants those have."""
+    failed: int
+    """Of how many products rows have errors."""
+    question: str | None
+    """What may be meant instead; null: nothing is odd."""
+    warnings: list[str]
+    """The first rows that differ about one product."""
+    first: list[ForeseenProduct]
+    """The first three products."""
 
 
 class Merge(TypedDict):
@@ -2096,6 +2156,15 @@ class PaymentVoidedEvent(TypedDict):
     """Kind of the event."""
     data: AnnouncedPayment
     """What it is about."""
+
+
+class PreviewedMapping(TypedDict):
+    """The fields of a file's columns, or a known format with changes."""
+
+    columns: NotRequired[dict[str, str | None] | None]
+    """Column → field; null: not read."""
+    format: NotRequired[str | None]
+    """Name of a format, such as `shopify`."""
 
 
 class PriceChange(TypedDict):

@@ -52,6 +52,7 @@ from backroom.models import (
     JobList,
     JobSummary,
     ListedApiKey,
+    MappingPreview,
     Merge,
     Movement,
     MovementCause,
@@ -62,6 +63,7 @@ from backroom.models import (
     OrderSort,
     OrderStatus,
     PaymentStatus,
+    PreviewedMapping,
     Product,
     ProductChange,
     ProductList,
@@ -526,14 +528,29 @@ class AsyncOperations:
         """Map the columns of a file.
 
         Continues a job that is NEEDS_MAPPING with `columns` (column → field, null if it is not
-        read), a known `format`, or both: the format with these columns changed. With `encoding`
-        or `delimiter` instead, the file is read again and its columns are shown again. `saveAs`
-        saves the mapping for files with these columns.
+        read), a known `format`, or both: the format with these columns changed. With
+        `encoding`, `delimiter` or `headerRow` instead, the file is read again and its columns
+        are shown again. `saveAs` saves the mapping for files with these columns.
 
         `POST /api/admin/jobs/{id}/mapping`, from the role STAFF on.
         """
         answer: ImportJob = await self._transport.call(
             "POST", "/api/admin/jobs/{}/mapping", (id,), body=body, timeout=timeout
+        )
+        return answer
+
+    async def preview_import_mapping(
+        self, id: str, body: PreviewedMapping, *, timeout: float | None = None
+    ) -> MappingPreview:
+        """Preview a mapping.
+
+        What the first megabyte of the file becomes by this answer: how many products and
+        variants, and the first three. Nothing is written, and the job goes on waiting.
+
+        `POST /api/admin/jobs/{id}/mapping/preview`, from the role STAFF on.
+        """
+        answer: MappingPreview = await self._transport.call(
+            "POST", "/api/admin/jobs/{}/mapping/preview", (id,), body=body, timeout=timeout
         )
         return answer
 
@@ -1168,6 +1185,7 @@ class AsyncOperations:
         delimiter: Literal["", ",", ";", "\t", "|"] | None = None,
         sheet: str | None = None,
         location: str | None = None,
+        header_row: int | None = None,
         review: bool | None = None,
         idempotency_key: str = AUTOMATIC,
         timeout: float | None = None,
@@ -1196,6 +1214,7 @@ class AsyncOperations:
                 "delimiter": delimiter,
                 "sheet": sheet,
                 "location": location,
+                "headerRow": header_row,
                 "review": review,
             },
             headers={"Idempotency-Key": idempotency_key},

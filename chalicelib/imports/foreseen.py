@@ -1,0 +1,100 @@
+"""What a mapping makes of the beginning of a file, before anything is written.
+
+Its rows are grouped as the planner groups those of the whole file, and read as the workers do.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from tempfile import TemporaryDirectory, TemporaryFile
+from typing import Final
+
+from chalicelib.imports import columns, files
+from chalicelib.imports.csv.groups import groups, name_key
+from chalicelib.imports.csv.opening import open_csv
+from chalicelib.imports.csv.places import Places
+from chalicelib.imports.csv.records import CsvRecord
+from chalicelib.imports.formats import Format, ImportedProduct
+from chalicelib.imports.model import ForeseenProduct, ImportJob, MappingPreview, Options
+from chalicelib.imports.steps.reader import shop_of
+
+_BYTES: Final = 1 << 20
+_SHOWN: Final = 3
+_MOST_VARIANTS: Final = 20
+
+
+def of(job: ImportJob, options: Options) -> MappingPreview:
+    """Raises FileChanged, and FileRejected if the file does not have the format."""
+    form, shop = job.format, shop_of(job)
+    file_format = columns.chosen(form.header, options, form.header_row)
+    assert file_format is not None  # it was chosen
+    data = files.read(job.id, "", 0, _BYTES)
+    table = open_csv([data], form.encoding, form.delimiter, header_row=form.header_row)
+    records = list(table.records())
+    is_whole = len(data) < _BYTES
+    if not is_whole and len(records) > 1:
+        records.pop()  # it may be cut
+    read = [file_format.product(rows, shop) for rows in _products(records, file_format)]
+    variants = [len(each.values.get("variants", ())) or 1 for each in read]
+    return {
+        "rows": len(records),
+        "isWhole": is_whole,
+        "products": len(read),
+        "variants": sum(variants),
+        "failed": sum(bool(each.errors) for each in read),
+        "question": _question(read, variants, len(records)),
+        "warnings": [each.message for product in read for each in product.repeated][:_SHOWN],
+        "first": list(map(_shown, read[:_SHOWN])),
+    }
+
+
+def _products(records: Sequence[CsvRecord], file_format: Format) -> Iterator[list[CsvRecord]]:
+    """The rows of each product."""
+    with (
+        TemporaryDirectory() as folder,
+        closing(Places(folder, lambda: False)) as places,
+        TemporaryFile(dir=folder) as keys,
+    ):
+        at = {record.offset: number for number, record in enumerate(records)}
+        for group in groups(records, file_format):
+            places.add(group)
+        places.join(keys)
+        for product in places.products():
+            yield [
+                record
+                for place in product.places
+                for record in records[at[place.offset] : at[place.offset] + place.rows]
+            ]
+
+
+def _question(read: Sequence[ImportedProduct], variants: Sequence[int], rows: int) -> str | None:
+    """Rows of one name with SKUs of their own may be variants."""
+    names = {name_key(str(each.values["name"])) for each in read if each.values.get("name")}
+    unnamed = sum(not each.values.get("name") for each in read)
+    if len(names) + unnamed >= len(read) or max(variants) > 1:
+        return None
+    return (
+        f"{rows} rows become {len(read)} products of one variant; did you mean"
+        f" {len(names) + unnamed} products? Then say which column is an option."
+    )
+
+
+def _shown(product: ImportedProduct) -> ForeseenProduct:
+    values = product.values
+    own = {"title": None, **{name: values.get(name) for name in ("sku", "price", "stock")}}
+    variants = values.get("variants") or [own]
+    return {
+        "row": product.line,
+        "name": values.get("name"),
+        "sku": values.get("sku"),
+        "price": values.get("price"),
+        "variants": [
+            {
+                "title": each.get("title"),
+                "sku": each.get("sku"),
+                "price": each.get("price"),
+                "stock": each.get("stock"),
+            }
+            for each in variants[:_MOST_VARIANTS]
+        ],
+        "errors": [f"Row {error.row}: {error.message}" for error in product.errors[:_SHOWN]],
+    }

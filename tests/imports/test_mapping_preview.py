@@ -1,0 +1,162 @@
+"""What a mapping makes of a file, before it is confirmed; and the line of the header."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.support.import_desk import Desk
+
+SHEET = "Article,Product Name,Our Price,Qty,Talla\n"
+SHOES = SHEET + "".join(
+    f"S-{name}-{size},{name},{50 + size}.50,{size},{size}\n"
+    for name in ("Ace", "Bow", "Cap", "Dot")
+    for size in (8, 9, 10)
+)
+MAPPING = {"Article": "sku", "Product Name": "name", "Our Price": "price", "Qty": "stock"}
+
+
+def asked(desk: Desk, text: str | bytes, **options: str) -> Any:
+    job_id = desk.send(text, **options)
+    desk.uploaded(job_id)
+    desk.work()
+    job = desk.job(job_id)
+    assert job["status"] == "NEEDS_MAPPING", job
+    return job
+
+
+def answered(desk: Desk, job: Any, answer: Any) -> Any:
+    reply = desk.shop.post(f"/api/admin/jobs/{job['id']}/mapping", answer)
+    assert reply.status == 200, reply.text
+    desk.work()
+    return desk.finished(job["id"])
+
+
+def preview(desk: Desk, job: Any, answer: Any) -> Any:
+    reply = desk.shop.post(f"/api/admin/jobs/{job['id']}/mapping/preview", answer)
+    assert reply.status == 200, reply.text
+    return reply.json
+
+
+def test_the_readmes_file_is_proposed_as_a_careful_person_would_choose(desk: Desk) -> None:
+    job = asked(desk, SHOES)
+    proposed = {each["column"]: each["field"] for each in job["columns"]}
+    assert proposed == {**MAPPING, "Talla": "option1"}
+
+
+def test_a_mapping_shows_how_many_products_and_variants_come_of_it(desk: Desk) -> None:
+    job = asked(desk, SHOES)
+    found = preview(desk, job, {"columns": {**MAPPING, "Talla": "option1"}})
+    counts = ("rows", "products", "variants", "failed", "isWhole", "question", "warnings")
+    assert [found[name] for name in counts] == [12, 4, 12, 0, True, None, []]
+    assert [each["name"] for each in found["first"]] == ["Ace", "Bow", "Cap"]
+    assert found["first"][1]["variants"][2] == {
+        "title": "10", "sku": "S-Bow-10", "price": "60.50", "stock": 10
+    }  # fmt: skip
+    assert (desk.products(), desk.job(job["id"])["status"]) == ({}, "NEEDS_MAPPING")
+    done = answered(desk, job, {"columns": {**MAPPING, "Talla": "option1"}})
+    assert (done["created"], done["rows"]) == (4, 12)
+    assert [len(each["variants"]) for each in desk.products().values()] == [3, 3, 3, 3]
+
+
+def test_a_mapping_that_makes_a_product_of_each_variant_is_a_question(desk: Desk) -> None:
+    found = preview(desk, asked(desk, SHOES), {"columns": {**MAPPING, "Talla": None}})
+    assert (found["products"], found["variants"]) == (12, 12)
+    assert found["question"] == (
+        "12 rows become 12 products of one variant; did you mean 4 products? Then say which"
+        " column is an option."
+    )
+
+
+def test_a_mapping_that_loses_variants_names_the_rows(desk: Desk) -> None:
+    mapping = {"Product Name": "name", "Our Price": "price"}
+    found = preview(desk, asked(desk, SHOES), {"columns": mapping})
+    assert (found["products"], found["variants"], len(found["warnings"])) == (4, 4, 3)
+    both = "Rows 2 and 3 give the same product or variant another price."
+    assert found["warnings"][0] == both
+
+
+def test_rows_with_errors_are_in_the_preview(desk: Desk) -> None:
+    job = asked(desk, SHEET + "A,Ace,12.5€,1,\nB,,5,2,\nC,Cap,5,3,\n")
+    found = preview(desk, job, {"columns": MAPPING})
+    assert (found["products"], found["failed"]) == (3, 1)
+    assert found["first"][0]["errors"][0].startswith("Row 2: ")
+
+
+def test_a_preview_is_refused_as_the_mapping_is(desk: Desk) -> None:
+    job = asked(desk, SHOES)
+    path = f"/api/admin/jobs/{job['id']}/mapping"
+    for answer in ({"columns": {"Nope": "name"}}, {"format": "nope"}, {}):
+        refused = desk.shop.post(path, answer)
+        assert (refused.status, desk.shop.post(f"{path}/preview", answer).json) == (
+            422,
+            refused.json,
+        )
+    answered(desk, job, {"columns": MAPPING})
+    assert desk.shop.post(f"{path}/preview", {"columns": MAPPING}).status == 409
+
+
+def test_of_a_large_file_the_first_megabyte_is_shown(desk: Desk) -> None:
+    rows = "".join(f"S-{n},Shoe {n},5,1,{'x' * 900}\n" for n in range(2_000))
+    found = preview(desk, asked(desk, SHEET + rows), {"columns": MAPPING})
+    assert not found["isWhole"]
+    assert 1_000 < found["products"] == found["rows"] < 1_200
+    assert found["failed"] == 0
+
+
+# --- The header -----------------------------------------------------------------------------------
+
+ROWS = "Mug,M-1,5.00,3\nHat,H-1,6.00,4\n"
+NUMBERED = {"Column 1": "name", "Column 2": "sku", "Column 3": "price", "Column 4": "stock"}
+
+
+def prices(desk: Desk) -> dict[str, str]:
+    return {each["name"]: each["price"] for each in desk.products().values()}
+
+
+def test_a_missing_header_is_found_and_no_product_is_lost(desk: Desk) -> None:
+    job = asked(desk, ROWS)
+    assert job["headerRow"] == 0
+    assert job["columns"][0]["column"] == "Column 1"
+    assert job["columns"][0]["samples"] == ["Mug", "Hat"]
+    assert preview(desk, job, {"columns": NUMBERED})["products"] == 2
+    answered(desk, job, {"columns": NUMBERED})
+    assert prices(desk) == {"Mug": "5.00", "Hat": "6.00"}
+
+
+def test_failed_rows_of_a_file_without_a_header_can_be_retried(desk: Desk) -> None:
+    options = {"mapping": json.dumps(NUMBERED), "headerRow": "0"}
+    job = desk.imported("Hat,H-1,6.00,\n" + "Mug,M-1,x,3\n", **options)
+    assert [error["row"] for error in job["errors"]] == [2]
+    again = desk.copied(desk.shop.post(f"/api/admin/jobs/{job['id']}/retry"))
+    assert (again["failed"], [error["row"] for error in again["errors"]]) == (1, [2])
+
+
+@pytest.mark.parametrize(("row", "name"), [(1, "Mug"), (0, "Column 1"), (2, "Hat")])
+def test_the_header_can_be_named_in_the_answer(desk: Desk, row: int, name: str) -> None:
+    job = asked(desk, "Mug,M-1,five,few\nHat,H-1,six,few\nTee,T-1,six,few\n")
+    assert job["columns"][0]["column"] == "Mug"
+    again = answered(desk, job, {"headerRow": row})
+    assert (again["status"], again["headerRow"]) == ("NEEDS_MAPPING", row)
+    assert again["columns"][0]["column"] == name
+
+
+def test_the_header_can_be_named_with_the_upload(desk: Desk) -> None:
+    above = "From,To,Currency,Unit\n2026-01-01,2026-12-31,USD,piece\n\n"
+    text = above + "name,sku,price,stock\n" + ROWS
+    assert asked(desk, text)["columns"][0]["column"] == "From"
+    job = desk.imported(text, headerRow="4")
+    assert (job["headerRow"], job["created"]) == (4, 2)
+    assert desk.imported(text.replace("5.00", "x"), headerRow="4")["errors"][0]["row"] == 5
+    assert desk.imported(text, headerRow="99")["error"]["code"] == "bad_header"
+    assert desk.post(text, headerRow="-1").json["errors"][0]["field"] == "headerRow"
+
+
+@pytest.mark.parametrize("above", ["Price list,,,\n", "Price list\n\n", "Prices,from May,,\n,,,\n"])
+def test_titles_above_the_header_are_no_header(desk: Desk, above: str) -> None:
+    job = desk.imported(above + "name,sku,price,stock\n" + ROWS)
+    assert (job["created"], job["headerRow"]) == (2, above.count("\n") + 1)
+
+
+def test_a_header_of_numbers_is_one_if_a_name_is_known(desk: Desk) -> None:
+    assert asked(desk, "Name,38,39\nShoe,1,2\n")["columns"][1]["column"] == "38"
