@@ -4,13 +4,15 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from chalicelib import settings
 from chalicelib.imports import mappings
 from chalicelib.imports.csv.faults import FileRejected
-from chalicelib.imports.formats import Format, Mapped, by_name, fitted, read_as, recognise
+from chalicelib.imports.formats import Format, Mapped, Shop, by_name, fitted, read_as, recognise
 from chalicelib.imports.formats.mapped import changed, faults, field_of, fields_of
 from chalicelib.imports.formats.proposal import propose, samples_of
 from chalicelib.imports.formats.sheet import plain
 from chalicelib.imports.model import ImportJob, Options, UnknownColumnsMode
+from chalicelib.values import clock
 
 _SAMPLE_BYTES: Final = 60_000  # of all samples: they are kept in an item of the table
 
@@ -52,6 +54,11 @@ def of_job(job: ImportJob) -> Format:
         return mapped(header, mapping, job.options)
     known = by_name(str(job.fields["dialect"]))
     return known(header) if known else read_as(header)
+
+
+def shop_of(job: ImportJob) -> Shop:
+    """What reading a cell needs from the shop."""
+    return Shop(settings.currency(), clock.now().date(), job.options.location)
 
 
 def shown(

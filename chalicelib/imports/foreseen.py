@@ -15,7 +15,6 @@ from chalicelib.imports.csv.places import Places
 from chalicelib.imports.csv.records import CsvRecord
 from chalicelib.imports.formats import Format, ImportedProduct
 from chalicelib.imports.model import ForeseenProduct, ImportJob, MappingPreview, Options
-from chalicelib.imports.steps.reader import shop_of
 
 _BYTES: Final = 1 << 20
 _SHOWN: Final = 3
@@ -24,7 +23,7 @@ _MOST_VARIANTS: Final = 20
 
 def of(job: ImportJob, options: Options) -> MappingPreview:
     """Raises FileChanged, and FileRejected if the file does not have the format."""
-    form, shop = job.format, shop_of(job)
+    form, shop = job.format, columns.shop_of(job)
     file_format = columns.chosen(form.header, options, form.header_row)
     assert file_format is not None  # it was chosen
     data = files.read(job.id, "", 0, _BYTES)

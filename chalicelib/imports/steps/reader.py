@@ -6,32 +6,24 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from chalicelib import settings
 from chalicelib.imports import columns, files
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.groups import grouped, name_key
 from chalicelib.imports.csv.places import KEY_BYTES, hashed
 from chalicelib.imports.csv.records import read
-from chalicelib.imports.formats import Shop
 from chalicelib.imports.model import ImportJob
 from chalicelib.imports.upsert import Group, ProductRows
 from chalicelib.products.model import Product
-from chalicelib.values import clock
 
 _WHOLE: Final = 4 << 20  # bytes of keys that are read at once; of more, the place is estimated
 _AROUND: Final = 6  # standard deviations
-
-
-def shop_of(job: ImportJob) -> Shop:
-    """What reading a cell needs from the shop."""
-    return Shop(settings.currency(), clock.now().date(), job.options.location)
 
 
 class Reader:
     def __init__(self, job: ImportJob) -> None:
         self.job = job
         self.format = columns.of_job(job)
-        self.shop = shop_of(job)
+        self.shop = columns.shop_of(job)
 
     def products(self, chunk: Mapping[str, Any]) -> list[ProductRows]:
         """The products of a chunk, as `csv/chunks.py` describes it."""
