@@ -28,6 +28,7 @@ SERVED = {
     ],
     "/api/admin/products/bulk-edit": ["chalicelib.bulk_edits.routes"],
     "/api/admin/exports": ["chalicelib.exports.routes"],
+    "/api/admin/reports": ["chalicelib.reports.routes"],
     "/api/admin/orders/bulk-edit": ["chalicelib.bulk_edits.routes"],
     "/api/products": ["chalicelib.storefront.routes"],
     "/api/admin/orders": ["chalicelib.orders.routes"],
@@ -57,6 +58,7 @@ WORK = {
     "customer_merge": "chalicelib.merges.work",
     "export": "chalicelib.exports.work",
     "reindex": "chalicelib.reindexing.work",
+    "report": "chalicelib.reports.work",
     "undo": "chalicelib.undo.work",
 }
 # The description tells of every slice.

@@ -5,7 +5,7 @@ Slices:
 
 - the catalogue: `products`, `storefront`
 - sales: `orders`, `customers`, `merges`, `erasures`, `summary`
-- files and many records at once: `imports`, `exports`, `bulk_edits`, `undo`
+- files and many records at once: `imports`, `exports`, `bulk_edits`, `undo`; `reports` of a period
 - events: `webhooks`, `events` (the change feed)
 - `stock`: the ledger of every change of a quantity
 - access and overview: `api_keys`, `search`, `console`; `counts`, the nightly check of totals

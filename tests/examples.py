@@ -351,6 +351,8 @@ def _jobs(day: Day, shirt: Any) -> None:
     day.worked(day.admin("POST", "/orders/bulk-edit", tagged)["jobId"])
     export = {"type": "products", "format": "csv", "filters": {"status": ["ACTIVE"]}}
     day.worked(day.admin("POST", "/exports", export)["jobId"])
+    report = {"type": "sales", "by": "product", "from": "2026-11-01", "to": "2026-11-30"}
+    day.worked(day.admin("POST", "/reports", report)["jobId"])
     day.admin("GET", "/jobs?limit=2")
 
 

@@ -38,7 +38,8 @@ INTERNAL: Final = {
         orders.editing._LONGEST_CHANGE
         orders.editing._MOST_CHANGES orders.lifecycle._LONGEST_CHANGE request.routes._LONGEST_HINTED
         safe_post.response.LONGEST_BODY safe_post.response.LONGEST_RAW_BODY search.store.MOST_FOUND
-        values.slugs.LONGEST summary.store.MOST_LOW webhooks.deliveries._LONGEST_NAME""",
+        values.slugs.LONGEST summary.store.MOST_COUNTED
+        summary.store.MOST_LOW webhooks.deliveries._LONGEST_NAME""",
     "how long something waits": """
         deadline.LONGEST_PAUSE webhooks.deliver._LONGEST_BACKOFF
         webhooks.retry.LONGEST_QUEUE_DELAY webhooks.retry.LONGEST_QUEUE_STEP

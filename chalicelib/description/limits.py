@@ -11,6 +11,7 @@ from chalicelib.imports import model as imports
 from chalicelib.listing import lists, query, search
 from chalicelib.orders import model as orders
 from chalicelib.products import model as products
+from chalicelib.reports import model as reports
 from chalicelib.request import parse, rate, routes, size
 from chalicelib.safe_post import destination, response, wire
 from chalicelib.storage import idempotency
@@ -64,6 +65,9 @@ _LIMITS: Final = {
     "edits of an order; the latest are kept": orders.MOST_EDITS,
     "bytes of an order's edits": orders.LARGEST_EDITS,
     "addresses of a customer": customers.MOST_ADDRESSES,
+    "days of a report": reports.MOST_DAYS,
+    "rows of a report": reports.MOST_ROWS,
+    "rows of a report's file": reports.MOST_KEPT,
     "events of a page of the feed": events.MOST_FEED_EVENTS,
     "bytes of a file by form": imports.LARGEST_FORM,
     "bytes of an upload": imports.LARGEST_UPLOAD,

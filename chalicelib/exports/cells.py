@@ -7,9 +7,11 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from typing import Final
 
 from chalicelib.values import spreadsheets
 
+BOM: Final = "\ufeff".encode()
 # A spreadsheet runs what begins with the first six; what begins with an apostrophe gets another.
 _MARKED = ("=", "+", "-", "@", "\t", "\r", "'")
 

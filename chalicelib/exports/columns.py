@@ -9,7 +9,7 @@ from typing import Any, Final
 from chalicelib.customers.shown import OrderCustomer, ShownCustomer
 from chalicelib.customers.shown import show as show_customer
 from chalicelib.exports import products
-from chalicelib.exports.cells import lines, listed
+from chalicelib.exports.cells import BOM, lines, listed
 from chalicelib.exports.model import ExportColumns, ExportFormat, ExportType
 from chalicelib.orders.shown import LineItem, ShownOrder, ShownTransaction, show_transaction
 from chalicelib.orders.shown import show as show_order
@@ -18,7 +18,6 @@ from chalicelib.stock.model import MovementActor, ShownMovement
 from chalicelib.stock.model import show as show_movement
 from chalicelib.values.addresses import Address
 
-_BOM: Final = "\ufeff".encode()
 # Sums of an order are in its first row only, so that a column of them adds up.
 _SUMS: Final = (
     *("subtotal", "discount", "shipping", "tax", "total", "originalTotal"),
@@ -69,7 +68,7 @@ def writer(records: str, ending: str, columns: str) -> Writer:
     if ending == ExportFormat.JSONL:
         return Writer(b"", lambda record: _json(_SHOW[records](record)))
     header, rows = _table(records, columns)
-    return Writer(_BOM + lines([header]), lambda record: lines(rows(record)))
+    return Writer(BOM + lines([header]), lambda record: lines(rows(record)))
 
 
 def _table(
@@ -111,7 +110,7 @@ def _amount(part: Mapping[str, object] | None) -> object:
 
 
 def _transaction_row(transaction: Mapping[str, Any]) -> list[Any]:
-    row = {**transaction, "amount": Decimal(transaction["amount"])}
+    row = {**transaction, **{name: Decimal(transaction[name]) for name in ("amount", "tax")}}
     return [row[column] for column in TRANSACTIONS]
 
 

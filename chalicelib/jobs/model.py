@@ -28,6 +28,7 @@ class JobType(StrEnum):
     CUSTOMER_MERGE = "customer_merge"
     CUSTOMER_ERASURE = "customer_erasure"
     REINDEX = "reindex"
+    REPORT = "report"
 
 
 class JobStatus(StrEnum):
@@ -79,11 +80,12 @@ class StartedJob(TypedDict):
 
 
 class JobSummary(TypedDict):
-    """A job that changes, exports or reindexes records of the shop."""
+    """A job that changes, exports, adds up or reindexes records of the shop."""
 
     id: Annotated[str, about("Identifier.")]
     type: Annotated[
-        str, about("bulk_edit, export, undo, customer_merge, customer_erasure or reindex.")
+        str,
+        about("bulk_edit, export, report, undo, customer_merge, customer_erasure or reindex."),
     ]
     status: Annotated[JobStatus, about("Its state.")]
     dryRun: Annotated[bool, about("Whether it only reports what would happen.")]
@@ -114,9 +116,9 @@ class ShownJob(JobSummary):
         ),
     ]
     downloadUrl: Annotated[
-        str | None, Field(description="Of an export: its file; expires after an hour")
+        str | None, Field(description="Of an export or a report: its file; expires after an hour")
     ]
-    bytes: Annotated[int | None, Field(description="Of an export: the size of its file")]
+    bytes: Annotated[int | None, Field(description="Of an export or a report: its file's size")]
     touched: NotRequired[
         Annotated[dict[str, int], Field(description="Of an erasure: how many of each were changed")]
     ]

@@ -13,6 +13,7 @@ from chalicelib.imports.shown import show_whole as show_whole_import
 from chalicelib.jobs import store
 from chalicelib.jobs.model import Job, JobSummary, JobType, ShownJob, show, show_whole
 from chalicelib.problems import Conflict, NotFound
+from chalicelib.reports.shown import ShownReportJob, show_report
 from chalicelib.request import Role, Routes, caller, query, reply, reply_page
 from chalicelib.schemas import Walk, Walked
 from chalicelib.storage.idempotency import fingerprint
@@ -31,7 +32,8 @@ _WITH_COSTS: Final[dict[str, object]] = {"preview": [], "downloadUrl": None}
     answers={200: Walked[ImportJobSummary | JobSummary]},
 )
 def list_jobs() -> Response:
-    """Imports, exports, bulk edits, undos, merges, erasures and reindexings, newest first."""
+    """Imports, exports, reports, bulk edits, undos, merges, erasures and reindexings, the newest
+    first."""
     asked = query(Walk)
     page = store.page(listing.Query(page=asked.page, limit=asked.limit, cursor=asked.cursor))
     return reply_page([_listed(job) for job in page.records], page)
@@ -41,14 +43,14 @@ def list_jobs() -> Response:
     "/api/admin/jobs/{id}",
     "Get a job",
     role=Role.READER,
-    answers={200: ShownImportJob | ShownJob, 304: None},
+    answers={200: ShownImportJob | ShownReportJob | ShownJob, 304: None},
     problems=[NotFound],
 )
 def get(id: str) -> Response:
     """Its progress, and the first 100 errors; an import's report has all. A Reader gets no preview
-    and no `downloadUrl`, because what products cost may be in them."""
+    and no `downloadUrl`, because what products cost may be in them; but those of a report."""
     shown = _whole(store.get(id))
-    if not caller().sees_costs:
+    if not caller().sees_costs and shown["type"] != JobType.REPORT:
         shown |= {name: empty for name, empty in _WITH_COSTS.items() if name in shown}
     lasting = {name: value for name, value in shown.items() if name not in _SIGNED_ANEW}
     return reply(200, shown, etag=fingerprint(lasting))
@@ -58,7 +60,7 @@ def get(id: str) -> Response:
     "/api/admin/jobs/{id}/cancel",
     "Cancel a job",
     role=Role.STAFF,
-    answers={200: ShownImportJob | ShownJob},
+    answers={200: ShownImportJob | ShownReportJob | ShownJob},
     problems=[NotFound, Conflict],
 )
 def cancel(id: str) -> Response:
@@ -76,6 +78,8 @@ def _listed(job: Job) -> dict[str, object]:
 def _whole(job: Job) -> dict[str, object]:
     if job.type == JobType.PRODUCT_IMPORT:
         return show_whole_import(ImportJob(job.fields))
+    if job.type == JobType.REPORT:
+        return show_report(job)
     errors = store.errors(job.id)
     url = download_url(job) if "bytes" in job.fields else None
     return show_whole(job, errors, url)

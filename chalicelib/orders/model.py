@@ -683,6 +683,7 @@ class DaySales:
 
     date: date
     orders: int
+    paid: int
     revenue: Decimal
 
 

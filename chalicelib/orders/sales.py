@@ -1,14 +1,16 @@
 """Sales by day: counters that change in the commit of the order, and their recount.
 
-`sales` / `<day>#<shard>`: `n` orders, and their `revenue`. The day is that of the order's date, in
-the shop's time zone; after a change of it, recount all days (`infra/counts.py`). An order
-counts until it is cancelled or deleted; its revenue is the money that is there and owed.
+`sales` / `<day>#<shard>`: `n` orders, how many of them have revenue (`paid`), and their `revenue`.
+The day is that of the order's date, in the shop's time zone; after a change of it, recount all days
+(`infra/counts.py`). An order counts until it is cancelled or deleted; its revenue is the money that
+is there and owed.
 """
 
 from collections import defaultdict
 from datetime import date, timedelta
 from decimal import Decimal
 from itertools import chain
+from typing import Final
 
 from chalicelib import listing
 from chalicelib.orders.model import KIND, DaySales, Order, OrderStatus
@@ -17,7 +19,8 @@ from chalicelib.storage.attributes import Item
 from chalicelib.storage.commit import Commit
 from chalicelib.values import clock, timezone
 
-_Cell = tuple[str, str]  # a day, and "n" or "revenue"
+_NUMBERS: Final = ("n", "paid", "revenue")
+_Cell = tuple[str, str]  # a day, and one of these
 
 
 def count(commit: Commit, before: Order | None, after: Order | None) -> None:
@@ -26,7 +29,8 @@ def count(commit: Commit, before: Order | None, after: Order | None) -> None:
         if order is not None:
             counts = order.status is not OrderStatus.CANCELLED
             day = timezone.day(clock.parse(order.fields["orderDate"])).isoformat()
-            commit.count("sales", day, sign * counts, revenue=sign * order.revenue)
+            paid = Decimal(sign * (counts and order.revenue > 0))
+            commit.count("sales", day, sign * counts, paid=paid, revenue=sign * order.revenue)
 
 
 def days(first: date, last: date) -> list[DaySales]:
@@ -39,8 +43,10 @@ def days(first: date, last: date) -> list[DaySales]:
 
 
 def _day(day: date, cells: list[Item]) -> DaySales:
-    revenue = sum((Decimal(cell.get("revenue", 0)) for cell in cells), Decimal(0))
-    return DaySales(day, sum(int(cell.get("n", 0)) for cell in cells), revenue)
+    orders, paid, revenue = (
+        sum((Decimal(cell.get(name, 0)) for cell in cells), Decimal(0)) for name in _NUMBERS
+    )
+    return DaySales(day, int(orders), int(paid), revenue)
 
 
 def recount(first: date) -> listing.Recount:
@@ -53,12 +59,14 @@ def recount(first: date) -> listing.Recount:
         for entry in listing.everyone(KIND, ("status", "revenue"), begin):
             orders += 1
             day = timezone.day(clock.parse(entry["sk"].split("#")[0])).isoformat()
-            counted[day, "n"] += entry["status"] != OrderStatus.CANCELLED
-            counted[day, "revenue"] += Decimal(entry["revenue"])
+            revenue, counts = Decimal(entry["revenue"]), entry["status"] != OrderStatus.CANCELLED
+            counted[day, "n"] += counts
+            counted[day, "paid"] += counts and revenue > 0
+            counted[day, "revenue"] += revenue
         stored = defaultdict[_Cell, dict[str, Decimal]](dict)
         for cell in chain.from_iterable(table.pages("sales", where=table.sk.gte(start))):
             day, shard = cell["sk"].split("#")
-            for name in ("n", "revenue"):
+            for name in _NUMBERS:
                 stored[day, name][shard] = Decimal(cell.get(name, 0))
         return counted, stored
 

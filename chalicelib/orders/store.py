@@ -60,6 +60,7 @@ from chalicelib.values.forgetting import Person
 MOVES: Final = transitions.MOVES
 PAYMENT_MOVES: Final = transitions.PAYMENT_MOVES
 days, recount_days = sales.days, sales.recount
+money_since = transactions.money_since
 TRANSACTIONS: Final = transactions.KIND
 recount_customers = spending.recount
 

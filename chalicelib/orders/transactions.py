@@ -4,8 +4,11 @@ The records are in their orders. A list entry each, written in the order's commi
 its id is `<transaction>@<order>`.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
 from functools import cached_property
 from typing import Annotated, Any, Final
 
@@ -13,10 +16,10 @@ from pydantic import BeforeValidator, Field
 from typing_extensions import TypedDict
 
 from chalicelib import listing
-from chalicelib.orders.model import Order, Period, PeriodEnd
+from chalicelib.orders.model import Order, OrderStatus, PaymentStatus, Period, PeriodEnd
 from chalicelib.schemas import Choice, Several, Walk, about, upper
 from chalicelib.storage.commit import Commit
-from chalicelib.values import timezone
+from chalicelib.values import clock, money, timezone
 
 KIND: Final = listing.Kind("transaction", counted=("kind",))
 _MOST_AT_ONCE: Final = 10  # list entries that a commit has room for
@@ -66,6 +69,7 @@ class ShownTransaction(TypedDict):
     customerId: Annotated[str | None, about("Id of the order's customer.")]
     at: Annotated[str, about("When it was recorded.")]
     receivedAt: Annotated[str | None, about("When the money of a payment came.")]
+    tax: Annotated[str, about("The tax in a refund, negative, unless the order is cancelled.")]
     by: Annotated[str, about("The name of the API key.")]
 
 
@@ -80,8 +84,19 @@ class Transaction:
 
     @cached_property
     def index(self) -> listing.Index:
-        facets = {name: self.fields[name] for name in ("kind", "method")}
+        facets = {name: self.fields[name] for name in ("kind", "method", "amount")}
         return listing.Index.of(sort=self.fields["at"], facets=facets)
+
+
+def money_since(first: datetime, most: int) -> list[tuple[str, Decimal]] | None:
+    """The sum of each method from a time on; None if there are more transactions."""
+    entries = listing.everyone(KIND, ("method", "amount"), clock.iso(first))
+    found: defaultdict[str, Decimal] = defaultdict(Decimal)
+    for place, entry in enumerate(entries):
+        if place == most:
+            return None
+        found[entry["method"]] += Decimal(entry["amount"])
+    return sorted(found.items(), key=lambda one: (-one[1], one[0]))
 
 
 def show(transaction: Transaction) -> dict[str, object]:
@@ -105,16 +120,30 @@ def _of_order(order: Order) -> Iterator[dict[str, object]]:
     about["customerId"] = customer["id"] if customer else None
     for one in order.fields["payments"]:
         common = {name: one[name] for name in ("method", "reference")} | about
+        common["tax"] = money.render(Decimal(0))
         more = {"at": one["createdAt"], "receivedAt": one["receivedAt"], "by": one["by"]}
         yield {"id": one["id"], "kind": "PAYMENT", "amount": one["amount"], **common, **more}
         if one["voidedAt"]:
             more = {"at": one["voidedAt"], "receivedAt": None, "by": one["voidedBy"]}
             id, amount = f"void_{one['id'][4:]}", f"-{one['amount']}"
             yield {"id": id, "kind": "VOID", "amount": amount, **common, **more}
-    for one in order.fields["refunds"]:
+    for one, tax in zip(order.fields["refunds"], _refunded_tax(order), strict=True):
         common = {name: one[name] for name in ("method", "reference")} | about
+        common["tax"] = money.render(-tax if tax else tax)
         more = {"at": one["createdAt"], "receivedAt": None, "by": one["by"]}
         yield {"id": one["id"], "kind": "REFUND", "amount": f"-{one['amount']}", **common, **more}
+
+
+def _refunded_tax(order: Order) -> list[Decimal]:
+    """The tax in each refund: of its lines. The last refund of an order that was refunded in full
+    has all that is left of it; those of a cancelled order, which counts no tax, have none."""
+    refunds = order.fields["refunds"]
+    if order.status is OrderStatus.CANCELLED:
+        return [Decimal(0) for _ in refunds]
+    tax = [sum((Decimal(line["tax"]) for line in one["lines"]), Decimal(0)) for one in refunds]
+    if tax and order.payment_status is PaymentStatus.REFUNDED:
+        tax[-1] = Decimal(order.fields["tax"]) - sum(tax[:-1], Decimal(0))
+    return tax
 
 
 def written(before: Order | None, after: Order | None) -> int:

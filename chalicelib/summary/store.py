@@ -13,25 +13,32 @@ from chalicelib.orders.model import DaySales as DaySold
 from chalicelib.products import store as products
 from chalicelib.products.shown import LowStockVariant
 from chalicelib.schemas import about
-from chalicelib.values import money
+from chalicelib.values import money, timezone
 
 DAYS: Final = 30
 MOST_LOW: Final = 50
+MOST_COUNTED: Final = 1_000
 
 
 class Sales(TypedDict):
     """Orders that were not cancelled, and the money that is there and owed; days of the shop."""
 
     orders: Annotated[int, about("How many orders.")]
+    paid: Annotated[int, about("How many of them have something paid.")]
     revenue: Annotated[str, about("What was paid of it; a decimal amount.")]
 
 
-class SalesDay(TypedDict):
+class SalesDay(Sales):
     """What was sold on one day."""
 
     date: Annotated[str, about("The day, in the shop's time zone.")]
-    orders: Annotated[int, about("How many orders.")]
-    revenue: Annotated[str, about("What was paid of it; a decimal amount.")]
+
+
+class MethodMoney(TypedDict):
+    """Money of one method of payment."""
+
+    method: Annotated[str, about("Such as CASH or CARD_TERMINAL.")]
+    amount: Annotated[str, about("Payments less refunds and voids; a decimal amount.")]
 
 
 class OpenOrders(TypedDict):
@@ -60,6 +67,10 @@ class ShopSummary(TypedDict):
         OpenOrders, about("Orders that are neither delivered, cancelled nor refunded.")
     ]
     receivables: Annotated[Receivables, about("What customers have still to pay.")]
+    moneyToday: Annotated[
+        list[MethodMoney] | None,
+        about(f"What was recorded today; null: in more than {MOST_COUNTED:,} transactions."),
+    ]
     lowStock: Annotated[
         list[LowStockVariant],
         about("Variants whose stock is below the threshold, the most recent first."),
@@ -73,11 +84,12 @@ def first_day(today: date) -> date:
 
 def summary(today: date) -> dict[str, object]:
     """The shape of ShopSummary. `today` in the shop's time zone."""
-    low, days, (by_status, due, amount) = threads.together(
+    low, days, (by_status, due, amount), methods = threads.together(
         [
             partial(products.running_low, MOST_LOW),  # first, because it itself does so
             partial(orders.days, first_day(today), today),
             orders.standing,
+            partial(orders.money_since, timezone.start(today), MOST_COUNTED),
         ]
     )
     return {
@@ -87,10 +99,13 @@ def summary(today: date) -> dict[str, object]:
         "days": [{"date": day.date.isoformat(), **_sold([day])} for day in days],
         "openOrders": {"total": sum(by_status.values()), "byStatus": by_status},
         "receivables": {"orders": due, "amount": money.render(amount)},
+        "moneyToday": methods
+        and [{"method": method, "amount": money.render(net)} for method, net in methods],
         "lowStock": low,
     }
 
 
 def _sold(days: list[DaySold]) -> dict[str, object]:
     revenue = sum((day.revenue for day in days), Decimal(0))
-    return {"orders": sum(day.orders for day in days), "revenue": money.render(revenue)}
+    counts = {"orders": sum(day.orders for day in days), "paid": sum(day.paid for day in days)}
+    return {**counts, "revenue": money.render(revenue)}

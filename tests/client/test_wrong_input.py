@@ -47,7 +47,7 @@ def verbs(
 
 ALL = dict(verbs(typer.main.get_command(commands.app)))
 FINE = {"file": "good.csv", "what": "products", "forward_to": "http://127.0.0.1:9/"}
-FINE |= {"role": "STAFF", "quantity": "1"}
+FINE |= {"role": "STAFF", "quantity": "1", "kind": "sales"}
 NEEDED = {"deliveries", "amount"}  # one of several options is
 
 

@@ -170,6 +170,19 @@ def test_an_export_is_imported_again_unchanged(terminal: Terminal) -> None:
     assert len((terminal.home / "products.jsonl").read_text().splitlines()) == 1
 
 
+def test_a_report_is_a_table_or_a_file(terminal: Terminal) -> None:
+    terminal.run("orders", "create", "--item", "CMD-1:2", "--paid")
+    period = ("--from", "2026-01-01", "--to", "2026-12-31")
+    table = terminal.run("report", "sales", "--by", "product", *period).stdout
+    assert "gross" in table and table.splitlines()[-1].startswith("total")
+    totals = terminal.json("report", "money", *period)["report"]["totals"]
+    assert float(totals["payments"]) > 0
+    terminal.run("report", "sales", "--by", "product", *period, "-o", "sold.csv")
+    assert (terminal.home / "sold.csv").read_text("utf-8-sig").startswith("product,label,orders")
+    refused = terminal.run("report", "tax", "--by", "product", *period, code=1).stderr
+    assert "must be one of: day" in refused
+
+
 def test_orders_are_placed_and_moved(terminal: Terminal) -> None:
     made = terminal.json(
         "orders", "create", "--item", "CMD-1:2", "--email", "c@example.com", "--paid"

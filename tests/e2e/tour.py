@@ -276,6 +276,10 @@ class Tour:
             )
             with urllib.request.urlopen(job["downloadUrl"]) as file:
                 assert len(file.read()) == job["bytes"]
+        for kind in ("sales", "money", "tax"):
+            asked = {"type": kind, "from": "2026-01-01", "to": "2026-12-31"}
+            job = self._finished(self.admin("POST", "/reports", asked)["jobId"])
+            assert job["report"]["columns"] and not job["report"]["truncated"], job
         assert "COMPLETED" in tool(self._stack, "reindex", "--settle", "0")
         self._merges_and_erasures()
 

@@ -192,11 +192,11 @@ def test_the_summary_has_sales_open_orders_and_low_stock(shop: Shop) -> None:
     old = clock.iso(today - timedelta(days=30))
     placed(shop, line(low), paymentStatus="PAID", orderDate=old)
     summary = shop.get(SUMMARY).json
-    assert summary["today"] == {"orders": 2, "revenue": "30.00"}
-    assert summary["last30Days"] == {"orders": 3, "revenue": "40.00"}
+    assert summary["today"] == {"orders": 2, "paid": 1, "revenue": "30.00"}
+    assert summary["last30Days"] == {"orders": 3, "paid": 2, "revenue": "40.00"}
     assert [day for day in summary["days"] if day["orders"]] == [
-        {"date": week[:10], "orders": 1, "revenue": "10.00"},
-        {"date": clock.iso(today)[:10], "orders": 2, "revenue": "30.00"},
+        {"date": week[:10], "orders": 1, "paid": 1, "revenue": "10.00"},
+        {"date": clock.iso(today)[:10], "orders": 2, "paid": 1, "revenue": "30.00"},
     ]
     assert len(summary["days"]) == 30
     assert summary["openOrders"]["total"] == 4
@@ -208,16 +208,34 @@ def test_the_summary_has_sales_open_orders_and_low_stock(shop: Shop) -> None:
     ]
 
 
+def test_the_summary_has_the_money_of_today_by_method(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = clock.now() - timedelta(days=2)
+    with pytest.MonkeyPatch.context() as before:
+        before.setattr(clock, "now", lambda: old)
+        placed(shop, payments=[{"method": "CASH", "amount": "1"}])
+    assert shop.get(SUMMARY).json["moneyToday"] == []
+    id = variant(shop, price="50")
+    paid = [{"method": "CASH", "amount": "20"}, {"method": "CARD", "amount": "30"}]
+    order = placed(shop, line(id), payments=paid)
+    shop.post(f"{ORDERS}/{order['id']}/refunds", {"amount": "12.50", "method": "CASH"})
+    known = [{"method": "CARD", "amount": "30.00"}, {"method": "CASH", "amount": "7.50"}]
+    assert shop.get(SUMMARY).json["moneyToday"] == known
+    monkeypatch.setattr("chalicelib.summary.store.MOST_COUNTED", 2)
+    assert shop.get(SUMMARY).json["moneyToday"] is None
+
+
 def test_cancellation_refund_and_deletion_reduce_sales(shop: Shop) -> None:
     id = variant(shop, price="10")
     orders = [placed(shop, line(id), paymentStatus="PAID") for _ in range(3)]
     pending = [placed(shop, line(id)) for _ in range(2)]
-    assert shop.get(SUMMARY).json["today"] == {"orders": 5, "revenue": "30.00"}
+    assert shop.get(SUMMARY).json["today"] == {"orders": 5, "paid": 3, "revenue": "30.00"}
     moved(shop, orders[0], "REFUNDED")
     shop.delete(f"{ORDERS}/{orders[1]['id']}")
     moved(shop, pending[0], "CANCELLED")
     moved(shop, pending[1], "PAID")
-    assert shop.get(SUMMARY).json["today"] == {"orders": 3, "revenue": "20.00"}
+    assert shop.get(SUMMARY).json["today"] == {"orders": 3, "paid": 2, "revenue": "20.00"}
     assert shop.get(SUMMARY).json["openOrders"]["total"] == 2
 
 
@@ -254,7 +272,7 @@ def test_wrong_sales_are_found_reported_and_repaired(
     assert '"CountsWrong":2' in capsys.readouterr().out
     listing.repair(wrong)
     assert sales_counted_again().wrong == []
-    assert shop.get(SUMMARY).json["last30Days"] == {"orders": 1, "revenue": "10.00"}
+    assert shop.get(SUMMARY).json["last30Days"] == {"orders": 1, "paid": 1, "revenue": "10.00"}
 
 
 def test_orders_placed_during_a_recount_are_no_disagreement(shop: Shop, dynamodb: Double) -> None:

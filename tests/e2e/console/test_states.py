@@ -82,9 +82,9 @@ def test_the_offline_message_appears_and_disappears(desk: Desk) -> None:
 def test_an_empty_shop_shows_the_first_three_steps(desk: Desk) -> None:
     nothing = {
         "currency": "USD",
-        "today": {"orders": 0, "revenue": "0.00"},
-        "last30Days": {"orders": 0, "revenue": "0.00"},
-        "days": [{"date": "2026-11-22", "orders": 0, "revenue": "0.00"}],
+        "today": {"orders": 0, "paid": 0, "revenue": "0.00"},
+        "last30Days": {"orders": 0, "paid": 0, "revenue": "0.00"},
+        "days": [{"date": "2026-11-22", "orders": 0, "paid": 0, "revenue": "0.00"}],
         "openOrders": {"total": 0, "byStatus": {}},
         "lowStock": [],
         "receivables": {"orders": 0, "amount": "0.00"},

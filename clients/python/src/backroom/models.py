@@ -7,7 +7,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import NotRequired, Required, TypedDict
 
 Amount: TypeAlias = "Decimal | float | str"
 Balance: TypeAlias = Literal["due", "owed"]
@@ -107,6 +107,13 @@ ProductStatus: TypeAlias = Literal["ACTIVE", "DRAFT", "ARCHIVED"]
 
 RefundStatus: TypeAlias = Literal["NONE", "PARTIAL", "FULL"]
 """How much of the money was given back."""
+
+ReportBy: TypeAlias = Literal["day", "product", "source", "salesRep", "paymentMethod"]
+"""What each row of a report is of."""
+
+ReportType: TypeAlias = Literal["sales", "money", "tax"]
+"""sales: by the date of the order. money: by the day a payment or a refund was recorded. tax:
+charged by the date of the order, refunded by the day of the refund."""
 
 Role: TypeAlias = Literal["READER", "STAFF", "ADMIN", "OWNER"]
 """The rights of a key. Each role includes those before it; READER only reads."""
@@ -655,6 +662,17 @@ class CreateProduct(TypedDict):
     """Its part of a web address, such as blue-shirt."""
     variants: NotRequired[list[CreateVariant] | None]
     """Variants; there is at least one."""
+
+
+CreateReport = TypedDict(
+    "CreateReport",
+    {
+        "type": "Required[ReportType]",
+        "by": "NotRequired[ReportBy]",
+        "from": "Required[str]",
+        "to": "Required[str]",
+    },
+)
 
 
 class CreateVariant(TypedDict):
@@ -1450,7 +1468,7 @@ class Job(TypedDict):
     id: str
     """Identifier."""
     type: str
-    """bulk_edit, export, undo, customer_merge, customer_erasure or reindex."""
+    """bulk_edit, export, report, undo, customer_merge, customer_erasure or reindex."""
     status: JobStatus
     """Its state."""
     dryRun: bool
@@ -1488,9 +1506,9 @@ class Job(TypedDict):
     preview: list[dict[str, Any]]
     """Of a dry run: the first 100 records as `{id, before, after}`"""
     downloadUrl: str | None
-    """Of an export: its file; expires after an hour"""
+    """Of an export or a report: its file; expires after an hour"""
     bytes: int | None
-    """Of an export: the size of its file"""
+    """Of an export or a report: its file's size"""
     touched: NotRequired[dict[str, int]]
     """Of an erasure: how many of each were changed"""
 
@@ -1529,12 +1547,12 @@ class JobRecordError(TypedDict):
 
 
 class JobSummary(TypedDict):
-    """A job that changes, exports or reindexes records of the shop."""
+    """A job that changes, exports, adds up or reindexes records of the shop."""
 
     id: str
     """Identifier."""
     type: str
-    """bulk_edit, export, undo, customer_merge, customer_erasure or reindex."""
+    """bulk_edit, export, report, undo, customer_merge, customer_erasure or reindex."""
     status: JobStatus
     """Its state."""
     dryRun: bool
@@ -1700,6 +1718,15 @@ class Merge(TypedDict):
 
     into: str
     """Id of the customer to keep"""
+
+
+class MethodMoney(TypedDict):
+    """Money of one method of payment."""
+
+    method: str
+    """Such as CASH or CARD_TERMINAL."""
+    amount: str
+    """Payments less refunds and voids; a decimal amount."""
 
 
 class MovedStock(TypedDict):
@@ -2550,6 +2577,136 @@ class RefundedLine(TypedDict):
     """Pieces that returned to the stock."""
 
 
+class Report(TypedDict):
+    """What a report added up."""
+
+    columns: list[str]
+    """The names of its sums."""
+    rows: list[ReportRow]
+    """Days in their order, others with the most net first; at most 1000."""
+    totals: ReportSums
+    """Of all rows, also of those that are not shown."""
+    truncated: bool
+    """Whether rows are not shown."""
+
+
+class ReportJob(TypedDict):
+    """A job that adds up a report."""
+
+    id: str
+    """Identifier."""
+    type: str
+    """bulk_edit, export, report, undo, customer_merge, customer_erasure or reindex."""
+    status: JobStatus
+    """Its state."""
+    dryRun: bool
+    """Whether it only reports what would happen."""
+    total: int | None
+    """All records; null until they were counted"""
+    processed: int
+    """How many were worked on."""
+    created: int
+    """How many were created."""
+    updated: int
+    """How many were updated."""
+    deleted: int
+    """How many were deleted."""
+    unchanged: int
+    """How many needed no change."""
+    failed: int
+    """How many failed."""
+    progress: int
+    """Percent"""
+    error: JobError | None
+    """Why it failed; null: it did not."""
+    createdAt: str
+    """When it was created."""
+    startedAt: str | None
+    """When it began; null: it has not."""
+    completedAt: str | None
+    """When it ended; null: it has not."""
+    createdBy: str
+    """Name of the API key that requested it"""
+    about: dict[str, Any]
+    """The request"""
+    errors: list[JobRecordError]
+    """The first 100"""
+    preview: list[dict[str, Any]]
+    """Of a dry run: the first 100 records as `{id, before, after}`"""
+    downloadUrl: str | None
+    """Of an export or a report: its file; expires after an hour"""
+    bytes: int | None
+    """Of an export or a report: its file's size"""
+    touched: NotRequired[dict[str, int]]
+    """Of an erasure: how many of each were changed"""
+    report: Report | None
+    """What it added up; null: it is not complete."""
+
+
+class ReportRow(TypedDict):
+    """The sums of one day, product, source, sales rep or payment method."""
+
+    orders: NotRequired[int]
+    """Sales: orders that were not cancelled."""
+    pieces: NotRequired[int]
+    """Sales: pieces of their lines."""
+    gross: NotRequired[str]
+    """Sales: quantity times price of the lines."""
+    discounts: NotRequired[str]
+    """Sales: of lines and of orders."""
+    refunds: NotRequired[str]
+    """Sales: what refunds took off the price of the goods. Money: what was refunded."""
+    net: NotRequired[str]
+    """Sales: gross less discounts and refunds. Money: payments less refunds and voids. Tax:
+    charged less refunded."""
+    tax: NotRequired[str]
+    """Sales: tax of the orders, as charged."""
+    shipping: NotRequired[str]
+    """Sales: shipping of the orders, as charged."""
+    payments: NotRequired[str]
+    """Money: payments that were recorded."""
+    voids: NotRequired[str]
+    """Money: payments that were voided."""
+    charged: NotRequired[str]
+    """Tax: of orders that were not cancelled."""
+    refunded: NotRequired[str]
+    """Tax: the part of refunds."""
+    key: str | None
+    """The day, id or name; null: those without one."""
+    label: str | None
+    """What people call it."""
+
+
+class ReportSums(TypedDict):
+    """Sums of a report: those of its type. Amounts are decimals as text."""
+
+    orders: NotRequired[int]
+    """Sales: orders that were not cancelled."""
+    pieces: NotRequired[int]
+    """Sales: pieces of their lines."""
+    gross: NotRequired[str]
+    """Sales: quantity times price of the lines."""
+    discounts: NotRequired[str]
+    """Sales: of lines and of orders."""
+    refunds: NotRequired[str]
+    """Sales: what refunds took off the price of the goods. Money: what was refunded."""
+    net: NotRequired[str]
+    """Sales: gross less discounts and refunds. Money: payments less refunds and voids. Tax:
+    charged less refunded."""
+    tax: NotRequired[str]
+    """Sales: tax of the orders, as charged."""
+    shipping: NotRequired[str]
+    """Sales: shipping of the orders, as charged."""
+    payments: NotRequired[str]
+    """Money: payments that were recorded."""
+    voids: NotRequired[str]
+    """Money: payments that were voided."""
+    charged: NotRequired[str]
+    """Tax: of orders that were not cancelled."""
+    refunded: NotRequired[str]
+    """Tax: the part of refunds."""
+
+
 class RestockedVariant(TypedDict):
     """Pieces that return to the stock."""
 
@@ -2571,6 +2728,8 @@ class Sales(TypedDict):
 
     orders: int
     """How many orders."""
+    paid: int
+    """How many of them have something paid."""
     revenue: str
     """What was paid of it; a decimal amount."""
 
@@ -2578,12 +2737,14 @@ class Sales(TypedDict):
 class SalesDay(TypedDict):
     """What was sold on one day."""
 
-    date: str
-    """The day, in the shop's time zone."""
     orders: int
     """How many orders."""
+    paid: int
+    """How many of them have something paid."""
     revenue: str
     """What was paid of it; a decimal amount."""
+    date: str
+    """The day, in the shop's time zone."""
 
 
 class SavedMapping(TypedDict):
@@ -2651,6 +2812,8 @@ class ShopSummary(TypedDict):
     """Orders that are neither delivered, cancelled nor refunded."""
     receivables: Receivables
     """What customers have still to pay."""
+    moneyToday: list[MethodMoney] | None
+    """What was recorded today; null: in more than 1,000 transactions."""
     lowStock: list[LowStockVariant]
     """Variants whose stock is below the threshold, the most recent first."""
 
@@ -2772,6 +2935,8 @@ class Transaction(TypedDict):
     """When it was recorded."""
     receivedAt: str | None
     """When the money of a payment came."""
+    tax: str
+    """The tax in a refund, negative, unless the order is cancelled."""
     by: str
     """The name of the API key."""
 

@@ -27,6 +27,7 @@ from backroom.models import (
     CreateOrder,
     CreateProduct,
     CreateProducts,
+    CreateReport,
     CreateWebhook,
     Customer,
     CustomerChange,
@@ -75,6 +76,7 @@ from backroom.models import (
     RefundInput,
     RefundPreview,
     RefundStatus,
+    ReportJob,
     RotateSecret,
     SavedMapping,
     SavedMappingList,
@@ -472,7 +474,8 @@ class Operations:
     ) -> JobList:
         """List jobs.
 
-        Imports, exports, bulk edits, undos, merges, erasures and reindexings, newest first.
+        Imports, exports, reports, bulk edits, undos, merges, erasures and reindexings, the
+        newest first.
 
         `GET /api/admin/jobs`, from the role READER on.
         """
@@ -497,27 +500,28 @@ class Operations:
             by_cursor=True,
         )
 
-    def get_job(self, id: str, *, timeout: float | None = None) -> ImportJob | Job:
+    def get_job(self, id: str, *, timeout: float | None = None) -> ImportJob | ReportJob | Job:
         """Get a job.
 
         Its progress, and the first 100 errors; an import's report has all. A Reader gets no
-        preview and no `downloadUrl`, because what products cost may be in them.
+        preview and no `downloadUrl`, because what products cost may be in them; but those of a
+        report.
 
         `GET /api/admin/jobs/{id}`, from the role READER on.
         """
-        answer: ImportJob | Job = self._transport.call(
+        answer: ImportJob | ReportJob | Job = self._transport.call(
             "GET", "/api/admin/jobs/{}", (id,), timeout=timeout
         )
         return answer
 
-    def cancel_job(self, id: str, *, timeout: float | None = None) -> ImportJob | Job:
+    def cancel_job(self, id: str, *, timeout: float | None = None) -> ImportJob | ReportJob | Job:
         """Cancel a job.
 
         No more work is started; records that were written stay, and are counted.
 
         `POST /api/admin/jobs/{id}/cancel`, from the role STAFF on.
         """
-        answer: ImportJob | Job = self._transport.call(
+        answer: ImportJob | ReportJob | Job = self._transport.call(
             "POST", "/api/admin/jobs/{}/cancel", (id,), timeout=timeout
         )
         return answer
@@ -1378,6 +1382,28 @@ class Operations:
             "POST",
             "/api/admin/products/{}/stock",
             (id,),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
+        )
+        return answer
+
+    def start_report(
+        self, body: CreateReport, *, idempotency_key: str = AUTOMATIC, timeout: float | None = None
+    ) -> StartedJob:
+        """Report sales, money or tax of a period.
+
+        Adds up the orders or the transactions of some days of the shop. The job has `report`
+        when it is COMPLETED, and `downloadUrl`, a CSV with up to 10,000 rows. Sales are by the
+        date of the order, money by the day on which a payment or a refund was recorded; by
+        product, an order counts at each of its products.
+
+        `POST /api/admin/reports`, from the role READER on.
+        """
+        answer: StartedJob = self._transport.call(
+            "POST",
+            "/api/admin/reports",
+            (),
             body=body,
             headers={"Idempotency-Key": idempotency_key},
             timeout=timeout,

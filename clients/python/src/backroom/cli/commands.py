@@ -48,6 +48,7 @@ from backroom.models import (
     CreateExport,
     CreateImportUpload,
     CreateOrder,
+    CreateReport,
     CreateWebhook,
     EventKind,
     ExportColumns,
@@ -57,6 +58,8 @@ from backroom.models import (
     ImportMode,
     OrderChange,
     Product,
+    ReportBy,
+    ReportType,
 )
 from backroom.settings import NotSignedIn
 from backroom.shared import is_address
@@ -306,6 +309,44 @@ def export(
         raise typer.Exit(INCOMPLETE)
     if not as_json:
         shown.note(f"{job['processed']} {what} in {target}")
+
+
+@app.command()
+def report(
+    *,
+    kind: Annotated[ReportType, typer.Argument()],
+    first: Annotated[str, typer.Option("--from", metavar="DAY", help="Such as 2026-11-01.")],
+    last: Annotated[str, typer.Option("--to", metavar="DAY", help="The last day.")],
+    by: Annotated[ReportBy, typer.Option(help="What each row is of.")] = "day",
+    to: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write a CSV instead of a table.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Add up the sales, the money or the tax of a period."""
+    asked: CreateReport = {"type": kind, "by": by, "from": first, "to": last}
+    with base.shop() as shop:
+        job = _waited(shop, shop.start_report(asked)["jobId"], "Adding up", quiet=as_json)
+        if to and job["status"] == "COMPLETED":
+            shop.download(job["downloadUrl"], to)
+    if as_json:
+        shown.document(job)
+    elif job["status"] != "COMPLETED":
+        shown.job(job)
+    elif to:
+        shown.note(f"{kind} by {by} in {to}")
+    else:
+        found = job["report"]
+        names = found["columns"]
+        rows = [*found["rows"], {**found["totals"], "label": "total"}]
+        shown.table(
+            (by, *(f"{name}>" for name in names)),
+            ([row["label"] or "-", *(row[name] for name in names)] for row in rows),
+        )
+        if found["truncated"]:
+            shown.note("Not all rows are shown: -o writes all.", "yellow")
+    if job["status"] != "COMPLETED":
+        raise typer.Exit(INCOMPLETE)
 
 
 def _pairs(given: list[str]) -> dict[str, Any]:

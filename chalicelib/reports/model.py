@@ -1,0 +1,83 @@
+"""What clients ask a report for."""
+
+from datetime import date
+from typing import Annotated, Final
+
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
+
+from chalicelib.exports.model import ExportType
+from chalicelib.schemas import Choice, NullIsAbsent, about
+from chalicelib.values import timezone
+
+MOST_DAYS: Final = 366
+MOST_ROWS: Final = 1_000  # of an answer
+MOST_KEPT: Final = 10_000  # rows while a report adds up, and of its file
+
+
+class ReportType(Choice):
+    """sales: by the date of the order. money: by the day a payment or a refund was recorded. tax:
+    charged by the date of the order, refunded by the day of the refund."""
+
+    SALES = "sales"
+    MONEY = "money"
+    TAX = "tax"
+
+
+class ReportBy(Choice):
+    """What each row of a report is of."""
+
+    DAY = "day"
+    PRODUCT = "product"
+    SOURCE = "source"
+    SALES_REP = "salesRep"
+    PAYMENT_METHOD = "paymentMethod"
+
+
+_BY: Final = {
+    ReportType.SALES: frozenset(ReportBy),
+    ReportType.MONEY: frozenset({ReportBy.DAY, ReportBy.PAYMENT_METHOD}),
+    ReportType.TAX: frozenset({ReportBy.DAY}),
+}
+# Which lists each adds up, and the filters besides the period.
+READS: Final[dict[str, tuple[tuple[str, dict[str, object]], ...]]] = {
+    ReportType.SALES: ((ExportType.ORDERS, {}),),
+    ReportType.MONEY: ((ExportType.TRANSACTIONS, {}),),
+    ReportType.TAX: ((ExportType.ORDERS, {}), (ExportType.TRANSACTIONS, {"kind": "REFUND"})),
+}
+
+
+def _day(value: object) -> date:
+    try:
+        day = date.fromisoformat(value if isinstance(value, str) else "")
+        timezone.period(day.isoformat(), day.isoformat())
+    except (ValueError, OverflowError):
+        raise ValueError("must be a day, such as 2026-11-20") from None
+    return day
+
+
+Day = Annotated[date, BeforeValidator(_day)]
+
+
+class NewReport(NullIsAbsent):
+    """What to add up."""
+
+    type: Annotated[ReportType, about("What is added up.")]
+    by: Annotated[ReportBy, about("What each row is of.")] = ReportBy.DAY
+    from_: Annotated[Day, Field(alias="from", description="The first day, of the shop.")]
+    to: Annotated[Day, Field(description=f"The last day; a period has at most {MOST_DAYS}.")]
+
+    @field_validator("to")
+    @classmethod
+    def _in_order(cls, to: date, info: ValidationInfo) -> date:
+        first = info.data.get("from_", to)
+        if not 0 <= (to - first).days < MOST_DAYS:
+            raise ValueError(f"must be from's day, or one of the {MOST_DAYS - 1} days after it")
+        return to
+
+    @field_validator("by")
+    @classmethod
+    def _can_be_by(cls, by: ReportBy, info: ValidationInfo) -> ReportBy:
+        possible = _BY[info.data.get("type", ReportType.SALES)]
+        if by not in possible:
+            raise ValueError(f"must be one of: {', '.join(sorted(possible))}")
+        return by

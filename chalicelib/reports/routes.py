@@ -1,0 +1,29 @@
+"""Reports of a period: a job adds them up."""
+
+from chalice.app import Response
+
+from chalicelib.jobs import store as jobs
+from chalicelib.jobs.model import JobType, StartedJob
+from chalicelib.reports.model import NewReport
+from chalicelib.request import IDEMPOTENT, Role, Routes, body_once, caller
+from chalicelib.request.answer import reply_text
+
+routes = Routes(__name__, "Reports")
+
+
+@routes.post(
+    "/api/admin/reports",
+    "Report sales, money or tax of a period",
+    role=Role.READER,
+    body=NewReport,
+    answers={202: StartedJob},
+    headers=IDEMPOTENT,
+)
+def start() -> Response:
+    """Adds up the orders or the transactions of some days of the shop. The job has `report` when it
+    is COMPLETED, and `downloadUrl`, a CSV with up to 10,000 rows. Sales are by the date of the
+    order, money by the day on which a payment or a refund was recorded; by product, an order counts
+    at each of its products."""
+    asked, once = body_once(NewReport)
+    about = {**asked.model_dump(by_alias=True, mode="json"), "format": "csv"}
+    return reply_text(202, jobs.create(JobType.REPORT, about, caller().name, once=once))

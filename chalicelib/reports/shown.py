@@ -1,0 +1,73 @@
+"""A report as the API shows it."""
+
+from typing import Annotated, Any, NotRequired
+
+from typing_extensions import TypedDict
+
+from chalicelib.exports.shown import download_url
+from chalicelib.jobs.model import Job, ShownJob, show_whole
+from chalicelib.reports import store
+from chalicelib.reports.model import MOST_ROWS
+from chalicelib.schemas import about
+
+
+class ReportSums(TypedDict):
+    """Sums of a report: those of its type. Amounts are decimals as text."""
+
+    orders: NotRequired[Annotated[int, about("Sales: orders that were not cancelled.")]]
+    pieces: NotRequired[Annotated[int, about("Sales: pieces of their lines.")]]
+    gross: NotRequired[Annotated[str, about("Sales: quantity times price of the lines.")]]
+    discounts: NotRequired[Annotated[str, about("Sales: of lines and of orders.")]]
+    refunds: NotRequired[
+        Annotated[
+            str,
+            about("Sales: what refunds took off the price of the goods. Money: what was refunded."),
+        ]
+    ]
+    net: NotRequired[
+        Annotated[
+            str,
+            about(
+                "Sales: gross less discounts and refunds. Money: payments less refunds and voids."
+                " Tax: charged less refunded."
+            ),
+        ]
+    ]
+    tax: NotRequired[Annotated[str, about("Sales: tax of the orders, as charged.")]]
+    shipping: NotRequired[Annotated[str, about("Sales: shipping of the orders, as charged.")]]
+    payments: NotRequired[Annotated[str, about("Money: payments that were recorded.")]]
+    voids: NotRequired[Annotated[str, about("Money: payments that were voided.")]]
+    charged: NotRequired[Annotated[str, about("Tax: of orders that were not cancelled.")]]
+    refunded: NotRequired[Annotated[str, about("Tax: the part of refunds.")]]
+
+
+class ReportRow(ReportSums):
+    """The sums of one day, product, source, sales rep or payment method."""
+
+    key: Annotated[str | None, about("The day, id or name; null: those without one.")]
+    label: Annotated[str | None, about("What people call it.")]
+
+
+class Report(TypedDict):
+    """What a report added up."""
+
+    columns: Annotated[list[str], about("The names of its sums.")]
+    rows: Annotated[
+        list[ReportRow],
+        about(f"Days in their order, others with the most net first; at most {MOST_ROWS}."),
+    ]
+    totals: Annotated[ReportSums, about("Of all rows, also of those that are not shown.")]
+    truncated: Annotated[bool, about("Whether rows are not shown.")]
+
+
+class ShownReportJob(ShownJob):
+    """A job that adds up a report."""
+
+    report: Annotated[Report | None, about("What it added up; null: it is not complete.")]
+
+
+def show_report(job: Job) -> dict[str, Any]:
+    """The shape of ShownReportJob."""
+    is_complete = "bytes" in job.fields
+    shown = show_whole(job, [], download_url(job) if is_complete else None)
+    return {**shown, "report": store.ended(job) if is_complete else None}

@@ -1,0 +1,86 @@
+"""What a report has added up, in S3: `exports/<job>.<number>.json` after a step, and when it has
+ended the rows as `exports/<job>.json` and `exports/<job>.csv`. They expire as exports do.
+
+A step writes under a number of its own: a worker with the same step replaces nothing that counts.
+"""
+
+import json
+from decimal import Decimal
+from typing import Any, Final
+
+from chalicelib import aws, settings
+from chalicelib.exports.shown import table
+from chalicelib.jobs.model import Job
+from chalicelib.reports.model import MOST_ROWS
+from chalicelib.reports.sums import COLUMNS, COUNTS, Sums
+from chalicelib.values import money
+
+_CSV: Final = "text/csv; charset=utf-8"
+
+
+def read(job: Job, number: int | None) -> Sums:
+    """What the steps until one with this number added up; nothing before the first."""
+    columns = COLUMNS[job.asked["type"]]
+    if number is None:
+        return Sums(columns)
+    kept = json.loads(_get(job, f"{number}.json"))
+    rows = {key: _decimals(values) for key, values in kept.pop("rows").items()}
+    return Sums(columns, _decimals(kept.pop("totals")), rows, **kept)
+
+
+def write(job: Job, number: int, sums: Sums) -> None:
+    kept = {"totals": sums.totals, "rows": sums.rows, "labels": sums.labels}
+    _put(job, f"{number}.json", json.dumps({**kept, "left_out": sums.left_out}, default=str))
+
+
+def _decimals(values: dict[str, str]) -> dict[str, Decimal]:
+    return {name: Decimal(value) for name, value in values.items()}
+
+
+def end(job: Job, sums: Sums) -> int:
+    """Writes the rows of a report that is complete; the size of its CSV. Repeating it changes
+    nothing."""
+    keys = sums.ordered(job.asked["by"])
+    rows = [_row(sums, key, sums.rows[key]) for key in keys[:MOST_ROWS]]
+    truncated = sums.left_out or len(rows) < len(keys)
+    totals = _rendered(sums, sums.totals)
+    report = {"columns": sums.columns, "rows": rows, "totals": totals, "truncated": truncated}
+    _put(job, "json", json.dumps(report, ensure_ascii=False))
+    header = [job.asked["by"], "label", *sums.columns]
+    lines = (
+        [key, sums.labels[key], *map(Decimal, map(str, _rendered(sums, sums.rows[key]).values()))]
+        for key in keys
+    )
+    return _put(job, "csv", table(header, lines), _CSV)
+
+
+def _row(sums: Sums, key: str, values: dict[str, Decimal]) -> dict[str, Any]:
+    return {"key": key or None, "label": sums.labels[key] or None, **_rendered(sums, values)}
+
+
+def _rendered(sums: Sums, values: dict[str, Decimal]) -> dict[str, int | str]:
+    return {
+        name: int(values.get(name, 0)) if name in COUNTS else money.render(values.get(name, _ZERO))
+        for name in sums.columns
+    }
+
+
+_ZERO: Final = Decimal(0)
+
+
+def ended(job: Job) -> Any:
+    """The shape of Report."""
+    return json.loads(_get(job, "json"))
+
+
+def _get(job: Job, name: str) -> bytes:
+    key = f"exports/{job.id}.{name}"
+    found: bytes = aws.client("s3").get_object(Bucket=settings.bucket(), Key=key)["Body"].read()
+    return found
+
+
+def _put(job: Job, name: str, data: str | bytes, kind: str = "application/json") -> int:
+    data = data.encode() if isinstance(data, str) else data
+    key = f"exports/{job.id}.{name}"
+    aws.client("s3").put_object(Bucket=settings.bucket(), Key=key, Body=data, ContentType=kind)
+    return len(data)

@@ -1,0 +1,207 @@
+"""What an order or a transaction adds to a report: pure functions (docs/orders.md#reports).
+
+All are sums of what the records say, in Decimals. By product, what an order has as a whole is
+shared out to its lines so that all shares together are exactly the whole.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Final
+
+from chalicelib.orders.model import Order, OrderStatus, PaymentStatus
+from chalicelib.reports.model import MOST_KEPT, ReportBy, ReportType
+from chalicelib.values import clock, money, timezone
+
+Values = Mapping[str, Decimal]
+
+COUNTS: Final = frozenset({"orders", "pieces"})
+COLUMNS: Final[dict[str, tuple[str, ...]]] = {
+    ReportType.SALES: (
+        *("orders", "pieces", "gross", "discounts", "refunds", "net", "tax", "shipping"),
+    ),
+    ReportType.MONEY: ("payments", "refunds", "voids", "net"),
+    ReportType.TAX: ("charged", "refunded", "net"),
+}
+_FACETS: Final = {
+    ReportBy.SOURCE: "source",
+    ReportBy.SALES_REP: "salesRepId",
+    ReportBy.PAYMENT_METHOD: "paymentMethod",
+}
+_KINDS: Final = {"PAYMENT": "payments", "REFUND": "refunds", "VOID": "voids"}
+_NOTHING: Final = Decimal(0)
+
+
+@dataclass
+class Sums:
+    """Rows by key, each with its label; "" is what has no value."""
+
+    columns: Sequence[str]
+    totals: dict[str, Decimal] = field(default_factory=dict)
+    rows: dict[str, dict[str, Decimal]] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
+    left_out: bool = False
+
+    def add(self, parts: Mapping[str, Values], whole: Values, labels: Mapping[str, str]) -> None:
+        _add(self.totals, whole)
+        for key, values in parts.items():
+            if key not in self.rows and len(self.rows) >= MOST_KEPT:
+                self.left_out = True
+                continue
+            _add(self.rows.setdefault(key, {}), values)
+            self.labels.setdefault(key, labels.get(key, key))
+
+    def ordered(self, by: str) -> list[str]:
+        """The keys of the rows: days in their order, others with the most net first."""
+        if by == ReportBy.DAY:
+            return sorted(self.rows)
+        return sorted(self.rows, key=lambda key: (-self.rows[key]["net"], key))
+
+
+def _add(to: dict[str, Decimal], values: Values) -> None:
+    for name, value in values.items():
+        to[name] = to.get(name, _NOTHING) + value
+
+
+def of_order(sums: Sums, kind: str, by: str, order: Order) -> None:
+    """Adds what an order has on the day of its date."""
+    if kind == ReportType.TAX:
+        charged = _charged(order)
+        whole = {"charged": charged, "refunded": _NOTHING, "net": charged}
+        sums.add({_day(order.fields["orderDate"]): whole}, whole, {})
+        return
+    whole = sold(order)
+    if not whole["orders"] and not whole["net"]:
+        return
+    labels: dict[str, str] = {}
+    if by == ReportBy.PRODUCT:
+        lines = order.fields["lineItems"]
+        labels = {line["productId"] or "": line["title"] for line in lines}
+        parts: Mapping[str, Values] = _by_product(order, whole)
+    elif by == ReportBy.DAY:
+        parts = {_day(order.fields["orderDate"]): whole}
+    else:
+        parts = {order.fields[_FACETS[ReportBy(by)]] or "": whole}
+    sums.add(parts, whole, labels)
+
+
+def of_transaction(sums: Sums, kind: str, by: str, fields: Mapping[str, Any]) -> None:
+    """Adds what a transaction has on its day."""
+    if kind == ReportType.TAX:
+        refunded = -Decimal(fields["tax"])
+        whole = {"charged": _NOTHING, "refunded": refunded, "net": -refunded}
+    else:
+        amount = Decimal(fields["amount"])
+        whole = dict.fromkeys(_KINDS.values(), _NOTHING)
+        whole |= {_KINDS[fields["kind"]]: abs(amount), "net": amount}
+    key = _day(fields["at"]) if by == ReportBy.DAY else fields["method"]
+    sums.add({key: whole}, whole, {})
+
+
+def _day(at: str) -> str:
+    return timezone.day(clock.parse(at)).isoformat()
+
+
+def _charged(order: Order) -> Decimal:
+    """The tax of an order. One that was only said to be refunded never had any."""
+    refunded = order.payment_status is PaymentStatus.REFUNDED and not order.fields["refunds"]
+    if order.status is OrderStatus.CANCELLED or refunded:
+        return _NOTHING
+    return Decimal(order.fields["tax"])
+
+
+def sold(order: Order) -> dict[str, Decimal]:
+    """What an order adds to sales. A cancelled one: what is kept of a deposit."""
+    fields = order.fields
+    if order.status is OrderStatus.CANCELLED:
+        nothing = dict.fromkeys(COLUMNS[ReportType.SALES], _NOTHING)
+        return nothing | {"net": Decimal(fields["retained"] or 0)}
+    lines = fields["lineItems"]
+    tax, shipping = Decimal(fields["tax"]), Decimal(fields["shipping"])
+    goods = Decimal(fields["total"]) - tax - shipping
+    refunds = _refunded(order, goods)
+    return {
+        "orders": Decimal(1),
+        "pieces": _sum(Decimal(line["quantity"]) for line in lines),
+        "gross": _sum(map(_gross, lines)),
+        "discounts": _sum(map(_off, (fields, *lines))),
+        "refunds": refunds,
+        "net": goods - refunds,
+        "tax": tax,
+        "shipping": shipping,
+    }
+
+
+def _gross(line: Mapping[str, Any]) -> Decimal:
+    return Decimal(line["price"]) * int(line["quantity"])
+
+
+def _off(part: Mapping[str, Any]) -> Decimal:
+    """The discount of an order or of a line."""
+    return Decimal(part["discount"]["amount"]) if part["discount"] else _NOTHING
+
+
+def _refunded(order: Order, goods: Decimal) -> Decimal:
+    """What refunds took off the price of the goods: without tax and shipping."""
+    if order.payment_status is PaymentStatus.REFUNDED:
+        return goods
+    left = Decimal(order.fields["amountCredited"])
+    refunds = order.fields["refunds"]
+    left -= min(left, _sum(Decimal(line["tax"]) for one in refunds for line in one["lines"]))
+    return left - min(left, _sum(Decimal(one["shipping"]) for one in refunds))
+
+
+def _by_product(order: Order, whole: Values) -> dict[str, dict[str, Decimal]]:
+    """The parts of an order by product; custom lines are "". What was refunded of a line is its
+    own; the rest is shared out by what the lines cost, as discount, tax and shipping are."""
+    lines = order.fields["lineItems"]
+    costs = [Decimal(line["total"]) for line in lines]
+    sells = whole["orders"]  # 0: it is cancelled, and only keeps some money
+    own = [sells * _refunded_of(order, line["id"]) for line in lines]
+    goods = shared(whole["net"] + whole["refunds"], costs)
+    left = [one - less for one, less in zip(goods, own, strict=True)]
+    rest = shared(whole["refunds"] - _sum(own), left)
+    discounts = shared(sells * _off(order.fields), costs)
+    tax, shipping = (shared(whole[name], costs) for name in ("tax", "shipping"))
+    rows: dict[str, dict[str, Decimal]] = {}
+    for place, line in enumerate(lines):
+        refunds = own[place] + rest[place]
+        part = {
+            "pieces": sells * int(line["quantity"]),
+            "gross": sells * _gross(line),
+            "discounts": sells * _off(line) + discounts[place],
+            "refunds": refunds,
+            "net": goods[place] - refunds,
+            "tax": tax[place],
+            "shipping": shipping[place],
+        }
+        _add(rows.setdefault(line["productId"] or "", {"orders": sells}), part)
+    return rows
+
+
+def _refunded_of(order: Order, line_id: str) -> Decimal:
+    """What refunds named of a line, without its tax."""
+    parts = (line for one in order.fields["refunds"] for line in one["lines"])
+    return _sum(
+        Decimal(part["amount"]) - Decimal(part["tax"])
+        for part in parts
+        if part["lineItemId"] == line_id
+    )
+
+
+def shared(amount: Decimal, weights: Sequence[Decimal]) -> list[Decimal]:
+    """The amount in parts by weight. Each is rounded from the beginning on, less the parts before
+    it; the last takes the rest, so that all are exactly the amount."""
+    whole, until, done = Fraction(_sum(weights)), Fraction(0), _NOTHING
+    parts: list[Decimal] = []
+    for weight in weights[:-1]:
+        until += Fraction(weight)
+        share = Fraction(amount) * until / whole if whole else Fraction(0)
+        parts.append(money.rounded(share) - done)
+        done += parts[-1]
+    return [*parts, amount - done]
+
+
+def _sum(amounts: Iterable[Decimal]) -> Decimal:
+    return sum(amounts, _NOTHING)

@@ -1,0 +1,393 @@
+"""POST /api/admin/reports: exactly what the exports of the same period add up to."""
+
+import csv
+import io
+import json
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from chalicelib import aws
+from chalicelib import settings as environment
+from chalicelib.values import clock
+from tests.orders.build import ORDERS, line, moved, placed, variant
+from tests.orders.test_payments import pay, refund, void
+from tests.support.job_desk import JobDesk
+
+REPORTS = "/api/admin/reports"
+ZONE = ZoneInfo("America/New_York")  # its clocks change on 2026-03-08 and on 2026-11-01
+WHOLE = {"from": "2026-02-25", "to": "2026-11-10"}
+SUMS = ("orders", "pieces", "gross", "discounts", "refunds", "net", "tax", "shipping")
+
+Sums = dict[str, Decimal]
+
+
+def reported(jobs: JobDesk, kind: str, by: str = "day", **period: str) -> Any:
+    job = jobs.done(REPORTS, {"type": kind, "by": by, **(period or WHOLE)})
+    assert job["status"] == "COMPLETED" and job["processed"] == job["total"], job
+    return job["report"]
+
+
+def exported(jobs: JobDesk, kind: str) -> list[dict[str, Any]]:
+    """The records of the period, as an export has them."""
+    asked = {"type": kind, "format": "jsonl", "filters": WHOLE}
+    job = jobs.done("/api/admin/exports", asked)
+    return [json.loads(line) for line in file_of(job, "jsonl").splitlines()]
+
+
+def file_of(job: Any, ending: str) -> str:
+    key = f"exports/{job['id']}.{ending}"
+    found = aws.client("s3").get_object(Bucket=environment.bucket(), Key=key)["Body"].read()
+    assert len(found) == job["bytes"]
+    return str(found.decode())
+
+
+def at(monkeypatch: pytest.MonkeyPatch, moment: datetime) -> None:
+    monkeypatch.setattr(clock, "now", lambda: moment)
+
+
+# --- Months of a shop -----------------------------------------------------------------------------
+
+
+class Trade:
+    """Orders of some products, and what happens to them, by chance."""
+
+    def __init__(self, jobs: JobDesk, chance: random.Random) -> None:
+        self.shop, self.chance = jobs.shop, chance
+        self.products = [
+            variant(self.shop, name=f"Vase {n}", price=f"{n}.{n}7") for n in range(1, 7)
+        ]
+        self.orders: list[Any] = []
+        self.done: dict[str, int] = defaultdict(int)
+
+    def next(self) -> None:
+        acts: list[Callable[[Any], Any]] = [self.pays] * 6 + [self.refunds] * 5
+        acts += [self.voids] * 4 + [self.gives_all_back] * 3 + [self.edits] * 2 + [self.cancels]
+        if len(self.orders) < 5 or self.chance.random() < 0.35:
+            self.orders.append(self.sells())
+            return
+        act = self.chance.choice(acts)
+        order = self.shop.get(f"{ORDERS}/{self.chance.choice(self.orders)['id']}").json
+        answer = act(order)
+        if answer is not None and answer.status < 300:
+            self.done[act.__name__] += 1
+
+    def sells(self) -> Any:
+        chance = self.chance
+        chosen = chance.sample(self.products, chance.randint(1, 3))
+        lines = [line(id, chance.randint(1, 4)) for id in chosen]
+        if chance.random() < 0.3:
+            lines.append({"title": "Engraving", "price": "9.99", "quantity": 1})
+        if chance.random() < 0.4:
+            lines[0]["discount"] = {"percent": 12.5}
+        more: dict[str, Any] = {"source": chance.choice(["IN_PERSON", "WEBSITE", "FAIR"])}
+        more["salesRepId"] = chance.choice([None, "emp_ann", "emp_ben"])
+        more["paymentMethod"] = chance.choice([None, "CASH", "CARD"])
+        more |= {"shipping": "4.90"} if chance.random() < 0.3 else {}
+        more |= {"tax": f"{chance.randint(0, 300) / 100:.2f}"} if chance.random() < 0.7 else {}
+        more |= {"discount": {"percent": 5}} if chance.random() < 0.3 else {}
+        return placed(self.shop, *lines, **more)
+
+    def pays(self, order: Any) -> Any:
+        due = Decimal(order["balanceDue"])
+        amount = due if self.chance.random() < 0.6 else (due / 3).quantize(Decimal("0.01"))
+        return pay(self.shop, order, str(amount), method=self.chance.choice(["CASH", "CARD"]))
+
+    def refunds(self, order: Any) -> Any:
+        if self.chance.random() < 0.3:
+            return refund(self.shop, order, amount="1.11", method="CASH")
+        one = self.chance.choice(order["lineItems"])
+        shipping = order["shipping"] if self.chance.random() < 0.2 else "0"
+        lines = [{"lineItemId": one["id"], "quantity": 1}]
+        return refund(self.shop, order, lines=lines, shipping=shipping, method="CARD")
+
+    def edits(self, order: Any) -> Any:
+        change = [{"lineItemId": order["lineItems"][0]["id"], "quantity": 5}]
+        sent = {"change": change, "reason": "One more", "tax": order["tax"]}
+        return self.shop.post(f"{ORDERS}/{order['id']}/edit", sent)
+
+    def voids(self, order: Any) -> Any:
+        return void(self.shop, order, order["payments"][0]) if order["payments"] else None
+
+    def cancels(self, order: Any) -> Any:
+        paid = Decimal(order["amountPaid"]) - Decimal(order["amountRefunded"])
+        kept = str((paid / 2).quantize(Decimal("0.01"))) if paid else None
+        sent = {"status": "CANCELLED", "retained": kept}
+        return self.shop.patch(f"{ORDERS}/{order['id']}", sent)
+
+    def gives_all_back(self, order: Any) -> Any:
+        return self.shop.patch(f"{ORDERS}/{order['id']}", {"paymentStatus": "REFUNDED"})
+
+
+# --- The test's own calculation -------------------------------------------------------------------
+
+
+def day_of(moment: str) -> str:
+    return datetime.fromisoformat(moment).astimezone(ZONE).date().isoformat()
+
+
+def sales_of(order: Any) -> Sums:
+    """What an exported order adds to sales."""
+    amount = {name: Decimal(order[name]) for name in ("total", "tax", "shipping")}
+    lines = order["lineItems"]
+    taken_off = [one["discount"]["amount"] for one in (order, *lines) if one["discount"]]
+    goods = amount["total"] - amount["tax"] - amount["shipping"]
+    back = Decimal(order["amountCredited"])
+    for parts in ([p["tax"] for r in order["refunds"] for p in r["lines"]], order["refunds"]):
+        back -= min(back, sum(Decimal(p if isinstance(p, str) else p["shipping"]) for p in parts))
+    if order["refundStatus"] == "FULL":
+        back = goods
+    if order["status"] == "CANCELLED":
+        return dict.fromkeys(SUMS, Decimal(0)) | {"net": Decimal(order["retained"] or 0)}
+    return {
+        "orders": Decimal(1),
+        "pieces": Decimal(sum(one["quantity"] for one in lines)),
+        "gross": sum((Decimal(one["price"]) * one["quantity"] for one in lines), Decimal(0)),
+        "discounts": sum(map(Decimal, taken_off), Decimal(0)),
+        "refunds": back,
+        "net": goods - back,
+        "tax": amount["tax"],
+        "shipping": amount["shipping"],
+    }
+
+
+def added(parts: Iterable[tuple[str | None, Sums]]) -> dict[str | None, Sums]:
+    """The sums by key, without those of nothing."""
+    found: dict[str | None, Sums] = defaultdict(lambda: defaultdict(Decimal))
+    for key, sums in parts:
+        for name, amount in sums.items() if any(sums.values()) else ():
+            found[key][name] += amount
+    return found
+
+
+def money_of(transaction: Any) -> Sums:
+    column = {"PAYMENT": "payments", "REFUND": "refunds", "VOID": "voids"}[transaction["kind"]]
+    amount = Decimal(transaction["amount"])
+    return dict.fromkeys(("payments", "refunds", "voids"), Decimal(0)) | {
+        column: abs(amount),
+        "net": amount,
+    }
+
+
+def plain(sums: Any) -> Sums:
+    """The sums of a row."""
+    return {name: Decimal(value) for name, value in sums.items() if name not in {"key", "label"}}
+
+
+def rows_of(report: Any) -> dict[str | None, Sums]:
+    rows = {row["key"]: plain(row) for row in report["rows"]}
+    assert not report["truncated"] and len(rows) == len(report["rows"])
+    return rows
+
+
+def assert_same(report: Any, expected: dict[str | None, Sums]) -> None:
+    assert rows_of(report) == {key: dict(sums) for key, sums in expected.items()}
+    assert plain(report["totals"]) == added(("", sums) for sums in expected.values())[""]
+
+
+def test_each_report_is_what_the_exports_add_up_to(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TIMEZONE", ZONE.key)
+    monkeypatch.setattr("chalicelib.reports.work._PAGE", 7)
+    monkeypatch.setattr("chalicelib.reports.work._PAGES", 3)
+    chance = random.Random(39)
+    edges = [datetime(2026, 3, 8, 4, 59, tzinfo=UTC), datetime(2026, 11, 1, 3, 59, tzinfo=UTC)]
+    days = [datetime(2026, 2, 24, tzinfo=UTC) + timedelta(days=n) for n in range(262)]
+    moments = [day + timedelta(minutes=chance.randrange(1440)) for day in days * 2]
+    near = [edge + timedelta(minutes=61 * n) for edge in edges for n in range(26)]
+    trade = Trade(jobs, chance)
+    for moment in sorted(moments + near):
+        at(monkeypatch, moment)
+        trade.next()
+    assert len(trade.orders) > 180 and min(trade.done.values()) >= 8, trade.done
+    assert len(trade.done) == 6, trade.done
+    orders, transactions = exported(jobs, "orders"), exported(jobs, "transactions")
+    assert len({day_of(one["orderDate"]) for one in orders}) > 100
+    sold = [(order, sales_of(order)) for order in orders]
+    keys: dict[str, Callable[[Any], str | None]] = {
+        "day": lambda order: day_of(order["orderDate"]),
+        "source": lambda order: order["source"],
+        "salesRep": lambda order: order["salesRepId"],
+        "paymentMethod": lambda order: order["paymentMethod"],
+    }
+    for by, key in keys.items():
+        assert_same(reported(jobs, "sales", by), added((key(order), sums) for order, sums in sold))
+    moved_money = [(one, money_of(one)) for one in transactions]
+    by_day = added((day_of(one["at"]), sums) for one, sums in moved_money)
+    assert_same(reported(jobs, "money"), by_day)
+    by_method = added((one["method"], sums) for one, sums in moved_money)
+    assert_same(reported(jobs, "money", "paymentMethod"), by_method)
+    zero = Decimal(0)
+    taxes = [(day_of(order["orderDate"]), sums["tax"], zero) for order, sums in sold]
+    taxes += [(day_of(one["at"]), zero, -Decimal(one["tax"])) for one in transactions]
+    parts = ((day, {"charged": a, "refunded": b, "net": a - b}) for day, a, b in taxes)
+    tax = {row["key"]: plain(row) for row in reported(jobs, "tax")["rows"]}
+    assert {day: sums for day, sums in tax.items() if any(sums.values())} == added(parts)
+    _assert_products(reported(jobs, "sales", "product"), orders, sold)
+
+
+def _assert_products(report: Any, orders: Any, sold: Any) -> None:
+    """Rows add up to the totals exactly; each is what its lines have, and its share of the rest."""
+    rows = rows_of(report)
+    totals = added(("", sums) for _, sums in sold)[""]
+    assert plain(report["totals"]) == totals
+    for name in set(SUMS) - {"orders"}:
+        assert sum(row[name] for row in rows.values()) == totals[name], name
+    own: dict[str | None, Sums] = defaultdict(lambda: defaultdict(Decimal))
+    lines = 0
+    for order in orders:
+        if order["status"] == "CANCELLED":
+            continue
+        lines += len(order["lineItems"])
+        for id in {one["productId"] for one in order["lineItems"]}:
+            own[id]["orders"] += 1
+        whole = sum(Decimal(one["total"]) for one in order["lineItems"])
+        for one in order["lineItems"]:
+            own[one["productId"]]["pieces"] += one["quantity"]
+            own[one["productId"]]["gross"] += Decimal(one["price"]) * one["quantity"]
+            own[one["productId"]]["tax"] += Decimal(order["tax"]) * Decimal(one["total"]) / whole
+    assert rows.keys() == own.keys() and {row["label"] for row in report["rows"]} == {
+        *(f"Vase {n}" for n in range(1, 7)),
+        "Engraving",
+    }
+    for key, row in rows.items():
+        for name in ("orders", "pieces", "gross"):
+            assert row[name] == own[key][name], (key, name)
+        assert abs(row["tax"] - own[key]["tax"]) <= lines * Decimal("0.005")
+
+
+def test_a_refund_of_a_line_is_of_its_product(jobs: JobDesk) -> None:
+    ids = [variant(jobs.shop, name=name, price=price) for name, price in (("A", 10), ("B", 20))]
+    order = placed(jobs.shop, line(ids[0], 3), line(ids[1]), tax="5", shipping="4")
+    pay(jobs.shop, order)
+    one = order["lineItems"][0]
+    back = {"lines": [{"lineItemId": one["id"], "quantity": 1}], "shipping": "4"}
+    made = refund(jobs.shop, order, **back).json["refunds"][0]
+    assert (made["amount"], made["lines"][0]["tax"]) == ("15.00", "1.00")
+    today = {"from": order["orderDate"][:10], "to": order["orderDate"][:10]}
+    rows = {row["label"]: row for row in reported(jobs, "sales", "product", **today)["rows"]}
+    assert [rows[name][column] for name in "AB" for column in ("gross", "refunds", "net")] == [
+        *("30.00", "10.00", "20.00"),
+        *("20.00", "0.00", "20.00"),
+    ]
+    assert [rows[name]["tax"] for name in "AB"] == ["3.00", "2.00"]
+    jobs.shop.patch(f"{ORDERS}/{order['id']}", {"paymentStatus": "REFUNDED"})
+    after = reported(jobs, "sales", "product", **today)
+    assert {row["net"] for row in after["rows"]} == {"0.00"}
+    assert reported(jobs, "tax", **today)["totals"] == {
+        "charged": "5.00",
+        "refunded": "5.00",
+        "net": "0.00",
+    }
+
+
+def test_a_refund_in_june_changes_only_the_sales_of_may(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at(monkeypatch, datetime(2026, 5, 12, 9, tzinfo=UTC))
+    order = placed(jobs.shop, line(variant(jobs.shop), price="100"), tax="20")
+    pay(jobs.shop, order, method="CARD")
+    may, june = ({"from": f"2026-0{n}-01", "to": f"2026-0{n}-30"} for n in (5, 6))
+    asked = [("money", "day"), ("money", "paymentMethod"), ("tax", "day")]
+    before = [reported(jobs, kind, by, **may) for kind, by in asked]
+    at(monkeypatch, datetime(2026, 6, 3, 9, tzinfo=UTC))
+    lines = [{"lineItemId": order["lineItems"][0]["id"], "quantity": 1}]
+    assert refund(jobs.shop, order, lines=lines).status == 201
+    assert [reported(jobs, kind, by, **may) for kind, by in asked] == before
+    sales = reported(jobs, "sales", **may)["totals"]
+    assert (sales["gross"], sales["refunds"], sales["net"]) == ("100.00", "100.00", "0.00")
+    assert reported(jobs, "sales", **june)["rows"] == []
+    assert reported(jobs, "tax", **june)["totals"]["net"] == "-20.00"
+    assert reported(jobs, "money", **june)["totals"]["refunds"] == "120.00"
+
+
+def test_a_cancelled_order_counts_what_is_retained(jobs: JobDesk) -> None:
+    order = placed(jobs.shop, line(variant(jobs.shop), price="100"), tax="20")
+    pay(jobs.shop, order, "30")
+    jobs.shop.patch(f"{ORDERS}/{order['id']}", {"status": "CANCELLED", "retained": "12.50"})
+    moved(jobs.shop, placed(jobs.shop), "CANCELLED")
+    today = {"from": order["orderDate"][:10], "to": order["orderDate"][:10]}
+    for by in ("day", "product", "source"):
+        (row,) = reported(jobs, "sales", by, **today)["rows"]
+        assert plain(row) == dict.fromkeys(SUMS, 0) | {"net": Decimal("12.50")}
+    assert reported(jobs, "tax", **today)["totals"]["net"] == "0.00"
+
+
+def test_a_report_has_at_most_a_thousand_rows_and_its_file_all(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chalicelib.reports.store.MOST_ROWS", 2)
+    for n in range(1, 5):
+        placed(jobs.shop, line(variant(jobs.shop, name=f"=P{n}", price=n)))
+    today = clock.iso(clock.now())[:10]
+    asked = {"type": "sales", "by": "product", "from": today, "to": today}
+    job = jobs.done(REPORTS, asked)
+    report = job["report"]
+    assert report["truncated"] and [row["label"] for row in report["rows"]] == ["=P4", "=P3"]
+    assert report["totals"]["net"] == "10.00"
+    found = list(csv.DictReader(io.StringIO(file_of(job, "csv")[1:], newline="")))
+    assert [row["label"] for row in found] == ["'=P4", "'=P3", "'=P2", "'=P1"]
+    assert sum(Decimal(row["net"]) for row in found) == 10
+    monkeypatch.setattr("chalicelib.reports.sums.MOST_KEPT", 1)
+    kept = jobs.done(REPORTS, asked)["report"]
+    assert kept["truncated"] and len(kept["rows"]) == 1
+    assert kept["totals"] == report["totals"]
+
+
+def test_a_readers_key_gets_reports(jobs: JobDesk) -> None:
+    key = jobs.shop.as_("READER")
+    asked = {"type": "money", "from": "2026-01-01", "to": "2026-12-31"}
+    id = jobs.start(REPORTS, asked, key=key)
+    assert jobs.shop.get(f"/api/admin/jobs/{id}", key=key).json["report"] is None
+    jobs.work()
+    job = jobs.shop.get(f"/api/admin/jobs/{id}", key=key).json
+    assert job["report"]["rows"] == [] and job["downloadUrl"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "field"),
+    [
+        ({"to": "2026-02-24"}, "to"),
+        ({"to": "2027-02-26"}, "to"),
+        ({"from": "25.2.2026"}, "from"),
+        ({"from": 20260225}, "from"),
+        ({"from": "0001-01-01", "to": "0001-01-02"}, "from"),
+        ({"to": None}, "to"),
+        ({"type": "sales", "by": "colour"}, "by"),
+        ({"type": "profit"}, "type"),
+        ({"type": "tax", "by": "product"}, "by"),
+        ({"type": "money", "by": "salesRep"}, "by"),
+    ],
+)
+def test_a_wrong_request_names_its_field(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, sent: dict[str, Any], field: str
+) -> None:
+    monkeypatch.setenv("TIMEZONE", "Asia/Tokyo")
+    answer = jobs.shop.post(REPORTS, {"type": "sales", **WHOLE, **sent})
+    assert (answer.status, [e["field"] for e in answer.json["errors"]]) == (422, [field])
+
+
+@pytest.mark.parametrize("nth", range(1, 6))
+@pytest.mark.parametrize("after", [False, True])
+def test_a_report_that_crashes_anywhere_counts_each_order_once(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, nth: int, after: bool
+) -> None:
+    monkeypatch.setattr("chalicelib.reports.work._PAGE", 2)
+    monkeypatch.setattr("chalicelib.reports.work._PAGES", 1)
+    id = variant(jobs.shop, price="1.10")
+    for _ in range(7):
+        placed(jobs.shop, line(id))
+    today = clock.iso(clock.now())[:10]
+    job = jobs.start(REPORTS, {"type": "sales", "by": "source", "from": today, "to": today})
+    jobs.crash("TransactWriteItems", nth, after=after)
+    done = jobs.finished(job)
+    assert (done["status"], done["processed"], done["total"]) == ("COMPLETED", 7, 7)
+    assert (done["report"]["totals"]["orders"], done["report"]["totals"]["net"]) == (7, "7.70")
+    assert file_of(done, "csv").count("\n") == 2
