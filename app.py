@@ -41,6 +41,7 @@ SERVED = {
     "/api/admin/search": ["chalicelib.search.routes"],
     "/api/admin/facets": ["chalicelib.facets.routes"],
     "/api/admin/stock": ["chalicelib.stock.routes"],
+    "/api/admin/stock/counts": ["chalicelib.stocktaking.routes"],
     "/api/admin/summary": ["chalicelib.summary.routes"],
     "/api/admin/keys": ["chalicelib.api_keys.routes"],
     "/api/admin/me": ["chalicelib.api_keys.routes"],
@@ -59,6 +60,7 @@ WORK = {
     "export": "chalicelib.exports.work",
     "reindex": "chalicelib.reindexing.work",
     "report": "chalicelib.reports.work",
+    "stock_count": "chalicelib.stocktaking.work",
     "undo": "chalicelib.undo.work",
 }
 # The description tells of every slice.

@@ -106,7 +106,12 @@ class NullIsAbsent(Input):
 
 
 class Chosen(NullIsAbsent):
-    """Which records of a list. All of them are meant only if that is said."""
+    """Which records of a list. All of them are meant only if that is said.
+
+    `ids_in`: the field with their ids, where they can be sent.
+    """
+
+    ids_in: ClassVar[str] = "ids"
 
     filters: Annotated[
         dict[str, object],
@@ -118,9 +123,9 @@ class Chosen(NullIsAbsent):
 
     @model_validator(mode="after")
     def _says_which(self) -> Self:
-        ways = {"ids": getattr(self, "ids", None), "filters": self.filters, "all": self.all}
+        ways = {name: getattr(self, name, None) for name in (self.ids_in, "filters", "all")}
         if sum(value not in (None, {}, False) for value in ways.values()) != 1:
-            there = [name for name in ways if name in type(self).model_fields]
+            there = [to_camel(name) for name in ways if name in type(self).model_fields]
             names = f"{', '.join(there[:-1])} or {there[-1]}: true"
             raise PydanticCustomError("one_of", "needs exactly one of {names}", {"names": names})
         return self

@@ -300,11 +300,25 @@ def _orders(day: Day, shirt: Any) -> None:
     day.admin("POST", f"{path}/refunds", returned)
     day.admin("GET", "/transactions?kind=PAYMENT&limit=2")
     day.admin("GET", "/stock/movements?cause=SALE&limit=2")
+    _count(day, shirt["variants"][0]["id"])
     day.admin("DELETE", path)
     _customers(day, order["customer"]["id"])
     day.admin("GET", "/search?q=ada")
     day.admin("GET", "/facets?type=products&field=vendor")
     day.admin("GET", "/summary")
+
+
+def _count(day: Day, variant: str) -> None:
+    counts = "/stock/counts"
+    count = day.admin("POST", counts, {"name": "Shelf A", "filters": {"vendor": "Kestrel"}})
+    path = f"{counts}/{count['id']}"
+    day.admin("PUT", f"{path}/lines", {"lines": [{"variantId": variant, "counted": 12}]})
+    day.admin("GET", f"{path}/lines?state=DIFFERENT")
+    day.admin("POST", f"{path}/apply")
+    day.admin("GET", path)
+    other = day.admin("POST", counts, {"name": "Window", "variantIds": [variant]})
+    day.admin("POST", f"{counts}/{other['id']}/cancel")
+    day.admin("GET", f"{counts}?limit=1")
 
 
 def _customers(day: Day, ada: str) -> None:

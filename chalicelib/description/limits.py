@@ -14,6 +14,7 @@ from chalicelib.products import model as products
 from chalicelib.reports import model as reports
 from chalicelib.request import parse, rate, routes, size
 from chalicelib.safe_post import destination, response, wire
+from chalicelib.stocktaking import model as stocktaking
 from chalicelib.storage import idempotency
 from chalicelib.values import metadata, money
 from chalicelib.webhooks import model as webhooks
@@ -51,6 +52,8 @@ _LIMITS: Final = {
     "variants of a product": products.MOST_VARIANTS,
     "bytes of its search words": listing.MOST_WORD_BYTES,
     "pieces in stock": products.MOST_STOCK,
+    "variants of a count of stock": stocktaking.MOST_VARIANTS,
+    "lines that one request enters into a count": stocktaking.MOST_LINES,
     "products of a bulk call": products.BULK_PRODUCTS,
     "variants, tags and words of all products of a bulk call": products.MOST_PARTS,
     "records of a bulk edit by `ids`": bulk_edits.MOST_IDS,

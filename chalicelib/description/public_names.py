@@ -56,13 +56,13 @@ TAGS: Final = {
     "Events": "Everything that happened, for programs that keep a copy of the shop.",
     "Exports": "Files of products, orders and customers.",
     "Imports": "Products from files of other systems.",
-    "Jobs": "Progress of imports, exports, reports, bulk edits, undos, merges and erasures.",
+    "Jobs": "Progress of imports, exports, reports, bulk edits, undos, counts, merges and erasures.",
     "Keys": "API keys and their roles.",
     "Orders": "Orders, their status, payments and refunds.",
     "Products": "The catalogue with its stock.",
     "Reports": "Sales, money and tax of a period.",
     "Search": "One field for orders, products and customers.",
-    "Stock": "The ledger: every change of a tracked quantity.",
+    "Stock": "The ledger: every change of a tracked quantity; and counts.",
     "Storefront": "What the public sees of the catalogue, without a key.",
     "Summary": "The shop at a glance.",
     "Webhooks": "Addresses that events are sent to, and their deliveries.",
@@ -70,6 +70,7 @@ TAGS: Final = {
 }
 
 _PATH_PARAMETERS: Final = {
+    ("counts", "id"): "Id of the count, `cnt_…`",
     ("customers", "id"): "Id of the customer, `cus_…`",
     ("deliveries", "id"): "Id of the delivery, `dlv_…`",
     ("jobs", "id"): "Id of the job, `job_…`",

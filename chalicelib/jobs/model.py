@@ -29,6 +29,7 @@ class JobType(StrEnum):
     CUSTOMER_ERASURE = "customer_erasure"
     REINDEX = "reindex"
     REPORT = "report"
+    STOCK_COUNT = "stock_count"
 
 
 class JobStatus(StrEnum):
@@ -43,8 +44,13 @@ class JobStatus(StrEnum):
 
 
 # Types of jobs that cannot be cancelled.
-WHOLE: Final = frozenset({JobType.CUSTOMER_MERGE, JobType.CUSTOMER_ERASURE})
-UNDOABLE: Final = (JobType.PRODUCT_IMPORT, JobType.BULK_EDIT, JobType.UNDO)
+WHOLE: Final = frozenset({JobType.CUSTOMER_MERGE, JobType.CUSTOMER_ERASURE, JobType.STOCK_COUNT})
+UNDOABLE: Final = (
+    JobType.PRODUCT_IMPORT,
+    JobType.BULK_EDIT,
+    JobType.STOCK_COUNT,
+    JobType.UNDO,
+)
 OPEN_JOBS: Final = frozenset({JobStatus.QUEUED, JobStatus.NEEDS_MAPPING, JobStatus.RUNNING})
 
 
@@ -85,7 +91,10 @@ class JobSummary(TypedDict):
     id: Annotated[str, about("Identifier.")]
     type: Annotated[
         str,
-        about("bulk_edit, export, report, undo, customer_merge, customer_erasure or reindex."),
+        about(
+            "bulk_edit, export, report, undo, stock_count, customer_merge, customer_erasure"
+            " or reindex."
+        ),
     ]
     status: Annotated[JobStatus, about("Its state.")]
     dryRun: Annotated[bool, about("Whether it only reports what would happen.")]
@@ -106,7 +115,7 @@ class JobSummary(TypedDict):
 
 
 class ShownJob(JobSummary):
-    """A bulk edit, export, undo, merge, erasure or reindexing: its progress and its results."""
+    """A job other than an import: its progress and its results."""
 
     errors: Annotated[list[JobRecordError], Field(description=f"The first {INLINE_ERRORS}")]
     preview: Annotated[

@@ -32,8 +32,8 @@ _WITH_COSTS: Final[dict[str, object]] = {"preview": [], "downloadUrl": None}
     answers={200: Walked[ImportJobSummary | JobSummary]},
 )
 def list_jobs() -> Response:
-    """Imports, exports, reports, bulk edits, undos, merges, erasures and reindexings, the newest
-    first."""
+    """Newest first: imports, exports, reports, bulk edits, undos, counts, merges, erasures and
+    reindexings."""
     asked = query(Walk)
     page = store.page(listing.Query(page=asked.page, limit=asked.limit, cursor=asked.cursor))
     return reply_page([_listed(job) for job in page.records], page)

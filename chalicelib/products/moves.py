@@ -14,12 +14,11 @@ from pydantic_core import PydanticCustomError
 
 from chalicelib import deadline, telemetry
 from chalicelib.problems import Busy, Invalid, NotFound
-from chalicelib.products import stock, store
+from chalicelib.products import store
 from chalicelib.products.model import MOST_STOCK, MOST_VARIANTS, Product, Stock
 from chalicelib.products.shown import show
 from chalicelib.schemas import Input, NullIsAbsent, upper
 from chalicelib.storage import table
-from chalicelib.storage.commit import Commit
 from chalicelib.storage.idempotency import Once
 from chalicelib.values import ids
 
@@ -92,7 +91,7 @@ def move(
         before = _read(product_id, once)
         after, made = moved(before, moves)
         text = json.dumps(show(after), ensure_ascii=False, separators=(",", ":"))
-        commit = writes(before, after, made)
+        commit = store.moving(before, after, made)
         if once:
             once.record(commit, text, after.etag)
         try:
@@ -105,28 +104,6 @@ def move(
             telemetry.info(_MADE, productId=product_id, movedBy=by, **logged)
         return after, text
     raise Busy
-
-
-def writes(before: Product, after: Product, made: Sequence[Mapping[str, Any]], **of: str) -> Commit:
-    """The commit of the moves between two versions of a product. `of`: what else their entries in
-    the ledger say. It raises ProductChanged."""
-    commit = Commit()
-    if made:
-        commit.announce("product.updated", {**show(after, costs=False), "stockMoves": made})
-        if before.quantities.keys() != after.quantities.keys():
-            # It begins to be tracked, which an edit that takes it away would not notice.
-            store.unchanged(commit, before)
-        steps = [{**_step(one), **of} for one in made]
-        raised = store.ProductChanged()
-        stock.edit(commit, before, after, exactly=False, otherwise=raised, moved=steps)
-    return commit
-
-
-def _step(made: Mapping[str, Any]) -> stock.Step:
-    begins = made["by"] is None
-    changed = {"stock": made["stock"]} if begins else {"by": made["by"]}
-    said = {name: made[name] for name in ("variantId", "reason", "note") if made.get(name)}
-    return {**said, **changed}
 
 
 def _read(product_id: str, once: Once | None) -> Product:

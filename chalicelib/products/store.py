@@ -15,10 +15,10 @@ an edit never overwrites a sale.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from chalicelib import listing
 from chalicelib.listing import external_ids
@@ -377,6 +377,28 @@ def writes(
         commit.announce("product.deleted", show(product, costs=False))
     stock.edit(commit, before, after, exactly=exactly, otherwise=ProductChanged())
     return commit
+
+
+def moving(before: Product, after: Product, made: Sequence[Mapping[str, Any]], **of: str) -> Commit:
+    """The commit of the moves between two versions of a product. `of`: what else their entries in
+    the ledger say. It raises ProductChanged."""
+    commit = Commit()
+    if made:
+        commit.announce("product.updated", {**show(after, costs=False), "stockMoves": made})
+        if before.quantities.keys() != after.quantities.keys():
+            # It begins to be tracked, which an edit that takes it away would not notice.
+            unchanged(commit, before)
+        steps = [{**_moved(one), **of} for one in made]
+        raised = ProductChanged()
+        stock.edit(commit, before, after, exactly=False, otherwise=raised, moved=steps)
+    return commit
+
+
+def _moved(made: Mapping[str, Any]) -> stock.Step:
+    begins = made["by"] is None
+    changed = {"stock": made["stock"]} if begins else {"by": made["by"]}
+    said = {name: made[name] for name in ("variantId", "reason", "note") if made.get(name)}
+    return {**said, **changed}
 
 
 def unchanged(commit: Commit, product: Product) -> None:

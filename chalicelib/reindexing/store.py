@@ -8,9 +8,10 @@ from chalicelib.customers import store as customers
 from chalicelib.jobs import store as jobs
 from chalicelib.orders import store as orders
 from chalicelib.products import store as products
+from chalicelib.stocktaking import store as counts
 from chalicelib.storage import table
 
-ALL: Final = (products.RECORDS, orders.RECORDS, customers.RECORDS, jobs.RECORDS)
+ALL: Final = (products.RECORDS, orders.RECORDS, customers.RECORDS, jobs.RECORDS, counts.RECORDS)
 RELEASE: Final = ("release", "deployed")
 
 

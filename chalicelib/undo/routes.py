@@ -18,7 +18,7 @@ _KEPT: Final = timedelta(seconds=jobs.KEPT_SECONDS)
 
 @routes.post(
     "/api/admin/jobs/{id}/undo",
-    "Undo an import or a bulk edit",
+    "Undo an import, a bulk edit or a count",
     role=Role.STAFF,
     answers={202: StartedJob},
     problems=[NotFound, Conflict],

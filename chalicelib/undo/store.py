@@ -49,10 +49,10 @@ def remember(commit: Commit, job_id: str, before: Product | None, after: Product
     commit.put(_item(job_id, _sk(after.id, after.version), difference(before, after)))
 
 
-def note(commit: Commit, job_id: str, record_id: str, change: FieldChange) -> None:
-    """Part of the commit in which a job writes a record, once: it raises AlreadyChanged if the job
-    has done that before."""
-    item = _item(job_id, _sk(record_id, 0), change)
+def note(commit: Commit, job_id: str, record_id: str, change: FieldChange, number: int = 0) -> None:
+    """Part of the commit in which a job writes a record, once for each number: it raises
+    AlreadyChanged if the job has done that before."""
+    item = _item(job_id, _sk(record_id, number), change)
     commit.put(item, when=table.absent, otherwise=AlreadyChanged())
 
 
@@ -71,11 +71,10 @@ def changed(job_id: str, record_ids: Iterable[str]) -> set[str]:
     return {keys[key] for key in table.batch_get(keys)}
 
 
-def entry(job_id: str, record_id: str) -> Entry:
-    """The entry of a job which writes each record once."""
-    item = table.get((job_id, _sk(record_id, 0)))
-    assert item is not None, "the commit that counts the record also writes its entry"
-    return _entry(job_id, item)
+def entry(job_id: str, record_id: str, number: int = 0) -> Entry | None:
+    """The entry that `note` wrote."""
+    item = table.get((job_id, _sk(record_id, number)))
+    return _entry(job_id, item) if item else None
 
 
 def entries(job_id: str, after: str, most: int) -> tuple[dict[str, list[Entry]], bool]:

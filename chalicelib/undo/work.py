@@ -77,7 +77,9 @@ _RACED: Final = "Another undo of the same job restores it."
 
 def _done_before(job: Job, record: str) -> _Outcome:
     """The results of an earlier run of this step, from its own log."""
-    change = store.entry(job.id, record).change
+    entry = store.entry(job.id, record)
+    assert entry is not None, "the commit that counts the record also writes its entry"
+    change = entry.change
     made = RecordOutcome.CREATED if "created" in change else RecordOutcome.UPDATED
     outcome = RecordOutcome.DELETED if "deleted" in change else made
     return outcome, _left(record, change.get("left", []))

@@ -203,6 +203,23 @@ class Tour:
         self.admin("POST", f"/orders/{order['id']}/edit", edit)
         path = f"/stock/movements?variantId={variant['id']}"
         self.until(lambda: self.admin("GET", path)["total"] == 3)
+        self._counts(variant["id"])
+
+    def _counts(self, variant: str) -> None:
+        counts = "/stock/counts"
+        for _ in range(2):
+            sent = {"name": "Shelf", "variantIds": [variant]}
+            count = self.admin("POST", counts, sent, Idempotency_Key="shelf")["id"]
+        line = {"variantId": variant, "counted": 1, "add": True}
+        for _ in range(2):
+            self.admin("PUT", f"{counts}/{count}/lines", {"lines": [line]}, Idempotency_Key="scan")
+        assert self.admin("GET", f"{counts}/{count}/lines?state=COUNTED")["total"] == 1
+        job = self.admin("POST", f"{counts}/{count}/apply")["jobId"]
+        self.until(lambda: self.admin("GET", f"/jobs/{job}")["status"] == "COMPLETED")
+        assert self.admin("GET", f"{counts}/{count}")["counted"] == 1
+        other = self.admin("POST", counts, {"name": "All", "all": True})["id"]
+        self.admin("POST", f"{counts}/{other}/cancel")
+        assert self.admin("GET", counts)["total"] == 2
 
     def _customers(self) -> None:
         person = {"email": "bob@example.com", "addresses": [{**_ADDRESS}]}

@@ -12,6 +12,7 @@ const NAMES = {
   bulk_edit: "Bulk edit",
   undo: "Undo",
   export: "Export",
+  stock_count: "Count",
 };
 
 export const hasEnded = ({ status }) => ENDED_JOBS.includes(status);

@@ -13,6 +13,9 @@ Amount: TypeAlias = "Decimal | float | str"
 Balance: TypeAlias = Literal["due", "owed"]
 """Who owes money: due: the customer; owed: the shop."""
 
+CountStatus: TypeAlias = Literal["OPEN", "APPLIED", "CANCELLED"]
+"""OPEN: it takes lines. APPLIED: a job changes the stock by its differences, or has done so."""
+
 CustomerSort: TypeAlias = Literal["-createdAt", "name"]
 """The order of a list of customers."""
 
@@ -63,6 +66,9 @@ JobStatus: TypeAlias = Literal[
 
 LineChangeKind: TypeAlias = Literal["ADDED", "CHANGED", "REMOVED"]
 """What an edit does with a line."""
+
+LineState: TypeAlias = Literal["COUNTED", "UNCOUNTED", "DIFFERENT"]
+"""DIFFERENT: counted, and not what was expected."""
 
 MovementCause: TypeAlias = Literal[
     "SALE",
@@ -477,6 +483,24 @@ class CompareAtPriceChange(TypedDict):
     """The price before this change becomes the compare-at price."""
 
 
+class CountedLine(TypedDict):
+    """What was counted of a variant."""
+
+    variantId: str
+    """Id of the variant, `var_…`."""
+    counted: int
+    """Pieces that are there."""
+    add: NotRequired[bool]
+    """Add them to what was counted before, such as on another shelf."""
+
+
+class CountedLines(TypedDict):
+    """Lines of a count."""
+
+    lines: list[CountedLine]
+    """All of them are kept, or none."""
+
+
 class CreateApiKey(TypedDict):
     """The rights of a new key, and its expiry."""
 
@@ -673,6 +697,19 @@ CreateReport = TypedDict(
         "to": "Required[str]",
     },
 )
+
+
+class CreateStockCount(TypedDict):
+    """What is counted: variants, or all of the products that match filters, if they are tracked."""
+
+    filters: NotRequired[dict[str, Any]]
+    """Query parameters of the list, except page, limit, cursor and sort"""
+    all: NotRequired[bool]
+    """All records, with no `ids` and no `filters`."""
+    name: str
+    """Such as the room or the shelf."""
+    variantIds: NotRequired[list[str] | None]
+    """Ids of variants, up to 10,000."""
 
 
 class CreateVariant(TypedDict):
@@ -1132,6 +1169,13 @@ class EditedSums(TypedDict):
     """What is still to pay; negative: the shop owes."""
 
 
+class EnteredLines(TypedDict):
+    """The lines as they are kept."""
+
+    lines: list[StockCountLine]
+    """One for each variant."""
+
+
 class EventFeed(TypedDict):
     """`next` is always there: send it as `after` of the next request."""
 
@@ -1463,12 +1507,12 @@ class InventoryLowEvent(TypedDict):
 
 
 class Job(TypedDict):
-    """A bulk edit, export, undo, merge, erasure or reindexing: its progress and its results."""
+    """A job other than an import: its progress and its results."""
 
     id: str
     """Identifier."""
     type: str
-    """bulk_edit, export, report, undo, customer_merge, customer_erasure or reindex."""
+    """bulk_edit, export, report, undo, stock_count, customer_merge, customer_erasure or reindex."""
     status: JobStatus
     """Its state."""
     dryRun: bool
@@ -1552,7 +1596,7 @@ class JobSummary(TypedDict):
     id: str
     """Identifier."""
     type: str
-    """bulk_edit, export, report, undo, customer_merge, customer_erasure or reindex."""
+    """bulk_edit, export, report, undo, stock_count, customer_merge, customer_erasure or reindex."""
     status: JobStatus
     """Its state."""
     dryRun: bool
@@ -2596,7 +2640,7 @@ class ReportJob(TypedDict):
     id: str
     """Identifier."""
     type: str
-    """bulk_edit, export, report, undo, customer_merge, customer_erasure or reindex."""
+    """bulk_edit, export, report, undo, stock_count, customer_merge, customer_erasure or reindex."""
     status: JobStatus
     """Its state."""
     dryRun: bool
@@ -2823,6 +2867,82 @@ class StartedJob(TypedDict):
 
     jobId: str
     """Id of the job: get the job until it has ended."""
+
+
+class StockCount(TypedDict):
+    """A count of stock."""
+
+    id: str
+    """Identifier, `cnt_…`."""
+    name: str
+    """Its name."""
+    status: CountStatus
+    """Its state."""
+    variants: int
+    """How many variants are to be counted."""
+    counted: int
+    """How many of them were."""
+    different: int
+    """How many were counted otherwise than expected."""
+    filters: dict[str, Any] | None
+    """The filters that chose them; null: ids, or all."""
+    jobId: str | None
+    """The job that applies it; null: it is not applied."""
+    createdAt: str
+    """When it was created."""
+    createdBy: str
+    """Name of the API key that created it."""
+    closedAt: str | None
+    """When it was applied or cancelled; null: it is open."""
+
+
+class StockCountLine(TypedDict):
+    """A variant of a count."""
+
+    variantId: str
+    """Id of the variant."""
+    productId: str
+    """Id of its product."""
+    sku: str | None
+    """Stock keeping unit."""
+    title: str | None
+    """Name of the product, and of the variant if it has several; null: it is gone."""
+    stock: int | None
+    """Pieces in stock now; null: not tracked."""
+    expected: int | None
+    """Pieces in stock when it was counted; null: it was not."""
+    counted: int | None
+    """Pieces that were there; null: not counted."""
+    difference: int | None
+    """`counted` less `expected`: what applying it adds."""
+    countedAt: str | None
+    """When it was last counted."""
+    countedBy: str | None
+    """Name of the API key that counted it."""
+
+
+class StockCountLineList(TypedDict):
+    """The answer of a list: `Listed[Product]`."""
+
+    data: list[StockCountLine]
+    """The items."""
+    pagination: Pagination
+    """Which page this is."""
+    total: int
+    """How many there are in all."""
+
+
+class StockCountList(TypedDict):
+    """The answer of a list that can be read by cursor: `Walked[Product]`."""
+
+    data: list[StockCount]
+    """The items."""
+    pagination: CursorPagination
+    """Which page this is."""
+    total: int
+    """How many there are in all."""
+    totalIsAtLeast: NotRequired[bool]
+    """There are more than `total`; they were not counted"""
 
 
 class StockMove(TypedDict):

@@ -20,6 +20,7 @@ from backroom.models import (
     BulkStatus,
     BulkStatusResult,
     ChosenMapping,
+    CountedLines,
     CreateApiKey,
     CreateCustomer,
     CreateExport,
@@ -29,6 +30,7 @@ from backroom.models import (
     CreateProduct,
     CreateProducts,
     CreateReport,
+    CreateStockCount,
     CreateWebhook,
     Customer,
     CustomerChange,
@@ -41,6 +43,7 @@ from backroom.models import (
     DeliveryWithAttempts,
     EditOrder,
     EditPreview,
+    EnteredLines,
     EventFeed,
     EventKind,
     FacetOf,
@@ -52,6 +55,7 @@ from backroom.models import (
     Job,
     JobList,
     JobSummary,
+    LineState,
     ListedApiKey,
     MappingPreview,
     Merge,
@@ -84,6 +88,10 @@ from backroom.models import (
     SearchResult,
     ShopSummary,
     StartedJob,
+    StockCount,
+    StockCountLine,
+    StockCountLineList,
+    StockCountList,
     StockMoves,
     TakePayments,
     TestDelivery,
@@ -474,8 +482,8 @@ class AsyncOperations:
     ) -> JobList:
         """List jobs.
 
-        Imports, exports, reports, bulk edits, undos, merges, erasures and reindexings, the
-        newest first.
+        Newest first: imports, exports, reports, bulk edits, undos, counts, merges, erasures and
+        reindexings.
 
         `GET /api/admin/jobs`, from the role READER on.
         """
@@ -602,7 +610,7 @@ class AsyncOperations:
     async def undo_job(
         self, id: str, *, idempotency_key: str = AUTOMATIC, timeout: float | None = None
     ) -> StartedJob:
-        """Undo an import or a bulk edit.
+        """Undo an import, a bulk edit or a count.
 
         Every field that the job changed, and that was not changed since, gets its old value;
         stock changes by the difference. A product that the job created is deleted, unless it
@@ -1424,6 +1432,182 @@ class AsyncOperations:
         """
         answer: SearchResult = await self._transport.call(
             "GET", "/api/admin/search", (), query={"q": q}, timeout=timeout
+        )
+        return answer
+
+    async def list_stock_counts(
+        self,
+        *,
+        page: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> StockCountList:
+        """List counts of stock.
+
+        Newest first.
+
+        `GET /api/admin/stock/counts`, from the role READER on.
+        """
+        answer: StockCountList = await self._transport.call(
+            "GET",
+            "/api/admin/stock/counts",
+            (),
+            query={"page": page, "limit": limit, "cursor": cursor},
+            timeout=timeout,
+        )
+        return answer
+
+    def iter_stock_counts(
+        self, *, limit: int = 100, timeout: float | None = None
+    ) -> AsyncIterator[StockCount]:
+        """All of `list_stock_counts`, page by page. `limit`: items per request."""
+        asked: dict[str, Any] = {"limit": limit}
+        return walk(
+            lambda at: self._transport.call(
+                "GET", "/api/admin/stock/counts", (), query={**asked, **at}, timeout=timeout
+            ),
+            by_cursor=True,
+        )
+
+    async def create_stock_count(
+        self,
+        body: CreateStockCount,
+        *,
+        idempotency_key: str = AUTOMATIC,
+        timeout: float | None = None,
+    ) -> StockCount:
+        """Start a count of stock.
+
+        Of `variantIds`, or of all variants with a tracked stock of the products that match
+        `filters` or, with `"all": true`, of all products: up to 10,000. Sales go on while it is
+        OPEN.
+
+        `POST /api/admin/stock/counts`, from the role STAFF on.
+        """
+        answer: StockCount = await self._transport.call(
+            "POST",
+            "/api/admin/stock/counts",
+            (),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
+        )
+        return answer
+
+    async def get_stock_count(self, id: str, *, timeout: float | None = None) -> StockCount:
+        """Get a count of stock.
+
+        How far it is. Its lines are at `lines`.
+
+        `GET /api/admin/stock/counts/{id}`, from the role READER on.
+        """
+        answer: StockCount = await self._transport.call(
+            "GET", "/api/admin/stock/counts/{}", (id,), timeout=timeout
+        )
+        return answer
+
+    async def apply_stock_count(
+        self, id: str, *, idempotency_key: str = AUTOMATIC, timeout: float | None = None
+    ) -> StartedJob:
+        """Apply a count.
+
+        Changes the stock of each counted variant by `counted` less `expected`, so what was sold
+        since stays sold. What would fall below zero is an error of the job. Variants that were
+        not counted stay as they are. Applying again answers the same job, which can be undone:
+        `POST /api/admin/jobs/{id}/undo`.
+
+        `POST /api/admin/stock/counts/{id}/apply`, from the role STAFF on.
+        """
+        answer: StartedJob = await self._transport.call(
+            "POST",
+            "/api/admin/stock/counts/{}/apply",
+            (id,),
+            headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
+        )
+        return answer
+
+    async def cancel_stock_count(self, id: str, *, timeout: float | None = None) -> StockCount:
+        """Cancel a count.
+
+        It takes no more lines, and changes nothing. Its lines can still be read.
+
+        `POST /api/admin/stock/counts/{id}/cancel`, from the role STAFF on.
+        """
+        answer: StockCount = await self._transport.call(
+            "POST", "/api/admin/stock/counts/{}/cancel", (id,), timeout=timeout
+        )
+        return answer
+
+    async def list_stock_count_lines(
+        self,
+        id: str,
+        *,
+        page: int | None = None,
+        limit: int | None = None,
+        state: LineState | None = None,
+        timeout: float | None = None,
+    ) -> StockCountLineList:
+        """List the lines of a count.
+
+        Of every variant, what was counted last first.
+
+        `GET /api/admin/stock/counts/{id}/lines`, from the role READER on.
+        """
+        answer: StockCountLineList = await self._transport.call(
+            "GET",
+            "/api/admin/stock/counts/{}/lines",
+            (id,),
+            query={"page": page, "limit": limit, "state": state},
+            timeout=timeout,
+        )
+        return answer
+
+    def iter_stock_count_lines(
+        self,
+        id: str,
+        *,
+        limit: int = 100,
+        state: LineState | None = None,
+        timeout: float | None = None,
+    ) -> AsyncIterator[StockCountLine]:
+        """All of `list_stock_count_lines`, page by page. `limit`: items per request."""
+        asked: dict[str, Any] = {"limit": limit, "state": state}
+        return walk(
+            lambda at: self._transport.call(
+                "GET",
+                "/api/admin/stock/counts/{}/lines",
+                (id,),
+                query={**asked, **at},
+                timeout=timeout,
+            ),
+            by_cursor=False,
+        )
+
+    async def enter_stock_count_lines(
+        self,
+        id: str,
+        body: CountedLines,
+        *,
+        idempotency_key: str = AUTOMATIC,
+        timeout: float | None = None,
+    ) -> EnteredLines:
+        """Enter what was counted.
+
+        Keeps what was counted of up to 500 variants, and as `expected` the stock at this
+        moment. Counting again replaces both; `add` adds to what was counted and leaves
+        `expected`, as for a second shelf, or a scan of each piece.
+
+        `PUT /api/admin/stock/counts/{id}/lines`, from the role STAFF on.
+        """
+        answer: EnteredLines = await self._transport.call(
+            "PUT",
+            "/api/admin/stock/counts/{}/lines",
+            (id,),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
         )
         return answer
 

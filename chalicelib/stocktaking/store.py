@@ -1,0 +1,308 @@
+"""Counts in the table.
+
+| item | pk | sk |
+|---|---|---|
+| count | `cnt_…` | `count` |
+| lines of up to 125 variants | `cnt_…` | `lines#<number>` |
+
+`lines`: JSON of variant id → line, null where it was not counted, in the order of ids. So the lines
+of a request, and the variants of a count, fit into one transaction: a request that is repeated
+counts once. `starts` of the count: the first id of each of these items. `writes`: how often it was
+written, on condition that nobody else did meanwhile.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+from chalicelib import deadline, listing, validation
+from chalicelib.problems import Busy, Conflict, Invalid, NotFound
+from chalicelib.products import store as products
+from chalicelib.products.model import MOST_STOCK, ListProducts, Product
+from chalicelib.schemas import LARGEST_PAGE
+from chalicelib.stocktaking.model import (
+    KIND,
+    MOST_VARIANTS,
+    Count,
+    CountedLine,
+    CountStatus,
+    Line,
+    LineState,
+    NewStockCount,
+    index_of,
+    show,
+    show_line,
+)
+from chalicelib.storage import table
+from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.commit import Commit
+from chalicelib.storage.conditions import Attr
+from chalicelib.storage.idempotency import Once
+from chalicelib.values import clock, ids
+from chalicelib.values.batches import batches
+
+Lines = dict[str, Line | None]  # variant id → its line
+_TOGETHER: Final = 125  # lines of an item: a transaction takes the 80 items of a count
+_SHOWN: Final = ("name", "variants")  # of products
+
+
+class CountClosed(Conflict):
+    code = "count_closed"
+
+    def __init__(self, status: str) -> None:
+        super().__init__(f"The count is {status}.", status=status)
+
+
+class _Raced(Exception):
+    """Another request wrote one of these items."""
+
+
+def _key(count_id: str) -> Key:
+    return count_id, "count"
+
+
+def _part_key(count_id: str, number: int) -> Key:
+    return count_id, f"lines#{number:03d}"
+
+
+RECORDS: Final = listing.Records(KIND, _key, index_of)
+_open: Final = Attr("status").eq(CountStatus.OPEN.value)
+
+
+# --- Creating -------------------------------------------------------------------------------------
+
+
+def create(asked: NewStockCount, by: str, once: Once | None) -> str:
+    """The text of the answer. Raises Invalid; with `once` also Repeated and KeyReused."""
+    if once:
+        once.look()
+    variants = sorted(_known(asked.variant_ids) if asked.variant_ids else _found(asked.filters))
+    parts = list(batches(variants, _TOGETHER))
+    fields: dict[str, Any] = {
+        "id": ids.new("cnt"),
+        "name": asked.name,
+        "status": CountStatus.OPEN.value,
+        "filters": json.dumps(asked.filters or None, ensure_ascii=False),
+        "variants": len(variants),
+        "counted": 0,
+        "different": 0,
+        "starts": [part[0] for part in parts],
+        "createdAt": clock.iso(clock.now()),
+        "createdBy": by,
+    }
+    text = json.dumps(show(Count(fields)), ensure_ascii=False)
+    commit = Commit()
+    index = listing.change(commit, KIND, fields["id"], None, index_of(fields))
+    assert index is not None
+    pk, sk = _key(fields["id"])
+    commit.put({"pk": pk, "sk": sk, **fields, "index": index.stored()}, when=table.absent)
+    for number, part in enumerate(parts):
+        pk, sk = _part_key(fields["id"], number)
+        commit.put({"pk": pk, "sk": sk, "lines": json.dumps(dict.fromkeys(part)), "writes": 0})
+    if once:
+        once.record(commit, text, "")
+    commit.send()
+    return text
+
+
+def _known(variant_ids: Iterable[str]) -> set[str]:
+    """Those ids. Raises Invalid for one without a tracked stock."""
+    wanted = list(variant_ids)
+    there = products.levels({ids.product_of(id) for id in wanted})
+    errors = [
+        {"field": f"variantIds.{place}", "code": "unknown_variant", "message": _UNTRACKED}
+        for place, id in enumerate(wanted)
+        if id not in there.get(ids.product_of(id), {})
+    ]
+    if errors:
+        raise Invalid.fields(errors[: validation.MOST_ERRORS])
+    return set(wanted)
+
+
+_UNTRACKED: Final = "is no variant with a tracked stock"
+
+
+def _found(filters: dict[str, object]) -> set[str]:
+    """The variants with a tracked stock of the products that match. Raises Invalid."""
+    asked = validation.filters(ListProducts, filters, "filters").query()
+    asked = replace(asked, limit=LARGEST_PAGE, cursor="*", deepest=None)
+    read = partial(products.page, fields=_SHOWN)
+    found: set[str] = set()
+    while asked.cursor:
+        page = read(asked)
+        found.update(id for product in page.records for id in product.quantities)
+        if max(len(found), page.total) > MOST_VARIANTS:
+            message = f"match more than {MOST_VARIANTS:,} products or variants; narrow them"
+            raise Invalid.field("filters", "too_many", message)
+        asked = replace(asked, cursor=page.next or "")
+    if not found:
+        raise Invalid.field("filters", "nothing_to_count", "match nothing with a tracked stock")
+    return found
+
+
+# --- Reading --------------------------------------------------------------------------------------
+
+
+def page(query: listing.Query) -> listing.Page[Count]:
+    """Newest first."""
+    return listing.page(KIND, query, _load)
+
+
+def _load(count_ids: Iterable[str]) -> list[Count]:
+    wanted = list(count_ids)
+    found = table.batch_get(map(_key, wanted))
+    return [Count(found[_key(id)]) for id in wanted if _key(id) in found]
+
+
+def get(count_id: str) -> Count:
+    """Raises NotFound."""
+    found = _load([count_id] if ids.may_be("cnt", count_id) else [])
+    return NotFound.unless(found[0] if found else None, "count", count_id)
+
+
+def _read(item: Mapping[str, Any]) -> Lines:
+    stored = json.loads(item["lines"])
+    return {id: Line(*line) if line else None for id, line in stored.items()}
+
+
+def lines(count_id: str, state: LineState | None) -> list[tuple[str, Line | None]]:
+    """Of every variant, or those in a state: what was counted last is first."""
+    get(count_id)
+    items = table.everything(count_id, where=table.sk.begins_with("lines#"))
+    every = [one for item in items for one in _read(item).items()]
+    every.sort(key=lambda one: one[1].at if one[1] else "", reverse=True)
+    return [(id, line) for id, line in every if state in {None, *_states(line)}]
+
+
+def _states(line: Line | None) -> set[LineState]:
+    if line is None:
+        return {LineState.UNCOUNTED}
+    return {LineState.COUNTED} | ({LineState.DIFFERENT} if line.difference else set())
+
+
+def counted(count: Count, part: int) -> list[tuple[str, Line]]:
+    """The counted lines of one of its items, in the order of ids."""
+    item = table.get(_part_key(count.id, part))
+    assert item is not None, "a count has as many as it has starts"
+    return [(id, line) for id, line in _read(item).items() if line]
+
+
+def shown(some: Sequence[tuple[str, Line | None]]) -> list[dict[str, Any]]:
+    """Lines as the API shows them, with what is in stock now."""
+    known = _products(id for id, _ in some)
+    return [show_line(id, line, known.get(ids.product_of(id))) for id, line in some]
+
+
+def _products(variant_ids: Iterable[str]) -> dict[str, Product]:
+    wanted = {ids.product_of(id) for id in variant_ids}
+    return {one.id: one for one in products.load(sorted(wanted), _SHOWN)}
+
+
+# --- Counting -------------------------------------------------------------------------------------
+
+
+def enter(count_id: str, asked: Sequence[CountedLine], by: str, once: Once | None) -> str:
+    """Keeps what was counted, and the stock at this moment. Returns the text of the answer. Raises
+    NotFound, CountClosed, Invalid; with `once` also Repeated and KeyReused."""
+    if once:
+        once.look()
+    for _ in deadline.attempts():
+        count = get(count_id)
+        if count.status is not CountStatus.OPEN:
+            raise CountClosed(count.status)
+        known = _products(line.variant_id for line in asked)
+        parts = {count.part_of(line.variant_id) for line in asked}
+        items = table.batch_get(_part_key(count_id, number) for number in parts)
+        before = {key: _read(item) for key, item in items.items()}
+        entered = _entered(asked, before, known, by)
+        text = json.dumps(
+            {"lines": [show_line(id, line, known[ids.product_of(id)]) for id, line in entered]},
+            ensure_ascii=False,
+        )
+        commit = Commit()
+        if once:
+            once.record(commit, text, "")
+        then = dict(entered)
+        was = [line for lines in before.values() for id, line in lines.items() if id in then]
+        more = {
+            "counted": was.count(None),
+            "different": sum(bool(line.difference) for line in then.values())
+            - sum(bool(line.difference) for line in was if line),
+        }
+        commit.update(_key(count_id), add=more, when=_open, otherwise=_closed)
+        for key, lines in before.items():
+            now = {id: then.get(id, line) for id, line in lines.items()}
+            commit.update(
+                key,
+                assign={"lines": json.dumps(now, ensure_ascii=False)},
+                add={"writes": 1},
+                when=Attr("writes").eq(items[key]["writes"]),
+                otherwise=_Raced(),
+            )
+        try:
+            commit.send()
+        except _Raced:
+            continue
+        return text
+    raise Busy
+
+
+def _entered(
+    asked: Sequence[CountedLine],
+    before: Mapping[Key, Lines],
+    known: Mapping[str, Product],
+    by: str,
+) -> list[tuple[str, Line]]:
+    """The lines after these were entered, in their order. Raises Invalid."""
+    there: Lines = {id: line for lines in before.values() for id, line in lines.items()}
+    at, errors, entered = clock.iso(clock.now()), [], dict[str, Line]()
+    for place, one in enumerate(asked):
+        id, was = one.variant_id, there.get(one.variant_id)
+        product = known.get(ids.product_of(id))
+        stock = product.quantities.get(id) if product else None
+        if id not in there:
+            error = "variantId", "not_in_count", "is not in this count"
+        elif stock is None:
+            error = "variantId", "not_tracked", _UNTRACKED
+        elif one.add and was and was.counted + one.counted > MOST_STOCK:
+            error = "counted", "out_of_range", f"would make more than {MOST_STOCK} pieces"
+        else:
+            # What was sold since the first shelf was counted is not missing on the second.
+            begun = was if one.add and was else Line(0, int(stock), at, by)
+            there[id] = entered[id] = Line(begun.counted + one.counted, begun.expected, at, by)
+            continue
+        field, code, message = error
+        errors.append({"field": f"lines.{place}.{field}", "code": code, "message": message})
+    if errors:
+        raise Invalid.fields(errors[: validation.MOST_ERRORS])
+    return list(entered.items())
+
+
+# --- Closing --------------------------------------------------------------------------------------
+
+
+def close(count_id: str, status: CountStatus, commit: Commit, job_id: str | None = None) -> None:
+    """Part of a commit, which raises CountClosed."""
+    ended = {"status": status.value, "closedAt": clock.iso(clock.now()), "jobId": job_id}
+    commit.update(_key(count_id), assign=ended, when=_open, otherwise=_closed)
+
+
+def _closed(item: Item | None) -> CountClosed:
+    assert item is not None, "no count is deleted"
+    return CountClosed(item["status"])
+
+
+def cancel(count_id: str) -> Count:
+    """Raises NotFound; CountClosed if it was applied."""
+    if get(count_id).status is CountStatus.OPEN:
+        commit = Commit()
+        close(count_id, CountStatus.CANCELLED, commit)
+        with suppress(CountClosed):
+            commit.send()
+    count = get(count_id)
+    if count.status is not CountStatus.CANCELLED:
+        raise CountClosed(count.status)
+    return count

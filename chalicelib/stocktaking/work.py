@@ -1,0 +1,104 @@
+"""Applying a count: each product in its own commit, by the difference of its lines, so that what
+was sold since they were counted stays sold.
+
+A product's lines may be in two steps; the number of the first one tells its entries of the log
+apart. A repeated step finds in the log what it did before a crash.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import groupby
+from typing import Any, Final
+
+from chalicelib import deadline
+from chalicelib.jobs import store as jobs
+from chalicelib.jobs.model import Job, JobRecordError, RecordOutcome, Step
+from chalicelib.problems import Busy
+from chalicelib.products import store as products
+from chalicelib.products.model import MOST_STOCK, Product
+from chalicelib.stocktaking import store
+from chalicelib.stocktaking.model import Line
+from chalicelib.undo import store as undo
+from chalicelib.undo.model import difference
+from chalicelib.values import ids
+
+_AT_ONCE: Final = 50  # lines of a step: a transaction takes an error of each
+_LINES_OF_A_PART: Final = 1_000  # at most: for their numbers
+_Lines = Sequence[tuple[str, Line]]
+
+
+def step(job: Job) -> Step:
+    """Applies the next lines."""
+    count = store.get(str(job.asked["count"]))
+    part, at = job.cursor or (0, 0)
+    left = store.counted(count, part)[at:]
+    done, number = [], part * _LINES_OF_A_PART + at
+    for product_id, group in groupby(left[:_AT_ONCE], lambda one: ids.product_of(one[0])):
+        lines = list(group)
+        done.append(partial(_applied, job, count.id, product_id, lines, number))
+        number += len(lines)
+    made = jobs.at_once(done)
+    following = (part, at + _AT_ONCE) if left[_AT_ONCE:] else (part + 1, 0)
+    return Step(
+        cursor=following if following[0] < count.parts else None,
+        counts=sum((counts for counts, _ in made), Counter()),
+        errors=[error for _, errors in made for error in errors],
+        set={} if job.step else {"total": int(count.fields["counted"])},
+    )
+
+
+def _applied(
+    job: Job, count_id: str, product_id: str, lines: _Lines, number: int
+) -> tuple[Counter[RecordOutcome], Sequence[JobRecordError]]:
+    for _ in deadline.attempts():
+        product = products.find(product_id)
+        # Read after the product: without an entry, that is as it was before.
+        entry = undo.entry(job.id, product_id, number)
+        if entry:
+            return _counts(lines, len(entry.change["stock"]), entry.change["errors"])
+        after, made, errors = _counted(product, lines)
+        if product and after and made:
+            commit = products.moving(product, after, made, countId=count_id)
+            change = {**difference(product, after), "errors": errors}
+            undo.note(commit, job.id, product_id, change, number)
+            try:
+                commit.send()
+            except (products.ProductChanged, undo.AlreadyChanged):
+                continue
+        return _counts(lines, len(made), errors)
+    raise Busy
+
+
+def _counts(
+    lines: _Lines, updated: int, errors: Sequence[JobRecordError]
+) -> tuple[Counter[RecordOutcome], Sequence[JobRecordError]]:
+    counts = Counter({RecordOutcome.UPDATED: updated, RecordOutcome.FAILED: len(errors)})
+    counts[RecordOutcome.UNCHANGED] = len(lines) - updated - len(errors)
+    return counts, errors
+
+
+def _counted(
+    product: Product | None, lines: _Lines
+) -> tuple[Product | None, list[dict[str, Any]], list[JobRecordError]]:
+    """The product after the lines that can be applied, its moves, and errors of the others."""
+    quantities = dict(product.quantities) if product else {}
+    made: list[dict[str, Any]] = []
+    errors: list[JobRecordError] = []
+    for id, line in lines:
+        was, by = quantities.get(id), line.difference
+        if not by:
+            continue
+        if was is None:
+            problem = "not_tracked", "It is gone, or its stock is not tracked any more."
+        elif was + by < 0:
+            problem = "insufficient_stock", f"{-by} are missing, and only {was} are in stock."
+        elif was + by > MOST_STOCK:
+            problem = "out_of_range", f"There would be more than {MOST_STOCK} pieces."
+        else:
+            quantities[id] = was + by
+            made.append({"variantId": id, "by": by, "stock": was + by, "reason": "COUNTED"})
+            continue
+        errors.append({"id": id, "code": problem[0], "message": problem[1]})
+    return replace(product, quantities=quantities) if product else None, made, errors

@@ -1,0 +1,382 @@
+"""Counts of stock: lines are kept while the shop sells, and applied by their difference, once."""
+
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from chalicelib.stocktaking import model, store
+from tests.jobs.conftest import jobs
+from tests.orders.build import line, placed, product, stock_of, variant
+from tests.stock.build import agrees, fanned_out, movements, told
+from tests.support.dynamodb_double import Fault
+from tests.support.job_desk import JobDesk
+from tests.support.shop import Answer, Shop
+
+__all__ = ["jobs"]
+
+COUNTS = "/api/admin/stock/counts"
+
+
+def started(shop: Shop, *variants: str, **fields: Any) -> Any:
+    chosen = {"variantIds": list(variants)} if variants else {}
+    answer = shop.post(COUNTS, {"name": "Shelf A", **chosen, **fields})
+    assert answer.status == 201, answer.text
+    return answer.json
+
+
+def enter(shop: Shop, count: Any, *lines: tuple[str, int], key: str = "", **more: Any) -> Answer:
+    sent = [{"variantId": id, "counted": n, **more} for id, n in lines]
+    headers = {"Idempotency-Key": key} if key else {}
+    return shop.put(f"{COUNTS}/{count['id']}/lines", {"lines": sent}, headers=headers)
+
+
+def lines(shop: Shop, count: Any, query: str = "") -> list[tuple[Any, ...]]:
+    """Expected, counted and difference of each."""
+    answer = shop.get(f"{COUNTS}/{count['id']}/lines{query}")
+    assert answer.status == 200, answer.text
+    names = ("expected", "counted", "difference")
+    return [tuple(one[name] for name in names) for one in answer.json["data"]]
+
+
+def applied(jobs: JobDesk, count: Any) -> Any:
+    return jobs.done(f"{COUNTS}/{count['id']}/apply")
+
+
+def outcome(job: Any) -> tuple[int, ...]:
+    assert job["status"] == "COMPLETED"
+    return tuple(job[name] for name in ("total", "updated", "unchanged", "failed"))
+
+
+def test_what_is_sold_while_a_count_is_made_stays_sold(jobs: JobDesk) -> None:
+    shop = jobs.shop
+    id, other = variant(shop, 10, name="Mug", sku="MUG"), variant(shop, 4)
+    count = started(shop, id, other)
+    assert (count["status"], count["variants"], count["counted"]) == ("OPEN", 2, 0)
+    kept = enter(shop, count, (id, 9)).json["lines"]
+    assert [(one["title"], one["expected"], one["difference"]) for one in kept] == [
+        ("Mug / V0", 10, -1)
+    ]
+    placed(shop, line(id, 3))
+    job = applied(jobs, count)
+    assert (outcome(job), job["type"]) == ((1, 1, 0, 0), "stock_count")
+    assert (stock_of(shop, id), stock_of(shop, other)) == (6, 4)
+    shown = shop.get(f"{COUNTS}/{count['id']}").json
+    assert (shown["status"], shown["jobId"], shown["different"]) == ("APPLIED", job["id"], 1)
+    fanned_out(jobs.dynamodb)
+    (entry,) = movements(shop, jobId=job["id"])
+    assert (entry["cause"], entry["by"], entry["stock"]) == ("COUNT", -1, 6)
+    assert (entry["countId"], entry["reason"]) == (count["id"], "COUNTED")
+    assert entry["actor"]["keyName"] == "a OWNER of the tests"
+    assert agrees(shop) == 4
+
+
+def test_a_count_is_applied_once_and_can_be_undone(jobs: JobDesk) -> None:
+    shop = jobs.shop
+    id = variant(shop, 10)
+    count = started(shop, id)
+    enter(shop, count, (id, 12))
+    job = applied(jobs, count)
+    again = shop.post(f"{COUNTS}/{count['id']}/apply")
+    assert (again.status, again.json) == (202, {"jobId": job["id"]})
+    jobs.work()
+    assert stock_of(shop, id) == 12
+    placed(shop, line(id, 1))
+    refused = shop.post(f"/api/admin/jobs/{job['id']}/cancel")
+    assert (refused.status, refused.json["code"]) == (409, "cannot_cancel")
+    undo = jobs.done(f"/api/admin/jobs/{job['id']}/undo")
+    assert (undo["updated"], stock_of(shop, id)) == (1, 9)
+    jobs.done(f"/api/admin/jobs/{undo['id']}/undo")
+    assert stock_of(shop, id) == 11
+    fanned_out(jobs.dynamodb)
+    assert [one["cause"] for one in movements(shop, variantId=id)] == [
+        *("TRACKED", "COUNT", "SALE", "UNDO", "UNDO")
+    ]
+    agrees(shop)
+
+
+def test_a_request_with_lines_that_is_sent_again_counts_once(shop: Shop) -> None:
+    id = variant(shop, 10)
+    count = started(shop, id)
+    first = enter(shop, count, (id, 2), key="scan 1", add=True)
+    placed(shop, line(id, 1))
+    again = enter(shop, count, (id, 2), key="scan 1", add=True)
+    assert (again.text, again.headers["Idempotent-Replayed"]) == (first.text, "true")
+    enter(shop, count, (id, 3), add=True)
+    assert lines(shop, count) == [(10, 5, -5)]
+    enter(shop, count, (id, 8))  # counted anew: of what is there now
+    assert lines(shop, count) == [(9, 8, -1)]
+    sent = {"name": "Shelf", "all": True}
+    made = [shop.post(COUNTS, sent, headers={"Idempotency-Key": "new"}).json for _ in range(2)]
+    assert made[0] == made[1]
+    assert shop.get(COUNTS).json["total"] == 2
+
+
+def test_one_request_may_name_a_variant_several_times(shop: Shop) -> None:
+    id, other = variant(shop, 10), variant(shop, 5)
+    count = started(shop, id, other)
+    answer = enter(shop, count, (id, 4), (other, 5), (id, 3), add=True)
+    assert [one["counted"] for one in answer.json["lines"]] == [7, 5]
+    shown = shop.get(f"{COUNTS}/{count['id']}").json
+    assert (shown["counted"], shown["different"]) == (2, 1)
+
+
+def test_scans_of_eight_devices_at_once_are_all_counted(shop: Shop) -> None:
+    made = product(shop, 50, 50, 50)
+    all_ids = [one["id"] for one in made["variants"]]
+    count = started(shop, *all_ids)
+
+    def scan(n: int) -> int:
+        return enter(shop, count, (all_ids[n % 3], 1), key=f"scan {n}", add=True).status
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(scan, range(60))) == {200}
+    assert lines(shop, count) == [(50, 20, -30)] * 3
+    assert shop.get(f"{COUNTS}/{count['id']}").json["different"] == 3
+
+
+@pytest.mark.parametrize("fault", [Fault.CRASH, Fault.CRASH_AFTER, Fault.LOST_AFTER])
+def test_a_count_whose_job_crashes_at_any_write_is_applied_once(
+    jobs: JobDesk, fault: Fault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "_TOGETHER", 7)
+    monkeypatch.setattr("chalicelib.stocktaking.work._AT_ONCE", 4)
+    shop = jobs.shop
+    made = [product(shop, *range(3, 9)) for _ in range(3)]
+    all_ids = [one["id"] for each in made for one in each["variants"]]
+    nth = 0
+    while True:
+        nth += 1
+        before = {id: stock_of(shop, id) for id in all_ids}
+        count = started(shop, *all_ids)
+        enter(
+            shop,
+            count,
+            *((id, int(before[id] or 0) + place % 3) for place, id in enumerate(all_ids)),
+        )
+        seen = 0
+
+        def at_nth(operation: str, request: Any, nth: int = nth) -> Fault | None:
+            nonlocal seen
+            seen += operation == "TransactWriteItems"
+            return fault if operation == "TransactWriteItems" and seen == nth else None
+
+        job_id = jobs.start(f"{COUNTS}/{count['id']}/apply")
+        jobs.dynamodb.faults = at_nth
+        jobs.work()
+        jobs.dynamodb.faults = lambda operation, request: None
+        assert outcome(jobs.job(job_id)) == (18, 12, 6, 0)
+        now = {id: int(before[id] or 0) + place % 3 for place, id in enumerate(all_ids)}
+        assert {id: stock_of(shop, id) for id in all_ids} == now
+        if seen < nth:
+            break
+    assert nth > 8
+    jobs.failed.clear()
+    fanned_out(jobs.dynamodb)
+    agrees(shop)
+
+
+def test_lines_that_cannot_be_applied_are_errors_of_the_job(jobs: JobDesk) -> None:
+    shop = jobs.shop
+    made = product(shop, 5, 5, 5, 5)
+    sold, untracked, fine, same = (one["id"] for one in made["variants"])
+    gone = variant(shop, 5)
+    count = started(shop, sold, untracked, fine, same, gone)
+    enter(shop, count, (sold, 1), (untracked, 1), (fine, 6), (same, 5), (gone, 1))
+    placed(shop, line(sold, 4))
+    path = f"/api/admin/products/{made['id']}"
+    wanted = [{"id": one["id"]} for one in made["variants"]]
+    shop.put(
+        path,
+        {
+            "variants": [
+                {**one, **({"stock": None} if one["id"] == untracked else {})} for one in wanted
+            ]
+        },
+    )
+    shop.delete(f"/api/admin/products/prod_{gone[4:30]}")
+    job = applied(jobs, count)
+    assert outcome(job) == (5, 1, 1, 3)
+    codes = {one["id"]: one["code"] for one in job["errors"]}
+    assert codes == {sold: "insufficient_stock", untracked: "not_tracked", gone: "not_tracked"}
+    assert [stock_of(shop, id) for id in (sold, untracked, fine, same)] == [1, None, 6, 5]
+    shown = shop.get(f"{COUNTS}/{count['id']}/lines").json["data"]
+    assert {one["title"] for one in shown if one["variantId"] == gone} == {None}
+    fanned_out(jobs.dynamodb)
+    agrees(shop)
+
+
+def test_a_cancelled_count_changes_nothing(shop: Shop) -> None:
+    id = variant(shop, 5)
+    count = started(shop, id)
+    enter(shop, count, (id, 3))
+    path = f"{COUNTS}/{count['id']}"
+    for _ in range(2):
+        answer = shop.post(f"{path}/cancel")
+        assert (answer.status, answer.json["status"]) == (200, "CANCELLED")
+    for refused in (enter(shop, count, (id, 4)), shop.post(f"{path}/apply")):
+        assert (refused.status, refused.json["code"]) == (409, "count_closed")
+        assert refused.json["status"] == "CANCELLED"
+    assert (stock_of(shop, id), lines(shop, count)) == (5, [(5, 3, -2)])
+
+
+def test_an_applied_count_takes_no_more_lines(jobs: JobDesk) -> None:
+    shop = jobs.shop
+    id = variant(shop, 5)
+    count = started(shop, id)
+    jobs.start(f"{COUNTS}/{count['id']}/apply")
+    assert enter(shop, count, (id, 4)).json["status"] == "APPLIED"
+    assert shop.post(f"{COUNTS}/{count['id']}/cancel").status == 409
+    jobs.work()
+    assert stock_of(shop, id) == 5
+
+
+def test_a_line_and_the_end_of_a_count_at_once(jobs: JobDesk) -> None:
+    """The line is refused, or it is applied."""
+    shop = jobs.shop
+    id = variant(shop, 5)
+    count = started(shop, id)
+    waiting = [lambda: shop.post(f"{COUNTS}/{count['id']}/apply")]
+
+    def meanwhile(operation: str, request: Any) -> None:
+        if operation == "TransactWriteItems" and waiting:
+            waiting.pop()()
+
+    jobs.dynamodb.faults = meanwhile
+    refused = enter(shop, count, (id, 4))
+    jobs.dynamodb.faults = lambda operation, request: None
+    assert (refused.status, refused.json["status"]) == (409, "APPLIED")
+    jobs.work()
+    assert (stock_of(shop, id), lines(shop, count)) == (5, [(None, None, None)])
+
+
+def test_filters_choose_the_tracked_variants(shop: Shop) -> None:
+    made = product(shop, 5, None, 7, vendor="Kestrel")
+    product(shop, 9, vendor="Other")
+    count = started(shop, filters={"vendor": "Kestrel"})
+    assert (count["variants"], count["filters"]) == (2, {"vendor": "Kestrel"})
+    assert len(lines(shop, count)) == 2
+    assert started(shop, all=True)["variants"] == 3
+    unknown = enter(shop, count, (made["variants"][1]["id"], 3))
+    assert (unknown.status, unknown.json["errors"][0]["code"]) == (422, "not_in_count")
+
+
+def test_lines_are_listed_by_their_state(shop: Shop) -> None:
+    made = product(shop, 5, 6, 7)
+    first, second, third = (one["id"] for one in made["variants"])
+    count = started(shop, first, second, third)
+    enter(shop, count, (second, 6))
+    enter(shop, count, (third, 1))
+    assert lines(shop, count) == [(7, 1, -6), (6, 6, 0), (None, None, None)]
+    assert lines(shop, count, "?state=COUNTED") == [(7, 1, -6), (6, 6, 0)]
+    assert lines(shop, count, "?state=different") == [(7, 1, -6)]
+    assert lines(shop, count, "?state=UNCOUNTED") == [(None, None, None)]
+    page = shop.get(f"{COUNTS}/{count['id']}/lines?limit=2&page=2").json
+    assert (page["total"], len(page["data"]), page["pagination"]["totalPages"]) == (3, 1, 2)
+
+
+VARIANT = "var_01KB0000000000000000000000AAAAAAAAAA"
+
+
+@pytest.mark.parametrize(
+    ("sent", "field"),
+    [
+        ({"name": "Shelf"}, "body"),
+        ({"name": "Shelf", "all": True, "variantIds": [VARIANT]}, "body"),
+        ({"name": "", "all": True}, "name"),
+        ({"name": "Shelf", "variantIds": []}, "variantIds"),
+        ({"name": "Shelf", "variantIds": [VARIANT] * 10_001}, "variantIds"),
+        ({"name": "Shelf", "variantIds": [VARIANT]}, "variantIds.0"),
+        ({"name": "Shelf", "filters": {"colour": "red"}}, "filters.colour"),
+        ({"name": "Shelf", "filters": {"vendor": "Nobody"}}, "filters"),
+    ],
+)
+def test_a_count_that_cannot_be_started_names_the_field(
+    shop: Shop, sent: dict[str, Any], field: str
+) -> None:
+    answer = shop.post(COUNTS, sent)
+    assert (answer.status, answer.json["errors"][0]["field"]) == (422, field)
+
+
+@pytest.mark.parametrize(
+    ("sent", "field"),
+    [
+        ([], "lines"),
+        ([{"variantId": VARIANT, "counted": 1}] * 501, "lines"),
+        ([{"variantId": VARIANT, "counted": 1}], "lines.0.variantId"),
+        ([{"variantId": VARIANT}], "lines.0.counted"),
+        ([{"variantId": VARIANT, "counted": -1}], "lines.0.counted"),
+        ([{"variantId": VARIANT, "counted": 1.5}], "lines.0.counted"),
+        ([{"variantId": VARIANT, "counted": "1"}], "lines.0.counted"),
+    ],
+)
+def test_lines_that_cannot_be_kept_name_the_field(
+    shop: Shop, sent: Sequence[Any], field: str
+) -> None:
+    count = started(shop, variant(shop, 5))
+    answer = shop.put(f"{COUNTS}/{count['id']}/lines", {"lines": sent})
+    assert (answer.status, answer.json["errors"][0]["field"]) == (422, field)
+
+
+def test_more_pieces_than_can_be_in_stock_are_refused(shop: Shop) -> None:
+    id = variant(shop, 5)
+    count = started(shop, id)
+    enter(shop, count, (id, 1_000_000_000))
+    answer = enter(shop, count, (id, 1), add=True)
+    assert answer.json["errors"][0]["field"] == "lines.0.counted"
+
+
+@pytest.mark.parametrize("path", ["", "/lines", "/apply", "/cancel"])
+def test_an_unknown_count_is_not_found(shop: Shop, path: str) -> None:
+    call = shop.get if path in {"", "/lines"} else shop.post
+    assert call(f"{COUNTS}/cnt_none{path}").status == 404
+
+
+def test_more_variants_than_a_count_may_have_are_refused(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "MOST_VARIANTS", 3)
+    product(shop, 1, 2, 3)
+    assert started(shop, all=True)["variants"] == 3
+    product(shop, 4)
+    answer = shop.post(COUNTS, {"name": "All", "all": True})
+    assert answer.json["errors"][0]["code"] == "too_many"
+
+
+def test_ten_thousand_variants_and_500_lines_fit_into_transactions(shop: Shop) -> None:
+    made = [product(shop, *[5] * 500) for _ in range(20)]
+    all_ids = [one["id"] for each in made for one in each["variants"]]
+    count = started(shop, all=True)
+    assert count["variants"] == model.MOST_VARIANTS == len(all_ids)
+    sent = [(id, 4) for id in all_ids[:: len(all_ids) // 500]]
+    assert enter(shop, count, *sent).status == 200
+    assert shop.get(f"{COUNTS}/{count['id']}").json["counted"] == 500
+
+
+def test_a_step_reads_one_part_of_the_lines(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many variants a count has."""
+    monkeypatch.setattr(store, "_TOGETHER", 3)
+    shop = jobs.shop
+    ids = [one["id"] for one in product(shop, *[5] * 20)["variants"]]
+    count = started(shop, *ids)
+    enter(shop, count, *((id, 4) for id in ids))
+    read: list[str] = []
+
+    def note(operation: str, request: Any) -> None:
+        if "lines#" in str(request):
+            read.append(operation)
+
+    jobs.dynamodb.faults = note
+    assert outcome(applied(jobs, count)) == (20, 20, 0, 0)
+    assert Counter(read) == {"GetItem": 7}
+
+
+def test_who_may_count(shop: Shop) -> None:
+    id = variant(shop, 5)
+    reader = shop.as_("READER")
+    assert shop.post(COUNTS, {"name": "A", "variantIds": [id]}, key=reader).status == 403
+    count = started(shop, id)
+    assert shop.get(f"{COUNTS}/{count['id']}/lines", key=reader).status == 200
+    assert told(movements(shop)) == []
