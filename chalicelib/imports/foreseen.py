@@ -18,7 +18,7 @@ from chalicelib.imports.model import ForeseenProduct, ImportJob, MappingPreview,
 
 _BYTES: Final = 1 << 20
 _SHOWN: Final = 3
-_MOST_VARIANTS: Final = 20
+_SHOWN_VARIANTS: Final = 20
 
 
 def of(job: ImportJob, options: Options) -> MappingPreview:
@@ -93,7 +93,7 @@ def _shown(product: ImportedProduct) -> ForeseenProduct:
                 "price": each.get("price"),
                 "stock": each.get("stock"),
             }
-            for each in variants[:_MOST_VARIANTS]
+            for each in variants[:_SHOWN_VARIANTS]
         ],
         "errors": [f"Row {error.row}: {error.message}" for error in product.errors[:_SHOWN]],
     }

@@ -7,6 +7,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.imports import files, store
+from chalicelib.imports.formats import FIELDS
 from chalicelib.imports.formats.product import Skipped
 from chalicelib.imports.model import ImportFailure, ImportJob, ImportMode, ProductOutcome
 from chalicelib.imports.store import MOST_PREVIEWS
@@ -110,6 +111,7 @@ class ShownImportJob(ImportJobSummary):
     columns: Annotated[list[ImportColumn], Field(description="Empty until the file was read")]
     savedMapping: Annotated[str | None, Field(description="The saved mapping that is proposed")]
     fields: Annotated[list[str], Field(description="The fields that a column can be read as")]
+    fieldDescriptions: Annotated[dict[str, str], Field(description="What each of them is")]
     encodings: Annotated[list[ImportEncoding], Field(description="The encodings to choose from")]
     preview: Annotated[
         list[ImportPreview],
@@ -150,6 +152,8 @@ def show_whole(job: ImportJob) -> dict[str, object]:
         **dict.fromkeys(("errorReportUrl", "savedMapping")),
         **store.columns(job.id),
     }
+    named = shown["fields"] if isinstance(shown["fields"], list) else []
+    shown["fieldDescriptions"] = {name: FIELDS[name] for name in named if name in FIELDS}
     if job.with_errors:
         shown["errors"] = store.errors(job.id)
     if job.fields.get(Skipped.REPEATED):

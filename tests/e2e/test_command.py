@@ -125,7 +125,7 @@ def test_import_asks_for_unknown_columns(terminal: Terminal) -> None:
     file.write_text("Artikelname,Preisliste,Farbcode\nKanne,4.50,#fff\n")
     needs = terminal.run("import", "supplier.csv", code=6)
     assert "Preisliste" in needs.stdout and "--mapping" in needs.stderr
-    asked = terminal.run("import", "supplier.csv", "--ask", typed="name\nprice\n-\nSupplier\n")
+    asked = terminal.run("import", "supplier.csv", "--ask", typed="name\nprice\n-\n\nSupplier\n")
     assert "Kanne" in asked.stderr and "COMPLETED" in asked.stdout
     file.write_text("Artikelname,Preisliste,Farbcode\nKrug,4.50,#fff\n")
     job = terminal.json("import", "supplier.csv", "--mapping", "Supplier")
@@ -139,7 +139,7 @@ def test_import_in_a_terminal_asks_and_shows_progress(terminal: Terminal) -> Non
     keyboard, screen = pty.openpty()
     process = terminal.start("import", "wares.csv", stdin=screen, stderr=screen)
     os.close(screen)
-    os.write(keyboard, b"name\nprice\n-\n\n")
+    os.write(keyboard, b"name\nprice\n-\n\n\n")
     said = b""
     with suppress(OSError):  # the other end was closed
         while more := os.read(keyboard, 4_096):

@@ -1366,6 +1366,8 @@ class ImportJob(TypedDict):
     """The saved mapping that is proposed"""
     fields: list[str]
     """The fields that a column can be read as"""
+    fieldDescriptions: dict[str, str]
+    """What each of them is"""
     encodings: list[ImportEncoding]
     """The encodings to choose from"""
     preview: list[ImportPreview]

@@ -16,7 +16,7 @@ from typing import Annotated, Any, NoReturn, cast
 import typer
 
 from backroom import settings
-from backroom.cli import base, customers, deliveries, keys, shown, signing_in, stock
+from backroom.cli import base, customers, deliveries, keys, mapping, shown, signing_in, stock
 from backroom.cli import listen as listening
 from backroom.cli.base import (
     DONE,
@@ -44,7 +44,6 @@ from backroom.errors import (
     Unreachable,
 )
 from backroom.models import (
-    ChosenMapping,
     CreateExport,
     CreateImportUpload,
     CreateOrder,
@@ -131,13 +130,16 @@ def import_(
     file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="CSV, .xlsx or .ods.")],
     mode: Annotated[ImportMode, typer.Option(help="Which products may change.")] = "upsert",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Write nothing.")] = False,
-    mapping: Annotated[
+    mapped: Annotated[
         str | None,
-        typer.Option(help="A saved mapping's name, or its columns as JSON."),
+        typer.Option("--mapping", help="A saved mapping's name, or its columns as JSON."),
     ] = None,
     encoding: Annotated[str | None, typer.Option(help="Encoding; default: detected.")] = None,
     sheet: Annotated[str | None, typer.Option(help="Sheet; default: the first.")] = None,
     delimiter: Annotated[str | None, typer.Option(help="Between cells; default: detected.")] = None,
+    header_row: Annotated[
+        int | None, typer.Option(min=0, help="Line of the header, 0: none; default: detected.")
+    ] = None,
     location: Annotated[str | None, typer.Option(help="Whose stock; default: all of them.")] = None,
     allow_zero_prices: Annotated[bool, typer.Option("--allow-zero-prices")] = False,
     ask: Annotated[
@@ -160,10 +162,11 @@ def import_(
         "encoding": encoding,
         "sheet": sheet,
         "delimiter": delimiter,
+        "headerRow": header_row,
         "location": location,
     }
-    given |= _mapping(mapping)
-    options.update({name: value for name, value in given.items() if value})
+    given |= _mapping(mapped)
+    options.update({name: value for name, value in given.items() if value not in (None, "")})
     asks = (sys.stdin.isatty() and not as_json) if ask is None else ask
     with base.shop() as shop:
         with shown.bar("Uploading", file.stat().st_size, quiet=as_json, is_bytes=True) as bar:
@@ -175,7 +178,7 @@ def import_(
                 raise typer.Exit(INTERRUPTED) from None
         job = _waited(shop, job_id, "Importing", quiet=as_json)
         while job["status"] == "NEEDS_MAPPING" and asks:
-            shop.map_import_columns(job["id"], _asked_mapping(job))
+            mapping.answer(shop, job)
             job = _waited(shop, job_id, "Importing", quiet=as_json)
         if report is not None and job.get("errorReportUrl"):
             shop.download(job["errorReportUrl"], report)
@@ -184,9 +187,9 @@ def import_(
     elif job["status"] == "NEEDS_MAPPING":
         _show_columns(job)
     else:
-        shown.job(job)
         if dry_run:
             shown.preview(job)
+        shown.job(job)
     if job["status"] == "NEEDS_MAPPING":
         raise typer.Exit(NEEDS_MAPPING)
     if job["status"] != "COMPLETED" or job.get("withErrors", job["failed"]):
@@ -221,7 +224,7 @@ def _waited(shop: Backroom, job_id: str, what: str, *, quiet: bool) -> Any:
 def _show_columns(job: Any) -> None:
     if job["encodings"]:
         shown.note("The file can be read in several encodings: nothing was written.")
-        shown.table(("encoding", "its words"), _readings(job))
+        shown.table(("encoding", "its words"), mapping.readings(job))
         shown.note("Run it again in a terminal to be asked, or with --encoding")
         return
     shown.note("The file needs a mapping: nothing was written. Proposed mapping:")
@@ -237,36 +240,6 @@ def _show_columns(job: Any) -> None:
         "Run it again in a terminal to be asked, or with"
         f" --mapping '{json.dumps(proposed, ensure_ascii=False)}'"
     )
-
-
-def _readings(job: Any) -> list[tuple[str, str]]:
-    return [(each["encoding"], ", ".join(each["samples"][:4])) for each in job["encodings"]]
-
-
-def _asked_mapping(job: Any) -> ChosenMapping:
-    """In which encoding the words are right, or what each column is, as somebody at the terminal
-    says."""
-    if job["encodings"]:
-        shown.note("The file can be read in several encodings. Which has the right words?")
-        for encoding, words in _readings(job):
-            shown.note(f"{encoding}   {words}")
-        return {"encoding": str(typer.prompt("  encoding", err=True)).strip()}
-    shown.note("What are these columns? Enter takes the proposal; - leaves a column out.")
-    chosen: dict[str, str | None] = {}
-    for each in job["columns"]:
-        samples = ", ".join(map(str, each["samples"]))
-        shown.note(f"\n{each['column']}   {samples}", "bold")
-        answer = str(typer.prompt("  field", default=each["field"] or "-", err=True)).strip()
-        chosen[each["column"]] = None if answer == "-" else answer
-    mapping: ChosenMapping = {"columns": chosen}
-    name = str(
-        typer.prompt(
-            "\nSave this mapping as (Enter: do not save)", default="", show_default=False, err=True
-        )
-    ).strip()
-    if name:
-        mapping["saveAs"] = name
-    return mapping
 
 
 @app.command()

@@ -123,6 +123,7 @@ def job(found: Mapping[str, Any]) -> None:
     told: dict[str, object] = {"job": found["id"], "status": found["status"]}
     for name in (
         "dialect",
+        "rows",
         "total",
         "created",
         "updated",
@@ -136,6 +137,8 @@ def job(found: Mapping[str, Any]) -> None:
     if error := found.get("error"):
         told["error"] = f"{error['code']}: {error['message']}"
     facts(told)
+    for each in found.get("warnings") or ():
+        note(str(each["message"]), "yellow")
     errors = found.get("errors") or ()
     if errors:
         more = found.get("withErrors", found.get("failed", 0)) > len(errors)
