@@ -56,7 +56,7 @@ TAGS: Final = {
     "Events": "Everything that happened, for programs that keep a copy of the shop.",
     "Exports": "Files of products, orders and customers.",
     "Imports": "Products from files of other systems.",
-    "Jobs": "Progress of imports, exports, reports, bulk edits, undos, counts, merges and erasures.",
+    "Jobs": "Progress of imports, exports, reports, bulk edits, undos, counts and other long work.",
     "Keys": "API keys and their roles.",
     "Orders": "Orders, their status, payments and refunds.",
     "Products": "The catalogue with its stock.",
