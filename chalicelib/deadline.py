@@ -10,31 +10,25 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import wraps
 from itertools import count
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from chalicelib import telemetry
 
 PATIENCE_SECONDS = 6.0  # how long a client waits for conflicts and throttles before 503
-LONGEST_PAUSE: Final = 0.6
 _LEFT_SECONDS: Final = 8  # of a function's time, to give its messages back
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Patience:
-    """`times` PATIENCE_SECONDS in all; `attempt`: seconds of one call, whatever arrives meanwhile;
-    `pause`: the longest one after a throttle, in seconds."""
-
-    times: float
-    attempt: float
-    pause: float
+class Patience(NamedTuple):
+    times: float  # PATIENCE_SECONDS in all
+    attempt: float  # seconds of one call, whatever arrives meanwhile
+    pause: float  # the longest one, in seconds
 
 
-A_CLIENT_WAITS: Final = Patience(1, 1.25, LONGEST_PAUSE)
+A_CLIENT_WAITS: Final = Patience(1, 1.25, 0.6)
 BACKGROUND: Final = Patience(12.5, 5, 10)
 
 # The end of the function's time (of `time.monotonic`); None where a client waits.
@@ -52,11 +46,8 @@ def in_background(function: Callable[[Any, Any], T]) -> Callable[[Any, Any], T]:
     def run(event: Any, context: Any) -> T:
         telemetry.begin(context)
         left = context.get_remaining_time_in_millis() / 1000 if context else float("inf")
-        token = _ends.set(time.monotonic() + left - _LEFT_SECONDS)
-        try:
+        with at_most(left - _LEFT_SECONDS):
             return function(event, context)
-        finally:
-            _ends.reset(token)
 
     return run
 
@@ -80,15 +71,14 @@ def within(seconds: float | None = None) -> float:
 
 
 def attempts(
-    deadline: float | None = None, longest: Callable[[], float] = lambda: LONGEST_PAUSE
+    end: float | None = None, longest: Callable[[], float] = lambda: patience().pause
 ) -> Iterator[int]:
     """The numbers of attempts, from 0, with a pause before each but the first.
 
-    Full jitter, from 20 ms doubling to 0.6 s, or to `longest()`, called each time. It ends when
-    the next attempt, as long as the last, would end after the deadline (`within()` by default);
-    then the caller raises.
+    Full jitter, from 20 ms doubling to `longest()`. It ends when the next attempt, as long as the
+    last, would end after `end` (`within()` by default); then the caller raises.
     """
-    end = within() if deadline is None else deadline
+    end = within() if end is None else end
     for attempt in count():
         began = time.monotonic()
         yield attempt

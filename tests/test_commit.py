@@ -2,6 +2,7 @@
 
 import threading
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import pytest
@@ -220,10 +221,12 @@ def test_a_cancellation_that_is_no_conflict_is_raised_at_once(
 ) -> None:
     error = {"Code": "TransactionCanceledException", "Message": "Transaction cancelled"}
 
-    def cancel(operation: str, request: Any) -> Any:
+    def cancel(operation: str) -> Any:
         raise ClientError({"Error": error, "CancellationReasons": reasons}, operation)
 
-    monkeypatch.setattr("chalicelib.storage.dynamodb.call", cancel)
+    monkeypatch.setattr(
+        "chalicelib.storage.dynamodb.send", lambda operation, _: partial(cancel, operation)
+    )
     waited = pauses(monkeypatch)
     commit = Commit()
     commit.put({"pk": "a", "sk": "1"})

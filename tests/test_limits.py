@@ -42,7 +42,7 @@ INTERNAL: Final = {
         values.slugs.LONGEST summary.store.MOST_COUNTED
         summary.store.MOST_LOW webhooks.deliveries._LONGEST_NAME""",
     "how long something waits": """
-        deadline.LONGEST_PAUSE webhooks.deliver._LONGEST_BACKOFF
+        webhooks.deliver._LONGEST_BACKOFF
         webhooks.retry.LONGEST_QUEUE_DELAY webhooks.retry.LONGEST_QUEUE_STEP
         webhooks.retry.LONGEST_VISIBILITY webhooks.retry.MOST_JITTER
         webhooks.retry.MOST_JITTER_SECONDS""",

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from botocore.exceptions import ClientError
 
 from chalicelib import aws, deadline
 from chalicelib.problems import Busy
-from chalicelib.storage import dynamodb, round_trips, table
+from chalicelib.storage import round_trips, table
 from chalicelib.storage.attributes import Expressions, pack, unpack
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr, all_of
@@ -425,8 +425,6 @@ def test_an_attempt_without_a_whole_answer_in_time_is_followed_by_another(
     if tls:
         encrypt(server, "localhost", monkeypatch, tmp_path)
     monkeypatch.setattr(deadline, "A_CLIENT_WAITS", deadline.Patience(1, 0.3, 0.05))
-    monkeypatch.setattr(dynamodb, "_WATCH_SECONDS", 0.02)
-    monkeypatch.setattr(dynamodb, "_watch", cache(dynamodb._watch.__wrapped__))
     server.drips = [piece]
     assert table.get(("a", "1")) == {"pk": "a", "sk": "1"}
     assert (len(server.requests), server.connections) == (2, 2)
@@ -453,15 +451,23 @@ def test_a_commit_with_an_unknown_outcome_is_repeated_with_the_same_token(
 # --- Own calls or botocore ------------------------------------------------------------------------
 
 
+def is_called_by_botocore() -> bool:
+    """Its client emits more than `before-send`."""
+    prepared: list[object] = []
+    table.client().meta.events.register("before-call.dynamodb", lambda **of: prepared.append(of))
+    sent_by(lambda: table.get(("a", "1")))
+    return bool(prepared)
+
+
 def test_own_calls_are_made_by_default(way: str) -> None:
-    assert (dynamodb._direct(table.client()) is None) == (way == BOTOCORE)
+    assert is_called_by_botocore() == (way == BOTOCORE)
 
 
 def test_the_botocore_client_makes_the_calls_behind_a_proxy(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
-    assert dynamodb._direct(table.client()) is None
+    assert is_called_by_botocore()
 
 
 def test_a_stored_value_is_read_back_unchanged() -> None:

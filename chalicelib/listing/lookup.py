@@ -62,8 +62,7 @@ def _read(pk: str, begins: Sequence[str]) -> Sent[list[list[str]]]:
 
     def asked() -> Sent[Any]:
         between = table.sk.between(begins[len(found)], begins[-1] + _LAST)
-        rows = table.query.send(pk, where=between, limit=_ENTRIES, fields=("sk",))
-        return rows.then(read)
+        return table.query.send(pk, where=between, limit=_ENTRIES, fields=("sk",), then=read)
 
     def read(rows: table.Rows) -> object:
         start = begins[len(found)]

@@ -203,8 +203,9 @@ def _shard(pk: str, begin: str, most: int) -> Sent[Matches | None]:
     where = table.sk.begins_with(begin)
 
     def asked(after: str | None) -> Sent[Any]:
-        rows = table.query.send(pk, where=where, fields=("sk", "at"), limit=most + 1, after=after)
-        return rows.then(read)
+        return table.query.send(
+            pk, where=where, fields=("sk", "at"), limit=most + 1, after=after, then=read
+        )
 
     def read(rows: table.Rows) -> object:
         for item in rows.items:

@@ -19,7 +19,7 @@ from chalicelib.storage import dynamodb, outbox, table
 from chalicelib.storage.attributes import Expressions, Item, Key, pack, pack_key, unpack
 from chalicelib.storage.conditions import Condition
 from chalicelib.storage.dynamodb import NO_ANSWER, encoded
-from chalicelib.storage.round_trips import is_throttled, longest_pause, may_repeat
+from chalicelib.storage.round_trips import is_throttled, may_repeat
 from chalicelib.storage.table import ConditionFailed
 from chalicelib.threads import together
 from chalicelib.values import ids
@@ -64,7 +64,7 @@ class Commit:
         self._events: list[tuple[str, str]] = []
         self._traced: dict[str, list[object]] = {}
         self._announced = 0  # bytes of events and of what is traced
-        self._longest_pause = deadline.LONGEST_PAUSE
+        self._longest_pause = deadline.patience().pause
         self._before: list[Item] = []
         self._after: list[Key] = []
 
@@ -219,7 +219,7 @@ class Commit:
         last: Exception | None = None
         for _ in deadline.attempts(longest=lambda: self._longest_pause):
             try:
-                dynamodb.call("TransactWriteItems", request)
+                dynamodb.send("TransactWriteItems", request)()
                 open_lanes.widen()
                 return
             except ClientError as error:
@@ -231,7 +231,7 @@ class Commit:
                     request = self._request()
                 elif not may_repeat(error):
                     raise
-                self._longest_pause = self._pause_after(code, reasons)
+                self._longest_pause = self._pause_after(reasons)
                 more = 0.0
                 if is_throttled([code, *(reason.get("Code") for reason in reasons)]):
                     open_lanes.narrow()
@@ -240,7 +240,7 @@ class Commit:
                     break
             except NO_ANSWER as error:
                 last = error
-                self._longest_pause = deadline.LONGEST_PAUSE
+                self._longest_pause = deadline.patience().pause
         telemetry.given_up("TransactWriteItems", last)
         raise Busy
 
@@ -295,14 +295,15 @@ class Commit:
         if not reasons or any(reason.get("Code", "None") not in _CONFLICTS for reason in reasons):
             raise error
 
-    def _pause_after(self, code: str, reasons: Sequence[Mapping[str, Any]]) -> float:
+    def _pause_after(self, reasons: Sequence[Mapping[str, Any]]) -> float:
         """The longest pause. If only counts conflicted, another shard is soon free."""
         codes = [reason.get("Code") for reason in reasons]
-        if not codes:
-            return longest_pause([code])
         of_writes, of_counts = set(codes[: len(self._writes)]), set(codes[len(self._writes) :])
-        met_at_counts = of_writes <= {"None"} and of_counts <= {"None", "TransactionConflict"}
-        return _COUNTS_PAUSE if met_at_counts else longest_pause(codes)
+        met_at_counts = of_writes <= {"None"} and set() < of_counts <= {
+            "None",
+            "TransactionConflict",
+        }
+        return _COUNTS_PAUSE if met_at_counts else deadline.patience().pause
 
 
 class _Lanes:

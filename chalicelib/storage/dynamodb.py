@@ -1,29 +1,25 @@
 """One call to DynamoDB, sent and then read; the reply is in DynamoDB's JSON.
 
-botocore's client finds, checks, builds and reads each call by a model of the service, which takes
-most of its CPU. Our calls are DynamoDB's JSON already: botocore's `SigV4Auth` signs them, urllib3's
-connections send them. The address, the credentials, the CA bundle and the `before-send` hooks,
-through which tests answer, are botocore's.
-
-If a proxy is set, or `DIRECT_CALLS` is `off`, botocore's client makes the calls, one at a time;
-with `half`, in one process of two, and the log names it (docs/operations.md).
+botocore's client takes most of its CPU to find, check, build and read a call by a model of the
+service. Ours are DynamoDB's JSON already: botocore's `SigV4Auth` signs them, urllib3's connections
+send them. The address, the credentials, the CA bundle and the `before-send` hooks, through which
+tests answer, are botocore's. Its client makes the calls if a proxy is set, or as `settings` say.
 """
 
 import json
-import socket
 import ssl
-import threading
 import time
 import zlib
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache, lru_cache, partial
-from http.client import HTTPException
-from typing import Any, Final, NoReturn
+from functools import lru_cache, partial
+from http.client import HTTPException, HTTPResponse
+from io import BufferedReader, RawIOBase
+from typing import Any, Final
 from urllib.parse import urlsplit
 
-import botocore
+from botocore import xform_name
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSPreparedRequest, AWSRequest
 from botocore.exceptions import ClientError, ConnectionError, HTTPClientError
@@ -35,9 +31,9 @@ from urllib3.util.connection import is_connection_dropped
 
 from chalicelib import deadline, settings
 from chalicelib.aws import client as client_of
-from chalicelib.aws import making, session
+from chalicelib.aws import session
 
-Reply = dict[str, object]
+Reply = dict[str, Any]
 Result = Callable[[], Reply]
 
 NO_ANSWER: Final = (HTTPClientError, ConnectionError)  # it may or may not have happened
@@ -45,14 +41,6 @@ AT_ONCE: Final = 32  # calls that are sent before the first is read; each has a 
 
 # Requests are trees: a check for cycles would take a fifth of the time.
 encoded: Final = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
-
-_CONNECT_SECONDS: Final = 1.0
-_WATCH_SECONDS: Final = 0.1
-
-
-def client() -> object:
-    """The client of botocore."""
-    return client_of("dynamodb")
 
 
 def send(operation: str, request: Reply | str) -> Result:
@@ -62,35 +50,19 @@ def send(operation: str, request: Reply | str) -> Result:
     That raises ClientError if DynamoDB refuses, one of NO_ANSWER if no answer came in the time of
     one attempt (`deadline.py`).
     """
-    with making:
-        direct = _direct(client())
-    if direct is None:
-        return partial(_by_botocore, operation, request)
-    try:
-        return direct.send(operation, request)
-    except NO_ANSWER as error:
-        return partial(_failed, error)
-
-
-def call(operation: str, request: Reply | str) -> Reply:
-    """The reply to a call; raises what `send` says."""
-    return send(operation, request)()
-
-
-def _failed(error: Exception) -> Reply:
-    raise error
-
-
-def _by_botocore(operation: str, request: Reply | str) -> Reply:
-    asked = json.loads(request) if isinstance(request, str) else request
-    reply: Reply = getattr(client(), botocore.xform_name(operation))(**asked)
-    return reply
+    body = request if isinstance(request, str) else encoded(request)
+    return _sender(client_of("dynamodb"))(operation, body)
 
 
 @lru_cache(maxsize=1)
-def _direct(client: Any) -> "_Direct | None":
-    is_direct = settings.direct_calls() and not get_environ_proxies(client.meta.endpoint_url)
-    return _Direct(client) if is_direct else None
+def _sender(client: Any) -> Callable[[str, str], Result]:
+    if settings.direct_calls() and not get_environ_proxies(client.meta.endpoint_url):
+        return _Direct(client).send
+
+    def send(operation: str, request: str) -> Result:
+        return partial(getattr(client, xform_name(operation)), **json.loads(request))
+
+    return send
 
 
 class _Direct:
@@ -98,122 +70,96 @@ class _Direct:
         self._url = f"{client.meta.endpoint_url.rstrip('/')}/"
         self._region: str = client.meta.region_name
         self._emit = client.meta.events.emit_until_response
-        self._credentials: Any = session().get_credentials()
+        self._credentials = session().get_credentials()
         self._idle: deque[HTTPConnection] = deque(maxlen=AT_ONCE)
-        self._watch = _watch()  # made by one thread only: this is under a lock
-        trusted: Any = session().get_config_variable("ca_bundle") or get_cert_path(True)
-        self._connection = _connecting(self._url, trusted)
+        address = urlsplit(self._url)
+        kind: Callable[..., HTTPConnection] = HTTPConnection
+        if address.scheme == "https":
+            trusted = session().get_config_variable("ca_bundle") or get_cert_path(True)
+            tls = ssl.create_default_context(cafile=trusted)
+            kind = partial(HTTPSConnection, ssl_context=tls)
+        self._connection = partial(kind, address.hostname, address.port)
 
-    def send(self, operation: str, request: Reply | str) -> Result:
-        body = (request if isinstance(request, str) else encoded(request)).encode()
-        prepared = self._signed(operation, body)
-        _, hooked = self._emit(f"before-send.dynamodb.{operation}", request=prepared)
-        if hooked is not None:
-            content = hooked.content
-            return lambda: _reply(operation, hooked.status_code, hooked.headers, content)
+    def send(self, operation: str, request: str) -> Result:
+        seconds = deadline.patience().attempt
+        end = time.monotonic() + seconds
+        body = request.encode()
+        signed = self._signed(operation, body)
+        connection = self._connection()
         try:
-            connection = self._idle.pop()
-        except IndexError:
-            connection = self._connection()
-        try:
-            self._begin(connection, body, dict(prepared.headers.items()))
-        except (OSError, HTTPError) as error:
-            self._give_up(connection, error)
+            _, hooked = self._emit(f"before-send.dynamodb.{operation}", request=signed)
+            if hooked is not None:
+                parts = hooked.status_code, hooked.headers, hooked.content
+                return partial(_reply, operation, *parts)
+            with suppress(IndexError):
+                connection = self._idle.pop()
+            if is_connection_dropped(connection):
+                connection.close()  # the request opens it again
+            else:
+                connection.sock.settimeout(seconds)
+            connection.timeout = seconds
+            connection.response_class = partial(_until, end)  # type: ignore[assignment]
+            connection.request("POST", "/", body, dict(signed.headers.items()))
+        except (OSError, HTTPError, *NO_ANSWER) as error:
+            return partial(self._read, connection, operation, error)
         return partial(self._read, connection, operation)
 
     def _signed(self, operation: str, body: bytes) -> AWSPreparedRequest:
-        headers = {
-            "Content-Type": "application/x-amz-json-1.0",
-            "User-Agent": "backroom",
-            "X-Amz-Target": f"DynamoDB_20120810.{operation}",
-        }
+        target = f"DynamoDB_20120810.{operation}"
+        headers = {"Content-Type": "application/x-amz-json-1.0", "X-Amz-Target": target}
         request = AWSRequest("POST", self._url, headers, body)
         keys = self._credentials.get_frozen_credentials()
         SigV4Auth(keys, "dynamodb", self._region).add_auth(request)
         return AWSPreparedRequest("POST", self._url, request.headers, body, False)
 
-    def _begin(self, connection: HTTPConnection, body: bytes, headers: dict[str, str]) -> None:
-        seconds = deadline.patience().attempt
-        self._watch.ends[connection] = time.monotonic() + seconds
-        if is_connection_dropped(connection):
-            connection.close()
-            connection.timeout = _CONNECT_SECONDS
-            connection.connect()
-        connection.timeout = seconds
-        connection.sock.settimeout(seconds)
-        connection.request("POST", "/", body=body, headers=headers)
-
-    def _read(self, connection: HTTPConnection, operation: str) -> Reply:
+    def _read(
+        self, connection: HTTPConnection, operation: str, failed: Exception | None = None
+    ) -> Reply:
         try:
+            if failed:
+                raise failed
             answer: Any = connection.getresponse()
             # urllib3 1 returns the answer of `http.client`.
             content = answer.data if hasattr(answer, "data") else answer.read()
-        except (OSError, HTTPError, HTTPException) as error:
-            self._give_up(connection, error)
-        # Every answer of DynamoDB has a body. One without may have been cut, or be an early hint,
-        # which another follows on its connection.
-        if not content:
-            self._give_up(connection, "an answer without a body")
-        self._watch.ends.pop(connection, None)
-        self._idle.append(connection)
-        return _reply(operation, answer.status, answer.headers, content)
-
-    def _give_up(self, connection: HTTPConnection, error: Exception | str) -> NoReturn:
-        self._watch.ends.pop(connection, None)
-        connection.close()
-        raise HTTPClientError(error=f"{type(error).__name__}: {error}")
+            return _reply(operation, answer.status, answer.headers, content)
+        except (OSError, HTTPError, HTTPException, ValueError, *NO_ANSWER) as error:
+            connection.close()
+            raise HTTPClientError(error=f"{type(error).__name__}: {error}") from error
+        finally:
+            self._idle.append(connection)
 
 
-def _connecting(url: str, trusted: str) -> Callable[[], HTTPConnection]:
-    address = urlsplit(url)
-    host = str(address.hostname)
-    if address.scheme == "http":
-        return partial(HTTPConnection, host, address.port)
-    tls = ssl.create_default_context(cafile=trusted)
-    return partial(HTTPSConnection, host, address.port or 443, ssl_context=tls)
+class _Received(RawIOBase):
+    """What arrives before the end: a socket's own time-out begins again with each byte."""
+
+    def __init__(self, connected: Any, end: float) -> None:
+        self._connected, self._end = connected, end
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> Any:
+        self._connected.settimeout(max(0.001, self._end - time.monotonic()))
+        return self._connected.recv_into(buffer)
 
 
-class _Watch:
-    """Cuts the connections of attempts that last too long: a socket's own time-out begins again
-    with each byte that drips. `ends`: of each attempt (of `time.monotonic`)."""
-
-    def __init__(self) -> None:
-        self.ends: dict[HTTPConnection, float] = {}
-        threading.Thread(target=self._look, name="dynamodb-watch", daemon=True).start()
-
-    def _look(self) -> None:
-        pause = threading.Event()
-        while not pause.wait(_WATCH_SECONDS):
-            for connection, ends in list(self.ends.items()):
-                if connection.sock is not None and time.monotonic() > ends:
-                    self.ends.pop(connection, None)
-                    with suppress(OSError):  # closed meanwhile
-                        socket.socket.shutdown(connection.sock, socket.SHUT_RDWR)
-
-
-@cache
-def _watch() -> _Watch:
-    return _Watch()
+def _until(end: float, connected: Any, **options: Any) -> HTTPResponse:
+    answer = HTTPResponse(connected, **options)
+    answer.fp = BufferedReader(_Received(connected, end))
+    return answer
 
 
 def _reply(operation: str, status: int, headers: Any, content: bytes) -> Reply:
+    """Raises ValueError if it was cut or changed on its way, or is from something else, and
+    ClientError with what botocore puts into it, if it is a refusal."""
     expected = headers.get("x-amz-crc32")
     if expected is not None and int(expected) != zlib.crc32(content):
-        raise HTTPClientError(error="the checksum of the answer is wrong")
+        raise ValueError("the checksum of the answer is wrong")
+    reply: Reply = json.loads(content)
     if status == 200:
-        reply: Reply = json.loads(content)
         return reply
-    raise ClientError(_refusal(status, headers, content), operation)  # type: ignore[arg-type]
-
-
-def _refusal(status: int, headers: Any, content: bytes) -> Reply:
-    """The content of botocore's ClientError: the reply, its `Error` and its `ResponseMetadata`."""
-    try:
-        parsed = json.loads(content)
-        reply: Reply = parsed if isinstance(parsed, dict) else {}
-    except ValueError:
-        reply = {}  # perhaps from a proxy
     code = str(reply.pop("__type", status)).rpartition("#")[2]
     message = str(reply.pop("message", reply.pop("Message", "")))
     metadata = {"HTTPStatusCode": status, "RequestId": headers.get("x-amzn-requestid")}
-    return {**reply, "Error": {"Code": code, "Message": message}, "ResponseMetadata": metadata}
+    response = {**reply, "Error": {"Code": code, "Message": message}, "ResponseMetadata": metadata}
+    raise ClientError(response, operation)  # type: ignore[arg-type]

@@ -7,26 +7,40 @@ read is consistent: what a write answered is what the next read shows. Keys are 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Final
+from functools import partial, update_wrapper
+from typing import Any, Final, Generic, ParamSpec, TypeVar
 
 from botocore.exceptions import ClientError
 
-from chalicelib import settings
-from chalicelib.storage import dynamodb
+from chalicelib import aws, settings
 from chalicelib.storage.attributes import Expressions, Item, Key, pack, pack_key, unpack
 from chalicelib.storage.conditions import Attr, Condition
-from chalicelib.storage.round_trips import Sendable, Sent, together
+from chalicelib.storage.round_trips import Sent, together
 from chalicelib.values.batches import batches
 
 BATCH_KEYS: Final = 100  # AWS: at most 100 keys in a BatchGetItem call
 BATCH_WRITES: Final = 25  # AWS: at most 25 writes in a BatchWriteItem call
 _CALL_ITEMS: Final = 5_000  # about as many keys fill the 1 MB of a call
 
-client = dynamodb.client
+client = partial(aws.client, "dynamodb")
 absent = Attr("pk").not_exists()
 present = Attr("pk").exists()
 sk = Attr("sk")  # for `query(…, where=sk.begins_with(…))`
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Sendable(Generic[P, T]):
+    """A function that asks DynamoDB: `read(…)`, or `read.send(…)`, which returns its Sent."""
+
+    def __init__(self, send: Callable[P, Sent[T]]) -> None:
+        self.send = send
+        update_wrapper(self, send)
+
+    def __call__(self, *args: P.args, **options: P.kwargs) -> T:
+        return self.send(*args, **options).result()
 
 
 class ConditionFailed(Exception):
@@ -70,7 +84,7 @@ def batch_get(
     """
     wanted = list(dict.fromkeys(keys))
     name, only = table or settings.table(), _only(fields)
-    found = together([partial(_batch, name, part, only) for part in batches(wanted, BATCH_KEYS)])
+    found = together([partial(_got, name, part, only) for part in batches(wanted, BATCH_KEYS)])
     return {key: item for part in found for key, item in part.items()}
 
 
@@ -81,15 +95,32 @@ def _only(fields: Iterable[str]) -> dict[str, object]:
     return expressions.into({"ProjectionExpression": ", ".join(names)}) if len(names) > 2 else {}
 
 
-def _batch(name: str, keys: Sequence[Key], only: dict[str, object]) -> Sent[dict[Key, Item]]:
+def _got(name: str, keys: Sequence[Key], only: dict[str, object]) -> Sent[dict[Key, Item]]:
     wanted = {"Keys": [pack_key(key) for key in keys], "ConsistentRead": True, **only}
-    call: Sent[Any] = Sent("BatchGetItem", {"RequestItems": {name: wanted}})
+    found: dict[Key, Item] = {}
 
-    def read(_: object) -> dict[Key, Item]:
-        stored = (one for reply in call.replies for one in reply["Responses"].get(name, ()))
-        return {(item["pk"], item["sk"]): item for item in map(unpack, stored)}
+    def read(reply: Any) -> dict[Key, Item]:
+        for item in map(unpack, reply["Responses"].get(name, ())):
+            found[item["pk"], item["sk"]] = item
+        return found
 
-    return call.then(read)
+    return _batch("BatchGetItem", {name: wanted}, read)
+
+
+def _batch(
+    operation: str, items: dict[str, Any], read: Callable[[Any], object] = lambda reply: None
+) -> Sent[Any]:
+    """What DynamoDB leaves of it, because of a throttle, is sent again after a pause."""
+    request: dict[str, object] = {"RequestItems": items}
+
+    def whole(reply: Any) -> object:
+        value, left = read(reply), reply.get("UnprocessedKeys") or reply.get("UnprocessedItems")
+        if left:
+            request["RequestItems"] = left
+            raise ClientError({"Error": {"Code": "ThrottlingException"}}, operation)
+        return value
+
+    return Sent(operation, request, whole)
 
 
 @dataclass(frozen=True)
@@ -110,11 +141,13 @@ def query(
     forward: bool = True,
     limit: int | None = None,
     fields: Sequence[str] = (),
+    then: Callable[[Rows], Any] = lambda rows: rows,
 ) -> Sent[Rows]:
     """Up to `limit` items (or 1 MB) of one partition in the order of `sk`.
 
     `where` is a condition on `sk`; `matching` drops items after they were read and
-    paid for; `after` is the `sk` to continue after.
+    paid for; `after` is the `sk` to continue after; `then` makes something of them, or the next
+    call.
     """
     expressions = Expressions()
     partition = Attr("pk").eq(pk)
@@ -133,7 +166,7 @@ def query(
         request["Limit"] = limit
     if after is not None:
         request["ExclusiveStartKey"] = pack_key((pk, after))
-    return Sent("Query", expressions.into(request), _rows)
+    return Sent("Query", expressions.into(request), lambda reply: then(_rows(reply)))
 
 
 def _rows(reply: Any) -> Rows:
@@ -190,9 +223,12 @@ def everything(pk: str, **options: Any) -> Sent[list[Item]]:
         found = before + rows.items
         if rows.after is None:
             return found
-        return query.send(pk, **{**options, "after": rows.after}).then(partial(read, found))
+        return asked(found, {**options, "after": rows.after})
 
-    return query.send(pk, **options).then(partial(read, []))
+    def asked(before: list[Item], now: dict[str, Any]) -> Sent[Any]:
+        return query.send(pk, **now, then=partial(read, before))
+
+    return asked([], options)
 
 
 def pages(pk: str, **options: Any) -> Iterator[list[Item]]:
@@ -262,8 +298,11 @@ def update(
         "UpdateExpression": expressions.update(assign or {}, add or {}, remove),
         "ReturnValues": "ALL_NEW",
     }
-    written = _single("UpdateItem", request, expressions, when, key)
-    return written.then(lambda reply: unpack(reply["Attributes"]))
+    return _single("UpdateItem", request, expressions, when, key, read=_updated)
+
+
+def _updated(reply: Any) -> Item:
+    return unpack(reply["Attributes"])
 
 
 @Sendable
@@ -281,7 +320,7 @@ def batch_write(puts: Iterable[Item] = (), deletes: Iterable[Key] = ()) -> None:
     may_write()
     name = settings.table()
     parts = [{name: part} for part in batches(writes, BATCH_WRITES)]
-    together([partial(Sent, "BatchWriteItem", {"RequestItems": part}) for part in parts])
+    together([partial(_batch, "BatchWriteItem", part) for part in parts])
 
 
 def _single(
@@ -290,6 +329,8 @@ def _single(
     expressions: Expressions,
     when: Condition | None,
     key: Key,
+    *,
+    read: Callable[[Any], object] = lambda reply: None,
 ) -> Sent[Any]:
     """A write whose answer is lost is sent again, and may then fail its own condition: who must
     tell that from another's write puts something of his own into it, and looks for it in `old`."""
@@ -304,4 +345,4 @@ def _single(
         return ConditionFailed(key, unpack(reply.get("Item", {})) or None)
 
     may_write()
-    return Sent(operation, expressions.into(request), refused=refused)
+    return Sent(operation, expressions.into(request), read, refused)

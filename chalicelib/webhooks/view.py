@@ -122,16 +122,16 @@ class _Shard:
         self.found: list[Item] = []
         self.more = True
 
-    def read(self, oldest: str, passes: Condition | None, looked_at: int) -> Sent[object]:
-        rows = table.query.send(
+    def read(self, oldest: str, passes: Condition | None, looked_at: int) -> Sent[table.Rows]:
+        return table.query.send(
             self._partition,
             where=sk.between(oldest, self.reached),
             matching=passes,
             after=self.reached,
             forward=False,
             limit=looked_at,
+            then=self._take,
         )
-        return rows.then(self._take)
 
     def _take(self, rows: table.Rows) -> None:
         self.found += rows.items
