@@ -1,13 +1,10 @@
 """make mutants: mutation testing of the core.
 
-Takes a seeded sample of small changes to the core, the same number from each module, and runs the
-tests that reach the changed lines, the fastest first, until one fails. Prints each change that no
-test noticed, and the score. `tests/mutants_equivalent.txt` lists equivalent changes, which have no
-visible effect.
-
-Each change is tried in a forked process, which imports the module as changed; no file is written.
-Checks that never fail, `assert` and `zip(strict=True)`, stay. The lines that each test reaches are
-measured once (coverage.py) and kept below `.mutants/`.
+Takes a seeded sample of small changes, the same number from each module, and runs the tests that
+reach the changed lines until one fails. Prints each change that no test noticed, and the score.
+`tests/mutants_equivalent.txt` lists changes without a visible effect. Each is tried in a forked
+process, which imports the module as changed; no file is written. The lines that each test reaches
+are measured once (coverage.py) and kept below `.mutants/`.
 """
 
 import argparse
@@ -22,12 +19,13 @@ import shutil
 import signal
 import tempfile
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from importlib.machinery import SourceFileLoader
-from itertools import islice, pairwise, zip_longest
+from itertools import accumulate, islice, pairwise, zip_longest
 from pathlib import Path
 from typing import Any, Final
 
@@ -57,6 +55,8 @@ ELSEWHERE: Final = tuple(
 )
 GIVEN: Final[dict[str, Any]] = {}  # what forked processes inherit
 BATCHES: Final = (0, 12, 60, 300, 3_000)  # how many tests are tried in one process
+MOST_SECONDS: Final = 60  # of tests for one change
+FORK: Final = multiprocessing.get_context("fork")
 
 
 @dataclass(frozen=True)
@@ -205,8 +205,7 @@ def mutated(mutant: Mutant, conditions: bool) -> ast.Module:
 
 
 class Watcher:
-    """A pytest plugin that runs the wanted tests in order, and notes their durations and failures;
-    with coverage, if given."""
+    """A pytest plugin that runs the wanted tests in order, and notes durations and failures."""
 
     def __init__(self, order: list[str] | None = None, measured: coverage.Coverage | None = None):
         self.order, self.measured = order, measured
@@ -221,9 +220,8 @@ class Watcher:
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         if self.order is not None:
-            places = {test: place for place, test in enumerate(self.order)}
-            wanted = [item for item in items if item.nodeid in places]
-            items[:] = sorted(wanted, key=lambda item: places[item.nodeid])
+            by_id = {item.nodeid: item for item in items}
+            items[:] = [by_id[test] for test in self.order if test in by_id]
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self.took[nodeid] = -time.process_time()
@@ -240,26 +238,24 @@ class Watcher:
 
 def forked(call: Callable[[], Any], seconds: float) -> Any:
     """The result of a call in a forked process; None if it does not end in time, or dies."""
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
+    ours, theirs = FORK.Pipe(duplex=False)
+
+    def answer() -> None:
         os.setsid()
         null = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
             os.dup2(null, stream)
-        with contextlib.suppress(BaseException), os.fdopen(write, "w") as pipe:
-            json.dump(call(), pipe)
-        os._exit(0)
-    os.close(write)
-    signal.signal(signal.SIGALRM, lambda *_: os.killpg(child, signal.SIGKILL))
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    with os.fdopen(read) as pipe:
-        text = pipe.read()
-    signal.setitimer(signal.ITIMER_REAL, 0)
+        theirs.send(call())
+
+    child = FORK.Process(target=answer)
+    child.start()
+    theirs.close()
+    with contextlib.suppress(EOFError):
+        found = ours.recv() if ours.poll(seconds) else None
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return json.loads(text) if text else None
+        os.killpg(child.pid or 0, signal.SIGKILL)
+    child.join()
+    return found
 
 
 def run_tests(files: list[str], watcher: Watcher, *more: str) -> int:
@@ -279,7 +275,7 @@ def reached(file: str) -> Any:
         if found is None:
             raise SystemExit(f"{file} could not be measured")
         kept.write_text(json.dumps(found))
-        print(f"measured {file}: {len(found['took'])} tests, failed: {found['failed']}", flush=True)
+        print(f"measured {file}: {len(found['took'])} tests", flush=True)
     return json.loads(kept.read_text())
 
 
@@ -296,49 +292,35 @@ def _measured(file: str) -> Any:
         os.path.relpath(path, ROOT): data.contexts_by_lineno(path) for path in data.measured_files()
     }
     took = {test: s for test, s in watcher.took.items() if test not in watcher.failed}
-    return {"took": took, "lines": lines, "failed": watcher.failed}
+    return {"took": took, "lines": lines}
 
 
-class Reach:
-    """The tests that reach a line, and their durations."""
-
-    def __init__(self, known: list[Any]) -> None:
-        self.seconds: dict[str, float] = {}
-        self.of: dict[tuple[str, int], set[str]] = defaultdict(set)
-        for one in known:
-            self.seconds |= one["took"]
-            for path, lines in one["lines"].items():
-                for line, tests in lines.items():
-                    self.of[path, int(line)].update(filter(None, tests))
-
-    def tests(self, mutant: Mutant, most: float) -> list[str]:
-        """So many seconds of them: the slice's own first, the fastest first, and one case of each
-        before the second of any."""
-        first, last = mutant.lines
-        found = set().union(*(self.of[mutant.path, line] for line in range(first, last + 1)))
-        if not found:  # while the module is imported
-            found = {
-                test for (path, _), some in self.of.items() if path == mutant.path for test in some
-            }
-            found |= {test for test in self.seconds if test.startswith("tests/test_limits.py")}
-        found &= self.seconds.keys()
-        cases, ranked = Counter[str](), []
-        slice_of = f"tests/{Path(mutant.path).parts[1]}/"
-        for test in sorted(found, key=lambda one: (self.seconds[one], one)):
-            name = test.partition("[")[0]
-            cases[name] += 1
-            ranked.append((cases[name], not test.startswith(slice_of), test))
-        chosen, spent = [], 0.0
-        for _, _, test in sorted(ranked, key=lambda one: one[:2]):
-            if (spent := spent + self.seconds[test]) > most:
-                break
-            chosen.append(test)
-        return chosen
+def tests_of(mutant: Mutant) -> list[str]:
+    """A minute of the tests that reach it: one case of each first, then the fastest."""
+    known: list[Any] = GIVEN["reached"]
+    seconds = {test: took for one in known for test, took in one["took"].items()}
+    lines: list[tuple[int, set[str]]] = [
+        (int(line), set(tests))
+        for one in known
+        for line, tests in one["lines"].get(mutant.path, {}).items()
+    ]
+    first, last = mutant.lines
+    found = set().union(*(tests for line, tests in lines if first <= line <= last))
+    if not found:  # while the module is imported
+        found = set().union(*(tests for _, tests in lines))
+        found |= {test for test in seconds if test.startswith("tests/test_limits.py")}
+    cases, ranked = Counter[str](), []
+    for test in sorted(found & seconds.keys(), key=lambda one: (seconds[one], one)):
+        name = test.partition("[")[0]
+        cases[name] += 1
+        ranked.append((cases[name], seconds[test], test))
+    chosen = [test for _, _, test in sorted(ranked)]
+    within = sum(spent <= MOST_SECONDS for spent in accumulate(seconds[test] for test in chosen))
+    return chosen[:within]
 
 
 def fate(mutant: Mutant) -> tuple[Mutant, str]:
-    reach: Reach = GIVEN["reach"]
-    tests = reach.tests(mutant, GIVEN["seconds"])
+    tests = tests_of(mutant)
     changed = compile(mutated(mutant, GIVEN["conditions"]), ROOT / mutant.path, "exec")
     name = mutant.path.removesuffix(".py").replace("/", ".")
 
@@ -351,8 +333,7 @@ def fate(mutant: Mutant) -> tuple[Mutant, str]:
 
     for first, last in pairwise(BATCHES):
         if batch := tests[first:last]:
-            limit = 120 + 20 * sum(reach.seconds[test] for test in batch)
-            match forked(partial(tried, batch), limit):
+            match forked(partial(tried, batch), 120 + 20 * MOST_SECONDS):
                 case None:
                     return mutant, "timed out"
                 case pytest.ExitCode.NO_TESTS_COLLECTED:
@@ -384,9 +365,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--sample", type=int, default=400)
     options.add_argument("--seed", type=int, default=16)
-    options.add_argument("--workers", type=int, default=2)
     options.add_argument("--conditions", action="store_true", help="every when= and otherwise=")
-    options.add_argument("--seconds", type=int, default=60, help="of tests for one change")
     options.add_argument("--module", help="of this module only, for example orders/store")
     options.add_argument("--fresh", action="store_true", help="measure anew which tests reach what")
     given = options.parse_args()
@@ -404,14 +383,14 @@ def main() -> None:
     reasons = {line.partition(" || ")[0] for line in EQUIVALENT.read_text().splitlines()}
     todo = [mutant for mutant in chosen if mutant.name not in reasons]
     files = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("tests/**/test_*.py"))
-    files = [file for file in files if not file.startswith(ELSEWHERE)]
-    fork = multiprocessing.get_context("fork")
-    with fork.Pool(given.workers) as pool:
-        GIVEN["reach"] = Reach(pool.map(reached, files, chunksize=1))
-    GIVEN["conditions"], GIVEN["seconds"] = given.conditions, given.seconds
+    with ProcessPoolExecutor(2, FORK) as pool:
+        GIVEN["reached"] = list(
+            pool.map(reached, [file for file in files if not file.startswith(ELSEWHERE)])
+        )
+    GIVEN["conditions"] = given.conditions
     left = []
-    with fork.Pool(given.workers) as pool:
-        for mutant, end in pool.imap_unordered(fate, todo, chunksize=1):
+    with ProcessPoolExecutor(2, FORK) as pool:
+        for mutant, end in pool.map(fate, todo):
             print(f"{end}: {mutant.name}", flush=True)
             left += [mutant] if end in ("survived", "unreached") else []
     print("Not noticed:", *(mutant.name for mutant in left), sep="\n")

@@ -11,7 +11,7 @@ from chalicelib.imports.csv.faults import FileRejected, RowError
 from chalicelib.imports.csv.groups import grouped
 from chalicelib.imports.csv.opening import open_csv
 from chalicelib.imports.formats import ImportedProduct, Shop, read_as
-from chalicelib.imports.formats.report import report, template
+from chalicelib.imports.formats.report import report
 
 SHOP = Shop("USD", date(2026, 11, 20))
 
@@ -64,25 +64,6 @@ def product(header: str, *rows: dict[str, Any]) -> ImportedProduct:
 # --- recognising ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("header", "name"),
-    [
-        (SHOPIFY_OLD, "shopify"),
-        (SHOPIFY_NEW, "shopify"),
-        (WOO, "woocommerce"),
-        (SPREE, "spree"),
-        (OURS, "backroom"),
-        ("sku,price", "backroom"),
-        ("Title,Price,Compare-at price", "backroom"),
-        ("Name,Price,Quantity,Category,Image", "backroom"),
-    ],
-)
-def test_a_format_is_recognised_in_any_column_order_and_case(header, name):
-    columns = header.split(",")
-    assert read_as(columns).name == name
-    assert read_as([c.upper() for c in reversed(columns)]).name == name
-
-
 def test_unknown_columns_are_named_with_the_nearest_known_ones():
     with pytest.raises(FileRejected) as caught:
         read_as(["Artikel", "Prices", "Descripton"])
@@ -106,23 +87,9 @@ def test_unread_columns_are_listed_except_those_of_the_report():
 # --- our own format -----------------------------------------------------------------------------
 
 
-def test_the_template_can_be_imported():
-    shirt, mug = products(template())
-    assert not shirt.errors and not mug.errors
-    assert [v["sku"] for v in shirt.values["variants"]] == ["LIN-S", "LIN-L"]
-    assert len(shirt.values["images"]) == 2
-    assert mug.values["stock"] == 40
-    assert mug.values["price"] == "14.50"
-
-
 def test_a_blank_cell_leaves_the_value_as_it_is():
     changed = product(OURS, {"slug": "mug", "price": "9"})
     assert changed.values == {"slug": "mug", "price": "9.00"}
-
-
-def test_the_later_of_two_rows_for_a_product_wins():
-    row = {"slug": "mug", "name": "Mug", "price": "9"}
-    assert product(OURS, row, {**row, "price": "8"}).values["price"] == "8.00"
 
 
 def test_either_price_column_on_a_variants_row_is_the_variants_price():
@@ -246,66 +213,6 @@ def test_missing_or_surplus_blank_cells_at_the_end_of_a_row_are_ignored():
 # --- Shopify -------------------------------------------------------------------------------------
 
 
-def test_a_shopify_product_is_read_from_its_rows_of_variants_and_pictures():
-    tee = product(
-        SHOPIFY_OLD,
-        {
-            "Handle": "tee",
-            "Title": "Tee",
-            "Body (HTML)": "<p>Soft,\n<b>very</b></p>",
-            "Tags": "a, b",
-            "Published": "TRUE",
-            "Option1 Value": "Small",
-            "Option2 Value": "Red",
-            "Variant SKU": "T-S",
-            "Variant Inventory Tracker": "shopify",
-            "Variant Inventory Qty": "4",
-            "Variant Price": "20.00",
-            "Variant Compare At Price": "25.00",
-            "Image Src": "https://x/2.jpg",
-            "Image Position": "2",
-            "SEO Title": "A tee",
-            "Status": "active",
-        },
-        {
-            "Handle": "tee",
-            "Option1 Value": "Large",
-            "Option2 Value": "Red",
-            "Variant SKU": "T-L",
-            "Variant Inventory Qty": "9",
-            "Variant Price": "18.00",
-            "Variant Compare At Price": "21.00",
-        },
-        {
-            "Handle": "tee",
-            "Image Src": "https://x/1.jpg",
-            "Image Position": "1",
-            "Image Alt Text": "Back",
-        },
-    )
-    assert tee.errors == []
-    assert tee.slug == "tee"
-    assert tee.lowest_price
-    assert tee.values == {
-        "slug": "tee",
-        "name": "Tee",
-        "description": "<p>Soft,\n<b>very</b></p>",
-        "tags": ["a", "b"],
-        "published": True,
-        "status": "ACTIVE",
-        "seo": {"title": "A tee"},
-        "compareAtPrice": "21.00",
-        "images": [
-            {"url": "https://x/1.jpg", "alt": "Back", "position": 1},
-            {"url": "https://x/2.jpg", "position": 2},
-        ],
-        "variants": [
-            {"title": "Small / Red", "sku": "T-S", "price": "20.00", "stock": 4},
-            {"title": "Large / Red", "sku": "T-L", "price": "18.00", "stock": None},
-        ],
-    }
-
-
 def test_the_shopify_default_title_is_a_product_without_options():
     mug = product(
         SHOPIFY_NEW,
@@ -366,54 +273,6 @@ def test_a_total_row_at_the_end_is_an_error_in_every_format(header, row, price, 
 
 
 # --- WooCommerce ---------------------------------------------------------------------------------
-
-
-def test_woocommerce_variations_and_their_parent_are_one_product_in_any_order():
-    parent = {
-        "ID": "44",
-        "Type": "variable",
-        "SKU": "TEE",
-        "Name": "Tee",
-        "Published": "1",
-        "Description": r"Soft\nand warm",
-        "Categories": "Clothing > Shirts, Sale",
-        "Tags": "cotton",
-        "Images": "https://x/1.jpg, https://x/2.jpg",
-        "Attribute 1 name": "Color",
-        "Attribute 1 value(s)": "Red, Blue",
-    }
-    red = {
-        "Type": "variation",
-        "SKU": "TEE-R",
-        "Name": "Tee - Red, L",
-        "Published": "1",
-        "Stock": "3",
-        "Regular price": "20",
-        "Parent": "TEE",
-        "Attribute 1 value(s)": "Red",
-        "Attribute 2 value(s)": "L",
-    }
-    off = {**red, "SKU": "TEE-B", "Attribute 1 value(s)": "Blue", "Published": "0"}
-    for rows in ([parent, red, off], [red, off, parent]):
-        tee = product(WOO, *rows)
-        assert tee.errors == []
-        assert tee.slug == "tee"
-        assert tee.lowest_price
-        assert tee.values == {
-            "sku": "TEE",
-            "name": "Tee",
-            "description": "Soft\nand warm",
-            "status": "ACTIVE",
-            "published": True,
-            "compareAtPrice": None,
-            "type": "Shirts",
-            "tags": ["cotton", "Sale"],
-            "images": [{"url": "https://x/1.jpg"}, {"url": "https://x/2.jpg"}],
-            "variants": [
-                {"title": "Red / L", "sku": "TEE-R", "price": "20.00", "stock": 3},
-                {"title": "Blue / L", "sku": "TEE-B", "price": "20.00", "stock": 0},
-            ],
-        }
 
 
 def test_distant_woocommerce_variations_name_the_same_product():
@@ -522,45 +381,6 @@ def test_a_grouped_product_and_a_variation_without_parent_are_errors():
 
 
 # --- Spree ---------------------------------------------------------------------------------------
-
-
-def test_a_spree_product_has_its_variants_without_the_master():
-    master = {
-        "slug": "tee",
-        "name": "Tee",
-        "status": "draft",
-        "price": "0.0",
-        "compare_at_price": "0.0",
-        "currency": "USD",
-        "track_inventory": "true",
-        "inventory_count": "100",
-        "image1_src": "https://x/1.jpg",
-        "category1": "Men -> Shirts",
-        "category2": "Sale",
-    }
-    blue = {
-        "slug": "tee",
-        "sku": "T-B",
-        "price": "62.99",
-        "compare_at_price": "0.0",
-        "track_inventory": "false",
-        "inventory_count": "7",
-        "option1_value": "Blue",
-        "option2_value": "XS",
-    }
-    tee = product(SPREE, master, blue)
-    assert tee.errors == []
-    assert tee.lowest_price
-    assert tee.values == {
-        "slug": "tee",
-        "name": "Tee",
-        "status": "DRAFT",
-        "type": "Shirts",
-        "tags": ["Sale"],
-        "images": [{"url": "https://x/1.jpg"}],
-        "compareAtPrice": None,
-        "variants": [{"title": "Blue / XS", "sku": "T-B", "price": "62.99", "stock": None}],
-    }
 
 
 def test_a_spree_product_without_options_is_its_master():

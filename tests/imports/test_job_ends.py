@@ -124,17 +124,6 @@ def test_only_failed_rows_are_retried(desk: Desk) -> None:
     assert (again["total"], again["failed"], again["ignoredColumns"]) == (1, 1, [])
 
 
-def test_a_fixed_report_can_be_imported(desk: Desk) -> None:
-    job = desk.imported(HEADER + 'a,A,1\nb,"B\nin two lines",free\nc,C,x\n')
-    report = desk.report(job["id"])
-    assert [line.rsplit(",", 4)[1:3] for line in report.splitlines() if "amount" in line] == [
-        ["3", "price"],
-        ["5", "price"],
-    ]
-    again = desk.imported(report.replace(",free,", ",2,").replace(",x,", ",3,"))
-    assert (again["created"], again["failed"], len(desk.products())) == (2, 0, 3)
-
-
 def test_unreadable_rows_fail_again_until_they_are_fixed(desk: Desk) -> None:
     """Their cells may be cut: half a text, a price without its cents."""
     rows = 'a,"first line,1\nb,B,1,50\nc\nd,D,1\re,E,2\nf,"F" x,1\ng,G,1\n'

@@ -55,13 +55,6 @@ def test_the_end_of_a_sale_clears_the_compare_at_price(desk: Desk) -> None:
     assert (mug["price"], mug["compareAtPrice"]) == ("10.00", None)
 
 
-def test_a_zero_compare_at_price_is_none_and_changes_nothing(desk: Desk) -> None:
-    before = shirt(desk, compareAtPrice=0)
-    assert before["compareAtPrice"] == "0.00"
-    assert desk.imported("slug,name,compareAtPrice\nshirt,,0\n")["unchanged"] == 1
-    assert desk.products()["shirt"] == before
-
-
 @pytest.mark.parametrize("title", [None, "Large"])
 def test_a_spree_product_without_options_changes_the_variant_that_has_its_sku(
     desk: Desk, title: str | None
@@ -228,22 +221,6 @@ def test_a_row_with_a_taken_name_and_a_new_sku_is_a_new_product_unless_it_gives_
     job = desk.imported(f"slug,name,price,sku\n{slug},Hat,2,NEW\n")
     assert (job["updated"], job["created"]) == ((1, 0) if slug else (0, 1))
     assert len(desk.products()) == (1 if slug else 2)
-
-
-@pytest.mark.parametrize("others", [[], ["Case for TS-1"]])
-def test_a_product_is_found_by_a_sku_that_is_a_prefix_of_others(
-    desk: Desk, others: list[str]
-) -> None:
-    def numbered(n: int) -> dict[str, Any]:
-        variants = [{"title": size, "sku": f"TS-{n}-{size}"} for size in "SML"]
-        return {"name": f"Tee {n}", "price": 20, "sku": f"TS-{n}", "variants": variants}
-
-    products = [*map(numbered, range(1, 120)), *({"name": name, "price": 1} for name in others)]
-    desk.shop.post("/api/admin/products/bulk", products)
-    job = desk.imported("sku,name,price\nTS-1,Tee 1,30\n")
-    assert (job["updated"], job["created"]) == (1, 0), job
-    assert len(desk.products()) == len(products)
-    assert desk.products()["tee-1"]["price"] == "30.00"
 
 
 def test_an_imported_price_replaces_the_inherited_price_of_a_variant(

@@ -155,13 +155,6 @@ def test_a_sku_that_no_longer_fits_the_index_is_found(desk: Desk) -> None:
     assert (job["updated"], job["failed"]) == (100, 0), job
 
 
-def test_a_sku_of_invisible_characters_matches_nothing(desk: Desk) -> None:
-    desk.imported("slug,name,price\nb,B,5\n")
-    job = desk.imported("sku,name,price\n\u200b,A,1\n")
-    assert (job["created"], job["updated"]) == (1, 0), job
-    assert desk.products()["b"]["name"] == "B"
-
-
 def test_two_products_with_one_sku_are_a_row_error(desk: Desk) -> None:
     for slug in ("a", "b"):
         product = {"name": slug, "slug": slug, "price": 1, "sku": "SAME 1"}
@@ -179,13 +172,6 @@ def test_products_with_one_sku_are_named_up_to_five(desk: Desk) -> None:
     (error,) = desk.imported("sku,price\nSAME,2\n")["errors"]
     assert error["message"].startswith('6 products have the SKU "SAME"')
     assert error["message"].count("prod_") == 5
-
-
-def test_a_sku_that_is_a_prefix_of_many_others_is_found(desk: Desk) -> None:
-    rows = "".join(f"p{n},P,1,{n}\n" for n in range(1, 400))
-    desk.imported("slug,name,price,sku\n" + rows)
-    job = desk.imported("sku,price\n1,5\n")
-    assert (job["updated"], desk.products()["p1"]["price"]) == (1, "5.00")
 
 
 def test_a_product_found_by_its_sku_keeps_its_slug(desk: Desk) -> None:

@@ -1,6 +1,5 @@
 """From the outbox's stream to the queue: repeated and late records, in any order, with crashes."""
 
-import json
 from contextlib import suppress
 from datetime import timedelta
 from itertools import count
@@ -25,7 +24,6 @@ from tests.support.webhook_world import (
     Posted,
     World,
     announce,
-    commit,
     failed,
 )
 from tests.support.webhook_world import world as world_of
@@ -203,15 +201,6 @@ def test_records_before_a_failed_one_are_repeated_if_their_messages_cannot_be_se
     assert len(world.posted) == 3
 
 
-def test_messages_refused_by_sqs_are_sent_again(world: World, merchant: Shop) -> None:
-    add(merchant)
-    announce()
-    world.refused_entries = 2
-    world.run()
-    assert world.refused_entries == 0
-    assert len(world.posted) == 1
-
-
 def test_a_poison_record_is_sent_to_the_dead_letters_and_blocks_no_other(
     world: World, merchant: Shop
 ) -> None:
@@ -241,17 +230,6 @@ def test_an_event_can_be_republished_without_a_second_delivery(
         fan_out.records({"republish": ["evt_01ARZ3NDEKTSV4RRFFQ69G5FAV00"]})
 
 
-def test_an_event_from_before_an_endpoint_is_not_delivered_to_it(
-    world: World, merchant: Shop
-) -> None:
-    event = announce()
-    world.sleep(minutes=2)
-    webhook = add(merchant)
-    fan_out.records({"republish": [event]})
-    world.run()
-    assert listed(merchant, webhook) == []
-
-
 def test_an_endpoint_gets_the_events_of_the_minute_before_it(world: World, merchant: Shop) -> None:
     """The clocks of functions differ."""
     event = announce()
@@ -261,17 +239,6 @@ def test_an_endpoint_gets_the_events_of_the_minute_before_it(world: World, merch
     later = add(merchant)
     fan_out.records({"republish": [event]})
     assert len(listed(merchant, webhook)) == 1 and listed(merchant, later) == []
-
-
-def test_every_event_of_a_commit_is_delivered(world: World, merchant: Shop) -> None:
-    add(merchant, "order.created", "order.paid")
-    made = outbox.item(
-        [(kind, outbox.body(kind, {"id": "ord_1"})) for kind in ("order.created", "order.paid")]
-    )
-    commit(made)
-    world.run()
-    kinds = sorted(json.loads(posted.body)["event"] for posted in world.posted)
-    assert kinds == ["order.created", "order.paid"]
 
 
 def test_a_thousand_endpoints_each_get_a_delivery(world: World) -> None:

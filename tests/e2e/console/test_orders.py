@@ -239,14 +239,6 @@ def test_an_order_asks_for_a_missing_customer_address(desk: Desk) -> None:
     expect(desk.page.get_by_role("link", name="Ada", exact=True)).to_be_visible()
 
 
-def test_leaving_a_started_order_asks_first(desk: Desk) -> None:
-    desk.open("/orders/new")
-    desk.label("Note").fill("Said on the telephone")
-    desk.page.get_by_role("link", name="Customers", exact=True).click()
-    desk.dialog.get_by_role("button", name="Stay").click()
-    expect(desk.label("Note")).to_have_value("Said on the telephone")
-
-
 def test_a_tag_with_a_comma_is_changed_only_by_who_edits_the_tags(desk: Desk) -> None:
     product = desk.api.post("products", {"name": "Smew", "price": 5, "status": "ACTIVE"})
     (variant,) = product["variants"]

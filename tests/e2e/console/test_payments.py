@@ -58,16 +58,6 @@ def test_a_payment_in_cash_and_a_refund_of_one_piece_by_keyboard(
     assert after["refunds"][0]["lines"][0]["restocked"] == 1
 
 
-def test_a_payment_clicked_twice_is_one(desk: Desk) -> None:
-    order = order_of(desk.api)
-    desk.open(f"/orders/{order['id']}")
-    desk.button("Take payment").click()
-    desk.dialog.get_by_label("Amount", exact=True).fill("10")
-    desk.dialog.get_by_role("button", name="Take payment").dblclick()
-    expect(desk.dialog).to_have_count(0)
-    assert desk.api.get(f"orders/{order['id']}")["amountPaid"] == "10.00"
-
-
 def test_the_same_balance_is_not_taken_in_two_tabs(desk: Desk) -> None:
     order = order_of(desk.api)
     desk.open(f"/orders/{order['id']}")
