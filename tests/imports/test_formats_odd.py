@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from chalicelib.imports.formats import ImportedProduct, recognise
+from chalicelib.imports.formats.product import Skipped
 from chalicelib.imports.formats.woocommerce_columns import COLUMNS
 from tests.imports.test_formats import SHOP, opened, products, text
 from tests.support.import_desk import Desk
@@ -348,3 +349,40 @@ def test_the_first_filled_vendure_language_counts() -> None:
     assert (paper.values["name"], paper.values["description"]) == ("Paper", "Thin")
     assert (paper.values["vendor"], paper.values["tags"]) == ("KB", ["Office"])
     assert variants(paper) == [("Half", "P-1", "4.00", 3), ("Full", "P-2", "5.00", 2)]
+
+
+def test_a_woocommerce_parent_of_0_is_none() -> None:
+    header = "SKU,Name,Published,Catalog visibility,Regular price,Parent"
+    mug, hat = read(header, ",Mug,1,visible,5,0", ",Hat,1,hidden,6,0")
+    assert (mug.slug, mug.values["published"]) == ("mug", True)
+    assert (hat.slug, hat.values["published"]) == ("hat", False)
+
+
+@pytest.mark.parametrize("home", ["Home", "Inicio", "Accueil", "Startseite"])
+def test_prestashops_root_category_is_no_type(home: str) -> None:
+    header = '"Active (0/1)","Name *","Categories (x,y,z...)","Price tax included","Reference #"'
+    (cup,) = read(header, f'1,Taza,"{home},Tazas",5,T-1')
+    assert (cup.values["type"], cup.values.get("tags")) == ("Tazas", None)
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "skipped"),
+    [
+        (
+            "sku,attribute_set_code,product_websites,product_type,name,price,base_image",
+            "M,Default,base,simple,Mug,5,/m/u/mug.jpg",
+            1,
+        ),
+        (
+            "name,slug,assets,facets,optionGroups,optionValues,sku,price",
+            "Mug,mug,mug.jpg|https://img.example/mug.jpg,,,,M,5",
+            1,
+        ),
+    ],
+)
+def test_pictures_that_are_files_of_another_shop_are_counted(
+    header: str, row: str, skipped: int
+) -> None:
+    (mug,) = read(header, row)
+    assert mug.skipped[Skipped.PICTURES] == skipped
+    assert mug.errors == []

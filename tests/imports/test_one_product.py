@@ -200,3 +200,26 @@ def test_rows_that_differ_about_one_product_are_a_warning_that_names_both(
         *(("repeated", f"{both} {what}.") for what in given),
     ]
     assert price in {each["price"] for each in desk.products().values()}
+
+
+def test_a_file_without_names_updates_each_variant_by_its_sku(desk: Desk) -> None:
+    shirt = {"sku": "", "price": "9", "variantTitle": ""}
+    rows = [
+        {"name": "Shirt", **shirt, "sku": sku, "variantTitle": sku[-1]} for sku in ("S-S", "S-M")
+    ]
+    desk.imported(written(rows))
+    mapping = json.dumps({"SKU": "sku", "Size": "option1", "Pieces": "stock"})
+    counts = "SKU,Size,Pieces\nS-S,S,3\nS-M,M,4\nS-X,X,5\n"
+    job = desk.imported(counts, mapping=mapping)
+    assert (job["updated"], job["failed"]) == (2, 1)
+    assert [(error["row"], error["code"]) for error in job["errors"]] == [(4, "missing_name")]
+    (found,) = desk.products().values()
+    assert {v["sku"]: v["stock"] for v in found["variants"]} == {"S-S": 3, "S-M": 4}
+    assert desk.imported(counts, mapping=mapping)["unchanged"] == 2
+
+
+def test_rows_of_one_name_are_not_joined_to_one_of_two_products_with_it(desk: Desk) -> None:
+    rows = "Shirt,A-1,9,\nShirt,B-1,8,\nMug,M,5,\nShirt,B-S,8,S\n"
+    job = desk.imported("name,sku,price,variantTitle\n" + rows)
+    assert [(error["row"], error["code"]) for error in job["errors"]] == [(5, "shared_key")]
+    assert (job["created"], job["failed"]) == (3, 1)

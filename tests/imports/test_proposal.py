@@ -184,3 +184,35 @@ def test_every_mappable_field_is_read(field: str) -> None:
     assert with_it.errors == []
     if field not in {"currency", "imageAlt"}:  # one is only compared, one belongs to a picture
         assert with_it.values != without.values
+
+
+@pytest.mark.parametrize(
+    ("columns", "fields"),
+    [
+        (
+            "handle|sku|name|variant_option_one_name|variant_option_one_value|supply_price|retail_price",
+            ["slug", "sku", "name", None, "option1", "cost", "price"],
+        ),
+        ("Name|Internal Reference|Attribute|Sales Price", ["name", "sku", None, "price"]),
+        (
+            "Title|Custom label (SKU)|Relationship details|Start price|Available quantity",
+            ["name", "sku", "option1", "price", "stock"],
+        ),
+        (
+            "product_sku|product_name|product_option_name|product_option_value|product_variation_sku",
+            ["sku", "name", None, None, "variantSku"],
+        ),
+        ("item_sku|item_name|size_name|color_name", ["sku", "name", "option1", "option2"]),
+    ],
+)
+def test_sheets_of_other_systems_keep_their_variants(
+    columns: str, fields: list[str | None]
+) -> None:
+    assert propose(columns.split("|"), []) == fields
+
+
+@pytest.mark.parametrize("sold", ["Customer", "Order number", "Kunde", "Facture", "Zamówienie"])
+def test_the_quantities_of_sales_are_no_stock(sold: str) -> None:
+    columns = ["Date", "Product", "SKU", "Quantity", sold]
+    fields = propose(columns, [["2026-01-02", "Mug", "M-1", "3", "x"]])
+    assert fields == [None, "name", "sku", None, None]

@@ -91,7 +91,7 @@ class BigCommerce(Format):
 
     def images(self, draft: Draft, row: Row) -> None:
         if row["kind"].casefold() != "video":
-            draft.images(row, alt=row["imageAlt"], read=lambda c: reading.addresses([c]))
+            draft.images(row, alt=row["imageAlt"], read=lambda cell: [cell])
 
     def prices(self, draft: Draft, row: Row) -> Prices:
         """A variant without a price has the product's. 0 in the sale price is none."""

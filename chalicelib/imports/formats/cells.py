@@ -252,11 +252,6 @@ def urls(cell: str) -> list[str]:
     return list(dict.fromkeys(part for part in parts if part))
 
 
-def addresses(parts: list[str]) -> list[str]:
-    """Those that can be opened from anywhere: not the names of files in another shop's store."""
-    return [part for part in parts if re.match(r"https?://", part, re.IGNORECASE)]
-
-
 def leaf(cell: str) -> str:
     """The last step of a category path such as `Men -> Shirts` or `Clothing > Shirts`."""
     return cell.replace("->", ">").rsplit(">", 1)[-1].strip()

@@ -163,7 +163,7 @@ class Magento(Format):
 
     def images(self, draft: Draft, row: Row) -> None:
         """Most are paths in Magento's own store, which nobody else can open; addresses are read."""
-        draft.images(row, read=lambda cell: reading.addresses(reading.listed(cell)))
+        draft.images(row, read=reading.listed)
 
     def stock(self, variant: DraftVariant, row: Row) -> None:
         variant.count_unless(row["managed"] == "0" and row["configured"] != "1", "managed")

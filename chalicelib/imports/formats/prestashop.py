@@ -9,6 +9,9 @@ from chalicelib.imports.formats.format import Format, Prices
 from chalicelib.imports.formats.product import Draft
 from chalicelib.imports.formats.sheet import Row
 
+# The name of the category above all others, in the export's language.
+_HOME = {"home", "accueil", "inicio", "início", "startseite", "root", "strona główna", "etusivu"}
+
 
 def _day(cell: str) -> object:
     return None if cell.startswith("0000-") else reading.day(cell)
@@ -16,7 +19,7 @@ def _day(cell: str) -> object:
 
 def _categories(cell: str) -> list[str]:
     """Without the root that every product is in."""
-    return [name for name in reading.listed(cell) if name.casefold() != "home"]
+    return [name for name in reading.listed(cell) if name.casefold() not in _HOME]
 
 
 class PrestaShop(Format):
@@ -80,9 +83,6 @@ class PrestaShop(Format):
             shown = row["visibility"].casefold() != "none"
             draft.set(row, "visibility", "published", shown)
         self.fill(draft, draft.variant(row, ""), row)
-
-    def images(self, draft: Draft, row: Row) -> None:
-        draft.images(row, alt=row["imageAlt"], read=lambda c: reading.addresses(reading.urls(c)))
 
     def prices(self, draft: Draft, row: Row) -> Prices:
         """Less the discount, in money or percent, while it runs."""

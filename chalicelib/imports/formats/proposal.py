@@ -46,6 +46,8 @@ def propose(columns: Sequence[str], samples: Sequence[Sequence[str]]) -> list[st
         if field and (field in MULTI_COLUMN or field not in taken):
             given[at] = field
             taken.add(field)
+    if "sale" in taken:
+        given = {at: field for at, field in given.items() if field not in ("sale", "stock")}
     _give_sku_to_variants(given)
     given = _numbered(given)
     if "price" not in taken:

@@ -30,32 +30,32 @@ NAMES: Final = {
         productbeschrijving, descricao, descricao do produto, opis, opis produktu, dlugi opis,
         info""",
     "sku": """
-        sku, product sku, item sku, sku code, product code, item code, item number, item no, article
-        number, article no, part number, stock keeping unit, code, product number, artikelnummer,
-        artikel nr, art nr, artnr, artikelnr, bestellnummer, produktnummer, reference, ref,
-        reference produit, reference du produit, code article, code produit, ugs, referencia,
-        codigo, codigo del producto, codigo de producto, codigo articulo, codice, codice prodotto,
-        codice articolo, riferimento, artikelcode, productcode, productnummer, codigo do produto,
-        codigo produto, referencia do produto, kod, kod produktu, indeks, numer katalogowy, symbol,
-        kod towaru, product no, article, art no, art, item id number, style number, style no, stock
-        code, catalogue number, catalog number, artikel nummer, artikel no, art nummer, sachnummer,
-        numero article, numero d article, code interne, ref article, codigo interno, cod articulo,
-        codigo art, cod prodotto, cod articolo, cod, codice interno, codigo sku, cod produto, symbol
-        produktu, nr katalogowy, numer artykulu, indeks towaru, kod artykulu, bestelnummer,
-        productnr""",
+        sku, product sku, item sku, sku code, custom label, custom label sku, internal reference,
+        product code, item code, item number, item no, article number, article no, part number,
+        stock keeping unit, code, product number, artikelnummer, artikel nr, art nr, artnr,
+        artikelnr, bestellnummer, produktnummer, reference, ref, reference produit, reference du
+        produit, code article, code produit, ugs, referencia, codigo, codigo del producto, codigo de
+        producto, codigo articulo, codice, codice prodotto, codice articolo, riferimento,
+        artikelcode, productcode, productnummer, codigo do produto, codigo produto, referencia do
+        produto, kod, kod produktu, indeks, numer katalogowy, symbol, kod towaru, product no,
+        article, art no, art, item id number, style number, style no, stock code, catalogue number,
+        catalog number, artikel nummer, artikel no, art nummer, sachnummer, numero article, numero d
+        article, code interne, ref article, codigo interno, cod articulo, codigo art, cod prodotto,
+        cod articolo, cod, codice interno, codigo sku, cod produto, symbol produktu, nr katalogowy,
+        numer artykulu, indeks towaru, kod artykulu, bestelnummer, productnr""",
     "price": """
-        price, selling price, sales price, retail price, unit price, our price, price each, product
-        price, item price, price incl tax, price incl vat, price tax incl, price tax included, gross
-        price, regular price, preis, verkaufspreis, vk, vk preis, vk brutto, einzelpreis,
-        bruttopreis, stuckpreis, produktpreis, preis brutto, normalpreis, prix, prix de vente, prix
-        ttc, prix unitaire, prix de vente ttc, tarif, precio, precio de venta, precio venta, pvp,
-        precio unitario, precio final, precio normal, prezzo, prezzo di vendita, prezzo vendita,
-        prezzo unitario, prijs, verkoopprijs, eenheidsprijs, stukprijs, prijs incl btw, preco, preco
-        de venda, preco venda, preco unitario, cena, cena sprzedazy, cena brutto, cena detaliczna,
-        cena jednostkowa, prix vente, prix vente ttc, prix de vente conseille, prix de vente
-        unitaire, precio venta publico, precio al publico, prezzo al pubblico, prezzo pubblico,
-        preco final, cena sprzedazy brutto, endpreis, verkaufspreis brutto, vkp, verkoopprijs incl
-        btw, consumentenprijs, retail, selling price incl tax""",
+        price, selling price, sales price, standard price, start price, retail price, unit price,
+        our price, price each, product price, item price, price incl tax, price incl vat, price tax
+        incl, price tax included, gross price, regular price, preis, verkaufspreis, vk, vk preis, vk
+        brutto, einzelpreis, bruttopreis, stuckpreis, produktpreis, preis brutto, normalpreis, prix,
+        prix de vente, prix ttc, prix unitaire, prix de vente ttc, tarif, precio, precio de venta,
+        precio venta, pvp, precio unitario, precio final, precio normal, prezzo, prezzo di vendita,
+        prezzo vendita, prezzo unitario, prijs, verkoopprijs, eenheidsprijs, stukprijs, prijs incl
+        btw, preco, preco de venda, preco venda, preco unitario, cena, cena sprzedazy, cena brutto,
+        cena detaliczna, cena jednostkowa, prix vente, prix vente ttc, prix de vente conseille, prix
+        de vente unitaire, precio venta publico, precio al publico, prezzo al pubblico, prezzo
+        pubblico, preco final, cena sprzedazy brutto, endpreis, verkaufspreis brutto, vkp,
+        verkoopprijs incl btw, consumentenprijs, retail, selling price incl tax""",
     # A price, unless another column is called one.
     "listPrice": """
         list price, rrp, msrp, prix public, prezzo di listino, listino, adviesprijs, catalogue
@@ -149,16 +149,17 @@ NAMES: Final = {
         currency, currency code, wahrung, wahrungscode, devise, monnaie, moneda, divisa, valuta,
         moeda, waluta""",
     "size": """
-        size, sizes, product size, clothing size, shoe size, grosse, grossen, kleidergrosse,
-        schuhgrosse, taille, pointure, talla, tamano, taglia, misura, maat, maten, tamanho,
-        rozmiar""",
+        size, sizes, product size, size name, clothing size, shoe size, grosse, grossen,
+        kleidergrosse, schuhgrosse, taille, pointure, talla, tamano, taglia, misura, maat, maten,
+        tamanho, rozmiar""",
     "color": """
-        color, colour, colors, colours, product color, farbe, farben, farbton, couleur, coloris,
-        teinte, colore, kleur, kleuren, cor, kolor, barwa""",
+        color, colour, colors, colours, product color, color name, farbe, farben, farbton, couleur,
+        coloris, teinte, colore, kleur, kleuren, cor, kolor, barwa""",
     "option": """
-        option, option 1, option 2, option 3, option value, option1 value, option2 value,
-        option3 value, variant option, material, style, flavor, flavour, attribute, geschmack,
-        option 1 value, option 2 value, option 3 value, ausfuhrung, matiere, sabor, materiale,
+        option, option 1, option 2, option 3, option value, option1 value, option2 value, option3
+        value, variant option, material, style, flavor, flavour, geschmack, option 1 value, option 2
+        value, option 3 value, variant option one value, variant option two value, variant option
+        three value, relationship details, variation details, ausfuhrung, matiere, sabor, materiale,
         materiaal, smaak, smak, gusto, gout""",
     "variantTitle": """
         variant, variant title, variant name, variation, variation name, variants, variante,
@@ -186,23 +187,29 @@ NAMES: Final = {
         code ean, kod ean, codigo ean, codigo barras, codigo de barra, streepjescode, barcodenummer,
         gencod""",
     "cost": """
-        cost, cost price, cost per item, purchase price, wholesale price, unit cost, einkaufspreis,
-        ek, ek preis, prix d'achat, coste, costo, precio de coste, precio de compra, prezzo di
-        acquisto, prezzo di costo, inkoopprijs, kostprijs, custo, preco de custo, cena zakupu,
-        koszt, buying price, prix d'achat ht, inkoop, cena hurtowa, supplier price, preco de compra,
-        prezzo d'acquisto""",
+        cost, cost price, cost per item, purchase price, supply price, wholesale price, unit cost,
+        einkaufspreis, ek, ek preis, prix d'achat, coste, costo, precio de coste, precio de compra,
+        prezzo di acquisto, prezzo di costo, inkoopprijs, kostprijs, custo, preco de custo, cena
+        zakupu, koszt, buying price, prix d'achat ht, inkoop, cena hurtowa, supplier price, preco de
+        compra, prezzo d'acquisto""",
+    # Of a list of sales, whose quantities are no stock.
+    "sale": """
+        customer, customer name, buyer, order, order no, order number, order id, order date,
+        invoice, invoice no, invoice number, kunde, bestellung, rechnung, rechnungsnummer, client,
+        commande, facture, cliente, pedido, factura, ordine, fattura, klant, bestelling, factuur,
+        encomenda, fatura, klient, zamowienie, faktura""",
     # Columns that look like known fields and are not: other amounts and numbers.
     "": """
-        id, product id, variant id, item id, net price, price excl tax, price tax excl, price tax
-        excluded, price excl vat, vat, tax, tax rate, tax class, weight, width, height, length,
-        depth, volume, mpn, hs code, country of origin, date, created at, updated at, notes, note,
-        position, nettopreis, preis netto, vk netto, mwst, steuer, steuersatz, gewicht, breite,
-        hohe, lange, tiefe, datum, prix ht, tva, poids, largeur, hauteur, longueur, iva, impuesto,
-        peso, ancho, alto, largo, fecha, prezzo netto, larghezza, altezza, lunghezza, data, prijs
-        excl btw, btw, breedte, hoogte, lengte, largura, altura, comprimento, cena netto, stawka
-        vat, waga, szerokosc, wysokosc, dlugosc, rating, reviews, url, link, product url, sold,
-        sales, minimum quantity, min qty, max qty, order quantity, incoming, committed, reserved,
-        minimum order""",
+        id, product id, variant id, item id, attribute, product option value, net price, price excl
+        tax, price tax excl, price tax excluded, price excl vat, vat, tax, tax rate, tax class,
+        weight, width, height, length, depth, volume, mpn, hs code, country of origin, date, created
+        at, updated at, notes, note, position, nettopreis, preis netto, vk netto, mwst, steuer,
+        steuersatz, gewicht, breite, hohe, lange, tiefe, datum, prix ht, tva, poids, largeur,
+        hauteur, longueur, iva, impuesto, peso, ancho, alto, largo, fecha, prezzo netto, larghezza,
+        altezza, lunghezza, data, prijs excl btw, btw, breedte, hoogte, lengte, largura, altura,
+        comprimento, cena netto, stawka vat, waga, szerokosc, wysokosc, dlugosc, rating, reviews,
+        url, link, product url, sold, sales, minimum quantity, min qty, max qty, order quantity,
+        incoming, committed, reserved, minimum order""",
 }
 
 # Words that do not change a column's meaning: `Product price (EUR)` is a price.

@@ -58,7 +58,7 @@ class Vendure(Format):
 
     def images(self, draft: Draft, row: Row) -> None:
         """Assets are names of files in Vendure's own store, or addresses, which are read."""
-        draft.images(row, "assets", read=lambda cell: reading.addresses(_bars(cell)))
+        draft.images(row, "assets", read=_bars)
 
     def stock(self, variant: DraftVariant, row: Row) -> None:
         variant.count_unless(row["tracked"].casefold() in {"false", "0"}, "tracked")

@@ -135,7 +135,8 @@ class WooCommerce(Format):
 
 
 def _is_variation(kind: str, parent: str) -> bool:
-    return "variation" in kind.casefold() or (not kind and bool(parent))
+    """Without a type, a parent says so; some plugins write 0 for none."""
+    return "variation" in kind.casefold() or (not kind and parent not in {"", "0"})
 
 
 def _is_variable(row: Row) -> bool:

@@ -83,7 +83,12 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "brand": ("Brands", "Marken", "Marques", "Marcas", "Marchi", "Merken", "Marki", "Varumärken"),
     "visibility": (
-        *("Visibility in catalog", "Sichtbarkeit im Katalog", "Visibilité dans le catalogue"),
+        *(
+            "Visibility in catalog",
+            "Catalog visibility",
+            "Sichtbarkeit im Katalog",
+            "Visibilité dans le catalogue",
+        ),
         *("Visibilidad en el catálogo", "Visibilità nel catalogo", "Zichtbaarheid in catalogus"),
         *("Visibilidade no catálogo", "Widoczność w katalogu", "Synlighet i katalog"),
         "Видимость в каталоге",
