@@ -33,8 +33,7 @@ INTERNAL: Final = {
         safe_post.post.MOST_TRIED_ADDRESSES values.forgetting._DEEPEST""",
     "how much of a text or number is kept, shown, or found by": """
         customers.model._MOST_DIGITS imports.formats.proposal._LONGEST_SAMPLE
-        imports.foreseen._MOST_VARIANTS imports.preview._LONGEST imports.preview._MOST
-        imports.store.MOST_PREVIEWS
+        imports.preview._LONGEST imports.preview._MOST imports.store.MOST_PREVIEWS
         listing.index._LONGEST_SORT listing.words.LONGEST_WORD listing.words._LONGEST_WHOLE
         orders.editing._LONGEST_CHANGE
         orders.editing._MOST_CHANGES orders.lifecycle._LONGEST_CHANGE request.routes._LONGEST_HINTED

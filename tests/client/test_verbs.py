@@ -1,17 +1,22 @@
 """Verbs of the command against the application itself."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import pytest
-from backroom import Backroom
+from backroom import Backroom, Policy
 from backroom.cli import base, commands, shown
 
 from tests.client.inside import client
+from tests.jobs.conftest import jobs
+from tests.orders.build import stock_of, variant
 from tests.stock.build import fanned_out
 from tests.support.dynamodb_double import Double
+from tests.support.job_desk import JobDesk
 from tests.support.shop import Shop
+
+__all__ = ["jobs"]
 
 Run = Callable[..., Any]
 
@@ -57,6 +62,35 @@ def test_stock_is_received_and_counted(run: Run, mug: Any) -> None:
     assert run("stock", "count", "MUG-1", "5", "--reason", "INVENTORY")["stock"] == 5
     assert "no variants" in run("stock", "count", "MUG", "5", code=commands.REFUSED)
     assert "reason" in run("stock", "count", "MUG-1", "5", "--reason", "?", code=commands.REFUSED)
+
+
+def test_a_count_takes_lines_and_is_cancelled(run: Run, mug: Any) -> None:
+    count = run("stock", "counts", "start", "Shelf A", "--where", "search=mug")
+    assert (count["name"], count["variants"]) == ("Shelf A", 1)
+    line = run("stock", "count", "MUG-1", "2", "--in", count["id"])
+    line = run("stock", "count", "MUG-1", "1", "--in", count["id"], "--add")
+    assert (line["counted"], line["difference"]) == (3, -1)
+    assert run("stock", "counts", "show", count["id"], "--state", "DIFFERENT") == [line]
+    assert run("stock", "counts")[0]["counted"] == 1
+    assert run("stock", "counts", "cancel", count["id"])["status"] == "CANCELLED"
+    assert "CANCELLED" in run("stock", "counts", "apply", count["id"], code=commands.REFUSED)
+    assert "--in" in run("stock", "count", "MUG-1", "1", "--add", code=commands.USAGE)
+    every = run("stock", "counts", "start", "Everything", "--all")
+    assert every["variants"] == 1
+
+
+def test_a_count_is_applied_and_waited_for(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made, _ = client(jobs.shop, policy=Policy(sleep=lambda seconds: jobs.work()))
+    monkeypatch.setattr(base, "shop", lambda: nullcontext(made))
+    id = variant(jobs.shop, 5)
+    count = made.create_stock_count({"name": "Shelf", "variantIds": [id]})["id"]
+    made.enter_stock_count_lines(count, {"lines": [{"variantId": id, "counted": 3}]})
+    with pytest.raises(SystemExit) as ended:
+        commands.main(["stock", "counts", "apply", count])
+    assert (ended.value.code, stock_of(jobs.shop, id)) == (0, 3)
+    assert "stock_count" in capsys.readouterr().out
 
 
 def test_movements_of_stock_are_listed(run: Run, mug: Any, aws: Double) -> None:

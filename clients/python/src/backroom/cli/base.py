@@ -16,6 +16,7 @@ import typer
 from backroom import settings
 from backroom.cli import shown
 from backroom.client import Backroom
+from backroom.errors import JobFailed
 from backroom.settings import Settings
 from backroom.shared import Waiting
 
@@ -82,3 +83,32 @@ def hidden(what: str) -> str:
     if sys.stdin is not None and sys.stdin.isatty():
         return str(typer.prompt(what, hide_input=True))
     return "" if sys.stdin is None else sys.stdin.readline()
+
+
+def waited(shop: Backroom, job_id: str, what: str, *, quiet: bool) -> Any:
+    """The job, however it ended."""
+    try:
+        with shown.bar(what, None, quiet=quiet) as bar:
+            return shop.wait(job_id, on_progress=lambda job: bar.at(job["processed"], job["total"]))
+    except JobFailed as failed:
+        return failed.job
+    except KeyboardInterrupt:
+        shown.note(
+            f"The job {job_id} goes on. Follow it with `backroom jobs follow {job_id}`,"
+            f" stop it with `backroom jobs cancel {job_id}`.",
+            "yellow",
+        )
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def show_job(job: Any, *, as_json: bool) -> None:
+    if as_json:
+        shown.document(job)
+    else:
+        shown.job(job)
+
+
+def ended_job(job: Any, *, as_json: bool) -> None:
+    show_job(job, as_json=as_json)
+    if job["status"] != "COMPLETED" or job.get("withErrors", job["failed"]):
+        raise typer.Exit(INCOMPLETE)

@@ -37,7 +37,6 @@ from backroom.errors import (
     BackroomError,
     Forbidden,
     Invalid,
-    JobFailed,
     RateLimited,
     ServerError,
     Unauthorized,
@@ -176,10 +175,10 @@ def import_(
             except KeyboardInterrupt:
                 shown.note("Nothing was imported: the file was not yet there.", "yellow")
                 raise typer.Exit(INTERRUPTED) from None
-        job = _waited(shop, job_id, "Importing", quiet=as_json)
+        job = base.waited(shop, job_id, "Importing", quiet=as_json)
         while job["status"] == "NEEDS_MAPPING" and asks:
             mapping.answer(shop, job)
-            job = _waited(shop, job_id, "Importing", quiet=as_json)
+            job = base.waited(shop, job_id, "Importing", quiet=as_json)
         if report is not None and job.get("errorReportUrl"):
             shop.download(job["errorReportUrl"], report)
     if as_json:
@@ -203,22 +202,6 @@ def _mapping(text: str | None) -> dict[str, Any]:
         return {"mapping": json.loads(text)}
     except (ValueError, RecursionError) as wrong:
         base.fail(f"--mapping is not JSON: {wrong}", USAGE)
-
-
-def _waited(shop: Backroom, job_id: str, what: str, *, quiet: bool) -> Any:
-    """The job, however it ended."""
-    try:
-        with shown.bar(what, None, quiet=quiet) as bar:
-            return shop.wait(job_id, on_progress=lambda job: bar.at(job["processed"], job["total"]))
-    except JobFailed as failed:
-        return failed.job
-    except KeyboardInterrupt:
-        shown.note(
-            f"The job {job_id} goes on. Follow it with `backroom jobs follow {job_id}`,"
-            f" stop it with `backroom jobs cancel {job_id}`.",
-            "yellow",
-        )
-        raise typer.Exit(INTERRUPTED) from None
 
 
 def _show_columns(job: Any) -> None:
@@ -270,7 +253,7 @@ def export(
     else:
         asked["all"] = True
     with base.shop() as shop:
-        job = _waited(shop, shop.start_export(asked)["jobId"], "Writing", quiet=as_json)
+        job = base.waited(shop, shop.start_export(asked)["jobId"], "Writing", quiet=as_json)
         if job["status"] == "COMPLETED":
             with shown.bar("Downloading", job["bytes"], quiet=as_json, is_bytes=True) as bar:
                 shop.download(job["downloadUrl"], target, on_received=bar.at)
@@ -299,7 +282,7 @@ def report(
     """Add up the sales, the money or the tax of a period."""
     asked: CreateReport = {"type": kind, "by": by, "from": first, "to": last}
     with base.shop() as shop:
-        job = _waited(shop, shop.start_report(asked)["jobId"], "Adding up", quiet=as_json)
+        job = base.waited(shop, shop.start_report(asked)["jobId"], "Adding up", quiet=as_json)
         if to and job["status"] == "COMPLETED":
             shop.download(job["downloadUrl"], to)
     if as_json:
@@ -851,42 +834,29 @@ def list_jobs(context: typer.Context, limit: Limit = 20, as_json: Json = False) 
 def show_job(id: str, as_json: Json = False) -> None:
     """Show a job, with its first errors."""
     with base.shop() as shop:
-        _show_job(shop.get_job(id), as_json=as_json)
+        base.show_job(shop.get_job(id), as_json=as_json)
 
 
 @jobs.command("follow")
 def follow_job(id: str, as_json: Json = False) -> None:
     """Wait until a job has ended, and show it."""
     with base.shop() as shop:
-        _ended_job(_waited(shop, id, "Working", quiet=as_json), as_json=as_json)
+        base.ended_job(base.waited(shop, id, "Working", quiet=as_json), as_json=as_json)
 
 
 @jobs.command("undo")
 def undo_job(id: str, as_json: Json = False) -> None:
-    """Undo an import or a bulk edit, and wait until it is done."""
+    """Undo an import, a bulk edit or a count, and wait until it is done."""
     with base.shop() as shop:
         undone = shop.undo_job(id)["jobId"]
-        _ended_job(_waited(shop, undone, "Undoing", quiet=as_json), as_json=as_json)
+        base.ended_job(base.waited(shop, undone, "Undoing", quiet=as_json), as_json=as_json)
 
 
 @jobs.command("cancel")
 def cancel_job(id: str, as_json: Json = False) -> None:
     """Stop a job. What it has written stays, and can be undone."""
     with base.shop() as shop:
-        _show_job(shop.cancel_job(id), as_json=as_json)
-
-
-def _show_job(job: Any, *, as_json: bool) -> None:
-    if as_json:
-        shown.document(job)
-    else:
-        shown.job(job)
-
-
-def _ended_job(job: Any, *, as_json: bool) -> None:
-    _show_job(job, as_json=as_json)
-    if job["status"] != "COMPLETED" or job.get("withErrors", job["failed"]):
-        raise typer.Exit(INCOMPLETE)
+        base.show_job(shop.cancel_job(id), as_json=as_json)
 
 
 # --- All of them ----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""`backroom stock`: what came in, what was counted, and every change."""
+"""`backroom stock`: what came in, what was counted, counts of many, and every change."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from typing import Annotated, Any
 import typer
 
 from backroom.cli import base, shown
-from backroom.cli.base import REFUSED, Json, Limit
+from backroom.cli.base import REFUSED, USAGE, Json, Limit
 from backroom.client import Backroom
-from backroom.models import Product, StockMove, Variant
+from backroom.models import CountedLine, Product, StockCount, StockMove, Variant
 
 app = typer.Typer(help="Receive and count stock; list its changes.", no_args_is_help=True)
+counts = typer.Typer(
+    help="List counts; start, show, apply and cancel one.", invoke_without_command=True
+)
+app.add_typer(counts, name="counts")
 
 Sku = Annotated[str, typer.Argument(help="SKU of the variant.")]
 Reason = Annotated[str, typer.Option(help="Why; it is in the event and in the log.")]
@@ -32,11 +36,28 @@ def receive(
 def count(
     sku: Sku,
     quantity: Annotated[int, typer.Argument(min=0, max=10**6, help="Pieces that are there.")],
+    *,
     reason: Reason = "COUNTED",
+    count_id: Annotated[
+        str | None, typer.Option("--in", help="Enter it into a count, cnt_…, instead.")
+    ] = None,
+    add: Annotated[bool, typer.Option("--add", help="With --in: to what was counted.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Set a variant's stock to what was counted."""
-    _move(sku, {"variantId": "", "to": quantity, "reason": reason}, as_json=as_json)
+    """Set a variant's stock to what was counted, or enter that into a count."""
+    if count_id is None:
+        if add:
+            base.fail("--add needs --in", USAGE)
+        _move(sku, {"variantId": "", "to": quantity, "reason": reason}, as_json=as_json)
+        return
+    with base.shop() as shop:
+        variant = of_sku(shop, sku)[1]["id"]
+        line: CountedLine = {"variantId": variant, "counted": quantity, "add": add}
+        (kept,) = shop.enter_stock_count_lines(count_id, {"lines": [line]})["lines"]
+    if as_json:
+        shown.document(kept)
+    else:
+        shown.note(f"{sku}: {kept['counted']} counted, {kept['expected']} expected.")
 
 
 @app.command("movements")
@@ -74,6 +95,85 @@ def movements(
                 for each in found
             ),
         )
+
+
+@counts.callback()
+def list_counts(context: typer.Context, limit: Limit = 20, as_json: Json = False) -> None:
+    """List counts, newest first; start, show, apply and cancel one."""
+    if context.invoked_subcommand:
+        return
+    with base.shop() as shop:
+        found = base.first(shop.iter_stock_counts(limit=base.page(limit)), limit)
+        if as_json:
+            base.lines(found)
+            return
+        names = ("createdAt", "name", "status", "variants", "counted", "different", "id")
+        shown.table(
+            ("started", "name", "status", "variants>", "counted>", "different>", "id"),
+            ([str(each[name]) for name in names] for each in found),
+        )
+
+
+@counts.command("start")
+def start_count(
+    name: Annotated[str, typer.Argument(help="Such as the room or the shelf.")],
+    where: Annotated[
+        list[str] | None,
+        typer.Option(help="A filter of products, such as vendor=Kestrel; repeatable."),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All products.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Start a count of the variants with a tracked stock of some products, or of all."""
+    filters = dict(each.partition("=")[::2] for each in where or ())
+    with base.shop() as shop:
+        made = shop.create_stock_count({"name": name, "filters": filters, "all": everything})
+    _show(made, as_json=as_json)
+
+
+@counts.command("show")
+def show_count(
+    id: str,
+    state: Annotated[
+        str | None, typer.Option(help="COUNTED, UNCOUNTED or DIFFERENT; default: all.")
+    ] = None,
+    limit: Limit = 100,
+    as_json: Json = False,
+) -> None:
+    """List the lines of a count, what was counted last first."""
+    asked: dict[str, Any] = {"state": state, "limit": base.page(limit)}
+    with base.shop() as shop:
+        found = base.first(shop.iter_stock_count_lines(id, **asked), limit)
+        if as_json:
+            base.lines(found)
+            return
+        names = ("sku", "title", "expected", "counted", "difference", "stock", "countedBy")
+        shown.table(
+            ("sku", "title", "expected>", "counted>", "difference>", "stock>", "key"),
+            ([each.get(name) for name in names] for each in found),
+        )
+
+
+@counts.command("apply")
+def apply_count(id: str, as_json: Json = False) -> None:
+    """Change the stock by the differences of a count, and wait until it is done."""
+    with base.shop() as shop:
+        job = shop.apply_stock_count(id)["jobId"]
+        base.ended_job(base.waited(shop, job, "Applying", quiet=as_json), as_json=as_json)
+
+
+@counts.command("cancel")
+def cancel_count(id: str, as_json: Json = False) -> None:
+    """End a count without changes."""
+    with base.shop() as shop:
+        _show(shop.cancel_stock_count(id), as_json=as_json)
+
+
+def _show(count: StockCount, *, as_json: bool) -> None:
+    if as_json:
+        shown.document(count)
+    else:
+        shown.note(f"{count['id']}: {count['status']}, {count['variants']} variants.")
 
 
 def _move(sku: str, move: StockMove, *, as_json: bool) -> None:
