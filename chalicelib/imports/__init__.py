@@ -5,6 +5,6 @@
   `files` (in S3)
 - the work: `steps` (plan, chunks, report), `store` (the job and its progress),
   `forgotten` (deleted when a customer is erased)
-- the catalogue: `apply` (merge), `upsert` (look up, merge, write), `catalogue` and
-  `preview` (a dry run)
+- the catalogue: `apply` (merge), `upsert` (look up, merge, write), `catalogue`; `foreseen` and
+  `preview` (what a mapping, or a dry run, would do)
 """
