@@ -203,12 +203,18 @@ def test_every_mappable_field_is_read(field: str) -> None:
             ["sku", "name", None, None, "variantSku"],
         ),
         ("item_sku|item_name|size_name|color_name", ["sku", "name", "option1", "option2"]),
+        ("Product Label|Sell Price|Inventory Level", ["name", "price", "stock"]),
     ],
 )
 def test_sheets_of_other_systems_keep_their_variants(
     columns: str, fields: list[str | None]
 ) -> None:
     assert propose(columns.split("|"), []) == fields
+
+
+def test_a_list_of_all_sizes_is_no_option() -> None:
+    rows = [["Tee", "S,M,L", "9"], ["Mug", "One size", "5"], ["Cap", "S,M", "7"]]
+    assert propose(["name", "sizes", "price"], rows) == ["name", None, "price"]
 
 
 @pytest.mark.parametrize("sold", ["Customer", "Order number", "Kunde", "Facture", "Zamówienie"])

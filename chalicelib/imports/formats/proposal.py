@@ -123,6 +123,8 @@ def _suited(field: str, values: list[str], name: str) -> str | None:
     if is_number:
         fits = _is_number if field in _AMOUNTS else _is_whole
         return field if _share(values, fits) > 0.5 else None
+    if field == "option":  # a list of all sizes is no size
+        return field if _share(values, lambda value: "," in value) <= 0.5 else None
     if field == "imageUrl":
         return field if _share(values, _is_address) > 0.5 else None
     return field

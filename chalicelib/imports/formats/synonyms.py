@@ -5,19 +5,19 @@ from typing import Final
 
 NAMES: Final = {
     "name": """
-        name, title, product, product name, product title, item, item name, item title, article,
-        article name, goods, produktname, produkt, produkttitel, artikel, artikelname, titel,
-        bezeichnung, artikelbezeichnung, produktbezeichnung, nom, nom du produit, nom produit, nom
-        de l'article, titre, titre du produit, produit, libelle, designation, intitule, nombre,
-        nombre del producto, nombre producto, nombre del articulo, producto, articulo, titulo,
-        titulo del producto, nome, nome prodotto, nome del prodotto, prodotto, titolo, titolo
-        prodotto, nome articolo, articolo, productnaam, naam, naam product, artikelnaam, productnaam
-        nl, nome do produto, nome produto, produto, titulo do produto, nome do artigo, artigo,
-        nazwa, nazwa produktu, produkt nazwa, tytul, tytul produktu, nazwa towaru, towar, model
-        name, description of goods, short description, kurzbezeichnung, kurztext, libelle produit,
-        libelle article, designation article, designation produit, denominazione, denominazione
-        articolo, descrizione breve, descripcion corta, denominacion, descricao curta, nazwa
-        artykulu, nazwa handlowa, artikelomschrijving, item description""",
+        name, title, product, product label, product name, product title, item, item name, item
+        title, article, article name, goods, produktname, produkt, produkttitel, artikel,
+        artikelname, titel, bezeichnung, artikelbezeichnung, produktbezeichnung, nom, nom du
+        produit, nom produit, nom de l'article, titre, titre du produit, produit, libelle,
+        designation, intitule, nombre, nombre del producto, nombre producto, nombre del articulo,
+        producto, articulo, titulo, titulo del producto, nome, nome prodotto, nome del prodotto,
+        prodotto, titolo, titolo prodotto, nome articolo, articolo, productnaam, naam, naam product,
+        artikelnaam, productnaam nl, nome do produto, nome produto, produto, titulo do produto, nome
+        do artigo, artigo, nazwa, nazwa produktu, produkt nazwa, tytul, tytul produktu, nazwa
+        towaru, towar, model name, description of goods, short description, kurzbezeichnung,
+        kurztext, libelle produit, libelle article, designation article, designation produit,
+        denominazione, denominazione articolo, descrizione breve, descripcion corta, denominacion,
+        descricao curta, nazwa artykulu, nazwa handlowa, artikelomschrijving, item description""",
     "slug": """
         slug, handle, url handle, url key, product handle, permalink, seo url, url slug, url
         alias, identifiant url, kennung url""",
@@ -44,18 +44,18 @@ NAMES: Final = {
         cod articolo, cod, codice interno, codigo sku, cod produto, symbol produktu, nr katalogowy,
         numer artykulu, indeks towaru, kod artykulu, bestelnummer, productnr""",
     "price": """
-        price, selling price, sales price, standard price, start price, retail price, unit price,
-        our price, price each, product price, item price, price incl tax, price incl vat, price tax
-        incl, price tax included, gross price, regular price, preis, verkaufspreis, vk, vk preis, vk
-        brutto, einzelpreis, bruttopreis, stuckpreis, produktpreis, preis brutto, normalpreis, prix,
-        prix de vente, prix ttc, prix unitaire, prix de vente ttc, tarif, precio, precio de venta,
-        precio venta, pvp, precio unitario, precio final, precio normal, prezzo, prezzo di vendita,
-        prezzo vendita, prezzo unitario, prijs, verkoopprijs, eenheidsprijs, stukprijs, prijs incl
-        btw, preco, preco de venda, preco venda, preco unitario, cena, cena sprzedazy, cena brutto,
-        cena detaliczna, cena jednostkowa, prix vente, prix vente ttc, prix de vente conseille, prix
-        de vente unitaire, precio venta publico, precio al publico, prezzo al pubblico, prezzo
-        pubblico, preco final, cena sprzedazy brutto, endpreis, verkaufspreis brutto, vkp,
-        verkoopprijs incl btw, consumentenprijs, retail, selling price incl tax""",
+        price, selling price, sell price, sales price, standard price, start price, retail price,
+        unit price, our price, price each, product price, item price, price incl tax, price incl
+        vat, price tax incl, price tax included, gross price, regular price, preis, verkaufspreis,
+        vk, vk preis, vk brutto, einzelpreis, bruttopreis, stuckpreis, produktpreis, preis brutto,
+        normalpreis, prix, prix de vente, prix ttc, prix unitaire, prix de vente ttc, tarif, precio,
+        precio de venta, precio venta, pvp, precio unitario, precio final, precio normal, prezzo,
+        prezzo di vendita, prezzo vendita, prezzo unitario, prijs, verkoopprijs, eenheidsprijs,
+        stukprijs, prijs incl btw, preco, preco de venda, preco venda, preco unitario, cena, cena
+        sprzedazy, cena brutto, cena detaliczna, cena jednostkowa, prix vente, prix vente ttc, prix
+        de vente conseille, prix de vente unitaire, precio venta publico, precio al publico, prezzo
+        al pubblico, prezzo pubblico, preco final, cena sprzedazy brutto, endpreis, verkaufspreis
+        brutto, vkp, verkoopprijs incl btw, consumentenprijs, retail, selling price incl tax""",
     # A price, unless another column is called one.
     "listPrice": """
         list price, rrp, msrp, prix public, prezzo di listino, listino, adviesprijs, catalogue
@@ -78,19 +78,19 @@ NAMES: Final = {
         prijs, preco anterior, preco original, preco antigo, preco de, stara cena, poprzednia
         cena, cena przed rabatem, cena pierwotna, cena katalogowa""",
     "stock": """
-        stock, quantity, qty, inventory, in stock, stock quantity, stock qty, stock level, on hand,
-        available, available quantity, quantity available, available stock, units, pieces, pcs,
-        inventory quantity, inventory qty, quantity on hand, current stock, stock on hand, count,
-        bestand, lagerbestand, menge, anzahl, stuck, stuckzahl, lager, auf lager, lagermenge,
-        verfugbar, verfugbare menge, quantite, qte, stock disponible, quantite en stock, en stock,
-        quantite disponible, cantidad, existencias, inventario, unidades, stock actual, cantidad
-        disponible, en existencia, quantita, giacenza, scorte, disponibilita, magazzino, rimanenza,
-        giacenza magazzino, quantita disponibile, aantal, voorraad, hoeveelheid, op voorraad,
-        voorraad aantal, voorraadniveau, quantidade, qtd, qtde, estoque, existencia, quantidade em
-        estoque, quantidade em stock, unidades em estoque, ilosc, stan, sztuk, szt, stan magazynowy,
-        liczba sztuk, zapas, ilosc w magazynie, stock actuel, qty available, qty on hand, qty in
-        stock, stock total, stock reel, stock physique, stan aktualny, dostepna ilosc, giacenza
-        attuale, quantita in magazzino, unidades disponibles, stock fisico, lagerstand,
+        stock, quantity, qty, inventory level, inventory, in stock, stock quantity, stock qty, stock
+        level, on hand, available, available quantity, quantity available, available stock, units,
+        pieces, pcs, inventory quantity, inventory qty, quantity on hand, current stock, stock on
+        hand, count, bestand, lagerbestand, menge, anzahl, stuck, stuckzahl, lager, auf lager,
+        lagermenge, verfugbar, verfugbare menge, quantite, qte, stock disponible, quantite en stock,
+        en stock, quantite disponible, cantidad, existencias, inventario, unidades, stock actual,
+        cantidad disponible, en existencia, quantita, giacenza, scorte, disponibilita, magazzino,
+        rimanenza, giacenza magazzino, quantita disponibile, aantal, voorraad, hoeveelheid, op
+        voorraad, voorraad aantal, voorraadniveau, quantidade, qtd, qtde, estoque, existencia,
+        quantidade em estoque, quantidade em stock, unidades em estoque, ilosc, stan, sztuk, szt,
+        stan magazynowy, liczba sztuk, zapas, ilosc w magazynie, stock actuel, qty available, qty on
+        hand, qty in stock, stock total, stock reel, stock physique, stan aktualny, dostepna ilosc,
+        giacenza attuale, quantita in magazzino, unidades disponibles, stock fisico, lagerstand,
         bestandsmenge, verfugbarer bestand, actuele voorraad, voorraad stuks, estoque atual""",
     "lowStockThreshold": """
         low stock threshold, low stock, low stock amount, reorder level, reorder point, minimum
