@@ -1,10 +1,12 @@
 """Rows of one product at different places of a file, and the order in which they count."""
 
+import random
 from functools import partial
 from typing import Any
 
 import pytest
 
+from chalicelib import aws
 from chalicelib.imports.steps import plan as planner
 from tests.support.dynamodb_double import Fault
 from tests.support.import_desk import Desk
@@ -244,3 +246,20 @@ def test_two_products_with_one_name_are_distinguished_by_sku(desk: Desk) -> None
     assert desk.imported(rows)["created"] == 2
     assert desk.imported(rows)["unchanged"] == 2
     assert sorted(p["sku"] for p in desk.products().values()) == ["H-1", "H-2"]
+
+
+def test_a_chunk_of_a_shuffled_file_takes_few_reads_of_s3(desk: Desk) -> None:
+    sizes = [f"p{n},P{n},5,,{size},,,\n" for n in range(300) for size in "SML"]
+    job_id = desk.send(HEADER + "".join(random.Random(5).sample(sizes, len(sizes))))
+    desk.uploaded(job_id)
+    reads: list[str] = []
+    s3 = aws.client("s3")
+    s3.meta.events.register(
+        "before-call.s3.GetObject", lambda params, **_: reads.append(params["url"]), "reads"
+    )
+    desk.work()
+    s3.meta.events.unregister("before-call.s3.GetObject", unique_id="reads")
+    job = desk.job(job_id)
+    assert (job["created"], job["rows"], job["withErrors"]) == (300, 900, 0)
+    chunks = -(-900 // 200)
+    assert chunks <= len(reads) <= 3 * (chunks + 1)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.imports.test_workbooks import xlsx
 from tests.support.import_desk import Desk
 
 SHEET = "Article,Product Name,Our Price,Qty,Talla\n"
@@ -160,3 +161,17 @@ def test_titles_above_the_header_are_no_header(desk: Desk, above: str) -> None:
 
 def test_a_header_of_numbers_is_one_if_a_name_is_known(desk: Desk) -> None:
     assert asked(desk, "Name,38,39\nShoe,1,2\n")["columns"][1]["column"] == "38"
+
+
+@pytest.mark.parametrize(
+    "above", [[["Prices"]], [["Prices", "May"], [None] * 4], [["P"], [], ["May"]]]
+)
+def test_titles_and_blank_columns_of_a_workbook_are_no_header(
+    desk: Desk, above: list[list[object]]
+) -> None:
+    header = ["name", "sku", "price", "stock", None, None]
+    rows = [["Mug", "M-1", 5, 3, None, "a note"], ["Hat", "H-1", 6, 4]]
+    job_id = desk.send(xlsx(*above, header, *rows), name="prices.xlsx")
+    desk.uploaded(job_id)  # it becomes a CSV
+    job = desk.finished(job_id)
+    assert (job["created"], job["failed"], job["headerRow"]) == (2, 0, len(above) + 1)

@@ -110,9 +110,11 @@ export function columnTable(columns) {
 export function mappingForm(visit, job, path, answered) {
   const answer = async (body) =>
     answered((await visit.send("POST", `${path}/mapping`, { body })).data);
+  const foresee = async (body) =>
+    (await visit.send("POST", `${path}/mapping/preview`, { body })).data;
   return job.encodings.length > 0
     ? encodingForm(job, answer)
-    : [columnsForm(job, answer), againForm(job, answer)];
+    : [columnsForm(job, answer, foresee), againForm(job, answer)];
 }
 
 // The words of the file in each encoding, so that the user can choose.
@@ -156,25 +158,38 @@ function againForm(job, answer) {
         options: Object.entries(DELIMITERS),
         value: job.delimiter,
       }),
+      field({
+        name: "headerRow",
+        label: "Header",
+        value: job.headerRow,
+        inputmode: "numeric",
+        hint: "The line of the column names; 0 if there is none.",
+      }),
     ],
     submit: "Read again",
-    save: () => answer(values(node)),
+    save() {
+      const { headerRow, ...others } = values(node);
+      return answer({ ...others, headerRow: Number(headerRow) });
+    },
   });
   return card("Are letters or columns wrong?", node);
 }
 
-function columnsForm(job, answer) {
+function columnsForm(job, answer, foresee) {
   const others = Object.entries(FORMATS).filter(([name]) => name !== "mapped");
   const format = field({
     name: "format",
     label: "Format",
     options: [["", "Match each column"], ...others],
     value: job.dialect === "mapped" ? "" : (job.dialect ?? ""),
-    onchange: draw,
+    onchange: () => (draw(), show()),
   });
   const chosen = () => format.querySelector("select").value;
-  const into = h.div({ class: "whole", "data-field": "columns" });
+  const into = h.div({ class: "whole", "data-field": "columns", onchange: show });
+  const shown = h.div({ class: "whole", role: "status" });
+  let asked = 0;
   draw();
+  show();
   const node = form({
     fields: [
       format,
@@ -188,6 +203,7 @@ function columnsForm(job, answer) {
       }),
     ],
     submit: job.dryRun ? "Continue to the preview" : "Import",
+    extra: shown,
     async save() {
       const { saveAs } = values(node);
       await answer({ ...said(), ...(saveAs.trim() && { saveAs: saveAs.trim() }) });
@@ -232,6 +248,13 @@ function columnsForm(job, answer) {
     );
   }
 
+  // What comes of the columns as they are. What is wrong with them is said when they are sent.
+  async function show() {
+    const number = ++asked;
+    const found = await foresee(said()).catch(() => null);
+    if (number === asked) replace(shown, found && foreseen(found));
+  }
+
   function said() {
     const name = chosen();
     const own = Object.fromEntries(job.columns.map(({ column, field: is }) => [column, is]));
@@ -247,6 +270,30 @@ function columnsForm(job, answer) {
     h.p({ class: "soft" }, `${reason(job)} Nothing has been imported yet.`),
     node,
   );
+}
+
+function foreseen({ rows, isWhole, products, variants, failed, question, warnings, first }) {
+  const of = isWhole ? `${rows} rows` : `The first ${rows} rows`;
+  const bad = failed ? ` ${failed} products have rows with errors.` : "";
+  const notes = [question, ...warnings].filter(Boolean);
+  return [
+    h.p(`${of} become ${products} products with ${variants} variants.${bad}`),
+    notes.length > 0 && h.div({ class: "notice warn" }, notes.map((note) => h.p(note))),
+    table({
+      name: "What comes of it",
+      columns: [
+        { title: "Product", cell: ({ name, sku, row }) => h.bdi(name ?? sku ?? `Row ${row}`) },
+        { title: "Variants", cell: (each) => each.variants.map((one) => h.div(variantLine(one))) },
+        { title: "Errors", cell: ({ errors }) => errors.map((error) => h.div(error)) },
+      ],
+      rows: first,
+    }),
+  ];
+}
+
+function variantLine({ title, sku, price, stock }) {
+  const parts = [title, sku, price, stock === null ? null : `${stock} in stock`];
+  return h.bdi(parts.filter(Boolean).join(" · ") || "–");
 }
 
 function reason({ dialect, savedMapping }) {
