@@ -28,6 +28,7 @@ def of(row: int, before: Product | None, after: Product) -> dict[str, object]:
         "id": before.id if before else None,
         "slug": after.slug,
         "name": new["name"],
+        "image": new["images"][0]["url"] if new["images"] else None,
         "before": shown_before if before else None,
         "after": shown_after,
     }

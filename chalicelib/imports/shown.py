@@ -62,6 +62,7 @@ class ImportPreview(TypedDict):
     id: Annotated[str | None, about("Identifier.")]
     slug: Annotated[str, about("Its part of a web address, such as blue-shirt.")]
     name: Annotated[str, about("Name.")]
+    image: Annotated[str | None, about("Address of its first picture; null: it has none.")]
     before: Annotated[
         dict[str, object] | None,
         about("The fields that differ, as they are now; null where it would be created."),
@@ -99,6 +100,7 @@ class ImportJobSummary(TypedDict):
     createdAt: Annotated[str, about("When it was created.")]
     startedAt: Annotated[str | None, about("When it began; null: it has not.")]
     completedAt: Annotated[str | None, about("When it ended; null: it has not.")]
+    createdBy: Annotated[str, Field(description="Name of the API key that requested it")]
 
 
 class ShownImportJob(ImportJobSummary):
@@ -136,6 +138,7 @@ def show(job: ImportJob, now: datetime) -> dict[str, object]:
         "progress": progress(job),
         "error": fields.get("error"),
         **{name: fields.get(name) for name in ("createdAt", "startedAt", "completedAt")},
+        "createdBy": fields["by"],
     }
     given_up = job.given_up(now)
     if given_up is not None:

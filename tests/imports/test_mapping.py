@@ -278,13 +278,16 @@ def test_ignored_columns_that_sound_like_fields_are_warned_about(desk: Desk) -> 
 
 
 def test_a_dry_run_shows_a_preview_and_can_be_run(desk: Desk) -> None:
-    desk.imported("slug,name,price\na,A,1\nb,B,2\nsame,Same,3\n")
+    pictured = "slug,name,price,image\na,A,1,https://example.com/a.png\nb,B,2,\nsame,Same,3,\n"
+    desk.imported(pictured)
     foreign = "Product Name,Selling Price,Qty\nA,5,4\nNew,6,1\nSame,3,\nB,x,\n"
     job = answer(desk, waiting(desk, foreign, dryRun="true"), columns=MAPPING)
     counts = {name: job[name] for name in ("created", "updated", "unchanged", "failed")}
     assert counts == {"created": 1, "updated": 1, "unchanged": 1, "failed": 1}
     changed, created = job["preview"]
     assert (changed["row"], changed["outcome"], changed["slug"]) == (2, "updated", "a")
+    assert (changed["image"], created["image"]) == ("https://example.com/a.png", None)
+    assert job["createdBy"] == desk.shop.get("/api/admin/me").json["name"]
     assert (changed["before"]["price"], changed["after"]["price"]) == ("1.00", "5.00")
     assert [v["stock"] for v in changed["before"]["variants"]] == [None]
     assert [v["stock"] for v in changed["after"]["variants"]] == [4]

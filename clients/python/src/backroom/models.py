@@ -1356,6 +1356,8 @@ class ImportJob(TypedDict):
     """When it began; null: it has not."""
     completedAt: str | None
     """When it ended; null: it has not."""
+    createdBy: str
+    """Name of the API key that requested it"""
     errors: list[ImportRowError]
     """The first 100, by line"""
     errorReportUrl: str | None
@@ -1431,6 +1433,8 @@ class ImportJobSummary(TypedDict):
     """When it began; null: it has not."""
     completedAt: str | None
     """When it ended; null: it has not."""
+    createdBy: str
+    """Name of the API key that requested it"""
 
 
 class ImportNotice(TypedDict):
@@ -1458,6 +1462,8 @@ class ImportPreview(TypedDict):
     """Its part of a web address, such as blue-shirt."""
     name: str
     """Name."""
+    image: str | None
+    """Address of its first picture; null: it has none."""
     before: dict[str, Any] | None
     """The fields that differ, as they are now; null where it would be created."""
     after: dict[str, Any]
