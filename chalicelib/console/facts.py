@@ -10,6 +10,7 @@ from chalicelib import settings
 from chalicelib.api_keys.model import Role
 from chalicelib.imports.model import LARGEST_FORM
 from chalicelib.jobs.model import OPEN_JOBS, UNDOABLE, JobStatus
+from chalicelib.jobs.store import KEPT_SECONDS
 from chalicelib.orders import store as orders
 from chalicelib.orders.model import PaymentStatus
 from chalicelib.products.model import ProductStatus
@@ -44,4 +45,5 @@ def _facts() -> Mapping[str, object]:
         "LARGEST_FORM": LARGEST_FORM,
         "ENDED_JOBS": [status for status in JobStatus if status not in OPEN_JOBS],
         "UNDOABLE": UNDOABLE,
+        "UNDO_DAYS": KEPT_SECONDS // 86_400,
     }

@@ -15,7 +15,6 @@ from chalicelib.imports import formats
 from chalicelib.imports.csv.encodings import KNOWN
 from chalicelib.imports.csv.records import DELIMITERS
 from chalicelib.imports.model import ImportMode, _Delimiter
-from chalicelib.jobs.model import UNDOABLE, JobType
 from chalicelib.values import addresses
 from tests.support.shop import Answer, Shop
 
@@ -212,7 +211,6 @@ def test_import_formats_and_fields_match_the_source() -> None:
         ("parts/upload-form.js", "MODES", set(ImportMode)),
         ("parts/export.js", "FORMATS", {*ExportColumns, ExportFormat.JSONL}),
         ("pages/keys.js", "ROLES", set(Role)),
-        ("parts/jobs.js", "NAMES", {*UNDOABLE, JobType.EXPORT}),
     ],
 )
 def test_names_with_console_labels_match_the_source(

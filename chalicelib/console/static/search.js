@@ -33,7 +33,7 @@ const IDS = [
   [/^cus_\w+$/, "Customer", "/customers/"],
   [/^dlv_\w+$/, "Delivery", "/settings/developer/deliveries/"],
   [/^wh_\w+$/, "Webhook", "/settings/developer/webhooks/"],
-  [/^job_\w+$/, "Job", "/import/"],
+  [/^job_\w+$/, "Job", "/jobs/"],
 ];
 
 let open = null;

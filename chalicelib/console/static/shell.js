@@ -15,6 +15,7 @@ const MENU = [
       ["/products", "Products", "tag"],
       ["/customers", "Customers", "people"],
       ["/import", "Import", "upload"],
+      ["/jobs", "Jobs", "clock"],
     ],
   },
   {

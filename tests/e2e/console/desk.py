@@ -74,6 +74,19 @@ class Desk:
     def label(self, name: str) -> Locator:
         return self.page.get_by_label(name, exact=True)
 
+    def more(self, name: str) -> None:
+        """Presses a button, which may be in a menu."""
+        pressed = self.page.get_by_role("button", name=name, exact=True, include_hidden=True)
+        menu = pressed.evaluate("button => button.closest('[popover]')?.id")
+        if menu:
+            self.page.locator(f"[popovertarget={menu}]").click()
+        pressed.click()
+
+    def unfold(self, name: str) -> None:
+        """Opens what is folded, unless it is open."""
+        folded = self.page.locator("details", has=self.page.locator("summary", has_text=name)).last
+        folded.evaluate("each => (each.open = true)")
+
     def field(self, name: str) -> Locator:
         """The control, hint and error of the API's field, such as `variants.0.price`."""
         return self.page.locator(f'[data-field="{name}"]')

@@ -275,7 +275,7 @@ def test_a_hostile_name_is_shown_as_text(desk: Desk) -> None:
 def test_a_product_is_deleted_after_a_confirmation(desk: Desk) -> None:
     product = made(desk, "Not for long")
     desk.open(f"/products/{product['id']}")
-    desk.button("Delete").click()
+    desk.more("Delete")
     expect(desk.dialog).to_contain_text("Delete Not for long?")
     desk.dialog.get_by_role("button", name="Delete").click()
     desk.heading("Products")

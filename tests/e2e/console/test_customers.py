@@ -63,7 +63,7 @@ def test_a_customer_is_created_and_changed(desk: Desk) -> None:
     made = desk.api.get(f"customers/{desk.page.url.rpartition('/')[2]}")
     assert (made["lastName"], made["note"]) == ("Strand", "Comes on Fridays")
     assert made["defaultAddressId"] == made["addresses"][1]["id"]
-    desk.button("Delete").click()
+    desk.more("Delete")
     desk.dialog.get_by_role("button", name="Delete").click()
     desk.heading("Customers")
 
@@ -89,7 +89,7 @@ def test_two_customers_are_merged_and_one_is_erased(desk: Desk) -> None:
     twin = ordered(desk, "Kipper", customer={"email": "bram@twin.example", "firstName": "Twin"})
     bram = desk.api.post("customers", {"email": "bram@whitby.example", "firstName": "Bram"})
     desk.open(f"/customers/{twin['customer']['id']}")
-    desk.button("Merge").click()
+    desk.more("Merge")
     desk.dialog.get_by_role("combobox", name="Merge into").press_sequentially("bram@whitby")
     desk.dialog.get_by_role("option", name="Bram").click()
     desk.dialog.get_by_label("Type Twin to confirm").fill("Twn")
@@ -102,7 +102,7 @@ def test_two_customers_are_merged_and_one_is_erased(desk: Desk) -> None:
     expect(desk.page.get_by_role("link", name=f"#{twin['number']}")).to_be_visible()
     desk.open(f"/customers/{twin['customer']['id']}")  # who it is now
     desk.heading("Bram")
-    desk.button("Erase").click()
+    desk.more("Erase")
     desk.dialog.get_by_label("Type Bram to confirm").fill("Bram")
     desk.dialog.get_by_role("button", name="Erase").click()
     desk.heading("Erased customer")
@@ -120,6 +120,7 @@ def test_an_order_gets_addresses_and_a_label(desk: Desk) -> None:
     desk.open(f"/orders/{order['id']}")
     desk.button("Copy from customer: shipping address").click()
     expect(desk.page.locator(".shippingAddress address")).to_contain_text("7 Cliff Road")
+    desk.unfold("Billing address")
     desk.button("Add: billing address").click()
     fill_address(desk, Company="Murray Ltd", Street_and_number="2 Bank", City="Exeter")
     expect(desk.page.locator(".billingAddress address")).to_contain_text("Murray Ltd")
@@ -156,6 +157,7 @@ def test_other_input_is_kept_while_an_address_is_saved(desk: Desk) -> None:
     assert desk.api.get(f"customers/{ida['id']}")["note"] == "Rings twice"
     order = ordered(desk, "Barometer", customer={"id": ida["id"]})
     desk.open(f"/orders/{order['id']}")
+    desk.unfold("More details")
     desk.label("Tracking number").fill("1Z-7")
     desk.button("Copy from customer: shipping address").click()
     expect(desk.page.locator(".shippingAddress address")).to_contain_text("7 Cliff Road")

@@ -138,7 +138,7 @@ def test_an_order_shows_names_instead_of_codes(desk: Desk) -> None:
     desk.api.call("PATCH", f"orders/{order['id']}", {"status": "PAID"})
     desk.open(f"/orders/{order['id']}")
     text = desk.page.locator("main").inner_text()
-    assert "In person" in text and "Card terminal" in text
+    assert "In person" in text and "received, card terminal" in text
     assert "Status: Pending → Paid" in text
     for code in ("IN_PERSON", "CARD_TERMINAL", "none →", "PENDING"):
         assert code not in text

@@ -64,7 +64,7 @@ def test_a_webhook_is_paused_changed_and_its_secret_rotated(desk: Desk, receiver
     webhook = desk.api.post("webhooks", new)
     path = f"webhooks/{webhook['id']}"
     desk.open(f"/settings/developer/{path}")
-    desk.button("Pause").click()
+    desk.more("Pause")
     expect(desk.page.locator("header .badge")).to_have_text("Paused")
     desk.button("Resume").click()
     expect(desk.page.locator("header .badge")).to_have_text("Enabled")
@@ -79,7 +79,7 @@ def test_a_webhook_is_paused_changed_and_its_secret_rotated(desk: Desk, receiver
     assert changed["description"] == "Bookkeeping"
     assert changed["events"] == ["order.paid", "order.refunded"]
 
-    desk.button("Rotate secret").click()
+    desk.more("Rotate secret")
     desk.dialog.get_by_label("Keep the old secret for (hours)").fill("100")
     desk.dialog.get_by_role("button", name="Rotate").click()
     expect(desk.dialog.locator(".error").first).not_to_be_empty()
@@ -91,11 +91,13 @@ def test_a_webhook_is_paused_changed_and_its_secret_rotated(desk: Desk, receiver
     desk.dialog.get_by_role("button", name="I have stored it").click()
     expect(desk.page.get_by_text("Old secret valid until")).to_be_visible()
 
+    desk.more("Resend failed deliveries")
     desk.button("Check").click()
     expect(desk.page.locator(".toast").last).to_have_text(
         "Nothing failed since then, and nothing waits."
     )
-    desk.button("Delete").click()
+    desk.dialog.get_by_role("button", name="Cancel").click()
+    desk.more("Delete")
     desk.dialog.get_by_role("button", name="Delete").click()
     desk.heading("Webhooks")
 
@@ -142,7 +144,7 @@ def test_pausing_keeps_unsaved_input(desk: Desk, receiver: Receiver) -> None:
     desk.open(f"/settings/developer/webhooks/{webhook['id']}")
     desk.label("Description").fill("Typed before the pause")
     desk.page.get_by_label("customer.created").check()
-    desk.button("Pause").click()
+    desk.more("Pause")
     expect(desk.button("Resume")).to_be_visible()
     expect(desk.label("Description")).to_have_value("Typed before the pause")
     expect(desk.page.get_by_label("customer.created")).to_be_checked()

@@ -85,6 +85,39 @@ def test_a_new_order_takes_custom_items_a_discount_and_shipping(desk: Desk) -> N
     )
 
 
+def test_a_name_that_finds_nothing_becomes_a_custom_item_and_a_percent_is_no_amount(
+    desk: Desk,
+) -> None:
+    desk.open("/orders/new")
+    name = "Engraving of no catalogue"
+    desk.label("Find a product").fill(name)
+    desk.page.keyboard.press("Enter")
+    desk.button("Add as a custom item").click()
+    expect(desk.label("Name of custom item 1")).to_have_value(name)
+    expect(desk.label("Price of custom item 1")).to_be_focused()
+    desk.page.keyboard.type("45")
+    desk.label("Discount").fill("10 %")
+    desk.button("Create order").click()
+    expect(desk.page.get_by_role("heading", name="Order #")).to_be_visible()
+    path = f"orders/{desk.page.url.rpartition('/')[2]}"
+    made = desk.api.get(path)
+    assert (made["total"], made["discount"]["percent"]) == ("40.50", 10)
+    desk.button("Edit items").click()
+    expect(desk.dialog.get_by_label("Discount")).to_have_value("10 %")
+    desk.dialog.get_by_label("Discount").fill("20%")
+    said = desk.dialog.locator("p.strong[role=status]")
+    expect(said).to_have_text("Total $40.50 → $36.00 · $36.00 to pay")
+    desk.dialog.get_by_role("combobox", name="Add a product").fill("Gift wrap of no catalogue")
+    desk.page.keyboard.press("Enter")
+    desk.dialog.get_by_role("button", name="Add as a custom item").click()
+    desk.page.keyboard.type("5")
+    expect(said).to_have_text("Total $40.50 → $40.00 · $40.00 to pay")
+    desk.dialog.get_by_label("Reason").fill("As agreed")
+    desk.dialog.get_by_role("button", name="Save changes").click()
+    expect(desk.dialog).to_have_count(0)
+    assert desk.api.get(path)["total"] == "40.00"
+
+
 def test_an_item_is_scanned_wherever_the_focus_is(desk: Desk) -> None:
     order = order_of(desk.api)
     code = f"9{order['number']:0>12}"
@@ -113,6 +146,7 @@ def test_the_ids_of_sales_reps_that_occur_are_offered(desk: Desk) -> None:
 def test_a_variant_gets_a_barcode_and_a_cost(desk: Desk) -> None:
     made = product(desk.api, "Priced", variants=[{"title": "S"}, {"title": "M"}], externalId="E-77")
     desk.open(f"/products/{made['id']}")
+    desk.unfold("Dates and IDs")
     expect(desk.page.get_by_text("E-77")).to_be_visible()
     desk.page.get_by_label("Barcode of variant 2").fill("4000000000024")
     desk.page.get_by_label("Cost of variant 2").fill("2,50")

@@ -16,6 +16,10 @@ HARMLESS = {
     "Copy label",
     "Save view",
     "Copy",
+    "Copy ID",
+    "More",
+    "Older",
+    "More: shipping address",
 }
 # Visible inputs outside the filters of a list.
 CONTROLS = """
@@ -26,7 +30,7 @@ CONTROLS = """
 """
 BUTTONS = """
 () => [...document.querySelectorAll("main button")]
-  .filter((each) => each.checkVisibility())
+  .filter((each) => each.checkVisibility() || each.closest("[popover]"))
   .map((each) => each.ariaLabel ?? each.textContent)
 """
 # The links whose pages say that they need another key.
@@ -73,8 +77,9 @@ def addresses(owner: Api) -> list[str]:
         "/customers?search=nobody",
         f"/customers/{known['id']}",
         f"/customers/{other['id']}",
-        f"/import/{edited}",
-        f"/import/{asked}",
+        "/jobs",
+        f"/jobs/{edited}",
+        f"/jobs/{asked}",
         "/reference",
     ]
 

@@ -300,7 +300,7 @@ def test_prices_are_rounded_without_a_percent_and_the_job_says_so(desk: Desk) ->
     desk.button("Change 1 product").click()
     expect(desk.page.locator(".toast").last).to_contain_text("1 product changed.")
     assert desk.api.get(f"products/{made['id']}")["price"] == "10.05"
-    desk.open("/import")
+    desk.open("/jobs")
     desk.page.get_by_role("link", name="Bulk edit").first.click()
     overview = desk.page.locator(".facts").last
     for said in ("prices rounded to 0.05", "1 selected", "Desk of owner"):

@@ -9,6 +9,7 @@ import { typedConfirm } from "../parts/confirm.js";
 import { finder } from "../parts/finder.js";
 import { field, form, values } from "../parts/form.js";
 import { watch } from "../parts/jobs.js";
+import { menu } from "../parts/menu.js";
 import { toast } from "../parts/notice.js";
 import { buyer, fullName, tagsOf } from "../parts/order.js";
 import { card, empty, facts } from "../parts/page.js";
@@ -114,10 +115,12 @@ function page(visit, record, found) {
       title: name,
       back: [link("/customers"), "Customers"],
       actions: mayChange && [
-        h.a({ class: "button", href: link("/orders/new", { customer: customer.id }) }, "Create order"),
-        button("Merge", merge, { class: "quiet" }),
-        found.total === 0 && button("Delete", remove, { class: "quiet" }),
-        may("OWNER") && button("Erase", erase, { class: "bad" }),
+        h.a({ class: "button main", href: link("/orders/new", { customer: customer.id }) }, "Create order"),
+        menu([
+          button("Merge", merge),
+          found.total === 0 && button("Delete", remove, { class: "bad" }),
+          may("OWNER") && button("Erase", erase, { class: "bad" }),
+        ]),
       ],
     },
     customer.erasedAt &&
@@ -182,6 +185,7 @@ function page(visit, record, found) {
       submit: "Save",
       save: () => record.save(),
       may: mayChange,
+      kind: "",
     });
     return card("Details", record.edits(node, () => read(values(node))));
   }

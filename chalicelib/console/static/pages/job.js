@@ -13,7 +13,7 @@ import {
 } from "../parts/import-columns.js";
 import { previewTable } from "../parts/import-preview.js";
 import { changeInWords, recordsInWords } from "../parts/job-words.js";
-import { canUndo, hasEnded, jobName, outcome, undo, watch } from "../parts/jobs.js";
+import { canUndo, hasEnded, jobName, outcome, takeBack, watch } from "../parts/jobs.js";
 import { announce, toast } from "../parts/notice.js";
 import { card, facts } from "../parts/page.js";
 import { table } from "../parts/table.js";
@@ -28,7 +28,7 @@ export async function show(visit) {
   const state = h.span();
   const actions = h.div({ class: "actions" });
   visit.draw(
-    { title: jobName(job), back: may("STAFF") && [link("/import"), "Import"], badges: state, actions },
+    { title: jobName(job), back: [link("/jobs"), "Jobs"], badges: state, actions },
     into,
   );
   fill();
@@ -79,7 +79,7 @@ export async function show(visit) {
         h.a({ class: "button main", href: job.downloadUrl, download: "" }, "Download"),
       mayAct &&
         canUndo(job) &&
-        h.button({ type: "button", onclick: visit.once(takeBack) }, `Undo ${jobKind(job)}`),
+        h.button({ type: "button", onclick: visit.once(back) }, `Undo ${jobKind(job)}`),
       ended &&
         isImport &&
         job.created + job.updated > 0 &&
@@ -107,16 +107,9 @@ export async function show(visit) {
     );
   }
 
-  async function takeBack() {
-    const yes = await visit.ask({
-      title: `Undo this ${jobKind(job)}?`,
-      text: "Values that were not changed since are set back. Products that it created are deleted, unless they were changed or sold since.",
-      yes: "Undo",
-      bad: true,
-    });
-    if (!yes) return;
-    const back = await undo(job.id);
-    visit.go(`/import/${back.id}`);
+  async function back() {
+    const its = await takeBack(visit, job);
+    if (its) visit.go(`/jobs/${its.id}`);
   }
 
   function how() {
@@ -208,7 +201,7 @@ export async function show(visit) {
           MODES.find(([mode]) => mode === job.mode)?.[1] ?? words(job.mode),
         ],
         job.about?.change && ["Change", h.bdi(changeInWords(job.about.change))],
-        (job.about?.ids || job.about?.filters) && ["Records", h.bdi(recordsInWords(job.about))],
+        (job.about?.ids || job.about?.filters) && ["Records", records()],
         job.createdBy && ["Requested by", h.bdi(job.createdBy)],
         ["Started", dateTime(job.createdAt)],
         ["Finished", job.completedAt ? ago(job.completedAt) : "not yet"],
@@ -218,10 +211,18 @@ export async function show(visit) {
     );
   }
 
+  // The list that has them, as far as one has.
+  function records() {
+    const { filters, kind, type } = job.about;
+    const said = h.bdi(recordsInWords(job.about));
+    const path = { product: "/products", products: "/products", order: "/orders", orders: "/orders" }[kind ?? type];
+    return filters && path ? h.a({ href: link(path, filters) }, said) : said;
+  }
+
   function act(name) {
     return visit.once(async () => {
       const { data } = await visit.send("POST", `${path}/${name}`);
-      if (data.jobId) return visit.go(`/import/${data.jobId}`);
+      if (data.jobId) return visit.go(`/jobs/${data.jobId}`);
       job = data;
       return fill();
     });

@@ -11,7 +11,7 @@ import { finder } from "../parts/finder.js";
 import { offering } from "../parts/known.js";
 import { announce, toast } from "../parts/notice.js";
 import { coded, METHODS, SOURCES, suggestions, tagsOf } from "../parts/order.js";
-import { orderLines } from "../parts/order-lines.js";
+import { discountOf, orderLines } from "../parts/order-lines.js";
 import { card } from "../parts/page.js";
 import { listenForScans } from "../parts/scanner.js";
 import { splitPayment } from "../parts/split.js";
@@ -87,6 +87,7 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
     placeholder: "SKU, barcode or name",
     hint: "Enter adds the item. Ctrl+Enter creates the order.",
     codes: "SKU or barcode",
+    custom: (text) => items.addCustom(text),
     search: variantSearch(visit),
     chosen: (piece) => {
       items.add(piece);
@@ -123,11 +124,11 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
           methodNames,
           split.node,
           [
-            ["discount.amount", "Discount"],
+            ["discount", "Discount", "5.00 or 10 %", "text"],
             ["shipping", "Shipping"],
             ["tax", "Tax"],
-          ].map(([name, label]) =>
-            field({ name, label, inputmode: "decimal", autocomplete: "off", placeholder: "0" }),
+          ].map(([name, label, placeholder = "0", inputmode = "decimal"]) =>
+            field({ name, label, inputmode, autocomplete: "off", placeholder }),
           ),
         ),
         card("Shipping address", to),
@@ -202,8 +203,8 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
   }
 
   function total() {
-    const { tax, shipping, "discount.amount": off } = values(form);
-    replace(sum, items.total([tax, shipping], off));
+    const { tax, shipping, discount } = values(form);
+    replace(sum, items.total([tax, shipping], discount));
   }
 
   // Scanners send Enter, so Enter never places the order, wherever the focus is.
@@ -232,7 +233,7 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
       ...(!money.payments && asked),
       ...money,
       ...given("source", coded),
-      ...(typed["discount.amount"].trim() && { discount: { amount: decimal(typed["discount.amount"]) } }),
+      ...given("discount", discountOf),
       ...given("shipping", decimal),
       ...given("tax", decimal),
       ...given("salesRepId"),

@@ -1,9 +1,9 @@
-// One order: the moves that are allowed are the only buttons.
+// One order: where it stands, its money, what is next, and what happened.
 
 import { isLeft } from "../api.js";
 import { h, replace } from "../dom.js";
 import { MOVES, PAYMENT_MOVES } from "../facts.js";
-import { dateTime, exact, money, number, text, words } from "../format.js";
+import { dateTime, money, number, words } from "../format.js";
 import { editAddress, linesOf, shown } from "../parts/address.js";
 import { badge } from "../parts/badge.js";
 import { copyButton } from "../parts/copy.js";
@@ -11,12 +11,15 @@ import { deliveryTable } from "../parts/deliveries.js";
 import { editItems } from "../parts/edit-order.js";
 import { field, form, values } from "../parts/form.js";
 import { offering } from "../parts/known.js";
+import { menu } from "../parts/menu.js";
 import { toast } from "../parts/notice.js";
 import { buyer, carrierOf, tagsOf } from "../parts/order.js";
-import { card, facts, skeleton } from "../parts/page.js";
-import { paymentsCard } from "../parts/payments.js";
+import { NAMES, storyOf } from "../parts/order-story.js";
+import { card, facts } from "../parts/page.js";
+import { moneyOf } from "../parts/payments.js";
 import { Record } from "../parts/record.js";
 import { table } from "../parts/table.js";
+import { timeline } from "../parts/timeline.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
 import "../parts/work.js";
@@ -24,7 +27,7 @@ import "../parts/work.js";
 const VERBS = {
   PAID: "Mark as paid",
   CANCELLED: "Cancel order",
-  REFUNDED: "Refund",
+  REFUNDED: "Refund all and close",
   IN_PRODUCTION: "Start production",
   PROCESSING: "Start processing",
   SHIPPED: "Ship",
@@ -33,16 +36,8 @@ const VERBS = {
 const MOST_DELIVERIES = 20;
 const EDITABLE = ["PENDING", "PAID", "IN_PRODUCTION", "PROCESSING"];
 const BACKWARD = new Set(["CANCELLED", "REFUNDED"]);
-const NAMES = {
-  status: "Status",
-  trackingNumber: "Tracking number",
-  salesRepId: "Sales rep ID",
-  paymentStatus: "Payment status",
-  note: "Note",
-  tags: "Tags",
-  shippingAddress: "Shipping address",
-  billingAddress: "Billing address",
-};
+const PATH = ["PENDING", "PAID", "IN_PRODUCTION", "PROCESSING", "SHIPPED", "DELIVERED"];
+const FEW_ITEMS = 12;
 
 export async function show(visit) {
   const path = `admin/orders/${encodeURIComponent(visit.params.id)}`;
@@ -80,16 +75,18 @@ async function sent(visit, order) {
   fillDeliveries(visit);
 }
 
+// In one line, with the table behind it.
 function fillDeliveries({ root, deliveries }) {
   const place = root.querySelector(".deliveries");
   if (!place || !deliveries) return;
+  const done = deliveries.length && deliveries.filter(({ status }) => status === "DELIVERED").length;
+  const many = deliveries.length === MOST_DELIVERIES ? `the newest ${MOST_DELIVERIES}` : number(deliveries.length);
   replace(
     place,
-    h.h2("Webhook deliveries"),
     deliveries instanceof Error
-      ? h.p({ class: "soft" }, deliveries.message)
+      ? h.p({ class: "soft" }, `Webhooks: ${deliveries.message}`)
       : deliveries.length
-        ? deliveryTable(deliveries)
+        ? h.details(h.summary(`Webhooks: ${done} of ${many} delivered`), deliveryTable(deliveries))
         : h.p({ class: "soft" }, "No webhook was notified of this order."),
   );
 }
@@ -97,7 +94,11 @@ function fillDeliveries({ root, deliveries }) {
 function page(visit, record) {
   const { data: order, etag, path } = record;
   const cash = (amount) => money(amount, order.currency);
-  const moves = (may("STAFF") ? MOVES[order.status] : []).toSorted((one, other) => BACKWARD.has(one) - BACKWARD.has(other));
+  const its = moneyOf(visit, record);
+  const isStaff = may("STAFF");
+  const moves = isStaff ? MOVES[order.status] : [];
+  const steps = moves.filter((each) => !BACKWARD.has(each));
+  const next = nextStep();
 
   visit.draw(
     {
@@ -109,53 +110,67 @@ function page(visit, record) {
           badge(order.paymentStatus, `Payment: ${words(order.paymentStatus).toLowerCase()}`),
       ],
       actions: [
-        moves.map((status, at) =>
-          h.button(
-            {
-              type: "button",
-              class: BACKWARD.has(status) ? "bad" : at === 0 ? "main" : "",
-              onclick: visit.once(() => move(status)),
-            },
-            VERBS[status],
-          ),
-        ),
-        may("STAFF") && h.a({ class: "button quiet", href: link("/orders/new") }, "New order"),
-        print("Print order", null),
-        print("Print packing slip", "slip"),
-        may("OWNER") &&
-          h.button({ type: "button", class: "quiet", onclick: visit.once(remove) }, "Delete"),
+        next?.button,
+        isStaff && h.a({ class: `button ${next ? "quiet" : "main"}`, href: link("/orders/new") }, "New order"),
+        menu([
+          moves.filter((each) => each !== next?.status).map((each) => moving(each, BACKWARD.has(each) ? "bad" : "")),
+          print("Print order", null),
+          print("Print packing slip", "slip"),
+          may("OWNER") && h.button({ type: "button", class: "bad", onclick: visit.once(remove) }, "Delete"),
+        ]),
       ],
     },
+    h.p({ class: "soft small about" }, dateTime(order.orderDate), ` · ${words(order.source)}`),
+    progress(),
+    its.card(next?.work),
     h.div(
-      { class: "columns" },
-      h.div(
-        paymentsCard(visit, record),
-        items(),
-        may("ADMIN") && h.section({ class: "card deliveries" }, h.h2("Webhook deliveries"), skeleton(2)),
-        card("History", h.ol({ class: "history" }, order.history.toReversed().map(entry))),
-      ),
-      h.div(
-        customer(),
-        place("shippingAddress"),
-        place("billingAddress"),
-        details(),
-        card(
-          "Overview",
-          facts([
-            ["Ordered", dateTime(order.orderDate)],
-            ["Paid", dateTime(order.paidAt)],
-            ["Shipped", dateTime(order.shippedAt)],
-            ["Source", words(order.source)],
-            ["Payment method", order.paymentMethod ? words(order.paymentMethod) : text(null)],
-            ["Order ID", h.code(order.id)],
-            order.externalId && ["External ID", h.code(order.externalId)],
-          ]),
-        ),
-      ),
+      { class: "columns first" },
+      h.div(customer(), place("shippingAddress"), order.billingAddress && place("billingAddress"), details(), more()),
+      h.div(items(), card("Timeline", timeline(storyOf(order, voiding)), may("ADMIN") && h.div({ class: "deliveries" }))),
     ),
   );
 
   fillDeliveries(visit);
+
+  // What is done next is the one main button: money where the status does not go on without, else the next status.
+  function nextStep() {
+    const act = (work, name) => ({
+      work,
+      button: h.button({ type: "button", class: "main", onclick: visit.once(work) }, name),
+    });
+    const waits = order.deposit && !order.deposit.isReached;
+    if (its.mayTake && (steps.length === 0 || waits)) return act(its.take, "Take payment");
+    if (steps.length === 0)
+      return its.mayGiveBack && Number(order.balanceDue) < 0 ? act(its.giveBack, "Refund") : null;
+    const isMade = order.source === "PRIVATE_COMMISSION";
+    const status = steps.find((each) => (each === "IN_PRODUCTION") === isMade) ?? steps[0];
+    return { status, button: moving(status, "main") };
+  }
+
+  function moving(status, kind) {
+    return h.button({ type: "button", class: kind, onclick: visit.once(() => move(status)) }, VERBS[status]);
+  }
+
+  // The way of an order, as far as it has come.
+  function progress() {
+    const isMade = order.history.some(({ change }) => change.includes("→ IN_PRODUCTION"));
+    const way = PATH.filter((each) => each !== "IN_PRODUCTION" || isMade);
+    const now = way.indexOf(order.status);
+    if (now < 0) return null;
+    return h.ol(
+      { class: "progress", "aria-label": "Progress" },
+      way.map((each, place) =>
+        h.li({ class: place <= now ? "done" : "", "aria-current": place === now && "step" }, words(each)),
+      ),
+    );
+  }
+
+  function voiding(payment) {
+    if (!its.isVoidable(payment)) return null;
+    const name = `Void ${words(payment.method)} ${cash(payment.amount)}`;
+    const onclick = visit.once(() => its.undoPayment(payment));
+    return [" ", h.button({ type: "button", class: "small quiet", "aria-label": name, onclick }, "Void")];
+  }
 
   function printed(only) {
     visit.root.dataset.print = only ?? "";
@@ -170,7 +185,12 @@ function page(visit, record) {
     const off = ({ amount, reason }) => [`Discount ${cash(amount)}`, reason && ` · ${reason}`];
     const sum = (name, amount, strong) =>
       h.div({ class: strong ? "strong" : "" }, h.dt(name), h.dd(cash(amount)));
-    return card(
+    const left = order.lineItems.length - FEW_ITEMS;
+    const all = h.button(
+      { type: "button", class: "quiet", onclick: () => ((visit.hasAll = true), show()) },
+      `Show all ${number(order.lineItems.length)} items`,
+    );
+    const node = card(
       "Items",
       table({
         name: "Items",
@@ -193,6 +213,7 @@ function page(visit, record) {
         ],
         rows: order.lineItems,
       }),
+      left > 0 && all,
       h.dl(
         { class: "sums money" },
         sum("Subtotal", order.subtotal),
@@ -201,13 +222,19 @@ function page(visit, record) {
         sum("Tax", order.tax),
         sum("Total", order.total, true),
       ),
-      may("STAFF") &&
+      isStaff &&
         EDITABLE.includes(order.status) &&
         h.div(
           { class: "actions" },
           h.button({ type: "button", onclick: visit.once(() => editItems(visit, record)) }, "Edit items"),
         ),
     );
+    const show = () => {
+      all.hidden = visit.hasAll;
+      node.classList.toggle("few", left > 0 && !visit.hasAll);
+    };
+    show();
+    return node;
   }
 
   function customer() {
@@ -222,9 +249,9 @@ function page(visit, record) {
   }
 
   // Where the parcel, or the bill, goes.
-  function place(name) {
+  function place(name, kind = "card") {
     const address = order[name];
-    const mayChange = may("STAFF") && order.status !== "DELIVERED";
+    const mayChange = isStaff && order.status !== "DELIVERED";
     const label = NAMES[name];
     const change = (to, success = `${label} saved.`) => record.change({ [name]: to }, success);
     const button = (text, work) =>
@@ -239,17 +266,33 @@ function page(visit, record) {
       );
     const edit = () =>
       editAddress(visit, { title: label, address, save: (typed) => change(typed) });
+    const carrier = name === "shippingAddress" && carrierOf(order.trackingNumber);
+    const copying = mayChange && order.customer && button("Copy from customer", copy);
     return h.section(
-      { class: `card ${name}` },
+      { class: `${kind} ${name}` },
       h.h2(label),
       address ? shown(address) : h.p({ class: "soft" }, "None"),
+      carrier &&
+        h.p(
+          { class: "small" },
+          h.a(
+            { href: carrier.href, target: "_blank", rel: "noopener noreferrer" },
+            `Track with ${carrier.name}`,
+          ),
+        ),
       h.div(
         { class: "actions" },
         mayChange && button(address ? "Edit" : "Add", edit),
-        mayChange && order.customer && button("Copy from customer", copy),
-        mayChange && address && button("Remove", removeIt),
-        address && copyButton(visit, linesOf(address).join("\n"), "Copy label"),
-        address && button("Print label", () => printed(name)),
+        address ? copyButton(visit, linesOf(address).join("\n"), "Copy label") : copying,
+        address &&
+          menu(
+            [
+              button("Print label", () => printed(name)),
+              copying,
+              mayChange && button("Remove", removeIt),
+            ],
+            label.toLowerCase(),
+          ),
       ),
     );
 
@@ -268,63 +311,53 @@ function page(visit, record) {
     }
   }
 
+  // The note stands open; what rarely changes is folded.
   function details() {
-    const payments = [order.paymentStatus, ...PAYMENT_MOVES[order.paymentStatus]];
+    const payments = [order.paymentStatus, ...PAYMENT_MOVES[order.paymentStatus]].filter((each) => each !== "REFUNDED");
     const read = (typed) => ({
       trackingNumber: typed.trackingNumber.trim() || null,
       salesRepId: typed.salesRepId.trim() || null,
-      paymentStatus: typed.paymentStatus,
+      paymentStatus: typed.paymentStatus ?? order.paymentStatus,
       note: typed.note.trim() || null,
       tags: tagsOf(typed.tags),
     });
-    const carrier = carrierOf(order.trackingNumber);
+    const plain = (name, value, more) =>
+      field({ name, label: NAMES[name], value, autocomplete: "off", ...more });
     const [reps, repNames] = offering(visit, "admin/orders", "salesRepId");
     const node = form({
       fields: [
-        h.div(
-          field({
-            name: "trackingNumber",
-            label: NAMES.trackingNumber,
-            value: order.trackingNumber,
-            autocomplete: "off",
-          }),
-          carrier &&
-            h.p(
-              { class: "small" },
-              h.a(
-                { href: carrier.href, target: "_blank", rel: "noopener noreferrer" },
-                `Track with ${carrier.name}`,
-              ),
-            ),
+        plain("note", order.note, { rows: 3, wide: true }),
+        plain("tags", order.tags.join(", "), { hint: "Separate with commas." }),
+        h.details(
+          { class: "whole" },
+          h.summary("More details"),
+          plain("trackingNumber", order.trackingNumber),
+          plain("salesRepId", order.salesRepId, { placeholder: "emp_…", ...reps }),
+          repNames,
+          // Payments on record say what it is.
+          order.payments.length === 0 &&
+            plain("paymentStatus", order.paymentStatus, { options: payments.map((each) => [each, words(each)]) }),
         ),
-        field({
-          name: "salesRepId",
-          label: NAMES.salesRepId,
-          value: order.salesRepId,
-          placeholder: "emp_…",
-          ...reps,
-        }),
-        repNames,
-        field({
-          name: "paymentStatus",
-          label: NAMES.paymentStatus,
-          value: order.paymentStatus,
-          options: payments.map((each) => [each, words(each)]),
-        }),
-        field({
-          name: "tags",
-          label: NAMES.tags,
-          value: order.tags.join(", "),
-          hint: "Separate with commas.",
-          autocomplete: "off",
-        }),
-        field({ name: "note", label: NAMES.note, value: order.note, rows: 4, wide: true }),
       ],
       submit: "Save",
       save: () => record.save(),
-      may: may("STAFF"),
+      may: isStaff,
+      kind: "",
     });
-    return card("Details", record.edits(node, () => read(values(node))));
+    return card("Note and details", record.edits(node, () => read(values(node))));
+  }
+
+  function more() {
+    return h.details(
+      { class: "card" },
+      h.summary(order.billingAddress ? "More about this order" : "Billing address and more"),
+      !order.billingAddress && place("billingAddress", ""),
+      facts([
+        order.paymentMethod && ["Payment method", words(order.paymentMethod)],
+        ["Order ID", h.code(order.id)],
+        order.externalId && ["External ID", h.code(order.externalId)],
+      ]),
+    );
   }
 
   async function move(status) {
@@ -391,21 +424,4 @@ function page(visit, record) {
     visit.saved("order");
     visit.go("/orders");
   }
-}
-
-// `status PENDING → PAID, note` as people read it: Status: Pending → Paid, Note changed.
-function entry({ at, by, change }) {
-  const title = change === "created" ? "Order created" : change.split(", ").map(plain).join(", ");
-  return h.li(h.div(title), h.div({ class: "soft small" }, exact(at), " · ", h.bdi(by)));
-}
-
-function plain(part) {
-  const [, kind, amount, method] = /^((?:voided )?payment|refund) (\S+) (\w+)$/.exec(part) ?? [];
-  if (kind) return `${words(kind)} ${amount}, ${words(method).toLowerCase()}`;
-  const [, name, before, after] = /^(\w+) (.*) → (.*)$/.exec(part) ?? [];
-  if (!name) return NAMES[part] ? `${NAMES[part]} changed` : part;
-  const shown = (value) => (/^(s|paymentS)tatus$/.test(name) ? words(value) : value);
-  const label = NAMES[name] ?? name;
-  if (before === "none") return `${label}: ${shown(after)}`;
-  return after === "none" ? `${label} removed` : `${label}: ${shown(before)} → ${shown(after)}`;
 }

@@ -3,10 +3,13 @@
 import { h, newKey, replace } from "../dom.js";
 import { ago, dateTime } from "../format.js";
 import { badge } from "../parts/badge.js";
+import { NAMES } from "../parts/changes.js";
+import { copyButton } from "../parts/copy.js";
 import { locked, saving } from "../parts/form.js";
+import { menu } from "../parts/menu.js";
 import { movements } from "../parts/movements.js";
-import { card, facts } from "../parts/page.js";
-import { changes, created, NAMES, productForm } from "../parts/product-form.js";
+import { facts } from "../parts/page.js";
+import { changes, created, productForm } from "../parts/product-form.js";
 import { Record } from "../parts/record.js";
 import { differing } from "../parts/stale.js";
 import { held } from "../parts/typed.js";
@@ -74,13 +77,16 @@ function page(visit, record) {
       badges: product && badge(product.status),
       actions:
         product &&
-        may("STAFF") &&
-        h.button({ type: "button", class: "bad", onclick: visit.once(remove) }, "Delete"),
+        menu([
+          copyButton(visit, product.id, "Copy ID"),
+          may("STAFF") && h.button({ type: "button", class: "bad", onclick: visit.once(remove) }, "Delete"),
+        ]),
     },
     form,
     product &&
-      card(
-        "Overview",
+      h.details(
+        { class: "card" },
+        h.summary("Dates and IDs"),
         facts([
           ["Product ID", h.code(product.id)],
           product.externalId && ["External ID", h.code(product.externalId)],

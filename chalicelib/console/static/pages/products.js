@@ -6,10 +6,10 @@ import { ago, decimal, money, number, plural, words } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { bulkEdit } from "../parts/bulk-edit.js";
 import { field, form } from "../parts/form.js";
-import { icon } from "../parts/icon.js";
 import { list } from "../parts/list.js";
 import { changing, tagsOf } from "../parts/order.js";
 import { empty } from "../parts/page.js";
+import { picture } from "../parts/picture.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
 
@@ -84,6 +84,7 @@ export async function show(visit) {
         cell: ({ price, currency }) => money(price, currency),
         class: "number money",
       },
+      ...(may("STAFF") ? [{ title: "Margin", cell: margin, class: "number wide" }] : []),
       { title: "Type", cell: ({ type }) => type ?? "", class: "wide" },
       { title: "Last changed", cell: ({ updatedAt }) => ago(updatedAt), class: "wide" },
     ],
@@ -116,21 +117,9 @@ function named({ id, name, images, vendor, sku, variants }) {
   const about = [vendor, sku, variants.length > 1 && plural(variants.length, "variant")]
     .filter(Boolean)
     .join(" · ");
-  const [image] = images;
-  const blank = () => h.span({ class: "thumb", "aria-hidden": "true" }, icon("tag"));
   return h.div(
     { class: "named" },
-    image
-      ? h.img({
-          class: "thumb",
-          src: image.url,
-          alt: "",
-          loading: "lazy",
-          width: 36,
-          height: 36,
-          onerror: ({ target }) => target.replaceWith(blank()),
-        })
-      : blank(),
+    picture(images[0]?.url),
     h.div(
       h.a({ class: "row", href: link(`/products/${id}`) }, h.bdi(name)),
       h.div({ class: "soft small" }, about),
@@ -138,12 +127,33 @@ function named({ id, name, images, vendor, sku, variants }) {
   );
 }
 
+// The sum, and each variant on demand.
 function stock({ status, variants, lowStockThreshold }) {
   const tracked = variants.filter((each) => each.stock !== null);
   if (tracked.length === 0) return h.span({ class: "soft wraps" }, "not tracked");
   const all = tracked.reduce((sum, each) => sum + each.stock, 0);
-  const low = status === "ACTIVE" && tracked.some((each) => each.stock < lowStockThreshold);
-  return [low && h.span({ class: "badge warn" }, "low"), " ", number(all)];
+  const isLow = (each) => status === "ACTIVE" && each.stock < lowStockThreshold;
+  const low = tracked.some(isLow) && h.span({ class: "badge warn" }, "low");
+  if (variants.length === 1) return [low, " ", number(all)];
+  return h.details(
+    { class: "by-variant" },
+    h.summary(low, " ", number(all)),
+    h.dl(
+      tracked.map((each) =>
+        h.div({ class: isLow(each) ? "short" : "" }, h.dt(h.bdi(each.title)), h.dd(number(each.stock))),
+      ),
+    ),
+  );
+}
+
+// Of the price, what is left after the cost; of variants that differ, from the least to the most.
+function margin({ price, variants }) {
+  const shares = variants
+    .filter((each) => each.cost !== null && Number(each.price ?? price) > 0)
+    .map((each) => Math.round((1 - Number(each.cost) / Number(each.price ?? price)) * 100));
+  if (shares.length === 0) return "";
+  const [least, most] = [Math.min(...shares), Math.max(...shares)];
+  return least === most ? `${least} %` : `${least}–${most} %`;
 }
 
 const edit = (visit, { which, rows }, more, ...then) => {

@@ -3,7 +3,7 @@
 import { isLeft } from "../api.js";
 import { h, replace } from "../dom.js";
 import { EVENT_KINDS, LONGEST_OVERLAP } from "../facts.js";
-import { dateTime, plural } from "../format.js";
+import { dateTime, number, plural } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { deliveryTable } from "../parts/deliveries.js";
 import {
@@ -14,8 +14,10 @@ import {
 } from "../parts/endpoint.js";
 import { filterTrial } from "../parts/filter-trial.js";
 import { field, form } from "../parts/form.js";
+import { menu } from "../parts/menu.js";
 import { card, empty, facts, skeleton } from "../parts/page.js";
-import { recoverForm } from "../parts/recover.js";
+import { toast } from "../parts/notice.js";
+import { LONGEST, recoverDialog, recovered, resend } from "../parts/recover.js";
 import { Record } from "../parts/record.js";
 import { link } from "../router.js";
 
@@ -45,16 +47,21 @@ export async function show(visit) {
   await record.load();
 }
 
+const COUNTED = 100; // deliveries that wait; of more, the question says how many
+
 // Without the common part, so that several URLs of one host can be distinguished.
 const addressOf = (url) => url.replace(/^https:\/\//, "").replace(/\/$/, "");
 
 function page(visit, record) {
   const { data: endpoint, path } = record;
   const deliveries = h.div(skeleton(3));
+  const offer = h.div();
+  const { recovery } = endpoint;
   const node = form({
     fields: endpointFields(endpoint),
     submit: "Save",
     save: () => record.save(),
+    kind: "",
   });
   record.edits(node, () => readEndpoint(node));
   visit.draw(
@@ -63,26 +70,17 @@ function page(visit, record) {
       back: [link("/settings/developer/webhooks"), "Webhooks"],
       badges: badge(stateOf(endpoint)),
       actions: [
-        h.button(
-          { type: "button", class: "main", onclick: test, disabled: !endpoint.enabled },
-          "Send test",
-        ),
-        h.button(
-          {
-            type: "button",
-            onclick: visit.once(() =>
-              record.change(
-                { enabled: !endpoint.enabled },
-                endpoint.enabled ? "Webhook paused." : "Webhook resumed.",
-              ),
-            ),
-          },
-          endpoint.enabled ? "Pause" : "Resume",
-        ),
-        h.button({ type: "button", onclick: rotate }, "Rotate secret"),
-        h.button({ type: "button", class: "bad", onclick: visit.once(remove) }, "Delete"),
+        endpoint.enabled ? action("Send test", test) : action("Resume", pause, "main"),
+        menu([
+          endpoint.enabled && action("Pause", pause),
+          action("Rotate secret", rotate),
+          endpoint.enabled &&
+            action("Resend failed deliveries", () => recoverDialog(visit, path, () => record.load())),
+          action("Delete", remove, "bad"),
+        ]),
       ],
     },
+    offer,
     !endpoint.enabled &&
       h.p(
         { class: "notice warn" },
@@ -116,7 +114,7 @@ function page(visit, record) {
         ),
       ),
       h.div(
-        card("Resend failed deliveries", recoverForm(visit, endpoint, path, () => record.load())),
+        recovery && card("Last recovery", recovered(recovery)),
         card(
           "Overview",
           facts([
@@ -133,6 +131,37 @@ function page(visit, record) {
     ),
   );
   newest();
+  waiting().catch((refusal) => isLeft(refusal) || toast(refusal.message, "bad"));
+
+  function action(name, work, kind = "") {
+    return h.button({ type: "button", class: kind, onclick: visit.once(work) }, name);
+  }
+
+  function pause() {
+    const success = endpoint.enabled ? "Webhook paused." : "Webhook resumed.";
+    return record.change({ enabled: !endpoint.enabled }, success);
+  }
+
+  // Once it works, what an outage has left is one click.
+  async function waiting() {
+    const isBusy = recovery && !recovery.completedAt;
+    if (!endpoint.enabled || endpoint.failingSince || isBusy) return;
+    const asked = { status: "RETRYING,FAILED", limit: COUNTED };
+    const { data } = await visit.get(`${path}/deliveries`, asked, visit.latest("waiting"));
+    if (data.data.length === 0) return;
+    const count = `${number(data.data.length)}${data.nextCursor ? "+" : ""}`;
+    const send = async () => {
+      if (await resend(visit, path, new Date(Date.now() - LONGEST).toISOString())) await record.load();
+    };
+    replace(
+      offer,
+      h.div(
+        { class: "notice warn waits" },
+        h.p("Deliveries wait for a later attempt, or ran out of retries."),
+        action(`Send what waits (${count})`, send, "main"),
+      ),
+    );
+  }
 
   async function newest() {
     try {

@@ -4,8 +4,8 @@
 import { isLeft } from "../api.js";
 import { background } from "../background.js";
 import { h, newKey, replace } from "../dom.js";
-import { PRODUCT_STATUSES } from "../facts.js";
 import { number, plural, words } from "../format.js";
+import { changesOf } from "./changes.js";
 import { undo, watch } from "./jobs.js";
 import { toast } from "./notice.js";
 import { STATUSES } from "./order.js";
@@ -14,18 +14,6 @@ import { table } from "./table.js";
 
 const SHOWN_ERRORS = 5;
 const SHOWN_CHANGES = 10;
-const FIELDS = {
-  status: "Status",
-  price: "Price",
-  variants: "Prices",
-  tags: "Tags",
-  vendor: "Vendor",
-  type: "Type",
-  published: "Published",
-  salesRepId: "Sales rep",
-};
-const STATES = new Set([...STATUSES, ...PRODUCT_STATUSES]);
-
 // `which`: { ids }, { filters } or { all: true }; `change` as the API takes it; `title`: the question, such as Set
 // 3 products to draft?; `undoable`: whether it can be undone. A change that the API refuses is thrown
 // before there is a dialog. `confirmed()` when it is made.
@@ -118,9 +106,6 @@ export async function bulkEdit(visit, asked, done, confirmed = () => {}) {
 // Before and after, of the first records.
 function changed(preview, names) {
   const rows = preview.slice(0, SHOWN_CHANGES);
-  const parts = ({ before, after }) =>
-    Object.keys(after).filter((name) => name in FIELDS && (name !== "variants" || !("price" in after)))
-      .map((name) => [FIELDS[name], before[name], after[name]]);
   return [
     table({
       name: "Changes",
@@ -128,22 +113,13 @@ function changed(preview, names) {
         { title: "Record", cell: ({ id }) => h.bdi(names.get(id) ?? id) },
         {
           title: "Change",
-          cell: (row) =>
-            parts(row).map(([name, before, after]) =>
-              h.div(h.span({ class: "soft" }, `${name} `), h.del(shown(before)), " → ", shown(after)),
-            ),
+          cell: ({ before, after }) => changesOf(before, after),
         },
       ],
       rows,
     }),
     preview.length > rows.length && h.p({ class: "soft small" }, "These are the first of them."),
   ];
-}
-
-function shown(value) {
-  if (value === null || value === undefined || value.length === 0) return "none";
-  if (!Array.isArray(value)) return STATES.has(value) ? words(value) : String(value);
-  return value.map((each) => each.price ?? each).join(", ");
 }
 
 // PAID cannot become SHIPPED → Paid cannot become Shipped

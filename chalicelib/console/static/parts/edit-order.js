@@ -7,7 +7,7 @@ import { finder } from "./finder.js";
 import { field, form, values } from "./form.js";
 import { once } from "./once.js";
 import { listenForScans } from "./scanner.js";
-import { orderLines } from "./order-lines.js";
+import { discountOf, orderLines } from "./order-lines.js";
 import { variantSearch } from "./variants.js";
 
 export function editItems(visit, record) {
@@ -19,12 +19,14 @@ export function editItems(visit, record) {
   const amount = (name, label, value, more) =>
     plain(name, label, { value, inputmode: "decimal", ...more });
   const off = order.discount;
+  const had = off ? (off.percent === null ? off.amount : `${off.percent} %`) : "";
   const added = orderLines({ changed: () => visit.after(250, "edit preview", look), left: () => find.focus() });
   const find = finder({
     visit,
     label: "Add a product",
     placeholder: "SKU, barcode or name",
     codes: "SKU or barcode",
+    custom: (text) => added.addCustom(text),
     search: variantSearch(visit),
     chosen: (piece) => {
       added.add(piece);
@@ -47,9 +49,7 @@ export function editItems(visit, record) {
         added.node,
         h.button({ type: "button", class: "small", onclick: () => added.addCustom() }, "Add a custom item"),
       ),
-      amount("discount.amount", "Discount", off?.percent === null ? off.amount : "", {
-        hint: off && off.percent !== null ? `${off.percent} % now. Blank keeps it.` : undefined,
-      }),
+      amount("discount", "Discount", had, { placeholder: "5.00 or 10 %", inputmode: "text" }),
       amount("shipping", "Shipping", order.shipping),
       amount("tax", "Tax", "", { hint: `${cash(order.tax)} now.` }),
       plain("reason", "Reason", { wide: true, required: true }),
@@ -93,15 +93,13 @@ export function editItems(visit, record) {
       })
       .filter((line) => Object.keys(line).length > 1);
     const add = added.read();
-    const less = decimal(typed["discount.amount"]);
-    const had = off?.percent === null ? off.amount : "0";
-    const keeps = !less && off !== null && off.percent !== null;
-    const discount = Number(less) ? { amount: less, reason: off?.reason ?? null } : null;
+    const less = typed.discount.trim();
+    const discount = less && less !== "0" ? { ...discountOf(less), reason: off?.reason ?? null } : null;
     const shipping = decimal(typed.shipping) || "0";
     return {
       ...(change.length > 0 && { change }),
       ...(add.length > 0 && { add }),
-      ...(!keeps && Number(less || 0) !== Number(had) && { discount }),
+      ...(less !== had && { discount }),
       ...(Number(shipping) !== Number(order.shipping) && { shipping }),
       ...(typed.tax.trim() && { tax: decimal(typed.tax) }),
       reason: typed.reason.trim(),

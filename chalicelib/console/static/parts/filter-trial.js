@@ -29,6 +29,7 @@ export function filterTrial(visit, endpoint, path, filter) {
       }),
     ],
     submit: "Try the filter",
+    kind: "",
     extra: result,
     async save({ event, data }) {
       replace(result);

@@ -21,8 +21,8 @@ export const folded = (text) =>
     .trim();
 
 // `search(text, signal)` resolves to [{ codes, text, about, mark, value }], the best first;
-// `chosen(value)` takes one. `codes`: what a code is called, such as SKU.
-export function finder({ visit, label, placeholder, search, chosen, name, hint, codes = null }) {
+// `chosen(value)` takes one. `codes`: what a code is called, such as SKU. `custom(text)` takes a text that led to nothing.
+export function finder({ visit, label, placeholder, search, chosen, name, hint, codes = null, custom = null }) {
   const id = newId("finder");
   const isExact = (text) => ({ codes: own }) => own.some((code) => folded(code) === folded(text));
   const known = new Map(); // code → option, so that the same piece again needs no answer
@@ -180,6 +180,18 @@ export function finder({ visit, label, placeholder, search, chosen, name, hint, 
     if (visit.signal.aborted) return;
     const line = h.li(
       h.span(h.b(h.bdi(text)), `: ${why}`),
+      custom &&
+        h.button(
+          {
+            type: "button",
+            class: "small",
+            onclick: () => {
+              line.remove();
+              custom(text);
+            },
+          },
+          "Add as a custom item",
+        ),
       h.button(
         {
           type: "button",

@@ -66,6 +66,7 @@ function showErrors(node, errors) {
     const control = place.querySelector("input, select, textarea, [tabindex]");
     control?.setAttribute("aria-invalid", "true");
     place.closest(".line[hidden]")?.removeAttribute("hidden");
+    place.closest("details:not([open])")?.setAttribute("open", "");
     const shown = place.querySelector(":scope > .error") ?? place.querySelector(".error");
     shown.textContent = `${shown.textContent ? `${shown.textContent}; ` : ""}${plain(message)}`;
     first ??= control;
@@ -99,12 +100,13 @@ function closest(node, name) {
 
 // A form that keeps its input: nothing is cleared or redrawn on failure.
 // `save(values)` throws the API's Refusal. Without `may` it only shows what the fields hold.
-export function form({ fields, submit, save, notice, cancel, extra, may = true }) {
+// `kind`: how the button looks; "main" is for the page's next step.
+export function form({ fields, submit, save, notice, cancel, extra, may = true, kind = "main" }) {
   const summary = h.div(
     { role: "alert", class: "summary" },
     notice && h.p({ class: "notice bad" }, notice),
   );
-  const button = h.button({ type: "submit", class: "main" }, submit);
+  const button = h.button({ type: "submit", class: kind }, submit);
   const node = h.form(
     { novalidate: true, onsubmit: submitted },
     summary,

@@ -2,49 +2,40 @@
 
 import { h } from "../dom.js";
 import { words } from "../format.js";
+import { changesOf, newInWords } from "./changes.js";
 import { card } from "./page.js";
+import { picture } from "./picture.js";
 import { table } from "./table.js";
 
-const TITLES = { created: "New", updated: "Updated" };
+const TITLES = { created: "New", updated: "Changed" };
 
-export function previewTable(preview) {
-  return card(
+export const previewTable = (preview) =>
+  card(
     "Preview",
     h.p({ class: "soft" }, "The first products that would change."),
-    table({
-      name: "Preview",
-      columns: [
-        {
-          title: "Product",
-          cell: ({ name, slug, outcome }) => [
-            h.b(h.bdi(name || slug)),
-            h.div({ class: "soft small" }, TITLES[outcome] ?? words(outcome)),
-          ],
-        },
-        {
-          title: "Changes",
-          cell: ({ before, after }) =>
-            Object.entries(after).map(([name, value]) =>
+    h.div(
+      { class: "results" },
+      table({
+        name: "Preview",
+        columns: [
+          {
+            title: "Product",
+            cell: ({ name, slug, image, outcome }) =>
               h.div(
-                { class: "cut" },
-                h.span({ class: "soft" }, `${name}: `),
-                before && [h.del(shown(before[name])), " → "],
-                h.span(shown(value)),
+                { class: "named" },
+                picture(image),
+                h.div(
+                  h.b(h.bdi(name || slug)),
+                  h.div({ class: "soft small" }, TITLES[outcome] ?? words(outcome)),
+                ),
               ),
-            ),
-        },
-      ],
-      rows: preview,
-    }),
+          },
+          {
+            title: "Changes",
+            cell: ({ before, after }) => (before ? changesOf(before, after) : newInWords(after)),
+          },
+        ],
+        rows: preview,
+      }),
+    ),
   );
-}
-
-function shown(value) {
-  if (value === null || value === undefined || value === "") return "none";
-  if (Array.isArray(value)) return value.map(shown).join("; ") || "none";
-  if (typeof value !== "object") return String(value);
-  return Object.entries(value)
-    .filter(([name, each]) => name !== "id" && each !== null && each !== "")
-    .map(([name, each]) => `${name} ${shown(each)}`)
-    .join(", ");
-}

@@ -1,6 +1,6 @@
 // What a job does, as people say it: its change, and for which records.
 
-import { words } from "../format.js";
+import { number, plural, words } from "../format.js";
 
 const CHANGES = {
   status: (value) => `status ${words(value).toLowerCase()}`,
@@ -33,4 +33,22 @@ export function recordsInWords({ ids, filters }) {
   if (ids) return `${ids.length} selected`;
   const given = Object.entries(filters ?? {}).map(([name, value]) => `${words(name).toLowerCase()} ${value}`);
   return given.length ? `all with ${given.join(", ")}` : "all";
+}
+
+// An export's records, or a change and its records.
+export function aboutInWords({ type, about }) {
+  if (!about) return "";
+  const what = type === "export" ? words(about.type) : about.change && changeInWords(about.change);
+  if (!what) return "";
+  return about.ids || about.filters ? `${what} · ${recordsInWords(about)}` : what;
+}
+
+const COUNTED = { created: "created", updated: "changed", deleted: "deleted", unchanged: "unchanged", failed: "failed" };
+
+// 40 created, 2 failed
+export function countsInWords(job) {
+  const counts = Object.keys(COUNTED).filter((name) => job[name] > 0);
+  const said = counts.map((name) => `${number(job[name])} ${COUNTED[name]}`).join(", ");
+  if (said) return job.dryRun ? `Would be ${said}` : said;
+  return job.processed > 0 ? plural(job.processed, "record") : "";
 }

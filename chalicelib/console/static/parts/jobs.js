@@ -1,24 +1,25 @@
 // Background jobs: watched until they end, and undone.
 
 import { background } from "../background.js";
-import { ENDED_JOBS, UNDOABLE } from "../facts.js";
+import { ENDED_JOBS, UNDO_DAYS, UNDOABLE } from "../facts.js";
 import { plural, words } from "../format.js";
 import { toast } from "./notice.js";
 
 const FIRST_PAUSE = 500; // milliseconds between looks; each is a fifth longer, up to 3 s
 const LONGEST_PAUSE = 3000;
+// Of the others, their type says it.
 const NAMES = {
   product_import: "Import",
-  bulk_edit: "Bulk edit",
-  undo: "Undo",
-  export: "Export",
-  stock_count: "Count",
+  customer_merge: "Merge of customers",
+  customer_erasure: "Erasure of a customer",
+  reindex: "Reindexing",
 };
 
 export const hasEnded = ({ status }) => ENDED_JOBS.includes(status);
 export const jobName = ({ type, fileName }) => fileName || NAMES[type] || words(type);
+const isKept = ({ createdAt }) => Date.now() - Date.parse(createdAt) < UNDO_DAYS * 86_400_000;
 export const canUndo = (job) =>
-  hasEnded(job) && !job.dryRun && UNDOABLE.includes(job.type) && counted(job) > 0;
+  hasEnded(job) && !job.dryRun && UNDOABLE.includes(job.type) && counted(job) > 0 && isKept(job);
 const counted = ({ created, updated, deleted }) => created + updated + (deleted ?? 0);
 
 // A job that completed with failed records is not shown as a full success.
@@ -53,4 +54,15 @@ export async function undo(id) {
     job.failed > 0 ? "bad" : "",
   );
   return job;
+}
+
+// After a question. Resolves to the undo's job, or to null.
+export async function takeBack(visit, job) {
+  const yes = await visit.ask({
+    title: `Undo ${jobName(job)}?`,
+    text: "Values that were not changed since are set back. Products that it created are deleted, unless they were changed or sold since.",
+    yes: "Undo",
+    bad: true,
+  });
+  return yes ? undo(job.id) : null;
 }

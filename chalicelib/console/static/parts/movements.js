@@ -56,5 +56,5 @@ const changed = ({ by, missing }) =>
 function why({ cause, reason, orderId, jobId }) {
   const said = reason ? words(reason) : words(cause);
   if (orderId) return h.a({ href: link(`/orders/${orderId}`) }, said);
-  return jobId ? h.a({ href: link(`/imports/${jobId}`) }, said) : said;
+  return jobId ? h.a({ href: link(`/jobs/${jobId}`) }, said) : said;
 }

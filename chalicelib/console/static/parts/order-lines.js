@@ -7,6 +7,11 @@ import { icon } from "./icon.js";
 import { announce } from "./notice.js";
 import { notForSale, variantName } from "./variants.js";
 
+const isPercent = (text) => /%\s*$/.test(text);
+
+// 12,50 or 10 %, for the API.
+export const discountOf = (text) => ({ [isPercent(text) ? "percent" : "amount"]: decimal(text) });
+
 // `changed()` after each change; `left()` when the keyboard is done with a line.
 export function orderLines({ changed, left }) {
   const lines = [];
@@ -116,7 +121,13 @@ export function orderLines({ changed, left }) {
   return {
     node,
     add,
-    addCustom: () => append(CUSTOM).title.focus(),
+    // With its name, only the price is missing.
+    addCustom: (name = "") => {
+      const { title, price } = append(CUSTOM);
+      title.value = name;
+      (name ? price : title).focus();
+      update();
+    },
     lines,
     read: () =>
       lines.map(({ variant, title, quantity, price }) => ({
@@ -138,10 +149,9 @@ export function orderLines({ changed, left }) {
     // `more`: tax and shipping; `less`: a discount.
     total: (more, less) => {
       const known = (amount) => Number(decimal(amount)) || 0;
-      const all = lines.reduce(
-        (so, line) => so + Number(line.quantity.value) * Number(priceOf(line)),
-        more.reduce((so, amount) => so + known(amount), -known(less)),
-      );
+      const sum = lines.reduce((so, line) => so + Number(line.quantity.value) * Number(priceOf(line)), 0);
+      const off = isPercent(less) ? (sum * known(less)) / 100 : known(less);
+      const all = more.reduce((so, amount) => so + known(amount), sum - off);
       const first = lines.find(({ title }) => !title);
       return first && Number.isFinite(all)
         ? `Total ${money(all.toFixed(4), first.product.currency)}`

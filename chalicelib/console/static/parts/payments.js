@@ -2,95 +2,66 @@
 
 import { isLeft } from "../api.js";
 import { h, replace } from "../dom.js";
-import { dateTime, decimal, money, plural, words } from "../format.js";
+import { decimal, money, plural, words } from "../format.js";
 import { field, form, values } from "./form.js";
 import { toast } from "./notice.js";
 import { once } from "./once.js";
 import { coded, METHODS, suggestions } from "./order.js";
-import { card } from "./page.js";
-import { table } from "./table.js";
 import { may } from "../session.js";
 
 const REASONS = ["RETURNED", "DAMAGED", "GOODWILL", "OTHER"];
 const NOT_SHIPPED = ["PENDING", "PAID", "IN_PRODUCTION", "PROCESSING"];
 
-export function paymentsCard(visit, record) {
+// `card(next)` draws the money, without the button of the step that the page offers as the next one.
+export function moneyOf(visit, record) {
   const { data: order, path } = record;
   const cash = (amount) => money(amount, order.currency);
   const due = Number(order.balanceDue);
-  const rows = [
-    ...order.payments.map((one) => ({ ...one, at: one.receivedAt, sign: "" })),
-    ...order.refunds.map((one) => ({ ...one, at: one.createdAt, sign: "−" })),
-  ].sort((one, other) => other.at.localeCompare(one.at));
   const isOpen = !["CANCELLED", "REFUNDED"].includes(order.status);
   const net = Number(order.amountPaid) - Number(order.amountRefunded);
-  const isPaid = net > 0;
-  const sum = (name, amount, strong) =>
-    h.div({ class: strong ? "strong" : "" }, h.dt(name), h.dd(cash(amount)));
-  const button = (text, work, main) =>
-    h.button({ type: "button", class: main ? "main" : "", onclick: visit.once(work) }, text);
-  return card(
-    "Payments",
-    h.dl(
-      { class: "sums money" },
-      sum("Paid", order.amountPaid),
-      Number(order.amountRefunded) > 0 && sum("Refunded", order.amountRefunded),
-      Number(order.retained) > 0 && sum("Kept of the deposit", order.retained),
-      sum(due < 0 ? "Owed to the customer" : "Due", String(order.balanceDue).replace("-", ""), true),
-    ),
-    order.deposit && deposit(),
-    rows.length > 0 &&
-      table({
-        name: "Payments",
-        columns: [
-          {
-            title: "Payment",
-            cell: (one) =>
-              h.div(
-                words(one.method),
-                h.div({ class: "soft small" }, dateTime(one.at), one.reference && [" · ", h.bdi(one.reference)]),
-                one.voidedAt && h.div({ class: "soft small" }, "Voided"),
-                isVoidable(one) &&
-                  h.button(
-                    {
-                      type: "button",
-                      class: "small quiet",
-                      "aria-label": `Void ${words(one.method)} ${cash(one.amount)}`,
-                      onclick: visit.once(() => undoPayment(one)),
-                    },
-                    "Void",
-                  ),
-              ),
-          },
-          {
-            title: "Amount",
-            cell: (one) =>
-              one.voidedAt ? h.del(cash(one.amount)) : `${one.sign}${cash(one.amount)}`,
-            class: "number money",
-          },
-        ],
-        rows,
-      }),
-    may("STAFF") &&
+  const { deposit } = order;
+  const isBegun = Number(order.amountPaid) > 0;
+  const mayTake = may("STAFF") && isOpen && due > 0;
+  const mayGiveBack = may("STAFF") && net > 0;
+  return { card: moneyCard, take, giveBack, undoPayment, isVoidable, mayTake, mayGiveBack };
+
+  // What is still to be paid, large; then what was.
+  function moneyCard(next) {
+    const figure = (name, amount, is) =>
+      h.div({ class: is || "" }, h.dt(name), h.dd(cash(String(amount).replace("-", ""))));
+    const button = (text, work) => h.button({ type: "button", onclick: visit.once(work) }, text);
+    return h.section(
+      { class: "card money sum", "aria-label": "Payments" },
+      h.dl(
+        due !== 0 && figure(due > 0 ? "Due" : "Owed to the customer", order.balanceDue, "big warn"),
+        figure("Paid", order.amountPaid, due === 0 && "big good"),
+        Number(order.amountRefunded) > 0 && figure("Refunded", order.amountRefunded),
+        Number(order.retained) > 0 && figure("Kept of the deposit", order.retained),
+        figure("Total", order.total),
+      ),
+      deposit &&
+        h.div(
+          { class: "small soft" },
+          h.progress({
+            max: deposit.amount,
+            value: Math.min(Number(deposit.amount), Number(order.amountPaid)),
+            "aria-label": "Deposit",
+          }),
+          `Deposit ${cash(deposit.amount)}`,
+          deposit.isReached ? " is paid." : " is not paid yet.",
+        ),
       h.div(
         { class: "actions" },
-        isOpen && due > 0 && button("Take payment", take),
-        isPaid && button("Refund items or an amount", giveBack),
-        isPaid && order.status === "CANCELLED" && button("Keep a deposit", keep),
+        mayTake && next !== take && button("Take payment", take),
+        mayGiveBack && next !== giveBack && button("Refund", giveBack),
+        mayGiveBack && order.status === "CANCELLED" && button("Keep a deposit", keep),
       ),
-  );
-
-  function deposit() {
-    const { amount, isReached } = order.deposit;
-    return h.div(
-      h.progress({ max: amount, value: Math.min(Number(amount), Number(order.amountPaid)), "aria-label": "Deposit" }),
-      h.p({ class: "soft small" }, `Deposit ${cash(amount)}`, isReached ? " is paid." : " is not paid yet."),
     );
   }
 
-  function isVoidable({ id, sign, voidedAt }) {
+  function isVoidable({ id, voidedAt }) {
     const isRefunded = order.refunds.some(({ paymentId }) => paymentId === id);
-    return may("STAFF") && sign === "" && !voidedAt && !isRefunded && isOpen;
+    return may("STAFF") && !voidedAt && !isRefunded && isOpen;
   }
 
   async function send(rest, { body, success, key }) {
@@ -107,6 +78,8 @@ export function paymentsCard(visit, record) {
 
   function take() {
     const key = once();
+    const isDeposit = deposit && !isBegun;
+    const first = isDeposit ? deposit.amount : order.balanceDue;
     const [list, names] = suggestions(METHODS);
     const change = h.p({ class: "strong", role: "status" });
     const over = field({ name: "allowOverpayment", label: "Take more than is due", type: "checkbox" });
@@ -114,7 +87,7 @@ export function paymentsCard(visit, record) {
     const plain = (name, label, more) => field({ name, label, autocomplete: "off", ...more });
     const node = form({
       fields: [
-        plain("amount", "Amount", { value: order.balanceDue, inputmode: "decimal" }),
+        plain("amount", "Amount", { value: first, inputmode: "decimal" }),
         plain("method", "Payment method", { list, value: words(order.paymentMethod ?? METHODS[0]) }),
         names,
         plain("tendered", "Cash received", { inputmode: "decimal", hint: "Shows the change." }),
@@ -126,7 +99,7 @@ export function paymentsCard(visit, record) {
       cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
       async save(typed) {
         const body = {
-          amount: decimal(typed.amount) || order.balanceDue,
+          amount: decimal(typed.amount) || first,
           method: coded(typed.method) || null,
           ...(typed.tendered.trim() && { tendered: decimal(typed.tendered) }),
           ...(typed.reference.trim() && { reference: typed.reference.trim() }),
@@ -143,7 +116,7 @@ export function paymentsCard(visit, record) {
       if (over.hidden) node.elements.allowOverpayment.checked = false;
       replace(change, tendered.trim() && back >= 0 && `Change ${cash(back.toFixed(3))}`);
     });
-    const dialog = visit.modal(`Take payment · ${cash(order.balanceDue)} due`, [node]);
+    const dialog = visit.modal(`Take payment · ${cash(first)} ${isDeposit ? "deposit" : "due"}`, [node]);
     node.elements.amount.select();
   }
 

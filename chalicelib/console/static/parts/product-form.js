@@ -1,37 +1,16 @@
 // The fields of a product: drawn from one, read back as one, and what differs in between.
 
-import { h } from "../dom.js";
+import { h, replace } from "../dom.js";
 import { decimal, plural, words } from "../format.js";
 import { ask } from "./dialog.js";
 import { field } from "./form.js";
 import { offered } from "./known.js";
 import { card } from "./page.js";
+import { picture } from "./picture.js";
 import { rows } from "./rows.js";
 import { differing } from "./stale.js";
 import { PRODUCT_STATUSES } from "../facts.js";
 
-// The names of fields in a conflict.
-export const NAMES = {
-  name: "Name",
-  slug: "URL slug",
-  description: "Description",
-  status: "Status",
-  price: "Price",
-  compareAtPrice: "Compare-at price",
-  sku: "SKU",
-  vendor: "Vendor",
-  type: "Type",
-  storefront: "Storefront",
-  published: "Published",
-  tags: "Tags",
-  lowStockThreshold: "Low-stock threshold",
-  seo: "Search engine listing",
-  images: "Images",
-  title: "Title",
-  stock: "Stock",
-  barcode: "Barcode",
-  cost: "Cost",
-};
 const BLANK = { status: "DRAFT", published: true, tags: [], variants: [], images: [], seo: {} };
 const TEXTS = [
   "name",
@@ -84,17 +63,21 @@ export function productForm(product) {
         bad: true,
       }),
   });
-  const images = rows({
+  const pictures = h.div({ class: "pictures" });
+  let images = null;
+  images = rows({
     name: "images",
     what: "image",
     add: "Add an image",
     widths: "minmax(0, 1fr) minmax(0, 1fr) 2.25rem",
     columns: [
-      { name: "url", label: "URL", type: "url", placeholder: "https://…" },
+      { name: "url", label: "URL", type: "url", placeholder: "https://…", onchange: drawPictures },
       { name: "alt", label: "Alt text" },
     ],
     start: own.images,
+    changed: drawPictures,
   });
+  drawPictures();
   const node = h.div(
     { class: "columns" },
     h.div(
@@ -112,9 +95,14 @@ export function productForm(product) {
           { class: "hint" },
           "Leave stock blank to stop tracking it. Leave price or SKU blank to use the product's.",
         ),
+        h.div(
+          { class: "fields" },
+          text("sku", "SKU"),
+          text("lowStockThreshold", "Low-stock threshold", { inputmode: "numeric", placeholder: "5" }),
+        ),
         variants.node,
       ),
-      card("Images", images.node),
+      card("Images", pictures, images.node),
     ),
     h.div(
       card(
@@ -153,14 +141,6 @@ export function productForm(product) {
           hint: "Separate with commas.",
           autocomplete: "off",
         }),
-        text("sku", "SKU"),
-        field({
-          name: "lowStockThreshold",
-          label: "Low-stock threshold",
-          value: own.lowStockThreshold ?? "",
-          inputmode: "numeric",
-          placeholder: "5",
-        }),
       ),
       card(
         "Search engine listing",
@@ -182,6 +162,11 @@ export function productForm(product) {
       ),
     ),
   );
+
+  function drawPictures() {
+    const urls = images?.read().map(({ typed: { url } }) => url) ?? [];
+    replace(pictures, urls.filter(Boolean).map(picture));
+  }
 
   // The form's product, in the API's shape.
   function read() {

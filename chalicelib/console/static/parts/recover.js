@@ -1,4 +1,4 @@
-// After an outage: resends all failed deliveries, after showing how many.
+// After an outage: sends again what failed and what waits, after showing how many.
 
 import { h } from "../dom.js";
 import { TIMEZONE } from "../facts.js";
@@ -7,52 +7,56 @@ import { field, form } from "./form.js";
 import { toast } from "./notice.js";
 import { local, momentOf } from "./zone.js";
 
-export function recoverForm(visit, endpoint, path, again) {
-  const last = endpoint.recovery;
-  return h.div(
-    { class: "stack tight" },
-    h.p({ class: "soft" }, "Sends what ran out of retries, and what waits for a later attempt, at once: at most 100 a second."),
-    last &&
-      h.div(
-        h.progress({ max: String(last.count || 1), value: last.sent, "aria-label": "Recovery" }),
-        h.p(
-          { class: "soft small" },
-          `${number(last.sent)} of ${number(last.count)} `,
-          last.completedAt ? ["resent, finished ", dateTime(last.completedAt)] : "resent",
-        ),
-      ),
+export const LONGEST = 60 * 24 * 3_600_000; // milliseconds that events are kept
+const DAY = 24 * 3_600_000;
+
+// How far the newest recovery is.
+export const recovered = ({ count, sent, completedAt }) =>
+  h.div(
+    h.progress({ max: String(count || 1), value: sent, "aria-label": "Recovery" }),
+    h.p(
+      { class: "soft small" },
+      `${number(sent)} of ${number(count)} `,
+      completedAt ? ["resent, finished ", dateTime(completedAt)] : "resent",
+    ),
+  );
+
+// Resolves to whether it was begun.
+export async function resend(visit, path, since) {
+  const { data } = await visit.send("POST", `${path}/recover`, { body: { since, dryRun: true } });
+  if (data.count === 0) return toast("Nothing failed since then, and nothing waits.");
+  const all = plural(data.count, "delivery", "deliveries");
+  const yes = await visit.ask({
+    title: `Resend ${all}?`,
+    text: "They keep their delivery IDs, so your receiver can recognize repeats. At most 100 a second are sent.",
+    yes: `Resend ${all}`,
+  });
+  if (!yes) return false;
+  const body = { since, dryRun: false };
+  await visit.send("POST", `${path}/recover`, { body, success: `Resending ${all}.` });
+  return true;
+}
+
+export function recoverDialog(visit, path, begun) {
+  const dialog = visit.modal("Resend failed deliveries", [
+    h.p("Sends what ran out of retries, and what waits for a later attempt, at once."),
     form({
       fields: [
         field({
           name: "since",
           label: "Failed since",
           type: "datetime-local",
-          value: local(Date.now() - 24 * 3600 * 1000),
+          value: local(Date.now() - DAY),
           hint: `Time zone: ${TIMEZONE}`,
         }),
       ],
       submit: "Check",
+      cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
       async save({ since }) {
-        const asked = { since: since ? momentOf(since) : "" };
-        const { data } = await visit.send("POST", `${path}/recover`, {
-          body: { ...asked, dryRun: true },
-        });
-        if (data.count === 0) return toast("Nothing failed since then, and nothing waits.");
-        const all = plural(data.count, "delivery", "deliveries");
-        if (
-          !(await visit.ask({
-            title: `Resend ${all}?`,
-            text: "They keep their delivery IDs, so your receiver can recognize repeats.",
-            yes: `Resend ${all}`,
-          }))
-        )
-          return undefined;
-        await visit.send("POST", `${path}/recover`, {
-          body: { ...asked, dryRun: false },
-          success: `Resending ${all}.`,
-        });
-        return again(await visit.get(path));
+        if (!(await resend(visit, path, since ? momentOf(since) : ""))) return;
+        dialog.close();
+        await begun();
       },
     }),
-  );
+  ]);
 }

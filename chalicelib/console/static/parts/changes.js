@@ -1,0 +1,80 @@
+// What would differ in a record, as people say it.
+
+import { h } from "../dom.js";
+import { number, words } from "../format.js";
+
+// The names of fields, also in a conflict.
+export const NAMES = {
+  name: "Name",
+  slug: "URL slug",
+  description: "Description",
+  status: "Status",
+  price: "Price",
+  compareAtPrice: "Compare-at price",
+  sku: "SKU",
+  vendor: "Vendor",
+  type: "Type",
+  storefront: "Storefront",
+  published: "Published",
+  tags: "Tags",
+  lowStockThreshold: "Low-stock threshold",
+  seo: "Search engine listing",
+  images: "Pictures",
+  title: "Title",
+  stock: "Stock",
+  barcode: "Barcode",
+  cost: "Cost",
+  variants: "Variants",
+  salesRepId: "Sales rep",
+};
+const OF_A_VARIANT = ["title", "sku", "barcode", "price", "cost", "stock"];
+
+// `before` and `after`: the fields that differ. Lines for a cell of a table.
+export function changesOf(before, after) {
+  return Object.keys(after)
+    .filter((name) => name in NAMES)
+    .flatMap((name) =>
+      name === "variants"
+        ? ofVariants(before.variants ?? [], after.variants, "price" in after)
+        : [line(NAMES[name], before[name], after[name])],
+    );
+}
+
+// A new product in a few words: its price, its variants, its stock.
+export function newInWords({ price, variants = [] }) {
+  const stock = variants.filter((each) => each.stock !== null);
+  const titles = variants.length > 1 && `${variants.map(({ title }) => title).join(", ")}`;
+  const all = stock.reduce((sum, each) => sum + each.stock, 0);
+  return [price, titles, stock.length > 0 && `${number(all)} in stock`].filter(Boolean).join(" · ");
+}
+
+// A variant without a price of its own follows the product's: that is one change, not one for each.
+function ofVariants(before, after, isPriced) {
+  const known = new Map(before.map((each) => [each.id, each]));
+  const lines = after.flatMap((each) => {
+    const was = known.get(each.id);
+    if (!was) return [line(`New: ${each.title}`, undefined, newInWords({ price: each.price, variants: [each] }))];
+    return OF_A_VARIANT.filter((name) => was[name] !== each[name] && !(isPriced && name === "price")).map((name) =>
+      line([after.length > 1 || each.title !== "Default" ? `${each.title} · ` : "", NAMES[name]].join(""), was[name], each[name]),
+    );
+  });
+  const stay = new Set(after.map(({ id }) => id));
+  const gone = before.filter(({ id }) => !stay.has(id));
+  return [...lines, ...gone.map(({ title }) => line("Removed", undefined, title))];
+}
+
+const line = (name, before, after) =>
+  h.div(
+    { class: "cut" },
+    h.span({ class: "soft" }, `${name} `),
+    before !== undefined && [h.del(shown(before)), " → "],
+    h.span(shown(after)),
+  );
+
+function shown(value) {
+  if (value === null || value === undefined || value === "" || value.length === 0) return "none";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (Array.isArray(value)) return value.map((each) => each.url ?? each).join(", ");
+  if (typeof value === "object") return Object.values(value).filter(Boolean).join(", ") || "none";
+  return /^[A-Z_]{4,}$/.test(value) ? words(value) : String(value);
+}

@@ -1,0 +1,85 @@
+// What happened to an order: its moves, payments, refunds, edits and other changes, as one list of events.
+
+import { h } from "../dom.js";
+import { exact, money, plural, words } from "../format.js";
+
+export const NAMES = {
+  status: "Status",
+  trackingNumber: "Tracking number",
+  salesRepId: "Sales rep ID",
+  paymentStatus: "Payment status",
+  note: "Note",
+  tags: "Tags",
+  shippingAddress: "Shipping address",
+  billingAddress: "Billing address",
+};
+const MINUTE = 60_000;
+
+// For `timeline`. `extra(payment)`: what else is drawn with a payment, such as a button.
+export function storyOf(order, extra = () => null) {
+  const cash = (amount) => money(amount, order.currency);
+  const soft = (...text) => h.span({ class: "soft small" }, ...text);
+  const events = new Map();
+
+  // What one request did is one event.
+  function tell(at, by, ...lines) {
+    const key = `${at} ${by}`;
+    if (!events.has(key)) events.set(key, { at, by, lines: [] });
+    events.get(key).lines.push(...lines.filter(Boolean));
+  }
+
+  const isRecorded = new Set([...order.payments, ...order.refunds].map(({ createdAt }) => createdAt));
+  const isEdited = new Set(order.edits.map(({ at }) => at));
+  const voided = (at) => order.payments.find(({ voidedAt }) => voidedAt === at)?.voidReason;
+  for (const { at, by, change } of order.history) {
+    // Records say it better.
+    const isSaid = (part) =>
+      (isRecorded.has(at) && /^(payment|refund|paymentStatus) /.test(part)) ||
+      (isEdited.has(at) && /^(edited|total .*|deposit)$/.test(part));
+    const parts = change.split(", ").filter((part) => !isSaid(part));
+    tell(at, by, ...parts.map((part) => inWords(part, cash)), voided(at) && soft(h.bdi(voided(at))));
+  }
+  for (const one of order.payments) {
+    const { amount, method, receivedAt, createdAt, reference, note, tendered, voidedAt } = one;
+    const said = `${cash(amount)} received, ${words(method).toLowerCase()}`;
+    tell(
+      createdAt,
+      one.by,
+      h.span(voidedAt ? h.del(said) : said, reference && [" · ", h.bdi(reference)], extra(one)),
+      Date.parse(createdAt) - Date.parse(receivedAt) > MINUTE && soft("On ", exact(receivedAt)),
+      Number(tendered) > Number(amount) && soft(`${cash(tendered)} in cash, ${cash(one.change)} change`),
+      note && soft(h.bdi(note)),
+    );
+  }
+  for (const { amount, method, createdAt, by, reason, note, reference, lines } of order.refunds) {
+    const pieces = lines.reduce((all, { quantity }) => all + quantity, 0);
+    const why = [reason && words(reason), pieces > 0 && plural(pieces, "piece"), note].filter(Boolean);
+    tell(
+      createdAt,
+      by,
+      h.span(`${cash(amount)} refunded, ${words(method).toLowerCase()}`, reference && [" · ", h.bdi(reference)]),
+      why.length > 0 && soft(h.bdi(why.join(" · "))),
+    );
+  }
+  for (const { at, by, reason, totalBefore, totalAfter, changes } of order.edits) {
+    const sums = totalBefore === totalAfter ? "" : `: total ${cash(totalBefore)} → ${cash(totalAfter)}`;
+    const details = changes.filter((each) => !each.startsWith("total "));
+    tell(at, by, `Items edited${sums}`, reason && soft(h.bdi(reason)), ...details.map((each) => soft(h.bdi(each))));
+  }
+  return [...events.values()].filter(({ lines }) => lines.length > 0);
+}
+
+// `status PENDING → PAID` as people read it: Pending → Paid.
+function inWords(part, cash) {
+  if (part === "created") return "Order created";
+  const [, kind, amount, method] = /^(voided payment|payment|refund) (\S+) (\w+)$/.exec(part) ?? [];
+  if (kind) return `${words(kind)} ${cash(amount)}, ${words(method).toLowerCase()}`;
+  const [, name, before, after] = /^(\w+) (.*) → (.*)$/.exec(part) ?? [];
+  if (!name) return NAMES[part] ? `${NAMES[part]} changed` : words(part);
+  const isState = /^(s|paymentS)tatus$/.test(name);
+  const shown = (value) => (isState ? words(value) : value);
+  const label = NAMES[name] ?? words(name);
+  if (before === "none") return `${label}: ${shown(after)}`;
+  if (after === "none") return `${label} removed`;
+  return `${label}: ${shown(before)} → ${shown(after)}`;
+}

@@ -1,0 +1,204 @@
+"""Jobs in the console: what was done in the background, by whom, to which records, and its undo."""
+
+import json
+import time
+from collections.abc import Callable
+
+from playwright.sync_api import Route, expect
+
+from tests.e2e.console.desk import PHONE, Api, Desk
+from tests.e2e.console.test_customers import accessible
+from tests.e2e.console.test_import import MINUTES
+from tests.e2e.console.test_typed import RUN, product
+
+PICTURE = "https://pictures.example.com/{}.svg"
+DRAWN = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect width="9" height="9"/></svg>'
+)
+
+
+def ended(api: Api, job: str) -> dict:
+    deadline = time.monotonic() + 90
+    while time.monotonic() < deadline:
+        found: dict = api.get(f"jobs/{job}")
+        if found["status"] in ("COMPLETED", "FAILED"):
+            return found
+        time.sleep(0.5)
+    raise AssertionError(f"{job} has not ended")
+
+
+def pictured(desk: Desk) -> None:
+    """Pictures of other hosts are there, but those named `gone`."""
+
+    def answer(route: Route) -> None:
+        if "gone" in route.request.url:
+            return route.fulfill(status=404)
+        return route.fulfill(content_type="image/svg+xml", body=DRAWN)
+
+    desk.page.route("https://pictures.example.com/**", answer)
+
+
+def test_each_job_says_what_it_did_and_is_undone_in_the_list(
+    another: Callable[..., Desk],
+) -> None:
+    desk = another(viewport=PHONE)
+    made = [product(desk.api, f"Jobbed{RUN} {n}", price="10.00") for n in range(3)]
+    change = {"price": {"percent": 10}, "addTags": ["autumn"]}
+    asked = {"filters": {"search": f"jobbed{RUN}"}, "change": change}
+    job = desk.api.post("products/bulk-edit", asked)["jobId"]
+    ended(desk.api, job)
+    desk.api.post("exports", {"type": "products", "format": "csv", "all": True})
+    desk.open("/jobs")
+    row = desk.page.get_by_role("row").filter(has_text=f"jobbed{RUN}")
+    expect(row).to_contain_text(f"add tags autumn; price +10 % · all with search jobbed{RUN}")
+    expect(row).to_contain_text("3 changed")
+    assert desk.page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+    accessible(desk)
+    row.get_by_role("button", name="Undo Bulk edit").click()
+    desk.dialog.get_by_role("button", name="Undo").click()
+    expect(row).to_contain_text("Undone", timeout=MINUTES)
+    assert {desk.api.get(f"products/{one['id']}")["price"] for one in made} == {"10.00"}
+    row.get_by_role("link", name="Bulk edit").click()
+    desk.page.get_by_role("link", name=f"all with search jobbed{RUN}").click()
+    desk.heading("Products")
+    expect(desk.label("Search")).to_have_value(f"jobbed{RUN}")
+
+
+def test_what_is_too_old_or_cannot_be_undone_offers_no_undo(
+    another: Callable[..., Desk],
+) -> None:
+    """Also types of jobs that this version of the console does not know have their row."""
+    desk = another()
+    counts = {
+        "created": 0,
+        "deleted": 0,
+        "unchanged": 0,
+        "failed": 0,
+        "processed": 4,
+        "progress": 100,
+    }
+    rest = {"status": "COMPLETED", "dryRun": False, "about": {}, "createdBy": "Ann", "error": None}
+    old, new = "2020-01-01T00:00:00.000Z", time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime())
+    rows = [
+        {"id": f"job_{n}", "type": kind, "updated": 2, "createdAt": at, **counts, **rest}
+        for n, (kind, at) in enumerate([("bulk_edit", new), ("bulk_edit", old), ("of_later", new)])
+    ]
+    page = {"page": 1, "limit": 50, "total": 3, "totalPages": 1}
+    body = {"data": rows, "pagination": page, "total": 3}
+    desk.page.route("**/api/admin/jobs?*", lambda route: route.fulfill(json=body))
+    desk.open("/jobs")
+    expect(desk.page.locator("tbody tr")).to_have_count(3)
+    expect(desk.page.locator("tbody tr").nth(2)).to_contain_text("Of later")
+    expect(desk.page.get_by_role("button", name="Undo")).to_have_count(1)
+
+
+def test_the_preview_of_an_import_shows_products_as_people_know_them(desk: Desk) -> None:
+    pictured(desk)
+    variants = [{"title": "S", "sku": f"P{RUN}-S", "stock": 3}, {"title": "M", "stock": 5}]
+    image = {"url": PICTURE.format("known")}
+    product(desk.api, f"Known{RUN}", price="154.00", variants=variants, images=[image])
+    lines = [
+        "slug,name,sku,price,stock,image",
+        f"known{RUN.lower()},Known{RUN},P{RUN}-S,169.40,7,",
+        f"fresh{RUN.lower()},Fresh{RUN},F{RUN},12.50,40,{PICTURE.format('gone')}",
+    ]
+    content = "\n".join(lines).encode()
+    file = {"name": "preview.csv", "mimeType": "text/csv", "buffer": content}
+    desk.open("/import")
+    desk.page.locator("input[type=file]").set_input_files(file)
+    desk.button("Preview import").click()
+    desk.button("Continue to the preview").click(timeout=MINUTES)
+    preview = desk.page.get_by_role("region", name="Preview").get_by_role("row")
+    known = preview.filter(has_text=f"Known{RUN}")
+    expect(known).to_contain_text("Changed", timeout=MINUTES)
+    expect(known).to_contain_text("Stock 3 → 7")
+    expect(known.locator("img")).to_have_attribute("src", image["url"])
+    fresh = preview.filter(has_text=f"Fresh{RUN}")
+    expect(fresh).to_contain_text("New")
+    expect(fresh).to_contain_text("12.50 · 40 in stock")
+    expect(desk.page.locator("main")).not_to_contain_text("lowStockThreshold")
+    accessible(desk)
+
+
+def test_the_list_shows_pictures_stock_by_variant_and_margin(another: Callable[..., Desk]) -> None:
+    desk = another(viewport={"width": 1440, "height": 900})
+    pictured(desk)
+    variants = [{"title": "S", "stock": 1, "cost": "5"}, {"title": "M", "stock": 6, "cost": "2.50"}]
+    shown = [{"url": PICTURE.format(name)} for name in ("there", "second")]
+    given = {"price": "10.00", "type": f"Pictured{RUN}"}
+    product(desk.api, f"Seen{RUN}", variants=variants, images=shown, **given)
+    product(desk.api, f"Gone{RUN}", images=[{"url": PICTURE.format("gone")}], **given)
+    desk.open(f"/products?type=Pictured{RUN}")
+    row = desk.page.get_by_role("row").filter(has_text=f"Seen{RUN}")
+    picture = row.locator("img")
+    expect(picture).to_have_js_property("complete", True)
+    assert picture.evaluate("image => image.naturalWidth") > 0
+    # What cannot be loaded leaves a blank place, without a letter or an icon.
+    gone = desk.page.get_by_role("row").filter(has_text=f"Gone{RUN}").locator(".thumb")
+    expect(gone).to_have_class("thumb blank")
+    assert gone.evaluate("place => place.childNodes.length") == 0
+    expect(row).to_contain_text("50–75 %")
+    expect(row.locator("dl")).to_be_hidden()
+    row.locator("summary").click()
+    assert row.locator("dl").inner_text().split() == ["S", "1", "M", "6"]
+    desk.heading("Products")  # the row was not opened
+    accessible(desk)
+    row.get_by_role("link", name=f"Seen{RUN}").click()
+    desk.heading(f"Seen{RUN}")
+    pictures = desk.page.locator(".pictures .thumb")
+    expect(pictures).to_have_count(2)
+    desk.field("images.1.url").locator("input").fill(PICTURE.format("third"))
+    desk.label("Name").click()
+    expect(pictures.nth(1)).to_have_attribute("src", PICTURE.format("third"))
+
+
+def test_a_reader_sees_no_margin(another: Callable[..., Desk], owner: Api) -> None:
+    variants = [{"title": "S", "cost": "5"}]
+    product(owner, f"Secret{RUN}", variants=variants, type=f"Secret{RUN}")
+    desk = another(role="READER", viewport={"width": 1440, "height": 900})
+    desk.open(f"/products?type=Secret{RUN}")
+    expect(desk.page.get_by_role("row").filter(has_text=f"Secret{RUN}")).to_be_visible()
+    expect(desk.page.get_by_role("columnheader", name="Margin")).to_have_count(0)
+
+
+def test_a_webhook_that_works_again_offers_what_waits(desk: Desk) -> None:
+    new = {"url": "http://127.0.0.1:9/waits", "events": ["order.paid"]}
+    webhook = desk.api.post("webhooks", new)
+    path = f"webhooks/{webhook['id']}"
+    failing = {"on": True}
+
+    def state(route: Route) -> None:
+        answer = route.fetch()
+        body = answer.json() | {
+            "failingSince": "2026-11-01T00:00:00.000Z" if failing["on"] else None
+        }
+        route.fulfill(response=answer, json=body)
+
+    def listed(route: Route) -> None:
+        if "RETRYING" not in route.request.url:
+            return route.continue_()
+        rows = [{"id": f"dlv_{n}", "status": "RETRYING"} for n in range(57)]
+        return route.fulfill(json={"data": rows, "nextCursor": None})
+
+    sent: list[dict] = []
+
+    def recover(route: Route) -> None:
+        sent.append(json.loads(route.request.post_data or "{}"))
+        if sent[-1]["dryRun"]:
+            return route.fulfill(json={"count": 57})
+        return route.fulfill(status=202, json={"count": 57})
+
+    desk.page.route(f"**/admin/{path}", state)
+    desk.page.route(f"**/admin/{path}/deliveries?*", listed)
+    desk.page.route(f"**/admin/{path}/recover", recover)
+    desk.open(f"/settings/developer/{path}")
+    expect(desk.page.get_by_text("No successful delivery since")).to_be_visible()
+    expect(desk.page.get_by_role("button", name="Send what waits")).to_have_count(0)
+    failing["on"] = False
+    desk.page.reload()
+    expect(desk.page.locator("main button.main")).to_have_text(["Send what waits (57)"])
+    accessible(desk)
+    desk.button("Send what waits (57)").click()
+    desk.dialog.get_by_role("button", name="Resend 57 deliveries").click()
+    expect(desk.page.locator(".toast")).to_have_text("Resending 57 deliveries.")
+    assert [one["dryRun"] for one in sent] == [True, False]
