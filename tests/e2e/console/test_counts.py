@@ -1,0 +1,126 @@
+"""Counting with a scanner: each scan is a piece, and the differences are applied after a look."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.console.desk import PHONE, Api, Desk
+from tests.e2e.console.test_scanner import scan, scan_elsewhere
+
+PATIENCE = 60_000
+
+
+@pytest.fixture(scope="module")
+def mugs(owner: Api) -> dict:
+    variants = [
+        {"title": each, "sku": f"COUNT-{each.upper()}", "stock": stock}
+        for each, stock in (("Red", 3), ("Blue", 5), ("Green", 7))
+    ]
+    new = {"name": "Counted mug", "price": 9, "vendor": "Countery", "variants": variants}
+    owner.post(
+        "products",
+        {"name": "Elsewhere", "price": 3, "sku": "COUNT-OTHER", "variants": [{"stock": 1}]},
+    )
+    return owner.post("products", new)
+
+
+def begun(desk: Desk, name: str) -> None:
+    desk.open("/products/counts")
+    desk.button("New count").click()
+    desk.dialog.get_by_label("Name").fill(name)
+    desk.dialog.get_by_label("Only of this vendor").fill("Countery")
+    desk.dialog.get_by_role("button", name="Start").click()
+    desk.heading(name)
+
+
+def row(desk: Desk, title: str) -> list[str]:
+    """Expected, counted and difference."""
+    found = desk.page.get_by_role("region", name="Lines").get_by_role("row", name=title)
+    expected, _, difference = found.locator("td.number").all_inner_texts()
+    return [expected, found.locator("input").input_value(), difference]
+
+
+def test_a_shelf_is_counted_while_the_shop_sells(desk: Desk, mugs: dict) -> None:
+    begun(desk, "Shelf by scanner")
+    expect(desk.label("Find a product")).to_be_focused()
+    for sku in ("COUNT-RED", "COUNT-RED", "COUNT-BLUE", "COUNT-RED", "COUNT-RED"):
+        scan(desk, sku)
+    desk.page.get_by_role("link", name="Counted mug / Blue").wait_for()
+    red = desk.label("Counted of Counted mug / Red")
+    expect(red).to_have_value("4")
+    assert row(desk, "Counted mug / Red") == ["3", "4", "+1"]
+    scan(desk, "COUNT-OTHER")
+    expect(desk.page.get_by_text("Elsewhere is not in this count.")).to_be_visible()
+    blue = desk.label("Counted of Counted mug / Blue")
+    blue.fill("4")
+    scan_elsewhere(desk, "COUNT-RED")
+    expect(red).to_have_value("5")
+    expect(blue).to_have_value("1")
+    blue.fill("4")
+    blue.press("Enter")
+    expect(desk.page.get_by_text("2 of 3 variants counted, 2 different")).to_be_visible()
+    sold = {"variantId": mugs["variants"][1]["id"], "quantity": 2}
+    desk.api.post("orders", {"lineItems": [sold]})
+    desk.label("Show").select_option("UNCOUNTED")
+    expect(desk.label("Counted of Counted mug / Green")).to_have_value("")
+    desk.button("Apply").click()
+    expect(desk.dialog).to_contain_text("Change the stock of 2 variants?")
+    expect(desk.dialog.get_by_role("row", name="Counted mug / Blue")).to_contain_text("-1")
+    desk.dialog.get_by_role("button", name="Apply").click()
+    expect(desk.page.locator("header .badge")).to_have_text("Applied", timeout=PATIENCE)
+    expect(desk.page.get_by_text("2 variants changed.")).to_be_visible()
+    stock = [one["stock"] for one in desk.api.get(f"products/{mugs['id']}")["variants"]]
+    assert stock == [5, 2, 7]
+    desk.button("Undo").click()
+    expect(desk.page.get_by_text("set back")).to_be_visible(timeout=PATIENCE)
+    stock = [one["stock"] for one in desk.api.get(f"products/{mugs['id']}")["variants"]]
+    assert stock == [3, 3, 7]
+
+
+def test_a_scan_whose_request_failed_is_counted_once(desk: Desk, mugs: dict) -> None:
+    begun(desk, "Shelf without a line")
+    lost = "**/api/admin/stock/counts/*/lines"
+    desk.page.route(
+        lost,
+        lambda route: (
+            (route.fetch(), route.abort()) if route.request.method == "PUT" else route.continue_()
+        ),
+    )
+    scan(desk, "COUNT-GREEN")
+    again = desk.button("Try again")
+    expect(again).to_be_visible()
+    desk.page.unroute(lost)
+    scan(desk, "COUNT-GREEN")
+    again.click()
+    expect(desk.label("Counted of Counted mug / Green")).to_have_value("2")
+    expect(again).to_have_count(0)
+    desk.button("Cancel count").click()
+    desk.dialog.get_by_role("button", name="Cancel count").click()
+    expect(desk.page.locator("header .badge")).to_have_text("Cancelled")
+    expect(desk.label("Find a product")).to_have_count(0)
+
+
+def test_a_count_on_a_phone_scrolls_in_one_direction(
+    another: Callable[..., Desk], mugs: dict
+) -> None:
+    desk = another(role="STAFF", viewport=PHONE)
+    begun(desk, "Shelf by phone")
+    scan(desk, "COUNT-GREEN")
+    expect(desk.label("Counted of Counted mug / Green")).to_have_value("1")
+    for address in (desk.page.url.partition("#")[2], "/products/counts"):
+        desk.open(address)
+        wide = desk.page.evaluate("document.documentElement.scrollWidth")
+        assert wide <= PHONE["width"]
+
+
+def test_a_reader_looks_on(another: Callable[..., Desk], desk: Desk, mugs: dict) -> None:
+    count = desk.api.post("stock/counts", {"name": "Looked at", "filters": {"vendor": "Countery"}})
+    reader = another(role="READER")
+    reader.open(f"/products/counts/{count['id']}")
+    reader.heading("Looked at")
+    expect(reader.button("Apply")).to_have_count(0)
+    expect(reader.label("Find a product")).to_have_count(0)
+    reader.open("/products/counts")
+    expect(reader.button("New count")).to_have_count(0)
+    expect(reader.page.get_by_role("link", name="Looked at")).to_be_visible()
