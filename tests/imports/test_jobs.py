@@ -141,22 +141,6 @@ def test_the_total_counts_products_once_wherever_their_rows_are(desk: Desk) -> N
     assert (counts(late), late["withErrors"]) == ([1, 1, 1, 0, 3], 2)
 
 
-@pytest.mark.parametrize(
-    ("rows", "products"),
-    [
-        ("a,A,1,X\n,,2,X\nb,B,1,Y\na,A,3,X\n", 2),  # by slug, by SKU, by both
-        (",,2,X\na,A,1,X\n,,3,X\n", 1),
-        ("a,A,1,X\nb,B,1,X\nc,C,1,X\na,A,2,X\n", 3),  # of one SKU
-        (",Café,1,\n,Cafe,1,\n,Café,2,\ncafe,Cafe,3,\n", 2),  # names of one slug
-        ("A,A,1,\nb,B,1,\na,A,2,\n", 2),
-    ],
-)
-def test_a_product_named_in_several_ways_counts_once(desk: Desk, rows: str, products: int) -> None:
-    desk.imported("slug,name,price,sku\n" + rows)
-    job = desk.imported("slug,name,price,sku\n" + rows)
-    assert sum(counts(job)[:4]) == job["total"] == job["processed"] == products, job
-
-
 def test_many_products_at_two_places_each_count_once(desk: Desk) -> None:
     rows = "".join(f"p{n},P,{n}.00\n" for n in range(450))
     again = "".join(f"p{n},P,{n}.50\n" for n in range(450))

@@ -157,12 +157,6 @@ def test_a_process_hides_300_messages_a_minute_while_fewer_than_30_000_are_in_fl
     assert messages.may_hide(RETRIES, 300), "another minute, and other ten seconds"
 
 
-def test_another_process_hides_messages_of_its_own(world: World) -> None:
-    assert messages.may_hide(RETRIES, 300) and not messages.may_hide(RETRIES, 1)
-    messages.forget()
-    assert messages.may_hide(RETRIES, 300)
-
-
 def test_a_message_is_read_as_it_was_written_and_needs_only_its_delivery() -> None:
     assert messages.parse('{"delivery": "dlv_1"}') == Message("dlv_1", 0, 0, None, "", False)
     for message in (

@@ -46,21 +46,6 @@ def test_one_mail_lists_all_failed_deliveries_and_how_to_recover(
     assert merchant.post(path, {"since": since}).json == {"count": 3}
 
 
-def test_an_outage_of_an_hour_is_mailed_once_and_its_end_once(world: World, merchant: Shop) -> None:
-    add(merchant, email="ops@example.com")
-    world.answer = lambda posted: failed()
-    announce()
-    for _ in range(6):
-        world.sleep(hours=1)
-        summaries.send()
-    world.answer = lambda posted: OK
-    for _ in range(24):
-        world.sleep(hours=1)
-        summaries.send()
-    subjects = [told(mail)[0] for mail in world.mails]
-    assert subjects == ["A webhook has been failing for an hour", "A webhook answers again"]
-
-
 def test_failed_deliveries_on_all_pages_are_counted(
     world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
