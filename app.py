@@ -42,6 +42,7 @@ SERVED = {
     "/api/admin/facets": ["chalicelib.facets.routes"],
     "/api/admin/stock": ["chalicelib.stock.routes"],
     "/api/admin/stock/counts": ["chalicelib.stocktaking.routes"],
+    "/api/admin/audit": ["chalicelib.audit.routes"],
     "/api/admin/summary": ["chalicelib.summary.routes"],
     "/api/admin/keys": ["chalicelib.api_keys.routes"],
     "/api/admin/me": ["chalicelib.api_keys.routes"],

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from unittest import mock
 
 import app
@@ -47,14 +47,14 @@ _SIGNED = re.compile(r"(https://[^?\s]+)\?[^\s]*X-Amz-Signature[^\s]*")
 def made() -> dict[str, Any]:
     """`{"operations": {"GET /api/…": {path, query?, request?, answers: {status: …}}}, "events":
     {kind: body}, "problems": {status: {code: {operation, answer}}}}`: one example of each."""
-    with _day() as day:
-        _walk(day)
+    with day() as the_day:
+        walk(the_day)
         events = {kind.value: {"event": kind.value, "data": sample(kind)} for kind in EventKind}
-        _problems(day)
+        _problems(the_day)
     return {
-        "operations": dict(sorted(day.found.items())),
+        "operations": dict(sorted(the_day.found.items())),
         "events": _plain(events),
-        "problems": _plain(dict(sorted(day.problems.items()))),
+        "problems": _plain(dict(sorted(the_day.problems.items()))),
     }
 
 
@@ -128,8 +128,6 @@ class Day:
 
     def _keep(self, method: str, path: str, body: Any, answer: Answer) -> None:
         event = api_gateway_event(app.app, method, path, headers={}, address="")
-        operation = matched(method, event["resource"])
-        assert operation is not None
         content = answer.json if "json" in answer.headers["Content-Type"] else answer.text
         example = {
             "path": event["pathParameters"] or {},
@@ -137,8 +135,16 @@ class Day:
             "request": body,
         }
         kept = {name: value for name, value in example.items() if value not in ({}, None)}
-        one = self.found.setdefault(f"{method} {operation.path}", _plain({**kept, "answers": {}}))
+        one = self.found.setdefault(operation(method, path), _plain({**kept, "answers": {}}))
         one["answers"].setdefault(str(answer.status), _plain(content))
+
+
+def operation(method: str, path: str) -> str:
+    """As it is declared: `GET /api/admin/orders/{id}`."""
+    event = api_gateway_event(app.app, method, path, headers={}, address="")
+    found = matched(method, event["resource"])
+    assert found is not None
+    return f"{method} {found.path}"
 
 
 def _plain(example: Any) -> Any:
@@ -159,13 +165,16 @@ def _unsigned(node: Any) -> Any:
     return _SIGNED.sub(r"\1?…", node) if isinstance(node, str) else node
 
 
+D = TypeVar("D", bound=Day)
+
+
 @contextmanager
-def _day() -> Iterator[Day]:
+def day(kind: type[D] | type[Day] = Day) -> Iterator[D]:
     """A shop whose webhooks, imports and jobs run when `Day` says so."""
     authenticate.forget()
     s3 = aws.client
     with account(), world() as the_world:
-        day = Day(the_world)
+        day = kind(the_world)
         names = {"IMPORT": "import-chunks", "JOBS": "jobs"}
         urls = {f"{key}_QUEUE_URL": f"https://sqs.test/{name}" for key, name in names.items()}
         queues = _Queues(the_world.client("sqs"), day)
@@ -205,7 +214,7 @@ class _Queues:
 # --- The day --------------------------------------------------------------------------------------
 
 
-def _walk(day: Day) -> None:
+def walk(day: Day) -> None:
     _keys(day)
     shirt = _catalogue(day)
     webhook = _webhooks(day)
@@ -392,6 +401,7 @@ def _deliveries(day: Day, webhook: Any) -> None:
 def _rest(day: Day, shirt: Any) -> None:
     day.world.sleep(minutes=1)
     day.admin("GET", "/events?types=order.paid&limit=1")
+    day.admin("GET", "/audit?type=order&limit=2")
 
 
 # --- What is refused ------------------------------------------------------------------------------

@@ -38,6 +38,7 @@ INTERNAL: Final = {
         orders.editing._LONGEST_CHANGE
         orders.editing._MOST_CHANGES orders.lifecycle._LONGEST_CHANGE request.routes._LONGEST_HINTED
         safe_post.response.LONGEST_BODY safe_post.response.LONGEST_RAW_BODY search.store.MOST_FOUND
+        values.changes.LONGEST values.changes.MOST
         values.slugs.LONGEST summary.store.MOST_COUNTED
         summary.store.MOST_LOW webhooks.deliveries._LONGEST_NAME""",
     "how long something waits": """

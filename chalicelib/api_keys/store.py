@@ -27,9 +27,10 @@ from chalicelib.api_keys.model import (
     ApiKeyWithSecret,
     Caller,
     Role,
+    shown,
 )
 from chalicelib.problems import Conflict, NotFound, Unauthorized
-from chalicelib.storage import table
+from chalicelib.storage import outbox, table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
@@ -87,6 +88,7 @@ def mint(
     commit.put({"pk": "keys", "sk": caller.id, "hash": digest, **known}, when=table.absent)
     if _keeps_the_shop_open(known):
         commit.update(_OWNERS, add={"n": 1})
+    commit.audit(_audited("created", after=caller))
     commit.send()
     return caller, key
 
@@ -227,6 +229,7 @@ def revoke(id: str) -> None:
         message = "This is the last Owner key. Create another before you revoke it."
         last = Conflict(message, code="last_owner_key")
         commit.update(_OWNERS, add={"n": -1}, when=another_owner_lives, otherwise=last)
+    commit.audit(_audited("revoked", _caller(entry)))
     commit.send()
 
 
@@ -243,8 +246,20 @@ def limit(id: str, *, read: int | None = None, write: int | None = None) -> Call
     commit = Commit()
     for key in (("keys", id), (_pk(entry["hash"]), "key")):
         commit.update(key, assign=given, remove=usual, when=table.present, otherwise=gone)
+    left = {name: value for name, value in entry.items() if name not in usual}
+    commit.audit(_audited("limited", _caller(entry), _caller(left | given)))
     commit.send()
     return find(id)
+
+
+def _audited(
+    action: str, before: Caller | None = None, after: Caller | None = None
+) -> dict[str, object]:
+    key = after or before
+    assert key is not None
+    return outbox.audited(
+        "key", key.id, before, after, show=shown, action=f"key.{action}", name=key.name
+    )
 
 
 def _sweep(where: Key, item: Mapping[str, object], minute: int) -> None:

@@ -13,16 +13,19 @@ of the record's version: two concurrent orders both succeed, and so do an order 
 """
 
 from collections.abc import Iterable
+from typing import Final
 
 from chalicelib import listing
 from chalicelib.customers.model import EDITABLE, KIND, Customer, EmailTaken
 from chalicelib.customers.shown import of_order, show
 from chalicelib.listing import external_ids
-from chalicelib.storage import table
+from chalicelib.storage import outbox, table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr, Condition
 from chalicelib.values import ids, metadata
+
+ERASED: Final = "customer.erased"  # whose audit entry has no values
 
 
 class CustomerChanged(Exception):
@@ -53,6 +56,26 @@ def insert(commit: Commit, customer: Customer, **room: int) -> None:
     commit.announce("customer.created", show(customer))
 
 
+def audited(
+    before: Customer | None = None, after: Customer | None = None, action: str = ""
+) -> dict[str, object]:
+    """What the audit log gets, with the name that the customer has after it."""
+    customer = after or before
+    assert customer is not None
+    names = [customer.fields["firstName"], customer.fields["lastName"]]
+    name = (" ".join(filter(None, names)) or customer.email) if after else None
+    return outbox.audited(
+        "customer",
+        customer.id,
+        None if action == ERASED else before,
+        after,
+        show=show,
+        action=action,
+        name=name,
+        customers=[customer.id],
+    )
+
+
 def write(
     commit: Commit,
     before: Customer,
@@ -60,12 +83,13 @@ def write(
     *,
     holders: Iterable[str] = (),
     locks: bool = True,
+    action: str = "",
 ) -> None:
     """All writes between two versions of a customer, except the totals.
 
     `holders`: who else may have had the locks of both e-mails until now; `locks`: whether those
-    change. Emits customer.updated or customer.deleted. The commit raises CustomerChanged,
-    EmailTaken.
+    change; `action`: for the audit log, if it is no update or deletion. Emits customer.updated or
+    customer.deleted. The commit raises CustomerChanged, EmailTaken.
     """
     unchanged = is_unchanged(before)
     if not locks:
@@ -82,6 +106,7 @@ def write(
         same = Attr("orders").eq(before.fields["orders"])
         commit.delete(record_key(before.id), when=unchanged & same, otherwise=CustomerChanged())
         commit.announce("customer.deleted", show(before))
+        commit.audit(audited(before, action=action))
         return
     assert index is not None
     shown = metadata.stored(after.fields)
@@ -94,6 +119,7 @@ def write(
         otherwise=CustomerChanged(),
     )
     commit.announce("customer.updated", show(after))
+    commit.audit(audited(before, after, action))
 
 
 def is_unchanged(customer: Customer) -> Condition:

@@ -8,7 +8,9 @@ from typing import Final
 from chalicelib import deadline, listing, settings
 from chalicelib.customers import model
 from chalicelib.customers.items import (
+    ERASED,
     CustomerChanged,
+    audited,
     gone_key,
     insert,
     is_unchanged,
@@ -196,6 +198,7 @@ def create(new: NewCustomer, once: Once | None) -> tuple[Customer, str]:
     if once:
         once.record(commit, text, customer.etag)
     insert(commit, customer)
+    commit.audit(audited(after=customer))
     commit.send()
     return customer, text
 
@@ -325,7 +328,7 @@ def _remove_merged(source: Customer, into_id: str, job_id: str, left: int) -> No
     table.batch_write(_merged_item(id, into_id) for id in source.merged)
     commit = Commit()
     kept = (into.email or "").lower() == (source.email or "").lower()
-    write(commit, source, None, holders=[into_id], locks=not kept)
+    write(commit, source, None, holders=[into_id], locks=not kept, action="customer.merged")
     commit.put({**_merged_item(source.id, into_id), **({"left": left} if left else {})})
     _let_go(commit, into_id, job_id)
     commit.send()
@@ -347,7 +350,8 @@ def forget(id: str) -> None:
         if before.is_erased and all(before.fields[n] == after.fields[n] for n in EDITABLE):
             return
         commit = Commit()
-        write(commit, before, after, locks=False)  # the e-mail may be taken by now
+        # The e-mail may be taken by now.
+        write(commit, before, after, locks=False, action=ERASED)
         try:
             commit.send()
             return

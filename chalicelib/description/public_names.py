@@ -62,6 +62,7 @@ TAGS: Final = {
     "Products": "The catalogue with its stock.",
     "Reports": "Sales, money and tax of a period.",
     "Search": "One field for orders, products and customers.",
+    "Audit": "Who wrote what, and when.",
     "Stock": "The ledger: every change of a tracked quantity; and counts.",
     "Storefront": "What the public sees of the catalogue, without a key.",
     "Summary": "The shop at a glance.",

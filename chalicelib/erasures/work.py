@@ -5,7 +5,8 @@ the response to an attempt that was under way (docs/customers.md):
 2. the customer's record;
 3. the customer's addresses in orders that were moved to another customer: the whole table;
 4. the bodies of events: the whole outbox;
-5. the whole table: kept replies, receivers' responses, requests of jobs, words of failed writes;
+5. the whole table: kept replies, receivers' responses, requests of jobs, words of failed writes,
+   entries of the audit log;
 6. files of exports;
 7. jobs that ran meanwhile, and imports: uploaded files, reports, and quotes of them in jobs.
 
@@ -22,6 +23,7 @@ from functools import partial
 from typing import Any, Final
 
 from chalicelib import listing, settings
+from chalicelib.audit import store as audit
 from chalicelib.customers import store as customers
 from chalicelib.erasures import store
 from chalicelib.exports import store as exports
@@ -96,6 +98,7 @@ def _orders(job: Job, person: Person, after: str | None) -> _Done:
 def _customer(job: Job, person: Person, after: object) -> _Done:
     customer = customers.get(str(job.asked["customer"]))
     store.learn(job.id, person, person.facts_in(customer.fields))
+    audit.unname(person.ids)
     customers.forget(customer.id)
     return _Done(touched=Counter(customers=1), counts={RecordOutcome.UPDATED: 1})
 
@@ -160,6 +163,7 @@ _FORGOTTEN: Final[Mapping[str, Callable[[Item, Person], dict[str, object] | None
     "jobs": jobs.forgotten,
     "undos": undo.forgotten,
     "erasures": store.forgotten,
+    "audit": audit.forgotten,
 }
 
 

@@ -10,7 +10,7 @@ from chalicelib.imports.formats.mapped import changed, faults, field_of
 from chalicelib.imports.formats.sheet import REPORT_COLUMNS, plain
 from chalicelib.imports.model import MOST_MAPPINGS
 from chalicelib.problems import Busy, Conflict, Invalid, NotFound
-from chalicelib.storage import table
+from chalicelib.storage import outbox, table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
@@ -98,6 +98,13 @@ def _save(item: Item) -> None:
     if len(saved) >= MOST_MAPPINGS and not is_known:
         raise Conflict(f"There are {MOST_MAPPINGS} saved mappings.", code="too_many_mappings")
     commit = Commit()
+    was = next((one for one in saved if one["name"] == item["name"]), None)
+    name = str(item["name"])
+    commit.audit(
+        outbox.audited(
+            "mapping", name, was, show(item), show=dict, action="mapping.saved", name=name
+        )
+    )
     same = table.absent if before is None else Attr("n").eq(before["n"])
     commit.update(_SAVED, add={"n": 1}, when=same, otherwise=_SavedMeanwhile())
     commit.put(item)
@@ -115,8 +122,11 @@ def get(name: str) -> dict[str, Any]:
 
 def remove(name: str) -> None:
     """Raises NotFound."""
-    get(name)
-    table.delete(_key(name))  # without a condition, so that it may be repeated if no answer comes
+    before = get(name)
+    commit = Commit()
+    commit.delete(_key(name), when=table.present)
+    commit.audit(outbox.audited("mapping", name, before, show=dict, name=name))
+    commit.sent()  # or another was as fast
 
 
 def fitting(columns: Sequence[str]) -> dict[str, Any] | None:

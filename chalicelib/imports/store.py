@@ -78,6 +78,8 @@ def create(
     assert index is not None
     job = ImportJob({**fields, "index": index.stored()})
     commit.put({"pk": job.id, "sk": "job", **job.fields}, when=table.absent)
+    if not options.dry_run:
+        jobs.audit(commit, "started", job.id, job.type)
     return job if commit.sent() else get(job.id)
 
 
@@ -146,12 +148,11 @@ def answer(job_id: str, options: Options, seconds: int) -> ImportJob | None:
     upload_by = clock.iso(clock.after(seconds))
     changed = {"status": JobStatus.QUEUED, "uploadBy": upload_by, **options.stored()}
     asked = _waiting & Attr("askedAt").exists()
-    try:
-        return ImportJob(
-            table.update(jobs.key(job_id), assign=changed, add={"answers": 1}, when=asked)
-        )
-    except table.ConditionFailed:
-        return None
+    commit = Commit()
+    commit.update(jobs.key(job_id), assign=changed, add={"answers": 1}, when=asked)
+    if not options.dry_run:
+        jobs.audit(commit, "mapped", job_id, JobType.PRODUCT_IMPORT)
+    return get(job_id) if commit.sent() else None
 
 
 def put_columns(job_id: str, shown: Mapping[str, object]) -> None:

@@ -30,7 +30,7 @@ from chalicelib.jobs.model import (
     index_of,
 )
 from chalicelib.problems import Conflict, NotFound
-from chalicelib.storage import actor, table
+from chalicelib.storage import actor, outbox, table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit, open_lanes
 from chalicelib.storage.conditions import Attr, Condition
@@ -116,8 +116,15 @@ def create(
     assert index is not None
     item = {"pk": fields["id"], "sk": "job", **fields, "index": index.stored()}
     commit.put(item, when=table.absent)
+    if not dry_run:
+        audit(commit, "started", fields["id"], kind)
     commit.send()
     return text
+
+
+def audit(commit: Commit, done: str, job_id: str, kind: str) -> None:
+    """Leaves an entry in the audit log. What was asked is in the job."""
+    commit.audit(outbox.audited("job", job_id, action=f"job.{done}", name=str(kind)))
 
 
 # --- Reading --------------------------------------------------------------------------------------
@@ -219,9 +226,13 @@ def fail(job_id: str, code: str, message: str) -> None:
 def cancel(job_id: str) -> None:
     """Raises NotFound; JobFinished if it has ended otherwise; CannotCancel for jobs that are
     useless in part. Also for imports."""
-    if get(job_id).type in WHOLE:
+    job = get(job_id)
+    if job.type in WHOLE:
         raise CannotCancel
-    if not end(job_id, JobStatus.CANCELLED):
+    commit = Commit()
+    commit.update(key(job_id), assign=_ended(JobStatus.CANCELLED), when=_open)
+    audit(commit, "cancelled", job_id, job.type)
+    if not commit.sent():
         job = get(job_id)
         if job.status is not JobStatus.CANCELLED:
             raise JobFinished(f"The job is {job.status} already.")
@@ -234,8 +245,11 @@ def lose_file(job_id: str, error: Mapping[str, str]) -> None:
 
 def end(job_id: str, status: JobStatus, **fields: object) -> bool:
     """Whether the job had not ended yet."""
-    ended = {"status": status, "completedAt": clock.iso(clock.now()), **fields}
-    return update_if(job_id, _open, assign=ended)
+    return update_if(job_id, _open, assign={**_ended(status), **fields})
+
+
+def _ended(status: JobStatus) -> dict[str, object]:
+    return {"status": status, "completedAt": clock.iso(clock.now())}
 
 
 def still_writes(job: Job) -> int:

@@ -49,7 +49,7 @@ from chalicelib.orders.transactions import Transaction
 from chalicelib.problems import Busy, Invalid, NotFound, PreconditionFailed, Problem
 from chalicelib.products import store as products
 from chalicelib.products.model import Product
-from chalicelib.storage import table
+from chalicelib.storage import outbox, table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
@@ -68,6 +68,7 @@ Also = Callable[[Commit, Order, Order], None]
 Gone = frozenset[str]  # variants that take no stock
 Change = Callable[[Order, Gone], Order | None]
 
+_ERASED: Final = "order.erased"  # whose audit entry has no changes
 _MOST_ITEMS: Final = 97  # of a commit: three are room for what others add
 _CUSTOMER_WORDS: Final = 8  # of a new one, for which the largest order has room
 _FEW: Final = 50  # products whose order has room for its number: see `model.py`
@@ -282,7 +283,7 @@ def pay(
     def attempt(before: Order, gone: Gone) -> Order:
         return lifecycle.paid(before, asked, by, clock.iso(clock.now()))
 
-    return _recorded(id, attempt, if_match, once)
+    return _recorded(id, attempt, if_match, once, action="payment.created")
 
 
 def void(
@@ -299,7 +300,7 @@ def void(
     def attempt(before: Order, gone: Gone) -> Order:
         return lifecycle.voided(before, payment_id, reason, by, clock.iso(clock.now()))
 
-    return _recorded(id, attempt, if_match, once)
+    return _recorded(id, attempt, if_match, once, action="payment.voided")
 
 
 def refund(
@@ -316,7 +317,7 @@ def refund(
         found = payments.refunded(before.fields, asked, by, now, gone)
         return lifecycle.refunded(before, found, by, now)
 
-    return _recorded(id, attempt, if_match, once)
+    return _recorded(id, attempt, if_match, once, action="refund.created")
 
 
 def refund_preview(
@@ -344,7 +345,7 @@ def edit(
     def attempt(before: Order, gone: Gone) -> Order:
         return _edited(before, asked, by, stock)
 
-    return _recorded(id, attempt, if_match, once, stock)
+    return _recorded(id, attempt, if_match, once, action="order.edited", stock=stock)
 
 
 def edit_preview(
@@ -390,10 +391,12 @@ def _recorded(
     attempt: Change,
     if_match: frozenset[str] | None,
     once: Once | None,
+    *,
+    action: str,
     stock: _Stock | None = None,
 ) -> tuple[Order, str]:
     try:
-        after, text = _rewrite(id, attempt, if_match, once=once, stock=stock)
+        after, text = _rewrite(id, attempt, if_match, once=once, stock=stock, action=action)
     except Problem:
         # Perhaps the same request, sent twice, has just made the same record.
         if once:
@@ -494,7 +497,7 @@ def forget(id: str, person: Person) -> bool:
     def attempt(order: Order, gone: Gone) -> Order:
         return lifecycle.forgotten(order, person, clock.iso(clock.now()))
 
-    return _rewritten_by_job(id, attempt)
+    return _rewritten_by_job(id, attempt, _ERASED)
 
 
 def was_of(item: Item, person: Person) -> bool:
@@ -511,7 +514,7 @@ def former_facts(item: Item, person: Person) -> set[str]:
     return person.facts_in({name: item[name] for name in places})
 
 
-def _rewritten_by_job(id: str, attempt: Callable[[Order, Gone], Order]) -> bool:
+def _rewritten_by_job(id: str, attempt: Callable[[Order, Gone], Order], action: str = "") -> bool:
     """Whether it was changed; an order that is gone was not."""
     versions: list[int] = []
 
@@ -520,7 +523,7 @@ def _rewritten_by_job(id: str, attempt: Callable[[Order, Gone], Order]) -> bool:
         return attempt(before, gone)
 
     try:
-        after, _ = _rewrite(id, noted, None, also=lambda commit, before, after: None)
+        after, _ = _rewrite(id, noted, None, also=lambda commit, before, after: None, action=action)
     except NotFound:
         return False
     return after is not None and after.version != versions[-1]
@@ -539,9 +542,11 @@ def _rewrite(
     also: Also | None = None,
     once: Once | None = None,
     stock: _Stock | None = None,
+    action: str = "",
 ) -> tuple[Order | None, str]:
     """Writes the result of `change`, computed again after a concurrent change. Returns the order,
-    and its text if the request is answered `once`."""
+    and its text if the request is answered `once`. `action`: for the audit log, if it is more than
+    an update."""
     gone, customer_is_gone = Gone(), False
     # A job, which adds to the commit, has more time than a waiting client.
     until = deadline.within(None if also else settings.conflict_seconds())
@@ -554,7 +559,7 @@ def _rewrite(
         text = _text(after) if after else ""
         if once and after:
             once.record(commit, text, after.etag)
-        _write(commit, before, after)
+        _write(commit, before, after, action)
         if also and after:
             also(commit, before, after)
         returned = lifecycle.gives_back(before, after)
@@ -613,7 +618,7 @@ def _text(order: Order) -> str:
     return json.dumps(show(order), ensure_ascii=False, separators=(",", ":"))
 
 
-def _write(commit: Commit, before: Order | None, after: Order | None) -> None:
+def _write(commit: Commit, before: Order | None, after: Order | None, action: str = "") -> None:
     order = after or before
     assert order is not None
     unchanged = Attr("version").eq(before.version) if before else table.absent
@@ -638,6 +643,7 @@ def _write(commit: Commit, before: Order | None, after: Order | None) -> None:
     external_ids.change(commit, order.id, old_ids, new_ids)
     sales.count(commit, before, after)
     transactions.write(commit, before, after)
+    commit.audit(_audited(before, after, action))
     if after:
         shown = show(after, costs=False)
         for event in lifecycle.events(before, after):
@@ -646,3 +652,19 @@ def _write(commit: Commit, before: Order | None, after: Order | None) -> None:
             commit.announce(event, data)
     else:
         commit.announce("order.deleted", show(order, costs=False))
+
+
+def _audited(before: Order | None, after: Order | None, action: str) -> dict[str, object]:
+    """What the audit log gets."""
+    versions = [order for order in (before, after) if order]
+    owners = {(order.fields["customer"] or {}).get("id") for order in versions}
+    owners.update(*(order.fields["formerly"].values() for order in versions))
+    return outbox.audited(
+        "order",
+        versions[0].id,
+        *((None, None) if action == _ERASED else (before, after)),
+        show=show,
+        action=action,
+        number=versions[0].fields["number"],
+        customers=sorted(filter(None, owners)),
+    )

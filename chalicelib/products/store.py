@@ -38,7 +38,7 @@ from chalicelib.products.model import (
     stored,
 )
 from chalicelib.products.shown import show
-from chalicelib.storage import table
+from chalicelib.storage import outbox, table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
@@ -376,6 +376,7 @@ def writes(
     else:
         commit.announce("product.deleted", show(product, costs=False))
     stock.edit(commit, before, after, exactly=exactly, otherwise=ProductChanged())
+    commit.audit(audited(before, after))
     return commit
 
 
@@ -391,6 +392,7 @@ def moving(before: Product, after: Product, made: Sequence[Mapping[str, Any]], *
         steps = [{**_moved(one), **of} for one in made]
         raised = ProductChanged()
         stock.edit(commit, before, after, exactly=False, otherwise=raised, moved=steps)
+        commit.audit(audited(before, after, "product.stock_moved"))
     return commit
 
 
@@ -399,6 +401,14 @@ def _moved(made: Mapping[str, Any]) -> stock.Step:
     changed = {"stock": made["stock"]} if begins else {"by": made["by"]}
     said = {name: made[name] for name in ("variantId", "reason", "note") if made.get(name)}
     return {**said, **changed}
+
+
+def audited(before: Product | None, after: Product | None, action: str = "") -> dict[str, object]:
+    """What the audit log gets."""
+    product = after or before
+    assert product is not None
+    name = product.fields["name"]
+    return outbox.audited("product", product.id, before, after, show=show, action=action, name=name)
 
 
 def unchanged(commit: Commit, product: Product) -> None:

@@ -1,8 +1,11 @@
 """The chain that every HTTP request passes: id → key and rate limit → route → reply → log line."""
 
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Final
+from urllib.parse import unquote
 
 from botocore.exceptions import ConnectionError, HTTPClientError
 from chalice.app import Request, Response
@@ -10,6 +13,7 @@ from chalice.app import Request, Response
 from chalicelib import telemetry
 from chalicelib.problems import (
     Busy,
+    Forbidden,
     MethodNotAllowed,
     NotFound,
     Problem,
@@ -22,8 +26,9 @@ from chalicelib.request.call import Call
 from chalicelib.request.parse import expected, refuse_wrong_parameters
 from chalicelib.request.repeats import answer_again
 from chalicelib.request.routes import Crash, NoSuchPath, allowed, matched, nearest, paths
-from chalicelib.storage import table
+from chalicelib.storage import outbox, table
 from chalicelib.storage.actor import acting
+from chalicelib.storage.commit import Commit
 from chalicelib.storage.idempotency import Repeated
 from chalicelib.values import ids
 
@@ -43,6 +48,7 @@ _PREFLIGHT: Final = {
     "Access-Control-Allow-Headers": "Accept, Content-Type, If-None-Match",
     "Access-Control-Max-Age": "86400",
 }
+_ID: Final = re.compile("[a-z]{2,5}_[0-9A-Za-z]{1,60}")
 _CHALICE: Final[dict[int, type[Problem]]] = {
     404: NotFound,
     405: MethodNotAllowed,
@@ -89,17 +95,8 @@ def _answer(call: Call, get_response: GetResponse) -> Response:
             return _adopted(call, get_response(call.request))
         if not is_admin(call):
             call.answer_headers.update(_PUBLIC)
-        admitted = authenticate(call)
-        writes = table.before_writes(admitted)
-        try:
-            if call.request.method == "OPTIONS":
-                return _options(call)
-            if is_admin(call):
-                refuse_wrong_parameters(call)
-            return _adopted(call, get_response(call.request))
-        finally:
-            table.reset_before_writes(writes)
-            admitted()  # a refusal replaces whatever the route returned or raised
+        with _refusals_noted(call):
+            return _admitted(call, get_response)
     except Crash as crash:
         return refusal(_unexpected(call, crash.__cause__ or crash))
     except NoSuchPath:
@@ -110,6 +107,38 @@ def _answer(call: Call, get_response: GetResponse) -> Response:
         return refusal(problem)
     except Exception as error:
         return refusal(_unexpected(call, error))
+
+
+def _admitted(call: Call, get_response: GetResponse) -> Response:
+    admitted = authenticate(call)
+    writes = table.before_writes(admitted)
+    try:
+        if call.request.method == "OPTIONS":
+            return _options(call)
+        if is_admin(call):
+            refuse_wrong_parameters(call)
+        return _adopted(call, get_response(call.request))
+    finally:
+        table.reset_before_writes(writes)
+        admitted()  # a refusal replaces whatever the route returned or raised
+
+
+@contextmanager
+def _refusals_noted(call: Call) -> Iterator[None]:
+    """A write that is refused because of the key's role leaves an entry in the audit log. Its path
+    may be anything, so only what may be an id is kept of it."""
+    try:
+        yield
+    except Forbidden:
+        if call.operation and not call.reads:
+            kind = call.path.split("/")[3].replace("ies", "y").removesuffix("s")
+            named = unquote((call.request.uri_params or {}).get("id", ""))
+            id = named if _ID.fullmatch(named) else None
+            asked = f"{call.operation.method} {call.operation.path}"
+            commit = Commit()
+            commit.audit(outbox.audited(kind, id, action="request.refused", request=asked))
+            commit.send()
+        raise
 
 
 def _options(call: Call) -> Response:

@@ -36,7 +36,7 @@ from chalicelib.stocktaking.model import (
     show,
     show_line,
 )
-from chalicelib.storage import table
+from chalicelib.storage import outbox, table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
@@ -104,8 +104,22 @@ def create(asked: NewStockCount, by: str, once: Once | None) -> str:
         commit.put({"pk": pk, "sk": sk, "lines": json.dumps(dict.fromkeys(part)), "writes": 0})
     if once:
         once.record(commit, text, "")
+    commit.audit(_audited("started", fields))
     commit.send()
     return text
+
+
+def _audited(
+    done: str,
+    fields: Mapping[str, Any],
+    before: Mapping[str, int | None] | None = None,
+    after: Mapping[str, int | None] | None = None,
+) -> dict[str, object]:
+    """What the audit log gets. `before`, `after`: the pieces of lines, by variant."""
+    action, name = f"stock_count.{done}", fields["name"]
+    return outbox.audited(
+        "stock_count", fields["id"], before, after, show=dict, action=action, name=name
+    )
 
 
 def _known(variant_ids: Iterable[str]) -> set[str]:
@@ -242,6 +256,12 @@ def enter(count_id: str, asked: Sequence[CountedLine], by: str, once: Once | Non
                 when=Attr("writes").eq(items[key]["writes"]),
                 otherwise=_Raced(),
             )
+        known_before = {id: line for lines in before.values() for id, line in lines.items()}
+        pieces = [
+            {id: line.counted if (line := lines[id]) else None for id in then}
+            for lines in (known_before, then)
+        ]
+        commit.audit(_audited("counted", count.fields, *pieces))
         try:
             commit.send()
         except _Raced:
@@ -297,9 +317,11 @@ def _closed(item: Item | None) -> CountClosed:
 
 def cancel(count_id: str) -> Count:
     """Raises NotFound; CountClosed if it was applied."""
-    if get(count_id).status is CountStatus.OPEN:
+    count = get(count_id)
+    if count.status is CountStatus.OPEN:
         commit = Commit()
         close(count_id, CountStatus.CANCELLED, commit)
+        commit.audit(_audited("cancelled", count.fields))
         with suppress(CountClosed):
             commit.send()
     count = get(count_id)

@@ -29,6 +29,8 @@ Otherwise = Exception | Callable[[Item | None], Exception]
 TRANSACTION_ITEMS: Final = 100  # AWS: at most 100 actions in a TransactWriteItems call
 OUTBOX_BYTES: Final = 300_000  # of bodies; DynamoDB: 400 KB an item
 _ITEM_BYTES: Final = 400 * 1024 - 1_001  # with the item's other attributes
+_AUDIT: Final = "audit"
+_AUDIT_BYTES: Final = 1_500  # of an entry without changes
 _EVENT_BYTES: Final = 50  # of an event without its body
 COUNT_SHARDS: Final = 32  # concurrent transactions on one cell would cancel each other
 _LANES: Final = 4  # transactions of one function underway at once
@@ -62,8 +64,9 @@ class Commit:
         self._writes: dict[Key, _Write] = {}
         self._counts: dict[Key, dict[str, int | Decimal]] = {}
         self._events: list[tuple[str, str]] = []
-        self._traced: dict[str, list[object]] = {}
+        self._traced: dict[str, list[dict[str, object]]] = {}
         self._announced = 0  # bytes of events and of what is traced
+        self._audited = 0  # bytes of what the audit log gets of it
         self._longest_pause = deadline.patience().pause
         self._before: list[Item] = []
         self._after: list[Key] = []
@@ -151,8 +154,13 @@ class Commit:
 
     def trace(self, name: str, entry: Mapping[str, object]) -> None:
         """Something of this commit that is kept for good: `moves`, of stock (`stock/store.py`)."""
-        self._traced.setdefault(name, []).append(entry)
+        self._traced.setdefault(name, []).append(dict(entry))
         self._announced += len(json.dumps(entry))
+
+    def audit(self, entry: Mapping[str, object]) -> None:
+        """Leaves an entry in the audit log (`outbox.audited`)."""
+        self._traced.setdefault(_AUDIT, []).append(dict(entry))
+        self._audited += len(json.dumps(entry, ensure_ascii=False).encode())
 
     @property
     def overflows(self) -> bool:
@@ -167,6 +175,10 @@ class Commit:
             and self._announced <= bodies
         )
 
+    @property
+    def _bytes(self) -> int:
+        return self._announced + self._audited
+
     def takes(self, other: "Commit") -> bool:
         """Whether both fit into one call: no common item, and within the limits of a transaction
         and of the outbox item (the records are about as large as their events)."""
@@ -174,7 +186,7 @@ class Commit:
             self._writes.keys().isdisjoint(other._writes.keys())
             and len(self) + len(other) <= TRANSACTION_ITEMS
             and len(self._events) + len(other._events) <= outbox.MOST_COMMIT_EVENTS
-            and self._announced + other._announced <= OUTBOX_BYTES
+            and self._bytes + other._bytes <= OUTBOX_BYTES
         )
 
     def join(self, other: "Commit") -> None:
@@ -185,6 +197,7 @@ class Commit:
         for name, entries in other._traced.items():
             self._traced.setdefault(name, []).extend(entries)
         self._announced += other._announced
+        self._audited += other._audited
         self._before += other._before
         self._after += other._after
 
@@ -202,6 +215,12 @@ class Commit:
         self._transact(conflicts_until)
         _delete([self])
 
+    @property
+    def _room(self) -> int:
+        """Bytes of events and of what is traced that the outbox item takes."""
+        entries = len(self._traced.get(_AUDIT, ()))
+        return _ITEM_BYTES - _EVENT_BYTES * len(self._events) - _AUDIT_BYTES * entries
+
     def sent(self) -> bool:
         """Sends it; whether all conditions without an `otherwise` held. Raises what `send` does."""
         try:
@@ -212,7 +231,7 @@ class Commit:
 
     def _transact(self, conflicts_until: float | None) -> None:
         # What DynamoDB would refuse; `overflows` leaves room for growth.
-        if not self._fits(_ITEM_BYTES - _EVENT_BYTES * len(self._events)):
+        if not self._fits(self._room):
             message = "This change exceeds one transaction. Change less at a time."
             raise Invalid(message, code="too_large")
         request = self._request()
@@ -277,7 +296,12 @@ class Commit:
             if any(numbers.values())
         ]
         if self._events or self._traced:
-            item = pack(outbox.item(self._events, self._traced))
+            traced = self._traced
+            if self._bytes > self._room and _AUDIT in traced:
+                # A change is never refused because of its audit entry.
+                bare = [{**entry, "changes": []} for entry in traced[_AUDIT]]
+                traced = traced | {_AUDIT: bare}
+            item = pack(outbox.item(self._events, traced))
             actions.append(encoded({"Put": {"TableName": settings.outbox_table(), "Item": item}}))
         return f'{{"TransactItems":[{",".join(actions)}],"ClientRequestToken":"{ids.ulid()}"}}'
 

@@ -69,7 +69,8 @@ class _Placed(Exception):
 
 
 def enter(items: Sequence[Item]) -> None:
-    """Writes entries for outbox items that have none. Raises Busy."""
+    """Writes entries for outbox items that have none; also for test events, which nobody reads here
+    (`_bodies`), because an item with an entry needs nothing more. Raises Busy."""
     for part in batches(items, _SLICE):
         for _ in range(_TRIES):
             try:
@@ -216,4 +217,4 @@ def _bodies(entries: Sequence[Item], kinds: frozenset[str]) -> dict[str, Item]:
         if not kinds or kinds & set(entry["kinds"])
     ]
     found = table.batch_get(map(outbox.key, wanted), table=settings.outbox_table())
-    return {pk: item for (pk, _), item in found.items()}
+    return {pk: item for (pk, _), item in found.items() if "only" not in item}

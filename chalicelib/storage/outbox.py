@@ -2,18 +2,20 @@
 
 Shape of the item: `{pk: "evt_<ulid>", sk: "events", events: [{event: "order.paid", body: "{…}"}],
 at: ISO 8601, expiresAt: Unix seconds}`. `body` is the exact text that every delivery of that event
-sends, even if the resource or the code changes later. `trace`: JSON of what the ledger gets of the
-commit (`stock/store.py`): `{actor: {…}, moves: […]}`.
+sends, even if the resource or the code changes later. `trace`: JSON of what is kept for good of the
+commit: `{actor: {…}, moves: […], audit: […]}`, of which the fan-out makes the entries of the ledger
+(`stock/store.py`) and of the audit log (`audit/store.py`).
 The id of an event is the item's, followed by its place in the list, so an event finds its item.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from chalicelib.storage import actor
 from chalicelib.values import clock, ids
+from chalicelib.values.changes import between, cleared
 
 if TYPE_CHECKING:  # loads the models of addresses, which other requests do not need
     from chalicelib.values.forgetting import Person
@@ -21,6 +23,7 @@ if TYPE_CHECKING:  # loads the models of addresses, which other requests do not 
 # A replay on day 30 of a delivery's life, and the week of retries after it, still find the body.
 KEPT_SECONDS: Final = 60 * 86_400
 MOST_COMMIT_EVENTS: Final = 1_000  # of one commit: their ids end in two characters
+T = TypeVar("T")
 _DIGITS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -40,7 +43,7 @@ class Event:
 
 def body(event: str, data: Mapping[str, object]) -> str:
     """The text that every delivery of an event sends; `data`: the resource as the API shows it."""
-    return json.dumps({"event": event, "data": data}, ensure_ascii=False, separators=(",", ":"))
+    return _text({"event": event, "data": data})
 
 
 def item(
@@ -49,9 +52,8 @@ def item(
     """The outbox item for the (event, body) pairs of a commit, at most MOST_COMMIT_EVENTS, and for
     what it traces."""
     made = {"actor": actor.current().stored(), **(traced or {})}
-    text = json.dumps(made, ensure_ascii=False, separators=(",", ":"))
     return {
-        **({"trace": text} if traced else {}),
+        **({"trace": _text(made)} if traced else {}),
         "pk": ids.new("evt"),
         "sk": "events",
         "events": [{"event": event, "body": body} for event, body in events],
@@ -60,11 +62,15 @@ def item(
     }
 
 
+def _text(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
 def forgotten(
     item: Mapping[str, object], person: "Person"
 ) -> tuple[int, set[str], dict[str, object]]:
     """How many events of an item are about a person, their identifying texts, and the item
-    without them."""
+    without them, also in what it traces."""
     about, facts, events = 0, set[str](), []
     if not isinstance(item["events"], list):
         return 0, facts, dict(item)  # unreadable: it is in the dead letters
@@ -77,11 +83,51 @@ def forgotten(
         elif places := person.own_places(data):
             text = body(entry["event"], person.leave(data, places))
         events.append({**entry, "body": text})
-    return about, facts, {**item, "events": events}
+    return about, facts, {**item, "events": events, **_without(trace_of(item), person)}
+
+
+def _without(trace: Mapping[str, Any], person: "Person") -> dict[str, str]:
+    """A trace whose audit entries have no values of the person; empty if none had."""
+    entries = [
+        without(entry) if person.ids.intersection(entry.get("customers", ())) else entry
+        for entry in trace.get("audit", ())
+    ]
+    is_same = entries == trace.get("audit", [])
+    return {} if is_same else {"trace": _text({**trace, "audit": entries})}
+
+
+def without(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """An audit entry of a person who is erased: what is not about the person stays."""
+    of = entry["record"]
+    record = of | {"name": None} if of["type"] == "customer" else of
+    return {**entry, "record": record, "changes": cleared(of["type"], entry["changes"])}
+
+
+def audited(
+    kind: str,
+    id: str | None,
+    before: T | None = None,
+    after: T | None = None,
+    *,
+    show: Callable[[T], Mapping[str, Any]] | None = None,
+    action: str = "",
+    **more: object,
+) -> dict[str, object]:
+    """What the audit log gets of a write of a record of this kind. `before`, `after`: None: it was,
+    or is, not there; `show`: as the API shows it, without secrets. `action`: if it is more than
+    created, updated or deleted. `more`: the record's `number` or `name`, and `customers`: whose
+    values may be among its own."""
+    was, now = (show(version) if show and version else None for version in (before, after))
+    done = "deleted" if now is None else "created" if was is None else "updated"
+    record = {"type": kind, "id": id}
+    names = {name: more.pop(name, None) for name in ("number", "name")}
+    record |= {name: str(value) for name, value in names.items() if value}
+    changes = between(kind, was, now)
+    return {"action": action or f"{kind}.{done}", "record": record, "changes": changes, **more}
 
 
 def trace_of(item: Mapping[str, Any]) -> dict[str, Any]:
-    """What a commit traced: `{actor, moves}`; empty if nothing."""
+    """What a commit traced: `{actor, moves, audit}`; empty if nothing."""
     made: dict[str, Any] = json.loads(item.get("trace", "{}"))
     return made
 

@@ -14,6 +14,7 @@ from typing import Final, Literal, TypedDict
 from botocore.exceptions import BotoCoreError, ClientError
 
 from chalicelib import aws, settings, sqs, telemetry, threads
+from chalicelib.audit import store as audit
 from chalicelib.facets import store as facets
 from chalicelib.problems import Busy
 from chalicelib.stock import store as ledger
@@ -77,15 +78,20 @@ def records(event: Stream) -> sqs.Handled:
         telemetry.error("fan-out put off", error)
     try:
         messages.send_many(first)
-        readable = [item for item in map(_readable, arrived[:done]) if item]
-        ledger.enter(readable)
-        facets.enter(readable)
-        # Last: what has its entry needs nothing more (`_republish_lost`).
-        feed.enter(readable)
+        _enter([item for item in map(_readable, arrived[:done]) if item])
     except _OURS as error:
         telemetry.error("fan-out put off", error)
         done = 0
     return sqs.all_but(record["dynamodb"]["SequenceNumber"] for record in arrived[done : done + 1])
+
+
+def _enter(items: Sequence[Item]) -> None:
+    real = [item for item in items if "only" not in item]
+    ledger.enter(real)
+    facets.enter(real)
+    audit.enter(items)
+    # Last: what has its entry needs nothing more (`_republish_lost`).
+    feed.enter(items)
 
 
 def _readable(record: _Record) -> Item | None:
@@ -93,16 +99,16 @@ def _readable(record: _Record) -> Item | None:
         item = attributes.unpack(record["dynamodb"]["NewImage"])
     except Exception:
         return None
-    return item if _is_for_all(item) else None
+    return item if _is_readable(item) else None
 
 
-def _is_for_all(item: Item) -> bool:
-    """Whether it is in the feed: tests and unreadable ones (see `_made`) are not."""
+def _is_readable(item: Item) -> bool:
+    """Otherwise it is in the dead letters (see `_made`)."""
     try:
         list(outbox.events_of(item))
     except Exception:
         return False
-    return "only" not in item
+    return True
 
 
 def _made(record: _Record, endpoints: Sequence[Endpoint]) -> list[Posted]:
@@ -134,10 +140,7 @@ def _republish(those: list[str] | Literal["lost"]) -> None:
 
 def _publish(item: Item, endpoints: Sequence[Endpoint]) -> None:
     messages.send_many(_fan_out(item, endpoints))
-    if "only" not in item:
-        ledger.enter([item])
-        facets.enter([item])
-        feed.enter([item])
+    _enter([item])
 
 
 def _republish_lost() -> None:
@@ -162,7 +165,7 @@ def _republish_lost() -> None:
 
 def _lost(items: Sequence[Item]) -> list[Item]:
     before = clock.now() - _KEPT_BY_STREAM
-    old = [item for item in items if _is_for_all(item) and ids.made_at(item["pk"]) < before]
+    old = [item for item in items if _is_readable(item) and ids.made_at(item["pk"]) < before]
     return feed.missing(old)
 
 

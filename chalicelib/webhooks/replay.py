@@ -9,6 +9,7 @@ from typing import Final
 
 from chalicelib.problems import Conflict, NotFound
 from chalicelib.storage import outbox
+from chalicelib.storage.commit import Commit
 from chalicelib.values import clock, ids
 from chalicelib.webhooks import deliveries, messages, store
 from chalicelib.webhooks.messages import Message, Posted
@@ -43,6 +44,9 @@ def again(id: str) -> Delivery:
     except NotFound:
         raise WebhookDeleted("The webhook of this delivery was deleted.") from None
     message = Message(id, replay=ids.ulid())
+    commit = Commit()
+    commit.audit(outbox.audited("delivery", id, action="delivery.replayed", name=endpoint.id))
+    commit.send()  # first, so that nothing is posted without a trace
     messages.send([Posted(message, failing_lane=endpoint.failing)])
     return delivery
 

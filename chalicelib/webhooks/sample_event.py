@@ -20,7 +20,8 @@ def send(endpoint_id: str, kind: EventKind | None) -> tuple[Delivery, bool]:
     endpoint = replay.receiving(endpoint_id)
     event = kind or endpoint.events[0]
     body = outbox.body(event, sample(event))
-    item = {**outbox.item([(event.value, body)]), "only": endpoint.id, "test": True}
+    traced = {"audit": [store.audited("tested", endpoint, endpoint)]}
+    item = {**outbox.item([(event.value, body)], traced), "only": endpoint.id, "test": True}
     table.put(item, table=settings.outbox_table())
     (announced,) = outbox.events_of(item)
     return deliveries.create(announced, endpoint.id, test=True), lets_through(endpoint.filter, body)

@@ -5,14 +5,17 @@ all.
 same item and change without it.
 """
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
+from urllib.parse import urlsplit
 
 from chalicelib import settings
 from chalicelib.problems import Conflict, Invalid, NotFound, PreconditionFailed
-from chalicelib.storage import table
+from chalicelib.storage import outbox, table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr, Condition
@@ -34,6 +37,7 @@ from chalicelib.webhooks.shown import etag
 _PK: Final = "webhooks"
 _HOUR: Final = 3_600
 _TRIES: Final = 8
+_TOLD: Final = ("email", "description", "filter", "enabled")  # to the audit log
 
 
 class TooManySecrets(Conflict):
@@ -115,6 +119,7 @@ def _create(new: NewWebhook, once: Once | None) -> tuple[Endpoint, str]:
     if once:
         once.record(commit, json.dumps(item), "")  # without the secret, which is not stored
     commit.put(item, when=table.absent)
+    commit.audit(audited("created", after=made))
     commit.send()
     return made, secret
 
@@ -137,7 +142,7 @@ def change(id: str, asked: WebhookChange, if_match: frozenset[str] | None) -> En
             # First, so that waiting deliveries continue even if this function crashes in between.
             waking.soon(id)
         try:
-            return _write(before, given)
+            return _write(before, given, "updated")
         except table.ConditionFailed:
             continue
     raise Conflict("The webhook keeps changing. Try again.")
@@ -160,7 +165,7 @@ def rotate(id: str, overlap_hours: int) -> tuple[Endpoint, str]:
         rotated = {"secretVersion": before.secret_version + 1, "previous": previous}
         secret = current_secret(id, before.secret_version + 1)
         try:
-            return _write(before, rotated), secret
+            return _write(before, rotated, "secret_rotated"), secret
         except table.ConditionFailed:
             continue
     raise Conflict("The webhook keeps changing. Try again.")
@@ -185,12 +190,11 @@ def remove(id: str, if_match: frozenset[str] | None) -> None:
     for _ in range(_TRIES):
         before = _unchanged_since(if_match, get(id))
         waking.soon(id)
-        try:
-            # If it is gone, the answer to this deletion was lost, or another was as fast.
-            table.delete(key(id), when=table.absent | Attr("version").eq(before.version))
+        commit = Commit()
+        commit.delete(key(id), when=Attr("version").eq(before.version))
+        commit.audit(audited("deleted", before))
+        if commit.sent() or find(id) is None:  # another was as fast
             return
-        except table.ConditionFailed:
-            continue
     raise Conflict("The webhook keeps changing. Try again.")
 
 
@@ -212,18 +216,38 @@ def note_if(id: str, changes: Mapping[str, object], when: Condition) -> bool:
     return True
 
 
-def _write(before: Endpoint, changes: Mapping[str, object]) -> Endpoint:
-    """Raises ConditionFailed if it was changed since, but not if the answer to this write was
-    lost: `change` says whose the last is."""
-    own = {"version": before.version + 1, "change": ids.ulid()}
-    changed = {**changes, **own, "updatedAt": clock.iso(clock.now())}
+def _write(before: Endpoint, changes: Mapping[str, Any], done: str) -> Endpoint:
+    """Raises ConditionFailed if it was changed since."""
+    own = {"version": before.version + 1, "updatedAt": clock.iso(clock.now())}
     unchanged = Attr("version").eq(before.version)
-    try:
-        return read_endpoint(table.update(key(before.id), assign=changed, when=unchanged))
-    except table.ConditionFailed as failed:
-        if failed.old is None or failed.old.get("change") != own["change"]:
-            raise
-        return read_endpoint(failed.old)
+    commit = Commit()
+    commit.update(key(before.id), assign={**changes, **own}, when=unchanged)
+    given = {name: changes[name] for name in ("url", "events", *_TOLD) if name in changes}
+    commit.audit(audited(done, before, replace(before, **given)))
+    commit.send()
+    return get(before.id)
+
+
+def audited(
+    done: str, before: Endpoint | None = None, after: Endpoint | None = None
+) -> dict[str, object]:
+    """What the audit log gets."""
+    endpoint = after or before
+    assert endpoint is not None
+    host, action = urlsplit(endpoint.url).hostname, f"webhook.{done}"
+    return outbox.audited(
+        "webhook", endpoint.id, before, after, show=_told, action=action, name=host
+    )
+
+
+def _told(endpoint: Endpoint) -> dict[str, object]:
+    """Of the URL the host, and a hash of the whole: the rest may be a secret of the receiver."""
+    url, digest = urlsplit(endpoint.url), hashlib.sha256(endpoint.url.encode()).hexdigest()
+    told = {name: getattr(endpoint, name) for name in _TOLD}
+    return told | {
+        "url": f"{url.scheme}://{url.hostname} ({digest[:8]})",
+        "events": list(endpoint.events),
+    }
 
 
 def _unchanged_since(if_match: frozenset[str] | None, endpoint: Endpoint) -> Endpoint:

@@ -108,10 +108,10 @@ def test_a_change_during_a_deletion_with_if_match_keeps_the_webhook(
 ) -> None:
     path = f"{PATH}/{add(merchant)['id']}"
     seen = {"If-Match": merchant.get(path).headers["ETag"]}
-    world.meanwhile("DeleteItem", lambda: merchant.put(path, {"description": "theirs"}))
+    world.meanwhile("TransactWriteItems", lambda: merchant.put(path, {"description": "theirs"}))
     assert merchant.delete(path, headers=seen).status == 412
     assert merchant.get(path).json["description"] == "theirs"
-    world.meanwhile("DeleteItem", lambda: merchant.put(path, {"description": "again"}))
+    world.meanwhile("TransactWriteItems", lambda: merchant.put(path, {"description": "again"}))
     assert merchant.delete(path).status == 200
     assert merchant.get(path).status == 404
 

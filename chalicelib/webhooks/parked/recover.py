@@ -6,13 +6,14 @@ recovery's id.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
 from chalicelib.problems import Conflict
 from chalicelib.storage import table
 from chalicelib.storage.attributes import Item
+from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
 from chalicelib.storage.table import sk
 from chalicelib.values import clock, ids
@@ -53,10 +54,12 @@ def begin(endpoint_id: str, since: datetime) -> Endpoint:
         waking.soon(endpoint_id)
         known = Attr("recovery.id")
         unchanged = known.eq(running["id"]) if running else known.not_exists()
-        try:
-            return store.note(endpoint_id, {"recovery": recovery}, unchanged)
-        except table.ConditionFailed:
-            continue  # another recovery began, or the webhook was deleted
+        commit = Commit()
+        begun, there = {"recovery": recovery}, table.present & unchanged
+        commit.update(store.key(endpoint_id), assign=begun, when=there)
+        commit.audit(store.audited("recovered", endpoint, endpoint))
+        if commit.sent():  # or another recovery began, or the webhook was deleted
+            return replace(endpoint, recovery=recovery)
     raise Conflict("Other recoveries of this webhook start at the same time. Try again.")
 
 

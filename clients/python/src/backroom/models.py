@@ -10,6 +10,9 @@ from typing import Any, Literal, TypeAlias
 from typing_extensions import NotRequired, Required, TypedDict
 
 Amount: TypeAlias = "Decimal | float | str"
+AuditVia: TypeAlias = Literal["API", "JOB"]
+"""How it was written: by a request, or by a job that one started."""
+
 Balance: TypeAlias = Literal["due", "owed"]
 """Who owes money: due: the customer; owed: the shop."""
 
@@ -348,6 +351,77 @@ class AttemptResponse(TypedDict):
     """The text, as it was sent."""
     truncated: bool
     """Whether it was longer, or was cut off."""
+
+
+class Audit(TypedDict):
+    """One write, or one that was refused."""
+
+    id: str
+    """Identifier, `aud_…`."""
+    at: str
+    """When it was committed."""
+    actor: AuditActor
+    """Who did it."""
+    action: str
+    """What was done, such as `order.updated` or `request.refused`."""
+    record: AuditRecord
+    """The record that was written."""
+    changes: list[AuditChange]
+    """At most 50 fields that differ; texts are cut to 200 characters."""
+    request: str | None
+    """Of a refused request, its operation: `DELETE /api/admin/orders/{id}`."""
+    requestId: str | None
+    """The `X-Request-Id` of its answer."""
+    via: AuditVia
+    """A request, or a job."""
+    jobId: str | None
+    """Id of the job."""
+
+
+class AuditActor(TypedDict):
+    """The API key that asked for it, also where a job did it; null: the shop's operator."""
+
+    keyId: str | None
+    """Id of the key."""
+    keyName: str | None
+    """Name of the key."""
+
+
+class AuditChange(TypedDict):
+    """One field that differs. Both are null if a person was erased."""
+
+    field: str
+    """Which, such as `variants[var_…].price`."""
+    before: str | int | float | bool | None
+    """Its value before; lists and objects as JSON."""
+    after: str | int | float | bool | None
+    """Its value after."""
+
+
+class AuditList(TypedDict):
+    """The answer of a list that can be read by cursor: `Walked[Product]`."""
+
+    data: list[Audit]
+    """The items."""
+    pagination: CursorPagination
+    """Which page this is."""
+    total: int
+    """How many there are in all."""
+    totalIsAtLeast: NotRequired[bool]
+    """There are more than `total`; they were not counted"""
+
+
+class AuditRecord(TypedDict):
+    """What was written."""
+
+    type: str
+    """Type of record, such as `order`."""
+    id: str | None
+    """Its id; null: a refused request that names none."""
+    number: str | None
+    """Number of an order."""
+    name: str | None
+    """Name of another record; null: none, or erased."""
 
 
 class BulkOrderEdit(TypedDict):

@@ -13,6 +13,8 @@ from backroom.models import (
     ApiKey,
     ApiKeyList,
     ApiKeyWithSecret,
+    Audit,
+    AuditList,
     Balance,
     BulkOrderEdit,
     BulkProductEdit,
@@ -112,6 +114,81 @@ from backroom.shared import AUTOMATIC
 
 class AsyncOperations:
     _transport: AsyncTransport
+
+    async def list_audit(
+        self,
+        *,
+        page: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        record_id: str | None = None,
+        customer_id: str | None = None,
+        key_id: str | None = None,
+        action: str | Sequence[str] | None = None,
+        type: str | Sequence[str] | None = None,
+        from_: str | date | datetime | None = None,
+        to: str | date | datetime | None = None,
+        timeout: float | None = None,
+    ) -> AuditList:
+        """List what was written.
+
+        Newest first. Every write by a request or a job is one entry for each record that it
+        wrote, half a minute after it at the latest; so is a request that was refused because of
+        its role. This needs the role ADMIN; with the `recordId` of an order, product, customer
+        or job, or with a `customerId`, STAFF. With filters, `total` counts to 1,000.
+
+        `GET /api/admin/audit`, from the role STAFF on.
+        """
+        answer: AuditList = await self._transport.call(
+            "GET",
+            "/api/admin/audit",
+            (),
+            query={
+                "page": page,
+                "limit": limit,
+                "cursor": cursor,
+                "recordId": record_id,
+                "customerId": customer_id,
+                "keyId": key_id,
+                "action": action,
+                "type": type,
+                "from": from_,
+                "to": to,
+            },
+            timeout=timeout,
+        )
+        return answer
+
+    def iter_audit(
+        self,
+        *,
+        limit: int = 100,
+        record_id: str | None = None,
+        customer_id: str | None = None,
+        key_id: str | None = None,
+        action: str | Sequence[str] | None = None,
+        type: str | Sequence[str] | None = None,
+        from_: str | date | datetime | None = None,
+        to: str | date | datetime | None = None,
+        timeout: float | None = None,
+    ) -> AsyncIterator[Audit]:
+        """All of `list_audit`, page by page. `limit`: items per request."""
+        asked: dict[str, Any] = {
+            "limit": limit,
+            "recordId": record_id,
+            "customerId": customer_id,
+            "keyId": key_id,
+            "action": action,
+            "type": type,
+            "from": from_,
+            "to": to,
+        }
+        return walk(
+            lambda at: self._transport.call(
+                "GET", "/api/admin/audit", (), query={**asked, **at}, timeout=timeout
+            ),
+            by_cursor=True,
+        )
 
     async def list_customers(
         self,

@@ -1,0 +1,138 @@
+"""The audit log: from what commits traced to entries, each once (`storage/traced.py`).
+
+| item | pk | sk |
+|---|---|---|
+| entry | `aud_…` | `audit` |
+| a customer whose values no entry may have | `cus_…` | `unnamed` |
+
+A person who is erased, and a customer who is deleted and can be erased no more, leaves no values in
+entries. Those that are there are cleared. Those that the fan-out has not written yet are written
+without them: in the transaction of an entry with values of a customer is the condition that the
+customer is not `unnamed`.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from chalicelib import listing
+from chalicelib.audit.model import KIND, AuditEntry, AuditVia
+from chalicelib.storage import outbox, table, traced
+from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.commit import Commit
+from chalicelib.storage.traced import Draft, Found
+from chalicelib.values.changes import is_personal
+from chalicelib.values.forgetting import Person
+
+_PAGE: Final = 100
+# What the deletion of a customer is called, after which its entries are cleared.
+_DELETED: Final = "customer.deleted"
+
+
+def _key(id: str) -> Key:
+    return id, "audit"
+
+
+def _unnamed_key(customer_id: str) -> Key:
+    return customer_id, "unnamed"
+
+
+# --- Writing --------------------------------------------------------------------------------------
+
+
+def enter(items: Iterable[Item]) -> None:
+    """Writes the entries of these outbox items that are not there yet. Raises Busy."""
+    drafts = traced.drafts(items, _drafts)
+    deleted = [draft["record"]["id"] for draft in drafts if draft["action"] == _DELETED]
+    unname(deleted)
+    traced.enter(drafts, _key, _commit, also=_persons)
+    for customer_id in deleted:
+        _clear(customer_id)
+
+
+def _drafts(item: Item) -> Iterable[Draft]:
+    trace = outbox.trace_of(item)
+    entries = trace.get("audit", [])
+    made = {"requestId": trace.get("actor", {}).get("requestId"), "request": None, "customers": []}
+    return traced.numbered(item, "aud", ({**made, **entry} for entry in entries))
+
+
+def _persons(draft: Draft) -> list[Key]:
+    """Of the customers whose values it has."""
+    kind = draft["record"]["type"]
+    has_any = kind == "customer" or any(is_personal(kind, one) for one in draft["changes"])
+    return list(map(_unnamed_key, draft["customers"])) if has_any else []
+
+
+def _commit(drafts: Sequence[Draft], found: Found) -> Commit:
+    (draft,) = drafts
+    commit = Commit()
+    persons = _persons(draft)
+    if any(person in found for person in persons):
+        draft = outbox.without(draft)
+    else:
+        for person in persons:
+            commit.check(person, table.absent)
+    entry = AuditEntry(
+        {
+            **{name: draft[name] for name in ("id", "at", "actor", "action", "request")},
+            **{name: draft[name] for name in ("requestId", "jobId", "customers")},
+            "record": {"number": None, "name": None, **draft["record"]},
+            "changes": _text(draft["changes"]),
+            "via": (AuditVia.JOB if draft["jobId"] else AuditVia.API).value,
+        }
+    )
+    commit.put({"pk": entry.id, "sk": "audit", **entry.fields}, when=table.absent)
+    listing.change(commit, KIND, entry.id, None, entry.index)
+    return commit
+
+
+def _text(changes: Sequence[Any]) -> str:
+    return json.dumps(changes, ensure_ascii=False, separators=(",", ":"))
+
+
+# --- Reading --------------------------------------------------------------------------------------
+
+
+def page(query: listing.Query) -> listing.Page[AuditEntry]:
+    """Newest first."""
+    return listing.page(KIND, query, _load)
+
+
+def _load(ids: Iterable[str]) -> list[AuditEntry]:
+    wanted = list(ids)
+    found = table.batch_get(map(_key, wanted))
+    return [AuditEntry(found[_key(id)]) for id in wanted if _key(id) in found]
+
+
+# --- Forgetting -----------------------------------------------------------------------------------
+
+
+def unname(customer_ids: Iterable[str]) -> None:
+    """No entry gets values of these customers from now on."""
+    keys = map(_unnamed_key, customer_ids)
+    table.batch_write({"pk": pk, "sk": sk} for pk, sk in dict.fromkeys(keys))
+
+
+def _clear(customer_id: str) -> None:
+    """Removes the values of a deleted customer from the entries."""
+    query = listing.Query({"customerId": frozenset({customer_id})}, limit=_PAGE, cursor="*")
+    while query.cursor:
+        found = page(query)
+        for entry in found.records:
+            if changes := _cleared(entry):
+                table.update(_key(entry.id), assign=changes, when=table.present)
+        query = replace(query, cursor=found.next or "")
+
+
+def forgotten(item: Item, person: Person) -> dict[str, object]:
+    """The attributes of an entry that change when a person is erased."""
+    is_theirs = item["sk"] == "audit" and not person.ids.isdisjoint(item["customers"])
+    return _cleared(AuditEntry(item)) if is_theirs else {}
+
+
+def _cleared(entry: AuditEntry) -> dict[str, object]:
+    left = outbox.without({"record": entry.fields["record"], "changes": entry.changes})
+    new = {"record": left["record"], "changes": _text(left["changes"])}
+    return new if any(entry.fields[name] != value for name, value in new.items()) else {}

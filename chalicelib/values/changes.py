@@ -1,0 +1,92 @@
+"""What differs between two versions of a record, as the API shows it, for the audit log.
+
+A change is `{field, before, after}`. Of parts that have an id, the field names it:
+`variants[var_1].price`. What is neither text, number nor truth value is told as JSON.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any, Final
+
+MOST: Final = 50
+LONGEST: Final = 200  # characters of a text
+
+Change = dict[str, Any]
+Shown = Mapping[str, Any]
+
+_EMPTY: Final[tuple[object, ...]] = (None, "", [], {})
+# They follow from others, or from the time.
+_DERIVED: Final = frozenset({"id", "number", "createdAt", "updatedAt", "history", "edits"})
+# Parts of an order that an erasure clears, or in which a person may be named.
+_PERSONAL: Final = frozenset(
+    {
+        *("customer", "shippingAddress", "billingAddress", "note", "tags", "metadata"),
+        *("externalId", "reference", "reason", "voidReason", "title"),
+    }
+)
+
+
+def between(kind: str, before: Shown | None, after: Shown | None) -> list[Change]:
+    """At most 50. Of a record that was created or deleted (None): its own fields, but not those of
+    its parts, nor a person's. `kind`: of the record, such as `order`."""
+    if before is not None and after is not None:
+        return list(islice(_differing("", before, after), MOST))
+    own = (
+        _change(name, *((None, value) if before is None else (value, None)))
+        for name, value in (after or before or {}).items()
+        if value and name not in _DERIVED and not isinstance(value, list | dict)
+    )
+    return list(islice((one for one in own if not is_personal(kind, one)), MOST))
+
+
+def _differing(path: str, before: Any, after: Any) -> Iterator[Change]:
+    if before == after or (before in _EMPTY and after in _EMPTY):
+        return
+    was, now = _parts(before), _parts(after)
+    if was is None or now is None:
+        yield _change(path, before, after)
+        return
+    for name in [*was, *(name for name in now if name not in was)]:
+        if path or name not in _DERIVED:
+            inner = f"[{name}]" if isinstance(before or after, list) else f".{name}"
+            yield from _differing(f"{path}{inner}".lstrip("."), was.get(name), now.get(name))
+    if was.keys() == now.keys() and [*was] != [*now] and path:
+        yield _change(path, [*was], [*now])  # only their order
+
+
+def _parts(value: Any) -> Mapping[str, Any] | None:
+    """Of an object its members; of a list of objects with an id, these by id; None: it is a
+    value."""
+    if value in _EMPTY or isinstance(value, dict):
+        return value or {}
+    if isinstance(value, list) and all(isinstance(one, dict) and "id" in one for one in value):
+        return {str(one["id"]): {**one, "id": None} for one in value}
+    return None
+
+
+def _change(field: str, before: Any, after: Any) -> Change:
+    return {"field": field[:LONGEST], "before": _told(before), "after": _told(after)}
+
+
+def _told(value: Any) -> Any:
+    if isinstance(value, list | dict):
+        value = json.dumps(value, ensure_ascii=False)
+    is_long = isinstance(value, str) and len(value) > LONGEST
+    return f"{value[: LONGEST - 1]}…" if is_long else value
+
+
+# --- Persons --------------------------------------------------------------------------------------
+
+
+def is_personal(kind: str, change: Change) -> bool:
+    """Whether an erasure clears its values."""
+    of_order = kind == "order" and not _PERSONAL.isdisjoint(re.split(r"[.\[\]]", change["field"]))
+    return kind == "customer" or of_order
+
+
+def cleared(kind: str, changes: list[Change]) -> list[Change]:
+    """Without values of a person."""
+    gone = {"before": None, "after": None}
+    return [change | gone if is_personal(kind, change) else change for change in changes]
