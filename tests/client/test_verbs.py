@@ -64,6 +64,17 @@ def test_stock_is_received_and_counted(run: Run, mug: Any) -> None:
     assert "reason" in run("stock", "count", "MUG-1", "5", "--reason", "?", code=commands.REFUSED)
 
 
+def test_who_wrote_what_is_listed(run: Run, mug: Any, aws: Double) -> None:
+    run("stock", "receive", "MUG-1", "3")
+    fanned_out(aws)
+    moved, created = run("audit", mug["id"])
+    assert (moved["action"], created["action"]) == ("product.stock_moved", "product.created")
+    assert [one["after"] for one in moved["changes"]] == [7]
+    assert run("audit", "--type", "product", "--action", "product.created") == [created]
+    by_key = ("--key", created["actor"]["keyId"], "--from", "2026-01-01", "--to", "2100-01-01")
+    assert run("audit", mug["id"], *by_key) == [moved, created]
+
+
 def test_a_count_takes_lines_and_is_cancelled(run: Run, mug: Any) -> None:
     count = run("stock", "counts", "start", "Shelf A", "--where", "search=mug")
     assert (count["name"], count["variants"]) == ("Shelf A", 1)

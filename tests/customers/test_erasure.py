@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from chalicelib import aws, listing, settings
+from chalicelib.audit import store as audit
 from chalicelib.counts import check
 from chalicelib.erasures import store
 from chalicelib.orders import store as orders_store
@@ -15,9 +16,11 @@ from chalicelib.storage.attributes import pack
 from chalicelib.values import ids
 from chalicelib.webhooks import deliveries
 from chalicelib.webhooks.attempts import Attempt
+from tests.audit.build import changed, entries
 from tests.customers.build import CUSTOMERS, address, customer
 from tests.jobs.conftest import jobs
 from tests.orders.build import ORDERS, before_the_commit, line, new_order, placed, variant
+from tests.stock.build import traced
 from tests.support.dynamodb_double import Crash, Fault
 from tests.support.import_desk import Desk
 from tests.support.job_desk import JobDesk
@@ -91,6 +94,11 @@ def delivered(jobs: JobDesk, endpoint: str, answers: list[str]) -> None:
             table.update((pk, sk), assign={"first": attempt.fields()})
 
 
+def audited(items: list[Any]) -> None:
+    """These items of the outbox become entries of the audit log."""
+    audit.enter(map(attributes.unpack, items))
+
+
 def traces(jobs: JobDesk) -> tuple[Any, list[Any]]:
     """A customer with every kind of data that can be stored; and the orders."""
     shop = jobs.shop
@@ -134,6 +142,7 @@ def traces(jobs: JobDesk) -> tuple[Any, list[Any]]:
     assert jobs.done("/api/admin/orders/bulk-edit", tagged)["updated"] == 1
     delivered(jobs, ids.new("wh"), ["ok", "got BODY", "Thanks, Zénobia!"])
     imported(jobs)
+    audited(traced(jobs.dynamodb)[::2])  # the others are late
     return made, orders
 
 
@@ -184,6 +193,7 @@ def test_an_erasure_leaves_no_trace_in_tables_objects_and_logs(
     other = placed(shop, customer={"email": "annual@example.com", "firstName": "Zen"})
     made, orders = traces(jobs)
     before, kept = len(mentions(jobs)), kept_orders(shop, orders)
+    late = traced(jobs.dynamodb)
     assert before > 50
     jobs.dynamodb.scan_bytes = 4_000  # many pages
     job = jobs.done(f"{path(made)}/erase")
@@ -194,7 +204,17 @@ def test_an_erasure_leaves_no_trace_in_tables_objects_and_logs(
     assert (touched["orders"], touched["customers"]) == (4, 1)
     assert touched["exports"] == 4 and touched["replies"] == 2 and touched["jobs"] == 5
     assert touched["imports"] == 4 and touched["undos"] == 1
-    assert touched["events"] > 10 and touched["attempts"] > 10
+    assert touched["events"] > 10 and touched["attempts"] > 10 and touched["audit"] > 3
+    # Entries that the stream brings now, as they were before, have no values either.
+    audited([*late, *traced(jobs.dynamodb)])
+    expect_forgotten(jobs, made, orders)
+    found = entries(shop, customerId=made["id"])
+    assert found[-1]["action"] == "customer.erased" and len(found) > 15
+    assert {"order.created", "order.updated", "order.erased", "customer.updated"} <= {
+        one["action"] for one in found
+    }
+    (cancelled,) = [one for one in found if changed(one).get("status", "")[-1:] == ("CANCELLED",)]
+    assert changed(cancelled)["status"] == ("PENDING", "CANCELLED")
     output = capsys.readouterr().out.lower()
     assert output and [word for word in WORDS if word in output] == []
     # Data of other customers is unchanged.

@@ -17,6 +17,7 @@ import { differing } from "../parts/stale.js";
 import { Record } from "../parts/record.js";
 import { table } from "../parts/table.js";
 import { held } from "../parts/typed.js";
+import { trail } from "../parts/trail.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
 import "../parts/work.js";
@@ -128,7 +129,11 @@ function page(visit, record, found) {
     h.div(
       { class: "columns" },
       h.div(orders(), !customer.erasedAt && details()),
-      h.div(overview(), !customer.erasedAt && addresses()),
+      h.div(
+        overview(),
+        !customer.erasedAt && addresses(),
+        trail(visit, { customerId: customer.id }),
+      ),
     ),
   );
 

@@ -20,6 +20,7 @@ import { moneyOf } from "../parts/payments.js";
 import { Record } from "../parts/record.js";
 import { table } from "../parts/table.js";
 import { timeline } from "../parts/timeline.js";
+import { trail } from "../parts/trail.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
 import "../parts/work.js";
@@ -126,7 +127,11 @@ function page(visit, record) {
     h.div(
       { class: "columns first" },
       h.div(customer(), place("shippingAddress"), order.billingAddress && place("billingAddress"), details(), more()),
-      h.div(items(), card("Timeline", timeline(storyOf(order, voiding)), may("ADMIN") && h.div({ class: "deliveries" }))),
+      h.div(
+        items(),
+        card("Timeline", timeline(storyOf(order, voiding)), may("ADMIN") && h.div({ class: "deliveries" })),
+        trail(visit, { recordId: order.id }, "Every change"),
+      ),
     ),
   );
 

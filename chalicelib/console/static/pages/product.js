@@ -13,6 +13,7 @@ import { changes, created, productForm } from "../parts/product-form.js";
 import { Record } from "../parts/record.js";
 import { differing } from "../parts/stale.js";
 import { held } from "../parts/typed.js";
+import { trail } from "../parts/trail.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
 
@@ -98,6 +99,7 @@ function page(visit, record) {
         ]),
       ),
     product && movements(visit, product.id),
+    product && trail(visit, { recordId: product.id }),
   );
   return fields;
 

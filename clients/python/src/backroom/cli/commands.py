@@ -16,7 +16,7 @@ from typing import Annotated, Any, NoReturn, cast
 import typer
 
 from backroom import settings
-from backroom.cli import base, customers, deliveries, keys, mapping, shown, signing_in, stock
+from backroom.cli import audit, base, customers, deliveries, keys, mapping, shown, signing_in, stock
 from backroom.cli import listen as listening
 from backroom.cli.base import (
     DONE,
@@ -89,6 +89,7 @@ app.add_typer(products, name="products")
 app.add_typer(customers.app, name="customers")
 app.add_typer(stock.app, name="stock")
 app.add_typer(keys.app, name="keys")
+app.command()(audit.audit)
 app.add_typer(webhooks, name="webhooks")
 app.add_typer(deliveries.app, name="deliveries")
 app.command()(deliveries.replay)
