@@ -140,7 +140,7 @@ def test_a_late_daily_retry_does_not_delay_the_next(world: World, merchant: Shop
 
     def answer(posted: Posted) -> PostResult:
         world.now += timedelta(seconds=10)
-        world.refusals["send_message_batch"] = 60 if len(world.posted) > 5 else 0
+        world.refusals["send_message_batch"] = 90 if len(world.posted) > 5 else 0
         return failed()
 
     world.answer = answer
