@@ -189,7 +189,7 @@ def advance(job: Job, step: Step) -> Job | None:
     return get(job.id) if _advance(job, step, {}, when=None) else None
 
 
-def _advance(job: Job, step: Step, ends: Mapping[str, object], when: Any) -> bool:
+def _advance(job: Job, step: Step, ends: Mapping[str, object], when: Condition | None) -> bool:
     same_step = Attr("step").eq(job.step)
     counts = {str(name): n for name, n in step.counts.items()}
     commit = Commit()

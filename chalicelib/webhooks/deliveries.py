@@ -27,7 +27,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import Enum, auto
-from typing import Any, Final
+from typing import Final
 
 from chalicelib import settings
 from chalicelib.problems import NotFound
@@ -133,7 +133,7 @@ def create(event: Event, endpoint_id: str, *, test: bool) -> Delivery:
         "sk": sk,
         "event": event.event,
         "status": DeliveryStatus.PENDING,
-        "generation": 0,
+        "schedule": 0,
         "step": 0,
         "attempts": 0,
         "nextAttemptAt": now,
@@ -217,7 +217,7 @@ def judge(message: Message, delivery: Delivery | None, now: datetime) -> Verdict
     if not message.replay:
         # A future step was queued by a sender that crashed before it stored that; the lines above
         # found its claim. Without a claim, nothing is due.
-        is_next = (delivery.generation, delivery.step) == (message.generation, message.step)
+        is_next = (delivery.schedule, delivery.step) == (message.schedule, message.step)
         return Verdict.CLAIM if is_next else Verdict.DROP
     is_needless = message.only_failed and delivery.status is not DeliveryStatus.FAILED
     return Verdict.DROP if is_needless else Verdict.CLAIM
@@ -226,8 +226,8 @@ def judge(message: Message, delivery: Delivery | None, now: datetime) -> Verdict
 def _is_over(message: Message, delivery: Delivery) -> bool:
     if message.replay:
         return message.replay <= delivery.replayed and not delivery.claim
-    if message.generation != delivery.generation:
-        return message.generation < delivery.generation
+    if message.schedule != delivery.schedule:
+        return message.schedule < delivery.schedule
     return delivery.step is None or message.step < delivery.step
 
 
@@ -235,12 +235,12 @@ def _begin(message: Message, seen: Delivery | None) -> Delivery:
     now = clock.now()
     if seen and message.replay:
         return claim_replay(seen, message.replay, now)
-    return claim_step(message.delivery, message.generation, message.step, now)
+    return claim_step(message.delivery, message.schedule, message.step, now)
 
 
-def claim_step(id: str, generation: int, step: int, now: datetime) -> Delivery:
+def claim_step(id: str, schedule: int, step: int, now: datetime) -> Delivery:
     """Begins the next attempt of the schedule. Raises Taken."""
-    its_turn = Attr("generation").eq(generation) & Attr("step").eq(step)
+    its_turn = Attr("schedule").eq(schedule) & Attr("step").eq(step)
     return _claim(id, _lease(now, replay=False), {}, its_turn)
 
 
@@ -254,7 +254,7 @@ def claim_replay(delivery: Delivery, replay: str, now: datetime) -> Delivery:
         return _claim(delivery.id, _lease(now, replay=True), {"replayed": replay}, unchanged)
     begun = {
         "replayed": replay,
-        "generation": delivery.generation + 1,
+        "schedule": delivery.schedule + 1,
         "step": 0,
         "status": DeliveryStatus.PENDING,
         "nextAttemptAt": clock.iso(now),
@@ -285,7 +285,9 @@ def _lease(now: datetime, *, replay: bool) -> dict[str, object]:
     return {"claim": {"until": clock.iso(now + LEASE), "replay": replay, "by": ids.ulid()}}
 
 
-def _claim(id: str, lease: Mapping[str, object], more: Mapping[str, object], when: Any) -> Delivery:
+def _claim(
+    id: str, lease: Mapping[str, object], more: Mapping[str, object], when: Condition
+) -> Delivery:
     """Raises Taken, but not if the answer to this claim was lost: `by` says whose it is."""
     try:
         item = table.update(
@@ -372,7 +374,7 @@ def settle(delivery: Delivery, attempt: Attempt, streak: int) -> bool:
     following = _following(delivery, attempt, streak)
     if following.means is Means.GIVE_UP:
         return given_up(delivery, attempt)
-    message = Message(delivery.id, delivery.generation, following.step, due=following.at)
+    message = Message(delivery.id, delivery.schedule, following.step, due=following.at)
     if following.means is Means.PARK:
         parking.park(message, following.at)
     else:
@@ -468,7 +470,7 @@ def cancelled(delivery: Delivery) -> bool:
     )
 
 
-def _ours(delivery: Delivery) -> Any:
+def _ours(delivery: Delivery) -> Condition:
     return Attr("attempts").eq(delivery.attempts) & Attr("claim").exists()
 
 
@@ -485,7 +487,7 @@ def _update(
     id: str,
     changes: Mapping[str, object],
     removed: Sequence[str],
-    when: Any,
+    when: Condition,
     kept_seconds: int = KEPT_SECONDS,
 ) -> bool:
     expiry = clock.unix() + kept_seconds

@@ -29,14 +29,14 @@ _A_THREAD: Final = 100  # messages that one thread sends
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """An attempt to make: the `step` of a `generation`, or a replay.
+    """An attempt to make: the `step` of a `schedule`, or a replay.
 
     `replay`: a ULID, of a request or of a recovery. `only_failed`: a recovery skips deliveries
     replayed meanwhile. `due`: it is hidden until then.
     """
 
     delivery: str
-    generation: int = 0
+    schedule: int = 0
     step: int = 0
     due: datetime | None = None
     replay: str = ""
@@ -47,7 +47,7 @@ class Message:
         if self.replay:
             fields |= {"replay": self.replay, "onlyFailed": self.only_failed}
         else:
-            fields |= {"generation": self.generation, "step": self.step}
+            fields |= {"schedule": self.schedule, "step": self.step}
         if self.due:
             fields["due"] = clock.iso(self.due)
         return json.dumps(fields, separators=(",", ":"))
@@ -58,7 +58,7 @@ def parse(text: str) -> Message:
     fields = json.loads(text)
     return Message(
         delivery=fields["delivery"],
-        generation=int(fields.get("generation", 0)),
+        schedule=int(fields.get("schedule", 0)),
         step=int(fields.get("step", 0)),
         due=clock.parse(fields["due"]) if "due" in fields else None,
         replay=fields.get("replay", ""),

@@ -320,12 +320,12 @@ class Delivery:
     id: Annotated[str, about("Identifier.")]
     event: Annotated[EventKind, about("Kind of the event.")]
     status: Annotated[DeliveryStatus, about("Its state.")]
-    generation: int
+    schedule: int
     """Counts the schedules: a replay after the end of one begins another."""
     step: int | None
     """The next attempt of the schedule; None if it has ended."""
     attempts: int
-    """How many attempts were begun, in all generations; also the number of the last."""
+    """How many attempts were begun, in all schedules; also the number of the last."""
     next_attempt_at: str | None
     daily_since: datetime | None
     """The time from which the daily retries of this schedule are counted (`retry.py`)."""
@@ -355,7 +355,7 @@ def read_delivery(item: Item) -> Delivery:
         id=item["sk"],
         event=EventKind(item["event"]),
         status=DeliveryStatus(item["status"]),
-        generation=item["generation"],
+        schedule=item["schedule"],
         step=item.get("step"),
         attempts=item["attempts"],
         next_attempt_at=item.get("nextAttemptAt"),

@@ -1,7 +1,7 @@
 """Messages that are due later than a queue can hold them, or when their endpoint is enabled again.
 
 `due#<wh_…>` / `<time>#<dlv_…>#<attempt>`: the message, which `parked/redrive.py` puts back on
-the queue. The attempt is a replay, or `<generation>.<step>`: a late duplicate must not replace the
+the queue. The attempt is a replay, or `<schedule>.<step>`: a late duplicate must not replace the
 next one.
 """
 
@@ -64,7 +64,7 @@ def forget(entries: Sequence[Key]) -> None:
 
 
 def _put(message: Message, due: datetime) -> None:
-    attempt = message.replay or f"{message.generation}.{message.step}"
+    attempt = message.replay or f"{message.schedule}.{message.step}"
     table.put(
         {
             "pk": _partition(endpoint_of(message.delivery)),

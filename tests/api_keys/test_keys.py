@@ -316,12 +316,3 @@ def test_a_bad_header_is_explained_without_showing_the_key(
     assert says in answer.json["message"]
     assert answer.headers["WWW-Authenticate"] == "Bearer"
     assert "abcdefgh" not in answer.text and "sk_live" not in answer.text
-
-
-def test_counters_of_past_minutes_are_removed(shop: Shop, time_stands: Clock) -> None:
-    key = shop.mint()
-    for _ in range(40):
-        time_stands.seconds += 60
-        assert shop.get("/api/admin/me", key=key).status == 200
-    fields = max(len(item) for item in shop.stored() if item["sk"] == "key")
-    assert fields < 30

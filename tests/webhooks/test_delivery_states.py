@@ -32,7 +32,7 @@ class Life(RuleBasedStateMachine):
         self.turns: list[tuple[Any, ...]] = []
         self.asked = 0  # replays and recoveries
         self.delivered: set[int] = set()
-        self.ended_at = {-1: 0}  # generation → attempts of schedules up to its end
+        self.ended_at = {-1: 0}  # schedule → attempts up to its end
         self.deleted = self.paused = False
         self.seen: dict[int, Any] = {}
         self.promises: list[int] = []  # attempts when a 202 promised another
@@ -53,12 +53,12 @@ class Life(RuleBasedStateMachine):
         if claim["replay"]:
             turn: tuple[Any, ...] = ("replay", item["replayed"])
         else:
-            turn = (item["generation"], item["step"])
+            turn = (item["schedule"], item["step"])
         note(f"posted {turn}: {'ok' if self.answers else 'failed'}")
         assert turn not in self.turns, "a turn is posted once"
         self.turns.append(turn)
-        assert item["generation"] not in self.delivered, "nothing is posted after a success"
-        assert item["generation"] <= self.asked, "unless somebody asked for it"
+        assert item["schedule"] not in self.delivered, "nothing is posted after a success"
+        assert item["schedule"] <= self.asked, "unless somebody asked for it"
         assert posted.body == self.world.posted[0].body
         assert posted.delivery == self.world.posted[0].delivery
         return OK if self.answers else failed()
@@ -95,12 +95,12 @@ class Life(RuleBasedStateMachine):
             url, one = data.draw(st.sampled_from(messages))
             self.world.put(url, one.body, self.world.now)
 
-    @rule(step=st.integers(0, 12), generation=st.integers(0, 1))
-    def an_old_message_is_received_again(self, step: int, generation: int) -> None:
+    @rule(step=st.integers(0, 12), schedule=st.integers(0, 1))
+    def an_old_message_is_received_again(self, step: int, schedule: int) -> None:
         item = self.delivery()
-        now = (item.get("generation", 0), item.get("step", 99)) if item else (-1, 0)
-        if (generation, step) < now:
-            body = f'{{"delivery":"{item["sk"]}","generation":{generation},"step":{step}}}'
+        now = (item.get("schedule", 0), item.get("step", 99)) if item else (-1, 0)
+        if (schedule, step) < now:
+            body = f'{{"delivery":"{item["sk"]}","schedule":{schedule},"step":{step}}}'
             self.world.put(next(iter(self.world.queues)), body, self.world.now)
 
     @rule()
@@ -213,15 +213,15 @@ class Life(RuleBasedStateMachine):
         assert ("failedAt" in item) == (item["status"] == "FAILED")
         entries = [one for one in self.world.stored() if one["pk"].startswith("failed#")]
         assert len(entries) == (item["status"] == "FAILED")
-        generation, tried = item["generation"], self.tried(item)
+        schedule, tried = item["schedule"], self.tried(item)
         if item["status"] == "DELIVERED":
-            self.delivered.add(generation)
+            self.delivered.add(schedule)
         expired = any(one.get("error") == "event_expired" for one in self.records(item))
         whole = item["status"] == "FAILED" and not expired
-        if whole and generation - 1 in self.ended_at:
-            assert tried - self.ended_at[generation - 1] == 13, "a whole schedule, replays apart"
+        if whole and schedule - 1 in self.ended_at:
+            assert tried - self.ended_at[schedule - 1] == 13, "a whole schedule, replays apart"
         if item["status"] in ENDED:
-            self.ended_at[generation] = tried
+            self.ended_at[schedule] = tried
 
     def ends_without_further_failures(self) -> None:
         """Without further failures, the delivery ends."""

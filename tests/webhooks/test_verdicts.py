@@ -23,7 +23,7 @@ def delivery(**fields: Any) -> Delivery:
         "sk": "dlv_1",
         "event": "order.paid",
         "status": "PENDING",
-        "generation": 1,
+        "schedule": 1,
         "step": 2,
         "attempts": 3,
         "createdAt": "2026-01-05T00:00:00.000Z",
@@ -33,8 +33,8 @@ def delivery(**fields: Any) -> Delivery:
     return replace(read_delivery({**made, **fields, "claim": None}), claim=claim)
 
 
-def step(generation: int, step: int) -> Message:
-    return Message("dlv_1", generation, step)
+def step(schedule: int, step: int) -> Message:
+    return Message("dlv_1", schedule, step)
 
 
 def again(id: str, only_failed: bool = False) -> Message:
@@ -51,7 +51,7 @@ def again(id: str, only_failed: bool = False) -> Message:
         (step(2, 0), {}, DROP),
         (step(1, 2), {"step": None}, DROP),
         (step(2, 0), {"step": None}, DROP),
-        # The sender that has the claim may have queued the next step, or the next generation.
+        # The sender that has the claim may have queued the next step, or the next schedule.
         (step(1, 2), {"claim": BUSY}, WAIT),
         (step(1, 3), {"claim": BUSY}, WAIT),
         (step(2, 0), {"claim": BUSY}, WAIT),
