@@ -12,7 +12,7 @@ import {
   mappingForm,
 } from "../parts/import-columns.js";
 import { previewTable } from "../parts/import-preview.js";
-import { changeInWords, recordsInWords } from "../parts/job-words.js";
+import { changeInWords, countsInWords, recordsInWords } from "../parts/job-words.js";
 import { canUndo, hasEnded, jobName, outcome, takeBack, watch } from "../parts/jobs.js";
 import { announce, toast } from "../parts/notice.js";
 import { card, facts } from "../parts/page.js";
@@ -53,7 +53,7 @@ export async function show(visit) {
   }
 
   function fill() {
-    replace(state, badge(...outcome(job)), job.dryRun && h.span({ class: "soft" }, " dry run"));
+    replace(state, badge(...outcome(job)), job.dryRun && h.span({ class: "soft" }, " preview"));
     const ended = hasEnded(job);
     const mayAct = may("STAFF");
     const isImport = job.type === "product_import";
@@ -129,7 +129,7 @@ export async function show(visit) {
   }
 
   function counted() {
-    if (job.type === "export") return null;
+    if (!job.mode) return h.p({ class: "strong" }, countsInWords(job));
     const tile = (name, count, tone) =>
       h.div(
         { class: "tile" },
@@ -142,7 +142,7 @@ export async function show(visit) {
       tile(job.dryRun ? "Would be updated" : "Updated", job.updated),
       tile("Unchanged", job.unchanged),
       tile("Failed", job.failed, "failed"),
-      "withErrors" in job && tile("With failed rows", job.withErrors, "failed"),
+      tile("With failed rows", job.withErrors, "failed"),
     );
   }
 

@@ -40,6 +40,7 @@ export async function show(visit) {
             h.a({ class: "row", href: link(`/jobs/${job.id}`) }, h.bdi(jobName(job))),
             job.dryRun && h.span({ class: "soft small" }, " preview"),
             h.div({ class: "soft small cut" }, h.bdi(aboutInWords(job))),
+            h.div({ class: "soft small narrow" }, ago(job.createdAt)),
           ];
         },
       },
@@ -51,7 +52,7 @@ export async function show(visit) {
         ],
       },
       { title: "By", cell: ({ createdBy }) => h.bdi(createdBy ?? ""), class: "wide" },
-      { title: "Started", cell: ({ createdAt }) => ago(createdAt) },
+      { title: "Started", cell: ({ createdAt }) => ago(createdAt), class: "wide" },
       {
         title: "",
         cell: (job) =>

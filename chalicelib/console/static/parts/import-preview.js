@@ -13,29 +13,26 @@ export const previewTable = (preview) =>
   card(
     "Preview",
     h.p({ class: "soft" }, "The first products that would change."),
-    h.div(
-      { class: "results" },
-      table({
-        name: "Preview",
-        columns: [
-          {
-            title: "Product",
-            cell: ({ name, slug, image, outcome }) =>
+    table({
+      name: "Preview",
+      columns: [
+        {
+          title: "Product",
+          cell: ({ name, slug, image, outcome }) =>
+            h.div(
+              { class: "named" },
+              picture(image),
               h.div(
-                { class: "named" },
-                picture(image),
-                h.div(
-                  h.b(h.bdi(name || slug)),
-                  h.div({ class: "soft small" }, TITLES[outcome] ?? words(outcome)),
-                ),
+                h.b(h.bdi(name || slug)),
+                h.div({ class: "soft small" }, TITLES[outcome] ?? words(outcome)),
               ),
-          },
-          {
-            title: "Changes",
-            cell: ({ before, after }) => (before ? changesOf(before, after) : newInWords(after)),
-          },
-        ],
-        rows: preview,
-      }),
-    ),
+            ),
+        },
+        {
+          title: "Changes",
+          cell: ({ before, after }) => (before ? changesOf(before, after) : newInWords(after)),
+        },
+      ],
+      rows: preview,
+    }),
   );
