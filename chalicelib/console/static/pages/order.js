@@ -130,7 +130,7 @@ function page(visit, record) {
       h.div(
         items(),
         card("Timeline", timeline(storyOf(order, voiding)), may("ADMIN") && h.div({ class: "deliveries" })),
-        trail(visit, { recordId: order.id }, "Every change"),
+        isStaff && h.details({ class: "card", ontoggle: audited }, h.summary("Every change")),
       ),
     ),
   );
@@ -175,6 +175,12 @@ function page(visit, record) {
     const name = `Void ${words(payment.method)} ${cash(payment.amount)}`;
     const onclick = visit.once(() => its.undoPayment(payment));
     return [" ", h.button({ type: "button", class: "small quiet", "aria-label": name, onclick }, "Void")];
+  }
+
+  // Field by field, once it is unfolded.
+  function audited({ target }) {
+    if (target.open && target.childElementCount === 1)
+      target.append(trail(visit, { recordId: order.id }, null));
   }
 
   function printed(only) {
