@@ -129,23 +129,6 @@ def test_text_marks_of_spreadsheets_are_removed(desk: Desk) -> None:
     }
 
 
-def test_two_products_whose_sku_was_not_found_do_not_become_one(desk: Desk) -> None:
-    job = desk.imported("name,sku,price\nMug,#N/A,5\nHat,#N/A,6\nCap,C-1,7\n")
-    assert [(e["row"], e["field"], e["code"]) for e in job["errors"]] == [
-        (2, "sku", "spreadsheet_error"),
-        (3, "sku", "spreadsheet_error"),
-    ]
-    assert list(desk.products()) == ["cap"]
-
-
-def test_a_cell_of_30_megabytes_fails_only_its_row(desk: Desk) -> None:
-    giant = 'b,B,1,,"' + "<p>x</p>\n" * 3_400_000 + '"\n'
-    job_id = desk.put((HEADER + "a,A,1,,\n" + giant + "c,C,1,,\n").encode())
-    job = desk.finished(job_id)
-    assert (job["created"], job["failed"]) == (2, 1)
-    assert [(e["row"], e["code"]) for e in job["errors"]] == [(3, "record_too_large")]
-
-
 def test_a_product_with_too_many_rows_fails_alone(desk: Desk) -> None:
     rows = "".join(f"b,B,1,S{n},\n" for n in range(2_001))
     job = desk.finished(desk.put((HEADER + "a,A,1,,\n" + rows + "c,C,1,,\n").encode()))
@@ -175,21 +158,6 @@ def test_rows_with_multi_line_html_and_only_images_are_one_product(desk: Desk) -
     assert [image["url"][-5:] for image in product["images"]] == ["1.jpg", "2.jpg"]
     assert [v["title"] for v in product["variants"]] == ["S", "M"]
     assert desk.imported(rows)["unchanged"] == 1
-
-
-def test_all_errors_of_a_large_file_are_in_the_report_and_the_first_hundred_in_the_job(
-    desk: Desk,
-) -> None:
-    rows = "".join(f"p{n},P{n},{'free' if n % 2 else 1},,\n" for n in range(500))
-    job = desk.imported(HEADER + rows)
-    assert (job["failed"], job["created"], len(job["errors"])) == (250, 250, 100)
-    assert [error["row"] for error in job["errors"]] == list(range(3, 203, 2))
-    lines = desk.report(job["id"]).splitlines()
-    assert len(lines) == 251
-    assert (
-        lines[0] == "slug,name,price,sku,description,error row,error field,error code,error message"
-    )
-    assert lines[250].startswith("p499,P499,free,,,501,price,not_an_amount,")
 
 
 def test_unknown_columns_are_listed_once(desk: Desk) -> None:

@@ -237,21 +237,3 @@ def test_an_inventory_creates_no_product_and_no_variant(
         (3, "not_found"),
     ]
     assert desk.products() == before
-
-
-def test_location_selects_the_imported_stock(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CURRENCY", "EUR")
-    assert desk.imported(text("square"), location="Market")["failed"] == 0
-    shirt = desk.products()["linen-shirt"]
-    assert [variant["stock"] for variant in shirt["variants"]] == [7, 0]
-
-
-def test_a_file_is_read_in_the_given_encoding(desk: Desk) -> None:
-    file = "slug,name,price\nmug,Červené tričko,9\n".encode("cp1250")
-    asked = desk.imported(file, onUnknownColumns="fail")
-    assert (asked["status"], asked["error"]["code"]) == ("FAILED", "unknown_encoding")
-    job = desk.imported(file, encoding="windows-1250")
-    assert (job["created"], job["encoding"]) == (1, "cp1250")
-    assert desk.products()["mug"]["name"] == "Červené tričko"
-    refused = desk.post(file, encoding="rot13")
-    assert (refused.status, refused.json["errors"][0]["field"]) == (422, "encoding")

@@ -96,24 +96,6 @@ def test_a_wrong_total_is_looked_at_three_times(dynamodb: Double) -> None:
     assert looks == 3
 
 
-def test_concurrent_writes_are_no_disagreement(dynamodb: Double) -> None:
-    some()
-    looks = 0
-
-    def client(operation: str, request: Wire) -> Fault | None:
-        nonlocal looks
-        if operation == "Query":
-            looks += 1
-            dynamodb.faults = lambda operation, request: None
-            create(thing(status="ACTIVE"))
-            dynamodb.faults = client
-        return None
-
-    dynamodb.faults = client
-    assert listing.recount(KIND).wrong == []
-    assert looks > 10
-
-
 def test_constant_writes_are_no_disagreement(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
