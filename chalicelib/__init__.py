@@ -8,8 +8,8 @@ Slices:
 - files and many records at once: `imports`, `exports`, `bulk_edits`, `undo`; `reports` of a period
 - events: `webhooks`, `events` (the change feed)
 - `stock`: the ledger of every change of a quantity; `stocktaking`: counts of what is there
-- access and overview: `api_keys`, `search`, `facets` (the values used so far), `console`; `counts`,
-  the nightly check of totals
+- access and overview: `api_keys`, `audit` (who wrote what), `search`, `facets` (the values used so
+  far), `console`; `counts`, the nightly check of totals
 - `reindexing`, after an upgrade
 
 Mechanisms:
