@@ -26,7 +26,8 @@ _TYPES: Final = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-_COMMENTS: Final = re.compile(r"^ *//.*\n", re.MULTILINE)
+# Comments and indentation: a fifth of the scripts. No text of them has several lines.
+_UNSENT: Final = re.compile(r"^ *(?://.*\n)?", re.MULTILINE)
 _YEAR: Final = "public, max-age=31536000, immutable"
 
 routes = Blueprint(__name__)
@@ -133,9 +134,9 @@ def _policy() -> str:
 @cache
 def _files() -> dict[str, str]:
     """Every file by its path below `static/`, and `facts.js`. Read once per process. Comments that
-    are lines of their own are for who reads the sources, and are not sent."""
+    are lines of their own and indentation are for who reads the sources, and are not sent."""
     found = {
-        path.relative_to(_STATIC).as_posix(): _COMMENTS.sub("", path.read_text(encoding="utf-8"))
+        path.relative_to(_STATIC).as_posix(): _UNSENT.sub("", path.read_text(encoding="utf-8"))
         for path in sorted(_STATIC.rglob("*"))
         if path.suffix in _TYPES
     }

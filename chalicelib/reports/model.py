@@ -71,7 +71,7 @@ class NewReport(NullIsAbsent):
     def _in_order(cls, to: date, info: ValidationInfo) -> date:
         first = info.data.get("from_", to)
         if not 0 <= (to - first).days < MOST_DAYS:
-            raise ValueError(f"must be from's day, or one of the {MOST_DAYS - 1} days after it")
+            raise ValueError(f"must be the first day, or at most {MOST_DAYS - 1} days after it")
         return to
 
     @field_validator("by")

@@ -77,7 +77,7 @@ def of_order(sums: Sums, kind: str, by: str, order: Order) -> None:
     labels: dict[str, str] = {}
     if by == ReportBy.PRODUCT:
         lines = order.fields["lineItems"]
-        labels = {line["productId"] or "": line["title"] for line in lines}
+        labels = {line["productId"]: line["title"] for line in lines if line["productId"]}
         parts: Mapping[str, Values] = _by_product(order, whole)
     elif by == ReportBy.DAY:
         parts = {_day(order.fields["orderDate"]): whole}

@@ -14,6 +14,7 @@ const PAGES = [
   ["/orders", "orders"],
   ["/orders/new", "new-order", "STAFF"],
   ["/orders/:id", "order"],
+  ["/reports", "reports"],
   ["/customers", "customers"],
   ["/customers/:id", "customer"],
   ["/settings/developer/webhooks", "webhooks", "ADMIN"],

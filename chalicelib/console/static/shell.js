@@ -14,6 +14,7 @@ const MENU = [
       ["/orders", "Orders", "box"],
       ["/products", "Products", "tag"],
       ["/customers", "Customers", "people"],
+      ["/reports", "Reports", "chart"],
       ["/import", "Import", "upload"],
       ["/jobs", "Jobs", "clock"],
     ],

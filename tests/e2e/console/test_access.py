@@ -35,6 +35,8 @@ def addresses(owner: Api) -> list[str]:
     developer = "/settings/developer"
     return [
         "/",
+        "/reports",
+        "/reports?by=product",
         "/products",
         "/products/low-stock",
         f"/products/{product['id']}",

@@ -19,7 +19,7 @@ def test_what_is_due_is_on_home_and_leads_to_its_orders(desk: Desk) -> None:
     cancelled = placed(desk, "Called off", **rest)
     desk.api.call("PATCH", f"orders/{cancelled['id']}", {"status": "CANCELLED"})
     desk.open("/")
-    tile = desk.page.locator(".tile", has_text="Due")
+    tile = desk.page.locator(".tile").filter(has=desk.page.get_by_text("Due", exact=True))
     receivables = desk.api.get("summary")["receivables"]
     expect(tile).to_contain_text(f"of {receivables['orders']} order")
     tile.get_by_role("link").click()

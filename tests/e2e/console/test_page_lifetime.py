@@ -30,6 +30,7 @@ def pages(owner: Api, order: dict) -> list[str]:
     developer = "/settings/developer"
     return [
         "/",
+        "/reports",
         "/products",
         "/products?type=lef",
         "/products/low-stock",

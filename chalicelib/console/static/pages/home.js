@@ -3,14 +3,19 @@
 import { h } from "../dom.js";
 import { TIMEZONE } from "../facts.js";
 import { dateTime, money, number, plural, words } from "../format.js";
-import { bars } from "../parts/bars.js";
+import { bars, shares } from "../parts/bars.js";
 import { few, lowStock } from "../parts/low-stock.js";
 import { card, empty } from "../parts/page.js";
+import { daysAgo } from "../parts/zone.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
 
 const FIRST_FAILING = 3;
 const FIRST_LOW = 8;
+const OVERDUE = 14; // days since the order, after which what is due is called overdue
+const MOST = 100; // of a page
+const TROUBLE = { status: "RETRYING,FAILED", since: 168 }; // as the page of deliveries has it: a week
+const weekday = new Intl.DateTimeFormat(undefined, { weekday: "long", timeZone: "UTC" });
 
 export async function show(visit) {
   await draw(visit);
@@ -18,23 +23,36 @@ export async function show(visit) {
 }
 
 async function draw(visit) {
-  const [{ data: shop }, failing] = await Promise.all([
+  const overdueSince = daysAgo(OVERDUE + 1);
+  const [{ data: shop }, failing, trouble, overdue] = await Promise.all([
     visit.get("admin/summary"),
     failingWebhooks(visit),
+    failedDeliveries(visit),
+    visit.get("admin/orders", {
+      balance: "due",
+      to: overdueSince,
+      fields: "balanceDue",
+      limit: MOST,
+    }),
   ]);
   const isNew = shop.last30Days.orders === 0 && shop.openOrders.total === 0;
   const isEmpty =
     isNew && (await visit.get("admin/products", { limit: 1 })).data.pagination.total === 0;
   const steps = isEmpty && may("STAFF") ? await import("../parts/first-steps.js") : null;
   const cash = (amount) => money(amount, shop.currency);
-  const tile = (name, big, about) =>
+  const tile = (name, big, ...about) =>
     h.div(
       { class: "tile" },
       h.p(name),
       h.p({ class: "big" }, big),
-      h.p({ class: "soft small" }, about),
+      about.filter(Boolean).map((line) => h.p({ class: "soft small" }, line)),
     );
   const { byStatus, total } = shop.openOrders;
+  const before = shop.days.at(-8); // the same day of last week
+  const late = overdue.data.pagination.total;
+  const lateSum = overdue.data.data.reduce((sum, { balanceDue }) => sum + Number(balanceDue), 0);
+  const low = byProduct(shop.lowStock);
+  const methods = shop.moneyToday;
   visit.draw(
     {
       title: "Home",
@@ -67,18 +85,29 @@ async function draw(visit) {
         { class: "tiles" },
         tile(
           `Paid today (${TIMEZONE})`,
-          cash(shop.today.revenue),
-          `of ${plural(shop.today.orders, "order")}, paid or not`,
+          h.a({ href: link("/orders", { period: 0 }) }, cash(shop.today.revenue)),
+          paidOf(shop.today),
+          before &&
+            `${weekday.format(new Date(before.date))} last week: ${cash(before.revenue)}, ${paidOf(before)}`,
         ),
         tile(
           "Paid in the last 30 days",
-          cash(shop.last30Days.revenue),
-          `of ${plural(shop.last30Days.orders, "order")}, paid or not`,
+          h.a({ href: link("/orders", { period: 29 }) }, cash(shop.last30Days.revenue)),
+          paidOf(shop.last30Days),
         ),
         tile(
           "Due",
           h.a({ href: link("/orders", { balance: "due" }) }, cash(shop.receivables.amount)),
           `of ${plural(shop.receivables.orders, "order")}`,
+        ),
+        tile(
+          "Overdue",
+          h.a(
+            { href: link("/orders", { balance: "due", to: overdueSince }) },
+            late > MOST ? plural(late, "order") : cash(lateSum),
+          ),
+          late <= MOST && `of ${plural(late, "order")}`,
+          `due for more than ${OVERDUE} days`,
         ),
         tile(
           "Open orders",
@@ -90,18 +119,27 @@ async function draw(visit) {
           h.a({ href: link("/products/low-stock") }, few(shop.lowStock.length)),
           "active variants below their threshold",
         ),
+        trouble &&
+          tile(
+            "Deliveries in trouble",
+            h.a({ href: link("/settings/developer/deliveries", TROUBLE) }, trouble),
+            "of webhooks, failed or retried in 7 days",
+          ),
       ),
       card(
-        "Daily revenue",
+        "Paid, by the date of the order",
         bars(
           shop.days.map((day) => ({
             date: day.date,
             value: Number(day.revenue),
             text: cash(day.revenue),
-            about: plural(day.orders, "order"),
+            about: paidOf(day),
+            href: link("/orders", { from: day.date, to: day.date }),
           })),
-          "Daily revenue, last 30 days",
+          "Paid, last 30 days",
+          "Paid",
         ),
+        h.p(h.a({ href: link("/reports", { type: "sales" }) }, "Reports")),
       ),
       h.div(
         { class: "halves" },
@@ -109,19 +147,32 @@ async function draw(visit) {
           "Open orders",
           total === 0
             ? empty("No open orders", "New orders are listed here until they are delivered.")
-            : h.ul(
-                { class: "shares" },
-                Object.entries(byStatus).map(([status, count]) =>
-                  h.li(
-                    h.a({ href: link("/orders", { status }) }, words(status)),
-                    h.span(
-                      { class: "timing", "aria-hidden": "true" },
-                      h.span({ style: { width: `${(100 * count) / total}%` } }),
-                    ),
-                    h.b(number(count)),
-                  ),
-                ),
+            : shares(
+                Object.entries(byStatus).map(([status, count]) => ({
+                  name: words(status),
+                  href: link("/orders", { status }),
+                  share: count / total,
+                  text: number(count),
+                })),
               ),
+        ),
+        card(
+          "Money of today, by method",
+          methods?.length === 0
+            ? empty("No money yet", "Payments and refunds that are recorded today are added up here.")
+            : shares(
+                (methods ?? []).map(({ method, amount }) => ({
+                  name: words(method),
+                  share: amount / methods[0].amount,
+                  text: cash(amount),
+                })),
+              ),
+          h.p(
+            h.a(
+              { href: link("/reports", { type: "money", by: "paymentMethod" }) },
+              "Money of the last 30 days, by method",
+            ),
+          ),
         ),
         card(
           "Low stock",
@@ -131,14 +182,35 @@ async function draw(visit) {
                 "Variants are listed here when their stock falls below the product's threshold.",
               )
             : [
-                lowStock(visit, shop.lowStock.slice(0, FIRST_LOW)),
-                shop.lowStock.length > FIRST_LOW &&
+                lowStock(visit, low.slice(0, FIRST_LOW)),
+                shop.lowStock.length > Math.min(low.length, FIRST_LOW) &&
                   h.p(h.a({ href: link("/products/low-stock") }, "View all low stock")),
               ],
         ),
       ),
     ),
   );
+}
+
+const paidOf = ({ paid, orders }) => `${number(paid)} paid of ${plural(orders, "order")}`;
+
+// The first variant of each product, with how many more of it there are.
+function byProduct(variants) {
+  const found = new Map();
+  for (const one of variants) {
+    const known = found.get(one.productId);
+    if (known) known.more += 1;
+    else found.set(one.productId, { ...one, more: 0 });
+  }
+  return [...found.values()];
+}
+
+// How many, as text; null without the right, or without any.
+async function failedDeliveries(visit) {
+  if (!may("ADMIN")) return null;
+  const since = new Date(Date.now() - TROUBLE.since * 3_600_000).toISOString();
+  const { data } = await visit.get("admin/deliveries", { ...TROUBLE, since, limit: MOST });
+  return data.data.length > 0 ? `${number(data.data.length)}${data.nextCursor ? "+" : ""}` : null;
 }
 
 async function failingWebhooks(visit) {

@@ -1,72 +1,111 @@
-// A small chart of days. A table has the same values, for screen readers.
+// A chart of days. The pointer or the arrow keys choose one; a table has the same values.
 
-import { h } from "../dom.js";
+import { h, replace } from "../dom.js";
 import { TIMEZONE } from "../facts.js";
+import { table } from "./table.js";
 
 const HEIGHT = 120;
 const STEP = 20;
 const day = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", timeZone: "UTC" });
+const KEYS = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, Home: -1e9, End: 1e9 };
 
-// `days`: [{ date: "2026-11-20", value, text, about }], oldest first.
-export function bars(days, name) {
+export const dayName = (date) => day.format(new Date(`${date}T00:00:00Z`));
+
+// `days`: [{ date: "2026-11-20", value, text, about, href }], oldest first. `column`: the title of the
+// values in the table; without it, the page has a table of its own.
+export function bars(days, name, column) {
   const most = Math.max(...days.map(({ value }) => value), 0) || 1;
-  const width = days.length * STEP;
-  const shown = (date) => day.format(new Date(`${date}T00:00:00Z`));
   const top = days.find(({ value }) => value === most);
-  const peak = top ? `; highest on ${shown(top.date)}: ${top.text}` : "";
-  const bar = ({ value }, at) => {
-    const height = value ? Math.max(2, (value / most) * HEIGHT) : 1;
-    return h.rect({
-      class: value ? "bar" : "bar none",
-      x: at * STEP + 3,
-      y: HEIGHT - height,
-      width: STEP - 6,
-      height,
-      rx: 2,
-    });
-  };
-  const said = h.p({ class: "soft small", "aria-hidden": "true" });
-  const chart = h.svg(
+  const last = days.length - 1;
+  let chosen = null;
+  const drawn = days.map(({ value }, at) => {
+    const height = value > 0 ? Math.max(2, (value / most) * HEIGHT) : 1;
+    const place = { x: at * STEP + 3, y: HEIGHT - height, width: STEP - 6, height, rx: 2 };
+    return h.rect({ class: value > 0 ? "bar" : "bar none", ...place });
+  });
+  const said = h.p({ class: "soft small" });
+  const plot = h.div(
     {
-      class: "bars",
-      viewBox: `0 0 ${width} ${HEIGHT}`,
-      preserveAspectRatio: "none",
-      role: "img",
-      "aria-label": name,
+      class: "plot",
+      role: "slider",
+      tabindex: "0",
+      "aria-label": `${name}: choose a day`,
+      "aria-valuemin": "1",
+      "aria-valuemax": days.length,
+      onpointermove: (event) => say(under(event)),
+      onpointerleave: () => say(chosen),
+      onclick: (event) => say((chosen = under(event))),
+      onkeydown: (event) => {
+        if (!(event.key in KEYS)) return;
+        event.preventDefault();
+        chosen = Math.max(0, Math.min(last, (chosen ?? last + 1) + KEYS[event.key]));
+        say(chosen);
+      },
     },
-    days.map(bar),
+    h.svg(
+      {
+        class: "bars",
+        viewBox: `0 0 ${days.length * STEP} ${HEIGHT}`,
+        preserveAspectRatio: "none",
+        "aria-hidden": "true",
+      },
+      h.line({ class: "half", x1: 0, x2: days.length * STEP, y1: HEIGHT / 2, y2: HEIGHT / 2 }),
+      drawn,
+    ),
   );
-  const say = (at) =>
-    (said.textContent = days[at]
-      ? `${shown(days[at].date)}: ${days[at].text}, ${days[at].about}`
-      : `${shown(days[0].date)} to ${shown(days.at(-1).date)}, days in ${TIMEZONE}${peak}`);
-  chart.onpointermove = ({ clientX }) => {
-    const box = chart.getBoundingClientRect();
-    say(Math.min(days.length - 1, Math.floor(((clientX - box.left) / box.width) * days.length)));
+  const under = ({ clientX }) => {
+    const box = plot.getBoundingClientRect();
+    return Math.max(0, Math.min(last, Math.floor(((clientX - box.left) / box.width) * days.length)));
   };
-  chart.onpointerleave = () => say(-1);
-  say(-1);
+  const say = (at) => {
+    drawn.forEach((bar, place) => bar.classList.toggle("on", place === at));
+    const { date, text, about, href } = days[at] ?? {};
+    const peak = top ? `; highest on ${dayName(top.date)}: ${top.text}` : "";
+    const range = `${dayName(days[0].date)} to ${dayName(days[last].date)}, days in ${TIMEZONE}${peak}`;
+    const more = about && [", ", leading(href, about)];
+    replace(said, date ? [`${dayName(date)}: ${text}`, more] : range);
+    plot.setAttribute("aria-valuenow", (at ?? last) + 1);
+    plot.setAttribute("aria-valuetext", said.textContent);
+  };
+  say(null);
   return h.figure(
-    chart,
+    top && h.p({ class: "most soft small", "aria-hidden": "true" }, top.text),
+    plot,
+    h.p(
+      { class: "days soft small", "aria-hidden": "true" },
+      [0, last >> 1, last].map((at) => h.span(dayName(days[at].date))),
+    ),
     said,
-    h.details(
-      h.summary({ class: "small soft" }, "Show as table"),
-      h.table(
-        h.thead(
-          h.tr(
-            h.th({ scope: "col" }, "Day"),
-            h.th({ scope: "col", class: "number" }, "Revenue"),
-            h.th({ scope: "col" }, "Orders"),
-          ),
+    column &&
+      h.details(
+        h.summary({ class: "small soft" }, "Show as table"),
+        table({
+          name,
+          columns: [
+            { title: "Day", cell: ({ date }) => dayName(date) },
+            { title: column, cell: ({ text }) => text, class: "number" },
+            { title: "Orders", cell: ({ href, about }) => leading(href, about) },
+          ],
+          rows: days.toReversed(),
+        }),
+      ),
+  );
+}
+
+const leading = (href, about) => (href ? h.a({ href }, about) : about);
+
+// Names with a bar and a number each. `rows`: [{ name, href, share (of the largest), text }].
+export const shares = (rows) =>
+  h.ul(
+    { class: "shares" },
+    rows.map(({ name, href, share, text }) =>
+      h.li(
+        href ? h.a({ href }, name) : h.span(name),
+        h.span(
+          { class: "timing", "aria-hidden": "true" },
+          h.span({ style: { width: `${100 * Math.max(0, share)}%` } }),
         ),
-        h.tbody(
-          days
-            .toReversed()
-            .map(({ date, text, about }) =>
-              h.tr(h.td(shown(date)), h.td({ class: "number" }, text), h.td(about)),
-            ),
-        ),
+        h.b(text),
       ),
     ),
   );
-}

@@ -4,7 +4,7 @@
 import { isLeft } from "../api.js";
 import { h, newId, newKey, replace } from "../dom.js";
 import { MOST_LOW } from "../facts.js";
-import { number, words } from "../format.js";
+import { number, plural, words } from "../format.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
 import { announce, toast } from "./notice.js";
@@ -21,13 +21,15 @@ export function lowStock(visit, rows) {
     columns: [
       {
         title: "Product",
-        cell: ({ productId, productName, variantId, variantTitle, sku }) =>
+        cell: ({ productId, productName, variantId, variantTitle, sku, more }) =>
           h.div(
             h.a(
               { class: "strong", href: link(`/products/${productId}`, { variant: variantId }) },
               h.bdi(productName),
             ),
             h.div({ class: "soft small" }, [variantTitle, sku].filter(Boolean).join(" · ")),
+            more > 0 &&
+              h.a({ class: "small", href: link(`/products/${productId}`) }, `${plural(more, "variant")} more`),
           ),
       },
       {

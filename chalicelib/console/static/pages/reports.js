@@ -1,0 +1,157 @@
+// Sales, money and tax of a period: a job adds them up.
+
+import { isLeft } from "../api.js";
+import { h, newKey, replace } from "../dom.js";
+import { CURRENCY, TIMEZONE } from "../facts.js";
+import { money, number, plural, words } from "../format.js";
+import { bars, dayName } from "../parts/bars.js";
+import { field } from "../parts/form.js";
+import { watch } from "../parts/jobs.js";
+import { announce, problem } from "../parts/notice.js";
+import { card, empty, skeleton } from "../parts/page.js";
+import { table } from "../parts/table.js";
+import "../parts/work.js";
+import { daysAgo } from "../parts/zone.js";
+import { link } from "../router.js";
+
+// Which rows each report may have.
+const TYPES = {
+  sales: ["day", "product", "source", "salesRep", "paymentMethod"],
+  money: ["day", "paymentMethod"],
+  tax: ["day"],
+};
+const CLOCKS = {
+  sales: "By the date of the order; refunds are taken off the sales of their orders.",
+  money: "By the day on which a payment, a refund or a void was recorded.",
+  tax: "Charged by the date of the order, refunded by the day of the refund.",
+};
+const NAMES = { salesRep: "Sales rep", paymentMethod: "Payment method" };
+const NONE = { product: "Custom items", salesRep: "No sales rep", paymentMethod: "No method" };
+const COUNTS = ["orders", "pieces"];
+
+export async function show(visit) {
+  const { type = "sales", by = "day", from = daysAgo(29), to = daysAgo(0) } = visit.query;
+  const asked = { type: type in TYPES ? type : "sales", by, from, to };
+  const result = h.div({ class: "stack" });
+  const choice = (name, label, options) =>
+    field({ name, label, options, value: asked[name], onchange: changed });
+  const day = (name, label) =>
+    field({ name, label: `${label} (${TIMEZONE})`, type: "date", value: asked[name], onchange: changed });
+  const filters = h.form({ class: "filters", role: "search", onsubmit: (event) => event.preventDefault() });
+  const fill = () => {
+    const possible = TYPES[asked.type];
+    if (!possible.includes(asked.by)) asked.by = "day";
+    replace(
+      filters,
+      choice("type", "Report", Object.keys(TYPES).map((each) => [each, words(each)])),
+      choice("by", "By", possible.map((each) => [each, NAMES[each] ?? words(each)])),
+      day("from", "From"),
+      day("to", "To"),
+    );
+  };
+  fill();
+  visit.draw({ title: "Reports" }, h.div({ class: "stack even" }, filters, result));
+  await load();
+
+  function changed({ target }) {
+    asked[target.name] = target.value;
+    if (target.name === "type") {
+      fill();
+      filters.querySelector("select").focus();
+    }
+    visit.rewrite(asked);
+    visit.after(300, "asked", load); // a date is typed in parts
+  }
+
+  async function load() {
+    const mine = visit.latest("report");
+    filters.querySelectorAll(".error").forEach((each) => replace(each));
+    result.setAttribute("aria-busy", "true");
+    replace(result, skeleton());
+    try {
+      const body = { ...asked };
+      const { data } = await visit.send("POST", "admin/reports", { body, idempotencyKey: newKey() });
+      const get = (path) => visit.get(path, {}, mine);
+      const job = await watch({ get, sleep: (pause) => visit.sleep(pause, mine) }, data.jobId);
+      if (job.status !== "COMPLETED") throw new Error(job.error?.message ?? "It was cancelled.");
+      replace(result, h.p({ class: "soft" }, CLOCKS[job.about.type]), drawn(job));
+      announce(plural(job.report.rows.length, "row"));
+    } catch (refusal) {
+      if (isLeft(refusal)) return;
+      const wrong = refusal.errors?.find((each) => filters.elements[each.field]);
+      if (wrong) replace(filters.elements[wrong.field].closest(".field").querySelector(".error"), wrong.message);
+      replace(result, wrong ? null : problem(refusal, load));
+    }
+    result.removeAttribute("aria-busy");
+  }
+}
+
+// The rows of a job's report; `about` is what was asked.
+function drawn({ report, about, downloadUrl }) {
+  const { columns, rows, totals, truncated } = report;
+  if (rows.length === 0) return empty("Nothing in this period", "Choose other days.");
+  const most = Math.max(...rows.map(({ net }) => Number(net)), 0) || 1;
+  const shown = (row, name) => (COUNTS.includes(name) ? number(row[name]) : money(row[name], CURRENCY));
+  const bar = ({ net }) =>
+    h.span(
+      { class: "timing", "aria-hidden": "true" },
+      h.span({ style: { width: `${(100 * Math.max(0, net)) / most}%` } }),
+    );
+  return [
+    about.by === "day" && card("Net", bars(days(rows, about), `Net ${about.type}`)),
+    table({
+      name: "Report",
+      columns: [
+        {
+          title: NAMES[about.by] ?? words(about.by),
+          cell: (row) => (row.isTotal ? h.b("Total") : labelled(row, about)),
+        },
+        ...columns.map((name) => ({
+          title: words(name),
+          cell: (row) => (row.isTotal ? h.b(shown(row, name)) : shown(row, name)),
+          class: name === "net" || name === "orders" ? "number" : "number wide",
+        })),
+        { title: "Share", class: "wide", cell: (row) => !row.isTotal && bar(row) },
+      ],
+      rows: [...rows, { ...totals, isTotal: true }],
+    }),
+    truncated && h.p({ class: "notice" }, "Not all rows are shown. The file has more of them."),
+    h.p(h.a({ class: "button", href: downloadUrl, download: "" }, "Download as CSV")),
+  ];
+}
+
+// Every day of the period: those without a row, too.
+function days(rows, about) {
+  const known = Object.fromEntries(rows.map((row) => [row.key, row]));
+  const found = [];
+  const last = new Date(about.to);
+  for (let at = new Date(about.from); at <= last; at.setUTCDate(at.getUTCDate() + 1)) {
+    const date = at.toISOString().slice(0, 10);
+    const { net = "0", orders } = known[date] ?? {};
+    found.push({
+      date,
+      value: Number(net),
+      text: money(net, CURRENCY),
+      about: orders !== undefined && plural(orders, "order"),
+      href: leads(date, about),
+    });
+  }
+  return found;
+}
+
+function labelled({ key, label }, about) {
+  if (key === null) return NONE[about.by];
+  const isName = ["source", "paymentMethod"].includes(about.by);
+  const text = about.by === "day" ? dayName(key) : isName ? words(key) : label;
+  const href = leads(key, about);
+  return href ? h.a({ href }, h.bdi(text)) : h.bdi(text);
+}
+
+// Where a row's orders are.
+function leads(key, { type, by, from, to }) {
+  if (type !== "sales") return null;
+  if (by === "day") return link("/orders", { from: key, to: key });
+  if (by === "product") return link(`/products/${key}`);
+  const filter = { source: "source", salesRep: "salesRepId" }[by];
+  return filter ? link("/orders", { [filter]: key, from, to }) : null;
+}

@@ -1,0 +1,167 @@
+"""Home and Reports: how the shop is doing and what is to be done; each number leads to its list."""
+
+import csv
+import io
+import re
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+from urllib.request import urlopen
+
+from playwright.sync_api import Locator, expect
+
+from tests.e2e.console.desk import PHONE, Desk
+
+
+def sold(desk: Desk, name: str, price: str = "5", **more: Any) -> Any:
+    product = desk.api.post("products", {"name": name, "price": price})
+    line = {"variantId": product["variants"][0]["id"], "quantity": 1}
+    return desk.api.post("orders", {"lineItems": [line], **more})
+
+
+def ago(days: int) -> str:
+    return f"{datetime.now(UTC) - timedelta(days=days):%Y-%m-%d}"
+
+
+def tile(desk: Desk, name: str) -> Locator:
+    return desk.page.locator(".tile").filter(has=desk.page.get_by_text(name, exact=True))
+
+
+def shown(amount: str) -> str:
+    """As the page writes an amount."""
+    return f"${Decimal(amount):,.2f}"
+
+
+def test_money_and_counts_are_of_the_same_orders(desk: Desk) -> None:
+    sold(desk, "Paid today", paymentStatus="PAID")
+    sold(desk, "Not paid today")
+    sold(desk, "Paid last week", "7", orderDate=ago(7), paymentStatus="PAID")
+    desk.open("/")
+    summary = desk.api.get("summary")
+    today, before = summary["today"], summary["days"][-8]
+    assert 0 < today["paid"] < today["orders"]
+    now = tile(desk, "Paid today (UTC)")
+    expect(now.get_by_role("link")).to_have_text(shown(today["revenue"]))
+    expect(now).to_contain_text(f"{today['paid']} paid of {today['orders']} orders")
+    day = f"{datetime.now(UTC):%A} last week: {shown(before['revenue'])}"
+    expect(now).to_contain_text(f"{day}, {before['paid']} paid of")
+    now.get_by_role("link").click()
+    desk.heading("Orders")
+    expect(desk.label("Date")).to_have_value("0")
+
+
+def test_a_day_is_chosen_by_pointer_and_by_keys_and_leads_to_its_orders(desk: Desk) -> None:
+    sold(desk, "Five days ago", "31", orderDate=ago(5), paymentStatus="PAID")
+    desk.open("/")
+    chart = desk.page.get_by_role("slider", name="Paid, last 30 days")
+    day = desk.api.get("summary")["days"][-6]
+    named = f"{datetime.fromisoformat(day['date']):%b} {int(day['date'][8:])}"
+    chart.focus()
+    for key in ("End", *["ArrowLeft"] * 5):
+        desk.page.keyboard.press(key)
+    said = re.compile(f"^{named}: {re.escape(shown(day['revenue']))}, {day['paid']} paid of")
+    expect(chart).to_have_attribute("aria-valuetext", said)
+    expect(chart).to_have_attribute("aria-valuenow", "25")
+    size = chart.bounding_box()
+    assert size is not None
+    chart.hover(position={"x": 1, "y": size["height"] / 2})
+    expect(chart).to_have_attribute("aria-valuenow", "1")
+    desk.page.mouse.move(0, 0)
+    expect(chart).to_have_attribute("aria-valuetext", said)
+    table = desk.page.get_by_role("table").filter(has_text="Day")
+    desk.page.get_by_text("Show as table").click()
+    expect(table.get_by_role("row").nth(6)).to_contain_text(shown(day["revenue"]))
+    chart.focus()
+    desk.page.keyboard.press("Tab")
+    desk.page.keyboard.press("Enter")
+    desk.heading("Orders")
+    assert f"from={day['date']}&to={day['date']}" in desk.page.url
+
+
+def test_what_is_overdue_is_due_for_more_than_14_days(desk: Desk) -> None:
+    late = sold(desk, "Overdue", orderDate=ago(15))
+    recent = sold(desk, "Only due", orderDate=ago(14))
+    desk.open("/")
+    overdue = tile(desk, "Overdue")
+    expect(overdue).to_contain_text("due for more than 14 days")
+    overdue.get_by_role("link").click()
+    desk.heading("Orders")
+    expect(desk.label("Balance")).to_have_value("due")
+    rows = desk.page.locator("tbody tr")
+    expect(rows.filter(has_text=f"#{late['number']}")).to_have_count(1)
+    expect(rows.filter(has_text=f"#{recent['number']}")).to_have_count(0)
+
+
+def test_the_money_of_today_is_shown_by_method(desk: Desk) -> None:
+    sold(desk, "By voucher", payments=[{"method": "VOUCHER", "amount": "4.50"}])
+    desk.open("/")
+    card = desk.page.locator(".card", has_text="Money of today, by method")
+    known = {one["method"]: one["amount"] for one in desk.api.get("summary")["moneyToday"]}
+    expect(card.locator("li", has_text="Voucher")).to_contain_text(shown(known["VOUCHER"]))
+    card.get_by_role("link").click()
+    desk.heading("Reports")
+    expect(desk.label("By")).to_have_value("paymentMethod")
+    row = desk.page.get_by_role("row").filter(has_text="Voucher")
+    expect(row).to_contain_text("$4.50")
+
+
+def test_low_stock_is_listed_by_product(desk: Desk) -> None:
+    sizes = [{"title": str(n), "stock": 1} for n in range(7)]
+    new = {"price": 5, "status": "ACTIVE", "lowStockThreshold": 3, "variants": sizes}
+    desk.api.post("products", {"name": "Curlew", **new})
+    desk.open("/")
+    card = desk.page.locator(".card", has_text="Low stock")
+    expect(card.get_by_role("row").filter(has_text="Curlew")).to_have_count(1)
+    expect(card.get_by_role("row").filter(has_text="Curlew")).to_contain_text("6 variants more")
+
+
+def test_deliveries_in_trouble_lead_to_their_list(desk: Desk) -> None:
+    hook = desk.api.post("webhooks", {"url": "http://127.0.0.1:9/no", "events": ["order.paid"]})
+    desk.api.post(f"webhooks/{hook['id']}/test", {})
+    until = time.monotonic() + 60
+    while not desk.api.get("deliveries?status=RETRYING,FAILED&limit=1")["data"]:
+        assert time.monotonic() < until
+        time.sleep(1)
+    desk.open("/")
+    tile(desk, "Deliveries in trouble").get_by_role("link").click()
+    desk.heading("Deliveries")
+    expect(desk.label("Status")).to_have_value("RETRYING,FAILED")
+    expect(desk.page.locator("tbody tr").first).to_be_visible()
+    desk.api.call("PATCH", f"webhooks/{hook['id']}", {"enabled": False})
+
+
+def test_a_report_is_a_table_with_bars_and_a_file(another: Callable[..., Desk]) -> None:
+    desk = another(viewport=PHONE)
+    sold(desk, "Bittern", "1234.50", source="FAIR", paymentStatus="PAID")
+    desk.open("/reports?by=product")
+    row = desk.page.get_by_role("row").filter(has_text="Bittern")
+    expect(row).to_contain_text("$1,234.50")
+    expect(row.get_by_role("link")).to_have_attribute("href", re.compile("#/products/prod_"))
+    width = desk.page.evaluate("document.documentElement.scrollWidth")
+    assert width == PHONE["width"]
+    file = desk.page.get_by_role("link", name="Download as CSV").get_attribute("href")
+    with urlopen(str(file)) as answer:
+        rows = list(csv.DictReader(io.StringIO(answer.read().decode("utf-8-sig"))))
+    total = desk.page.get_by_role("row").filter(has_text="Total")
+    expect(total).to_contain_text(shown(str(sum(Decimal(each["net"]) for each in rows))))
+    desk.label("By").select_option("source")
+    desk.page.get_by_role("link", name="Fair", exact=True).click()
+    desk.heading("Orders")
+    assert f"source=FAIR&from={ago(29)}&to={ago(0)}" in desk.page.url
+    desk.page.go_back()
+    expect(desk.label("By")).to_have_value("source")
+
+
+def test_a_report_says_what_a_period_must_be(desk: Desk) -> None:
+    desk.open("/reports")
+    expect(desk.page.get_by_role("slider")).to_be_visible()
+    desk.label("To (UTC)").fill("2026-01-01")
+    says = "must be the first day, or at most 365 days after it"
+    expect(desk.field("to").locator(".error")).to_have_text(says)
+    desk.label("To (UTC)").fill(ago(0))
+    expect(desk.field("to").locator(".error")).to_be_empty()
+    desk.label("Report").select_option("tax")
+    expect(desk.label("By").locator("option")).to_have_text(["Day"])
+    expect(desk.page.get_by_role("columnheader", name="Charged")).to_be_visible()
