@@ -122,6 +122,9 @@ def test_what_the_customer_holds_is_sold_anyway_and_the_history_says_so(desk: De
         desk.page.wait_for_timeout(500)
     expect(history).to_contain_text("Oversold")
     expect(history).to_contain_text("1 missing")
+    trail = desk.page.get_by_role("region", name="Timeline")
+    expect(trail).to_contain_text("Created")
+    expect(trail).to_contain_text("Name: – → Heron Cup")
     history.get_by_role("link", name="Sale").click()
     expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Order #")
 
