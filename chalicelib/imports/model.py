@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 from pydantic.alias_generators import to_camel
 from typing_extensions import TypedDict
 
@@ -153,14 +153,13 @@ _Saved = Annotated[
 ]
 
 
-class ImportOptions(QueryParameters):
-    """Of the multipart import; form fields of these names say the same."""
+class _Asked(BaseModel):
+    """What an import in either way takes."""
 
     mode: _Mode = ImportMode.UPSERT
     dry_run: _DryRun = False
     allow_zero_prices: _Zero = False
     on_unknown_columns: _Unknown = UnknownColumnsMode.ASK
-    mapping: Annotated[str, Field(max_length=200_000, description="Column → field, as JSON.")] = ""
     saved_mapping: _Saved = ""
     encoding: _Encoding = ""
     delimiter: _Delimiter = ""
@@ -170,22 +169,17 @@ class ImportOptions(QueryParameters):
     review: _Review = False
 
 
-class NewImportUpload(NullIsAbsent):
+class ImportOptions(QueryParameters, _Asked):
+    """Of the multipart import; form fields of these names say the same."""
+
+    mapping: Annotated[str, Field(max_length=200_000, description="Column → field, as JSON.")] = ""
+
+
+class NewImportUpload(NullIsAbsent, _Asked):
     """A file that will be uploaded, and how it is imported."""
 
     file_name: Annotated[_FileName, about("Name of the file.")]
-    mode: _Mode = ImportMode.UPSERT
-    dry_run: _DryRun = False
-    allow_zero_prices: _Zero = False
-    on_unknown_columns: _Unknown = UnknownColumnsMode.ASK
     mapping: Annotated[Columns | None, about("Column → field; null: not read.")] = None
-    saved_mapping: _Saved = ""
-    encoding: _Encoding = ""
-    delimiter: _Delimiter = ""
-    sheet: _Sheet = ""
-    location: _Location = ""
-    header_row: _HeaderRow = None
-    review: _Review = False
 
 
 class PreviewedMapping(NullIsAbsent):

@@ -109,20 +109,9 @@ def start() -> Response:
 def _options(asked: ImportOptions | NewImportUpload) -> Options:
     """Raises Invalid for an unknown or invalid mapping."""
     mapping, file_format = _mapping(asked)
-    return Options(
-        asked.mode,
-        asked.dry_run,
-        asked.allow_zero_prices,
-        asked.on_unknown_columns,
-        mapping,
-        file_format,
-        _encoding(asked.encoding),
-        asked.sheet,
-        asked.location,
-        asked.delimiter,
-        asked.review,
-        asked.header_row,
-    )
+    given = asked.model_dump(exclude={"file_name", "saved_mapping"})
+    read_as = {"mapping": mapping, "format": file_format, "encoding": _encoding(asked.encoding)}
+    return Options(**{**given, **read_as})
 
 
 def _encoding(name: str) -> str:

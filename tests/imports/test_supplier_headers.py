@@ -22,6 +22,7 @@ CELLS: Final = {
     "category": "Kitchen",
     "option1": "blue",
     "option2": "L",
+    "variantTitle": "L",
     "stock": "40",
     "lowStockThreshold": "5",
     "-": "7.50",

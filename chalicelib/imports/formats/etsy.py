@@ -60,15 +60,12 @@ class Etsy(Format):
         # The file has only the total stock of all variations, and lists SKUs in another order than
         # the variations.
         for title in draft.combined(row, "variations", choices):
-            variant = draft.variant(row, title)
-            for key, (field, value) in self.prices(draft, row).items():
-                variant.set(field, key, value)
+            self.price(draft, draft.variant(row, title), row)
 
     def _whole(self, draft: Draft, row: Row) -> None:
         only = draft.variant(row, "")
         skus = draft.read(row, "sku", reading.listed) or []
         if len(skus) == 1:
             only.set("sku", "sku", skus[0])
-        for key, (field, value) in self.prices(draft, row).items():
-            only.set(field, key, value)
+        self.price(draft, only, row)
         self.stock(only, row)

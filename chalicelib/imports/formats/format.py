@@ -4,7 +4,7 @@ A format fills `table` and `signs`, and overrides what its rows do otherwise tha
 `is_variant`, `title`, `fill`, `key`. docs/formats.md says how one is added.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from decimal import Decimal
 from typing import ClassVar, Final
 
@@ -59,6 +59,10 @@ class Format:
     sku_names_product: ClassVar[bool] = False
     # Whether the product has its own columns for values that other formats give per variant.
     own_prices: ClassVar[bool] = False
+    # Titles, in small letters, of the variant of a product without options.
+    untitled: ClassVar[Container[str]] = ()
+    # Cells, by field and in small letters, that say that a stock is not counted.
+    untracked: ClassVar[Mapping[str, Container[str]]] = {}
     # Default values of a new product.
     if_new: ClassVar[Mapping[str, object]] = {}
 
@@ -143,8 +147,9 @@ class Format:
         return row.any(("option", "sku", "price"))
 
     def title_of(self, row: Row) -> str:
-        """The variant's options; without any, it is the only one."""
-        return " / ".join(option for _, option in row.each("option"))
+        """The variant's options, or its title; without any, it is the only one."""
+        title = " / ".join(option for _, option in row.each("option")) or row["variantTitle"]
+        return "" if title.casefold() in self.untitled else title
 
     # --- Products ---
 
@@ -184,17 +189,22 @@ class Format:
         draft.read(row, "currency", lambda code: reading.currency(code, draft.shop))
 
     def images(self, draft: Draft, row: Row) -> None:
-        draft.images(row, alt=row["imageAlt"])
+        draft.images(row, alt=row["imageAlt"], read=self.readings.get("image", reading.urls))
 
     def fill(self, draft: Draft, variant: DraftVariant, row: Row) -> None:
         variant.put("sku", "sku")
-        for key, (field, value) in self.prices(draft, row).items():
-            variant.set(field, key, value)
+        self.price(draft, variant, row)
         variant.put_extras()
         self.stock(variant, row)
 
+    def price(self, draft: Draft, variant: DraftVariant, row: Row) -> None:
+        for key, (field, value) in self.prices(draft, row).items():
+            variant.set(field, key, value)
+
     def stock(self, variant: DraftVariant, row: Row) -> None:
-        variant.count()
+        said = (field for field, words in self.untracked.items() if row[field].casefold() in words)
+        field = next(said, "")
+        variant.count_unless(bool(field), field)
 
     def prices(self, draft: Draft, row: Row) -> Prices:
         """The price, and the one before a reduction. Exports write 0 where there is none."""

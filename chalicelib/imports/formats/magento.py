@@ -56,7 +56,7 @@ class Magento(Format):
         "description": ("description", "short_description"),
         "view": ("store_view_code",),
         "kind": ("product_type",),
-        "online": ("product_online",),
+        "status": ("product_online",),
         "category": ("categories",),
         "slug": ("url_key",),
         "salePrice": ("special_price",),
@@ -77,7 +77,13 @@ class Magento(Format):
             *("store_view_code", "product_online", "url_key"),
         )
     )
-    readings: ClassVar = {"category": _categories, "saleStarts": _day, "saleEnds": _day}
+    readings: ClassVar = {
+        "category": _categories,
+        "image": reading.listed,  # most are paths in Magento's own store
+        "status": lambda cell: "ACTIVE" if cell == "1" else "DRAFT",
+        "saleStarts": _day,
+        "saleEnds": _day,
+    }
     unread = (
         *("{*}_image", "{*}_image_label", "{*}_image_labels", "{*}_qty", "{*}_price", "{*}_skus"),
         *("is_in_stock", "{*}price_type", "bundle_sku_type", "bundle_price_view"),
@@ -154,16 +160,9 @@ class Magento(Format):
     def _own(self, draft: Draft, row: Row) -> None:
         self.once(draft, row, keep=False)
         self.images(draft, row)
-        online = row["online"]
-        if online:
-            draft.set(row, "online", "status", "ACTIVE" if online == "1" else "DRAFT")
         if row["visibility"]:
             shown = row["visibility"].casefold() != _HIDDEN
             draft.set(row, "visibility", "published", shown)
-
-    def images(self, draft: Draft, row: Row) -> None:
-        """Most are paths in Magento's own store, which nobody else can open; addresses are read."""
-        draft.images(row, read=reading.listed)
 
     def stock(self, variant: DraftVariant, row: Row) -> None:
         variant.count_unless(row["managed"] == "0" and row["configured"] != "1", "managed")

@@ -5,10 +5,9 @@ from typing import ClassVar
 
 from chalicelib.imports.formats import cells as reading
 from chalicelib.imports.formats.format import Format, Prices
-from chalicelib.imports.formats.product import Draft, DraftVariant
+from chalicelib.imports.formats.product import Draft
 from chalicelib.imports.formats.sheet import Row
 
-_DEFAULTS = {"default option value", "default", "default variant", "default title"}
 _STATUSES = {"proposed": "DRAFT", "rejected": "ARCHIVED"}
 
 
@@ -44,16 +43,14 @@ class Medusa(Format):
         )
     )
     readings: ClassVar = {"status": _status}
+    untitled = ("default option value", "default", "default variant", "default title")
+    untracked: ClassVar = {"tracked": ("false", "0")}
     unread = ("Variant Inventory {*}",)
     named = ("slug", "name", "option", "sku", "variantTitle", "image")
     numbers = ("amounts", "stock")
 
     def is_variant(self, row: Row) -> bool:
         return row.any(("option", "sku", "variantTitle", "amounts"))
-
-    def title_of(self, row: Row) -> str:
-        title = super().title_of(row) or row["variantTitle"]
-        return "" if title.casefold() in _DEFAULTS else title
 
     def once(self, draft: Draft, row: Row, *, keep: bool) -> None:
         super().once(draft, row, keep=keep)
@@ -73,6 +70,3 @@ class Medusa(Format):
             message = f"The row has no price in {code}, only in: {', '.join(priced)[:200]}."
             draft.fail(row, "amounts", "currency_mismatch", message)
         return {}
-
-    def stock(self, variant: DraftVariant, row: Row) -> None:
-        variant.count_unless(row["tracked"].casefold() in {"false", "0"}, "tracked")

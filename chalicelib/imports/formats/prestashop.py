@@ -27,7 +27,7 @@ class PrestaShop(Format):
     title = "PrestaShop product file"
     table: ClassVar = {
         "id": ("Product ID", "ID"),
-        "active": ("Active (0/1)", "Status"),
+        "status": ("Active (0/1)", "Status"),
         "name": ("Name *", "Name"),
         "category": ("Categories (x,y,z...)", "Category"),
         "price": (
@@ -44,7 +44,7 @@ class PrestaShop(Format):
         "vendor": ("Manufacturer", "Brand"),
         "stock": ("Quantity",),
         "lowStockThreshold": ("Low stock level",),
-        "visibility": ("Visibility",),
+        "published": ("Visibility",),
         "description": ("Description", "Summary", "Short description"),
         "tags": ("Tags (x,y,z...)",),
         "seoTitle": ("Meta title",),
@@ -60,7 +60,13 @@ class PrestaShop(Format):
         ("Name", "Price (tax excl.)", "Price (tax incl.)"),
         ("Name", "Reference", "Price (tax excl.)"),
     )
-    readings: ClassVar = {"category": _categories, "saleStarts": _day, "saleEnds": _day}
+    readings: ClassVar = {
+        "category": _categories,
+        "status": lambda cell: "ACTIVE" if reading.boolean(cell) else "DRAFT",
+        "published": lambda cell: cell.casefold() != "none",
+        "saleStarts": _day,
+        "saleEnds": _day,
+    }
     unread = (
         *("Minimal quantity", "Delete existing images (0 = No, 1 = Yes)"),
         *("Unit price", "Show price (0 = No, 1 = Yes)", "Supplier reference #"),
@@ -76,12 +82,6 @@ class PrestaShop(Format):
     def row(self, draft: Draft, row: Row) -> None:
         self.once(draft, row, keep=False)
         self.images(draft, row)
-        active = draft.read(row, "active", reading.boolean)
-        if active is not None:
-            draft.set(row, "active", "status", "ACTIVE" if active else "DRAFT")
-        if row["visibility"]:
-            shown = row["visibility"].casefold() != "none"
-            draft.set(row, "visibility", "published", shown)
         self.fill(draft, draft.variant(row, ""), row)
 
     def prices(self, draft: Draft, row: Row) -> Prices:

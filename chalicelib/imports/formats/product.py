@@ -185,7 +185,7 @@ class Draft:
         row: Row,
         field: str = "image",
         alt: str = "",
-        read: Callable[[str], list[str]] = cells.urls,
+        read: Callable[[str], object] = cells.urls,
         position: int | None = None,
     ) -> None:
         """Add the pictures of every column of the field; a text for one that had none is taken."""

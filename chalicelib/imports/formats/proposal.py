@@ -48,7 +48,6 @@ def propose(columns: Sequence[str], samples: Sequence[Sequence[str]]) -> list[st
             taken.add(field)
     if "sale" in taken:
         given = {at: field for at, field in given.items() if field not in ("sale", "stock")}
-    _give_sku_to_variants(given)
     given = _numbered(given)
     if "price" not in taken:
         # The only price there is is the price, whatever it is called.
@@ -66,17 +65,6 @@ def _numbered(given: dict[int, str]) -> dict[int, str]:
     """The options in the order of their columns."""
     options = iter(_OPTIONS)
     return {at: next(options) if given[at] in _OPTIONS else given[at] for at in sorted(given)}
-
-
-def _give_sku_to_variants(given: dict[int, str]) -> None:
-    """A SKU next to a variant's title is the variant's: with an option it is read as such."""
-    fields = {field: at for at, field in given.items()}
-    if "variantTitle" in fields and "sku" in fields and "variantSku" not in fields:
-        free = next((option for option in _OPTIONS if option not in fields), None)
-        if free:
-            given[fields["variantTitle"]] = free
-        else:
-            del given[fields["variantTitle"]]
 
 
 def _only(given: Mapping[int, str], fields: Sequence[str]) -> int | None:

@@ -16,7 +16,6 @@ _NEW = (
     *("Title", "SKU", "Price", "Status", "Option1 value", "Compare-at price", "Product image URL"),
     *("Inventory quantity", "Published on online store"),
 )
-_DEFAULT = "Default Title"
 _LAST = 1 << 30  # for pictures without a position
 
 
@@ -61,10 +60,7 @@ class Shopify(Format):
     )
     named = ("slug", "name", "option", "sku", "image", "variantImage")
     blank_is_no_reduction = True
-
-    def title_of(self, row: Row) -> str:
-        title = super().title_of(row)
-        return "" if title == _DEFAULT else title
+    untitled = ("default title",)
 
     def row(self, draft: Draft, row: Row) -> None:
         super().row(draft, row)

@@ -37,6 +37,7 @@ class ShopifyInventory(Format):
         ("SKU", "Location", "On hand (new)"),
     )
     named = ("slug", "sku")
+    untitled = ("default title",)
     numbers = _COUNTS
 
     def drafted(self, draft: Draft) -> ImportedProduct:
@@ -63,10 +64,6 @@ class ShopifyInventory(Format):
     def key(self, cells: list[str]) -> str:
         slug, sku = (self.sheet.cell(cells, field) for field in ("slug", "sku"))
         return slug.lower() or f"sku {sku}"
-
-    def title_of(self, row: Row) -> str:
-        title = super().title_of(row)
-        return "" if title == "Default Title" else title
 
     def _counts(self, draft: Draft, row: Row) -> list[int]:
         """The stock that a row gives for the chosen locations."""

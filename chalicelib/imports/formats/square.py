@@ -10,7 +10,6 @@ from chalicelib.imports.formats.product import Draft, DraftVariant, ImportedProd
 from chalicelib.imports.formats.sheet import Row
 
 _TOKEN = re.compile(r" \([A-Z0-9]{16,40}\)$")
-_REGULAR = "regular"
 
 
 def _categories(cell: str) -> list[str]:
@@ -24,7 +23,7 @@ class Square(Format):
     table: ClassVar = {
         "slug": ("Reference Handle",),
         "name": ("Item Name",),
-        "variation": ("Variation Name",),
+        "variantTitle": ("Variation Name",),
         "sku": ("SKU",),
         "barcode": ("GTIN",),
         "cost": ("Default Unit Cost",),
@@ -48,8 +47,9 @@ class Square(Format):
         )
     )
     readings: ClassVar = {"category": _categories}
+    untitled = ("regular",)
     unread = ("New Quantity {*}", "Stock Alert Enabled {*}", "Stockable")
-    named = ("slug", "name", "variation", "sku", "option")
+    named = ("slug", "name", "variantTitle", "sku", "option")
     if_new: ClassVar = {"status": "ACTIVE"}
 
     def row(self, draft: Draft, row: Row) -> None:
@@ -60,10 +60,6 @@ class Square(Format):
         if shown:
             draft.set(row, "visibility", "published", shown == "visible", keep=True)
         self.fill(draft, draft.variant(row, self.title_of(row)), row)
-
-    def title_of(self, row: Row) -> str:
-        title = super().title_of(row) or row["variation"]
-        return "" if title.casefold() == _REGULAR else title
 
     def prices(self, draft: Draft, row: Row) -> Prices:
         if row["price"].casefold() == "variable":
@@ -79,5 +75,5 @@ class Square(Format):
     def finish(self, draft: Draft) -> ImportedProduct:
         if len(draft.variants) > 1:
             for variant in draft.variants:
-                variant.title = variant.title or variant.row["variation"] or "Regular"
+                variant.title = variant.title or variant.row["variantTitle"] or "Regular"
         return super().finish(draft)

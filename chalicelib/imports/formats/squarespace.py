@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from chalicelib.imports.formats import cells as reading
 from chalicelib.imports.formats.format import Format
-from chalicelib.imports.formats.product import Draft, DraftVariant
+from chalicelib.imports.formats.product import Draft
 from chalicelib.imports.formats.sheet import Row
 
 
@@ -38,10 +38,8 @@ class Squarespace(Format):
         )
     )
     readings: ClassVar = {"slug": reading.handle_of_address, "category": _categories}
+    untracked: ClassVar = {"stock": ("unlimited",)}
     if_new: ClassVar = {"status": "ACTIVE"}
 
     def is_on_sale(self, draft: Draft, row: Row) -> bool:
         return bool(draft.read(row, "onSale", reading.boolean))
-
-    def stock(self, variant: DraftVariant, row: Row) -> None:
-        variant.count_unless(row["stock"].casefold() == "unlimited", "stock")

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from chalicelib.imports.formats import cells as reading
 from chalicelib.imports.formats.format import Format
-from chalicelib.imports.formats.product import Draft, DraftVariant
+from chalicelib.imports.formats.product import Draft
 from chalicelib.imports.formats.sheet import Row
 
 _bars = reading.split("|")
@@ -19,7 +19,7 @@ class Vendure(Format):
         **{field: (field, f"{field}:{{*}}") for field in ("name", "slug", "description")},
         **{field: (field,) for field in ("sku", "price")},
         "published": ("enabled",),
-        "assets": ("assets", "variantAssets"),
+        "image": ("assets", "variantAssets"),
         "facets": ("facets", "variantFacets"),
         "facetsOfLanguage": ("facets:{*}", "variantFacets:{*}"),
         "optionGroups": ("optionGroups",),
@@ -35,6 +35,8 @@ class Vendure(Format):
         ("variantAssets", "variantFacets"),
     )
     named = ("slug", "name", "sku", "option")
+    readings: ClassVar = {"image": _bars}
+    untracked: ClassVar = {"tracked": ("false", "0")}
     if_new: ClassVar = {"status": "ACTIVE"}
 
     def title_of(self, row: Row) -> str:
@@ -55,10 +57,3 @@ class Vendure(Format):
                     draft.set(row, "facets", "type", value.strip(), keep=True)
                 elif value and row["name"]:
                     draft.tag(value.strip())
-
-    def images(self, draft: Draft, row: Row) -> None:
-        """Assets are names of files in Vendure's own store, or addresses, which are read."""
-        draft.images(row, "assets", read=_bars)
-
-    def stock(self, variant: DraftVariant, row: Row) -> None:
-        variant.count_unless(row["tracked"].casefold() in {"false", "0"}, "tracked")

@@ -58,7 +58,7 @@ class Wix(Format):
         "option": ("productOptionDescription{n}", "productOptionChoices{n}"),
     }
     signs = (("handleId", "fieldType"), ("fieldType", "productImageUrl"), ("handle", "fieldType"))
-    readings: ClassVar = {"category": _semicolons}
+    readings: ClassVar = {"category": _semicolons, "image": _media}
     named = ("slug", "name", "sku", "option", "image")
     numbers = ("price", "surcharge", "stock")
     blank_is_no_reduction = True
@@ -74,9 +74,6 @@ class Wix(Format):
         else:
             self.once(draft, row, keep=False)
             self.images(draft, row)
-
-    def images(self, draft: Draft, row: Row) -> None:
-        draft.images(row, alt=row["imageAlt"], read=_media)
 
     def title_of(self, row: Row) -> str:
         return " / ".join(_plain(value) for _, value in row.each("option"))
@@ -94,8 +91,7 @@ class Wix(Format):
     def _choice(self, draft: Draft, variant: DraftVariant, own: Row) -> None:
         """A variant that has no row of its own, and nothing of its own but its options. A count is
         of all of them: nobody can say how many there are of each."""
-        for key, (field, value) in self.prices(draft, own).items():
-            variant.set(field, key, value)
+        self.price(draft, variant, own)
         if not own["stock"].isdecimal():
             self.stock(variant, own)
 

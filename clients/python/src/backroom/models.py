@@ -631,8 +631,6 @@ class CreateExport(TypedDict):
 class CreateImportUpload(TypedDict):
     """A file that will be uploaded, and how it is imported."""
 
-    fileName: str
-    """Name of the file."""
     mode: NotRequired[ImportMode]
     """upsert, create (new only) or update (existing only)."""
     dryRun: NotRequired[bool]
@@ -641,8 +639,6 @@ class CreateImportUpload(TypedDict):
     """Allow prices above zero to become zero."""
     onUnknownColumns: NotRequired[UnknownColumnsMode]
     """`ask`: the job waits for a mapping; `fail`: it fails."""
-    mapping: NotRequired[dict[str, str | None] | None]
-    """Column → field; null: not read."""
     savedMapping: NotRequired[str]
     """Name of the saved mapping to use."""
     encoding: NotRequired[str]
@@ -657,6 +653,10 @@ class CreateImportUpload(TypedDict):
     """Line of the header, 0: there is none; default: detected."""
     review: NotRequired[bool]
     """Wait for confirmation even if the file is recognised."""
+    fileName: str
+    """Name of the file."""
+    mapping: NotRequired[dict[str, str | None] | None]
+    """Column → field; null: not read."""
 
 
 class CreateMapping(TypedDict):
