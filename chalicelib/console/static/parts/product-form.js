@@ -83,6 +83,7 @@ export function productForm(product) {
     h.div(
       card(
         null,
+        pictures,
         h.div(
           { class: "fields" },
           text("name", "Name", { wide: true }),
@@ -102,7 +103,7 @@ export function productForm(product) {
         ),
         variants.node,
       ),
-      card("Images", pictures, images.node),
+      card("Images", images.node),
     ),
     h.div(
       card(
