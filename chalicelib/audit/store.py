@@ -3,7 +3,7 @@
 | item | pk | sk |
 |---|---|---|
 | entry | `aud_…` | `audit` |
-| a customer whose values no entry may have | `cus_…` | `unnamed` |
+| a customer whose values no entry may have | `unnamed#cus_…` | `customer` |
 
 A person who is erased, and a customer who is deleted and can be erased no more, leaves no values in
 entries. Those that are there are cleared. Those that the fan-out has not written yet are written
@@ -35,7 +35,7 @@ def _key(id: str) -> Key:
 
 
 def _unnamed_key(customer_id: str) -> Key:
-    return customer_id, "unnamed"
+    return f"unnamed#{customer_id}", "customer"
 
 
 # --- Writing --------------------------------------------------------------------------------------
