@@ -191,6 +191,7 @@ def test_every_format_keeps_the_rules_of_imports(
     job = desk.imported(mixed)
     assert (job["created"], job["failed"], job["total"]) == (0, 0, many), job
     assert in_any_order(desk.products()) == in_any_order(before)
+    assert counts(desk.imported(mixed)) == [0, 0, many, 0, many]
     desk.imported(file)
 
     job = desk.imported(rewritten(name, dearer))
