@@ -9,14 +9,15 @@ from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Final
 
 from chalicelib.imports import columns, files
+from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.groups import groups, name_key
 from chalicelib.imports.csv.opening import open_csv
 from chalicelib.imports.csv.places import Places
 from chalicelib.imports.csv.records import CsvRecord
-from chalicelib.imports.formats import Format, ImportedProduct
+from chalicelib.imports.formats import Format, ImportedProduct, Shop
 from chalicelib.imports.model import ForeseenProduct, ImportJob, MappingPreview, Options
 
-_BYTES: Final = 1 << 20
+_BYTES: Final = 1 << 19
 _SHOWN: Final = 3
 _SHOWN_VARIANTS: Final = 20
 
@@ -32,7 +33,7 @@ def of(job: ImportJob, options: Options) -> MappingPreview:
     is_whole = len(data) < _BYTES
     if not is_whole and len(records) > 1:
         records.pop()  # it may be cut
-    read = [file_format.product(rows, shop) for rows in _products(records, file_format)]
+    read = list(_read(records, file_format, shop))
     variants = [len(each.values.get("variants", ())) or 1 for each in read]
     return {
         "rows": len(records),
@@ -46,8 +47,11 @@ def of(job: ImportJob, options: Options) -> MappingPreview:
     }
 
 
-def _products(records: Sequence[CsvRecord], file_format: Format) -> Iterator[list[CsvRecord]]:
-    """The rows of each product."""
+def _read(
+    records: Sequence[CsvRecord], file_format: Format, shop: Shop
+) -> Iterator[ImportedProduct]:
+    """Each product; last, those that are too large to be read."""
+    refused: list[RowError] = []
     with (
         TemporaryDirectory() as folder,
         closing(Places(folder, lambda: False)) as places,
@@ -56,13 +60,15 @@ def _products(records: Sequence[CsvRecord], file_format: Format) -> Iterator[lis
         at = {record.offset: number for number, record in enumerate(records)}
         for group in groups(records, file_format):
             places.add(group)
+            refused += [group.error] if group.error else []
         places.join(keys)
         for product in places.products():
-            yield [
-                record
-                for place in product.places
-                for record in records[at[place.offset] : at[place.offset] + place.rows]
-            ]
+            starts = [(at[place.offset], place.rows) for place in product.places]
+            rows = [record for start, many in starts for record in records[start : start + many]]
+            found = file_format.product(rows, shop)
+            found.errors += [product.error] if product.error else []
+            yield found
+    yield from (ImportedProduct(error.row, errors=[error]) for error in refused)
 
 
 def _question(read: Sequence[ImportedProduct], variants: Sequence[int], rows: int) -> str | None:

@@ -309,8 +309,8 @@ def map_import_columns(id: str) -> Response:
     problems=[NotFound, Conflict],
 )
 def preview_import_mapping(id: str) -> Response:
-    """What the first megabyte of the file becomes by this answer: how many products and variants,
-    and the first three. Nothing is written, and the job goes on waiting."""
+    """What the first half megabyte of the file becomes by this answer: how many products and
+    variants, and the first three. Nothing is written, and the job goes on waiting."""
     from chalicelib.imports import foreseen
 
     job, asked = _waiting(id), body(PreviewedMapping)

@@ -97,12 +97,20 @@ def test_a_preview_is_refused_as_the_mapping_is(desk: Desk) -> None:
     assert desk.shop.post(f"{path}/preview", {"columns": MAPPING}).status == 409
 
 
-def test_of_a_large_file_the_first_megabyte_is_shown(desk: Desk) -> None:
+def test_of_a_large_file_the_beginning_is_shown(desk: Desk) -> None:
     rows = "".join(f"S-{n},Shoe {n},5,1,{'x' * 900}\n" for n in range(2_000))
     found = preview(desk, asked(desk, SHEET + rows), {"columns": MAPPING})
     assert not found["isWhole"]
-    assert 1_000 < found["products"] == found["rows"] < 1_200
+    assert 500 < found["products"] == found["rows"] < 600
     assert found["failed"] == 0
+
+
+def test_a_product_that_is_too_large_is_in_the_preview(desk: Desk) -> None:
+    rows = "S-0,Mug,5,1,\n" + "".join(f"S-1,Shoe,5,1,{n}\n" for n in range(2_001))
+    columns = {**MAPPING, "Article": None, "Talla": "option1"}
+    found = preview(desk, asked(desk, SHEET + rows), {"columns": columns})
+    assert (found["products"], found["failed"]) == (2, 1)
+    assert "more than 2000 rows" in found["first"][1]["errors"][0]
 
 
 # --- The header -----------------------------------------------------------------------------------

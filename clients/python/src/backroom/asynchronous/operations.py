@@ -637,7 +637,7 @@ class AsyncOperations:
     ) -> MappingPreview:
         """Preview a mapping.
 
-        What the first megabyte of the file becomes by this answer: how many products and
+        What the first half megabyte of the file becomes by this answer: how many products and
         variants, and the first three. Nothing is written, and the job goes on waiting.
 
         `POST /api/admin/jobs/{id}/mapping/preview`, from the role STAFF on.
