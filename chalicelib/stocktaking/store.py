@@ -230,38 +230,32 @@ def enter(count_id: str, asked: Sequence[CountedLine], by: str, once: Once | Non
         known = _products(line.variant_id for line in asked)
         parts = {count.part_of(line.variant_id) for line in asked}
         items = table.batch_get(_part_key(count_id, number) for number in parts)
-        before = {key: _read(item) for key, item in items.items()}
-        entered = _entered(asked, before, known, by)
-        text = json.dumps(
-            {"lines": [show_line(id, line, known[ids.product_of(id)]) for id, line in entered]},
-            ensure_ascii=False,
-        )
+        there = {id: line for item in items.values() for id, line in _read(item).items()}
+        entered = _entered(asked, there, known, by)
+        was = {id: there[id] for id in entered}
+        shown_lines = [
+            show_line(id, line, known[ids.product_of(id)]) for id, line in entered.items()
+        ]
+        text = json.dumps({"lines": shown_lines}, ensure_ascii=False)
         commit = Commit()
         if once:
             once.record(commit, text, "")
-        then = dict(entered)
-        was = [line for lines in before.values() for id, line in lines.items() if id in then]
         more = {
-            "counted": was.count(None),
-            "different": sum(bool(line.difference) for line in then.values())
-            - sum(bool(line.difference) for line in was if line),
+            "counted": list(was.values()).count(None),
+            "different": _different(entered) - _different(was),
         }
         commit.update(_key(count_id), add=more, when=_open, otherwise=_closed)
-        for key, lines in before.items():
-            now = {id: then.get(id, line) for id, line in lines.items()}
+        for key, item in items.items():
+            lines = json.loads(item["lines"])
+            lines |= {id: line for id, line in entered.items() if id in lines}
             commit.update(
                 key,
-                assign={"lines": json.dumps(now, ensure_ascii=False)},
+                assign={"lines": json.dumps(lines, ensure_ascii=False)},
                 add={"writes": 1},
-                when=Attr("writes").eq(items[key]["writes"]),
+                when=Attr("writes").eq(item["writes"]),
                 otherwise=_Raced(),
             )
-        known_before = {id: line for lines in before.values() for id, line in lines.items()}
-        pieces = [
-            {id: line.counted if (line := lines[id]) else None for id in then}
-            for lines in (known_before, then)
-        ]
-        commit.audit(_audited("counted", count.fields, *pieces))
+        commit.audit(_audited("counted", count.fields, _pieces(was), _pieces(entered)))
         try:
             commit.send()
         except _Raced:
@@ -270,14 +264,22 @@ def enter(count_id: str, asked: Sequence[CountedLine], by: str, once: Once | Non
     raise Busy
 
 
+def _different(lines: Mapping[str, Line | None]) -> int:
+    return sum(bool(line and line.difference) for line in lines.values())
+
+
+def _pieces(lines: Mapping[str, Line | None]) -> dict[str, int | None]:
+    return {id: line.counted if line else None for id, line in lines.items()}
+
+
 def _entered(
     asked: Sequence[CountedLine],
-    before: Mapping[Key, Lines],
+    before: Mapping[str, Line | None],
     known: Mapping[str, Product],
     by: str,
-) -> list[tuple[str, Line]]:
-    """The lines after these were entered, in their order. Raises Invalid."""
-    there: Lines = {id: line for lines in before.values() for id, line in lines.items()}
+) -> dict[str, Line]:
+    """The lines after these were entered. Raises Invalid."""
+    there = dict(before)
     at, errors, entered = clock.iso(clock.now()), [], dict[str, Line]()
     for place, one in enumerate(asked):
         id, was = one.variant_id, there.get(one.variant_id)
@@ -298,7 +300,7 @@ def _entered(
         errors.append({"field": f"lines.{place}.{field}", "code": code, "message": message})
     if errors:
         raise Invalid.fields(errors[: validation.MOST_ERRORS])
-    return list(entered.items())
+    return entered
 
 
 # --- Closing --------------------------------------------------------------------------------------

@@ -7,6 +7,8 @@ const PAGES = [
   ["/products", "products"],
   ["/products/new", "product", "STAFF"],
   ["/products/low-stock", "low-stock"],
+  ["/products/counts", "counts"],
+  ["/products/counts/:id", "count"],
   ["/products/:id", "product"],
   ["/import", "imports", "STAFF"],
   ["/jobs", "jobs"],

@@ -15,6 +15,7 @@ const PAGES = [
   ["Add product", "/products/new"],
   ["Import products", "/import"],
   ["Low stock", "/products/low-stock"],
+  ["Counts", "/products/counts"],
   ["Home", "/"],
   ["Orders", "/orders"],
   ["Open orders", "/orders?status=open"],
@@ -34,6 +35,7 @@ const IDS = [
   [/^dlv_\w+$/, "Delivery", "/settings/developer/deliveries/"],
   [/^wh_\w+$/, "Webhook", "/settings/developer/webhooks/"],
   [/^job_\w+$/, "Job", "/jobs/"],
+  [/^cnt_\w+$/, "Count", "/products/counts/"],
 ];
 
 let open = null;

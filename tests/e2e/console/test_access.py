@@ -32,12 +32,17 @@ def addresses(owner: Api) -> list[str]:
     new = {"url": "http://127.0.0.1:9/none", "events": ["order.paid"]}
     webhook = owner.post("webhooks", new)
     delivery = owner.post(f"webhooks/{webhook['id']}/test", {})
+    count = owner.post("stock/counts", {"name": "Access", "all": True})
+    line = {"variantId": product["variants"][0]["id"], "counted": 1}
+    owner.call("PUT", f"stock/counts/{count['id']}/lines", {"lines": [line]})
     developer = "/settings/developer"
     return [
         "/",
         "/reports",
         "/reports?by=product",
         "/products",
+        "/products/counts",
+        f"/products/counts/{count['id']}",
         "/products/low-stock",
         f"/products/{product['id']}",
         "/import",

@@ -17,7 +17,8 @@ DRAWN = 'main:not([aria-busy]) h1:not(:text-is("Page not found"))'
 
 @pytest.fixture(scope="module")
 def order(owner: Api) -> dict:
-    product = owner.post("products", {"name": "Left behind", "price": 5, "status": "ACTIVE"})
+    new = {"name": "Left behind", "price": 5, "status": "ACTIVE", "variants": [{"stock": 9}]}
+    product = owner.post("products", new)
     line = {"variantId": product["variants"][0]["id"], "quantity": 1}
     customer = {"email": "left@behind.example", "firstName": "Lea"}
     return owner.post("orders", {"lineItems": [line], "customer": customer})
@@ -27,11 +28,14 @@ def order(owner: Api) -> dict:
 def pages(owner: Api, order: dict) -> list[str]:
     webhook = owner.post("webhooks", {"url": "http://127.0.0.1:9/left", "events": ["order.paid"]})
     delivery = owner.post(f"webhooks/{webhook['id']}/test", {})
+    count = owner.post("stock/counts", {"name": "Left", "all": True})
     developer = "/settings/developer"
     return [
         "/",
         "/reports",
         "/products",
+        "/products/counts",
+        f"/products/counts/{count['id']}",
         "/products?type=lef",
         "/products/low-stock",
         f"/products/{order['lineItems'][0]['productId']}",

@@ -51,7 +51,7 @@ export async function show(visit) {
     h.button({ type: "button", class: "main", onclick: visit.once(apply) }, "Apply"),
     h.button({ type: "button", class: "bad", onclick: visit.once(cancel) }, "Cancel count"),
   ];
-  const job = count.jobId && h.a({ class: "button", href: link(`/import/${count.jobId}`) }, "View the job");
+  const job = count.jobId && h.a({ class: "button", href: link(`/jobs/${count.jobId}`) }, "View the job");
   const top = { title: count.name, back: [link("/products/counts"), "Counts"], badges: badge(count.status) };
   visit.draw({ ...top, actions: isOpen ? actions : job }, isOpen && find.node, notice, sum, state, results);
   if (isOpen) {

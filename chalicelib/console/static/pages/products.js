@@ -17,6 +17,7 @@ export async function show(visit) {
   const into = h.div();
   const actions = [
     h.a({ class: "button quiet", href: link("/products/low-stock") }, "Low stock"),
+    h.a({ class: "button quiet", href: link("/products/counts") }, "Counts"),
     ...(may("STAFF")
       ? [
           h.a({ class: "button", href: link("/import") }, "Import"),

@@ -4,7 +4,7 @@ import { h } from "../dom.js";
 import { words } from "../format.js";
 
 const TONES = {
-  good: ["ACTIVE", "PAID", "DELIVERED", "COMPLETED", "ENABLED"],
+  good: ["ACTIVE", "APPLIED", "PAID", "DELIVERED", "COMPLETED", "ENABLED"],
   warn: [
     "PENDING",
     "RETRYING",
@@ -17,7 +17,7 @@ const TONES = {
     "NEEDS_MAPPING",
   ],
   bad: ["FAILED"],
-  info: ["SHIPPED", "RUNNING", "OWNER"],
+  info: ["SHIPPED", "OPEN", "RUNNING", "OWNER"],
 };
 
 export function badge(state, text = words(state)) {

@@ -53,8 +53,9 @@ const signed = (by) => (by > 0 ? `+${number(by)}` : number(by));
 const changed = ({ by, missing }) =>
   missing ? `${number(missing)} missing` : by === null ? "" : signed(by);
 
-function why({ cause, reason, orderId, jobId }) {
+function why({ cause, reason, orderId, jobId, countId }) {
   const said = reason ? words(reason) : words(cause);
+  if (countId) return h.a({ href: link(`/products/counts/${countId}`) }, said);
   if (orderId) return h.a({ href: link(`/orders/${orderId}`) }, said);
   return jobId ? h.a({ href: link(`/jobs/${jobId}`) }, said) : said;
 }
