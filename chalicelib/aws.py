@@ -37,7 +37,7 @@ def client(service: str) -> Any:
 
 
 @cache
-def _client(service: str) -> Any:
+def _client(service: str) -> object:
     connect, read, attempts = _OF.get(service, _USUAL)
     return _boto3().client(
         service,

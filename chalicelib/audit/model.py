@@ -133,7 +133,7 @@ class AuditEntry:
         return listing.Index.of(sort=fields["at"], facets=facets, several=fields["customers"])
 
 
-def show(entry: AuditEntry) -> dict[str, Any]:
+def show(entry: AuditEntry) -> dict[str, object]:
     """The shape of ShownAudit."""
     shown = {name: entry.fields[name] for name in ShownAudit.__annotations__}
     return shown | {"changes": entry.changes}

@@ -63,7 +63,7 @@ _PARAMETER: Final = re.compile(r"{(\w+)}")
 routes = Routes(__name__, "API")
 
 
-@routes.get(PATH, "This description", answers={200: dict[str, Any], 304: None})
+@routes.get(PATH, "This description", answers={200: dict[str, object], 304: None})
 def get_description() -> Response:
     description = document()
     called = str(current().request.context.get("path", ""))
@@ -149,7 +149,7 @@ def _schemas() -> tuple[dict[object, Schema], dict[str, Schema]]:
     }
 
 
-def _models() -> Iterator[tuple[Any, Any, Any]]:
+def _models() -> Iterator[tuple[object, Any, Any]]:
     for at, operation in _in_order():
         if operation.body is not None and not isinstance(operation.body, Mapping):
             yield (at, "body"), "validation", operation.body

@@ -73,7 +73,7 @@ def writer(records: str, ending: str, columns: str) -> Writer:
 
 def _table(
     records: str, columns: str
-) -> tuple[Sequence[str], Callable[[Any], Iterator[Sequence[Any]]]]:
+) -> tuple[Sequence[str], Callable[[Any], Iterator[Sequence[object]]]]:
     if records == ExportType.ORDERS:
         return ORDERS, lambda order: _order_rows(show_order(order))
     if records == ExportType.CUSTOMERS:

@@ -11,7 +11,7 @@ lists count are not offered when no record has them any more.
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from chalicelib import listing, telemetry
 from chalicelib.facets.model import KINDS, Facets, ListFacets, used
@@ -53,12 +53,12 @@ def enter(items: Iterable[Item]) -> None:
             _remember(new)
 
 
-def remember(kind: str, records: Iterable[Mapping[str, Any]]) -> None:
+def remember(kind: str, records: Iterable[Mapping[str, object]]) -> None:
     """The values of stored records of a kind, such as `product`. Raises Busy."""
     _remember(value for record in records for value in _values(kind, record))
 
 
-def _values(name: str, record: Mapping[str, Any]) -> Iterator[Item]:
+def _values(name: str, record: Mapping[str, object]) -> Iterator[Item]:
     for of, kind in KINDS.items():
         for field, value in used(of, record) if kind.name == name else ():
             sk = f"{_folded(value)}#{value}"

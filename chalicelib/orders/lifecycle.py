@@ -122,7 +122,7 @@ def _opened(fields: Mapping[str, object], new: NewOrder, by: str, now: str) -> d
     return after
 
 
-def _moved(fields: dict[str, Any]) -> dict[str, Any]:
+def _moved(fields: dict[str, Any]) -> dict[str, object]:
     """After a payment: an order that is paid, or whose deposit is, is no longer PENDING."""
     is_paid = fields["paymentStatus"] == PaymentStatus.PAID
     if fields["status"] == OrderStatus.PENDING and (
@@ -177,7 +177,9 @@ def changed(order: Order, asked: OrderChange, by: str, now: str) -> Order:
     return _after(order, fields, by, now)
 
 
-def _implied(fields: dict[str, Any], moved: PaymentStatus, by: str, now: str) -> dict[str, Any]:
+def _implied(
+    fields: dict[str, object], moved: PaymentStatus, by: str, now: str
+) -> dict[str, object]:
     """The fields with a payment status that was sent, and the records that it implies."""
     if moved is PaymentStatus.REFUNDED:
         return payments.refunded_whole(fields, by, now)

@@ -147,7 +147,7 @@ def discounted(asked: DiscountInput | None, whole: Decimal, at: str) -> Line | N
     return {"amount": amount, "percent": shown, "reason": asked.reason or None}
 
 
-def asked(discount: Mapping[str, Any] | None) -> DiscountInput | None:
+def asked(discount: Mapping[str, object] | None) -> DiscountInput | None:
     """What a stored discount was asked as: its percent, or its amount."""
     if discount is None:
         return None

@@ -471,7 +471,7 @@ def _refund(
     }
 
 
-def _with_refunds(fields: Fields, records: Iterable[dict[str, Any]]) -> dict[str, Any]:
+def _with_refunds(fields: Fields, records: Iterable[dict[str, Any]]) -> dict[str, object]:
     after = dict(fields)
     for record in records:
         account, amount = Account.of(after), Decimal(record["amount"])
@@ -603,7 +603,7 @@ class _Shares:
 # --- Records as shown, and what changed -----------------------------------------------------------
 
 
-def shown(record: Fields) -> dict[str, Any]:
+def shown(record: Fields) -> dict[str, object]:
     """The shape of ShownPayment or ShownRefund."""
     return {name: value for name, value in record.items() if name != "voidedBy"}
 

@@ -161,7 +161,7 @@ def _changed_alone(id: str, status: ProductStatus) -> _Outcome:
         return problem
 
 
-def status_result(ids: Sequence[str], outcomes: Sequence[_Outcome]) -> dict[str, Any]:
+def status_result(ids: Sequence[str], outcomes: Sequence[_Outcome]) -> dict[str, object]:
     """The shape of BulkStatusResult."""
     data: list[dict[str, object]] = []
     for index, (id, outcome) in enumerate(zip(ids, outcomes, strict=True)):

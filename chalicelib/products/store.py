@@ -18,7 +18,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from chalicelib import listing
 from chalicelib.listing import external_ids
@@ -380,7 +380,9 @@ def writes(
     return commit
 
 
-def moving(before: Product, after: Product, made: Sequence[Mapping[str, Any]], **of: str) -> Commit:
+def moving(
+    before: Product, after: Product, made: Sequence[Mapping[str, object]], **of: str
+) -> Commit:
     """The commit of the moves between two versions of a product. `of`: what else their entries in
     the ledger say. It raises ProductChanged."""
     commit = Commit()
@@ -396,7 +398,7 @@ def moving(before: Product, after: Product, made: Sequence[Mapping[str, Any]], *
     return commit
 
 
-def _moved(made: Mapping[str, Any]) -> stock.Step:
+def _moved(made: Mapping[str, object]) -> stock.Step:
     begins = made["by"] is None
     changed = {"stock": made["stock"]} if begins else {"by": made["by"]}
     said = {name: made[name] for name in ("variantId", "reason", "note") if made.get(name)}

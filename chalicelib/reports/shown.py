@@ -1,6 +1,6 @@
 """A report as the API shows it."""
 
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -66,7 +66,7 @@ class ShownReportJob(ShownJob):
     report: Annotated[Report | None, about("What it added up; null: it is not complete.")]
 
 
-def show_report(job: Job) -> dict[str, Any]:
+def show_report(job: Job) -> dict[str, object]:
     """The shape of ShownReportJob."""
     is_complete = "bytes" in job.fields
     shown = show_whole(job, [], download_url(job) if is_complete else None)

@@ -6,7 +6,7 @@ A step writes under a number of its own: a worker with the same step replaces no
 
 import json
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from chalicelib import aws, settings
 from chalicelib.exports.shown import table
@@ -54,7 +54,7 @@ def end(job: Job, sums: Sums) -> int:
     return _put(job, "csv", table(header, lines), _CSV)
 
 
-def _row(sums: Sums, key: str, values: dict[str, Decimal]) -> dict[str, Any]:
+def _row(sums: Sums, key: str, values: dict[str, Decimal]) -> dict[str, object]:
     return {"key": key or None, "label": sums.labels[key] or None, **_rendered(sums, values)}
 
 
@@ -68,7 +68,7 @@ def _rendered(sums: Sums, values: dict[str, Decimal]) -> dict[str, int | str]:
 _ZERO: Final = Decimal(0)
 
 
-def ended(job: Job) -> Any:
+def ended(job: Job) -> object:
     """The shape of Report."""
     return json.loads(_get(job, "json"))
 

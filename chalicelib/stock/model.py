@@ -111,6 +111,6 @@ class Movement:
         return listing.Index.of(sort=self.fields["at"], facets=facets)
 
 
-def show(movement: Movement) -> dict[str, Any]:
+def show(movement: Movement) -> dict[str, object]:
     """The shape of ShownMovement."""
     return {name: movement.fields[name] for name in ShownMovement.__annotations__}

@@ -104,7 +104,7 @@ def _movement(draft: Mapping[str, Any], after: int) -> Movement:
 def _drafts(item: Item) -> Iterator[Draft]:
     """Each move of a commit, with all that its item knows."""
     trace = outbox.trace_of(item)
-    names: dict[str, dict[str, Any]] = {}
+    names: dict[str, dict[str, object]] = {}
     for event in outbox.events_of(item) if "moves" in trace else ():
         names |= _named(event.data())
     moves = (

@@ -87,7 +87,7 @@ class ShownStockCount(TypedDict):
     counted: Annotated[int, about("How many of them were.")]
     different: Annotated[int, about("How many were counted otherwise than expected.")]
     filters: Annotated[
-        dict[str, Any] | None, about("The filters that chose them; null: ids, or all.")
+        dict[str, object] | None, about("The filters that chose them; null: ids, or all.")
     ]
     jobId: Annotated[str | None, about("The job that applies it; null: it is not applied.")]
     createdAt: Annotated[str, about("When it was created.")]
@@ -170,7 +170,7 @@ def show(count: Count) -> dict[str, Any]:
     return shown | {"filters": json.loads(count.fields["filters"])}
 
 
-def show_line(variant_id: str, line: Line | None, product: Product | None) -> dict[str, Any]:
+def show_line(variant_id: str, line: Line | None, product: Product | None) -> dict[str, object]:
     """The shape of ShownStockCountLine."""
     variant = product.variant(variant_id) if product else None
     title = title_of(product.fields["name"], variant["title"]) if product and variant else None

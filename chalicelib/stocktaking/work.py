@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
-from typing import Any, Final
+from typing import Final
 
 from chalicelib import deadline
 from chalicelib.jobs import store as jobs
@@ -81,10 +81,10 @@ def _counts(
 
 def _counted(
     product: Product | None, lines: _Lines
-) -> tuple[Product | None, list[dict[str, Any]], list[JobRecordError]]:
+) -> tuple[Product | None, list[dict[str, object]], list[JobRecordError]]:
     """The product after the lines that can be applied, its moves, and errors of the others."""
     quantities = dict(product.quantities) if product else {}
-    made: list[dict[str, Any]] = []
+    made: list[dict[str, object]] = []
     errors: list[JobRecordError] = []
     for id, line in lines:
         was, by = quantities.get(id), line.difference

@@ -319,7 +319,7 @@ class Commit:
         if not reasons or any(reason.get("Code", "None") not in _CONFLICTS for reason in reasons):
             raise error
 
-    def _pause_after(self, reasons: Sequence[Mapping[str, Any]]) -> float:
+    def _pause_after(self, reasons: Sequence[Mapping[str, object]]) -> float:
         """The longest pause. If only counts conflicted, another shard is soon free."""
         codes = [reason.get("Code") for reason in reasons]
         of_writes, of_counts = set(codes[: len(self._writes)]), set(codes[len(self._writes) :])

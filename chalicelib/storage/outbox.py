@@ -109,7 +109,7 @@ def audited(
     before: T | None = None,
     after: T | None = None,
     *,
-    show: Callable[[T], Mapping[str, Any]] | None = None,
+    show: Callable[[T], Mapping[str, object]] | None = None,
     action: str = "",
     **more: object,
 ) -> dict[str, object]:
@@ -128,7 +128,7 @@ def audited(
 
 def trace_of(item: Mapping[str, Any]) -> dict[str, Any]:
     """What a commit traced: `{actor, moves, audit}`; empty if nothing."""
-    made: dict[str, Any] = json.loads(item.get("trace", "{}"))
+    made: dict[str, object] = json.loads(item.get("trace", "{}"))
     return made
 
 

@@ -108,7 +108,7 @@ def _got(name: str, keys: Sequence[Key], only: dict[str, object]) -> Sent[dict[K
 
 
 def _batch(
-    operation: str, items: dict[str, Any], read: Callable[[Any], object] = lambda reply: None
+    operation: str, items: dict[str, Any], read: Callable[[object], object] = lambda reply: None
 ) -> Sent[Any]:
     """What DynamoDB leaves of it, because of a throttle, is sent again after a pause."""
     request: dict[str, object] = {"RequestItems": items}
@@ -141,7 +141,7 @@ def query(
     forward: bool = True,
     limit: int | None = None,
     fields: Sequence[str] = (),
-    then: Callable[[Rows], Any] = lambda rows: rows,
+    then: Callable[[Rows], object] = lambda rows: rows,
 ) -> Sent[Rows]:
     """Up to `limit` items (or 1 MB) of one partition in the order of `sk`.
 
@@ -204,7 +204,7 @@ def tally(
         request["Limit"] = most
     expressions.into(request)
 
-    def read(so_far: Tally, reply: Any) -> Tally | Sent[Any]:
+    def read(so_far: Tally, reply: Any) -> Tally | Sent[object]:
         last = reply.get("LastEvaluatedKey")
         passed, looked = int(reply["Count"]), int(reply["ScannedCount"])
         now = Tally(so_far.passed + passed, so_far.looked + looked, last is None)
@@ -216,10 +216,10 @@ def tally(
 
 
 @Sendable
-def everything(pk: str, **options: Any) -> Sent[list[Item]]:
+def everything(pk: str, **options: object) -> Sent[list[Item]]:
     """All items of a partition that is known to be small, whatever number of calls it takes."""
 
-    def read(before: list[Item], rows: Rows) -> list[Item] | Sent[Any]:
+    def read(before: list[Item], rows: Rows) -> list[Item] | Sent[object]:
         found = before + rows.items
         if rows.after is None:
             return found
@@ -330,7 +330,7 @@ def _single(
     when: Condition | None,
     key: Key,
     *,
-    read: Callable[[Any], object] = lambda reply: None,
+    read: Callable[[object], object] = lambda reply: None,
 ) -> Sent[Any]:
     """A write whose answer is lost is sent again, and may then fail its own condition: who must
     tell that from another's write puts something of his own into it, and looks for it in `old`."""

@@ -14,7 +14,7 @@ MOST: Final = 50
 LONGEST: Final = 200  # characters of a text
 
 Change = dict[str, Any]
-Shown = Mapping[str, Any]
+Shown = Mapping[str, object]
 
 _EMPTY: Final[tuple[object, ...]] = (None, "", [], {})
 # They follow from others, or from the time.
@@ -41,7 +41,7 @@ def between(kind: str, before: Shown | None, after: Shown | None) -> list[Change
     return list(islice((one for one in own if not is_personal(kind, one)), MOST))
 
 
-def _differing(path: str, before: Any, after: Any) -> Iterator[Change]:
+def _differing(path: str, before: object, after: object) -> Iterator[Change]:
     if before == after or (before in _EMPTY and after in _EMPTY):
         return
     was, now = _parts(before), _parts(after)
@@ -56,7 +56,7 @@ def _differing(path: str, before: Any, after: Any) -> Iterator[Change]:
         yield _change(path, [*was], [*now])  # only their order
 
 
-def _parts(value: Any) -> Mapping[str, Any] | None:
+def _parts(value: Any) -> Mapping[str, object] | None:
     """Of an object its members; of a list of objects with an id, these by id; None: it is a
     value."""
     if value in _EMPTY or isinstance(value, dict):
@@ -66,11 +66,11 @@ def _parts(value: Any) -> Mapping[str, Any] | None:
     return None
 
 
-def _change(field: str, before: Any, after: Any) -> Change:
+def _change(field: str, before: object, after: object) -> Change:
     return {"field": field[:LONGEST], "before": _told(before), "after": _told(after)}
 
 
-def _told(value: Any) -> Any:
+def _told(value: Any) -> object:
     if isinstance(value, list | dict):
         value = json.dumps(value, ensure_ascii=False)
     is_long = isinstance(value, str) and len(value) > LONGEST

@@ -58,7 +58,7 @@ class Person:
         mentioning = _MENTIONING & data.keys() if gone else set()
         return {**data, **{name: self.without(data[name]) for name in mentioning}, **gone}
 
-    def forget(self, data: Mapping[str, Any]) -> dict[str, Any]:
+    def forget(self, data: Mapping[str, Any]) -> dict[str, object]:
         """What is left of a customer, or of an order: numbers, lines, money and the country."""
         if data.get("id") in self.ids:
             gone = dict.fromkeys((*_NAMED, "note", "defaultAddressId", "externalId"))
@@ -90,7 +90,7 @@ class Person:
             left[name] = [{**one, **dict.fromkeys(_TEXTS & one.keys())} for one in data[name]]
         return left | dict.fromkeys(_TEXTS & data.keys())  # of an event about one record
 
-    def _line(self, line: Mapping[str, Any]) -> dict[str, object]:
+    def _line(self, line: Mapping[str, object]) -> dict[str, object]:
         """The title of a variant's line stays as it was sold."""
         mentioning = {"discount", *(["title"] if line.get("isCustom") else [])} & line.keys()
         left = {**line, **{name: self.without(line[name]) for name in mentioning}}
@@ -108,7 +108,7 @@ class Person:
     def mentions(self, text: str) -> bool:
         return bool(self._pattern.search(text))
 
-    def without(self, value: Any) -> Any:
+    def without(self, value: object) -> Any:
         """A JSON value without mentions of the person; names of members stay."""
         if isinstance(value, str):
             return self._pattern.sub(ERASED, value)
