@@ -192,3 +192,25 @@ def test_ctrl_c_during_the_upload_says_that_nothing_was_imported(
     monkeypatch.setattr(Backroom, "import_products", pressed)
     assert run("import", str(tmp_path / "a.csv")) == commands.INTERRUPTED
     assert "Nothing was imported" in capsys.readouterr().err
+
+
+def test_a_dry_run_ends_with_its_counts_however_much_it_would_change(
+    counter: Counter, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "many.csv"
+    file.write_text("slug,name,price\nmug,Mug,5\n")
+    preview = [
+        {"slug": f"p{n}", "outcome": "created", "before": None, "after": {"name": "N", "price": n}}
+        for n in range(50)
+    ]
+    job = {**JOB, "created": 50, "rows": 60, "total": 50, "preview": preview, "dryRun": True}
+    upload = {"jobId": "job_1", "url": "https://files.example/", "fields": {}, "expiresAt": ""}
+    counter.answers["/api/admin/products/import/uploads"] = upload
+    counter.answers["/"] = httpx.Response(204)
+    counter.answers["/api/admin/jobs/job_1"] = job
+    assert run("import", str(file), "--dry-run") == 0
+    said = capsys.readouterr()
+    # p19 has the last of 40 lines.
+    assert "p20" not in said.out
+    assert said.out.index("created") < said.out.rindex("p19") < said.out.index("total")
+    assert "60 more changes are in the output of --json." in said.err

@@ -26,6 +26,8 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+_CHANGES = 40  # lines of a dry run's preview
+
 
 def prepare() -> None:
     """Closed output is discarded; a letter that an encoding lacks is written as its code."""
@@ -160,15 +162,15 @@ def job(found: Mapping[str, Any]) -> None:
 
 def preview(found: Mapping[str, Any]) -> None:
     """What a dry run would change."""
-    table(
-        ("product", "what", "field", "before", "after"),
-        (
-            (each.get("slug") or each.get("id"), each.get("outcome"), field, before, after)
-            for each in found.get("preview") or ()
-            for field, before, after in _differences(each)
-        ),
-        title="The first changes",
-    )
+    changes = [
+        (each.get("slug") or each.get("id"), each.get("outcome"), field, before, after)
+        for each in found.get("preview") or ()
+        for field, before, after in _differences(each)
+    ]
+    shown = changes[:_CHANGES]
+    table(("product", "what", "field", "before", "after"), shown, title="The first changes")
+    if len(changes) > len(shown):
+        note(f"{len(changes) - len(shown)} more changes are in the output of --json.", "dim")
 
 
 def _differences(each: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
