@@ -1,5 +1,5 @@
 """The deployed service, over HTTP.
 
-`tour` calls everything once, `test_spec` has a test for each statement of the contract, `console`
+`tour` calls everything once, `test_spec` checks each statement of the contract, `console`
 uses a browser.
 """

@@ -4,16 +4,11 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.spec_client import ORDERS, PRODUCTS, WEBHOOKS, Client, word
+from tests.e2e.spec_client import ORDERS, PRODUCTS, Client, word
 from tests.e2e.test_main_job import ended, upload
 from tests.support.running import Stack
 
 # --- Products -------------------------------------------------------------------------------------
-
-
-def test_get_of_products_is_a_paginated_list(shop: Client) -> None:
-    answer = shop.get(PRODUCTS)
-    assert answer.status == 200 and {"data", "pagination", "total"} <= answer.json.keys()
 
 
 def test_post_of_a_product_returns_the_created_product(shop: Client) -> None:
@@ -56,11 +51,9 @@ def test_bulk_refuses_501_products(shop: Client) -> None:
     assert shop.ids(f"{PRODUCTS}?type={mark}") == []
 
 
-def test_import_of_a_form_with_a_csv_file_returns_a_job_id(shop: Client, stack: Stack) -> None:
-    assert upload(stack, shop.key, b"slug,name,price\nmug-1,Mug,5\n").startswith("job_")
-
-
-def test_a_job_is_polled_until_the_import_has_ended(shop: Client, stack: Stack) -> None:
+def test_an_imported_form_returns_a_job_that_is_polled_until_it_has_ended(
+    shop: Client, stack: Stack
+) -> None:
     sku = word()
     job = upload(stack, shop.key, f"slug,name,price,sku\n{sku},Mug,5,{sku}\n".encode())
     assert shop.get(f"/api/admin/jobs/{job}").json["status"] in {"QUEUED", "RUNNING", "COMPLETED"}
@@ -98,18 +91,14 @@ def three(shop: Client) -> tuple[str, list[str]]:
     return mark, [shop.product(type=mark)["id"] for _ in range(3)][::-1]
 
 
-def test_page_is_1_by_default(shop: Client, three: Any) -> None:
-    found = shop.get(f"{PRODUCTS}?type={three[0]}&limit=2").json
-    assert found["pagination"]["page"] == 1
-    assert [one["id"] for one in found["data"]] == three[1][:2]
-
-
-def test_page_is_the_number_of_a_page(shop: Client, three: Any) -> None:
-    assert shop.ids(f"{PRODUCTS}?type={three[0]}&limit=2&page=2") == three[1][2:]
-
-
-def test_limit_is_the_number_of_items_per_page(shop: Client, three: Any) -> None:
-    assert len(shop.ids(f"{PRODUCTS}?type={three[0]}&limit=1")) == 1
+def test_a_list_has_data_pagination_and_total(shop: Client, three: Any) -> None:
+    mark, made = three
+    asked = f"{PRODUCTS}?type={mark}&limit=2"
+    for number, path in ((1, asked), (2, f"{asked}&page=2")):
+        found = shop.get(path).json
+        assert [one["id"] for one in found["data"]] == made[2 * number - 2 : 2 * number]
+        assert (found["pagination"]["page"], found["pagination"]["totalPages"]) == (number, 2)
+        assert found["total"] == 3
 
 
 @pytest.fixture(scope="module")
@@ -127,19 +116,6 @@ def test_limit_is_20_by_default(shop: Client, many: str) -> None:
 
 def test_limit_is_100_at_most(shop: Client, many: str) -> None:
     assert len(shop.ids(f"{PRODUCTS}?type={many}&limit=101")) == 100
-
-
-def test_a_list_has_its_items_in_data(shop: Client, three: Any) -> None:
-    assert shop.ids(f"{PRODUCTS}?type={three[0]}") == three[1]
-
-
-def test_a_list_has_pagination_with_page_and_totalPages(shop: Client, three: Any) -> None:
-    pagination = shop.get(f"{PRODUCTS}?type={three[0]}&limit=2&page=2").json["pagination"]
-    assert (pagination["page"], pagination["totalPages"]) == (2, 2)
-
-
-def test_a_list_has_total(shop: Client, three: Any) -> None:
-    assert shop.get(f"{PRODUCTS}?type={three[0]}&limit=2").json["total"] == 3
 
 
 # --- The storefront -------------------------------------------------------------------------------
@@ -178,6 +154,7 @@ def test_post_of_an_order_returns_the_created_order(shop: Client) -> None:
     answer = shop.call("POST", ORDERS, sent)
     assert answer.status == 201
     assert shop.get(f"{ORDERS}/{answer.json['id']}").json == answer.json
+    assert [line["variantId"] for line in answer.json["lineItems"]] == [variant]
 
 
 def test_an_idempotency_key_is_optional_and_places_an_order_once(shop: Client) -> None:
@@ -188,27 +165,11 @@ def test_an_idempotency_key_is_optional_and_places_an_order_once(shop: Client) -
     assert shop.call("POST", ORDERS, body).json["id"] != first.json["id"]
 
 
-def test_get_of_an_order_has_its_line_items(shop: Client) -> None:
-    order = shop.order()
-    found = shop.get(f"{ORDERS}/{order['id']}")
-    assert (found.status, found.json["lineItems"]) == (200, order["lineItems"])
-    assert len(order["lineItems"]) == 1
-
-
-def test_patch_changes_the_status(shop: Client) -> None:
-    answer = shop.move(shop.order(), status="PAID")
-    assert (answer.status, answer.json["status"]) == (200, "PAID")
-
-
-def test_patch_assigns_a_sales_rep(shop: Client) -> None:
-    order = shop.order()
-    assert shop.move(order, salesRepId="emp_9").json["salesRepId"] == "emp_9"
-    assert shop.get(f"{ORDERS}/{order['id']}").json["salesRepId"] == "emp_9"
-
-
 def test_patch_changes_status_and_sales_rep_together(shop: Client) -> None:
-    changed = shop.move(shop.order(), status="PAID", salesRepId="emp_9").json
+    order = shop.order()
+    changed = shop.move(order, status="PAID", salesRepId="emp_9").json
     assert (changed["status"], changed["salesRepId"]) == ("PAID", "emp_9")
+    assert shop.get(f"{ORDERS}/{order['id']}").json == changed
 
 
 def test_delete_of_an_order_returns_a_result(shop: Client) -> None:
@@ -225,16 +186,10 @@ def known(shop: Client) -> Any:
     return shop.order(customer={"email": f"e{mark}@example.com", "lastName": f"n{mark}"})
 
 
-def test_search_of_orders_matches_the_number(shop: Client, known: Any) -> None:
+def test_search_of_orders_matches_number_name_and_email(shop: Client, known: Any) -> None:
     assert known["id"] in shop.ids(f"{ORDERS}?search={known['number']}")
-
-
-def test_search_of_orders_matches_the_customers_name(shop: Client, known: Any) -> None:
-    assert shop.ids(f"{ORDERS}?search={known['customer']['lastName']}") == [known["id"]]
-
-
-def test_search_of_orders_matches_the_email(shop: Client, known: Any) -> None:
-    assert shop.ids(f"{ORDERS}?search={known['customer']['email']}") == [known["id"]]
+    for name in ("lastName", "email"):
+        assert shop.ids(f"{ORDERS}?search={known['customer'][name]}") == [known["id"]]
 
 
 @pytest.fixture(scope="module")
@@ -278,17 +233,6 @@ def test_statuses_are_included_or_excluded(
     assert shop.ids(asked) == [sold[SPELLINGS[spelling]]]
 
 
-STATUSES = (
-    *("PENDING", "PAID", "IN_PRODUCTION", "PROCESSING", "SHIPPED"),
-    *("DELIVERED", "CANCELLED", "REFUNDED"),
-)
-
-
-@pytest.mark.parametrize("status", STATUSES)
-def test_the_status_of_an_order_can_be(shop: Client, status: str) -> None:
-    assert shop.get(f"{ORDERS}?status={status}&limit=1").status == 200
-
-
 def test_the_status_of_an_order_can_be_nothing_else(shop: Client) -> None:
     assert shop.get(f"{ORDERS}?status=LOST").status == 422
 
@@ -311,10 +255,3 @@ def test_page_and_limit_apply_to_orders(shop: Client, sold: dict[str, str]) -> N
 def test_the_administration_pages_where_webhooks_are_registered_are_served(shop: Client) -> None:
     page = shop.get("/console", key_="")
     assert page.status == 200 and page.headers["Content-Type"].startswith("text/html")
-
-
-def test_a_registered_webhook_has_a_url_and_events(shop: Client) -> None:
-    sent = {"url": "http://127.0.0.1:9/hook", "events": ["order.paid"]}
-    made = shop.made(WEBHOOKS, sent)
-    assert {name: made[name] for name in sent} == sent
-    shop.call("DELETE", f"{WEBHOOKS}/{made['id']}")

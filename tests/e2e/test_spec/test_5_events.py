@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from backroom import InvalidSignature, verify
+from backroom import verify
 
 from tests.e2e.calls import until
 from tests.e2e.spec_client import (
@@ -66,53 +66,21 @@ def test_each_registered_url_gets_the_events_that_were_selected(
 # --- The kinds of events --------------------------------------------------------------------------
 
 
-def test_order_created_is_sent_on_post_of_an_order(shop: Client, receiver: Receiver) -> None:
-    order = shop.order()
-    assert data(received(receiver, "order.created", order["id"]))["number"] == order["number"]
+# Event → how the order is made, the change that sends it. `test_2_states` has the others.
+CHANGES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
+    "order.updated": ({}, {"note": "gift"}),
+    "order.paid": ({}, {"paymentStatus": "PAID"}),
+    "order.cancelled": ({}, {"status": "CANCELLED"}),
+    "order.refunded": ({"paymentStatus": "PAID"}, {"status": "REFUNDED"}),
+}
 
 
-def test_order_updated_is_sent_on_any_patch(shop: Client, receiver: Receiver) -> None:
-    order = shop.order()
-    shop.move(order, note="gift")
-    assert data(received(receiver, "order.updated", order["id"]))["note"] == "gift"
-
-
-def test_order_paid_is_sent_when_the_payment_status_becomes_paid(
-    shop: Client, receiver: Receiver
-) -> None:
-    order = shop.order()
-    shop.move(order, paymentStatus="PAID")
-    assert data(received(receiver, "order.paid", order["id"]))["paymentStatus"] == "PAID"
-
-
-def test_order_shipped_is_sent_when_the_status_becomes_shipped(
-    shop: Client, receiver: Receiver
-) -> None:
-    order = shop.order(paymentStatus="PAID")
-    for step in ("PROCESSING", "SHIPPED"):
-        assert shop.move(order, status=step).status == 200
-    assert data(received(receiver, "order.shipped", order["id"]))["status"] == "SHIPPED"
-
-
-def test_order_shipped_includes_the_tracking_number(shop: Client, receiver: Receiver) -> None:
-    order = shop.order(paymentStatus="PAID")
-    shop.move(order, status="PROCESSING")
-    shop.move(order, status="SHIPPED", trackingNumber="1Z999")
-    assert data(received(receiver, "order.shipped", order["id"]))["trackingNumber"] == "1Z999"
-
-
-def test_order_cancelled_is_sent_when_an_order_is_cancelled(
-    shop: Client, receiver: Receiver
-) -> None:
-    order = shop.order()
-    shop.move(order, status="CANCELLED")
-    assert data(received(receiver, "order.cancelled", order["id"]))["status"] == "CANCELLED"
-
-
-def test_order_refunded_is_sent_when_an_order_is_refunded(shop: Client, receiver: Receiver) -> None:
-    order = shop.order(paymentStatus="PAID")
-    shop.move(order, status="REFUNDED")
-    assert data(received(receiver, "order.refunded", order["id"]))["status"] == "REFUNDED"
+@pytest.mark.parametrize("event", CHANGES)
+def test_a_change_of_an_order_sends(shop: Client, receiver: Receiver, event: str) -> None:
+    made, change = CHANGES[event]
+    order = shop.order(**made)
+    assert shop.move(order, **change).status == 200
+    assert change.items() <= data(received(receiver, event, order["id"])).items()
 
 
 def test_customer_created_is_sent_for_a_new_customer(shop: Client, receiver: Receiver) -> None:
@@ -121,13 +89,9 @@ def test_customer_created_is_sent_for_a_new_customer(shop: Client, receiver: Rec
     assert told["email"] == customer["email"]
 
 
-def test_product_created_is_sent_for_a_new_product(shop: Client, receiver: Receiver) -> None:
+def test_a_product_sends_when_it_is_created_and_modified(shop: Client, receiver: Receiver) -> None:
     product = shop.product()
     assert data(received(receiver, "product.created", product["id"]))["name"] == product["name"]
-
-
-def test_product_updated_is_sent_for_a_modified_product(shop: Client, receiver: Receiver) -> None:
-    product = shop.product()
     shop.call("PUT", f"{PRODUCTS}/{product['id']}", {"vendor": "Acme"})
     assert data(received(receiver, "product.updated", product["id"]))["vendor"] == "Acme"
 
@@ -155,54 +119,25 @@ def delivery(webhook: Any, receiver: Receiver, paid: Any) -> Any:
     return received(receiver, "order.paid", paid["id"])
 
 
-def test_a_delivery_is_a_post(delivery: Any) -> None:
+def test_a_delivery_is_a_post_of_json_with_three_headers_and_a_signature(delivery: Any) -> None:
     assert delivery.method == "POST"
-
-
-def test_its_content_type_is_application_json(delivery: Any) -> None:
     assert delivery.headers["Content-Type"] == "application/json"
-
-
-def test_x_service_event_is_the_kind_of_event(delivery: Any) -> None:
     assert delivery.headers["X-Service-Event"] == "order.paid"
-
-
-def test_x_service_delivery_has_the_prefix_dlv(delivery: Any) -> None:
     assert delivery.headers["X-Service-Delivery"].startswith("dlv_")
-
-
-def test_x_service_timestamp_is_unix_time_in_seconds(delivery: Any) -> None:
     assert abs(int(delivery.headers["X-Service-Timestamp"]) - delivery.at) < 300
 
 
-def test_the_body_is_event_and_data(delivery: Any) -> None:
+def test_the_body_is_event_and_data(delivery: Any, paid: Any) -> None:
     body = json.loads(delivery.body)
     assert set(body) == {"event", "data"} and body["event"] == "order.paid"
-
-
-def test_the_data_of_order_paid_has_the_orders_id(delivery: Any, paid: Any) -> None:
-    assert data(delivery)["id"] == paid["id"] and paid["id"].startswith("ord_")
-
-
-def test_the_data_of_order_paid_has_its_number_as_a_string(delivery: Any, paid: Any) -> None:
-    assert data(delivery)["number"] == paid["number"] and isinstance(paid["number"], str)
-
-
-def test_the_data_of_order_paid_has_its_total_as_a_decimal_string(delivery: Any) -> None:
-    assert data(delivery)["total"] == "6.00"
-
-
-def test_the_data_of_order_paid_has_its_currency(delivery: Any) -> None:
-    assert data(delivery)["currency"] == "USD"
-
-
-def test_the_data_of_order_paid_has_the_customers_id_and_email(delivery: Any, paid: Any) -> None:
-    told = data(delivery)["customer"]
-    assert (told["id"], told["email"]) == (paid["customer"]["id"], paid["customer"]["email"])
-
-
-def test_the_data_of_order_paid_has_paidAt_as_a_timestamp(delivery: Any) -> None:
-    assert ISO.fullmatch(data(delivery)["paidAt"])
+    told, customer = body["data"], body["data"]["customer"]
+    assert (told["id"], told["number"]) == (paid["id"], paid["number"])
+    assert (told["total"], told["currency"]) == ("6.00", "USD")
+    assert (customer["id"], customer["email"]) == (
+        paid["customer"]["id"],
+        paid["customer"]["email"],
+    )
+    assert ISO.fullmatch(told["paidAt"])
 
 
 # --- The signature --------------------------------------------------------------------------------
@@ -215,40 +150,12 @@ def signature(secret: str, delivery: Any) -> str:
     return f"t={stamp},v1={hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()}"
 
 
-def test_v1_is_the_hex_hmac_sha256_of_timestamp_and_raw_body(delivery: Any, webhook: Any) -> None:
-    given = delivery.headers["X-Service-Signature"]
-    assert given.split(",")[1] == signature(webhook["secret"], delivery).split(",")[1]
-
-
-def test_t_is_the_timestamp(delivery: Any) -> None:
-    stamp = delivery.headers["X-Service-Timestamp"]
-    assert delivery.headers["X-Service-Signature"].split(",")[0] == f"t={stamp}"
-
-
 def test_the_header_is_t_and_one_v1(delivery: Any, webhook: Any) -> None:
     assert delivery.headers["X-Service-Signature"] == signature(webhook["secret"], delivery)
 
 
 def test_a_receiver_accepts_a_signed_delivery(delivery: Any, webhook: Any) -> None:
     assert verify(delivery.body, delivery.headers, webhook["secret"])["event"] == "order.paid"
-
-
-def test_a_receiver_rejects_a_signature_that_differs(delivery: Any, webhook: Any) -> None:
-    with pytest.raises(InvalidSignature):
-        verify(delivery.body + b" ", delivery.headers, webhook["secret"])
-
-
-@pytest.mark.parametrize("seconds", [-301, 301], ids=["301_seconds_ahead", "301_seconds_ago"])
-def test_a_receiver_rejects_a_timestamp_of(delivery: Any, webhook: Any, seconds: int) -> None:
-    now = int(delivery.headers["X-Service-Timestamp"]) + seconds
-    with pytest.raises(InvalidSignature):
-        verify(delivery.body, delivery.headers, webhook["secret"], now=now)
-
-
-@pytest.mark.parametrize("seconds", [-300, 300], ids=["300_seconds_ahead", "300_seconds_ago"])
-def test_a_receiver_accepts_a_timestamp_of(delivery: Any, webhook: Any, seconds: int) -> None:
-    now = int(delivery.headers["X-Service-Timestamp"]) + seconds
-    assert verify(delivery.body, delivery.headers, webhook["secret"], now=now)
 
 
 @pytest.fixture(scope="module")

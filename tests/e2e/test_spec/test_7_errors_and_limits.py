@@ -1,4 +1,4 @@
-"""Errors and rate limits."""
+"""Rate limits, and the errors beyond them. `test_2_states` has the invalid moves."""
 
 import time
 from collections.abc import Callable
@@ -26,26 +26,14 @@ def let_through(call: Callable[[], Got]) -> tuple[int, Got]:
     raise AssertionError("no limit was met")
 
 
-# --- Errors ---------------------------------------------------------------------------------------
-
-
-def test_an_invalid_transition_is_422_with_code_and_the_allowed_next_states(shop: Client) -> None:
-    answer = shop.move(shop.order(), status="SHIPPED")
-    assert (answer.status, answer.json["code"]) == (422, "invalid_transition")
-    assert answer.json["allowed"] == ["PAID", "CANCELLED"]
-
-
 @pytest.fixture(scope="module")
 def writes(shop: Client) -> tuple[int, Got]:
     key = shop.key_of("STAFF")
     return let_through(lambda: shop.call("DELETE", f"{PRODUCTS}/prod_x", key_=key))
 
 
-def test_beyond_the_limit_is_429(writes: tuple[int, Got]) -> None:
+def test_beyond_the_limit_is_429_with_retry_after_in_seconds(writes: tuple[int, Got]) -> None:
     assert (writes[1].status, writes[1].json["code"]) == (429, "rate_limited")
-
-
-def test_a_429_has_retry_after_in_seconds(writes: tuple[int, Got]) -> None:
     assert 1 <= int(writes[1].headers["Retry-After"]) <= 60
 
 
