@@ -203,7 +203,15 @@ class Tour:
         self.admin("POST", f"/orders/{order['id']}/edit", edit)
         path = f"/stock/movements?variantId={variant['id']}"
         self.until(lambda: self.admin("GET", path)["total"] == 3)
+        self._audited(order["id"], "order.created", "order.edited")
         self._counts(variant["id"])
+
+    def _audited(self, id: str, *actions: str) -> None:
+        def found() -> list[str]:
+            listed = self.admin("GET", f"/audit?recordId={id}")["data"]
+            return [entry["action"] for entry in listed][::-1]
+
+        self.until(lambda: found() == list(actions))
 
     def _counts(self, variant: str) -> None:
         counts = "/stock/counts"
@@ -229,6 +237,8 @@ class Tour:
         self.admin("PATCH", f"/customers/{made['id']}", {"email": "rob@example.com"})
         other = self.admin("POST", "/customers", {"firstName": "Nobody"})
         self.admin("DELETE", f"/customers/{other['id']}")
+        self._audited(made["id"], "customer.created", "customer.updated")
+        self._audited(other["id"], "customer.created", "customer.deleted")
         sent = {"lineItems": [self._line], "customer": {"id": made["id"]}}
         order = self.admin("POST", "/orders", {**sent, "shippingAddress": _ADDRESS})
         self.admin("PATCH", f"/orders/{order['id']}", {"billingAddress": _ADDRESS})
