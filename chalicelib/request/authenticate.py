@@ -17,6 +17,7 @@ from chalicelib.problems import Forbidden, RateLimited, Unauthorized
 from chalicelib.request import rate
 from chalicelib.request.call import Call
 from chalicelib.request.rate import STOREFRONT_PER_MINUTE, Window
+from chalicelib.storage import table
 from chalicelib.values import clock
 
 _REMEMBERED_SECONDS: Final = 60
@@ -86,11 +87,15 @@ def _once(admit: Callable[[], None]) -> Callable[[], object]:
     def wait() -> None:
         with lock:
             if not admitted.done():
+                # What admits may write: the counters of past minutes are removed.
+                waiting = table.before_writes(_is_admitted)
                 try:
                     admit()
                     admitted.set_result(None)
                 except Exception as refused:
                     admitted.set_exception(refused)
+                finally:
+                    table.reset_before_writes(waiting)
         admitted.result()
 
     return wait

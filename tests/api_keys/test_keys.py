@@ -216,6 +216,23 @@ def test_the_day_of_the_last_use_is_listed_without_a_further_write(
     assert used() == "2027-02-24"
 
 
+def test_a_key_that_is_always_in_use_is_answered_while_its_counters_are_swept(
+    shop: Shop, time_stands: Clock
+) -> None:
+    """This process knows the key, so that a request is admitted when it is about to write."""
+    key = make(shop)["key"]
+    mug = shop.post("/api/admin/products", {"name": "Mug", "price": 9}).json["id"]
+    for price in range(1, 31):
+        time_stands.seconds += 50
+        assert shop.put(f"/api/admin/products/{mug}", {"price": price}, key=key).status == 200
+    counters = next(
+        [name for name in item if name[1:].isdigit()]
+        for item in shop.stored()
+        if item["pk"].startswith("key#") and item["role"] == "STAFF"
+    )
+    assert len(counters) < 18
+
+
 def test_the_limits_of_a_key_can_be_raised_lowered_and_reset(
     shop: Shop, time_stands: Clock
 ) -> None:
