@@ -152,6 +152,9 @@ def test_a_report_is_a_table_with_bars_and_a_file(another: Callable[..., Desk]) 
     assert f"source=FAIR&from={ago(29)}&to={ago(0)}" in desk.page.url
     desk.page.go_back()
     expect(desk.label("By")).to_have_value("source")
+    desk.open("/jobs")
+    about = f"Sales by product, {ago(29)} to {ago(0)}"
+    expect(desk.page.get_by_role("row").filter(has_text=about).first).to_be_visible()
 
 
 def test_a_report_says_what_a_period_must_be(desk: Desk) -> None:

@@ -35,9 +35,13 @@ export function recordsInWords({ ids, filters }) {
   return given.length ? `all with ${given.join(", ")}` : "all";
 }
 
-// An export's records, or a change and its records.
+const NAMES = { salesRep: "sales rep", paymentMethod: "method of payment" };
+
+// An export's records, a report's period, or a change and its records.
 export function aboutInWords({ type, about }) {
   if (!about) return "";
+  if (type === "report")
+    return `${words(about.type)} by ${NAMES[about.by] ?? about.by}, ${about.from} to ${about.to}`;
   const what = type === "export" ? words(about.type) : about.change && changeInWords(about.change);
   if (!what) return "";
   return about.ids || about.filters ? `${what} · ${recordsInWords(about)}` : what;
