@@ -129,7 +129,7 @@ def test_deliveries_in_trouble_lead_to_their_list(desk: Desk) -> None:
     desk.heading("Deliveries")
     expect(desk.label("Status")).to_have_value("RETRYING,FAILED")
     expect(desk.page.locator("tbody tr").first).to_be_visible()
-    desk.api.call("PATCH", f"webhooks/{hook['id']}", {"enabled": False})
+    desk.api.call("PUT", f"webhooks/{hook['id']}", {"enabled": False})
 
 
 def test_a_report_is_a_table_with_bars_and_a_file(another: Callable[..., Desk]) -> None:

@@ -37,7 +37,7 @@ export async function show(visit) {
     field({ name, label, options, value: asked[name], onchange: changed });
   const day = (name, label) =>
     field({ name, label: `${label} (${TIMEZONE})`, type: "date", value: asked[name], onchange: changed });
-  const filters = h.form({ class: "filters", role: "search", onsubmit: (event) => event.preventDefault() });
+  const filters = h.form({ class: "filters even", role: "search", onsubmit: (event) => event.preventDefault() });
   const fill = () => {
     const possible = TYPES[asked.type];
     if (!possible.includes(asked.by)) asked.by = "day";
