@@ -305,7 +305,7 @@ def test_the_command_starts_the_job_and_follows_it(
     assert noted["job"] in capsys.readouterr().out
     all_kinds, product = (one["about"] for one in jobs.shop.get(JOBS).json["data"])
     assert product == {"kinds": ["product"], "rate": 50, "settle": 0}
-    assert all_kinds["kinds"] == ["product", "order", "customer", "job"]
+    assert all_kinds["kinds"] == ["product", "order", "customer", "job", "stock_count"]
 
 
 def test_the_command_follows_a_job_that_is_running(
