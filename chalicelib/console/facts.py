@@ -3,7 +3,10 @@ once.
 """
 
 import json
+import re
 from collections.abc import Mapping
+from pathlib import Path
+from posixpath import join, normpath
 from typing import Final
 
 from chalicelib import settings
@@ -18,6 +21,8 @@ from chalicelib.summary.store import MOST_LOW
 from chalicelib.webhooks.model import LONGEST_OVERLAP, RECEIVER_SECONDS, DeliveryStatus, EventKind
 
 NAME: Final = "facts.js"
+STATIC: Final = Path(__file__).parent / "static"
+_IMPORTS: Final = re.compile(r'(?:from|import) "(\.[^"]+)";')
 
 
 def module() -> str:
@@ -46,4 +51,32 @@ def _facts() -> Mapping[str, object]:
         "ENDED_JOBS": [status for status in JobStatus if status not in OPEN_JOBS],
         "UNDOABLE": UNDOABLE,
         "UNDO_DAYS": KEPT_SECONDS // 86_400,
+        **_needed(),
+    }
+
+
+def _needed() -> Mapping[str, object]:
+    """FILES, and for each page the places in it of those that it needs beside `app.js`: a browser
+    that asks for all at once waits once, and not for each import of an import."""
+    imports = {
+        name: [normpath(join(name, "..", found)) for found in _IMPORTS.findall(path.read_text())]
+        for path in STATIC.rglob("*.js")
+        if (name := path.relative_to(STATIC).as_posix())
+    }
+    imports["parts/work.js"].append("work.css")  # which it loads itself
+
+    def reached(names: list[str]) -> set[str]:
+        found, left = set[str](), list(names)
+        while left:
+            if (name := left.pop()) not in found:
+                found.add(name)
+                left += imports.get(name, [])
+        return found
+
+    always = reached(["app.js"])
+    needs = {Path(name).stem: reached([name]) - always for name in imports if name[:6] == "pages/"}
+    files = sorted(set().union(*needs.values()))
+    return {
+        "FILES": files,
+        "NEEDS": {page: sorted(map(files.index, needs[page])) for page in sorted(needs)},
     }

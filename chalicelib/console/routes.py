@@ -18,7 +18,6 @@ from chalicelib.console import facts
 from chalicelib.request.answer import reply
 from chalicelib.request.call import current, entity_tags, header
 
-_STATIC: Final = Path(__file__).parent / "static"
 # Only types that API Gateway sends as text: a binary one would need an Accept header.
 _TYPES: Final = {
     ".css": "text/css; charset=utf-8",
@@ -136,8 +135,8 @@ def _files() -> dict[str, str]:
     """Every file by its path below `static/`, and `facts.js`. Read once per process. Comments that
     are lines of their own and indentation are for who reads the sources, and are not sent."""
     found = {
-        path.relative_to(_STATIC).as_posix(): _UNSENT.sub("", path.read_text(encoding="utf-8"))
-        for path in sorted(_STATIC.rglob("*"))
+        path.relative_to(facts.STATIC).as_posix(): _UNSENT.sub("", path.read_text(encoding="utf-8"))
+        for path in sorted(facts.STATIC.rglob("*"))
         if path.suffix in _TYPES
     }
     return {**found, facts.NAME: facts.module()}

@@ -112,6 +112,15 @@ def test_no_text_in_a_script_has_several_lines() -> None:
             assert line.replace('"`"', "").count("`") % 2 == 0, f"{script}: {line}"
 
 
+def test_a_page_needs_what_it_and_its_imports_import() -> None:
+    told = dict(re.findall(r"^export const (FILES|NEEDS) = (.*);$", facts.module(), re.MULTILINE))
+    files, needs = json.loads(told["FILES"]), json.loads(told["NEEDS"])
+    customers = {files[place] for place in needs["customers"]}
+    assert customers >= {"pages/customers.js", "parts/list.js", "parts/choice.js", "work.css"}
+    assert "parts/combobox.js" in customers and "app.js" not in customers
+    assert needs.keys() == {Path(script).stem for script in SCRIPTS if script[:6] == "pages/"}
+
+
 def test_the_page_is_revalidated_on_each_load(shop: Shop) -> None:
     page = opened(shop)
     assert page.headers["Cache-Control"] == "no-cache"

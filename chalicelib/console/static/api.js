@@ -1,5 +1,6 @@
 // All requests to the API. The console uses no private calls.
 
+import { plain } from "./format.js";
 import * as session from "./session.js";
 
 const BASE = new URL("api/", document.baseURI);
@@ -10,8 +11,10 @@ const MOST_WAITED = 35_000;
 // A refusal by the API; status 0 if it could not be reached.
 export class Refusal extends Error {
   constructor(status, body, headers) {
-    super(body.message ?? `The service answered ${status}.`);
-    Object.assign(this, { status, body, code: body.code, errors: body.errors ?? [], headers });
+    const id = status >= 500 && headers.get("X-Request-Id");
+    super(plain(body.message ?? `The service answered ${status}.`) + (id ? ` Request ${id}.` : ""));
+    const errors = (body.errors ?? []).map((error) => ({ ...error, message: plain(error.message) }));
+    Object.assign(this, { status, body, code: body.code, errors, headers });
   }
 }
 

@@ -2,7 +2,8 @@
 
 import { call, isLeft, onWait } from "./api.js";
 import { h, replace } from "./dom.js";
-import { again, current, link, start } from "./router.js";
+import { FILES, NEEDS } from "./facts.js";
+import { again, current, link, match, start } from "./router.js";
 import * as session from "./session.js";
 import { drawShell } from "./shell.js";
 import { openSignIn, signInPage } from "./sign-in.js";
@@ -13,6 +14,14 @@ import { skeleton } from "./parts/page.js";
 const SKELETON_AFTER = 80; // milliseconds in which nothing was drawn
 
 let visit = null;
+
+// Asks for all files of a page at once: its imports would be found one after the other.
+function fetchEarly(page) {
+  for (const file of (NEEDS[page] ?? []).splice(0).map((place) => FILES[place])) {
+    const kind = file.endsWith(".css") ? { rel: "preload", as: "style" } : { rel: "modulepreload" };
+    document.head.append(h.link({ ...kind, href: new URL(file, import.meta.url).href }));
+  }
+}
 
 async function begin() {
   const key = session.key() ?? (await session.borrowed());
@@ -96,6 +105,7 @@ async function showPage(main, arrived, found, y) {
 
 // The loaded files may be of an old version: one reload loads the new ones.
 async function loaded(page) {
+  fetchEarly(page);
   try {
     const module = await import(`./pages/${page}.js`);
     sessionStorage.removeItem("backroom-reloaded");
@@ -145,6 +155,7 @@ async function endedElsewhere() {
   else await session.another(null);
 }
 
+fetchEarly(match(current()).page); // while it is asked who is signed in
 onWait(waiting);
 session.whenRefused(openSignIn);
 session.whenEndedElsewhere(endedElsewhere);

@@ -1,7 +1,7 @@
 // Dates in the shop's time zone, amounts in its currency, names as people read them.
 
 import { h } from "./dom.js";
-import { TIMEZONE } from "./facts.js";
+import { MOVES, PAYMENT_MOVES, PRODUCT_STATUSES, TIMEZONE } from "./facts.js";
 
 const NONE = "—";
 const inZone = (style) => new Intl.DateTimeFormat(undefined, { ...style, timeZone: TIMEZONE });
@@ -69,3 +69,21 @@ export function words(name) {
 
 export const text = (value) =>
   value === null || value === undefined || value === "" ? NONE : String(value);
+
+const STATES = new Set([...Object.keys(MOVES), ...Object.keys(PAYMENT_MOVES), ...PRODUCT_STATUSES]);
+const spaced = (name) => name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+const MESSAGES = [
+  [/numeric string/, "must be an amount, such as 12.50"],
+  [/^must be text$/, "is required"],
+];
+
+// The name of a field of the API: lineItems.0.salesRepId → Line items 1 sales rep id
+export const label = (path) =>
+  words(path.split(".").map((part) => (/^\d+$/.test(part) ? Number(part) + 1 : spaced(part))).join(" "));
+
+// A message of the API as a shop says it: no names of fields or states but in quotes.
+export const plain = (message) =>
+  MESSAGES.find(([form]) => form.test(message))?.[1] ??
+  String(message).replaceAll(/(['"]).*?\1|\b[a-z]+(?:[A-Z][a-z]+)+\b|\b[A-Z][A-Z_]{3,}\b/g, (text) =>
+    /^['"]/.test(text) ? text : /^[a-z]/.test(text) ? spaced(text) : STATES.has(text) ? words(text) : text,
+  );

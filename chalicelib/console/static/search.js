@@ -1,13 +1,13 @@
 // One search over orders, products, customers, pages and actions, from any page (`/` or Ctrl+K).
 
 import { call, isLeft } from "./api.js";
-import { h, newId, replace } from "./dom.js";
+import { h, newId } from "./dom.js";
 import { date, money, words } from "./format.js";
 import { match } from "./router.js";
 import { may } from "./session.js";
+import { combobox } from "./parts/combobox.js";
 import { modal } from "./parts/dialog.js";
 import { announce } from "./parts/notice.js";
-import "./parts/work.js";
 
 const PAUSE = 180; // milliseconds without a key before the search is made
 const PAGES = [
@@ -42,30 +42,21 @@ let open = null;
 
 export function openSearch(begun, isEntered) {
   if (open) return;
-  const id = newId("search");
   const leaving = new AbortController();
   let asking = new AbortController();
   let pause = 0;
-  let found = [];
-  let of = ""; // the text that `found` belongs to, once the API has answered
+  let of = ""; // the text that the records belong to, once the API has answered
   let wanted = null; // the text that Enter was pressed for, before its answer came
-  let at = 0;
-  const box = h.ul({ id: `${id}-list`, role: "listbox", class: "results-list", "aria-label": "Results" });
   const input = h.input({
-    id,
+    id: newId("search"),
     type: "search",
-    role: "combobox",
-    autocomplete: "off",
-    spellcheck: "false",
     placeholder: "Order number, name, email, SKU, page…",
     "aria-label": "Search everything",
-    "aria-expanded": "true",
-    "aria-controls": box.id,
-    "aria-autocomplete": "list",
     oninput: typed,
-    onkeydown: pressed,
+    onkeydown: ({ key }) => key.startsWith("Arrow") && (wanted = null),
   });
-  const dialog = modal("Search", [input, box], { signal: leaving.signal, broad: true });
+  const list = combobox({ input, label: "Results", kind: "results-list", stays: true, take, enter });
+  const dialog = modal("Search", [input, list.box], { signal: leaving.signal, broad: true });
   open = dialog;
   const close = () => leaving.abort();
   addEventListener("hashchange", close, { signal: leaving.signal });
@@ -84,8 +75,8 @@ export function openSearch(begun, isEntered) {
     clearTimeout(pause);
     asking.abort();
     wanted = null;
-    at = 0;
     const text = input.value.trim();
+    list.show([], -1, null); // unmarks
     draw(pages(text));
     if (text) pause = setTimeout(look, PAUSE, text);
   }
@@ -97,67 +88,30 @@ export function openSearch(begun, isEntered) {
       const records = await search(text, asking.signal);
       of = text;
       draw([...records, ...pages(text)]);
+      const found = list.found();
       announce(found.length ? `${found.length} found.` : "Nothing found.");
       if (wanted === text && found.length) take(found[0]);
     } catch (refusal) {
-      if (!isLeft(refusal)) replace(box, h.li({ class: "error", role: "option" }, refusal.message));
+      if (!isLeft(refusal)) list.show([], 0, refusal.message);
     }
   }
 
   // The option that the user chose by its arrow key stays chosen when more are found.
   function draw(options) {
-    const marked = at > 0 && found[at]?.address;
-    found = options;
-    replace(
-      box,
-      found.length === 0 && input.value.trim()
-        ? h.li({ class: "soft", role: "option", "aria-disabled": "true" }, "Nothing found")
-        : found.map((option, place) =>
-            h.li(
-              {
-                id: `${id}-${place}`,
-                role: "option",
-                "aria-selected": "false",
-                onclick: () => take(option),
-              },
-              h.span(h.bdi(option.text)),
-              h.span({ class: "soft small" }, option.kind, option.about && [" · ", option.about]),
-            ),
-          ),
-    );
-    mark(Math.max(0, marked ? found.findIndex(({ address }) => address === marked) : 0));
+    const marked = list.at() > 0 && list.found()[list.at()].address;
+    const place = marked ? options.findIndex(({ address }) => address === marked) : 0;
+    list.show(options, Math.max(0, place), input.value.trim() && "Nothing found");
   }
 
-  function mark(place) {
-    at = place;
-    [...box.children].forEach((each, here) =>
-      each.setAttribute("aria-selected", String(here === at && found.length > 0)),
-    );
-    box.children[at]?.scrollIntoView({ block: "nearest" });
-    if (found.length) input.setAttribute("aria-activedescendant", `${id}-${at}`);
-    else input.removeAttribute("aria-activedescendant");
-  }
-
-  function pressed(event) {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step && found.length) {
-      event.preventDefault();
-      mark((at + step + found.length) % found.length);
-      wanted = null;
-    }
-    if (event.key !== "Enter") return;
-    event.preventDefault();
-    enter();
-  }
-
-  function enter() {
+  function enter(option = list.found()[0], event = null) {
+    event?.preventDefault();
     const text = input.value.trim();
     // Results of the API may be listed before pages, which are found without a request.
-    if (text && of !== text && at === 0 && !found[0]?.isSure) {
+    if (text && of !== text && list.at() < 1 && !option?.isSure) {
       wanted = text;
       clearTimeout(pause);
       look(text);
-    } else if (found[at]) take(found[at]);
+    } else if (option) take(option);
   }
 
   function take(option) {
@@ -178,8 +132,10 @@ function pages(text) {
     ([name, address]) =>
       may(match(address).role) && wanted.every((word) => ` ${name.toLowerCase()}`.includes(` ${word}`)),
   ).map(([name, address]) => ({ text: name, kind: "Page", address }));
-  return [...ids, ...named].filter(({ address }) => may(match(address).role));
+  return [...ids, ...named].filter(({ address }) => may(match(address).role)).map(told);
 }
+
+const told = ({ kind, about, ...option }) => ({ ...option, about: [kind, about && [" · ", about]] });
 
 // Exact matches come first in each group; an order number, a SKU or an email that equals the text
 // comes before all others.
@@ -198,15 +154,17 @@ async function search(text, signal) {
     address: `/orders/${each.id}`,
     isExact: each.number === text.replace(/^#/, ""),
   }));
-  const products = data.products.map(({ id, name, status, sku, variants }) => ({
-    text: name,
-    kind: "Product",
-    about: [sku, status === "ACTIVE" ? "" : words(status)].filter(Boolean).join(" · "),
-    address: `/products/${id}`,
-    isExact: [sku, ...variants.map((each) => each.sku)].some(
-      (each) => each?.toLowerCase() === text.toLowerCase(),
-    ),
-  }));
+  const isIt = (code) => code?.toLowerCase() === text.toLowerCase();
+  const products = data.products.map(({ id, name, status, sku, variants }) => {
+    const variant = variants.find((each) => isIt(each.sku) || isIt(each.barcode));
+    return {
+      text: name,
+      kind: "Product",
+      about: [sku, status === "ACTIVE" ? "" : words(status)].filter(Boolean).join(" · "),
+      address: `/products/${id}${variant ? `?variant=${variant.id}` : ""}`,
+      isExact: isIt(sku) || Boolean(variant),
+    };
+  });
   const customers = data.customers.map(({ id, email, firstName, lastName }) => ({
     text: [firstName, lastName].filter(Boolean).join(" ") || email,
     kind: "Customer",
@@ -218,5 +176,5 @@ async function search(text, signal) {
   const all = /^#?\d+$/.test(text)
     ? [...orders, ...products, ...customers]
     : [...products, ...customers, ...orders];
-  return [...all.filter(({ isExact }) => isExact), ...all.filter(({ isExact }) => !isExact)];
+  return [...all.filter(({ isExact }) => isExact), ...all.filter(({ isExact }) => !isExact)].map(told);
 }

@@ -1,12 +1,23 @@
 """A user of the console: a tab of a real browser, signed in with its own key."""
 
 import json
+import re
 import urllib.error
 import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, expect
+from playwright.sync_api import (
+    APIResponse,
+    Browser,
+    ConsoleMessage,
+    Locator,
+    Page,
+    Route,
+    expect,
+)
 
 from tests.support.running import Stack
 
@@ -119,3 +130,47 @@ def _note(desk: Desk, message: ConsoleMessage) -> None:
     """Records errors. The browser also reports refused requests, which are no errors here."""
     if message.type == "error" and not message.text.startswith("Failed to load resource"):
         desk.went_wrong.append(message.text)
+
+
+ASKED = re.compile(r"/api/")
+
+
+@contextmanager
+def held(desk: Desk) -> Iterator[Callable[[], None]]:
+    """The next change is made, and its answer waits until it is let through."""
+    asked: list[Route] = []
+    kept: list[APIResponse] = []
+
+    def hold(route: Route) -> None:
+        if route.request.method == "GET" or asked:
+            route.continue_()
+            return
+        asked.append(route)
+        kept.append(route.fetch())
+
+    def answer() -> None:
+        for _ in range(PATIENCE // 20):
+            if kept:
+                break
+            desk.page.wait_for_timeout(20)
+        asked[0].fulfill(response=kept[0])
+
+    desk.page.route(ASKED, hold)
+    yield answer
+    desk.page.unroute(ASKED, hold)
+
+
+def busy(button: Locator) -> None:
+    expect(button).to_have_attribute("aria-busy", "true")
+
+
+def press(desk: Desk, name: str) -> Locator:
+    """Clicks the button whose name begins so, perhaps in a menu."""
+    named = re.compile(f"^{name}(?! all)")
+    button = desk.page.get_by_role("button", name=named, include_hidden=True).first
+    expect(button).to_be_attached()
+    if not button.is_visible():
+        menu = button.locator("xpath=ancestor::*[@popover]").get_attribute("id")
+        desk.page.locator(f"[popovertarget={menu}]").click()
+    button.click()
+    return button

@@ -183,39 +183,6 @@ def test_all_matching_products_are_changed_though_one_page_is_shown(desk: Desk) 
     assert [product["tags"] for product in found] == [["fish", "small"]] * 60
 
 
-def test_a_type_is_found_by_the_start_of_its_words_in_any_case(desk: Desk) -> None:
-    for name, kind in (("Skua one", "Rain Jackets"), ("Skua two", "Beanies")):
-        made(desk, name, type=kind, sku="SKUA")
-    desk.open("/products?search=skua")
-    expect(desk.page.get_by_role("row")).to_have_count(3)
-    desk.label("Type").focus()
-    offered = desk.page.locator(f"#{desk.label('Type').get_attribute('list')} option")
-    expect(offered.and_(desk.page.locator('[value="Rain Jackets"]'))).to_have_count(1)
-    desk.label("Type").press_sequentially("jack")
-    expect(desk.page.locator(".count")).to_have_text("1 product · Type: Rain Jackets")
-    expect(desk.page.get_by_role("row").last).to_contain_text("Skua one")
-    desk.open("/products?search=skua&type=beanies")
-    expect(desk.page.get_by_role("row").last).to_contain_text("Skua two")
-    desk.label("Type").fill("Anchors")
-    expect(desk.page.locator(".results")).to_contain_text("No products match")
-
-
-def test_a_type_on_a_later_page_is_found(desk: Desk) -> None:
-    made(desk, "Knot", type="Sea Ladders")
-    desk.api.post("products/bulk", [{"name": f"Godwit {n}", "price": 5} for n in range(130)])
-    desk.open("/products")
-    desk.label("Type").fill("ladd")
-    expect(desk.page.locator(".count")).to_have_text("1 product · Type: Sea Ladders")
-
-
-def test_an_unknown_type_gets_the_usual_spelling(desk: Desk) -> None:
-    made(desk, "Smew", type="Bell Buoys")
-    nothing = {"data": [], "pagination": {"page": 1, "limit": 100, "total": 0, "totalPages": 0}}
-    desk.page.route("**/api/admin/products?limit=100&*", lambda route: route.fulfill(json=nothing))
-    desk.open("/products?type=bell+buoys")
-    expect(desk.page.locator(".count")).to_have_text("1 product · Type: Bell Buoys")
-
-
 def test_returning_to_a_list_restores_its_scroll_position(desk: Desk) -> None:
     rows = [{"name": f"Dunlin {n}", "price": 5} for n in range(40)]
     desk.api.post("products/bulk", rows)

@@ -133,16 +133,6 @@ def test_an_item_is_scanned_wherever_the_focus_is(desk: Desk) -> None:
         expect(desk.dialog).to_have_count(0)
 
 
-def test_the_ids_of_sales_reps_that_occur_are_offered(desk: Desk) -> None:
-    order = order_of(desk.api)
-    desk.api.call("PATCH", f"orders/{order['id']}", {"salesRepId": "emp_ann-01"})
-    desk.open("/orders/new")
-    named = desk.page.get_by_label("Sales rep ID")
-    named.focus()
-    offered = f"datalist#{named.get_attribute('list')} option[value=emp_ann-01]"
-    expect(desk.page.locator(offered)).to_have_count(1)
-
-
 def test_a_variant_gets_a_barcode_and_a_cost(desk: Desk) -> None:
     made = product(desk.api, "Priced", variants=[{"title": "S"}, {"title": "M"}], externalId="E-77")
     desk.open(f"/products/{made['id']}")

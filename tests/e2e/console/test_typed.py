@@ -2,40 +2,14 @@
 dialog that closes."""
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import APIResponse, Locator, Route, expect
+from playwright.sync_api import expect
 
-from tests.e2e.console.desk import Api, Desk
+from tests.e2e.console.desk import Api, Desk, busy, held
 
-ASKED = re.compile(r"/api/")
 RUN = uuid4().hex[:8].upper()
-
-
-@contextmanager
-def held(desk: Desk) -> Iterator[Callable[[], None]]:
-    """The next change is made, and its answer waits until it is let through."""
-    asked: list[Route] = []
-    kept: list[APIResponse] = []
-
-    def hold(route: Route) -> None:
-        if route.request.method == "GET" or asked:
-            route.continue_()
-            return
-        asked.append(route)
-        kept.append(route.fetch())
-
-    def answer() -> None:
-        while not kept:
-            desk.page.wait_for_timeout(20)
-        asked[0].fulfill(response=kept[0])
-
-    desk.page.route(ASKED, hold)
-    yield answer
-    desk.page.unroute(ASKED, hold)
 
 
 def sku(name: str) -> str:
@@ -53,10 +27,6 @@ def placed(api: Api, name: str) -> dict:
     customer = {"email": f"{name.lower()}@typed.example", "firstName": name}
     order: dict = api.post("orders", {"lineItems": [line], "customer": customer})
     return order
-
-
-def busy(button: Locator) -> None:
-    expect(button).to_have_attribute("aria-busy", "true")
 
 
 def test_text_typed_during_a_move_stays_with_its_cursor(desk: Desk) -> None:

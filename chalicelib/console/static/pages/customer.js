@@ -5,6 +5,7 @@ import { CURRENCY } from "../facts.js";
 import { date, dateTime, money, number } from "../format.js";
 import { editAddress, shown } from "../parts/address.js";
 import { badge } from "../parts/badge.js";
+import { choice } from "../parts/choice.js";
 import { typedConfirm } from "../parts/confirm.js";
 import { finder } from "../parts/finder.js";
 import { field, form, values } from "../parts/form.js";
@@ -64,7 +65,7 @@ function blank(visit) {
   const idempotencyKey = newKey();
   const none = Object.fromEntries(FIELDS.map((name) => [name, name === "tags" ? [] : null]));
   const node = form({
-    fields: fieldsOf(none),
+    fields: fieldsOf(visit, none),
     submit: "Add customer",
     async save(typed) {
       const sent = held(node);
@@ -85,7 +86,7 @@ function blank(visit) {
   );
 }
 
-function fieldsOf(customer) {
+function fieldsOf(visit, customer) {
   const plain = (name, more) =>
     field({ name, label: NAMES[name], value: customer[name], autocomplete: "off", ...more });
   return [
@@ -94,7 +95,13 @@ function fieldsOf(customer) {
     plain("email", { type: "email" }),
     plain("phone", { type: "tel" }),
     plain("company"),
-    plain("tags", { value: customer.tags.join(", "), hint: "Separate with commas." }),
+    choice(visit, ["customers", "tag"], {
+      name: "tags",
+      label: NAMES.tags,
+      value: customer.tags.join(", "),
+      hint: "Separate with commas.",
+      several: true,
+    }),
     plain("note", { rows: 4, wide: true }),
   ];
 }
@@ -146,7 +153,7 @@ function page(visit, record, found) {
         phone && ["Phone", h.bdi(phone)],
         ["Orders", number(customer.ordersCount)],
         ["Total spent", money(customer.totalSpent, CURRENCY)],
-        ["Customer since", dateTime(customer.createdAt)],
+        ["Added", dateTime(customer.createdAt)],
         ["Customer ID", h.code(customer.id)],
         customer.externalId && ["External ID", h.code(customer.externalId)],
       ]),
@@ -186,7 +193,7 @@ function page(visit, record, found) {
 
   function details() {
     const node = form({
-      fields: fieldsOf(customer),
+      fields: fieldsOf(visit, customer),
       submit: "Save",
       save: () => record.save(),
       may: mayChange,

@@ -40,11 +40,12 @@ export async function show(visit) {
           ["name", "Name"],
         ],
       },
-      { name: "tag", label: "Tag" },
+      { name: "tag", label: "Tag", placeholder: "All", used: {} },
     ],
     columns: [
       {
         title: "Customer",
+        sorts: ["name"],
         cell: (customer) => [
           h.a({ class: "row", href: link(`/customers/${customer.id}`) }, buyer(customer)),
           fullName(customer) && customer.email && h.span({ class: "soft small narrow" }, customer.email),
@@ -61,7 +62,7 @@ export async function show(visit) {
         cell: ({ totalSpent }) => money(totalSpent, CURRENCY),
         class: "number money wide",
       },
-      { title: "Customer since", cell: ({ createdAt }) => date(createdAt) },
+      { title: "Added", cell: ({ createdAt }) => date(createdAt), sorts: [""] },
     ],
     none: empty(
       "No customers yet",

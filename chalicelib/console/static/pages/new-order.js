@@ -6,11 +6,11 @@ import { PAYMENTS, TIMEZONE } from "../facts.js";
 import { decimal, words } from "../format.js";
 import { editAddress, shown } from "../parts/address.js";
 import { chooseBuyer } from "../parts/buyer.js";
+import { choice, methodField } from "../parts/choice.js";
 import { field, saving, values } from "../parts/form.js";
 import { finder } from "../parts/finder.js";
-import { offering } from "../parts/known.js";
 import { announce, toast } from "../parts/notice.js";
-import { coded, METHODS, SOURCES, suggestions, tagsOf } from "../parts/order.js";
+import { coded, SOURCES, tagsOf } from "../parts/order.js";
 import { discountOf, orderLines } from "../parts/order-lines.js";
 import { card } from "../parts/page.js";
 import { listenForScans } from "../parts/scanner.js";
@@ -53,25 +53,21 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
   });
   force.hidden = true;
   const create = h.button({ type: "submit", class: "main" }, "Create order");
-  const [sources, sourceNames] = suggestions(SOURCES);
-  const [methods, methodNames] = suggestions(METHODS);
-  const [reps, repNames] = offering(visit, "admin/orders", "salesRepId");
+  const used = (name, more) => choice(visit, ["orders", name], { name, ...more });
   const status = field({
     name: "paymentStatus",
     label: "Payment status",
     value: "PENDING",
     options: PAYMENTS.map((each) => [each, words(each)]),
   });
-  const method = field({
+  const method = methodField(visit, {
     name: "paymentMethod",
     label: "Payment method",
-    list: methods,
     placeholder: "Card terminal",
-    autocomplete: "off",
   });
   // Payments say what the status is.
   const split = splitPayment({
-    methods,
+    visit,
     changed: (count) => {
       status.hidden = method.hidden = count > 0;
     },
@@ -112,7 +108,7 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
         card(
           "Note and tags",
           field({ name: "note", label: "Note", rows: 3 }),
-          field({ name: "tags", label: "Tags", hint: "Separate with commas.", autocomplete: "off" }),
+          used("tag", { name: "tags", label: "Tags", hint: "Separate with commas.", several: true }),
         ),
       ),
       h.div(
@@ -121,7 +117,6 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
           "Payment",
           status,
           method,
-          methodNames,
           split.node,
           [
             ["discount", "Discount", "5.00 or 10 %", "text"],
@@ -134,16 +129,8 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
         card("Shipping address", to),
         card(
           "Order details",
-          field({
-            name: "source",
-            label: "Source",
-            list: sources,
-            value: words("IN_PERSON"),
-            autocomplete: "off",
-          }),
-          sourceNames,
-          field({ name: "salesRepId", label: "Sales rep ID", placeholder: "emp_…", ...reps }),
-          repNames,
+          used("source", { label: "Source", value: words("IN_PERSON"), shown: words, also: SOURCES }),
+          used("salesRepId", { label: "Sales rep ID" }),
           field({
             name: "orderDate",
             label: "Order date",

@@ -6,11 +6,11 @@ import { MOVES, PAYMENT_MOVES } from "../facts.js";
 import { dateTime, money, number, words } from "../format.js";
 import { editAddress, linesOf, shown } from "../parts/address.js";
 import { badge } from "../parts/badge.js";
+import { choice } from "../parts/choice.js";
 import { copyButton } from "../parts/copy.js";
 import { deliveryTable } from "../parts/deliveries.js";
 import { editItems } from "../parts/edit-order.js";
 import { field, form, values } from "../parts/form.js";
-import { offering } from "../parts/known.js";
 import { menu } from "../parts/menu.js";
 import { toast } from "../parts/notice.js";
 import { buyer, carrierOf, tagsOf } from "../parts/order.js";
@@ -334,17 +334,17 @@ function page(visit, record) {
     });
     const plain = (name, value, more) =>
       field({ name, label: NAMES[name], value, autocomplete: "off", ...more });
-    const [reps, repNames] = offering(visit, "admin/orders", "salesRepId");
+    const used = (facet, name, value, more) =>
+      choice(visit, ["orders", facet], { name, label: NAMES[name], value, ...more });
     const node = form({
       fields: [
         plain("note", order.note, { rows: 3, wide: true }),
-        plain("tags", order.tags.join(", "), { hint: "Separate with commas." }),
+        used("tag", "tags", order.tags.join(", "), { hint: "Separate with commas.", several: true }),
         h.details(
           { class: "whole" },
           h.summary("More details"),
           plain("trackingNumber", order.trackingNumber),
-          plain("salesRepId", order.salesRepId, { placeholder: "emp_…", ...reps }),
-          repNames,
+          used("salesRepId", "salesRepId", order.salesRepId),
           // Payments on record say what it is.
           order.payments.length === 0 &&
             plain("paymentStatus", order.paymentStatus, { options: payments.map((each) => [each, words(each)]) }),

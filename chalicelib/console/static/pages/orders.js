@@ -2,14 +2,14 @@
 
 import { h } from "../dom.js";
 import { PAYMENTS, TIMEZONE } from "../facts.js";
-import { date, money, plural, words } from "../format.js";
+import { dateTime, money, plural, words } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { bulkEdit } from "../parts/bulk-edit.js";
-import { field, form } from "../parts/form.js";
-import { offering } from "../parts/known.js";
+import { choice } from "../parts/choice.js";
+import { form } from "../parts/form.js";
 import { list } from "../parts/list.js";
 import { empty } from "../parts/page.js";
-import { buyer, changing, CLOSED, STATUSES, tagsOf } from "../parts/order.js";
+import { buyer, changing, CLOSED, coded, SOURCES, STATUSES, tagsOf } from "../parts/order.js";
 import { daysAgo } from "../parts/zone.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
@@ -22,7 +22,7 @@ export async function show(visit) {
     into,
     api: "admin/orders",
     name: "order",
-    reads: "id,number,orderDate,customer,status,paymentStatus,source,total,balanceDue,currency",
+    reads: "id,number,orderDate,customer,status,paymentStatus,source,salesRepId,total,balanceDue,currency",
     exports: may("STAFF") && "orders",
     filters: [
       {
@@ -46,8 +46,8 @@ export async function show(visit) {
           ["owed", "Owed to the customer"],
         ],
       },
-      { name: "period", label: "Date", options: PERIODS },
-      { name: "salesRepId", label: "Sales rep ID", placeholder: "emp_…", known: true },
+      { name: "period", label: "Date", options: PERIODS, not: ["from", "to"] },
+      { name: "salesRepId", label: "Sales rep ID", placeholder: "All", used: {} },
       {
         name: "sort",
         label: "Sort",
@@ -56,25 +56,22 @@ export async function show(visit) {
           ["orderDate", "Oldest first"],
         ],
       },
-      { name: "from", label: `From (${TIMEZONE})`, type: "date", more: true },
-      { name: "to", label: `To (${TIMEZONE})`, type: "date", more: true },
+      { name: "from", label: `From (${TIMEZONE})`, type: "date", not: ["period"], more: true },
+      { name: "to", label: `To (${TIMEZONE})`, type: "date", not: ["period"], more: true },
       {
         name: "paymentStatus",
         label: "Payment",
         options: [["", "All"], ...PAYMENTS.map((each) => [each, words(each)])],
         more: true,
       },
-      { name: "tag", label: "Tag", more: true },
+      { name: "tag", label: "Tag", placeholder: "All", used: {}, more: true },
       { name: "customerId", label: "Customer ID", placeholder: "cus_…", more: true },
-      { name: "source", label: "Source", placeholder: "All", known: true, more: true },
+      { name: "source", label: "Source", placeholder: "All", used: { shown: words, also: SOURCES }, more: true },
     ],
     toQuery: ({ status, source, period, ...rest }) => ({
       ...(period && { from: daysAgo(Number(period)) }),
       ...rest,
-      source: source
-        ?.trim()
-        .toUpperCase()
-        .replaceAll(/[\s-]+/g, "_"),
+      source: source && coded(source),
       ...(status === "open" ? { excludeStatus: CLOSED.join(",") } : { status }),
     }),
     columns: [
@@ -83,11 +80,21 @@ export async function show(visit) {
         cell: ({ id, number }) => h.a({ class: "row", href: link(`/orders/${id}`) }, `#${number}`),
         class: "key",
       },
-      { title: `Date (${TIMEZONE})`, cell: ({ orderDate }) => date(orderDate), class: "wide" },
+      {
+        title: `Date (${TIMEZONE})`,
+        cell: ({ orderDate }) => dateTime(orderDate),
+        class: "wide",
+        sorts: ["", "orderDate"],
+      },
       { title: "Customer", cell: ({ customer }) => buyer(customer) },
       { title: "Status", cell: ({ status }) => badge(status) },
-      { title: "Payment", cell: ({ paymentStatus }) => badge(paymentStatus), class: "wide" },
+      {
+        title: "Payment",
+        cell: ({ status, paymentStatus }) => status !== paymentStatus && badge(paymentStatus),
+        class: "wide",
+      },
       { title: "Source", cell: ({ source }) => words(source), class: "wide" },
+      { title: "Rep", cell: ({ salesRepId }) => salesRepId, class: "wide" },
       {
         title: "Due",
         cell: ({ balanceDue, currency }) => Number(balanceDue) !== 0 && money(balanceDue, currency),
@@ -141,15 +148,14 @@ function changes(visit, selection, done) {
   ];
 
   function tags() {
-    const text = (name, label, more) => field({ name, label, autocomplete: "off", ...more });
-    const [reps, repNames] = offering(visit, "admin/orders", "salesRepId");
+    const hint = "Separate with commas.";
+    const used = (name, more) => choice(visit, ["orders", name], { name, ...more });
     const dialog = visit.modal(`Change ${all}`, [
       form({
         fields: [
-          text("addTags", "Add tags", { hint: "Separate with commas." }),
-          text("removeTags", "Remove tags", { hint: "Separate with commas." }),
-          text("salesRepId", "Sales rep ID", { placeholder: "emp_…", ...reps }),
-          repNames,
+          used("tag", { name: "addTags", label: "Add tags", hint, several: true }),
+          used("tag", { name: "removeTags", label: "Remove tags", hint, several: true }),
+          used("salesRepId", { label: "Sales rep ID" }),
         ],
         submit: "Continue",
         cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),

@@ -54,7 +54,7 @@ function page(visit, record) {
   const product = record?.data;
   // A retry after a lost connection does not create a second product.
   const idempotencyKey = newKey();
-  const fields = productForm(product);
+  const fields = productForm(product, visit);
   const summary = h.div({ role: "alert", class: "summary" });
   const save = h.button({ type: "submit", class: "main" }, product ? "Save" : "Create product");
   const hint = h.span({ class: "soft small" });

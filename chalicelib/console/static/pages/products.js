@@ -5,6 +5,7 @@ import { PRODUCT_STATUSES } from "../facts.js";
 import { ago, decimal, money, number, plural, words } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { bulkEdit } from "../parts/bulk-edit.js";
+import { choice } from "../parts/choice.js";
 import { field, form } from "../parts/form.js";
 import { list } from "../parts/list.js";
 import { changing, tagsOf } from "../parts/order.js";
@@ -45,7 +46,7 @@ export async function show(visit) {
         label: "Status",
         options: [["", "All"], ...PRODUCT_STATUSES.map((each) => [each, words(each)])],
       },
-      { name: "type", label: "Type", placeholder: "All", known: true },
+      { name: "type", label: "Type", placeholder: "All", used: {} },
       {
         name: "sort",
         label: "Sort",
@@ -56,9 +57,9 @@ export async function show(visit) {
           ["-updatedAt", "Last changed"],
         ],
       },
-      { name: "storefront", label: "Storefront", placeholder: "All", known: true, more: true },
-      { name: "vendor", label: "Vendor", more: true },
-      { name: "tag", label: "Tag", more: true },
+      { name: "storefront", label: "Storefront", placeholder: "All", used: {}, more: true },
+      { name: "vendor", label: "Vendor", placeholder: "All", used: {}, more: true },
+      { name: "tag", label: "Tag", placeholder: "All", used: {}, more: true },
       {
         name: "published",
         label: "Published",
@@ -71,7 +72,7 @@ export async function show(visit) {
       },
     ],
     columns: [
-      { title: "Product", cell: named },
+      { title: "Product", cell: named, sorts: ["name"] },
       {
         title: "Status",
         cell: ({ status, published }) => [
@@ -87,7 +88,7 @@ export async function show(visit) {
       },
       ...(may("STAFF") ? [{ title: "Margin", cell: margin, class: "number wide" }] : []),
       { title: "Type", cell: ({ type }) => type ?? "", class: "wide" },
-      { title: "Last changed", cell: ({ updatedAt }) => ago(updatedAt), class: "wide" },
+      { title: "Last changed", cell: ({ updatedAt }) => ago(updatedAt), class: "wide", sorts: ["-updatedAt"] },
     ],
     none: empty(
       "No products yet",
@@ -182,13 +183,15 @@ function setStatus(visit, selection, status, done) {
 function changeMore(visit, selection, done) {
   const all = plural(selection.size, "product");
   const text = (name, label, more) => field({ name, label, autocomplete: "off", ...more });
+  const used = (name, more) => choice(visit, ["products", name], { name, ...more });
+  const hint = "Separate with commas.";
   const dialog = visit.modal(`Change ${all}`, [
     form({
       fields: [
-        text("addTags", "Add tags", { hint: "Separate with commas." }),
-        text("removeTags", "Remove tags", { hint: "Separate with commas." }),
-        text("vendor", "Vendor"),
-        text("type", "Type"),
+        used("tag", { name: "addTags", label: "Add tags", hint, several: true }),
+        used("tag", { name: "removeTags", label: "Remove tags", hint, several: true }),
+        used("vendor", { label: "Vendor" }),
+        used("type", { label: "Type" }),
         text("percent", "Change prices by percent", { inputmode: "decimal", placeholder: "-10" }),
         text("roundTo", "Round prices to", { inputmode: "decimal", placeholder: "0.05" }),
       ],

@@ -4,11 +4,10 @@
 import { isLeft } from "../api.js";
 import { background } from "../background.js";
 import { h, newKey, replace } from "../dom.js";
-import { number, plural, words } from "../format.js";
+import { number, plain, plural } from "../format.js";
 import { changesOf } from "./changes.js";
 import { undo, watch } from "./jobs.js";
 import { toast } from "./notice.js";
-import { STATUSES } from "./order.js";
 import { skeleton } from "./page.js";
 import { table } from "./table.js";
 
@@ -54,7 +53,7 @@ export async function bulkEdit(visit, asked, done, confirmed = () => {}) {
       h.div(
         { class: "notice bad" },
         h.p(`${plural(failed, name)} cannot be changed:`),
-        h.ul(errors.slice(0, SHOWN_ERRORS).map(({ id, message }) => h.li(named(id), inWords(message)))),
+        h.ul(errors.slice(0, SHOWN_ERRORS).map(({ id, message }) => h.li(named(id), plain(message)))),
       ),
     warning && h.p(warning),
     !undoable && h.p({ class: "soft" }, "This cannot be undone."),
@@ -84,7 +83,7 @@ export async function bulkEdit(visit, asked, done, confirmed = () => {}) {
     const job = await watch(background, id);
     const message =
       `${plural(job.updated, name)} changed.` +
-      (job.failed > 0 ? ` ${number(job.failed)} failed: ${job.errors[0]?.message ?? ""}` : "");
+      (job.failed > 0 ? ` ${number(job.failed)} failed: ${plain(job.errors[0]?.message ?? "")}` : "");
     const back = ["Undo", () => takeBack(id).catch(tell)];
     toast(message, job.failed > 0 ? "bad" : "", undoable && job.updated > 0 ? back : null);
     await refresh();
@@ -121,9 +120,5 @@ function changed(preview, names) {
     preview.length > rows.length && h.p({ class: "soft small" }, "These are the first of them."),
   ];
 }
-
-// PAID cannot become SHIPPED → Paid cannot become Shipped
-const inWords = (message) =>
-  message.replace(/\b[A-Z_]{4,}\b/g, (name) => (STATUSES.includes(name) ? words(name) : name));
 
 const tell = (refusal) => isLeft(refusal) || toast(refusal.message, "bad");

@@ -2,6 +2,7 @@
 
 import { h, replace } from "../dom.js";
 import { field } from "./form.js";
+import { held, retype } from "./typed.js";
 import { finder } from "./finder.js";
 import { buyer, fullName } from "./order.js";
 
@@ -10,6 +11,7 @@ const FEW = 20;
 export function chooseBuyer({ visit, known, changed }) {
   let customer = known;
   let find = null;
+  let typed = new Map(); // a new customer, while one is chosen
   const node = h.div({ class: "stack even", "data-field": "customer" });
   draw();
 
@@ -24,6 +26,7 @@ export function chooseBuyer({ visit, known, changed }) {
   }
 
   function choose(one) {
+    if (!customer) typed = held(node);
     customer = one;
     draw();
     changed();
@@ -68,6 +71,7 @@ export function chooseBuyer({ visit, known, changed }) {
       ),
       h.p({ class: "error" }),
     );
+    retype(node, typed);
   }
 
   // In the API's shape. A name alone is sent too, so that the API reports the missing address
@@ -91,7 +95,7 @@ export function chooseBuyer({ visit, known, changed }) {
   async function confirmed(typed) {
     const its = read(typed);
     if (customer || !its?.email || !(its.firstName || its.lastName || its.phone)) return true;
-    const { data } = await visit.get("admin/customers", { search: its.email, limit: FEW });
+    const { data } = await visit.get("admin/customers", { search: its.email.slice(0, 200), limit: FEW });
     const known = data.data.find(({ email }) => email?.toLowerCase() === its.email.toLowerCase());
     if (!known) return true;
     const news = ["firstName", "lastName", "phone"].filter((name) => its[name] && its[name] !== known[name]);

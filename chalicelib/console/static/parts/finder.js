@@ -5,10 +5,10 @@
 // others to choose from. The field is cleared immediately for the next scan. Scans are taken in
 // their order, however late their answers come.
 
-import { h, newId, replace } from "../dom.js";
+import { h, newId } from "../dom.js";
 import { isLeft } from "../api.js";
+import { combobox } from "./combobox.js";
 import { announce } from "./notice.js";
-import "./work.js";
 
 const PAUSE = 220; // milliseconds without a key before the search is made
 
@@ -26,33 +26,18 @@ export function finder({ visit, label, placeholder, search, chosen, name, hint, 
   const id = newId("finder");
   const isExact = (text) => ({ codes: own }) => own.some((code) => folded(code) === folded(text));
   const known = new Map(); // code → option, so that the same piece again needs no answer
-  let found = [];
-  let at = -1;
-  let of = null; // the text that `found` belongs to
+  let of = null; // the text that the options belong to
   let turn = Promise.resolve();
   let waiting = 0;
-  const box = h.ul({
-    id: `${id}-list`,
-    role: "listbox",
-    class: "found",
-    "aria-label": `${label}: results`,
-    hidden: true,
-  });
   const input = h.input({
     id,
     type: "search",
-    role: "combobox",
-    autocomplete: "off",
-    spellcheck: "false",
     placeholder,
-    "aria-expanded": "false",
-    "aria-controls": box.id,
-    "aria-autocomplete": "list",
     "aria-describedby": `${id}-hint`,
     oninput: () => (input.value.trim() ? visit.after(PAUSE, id, look) : close()),
-    onkeydown: pressed,
     onblur: close,
   });
+  const list = combobox({ input, label: `${label}: results`, take, enter });
   const missed = h.ul({ class: "missed", role: "alert" });
 
   async function look() {
@@ -62,74 +47,30 @@ export function finder({ visit, label, placeholder, search, chosen, name, hint, 
       const options = await search(text, visit.latest(`${id} search`));
       if (input.value.trim() !== text || document.activeElement !== input) return;
       open(text, options);
-      announce(found.length ? `${found.length} found.` : "Nothing found.");
+      announce(options.length ? `${options.length} found.` : "Nothing found.");
     } catch (refusal) {
       if (!isLeft(refusal) && input.value.trim() === text) miss(text, refusal.message);
     }
   }
 
   function open(text, options) {
-    [of, found] = [text, options];
-    replace(
-      box,
-      found.length === 0
-        ? h.li({ class: "soft", role: "option", "aria-disabled": "true" }, "Nothing found")
-        : found.map(({ text: shown, about, mark }, place) =>
-            h.li(
-              {
-                id: `${id}-${place}`,
-                role: "option",
-                "aria-selected": "false",
-                onpointerdown: (event) => {
-                  event.preventDefault();
-                  take(found[place]);
-                },
-              },
-              h.span(h.bdi(shown), mark && [" ", h.span({ class: "badge warn" }, mark)]),
-              h.span({ class: "soft small" }, about),
-            ),
-          ),
-    );
-    box.hidden = false;
-    input.setAttribute("aria-expanded", "true");
-    mark(found.length ? 0 : -1);
+    of = text;
+    list.show(options);
   }
 
   function close() {
     visit.latest(id); // cancels the pending search
     visit.latest(`${id} search`);
-    box.hidden = true;
-    [of, found, at] = [null, [], -1];
-    input.setAttribute("aria-expanded", "false");
-    input.removeAttribute("aria-activedescendant");
+    of = null;
+    list.close();
   }
 
-  function mark(place) {
-    at = place;
-    [...box.children].forEach((each, here) =>
-      each.setAttribute("aria-selected", String(here === at && found.length > 0)),
-    );
-    if (at < 0) return input.removeAttribute("aria-activedescendant");
-    box.children[at].scrollIntoView({ block: "nearest" });
-    return input.setAttribute("aria-activedescendant", `${id}-${at}`);
-  }
-
-  function pressed(event) {
-    if (event.key === "Escape" && !box.hidden) {
-      event.stopPropagation();
-      close();
-    }
-    if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) {
-      event.preventDefault();
-      const text = input.value.trim();
-      if (!text) return;
-      if (of === text && at >= 0) take(found[at]);
-      else scan(text);
-    }
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (!step || box.hidden || found.length === 0) return;
+  function enter(option, event) {
     event.preventDefault();
-    mark((at + step + found.length) % found.length);
+    const text = input.value.trim();
+    if (!text) return;
+    if (of === text && option) take(option);
+    else scan(text);
   }
 
   function take(option) {
@@ -225,7 +166,7 @@ export function finder({ visit, label, placeholder, search, chosen, name, hint, 
     { class: "field finder", "data-field": name },
     h.label({ for: id }, label),
     input,
-    box,
+    list.box,
     h.p({ id: `${id}-hint`, class: "hint" }, hint),
     missed,
   );

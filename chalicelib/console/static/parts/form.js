@@ -2,6 +2,7 @@
 
 import { isLeft } from "../api.js";
 import { h, newId, replace } from "../dom.js";
+import { label } from "../format.js";
 
 // A labelled control. `name` is the API's name of the field, so that its errors find it.
 export function field({
@@ -60,7 +61,7 @@ function showErrors(node, errors) {
   for (const { field: name, message } of errors) {
     const place = closest(node, name);
     if (!place) {
-      rest.push(`${name}: ${message}`);
+      rest.push(`${label(name)}: ${message}`);
       continue;
     }
     const control = place.querySelector("input, select, textarea, [tabindex]");
@@ -68,20 +69,12 @@ function showErrors(node, errors) {
     place.closest(".line[hidden]")?.removeAttribute("hidden");
     place.closest("details:not([open])")?.setAttribute("open", "");
     const shown = place.querySelector(":scope > .error") ?? place.querySelector(".error");
-    shown.textContent = `${shown.textContent ? `${shown.textContent}; ` : ""}${plain(message)}`;
+    shown.textContent = `${shown.textContent ? `${shown.textContent}; ` : ""}${message}`;
     first ??= control;
   }
   first?.focus();
   return rest;
 }
-
-// As a shop says it.
-const plain = (message) =>
-  /numeric string/.test(message)
-    ? "must be an amount, such as 12.50"
-    : message === "must be text"
-      ? "is required"
-      : message;
 
 function clearErrors(node) {
   node.querySelectorAll("[aria-invalid]").forEach((each) => each.removeAttribute("aria-invalid"));
@@ -155,14 +148,13 @@ export async function saving(node, button, summary, save) {
 
 function refused(node, summary, refusal) {
   const rest = showErrors(node, named(refusal));
-  const request = refusal.status >= 500 && refusal.headers?.get("X-Request-Id");
-  const lines = refusal.errors?.length ? rest : [refusal.message, request && `Request ${request}`];
+  const lines = refusal.errors?.length ? rest : [refusal.message];
   replace(
     summary,
     lines.length > 0 &&
       h.div(
         { class: "notice bad" },
-        lines.filter(Boolean).map((line) => h.p(line)),
+        lines.map((line) => h.p(line)),
         refusal.link && h.p(h.a({ href: refusal.link[0] }, refusal.link[1])),
       ),
   );

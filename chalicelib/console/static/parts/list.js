@@ -4,9 +4,9 @@ import { isLeft } from "../api.js";
 import { h, replace } from "../dom.js";
 import { number, plural } from "../format.js";
 import { link } from "../router.js";
+import { choice, meant } from "./choice.js";
 import { exportDialog, matching } from "./export.js";
 import { field } from "./form.js";
-import { learn, meant, offered, remember, titled } from "./known.js";
 import { announce, problem } from "./notice.js";
 import { skeleton } from "./page.js";
 import { table } from "./table.js";
@@ -20,7 +20,8 @@ const given = (query, but = []) =>
     Object.entries(query).filter(([name, value]) => value && !["page", ...but].includes(name)),
   );
 
-// `filters`: those of `field`, named as in the address; `more`: after a click; `known`: it offers the values seen so far.
+// `filters`: those of `field`, named as in the address; `more`: after a click; `used`: it offers the values in use; `not`: the filters that
+// it replaces.
 // `toQuery` makes the API's query from them.
 // `choose(selection, done)` draws the actions for { size, which, rows }. `reads`: the fields of each record that the API
 // returns; all if absent. `exports`: the API's name for the records in an export. Resolves when the first page is drawn.
@@ -51,20 +52,17 @@ export async function list(visit, spec) {
   );
   const results = h.div({ class: "results" }, skeleton());
 
-  const knowns = fields.filter(({ known }) => known).map(({ name }) => name);
-  const offers = new Map(knowns.map((each) => [each, offered(api, each)]));
-  const drawn = ({ known, more: _, ...each }) =>
-    field({
-      ...each,
-      ...(known && { list: offers.get(each.name).id, onfocus: offer, autocomplete: "off" }),
-      value: asked[each.name] ?? "",
-      oninput: typed,
-    });
+  const of = (each) => [api.replace("admin/", ""), each];
+  const knowns = fields.filter(({ used }) => used).map(({ name }) => name);
+  const exact = new Map(); // what was typed → the value that it means
+  const drawn = ({ used, more: _, not: __, ...each }) => {
+    const settings = { autocomplete: "off", ...each, value: asked[each.name] ?? "", oninput: typed };
+    return used ? choice(visit, of(each.name), { ...settings, ...used }) : field(settings);
+  };
   const rest = fields.filter(({ more }) => more);
   const bar = h.form(
     { class: "filters", role: "search", onsubmit: (event) => event.preventDefault() },
     fields.filter(({ more }) => !more).map(drawn),
-    [...offers.values()].map(({ node }) => node),
     rest.length > 0 &&
       h.details(
         { class: "more", open: rest.some(({ name }) => asked[name]) },
@@ -105,40 +103,35 @@ export async function list(visit, spec) {
     );
   }
 
-  async function offer() {
-    await learn(visit, api, knowns);
-    offers.forEach(({ fill }) => fill());
-  }
-
   function typed({ target }) {
     asked[target.name] = target.value;
     delete asked.page;
+    for (const other of target.value ? (fields.find(({ name }) => name === target.name).not ?? []) : []) {
+      delete asked[other];
+      bar.elements[other].value = "";
+    }
     visit.rewrite(asked);
     drawChips();
     visit.after(target.tagName === "SELECT" ? 0 : PAUSE, "typed", load);
   }
 
-  const answer = async (found, mine) =>
-    (await visit.get(api, { limit: LIMIT, fields: reads, ...toQuery({ ...asked, ...found }) }, mine)).data;
+  async function meaning(each, mine) {
+    const text = asked[each].trim();
+    const key = `${each} ${text}`;
+    const value = exact.get(key) ?? (await meant(visit, of(each), text, mine));
+    if (value) exact.set(key, value);
+    return [each, value ?? text];
+  }
 
   async function load() {
     const mine = visit.latest("list");
     results.setAttribute("aria-busy", "true");
     try {
-      let found = {};
-      for (const each of knowns.filter((each) => asked[each]?.trim()))
-        found[each] = await meant(visit, api, knowns, each, asked[each].trim());
+      const typedIn = knowns.filter((each) => asked[each]?.trim());
+      const found = Object.fromEntries(await Promise.all(typedIn.map((each) => meaning(each, mine))));
       mine.throwIfAborted();
-      let data = await answer(found, mine);
-      const otherwise = Object.fromEntries(
-        Object.entries(found).map(([each, value]) => [each, titled(value)]),
-      );
-      if (data.total === 0 && JSON.stringify(otherwise) !== JSON.stringify(found)) {
-        const again = await answer(otherwise, mine);
-        if (again.total > 0) [data, found] = [again, otherwise];
-      }
-      remember(api, knowns, data.data);
-      offers.forEach(({ fill }) => fill());
+      const query = { limit: LIMIT, fields: reads, ...toQuery({ ...asked, ...found }) };
+      const { data } = await visit.get(api, query, mine);
       if (chosen.size > 0) shown = ""; // drawn again without the ticks
       chosen.clear();
       isAll = false;
@@ -183,10 +176,31 @@ export async function list(visit, spec) {
     }
     const rowsDrawn = table({
       name: `${name}s`,
-      columns: choose ? [tick(data), ...columns] : columns,
+      columns: [choose && tick(data), ...columns.map(sortable)].filter(Boolean),
       rows: data,
     });
     replace(results, rowsDrawn, pager(pagination));
+  }
+
+  // A column with `sorts`, the values of the filter `sort`: its heading goes from one to the next.
+  function sortable({ sorts, ...column }) {
+    if (!sorts) return column;
+    const at = sorts.indexOf(asked.sort ?? "");
+    const next = sorts[at + 1] ?? "";
+    const onclick = () => {
+      bar.elements.sort.value = next;
+      typed({ target: bar.elements.sort });
+    };
+    const isDown = sorts[at]?.startsWith("-") || sorts[at] === "";
+    return {
+      ...column,
+      sorted: at >= 0 ? (isDown ? "descending" : "ascending") : null,
+      title: h.button(
+        { type: "button", class: "quiet small sort", onclick },
+        column.title,
+        at >= 0 && h.span({ "aria-hidden": "true" }, isDown ? " ↓" : " ↑"),
+      ),
+    };
   }
 
   function tick(rows) {

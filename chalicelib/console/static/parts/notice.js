@@ -18,6 +18,11 @@ export function live() {
     offline.hidden = navigator.onLine;
     replace(offline, !navigator.onLine && "You are offline. Changes cannot be saved until you are back.");
   };
+  addEventListener("keydown", (event) => {
+    if (!(event.ctrlKey || event.metaKey) || event.key !== "z" || event.target.matches("input:not([type=checkbox]), textarea"))
+      return;
+    [...toasts.querySelectorAll("button")].at(-1)?.click();
+  });
   addEventListener("online", tell);
   addEventListener("offline", tell);
   tell();
@@ -29,7 +34,7 @@ export function announce(text) {
   if (status) status.textContent = text;
 }
 
-// `action`: [name, what it does], such as an undo.
+// `action`: [name, what it does], such as an undo. Ctrl+Z does it too.
 export function toast(text, tone = "", action = null) {
   announce(text);
   const shown = h.div(
@@ -93,13 +98,11 @@ export const problemTitle = ({ status, code }) =>
 // A page or part that could not be shown; `again` retries, `back` is [address, name].
 export function problem(error, again, back) {
   const id = newId("problem");
-  const request = error.headers?.get?.("X-Request-Id");
   const isGone = error.status === 404;
   const node = h.section(
     { class: "notice bad", role: "alert", "aria-labelledby": id },
     h.h2({ id }, problemTitle(error)),
     h.p(error.message),
-    request && error.status >= 500 && h.p({ class: "soft small" }, `Request ${request}`),
     h.div(
       { class: "actions" },
       again && !isGone && h.button({ type: "button", class: "main", onclick: again }, "Try again"),

@@ -1,8 +1,7 @@
 // What pages about orders share: states, people, payment, parcels.
 
-import { h, newId } from "../dom.js";
+import { h } from "../dom.js";
 import { MOVES } from "../facts.js";
-import { words } from "../format.js";
 
 export const STATUSES = Object.keys(MOVES);
 export const CLOSED = STATUSES.filter((each) => MOVES[each].length === 0);
@@ -16,22 +15,10 @@ export function buyer(customer) {
   return h.bdi(fullName(customer) || customer.email || customer.phone || "No name");
 }
 
-// A text field that offers names seen before, such as sources. They are shown as people read them,
-// and sent as the API has them: Card terminal → CARD_TERMINAL.
-export function suggestions(names) {
-  const id = newId("names");
-  return [
-    id,
-    h.datalist(
-      { id },
-      names.map((value) => h.option({ value: words(value) })),
-    ),
-  ];
-}
-
 export const SOURCES = ["IN_PERSON", "PRIVATE_COMMISSION", "PHONE", "EMAIL", "ONLINE", "OTHER"];
 export const METHODS = ["CARD_TERMINAL", "CASH", "BANK_TRANSFER", "INVOICE"];
 
+// Card terminal → CARD_TERMINAL, as the API has it.
 export const coded = (text) =>
   text
     .trim()

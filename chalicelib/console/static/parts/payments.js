@@ -3,10 +3,11 @@
 import { isLeft } from "../api.js";
 import { h, replace } from "../dom.js";
 import { decimal, money, plural, words } from "../format.js";
+import { methodField } from "./choice.js";
 import { field, form, values } from "./form.js";
 import { toast } from "./notice.js";
 import { once } from "./once.js";
-import { coded, METHODS, suggestions } from "./order.js";
+import { coded, METHODS } from "./order.js";
 import { may } from "../session.js";
 
 const REASONS = ["RETURNED", "DAMAGED", "GOODWILL", "OTHER"];
@@ -80,7 +81,6 @@ export function moneyOf(visit, record) {
     const key = once();
     const isDeposit = deposit && !isBegun;
     const first = isDeposit ? deposit.amount : order.balanceDue;
-    const [list, names] = suggestions(METHODS);
     const change = h.p({ class: "strong", role: "status" });
     const over = field({ name: "allowOverpayment", label: "Take more than is due", type: "checkbox" });
     over.hidden = true;
@@ -88,8 +88,11 @@ export function moneyOf(visit, record) {
     const node = form({
       fields: [
         plain("amount", "Amount", { value: first, inputmode: "decimal" }),
-        plain("method", "Payment method", { list, value: words(order.paymentMethod ?? METHODS[0]) }),
-        names,
+        methodField(visit, {
+          name: "method",
+          label: "Payment method",
+          value: words(order.paymentMethod ?? METHODS[0]),
+        }),
         plain("tendered", "Cash received", { inputmode: "decimal", hint: "Shows the change." }),
         plain("reference", "Reference", { placeholder: "Receipt or transfer" }),
         over,

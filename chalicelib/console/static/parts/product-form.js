@@ -3,8 +3,8 @@
 import { h, replace } from "../dom.js";
 import { decimal, plural, words } from "../format.js";
 import { ask } from "./dialog.js";
+import { choice } from "./choice.js";
 import { field } from "./form.js";
-import { offered } from "./known.js";
 import { card } from "./page.js";
 import { picture } from "./picture.js";
 import { rows } from "./rows.js";
@@ -31,14 +31,13 @@ const orNull = (text) => (text === "" ? null : text);
 // Text that is not a whole number is sent unchanged: the API reports the error.
 const whole = (text) => (/^\d+$/.test(text) ? Number(text) : orNull(text));
 
-export function productForm(product) {
+// `visit`: of the page that shows it, unless it is only read.
+export function productForm(product, visit = null) {
   const own = product ?? BLANK;
   const text = (name, label, more) =>
     field({ name, label, value: own[name] ?? "", autocomplete: "off", ...more });
-  const known = (name, label, more) => {
-    const { id, node: names } = offered("admin/products", name);
-    return [text(name, label, { list: id, ...more }), names];
-  };
+  const used = (name, label, more) =>
+    choice(visit, ["products", name], { name, label, value: own[name] ?? "", ...more });
   const amount = (name, label, more) => text(name, label, { inputmode: "decimal", ...more });
   const variants = rows({
     name: "variants",
@@ -121,7 +120,7 @@ export function productForm(product) {
           value: own.published,
           hint: "The storefront shows products that are active and published.",
         }),
-        known("storefront", "Storefront", { hint: "Leave blank for all storefronts." }),
+        used("storefront", "Storefront", { hint: "Leave blank for all storefronts." }),
       ),
       card(
         "Price",
@@ -133,14 +132,13 @@ export function productForm(product) {
       ),
       card(
         "Organization",
-        known("vendor", "Vendor"),
-        known("type", "Type"),
-        field({
+        used("vendor", "Vendor"),
+        used("type", "Type"),
+        used("tag", "Tags", {
           name: "tags",
-          label: "Tags",
           value: own.tags.join(", "),
           hint: "Separate with commas.",
-          autocomplete: "off",
+          several: true,
         }),
       ),
       card(

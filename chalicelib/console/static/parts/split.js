@@ -2,11 +2,12 @@
 
 import { h, replace } from "../dom.js";
 import { decimal } from "../format.js";
+import { methodField } from "./choice.js";
 import { field } from "./form.js";
 import { coded } from "./order.js";
 
-// `methods`: the id of the list of known methods. `changed`: called with how many payments there are.
-export function splitPayment({ methods, changed }) {
+// `changed`: called with how many payments there are.
+export function splitPayment({ visit, changed }) {
   let rows = [];
   const node = h.div({ class: "stack even" });
   const deposit = field({
@@ -23,7 +24,7 @@ export function splitPayment({ methods, changed }) {
       h.div(
         { class: "actions", role: "group", "aria-label": `Payment ${at + 1}` },
         field({ name: `payments.${at}.amount`, label: "Amount", value: amount, inputmode: "decimal", autocomplete: "off" }),
-        field({ name: `payments.${at}.method`, label: "Method", value: method, list: methods, autocomplete: "off" }),
+        methodField(visit, { name: `payments.${at}.method`, label: "Method", value: method }),
         h.button(
           { type: "button", class: "small quiet", "aria-label": `Remove payment ${at + 1}`, onclick: () => remove(at) },
           "Remove",

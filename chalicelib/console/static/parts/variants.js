@@ -5,6 +5,7 @@ import { folded } from "./finder.js";
 
 const FEW = 20;
 const MOST = 100;
+const MOST_SHOWN = 50;
 
 export const variantName = ({ product, variant }) =>
   product.variants.length > 1 ? `${product.name} · ${variant.title}` : product.name;
@@ -63,7 +64,7 @@ function matching(found, text, strictly) {
   });
   const isExact = (each) => codesOf(each).some((code) => folded(code) === folded(text));
   options.sort((one, other) => isExact(other) - isExact(one));
-  return options.map(shown);
+  return options.slice(0, MOST_SHOWN).map(shown);
 }
 
 function shown(each) {

@@ -1,0 +1,77 @@
+// Fields that offer what the shop has used, such as vendors, and take other text too.
+
+import { isLeft } from "../api.js";
+import { number, words } from "../format.js";
+import { combobox } from "./combobox.js";
+import { field } from "./form.js";
+import { METHODS } from "./order.js";
+
+const PAUSE = 220; // milliseconds without a key before values are asked for
+const asked = async (visit, [type, name], search, signal) =>
+  (await visit.get("admin/facets", { type, field: name, search: search.slice(0, 200), limit: 20 }, signal)).data.data;
+
+// The value that is meant by a text: itself, or the first with a word that begins with it, in any case; or none.
+export async function meant(visit, of, text, signal) {
+  const values = (await asked(visit, of, text, signal)).map(({ value }) => value);
+  return values.includes(text) ? text : values[0];
+}
+
+// `of`: whose field, such as ["products", "vendor"]. `several`: values with commas between them. `shown`: how
+// people read a value; `also`: values that are offered before they are used. The rest is for `field`.
+export function choice(visit, of, { several = false, shown = String, also = [], ...settings }) {
+  const node = field(settings);
+  const input = node.querySelector("input");
+  const { box, show, close } = combobox({
+    input,
+    label: "Values in use",
+    take,
+    enter(option, event) {
+      if (!option) return;
+      event.preventDefault();
+      take(option);
+    },
+    open: look,
+  });
+  node.classList.add("finder");
+  input.after(box);
+  input.oninput = () => visit.after(PAUSE, input.id, look);
+  input.onclick = look;
+  input.onblur = end;
+  return node;
+
+  function begun() {
+    const parts = several ? input.value.split(",") : [input.value];
+    return [parts.slice(0, -1).map((part) => part.trim()), parts.at(-1).trim()];
+  }
+
+  async function look() {
+    const [before, text] = begun();
+    const search = shown === words ? text.replaceAll(/\s+/g, "_") : text;
+    try {
+      const used = await asked(visit, of, search, visit.latest(input.id));
+      if (document.activeElement !== input) return;
+      const fits = (value) => words(value).toLowerCase().startsWith(text.toLowerCase());
+      const more = also.filter((value) => fits(value) && !used.some((each) => each.value === value));
+      const options = [...used, ...more.map((value) => ({ value, count: null }))]
+        .map(({ value, count }) => ({ text: shown(value), about: count && number(count) }))
+        .filter((option) => !before.includes(option.text) && option.text !== text);
+      show(options, -1, null);
+    } catch (refusal) {
+      if (!isLeft(refusal)) close(); // any text may be typed
+    }
+  }
+
+  function take({ text }) {
+    input.value = [...begun()[0], text].join(", ") + (several ? ", " : "");
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+    end();
+  }
+
+  function end() {
+    visit.latest(input.id); // neither what is asked nor what waits opens it again
+    close();
+  }
+}
+
+export const methodField = (visit, settings) =>
+  choice(visit, ["orders", "paymentMethod"], { shown: words, also: METHODS, ...settings });

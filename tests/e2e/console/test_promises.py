@@ -1,0 +1,169 @@
+"""Small promises of pages: what someone else changed, what was left and comes back, what is undone,
+and what is found where."""
+
+import json
+from pathlib import Path
+from uuid import uuid4
+
+from playwright.sync_api import Page, Route, expect
+
+from tests.e2e.console.desk import Desk, press
+
+RUN = uuid4().hex[:8]
+MINUTES = 120_000
+
+
+def product(desk: Desk, name: str, **fields: object) -> dict:
+    made: dict = desk.api.post("products", {"name": name, "price": 5, "status": "ACTIVE", **fields})
+    return made
+
+
+def ordered(desk: Desk, **fields: object) -> dict:
+    line = {"variantId": product(desk, f"Kept {RUN}")["variants"][0]["id"], "quantity": 1}
+    order: dict = desk.api.post("orders", {"lineItems": [line], **fields})
+    return order
+
+
+def away(page: Page, is_hidden: bool) -> None:
+    """Another tab is in front of this one, or no longer."""
+    page.evaluate(
+        f"""Object.defineProperty(document, "hidden", {{
+          configurable: true, get: () => {json.dumps(is_hidden)} }});
+        document.dispatchEvent(new Event("visibilitychange"))"""
+    )
+
+
+def archived(desk: Desk, name: str) -> None:
+    """A bulk edit by keyboard."""
+    desk.open(f"/products?search={name}")
+    desk.label("Select all products on this page").press("Space")
+    desk.button("Set to archived").press("Enter")
+    desk.dialog.get_by_role("button", name="Change 1 product").press("Enter")
+    expect(desk.page.locator(".toast").last).to_contain_text("1 product changed.")
+
+
+def test_a_product_that_someone_else_changed_is_not_deleted(desk: Desk) -> None:
+    made = product(desk, f"Wanted {RUN}")
+    desk.open(f"/products/{made['id']}")
+    desk.api.call("PUT", f"products/{made['id']}", {"description": "Needed"})
+    press(desk, "Delete")
+    desk.dialog.get_by_role("button", name="Delete").click()
+    expect(desk.page.locator(".toast.bad")).to_be_visible()
+    assert desk.api.get(f"products/{made['id']}")["description"] == "Needed"
+
+
+def test_a_refused_note_of_a_move_is_at_its_field(desk: Desk) -> None:
+    order = ordered(desk)
+    desk.open(f"/orders/{order['id']}")
+    desk.label("Note").fill("y" * 6000)
+    desk.button("Mark as paid").click()
+    expect(desk.field("note").locator(".error")).not_to_be_empty()
+    expect(desk.label("Note")).to_have_value("y" * 6000)
+    assert desk.api.get(f"orders/{order['id']}")["status"] == "PENDING"
+
+
+def test_the_columns_of_a_mapping_are_as_wide_as_the_page(desk: Desk, tmp_path: Path) -> None:
+    file = tmp_path / "unknown.csv"
+    file.write_text("Artikelname;Preis;Menge;Farbcode\nMug;12,50;7;#fff\n")
+    desk.open("/import")
+    desk.page.locator("input[type=file]").set_input_files(file)
+    desk.button("Preview import").click()
+    columns = desk.field("columns")
+    expect(columns).to_be_visible(timeout=MINUTES)
+    width = "each => each.getBoundingClientRect().width"
+    assert columns.evaluate(width) > 0.9 * columns.locator("xpath=ancestor::form").evaluate(width)
+    for select in columns.get_by_role("combobox").all():
+        assert select.evaluate(width) >= 140
+
+
+def test_a_list_is_read_again_when_the_user_comes_back(desk: Desk) -> None:
+    desk.page.clock.install()
+    desk.open(f"/orders?tag=back-{RUN}")
+    expect(desk.page.locator(".results")).to_contain_text("No orders match")
+    for minutes, rows in (("00:05", 0), ("01:00", 2)):
+        away(desk.page, True)
+        if not rows:
+            ordered(desk, tags=[f"back-{RUN}"])
+        desk.page.clock.fast_forward(minutes)
+        away(desk.page, False)
+        desk.page.wait_for_timeout(500)
+        expect(desk.page.get_by_role("row")).to_have_count(rows)
+
+
+def test_an_undo_that_has_the_focus_stays(desk: Desk) -> None:
+    made = product(desk, f"Offered{RUN}")
+    desk.page.clock.install()
+    archived(desk, f"Offered{RUN}")
+    desk.button("Undo").focus()
+    desk.page.clock.run_for(120_000)
+    expect(desk.button("Undo")).to_be_focused()
+    desk.page.keyboard.press("Enter")
+    expect(desk.page.locator(".toast").last).to_contain_text("1 record set back.")
+    assert desk.api.get(f"products/{made['id']}")["status"] == "ACTIVE"
+
+
+def test_a_bulk_edit_leaves_the_keyboard_in_its_list_and_is_undone_by_ctrl_z(desk: Desk) -> None:
+    made = product(desk, f"Keyed{RUN}")
+    archived(desk, f"Keyed{RUN}")
+    expect(desk.label("Select all products on this page")).to_be_focused()
+    desk.page.keyboard.press("Control+z")
+    expect(desk.page.locator(".toast").last).to_contain_text("1 record set back.")
+    assert desk.api.get(f"products/{made['id']}")["status"] == "ACTIVE"
+
+
+def test_the_option_marked_in_the_search_stays_when_its_answer_comes(desk: Desk) -> None:
+    product(desk, f"Deliveries cardigan {RUN}")
+    kept: list[Route] = []
+
+    def keep(route: Route) -> None:
+        kept.append(route)
+
+    desk.page.route("**/api/admin/search?*", keep)
+    desk.open("/")
+    desk.page.keyboard.press("/")
+    with desk.page.expect_request("**/api/admin/search?*"):
+        desk.page.keyboard.type("deliveries")
+    failed = desk.page.get_by_role("option").filter(has_text="Failed deliveries")
+    desk.page.keyboard.press("ArrowDown")
+    expect(failed).to_have_attribute("aria-selected", "true")
+    kept[0].continue_()
+    expect(desk.page.get_by_role("option").first).to_contain_text("cardigan")
+    expect(failed).to_have_attribute("aria-selected", "true")
+    desk.page.keyboard.press("Enter")
+    desk.heading("Deliveries")
+
+
+def test_a_scanned_variant_opens_at_its_row(desk: Desk) -> None:
+    variants = [{"title": str(n), "sku": f"ROW-{RUN}-{n}", "stock": 1} for n in range(60)]
+    product(desk, f"Many rows {RUN}", variants=variants)
+    desk.open("/")
+    desk.page.keyboard.press("/")
+    desk.page.keyboard.type(f"row-{RUN}-57")
+    desk.page.keyboard.press("Enter")
+    desk.heading(f"Many rows {RUN}")
+    expect(desk.label("Stock of variant 58")).to_be_focused()
+
+
+def test_a_date_and_a_range_replace_each_other(desk: Desk) -> None:
+    desk.open("/orders")
+    desk.label("Date").select_option("6")
+    expect(desk.button("Clear Date")).to_be_visible()
+    desk.page.get_by_text("More filters").click()
+    desk.page.locator("[name=from]").fill("2026-01-05")
+    expect(desk.label("Date")).to_have_value("")
+    expect(desk.button("Clear Date")).to_have_count(0)
+    desk.label("Date").select_option("0")
+    expect(desk.page.locator("[name=from]")).to_have_value("")
+
+
+def test_a_new_customer_is_kept_while_another_is_chosen(desk: Desk) -> None:
+    known = {"email": f"known-{RUN}@promise.example", "firstName": "Known", "lastName": RUN}
+    desk.api.post("customers", known)
+    desk.open("/orders/new")
+    desk.label("First name").fill("Nell")
+    desk.label("Email").fill("nell@promise.example")
+    desk.label("Find a customer").fill(f"known-{RUN}@promise.example")
+    desk.page.get_by_role("option").filter(has_text=f"Known {RUN}").click()
+    desk.button("Change customer").click()
+    expect(desk.label("First name")).to_have_value("Nell")
+    expect(desk.label("Email")).to_have_value("nell@promise.example")
