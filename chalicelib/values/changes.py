@@ -36,9 +36,16 @@ def between(kind: str, before: Shown | None, after: Shown | None) -> list[Change
     own = (
         _change(name, *((None, value) if before is None else (value, None)))
         for name, value in (after or before or {}).items()
-        if value and name not in _DERIVED and not isinstance(value, list | dict)
+        if _says_something(value) and name not in _DERIVED
     )
     return list(islice((one for one in own if not is_personal(kind, one)), MOST))
+
+
+def _says_something(value: Any) -> bool:
+    """Of a record that was created or deleted: no part, and no amount of nothing."""
+    if isinstance(value, str):
+        return bool(value.strip("0."))
+    return bool(value) and not isinstance(value, list | dict)
 
 
 def _differing(path: str, before: object, after: object) -> Iterator[Change]:

@@ -38,7 +38,11 @@ LINES = [{"id": "li_1", "quantity": 1}, {"id": "li_2", "quantity": 2}]
         ({"updatedAt": "1", "id": "x"}, {"updatedAt": "2", "id": "y"}, {}),
         ({"x": {"updatedAt": 1}}, {"x": {"updatedAt": 2}}, {"x.updatedAt": (1, 2)}),
         # Created or deleted: its own fields.
-        (None, {"name": "Mug", "sku": None, "variants": LINES}, {"name": (None, "Mug")}),
+        (
+            None,
+            {"name": "Mug", "sku": None, "tax": "0.00", "variants": LINES},
+            {"name": (None, "Mug")},
+        ),
         ({"name": "Mug", "variants": LINES}, None, {"name": ("Mug", None)}),
     ],
 )
