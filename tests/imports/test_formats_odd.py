@@ -386,3 +386,12 @@ def test_pictures_that_are_files_of_another_shop_are_counted(
     (mug,) = read(header, row)
     assert mug.skipped[Skipped.PICTURES] == skipped
     assert mug.errors == []
+
+
+def test_prestashop_products_with_one_name_are_distinguished_by_their_reference() -> None:
+    header = '"Active (0/1)","Name *","Price tax included","Reference #"'
+    found = read(header, "1,Taza,5,T-1", "1,Taza,6,T-2", "0,Taza,6,T-2")
+    assert [(cup.values["sku"], cup.values["price"]) for cup in found] == [
+        ("T-1", "5.00"),
+        ("T-2", "6.00"),
+    ]

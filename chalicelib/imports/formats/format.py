@@ -128,7 +128,8 @@ class Format:
         slug = self.sheet.cell(cells, "slug")
         if slug:
             return str(self.readings.get("slug", reading.handle)(slug))
-        return name_key(self.sheet.cell(cells, "name"))
+        sku = self.sheet.cell(cells, "sku") if self.sku_names_product else ""
+        return f"sku {sku}" if sku else name_key(self.sheet.cell(cells, "name"))
 
     def aliases(self, cells: list[str], key: str) -> Sequence[str]:
         """Keys other than `key`, the row's own, by which rows of the same product may name it."""

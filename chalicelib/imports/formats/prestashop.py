@@ -75,10 +75,6 @@ class PrestaShop(Format):
     if_new: ClassVar = {"status": "ACTIVE"}
     sku_names_product = True
 
-    def key(self, cells: list[str]) -> str:
-        sku = self.sheet.cell(cells, "sku")
-        return super().key(cells) or (f"sku {sku}" if sku else "")
-
     def row(self, draft: Draft, row: Row) -> None:
         self.once(draft, row, keep=False)
         self.images(draft, row)
