@@ -273,8 +273,8 @@ def test_a_record_with_more_words_than_fit_is_found_by_the_first(
 
 
 def test_every_listed_kind_can_be_reindexed() -> None:
-    """The lists of transactions, which follow from the orders, of movements and of the audit log are
-    not yet."""
+    """The lists of transactions, which follow from the orders, of movements and of the audit log
+    are not yet."""
     root = Path(chalicelib.__file__).parent
     sources = [path.read_text() for path in root.rglob("*.py")]
     kinds = {name for text in sources for name in re.findall(r'listing\.Kind\(\s*"(\w+)"', text)}
