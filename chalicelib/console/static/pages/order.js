@@ -9,6 +9,7 @@ import { badge } from "../parts/badge.js";
 import { choice } from "../parts/choice.js";
 import { copyButton } from "../parts/copy.js";
 import { deliveryTable } from "../parts/deliveries.js";
+import { dialogForm } from "../parts/dialog-form.js";
 import { editItems } from "../parts/edit-order.js";
 import { field, form, values } from "../parts/form.js";
 import { menu } from "../parts/menu.js";
@@ -387,26 +388,20 @@ function page(visit, record) {
     });
 
   function ship() {
-    const dialog = visit.modal(`Ship order #${order.number}`, [
-      form({
-        fields: [
-          field({
-            name: "trackingNumber",
-            label: NAMES.trackingNumber,
-            value: record.unsaved.trackingNumber ?? order.trackingNumber,
-            hint: "Optional. It is sent with the order.shipped event.",
-            autocomplete: "off",
-          }),
-        ],
-        submit: "Ship",
-        cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
-        async save({ trackingNumber }) {
-          const given = trackingNumber.trim();
-          await moved({ status: "SHIPPED", ...(given && { trackingNumber: given }) }, "shipped");
-          dialog.close();
-        },
+    dialogForm(visit, `Ship order #${order.number}`, {
+      fields: field({
+        name: "trackingNumber",
+        label: NAMES.trackingNumber,
+        value: record.unsaved.trackingNumber ?? order.trackingNumber,
+        hint: "Optional. It is sent with the order.shipped event.",
+        autocomplete: "off",
       }),
-    ]);
+      submit: "Ship",
+      async save({ trackingNumber }) {
+        const given = trackingNumber.trim();
+        await moved({ status: "SHIPPED", ...(given && { trackingNumber: given }) }, "shipped");
+      },
+    });
   }
 
   // What is typed in Details is saved with the move. If someone else was first, the page shows the

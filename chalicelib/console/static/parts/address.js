@@ -1,7 +1,8 @@
 // Postal addresses: shown as on a parcel, entered, copied and printed.
 
 import { h } from "../dom.js";
-import { field, form } from "./form.js";
+import { dialogForm } from "./dialog-form.js";
+import { field } from "./form.js";
 
 // ISO 3166-1, as the API has them; a test compares.
 const CODES =
@@ -58,37 +59,29 @@ export const shown = (address) =>
 // stays open while it resolves to false.
 export function editAddress(visit, { title, address, save }) {
   const was = address ?? {};
-  const dialog = visit.modal(
-    title,
-    [
-      form({
-        fields: [
-          FIELDS.map(([name, label, wide]) =>
-            field({ name, label, wide, value: was[name], autocomplete: "off" }),
-          ),
-          field({
-            name: "countryCode",
-            label: "Country",
-            value: was.countryCode ?? "",
-            options: [["", "Choose a country"], ...countries()],
-          }),
-        ],
-        submit: "Save address",
-        cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
-        async save(typed) {
-          const entries = Object.entries(typed).map(([name, value]) => [name, value.trim() || null]);
-          let isDone;
-          try {
-            isDone = await save({ ...(was.id && { id: was.id }), ...Object.fromEntries(entries) });
-          } catch (refusal) {
-            const own = ({ field: name, ...error }) => ({ ...error, field: name.split(".").at(-1) });
-            if (refusal.errors) refusal.errors = refusal.errors.map(own);
-            throw refusal;
-          }
-          if (isDone !== false) dialog.close();
-        },
+  dialogForm(visit, title, {
+    broad: true,
+    fields: [
+      FIELDS.map(([name, label, wide]) =>
+        field({ name, label, wide, value: was[name], autocomplete: "off" }),
+      ),
+      field({
+        name: "countryCode",
+        label: "Country",
+        value: was.countryCode ?? "",
+        options: [["", "Choose a country"], ...countries()],
       }),
     ],
-    { broad: true },
-  );
+    submit: "Save address",
+    async save(typed) {
+      const entries = Object.entries(typed).map(([name, value]) => [name, value.trim() || null]);
+      try {
+        return await save({ ...(was.id && { id: was.id }), ...Object.fromEntries(entries) });
+      } catch (refusal) {
+        const own = ({ field: name, ...error }) => ({ ...error, field: name.split(".").at(-1) });
+        if (refusal.errors) refusal.errors = refusal.errors.map(own);
+        throw refusal;
+      }
+    },
+  });
 }

@@ -1,9 +1,12 @@
-// A form in a dialog, which closes once it is saved.
+// Forms in a dialog.
 
-import { h } from "../dom.js";
+import { isLeft } from "../api.js";
+import { h, replace } from "../dom.js";
 import { form } from "./form.js";
 
-// `intro`: what stands above it; `save(typed)` resolves to false to stay open.
+const PAUSE = 250; // milliseconds without a key before the outcome is asked for
+
+// One that closes once it is saved, unless `save(typed)` resolves to false. `intro`: what stands above it.
 export function dialogForm(visit, title, { intro = null, broad = false, save, ...its }) {
   const node = form({
     ...its,
@@ -14,4 +17,50 @@ export function dialogForm(visit, title, { intro = null, broad = false, save, ..
   });
   const dialog = visit.modal(title, [intro, node], { broad });
   return node;
+}
+
+// One whose outcome is shown before it is done: exactly that is done, or it asks again.
+// `asked()`: the request's body, which is not sent while `isBlank(body)`; `trial(body)` asks the API, and `told(data)`
+// says its answer; `act(body, data)` does it, after `ready()`; `because(refusal)`: why it cannot be done.
+export function previewed(visit, title, { fields, hint, ...its }) {
+  const { asked, isBlank, trial, told, act, ready = () => {}, because = ({ message }) => message } = its;
+  let said = "";
+  const preview = h.p({ class: "strong", role: "status" }, hint);
+  const node = dialogForm(visit, title, {
+    submit: its.submit,
+    fields: [fields, preview],
+    broad: true,
+    async save() {
+      await ready();
+      const body = asked();
+      const { data } = await trial(body);
+      if (said !== told(data)) {
+        show(data);
+        throw new Error("Check what will be done, then confirm.");
+      }
+      await act(body, data);
+    },
+  });
+  const later = () => visit.after(PAUSE, `preview ${title}`, look);
+  visit.listen(node, "input", later);
+  node.querySelector("input").select();
+  return { node, later };
+
+  function show(data) {
+    said = told(data);
+    replace(preview, said);
+  }
+
+  async function look() {
+    const body = asked();
+    if (isBlank(body)) return;
+    try {
+      const { data } = await trial(body);
+      if (JSON.stringify(asked()) === JSON.stringify(body)) show(data);
+    } catch (refusal) {
+      if (isLeft(refusal)) return;
+      said = "";
+      replace(preview, because(refusal));
+    }
+  }
 }

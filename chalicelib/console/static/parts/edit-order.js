@@ -1,10 +1,10 @@
 // Editing the items and amounts of an order. What the API says would change is shown before it is done.
 
-import { isLeft } from "../api.js";
-import { h, replace } from "../dom.js";
+import { h } from "../dom.js";
 import { decimal, money } from "../format.js";
+import { previewed } from "./dialog-form.js";
 import { finder } from "./finder.js";
-import { field, form, values } from "./form.js";
+import { field, values } from "./form.js";
 import { once } from "./once.js";
 import { listenForScans } from "./scanner.js";
 import { discountOf, orderLines } from "./order-lines.js";
@@ -14,13 +14,12 @@ export function editItems(visit, record) {
   const { data: order, path, etag } = record;
   const cash = (amount) => money(amount, order.currency);
   const key = once();
-  const preview = h.p({ class: "strong", role: "status" }, "Change an item or an amount.");
   const plain = (name, label, more) => field({ name, label, autocomplete: "off", ...more });
   const amount = (name, label, value, more) =>
     plain(name, label, { value, inputmode: "decimal", ...more });
   const off = order.discount;
   const had = off ? (off.percent === null ? off.amount : `${off.percent} %`) : "";
-  const added = orderLines({ changed: () => visit.after(250, "edit preview", look), left: () => find.focus() });
+  const added = orderLines({ changed: () => later(), left: () => find.focus() });
   const find = finder({
     visit,
     label: "Add a product",
@@ -33,7 +32,8 @@ export function editItems(visit, record) {
       find.focus();
     },
   });
-  const node = form({
+  const { node, later } = previewed(visit, `Edit order #${order.number}`, {
+    hint: "Change an item or an amount.",
     fields: [
       order.lineItems.map(({ title, quantity, price }, at) => [
         plain(`change.${at}.quantity`, `Quantity of ${title}`, {
@@ -53,27 +53,23 @@ export function editItems(visit, record) {
       amount("shipping", "Shipping", order.shipping),
       amount("tax", "Tax", "", { hint: `${cash(order.tax)} now.` }),
       plain("reason", "Reason", { wide: true, required: true }),
-      preview,
     ],
     submit: "Save changes",
-    cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
-    async save() {
+    asked,
+    isBlank: (body) => Object.keys(body).length === 1,
+    async ready() {
       await find.settled();
       if (find.missed()) throw new Error("A product that was searched for is not added. Add or dismiss it first.");
-      const body = asked();
-      const { data } = await trial(body);
-      if (shown !== told(data)) {
-        show(data);
-        throw new Error("Check the new total, then save.");
-      }
+    },
+    trial: (body) => post({ ...body, reason: body.reason || "Preview", dryRun: true }),
+    told,
+    because({ body, message }) {
+      return body?.proposed ? `Enter the tax: in proportion it is ${cash(body.proposed)}.` : message;
+    },
+    async act(body) {
       record.take(await post(body, { idempotencyKey: key(body), success: "Order changed." }));
-      dialog.close();
     },
   });
-  let shown = "";
-  visit.listen(node, "input", () => visit.after(250, "edit preview", look));
-  const dialog = visit.modal(`Edit order #${order.number}`, [node], { broad: true });
-  node.querySelector("input").select();
   // Anywhere in the dialog; not after it.
   listenForScans(visit, (target) => !node.isConnected || find.node.contains(target), find.scan);
 
@@ -94,7 +90,7 @@ export function editItems(visit, record) {
       .filter((line) => Object.keys(line).length > 1);
     const add = added.read();
     const less = typed.discount.trim();
-    const discount = less && less !== "0" ? { ...discountOf(less), reason: off?.reason ?? null } : null;
+    const discount = Number(decimal(less)) === 0 ? null : { ...discountOf(less), reason: off?.reason ?? null };
     const shipping = decimal(typed.shipping) || "0";
     return {
       ...(change.length > 0 && { change }),
@@ -125,8 +121,6 @@ export function editItems(visit, record) {
     }
   }
 
-  const trial = (body) => post({ ...body, reason: body.reason || "Preview", dryRun: true });
-
   function told({ before, after }) {
     const balance = Number(after.balanceDue);
     const rest = cash(after.balanceDue.replace("-", ""));
@@ -134,24 +128,5 @@ export function editItems(visit, record) {
       before.total === after.total ? `Total ${cash(after.total)}` : `Total ${cash(before.total)} → ${cash(after.total)}`,
       balance > 0 ? `${rest} to pay` : balance < 0 ? `${rest} to refund` : "nothing to pay",
     ].join(" · ");
-  }
-
-  function show(data) {
-    shown = told(data);
-    replace(preview, shown);
-  }
-
-  async function look() {
-    const body = asked();
-    if (Object.keys(body).length === 1) return;
-    try {
-      const { data } = await trial(body);
-      if (JSON.stringify(asked()) === JSON.stringify(body)) show(data);
-    } catch (refusal) {
-      if (isLeft(refusal)) return;
-      shown = "";
-      const { proposed } = refusal.body ?? {};
-      replace(preview, proposed ? `Enter the tax: in proportion it is ${cash(proposed)}.` : refusal.message);
-    }
   }
 }

@@ -1,11 +1,10 @@
 // The money of an order on record: what was paid, what is due, what went back.
 
-import { isLeft } from "../api.js";
 import { h, replace } from "../dom.js";
 import { decimal, money, plural, words } from "../format.js";
 import { methodField } from "./choice.js";
+import { dialogForm, previewed } from "./dialog-form.js";
 import { field, form, values } from "./form.js";
-import { toast } from "./notice.js";
 import { once } from "./once.js";
 import { coded, METHODS } from "./order.js";
 import { may } from "../session.js";
@@ -126,44 +125,34 @@ export function moneyOf(visit, record) {
   // Of a cancelled order: what is not given back.
   function keep() {
     const amount = Number(order.retained) > 0 ? order.retained : (order.deposit?.amount ?? "");
-    const dialog = visit.modal(`Keep a deposit · ${cash(String(net))} is there`, [
-      form({
-        fields: [
-          field({
-            name: "retained",
-            label: "Amount that is kept",
-            value: amount,
-            inputmode: "decimal",
-            autocomplete: "off",
-            hint: "The rest is refunded. 0 keeps nothing.",
-          }),
-        ],
-        submit: "Save",
-        cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
-        async save({ retained }) {
-          await record.change({ retained: decimal(retained) }, "Saved what is kept of the deposit.");
-          dialog.close();
-        },
+    dialogForm(visit, `Keep a deposit · ${cash(String(net))} is there`, {
+      fields: field({
+        name: "retained",
+        label: "Amount that is kept",
+        value: amount,
+        inputmode: "decimal",
+        autocomplete: "off",
+        hint: "The rest is refunded. 0 keeps nothing.",
       }),
-    ]);
+      submit: "Save",
+      async save({ retained }) {
+        await record.change({ retained: decimal(retained) }, "Saved what is kept of the deposit.");
+      },
+    });
   }
 
   function undoPayment(payment) {
     const key = once();
-    const dialog = visit.modal(`Void ${cash(payment.amount)}?`, [
-      h.p("For money that never came. To give money back, refund it."),
-      form({
-        fields: [field({ name: "reason", label: "Reason", wide: true, autocomplete: "off" })],
-        submit: "Void payment",
-        cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
-        async save({ reason }) {
-          const body = reason.trim() ? { reason: reason.trim() } : {};
-          const rest = `payments/${encodeURIComponent(payment.id)}/void`;
-          await send(rest, { body, key: key(body), success: "Payment voided." });
-          dialog.close();
-        },
-      }),
-    ]);
+    dialogForm(visit, `Void ${cash(payment.amount)}?`, {
+      intro: h.p("For money that never came. To give money back, refund it."),
+      fields: field({ name: "reason", label: "Reason", wide: true, autocomplete: "off" }),
+      submit: "Void payment",
+      async save({ reason }) {
+        const body = reason.trim() ? { reason: reason.trim() } : {};
+        const rest = `payments/${encodeURIComponent(payment.id)}/void`;
+        await send(rest, { body, key: key(body), success: "Payment voided." });
+      },
+    });
   }
 
   // What the API says it would do is shown before it is done, and is what is sent.
@@ -172,8 +161,8 @@ export function moneyOf(visit, record) {
     const left = order.lineItems.filter((line) => line.quantity > (line.refundedQuantity ?? 0));
     const counted = order.payments.filter(({ voidedAt }) => !voidedAt);
     const methods = [...new Set(counted.map(({ method }) => method))];
-    const preview = h.p({ class: "strong", role: "status" }, "Choose items, or enter an amount.");
-    const node = form({
+    const { node } = previewed(visit, `Refund order #${order.number}`, {
+      hint: "Choose items, or enter an amount.",
       fields: [
         left.map((line, at) =>
           field({
@@ -190,25 +179,26 @@ export function moneyOf(visit, record) {
         field({ name: "method", label: "Payment method", options: methods.map((each) => [each, words(each)]) }),
         field({ name: "reason", label: "Reason", options: REASONS.map((each) => [each, words(each)]) }),
         field({ name: "note", label: "Note", autocomplete: "off" }),
-        preview,
       ],
       submit: "Refund",
-      cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
-      async save() {
-        const body = asked();
-        const { data } = await trial(body);
-        if (shown !== told(data)) {
-          show(data);
-          throw new Error("Check what is refunded, then confirm.");
-        }
-        await send("refunds", { body, key: key(body), success: `${cash(data.amount)} refunded.` });
-        dialog.close();
+      asked,
+      isBlank: (body) => !body.lines && !body.amount,
+      trial: (body) => visit.send("POST", `${path}/refunds`, { body: { ...body, dryRun: true } }),
+      told({ amount, tax, restocks, balanceAfter }) {
+        const pieces = restocks.reduce((all, { quantity }) => all + quantity, 0);
+        replace(node.querySelector("button.main"), `Refund ${cash(amount)}`);
+        return [
+          `${cash(amount)} goes back`,
+          Number(tax) > 0 && `of it ${cash(tax)} tax`,
+          pieces > 0 && `${plural(pieces, "piece")} to the stock`,
+          `${cash(balanceAfter)} due afterwards`,
+        ]
+          .filter(Boolean)
+          .join(" · ");
       },
+      act: (body, { amount }) =>
+        send("refunds", { body, key: key(body), success: `${cash(amount)} refunded.` }),
     });
-    let shown = "";
-    visit.listen(node, "input", () => visit.after(250, "refund preview", look));
-    const dialog = visit.modal(`Refund order #${order.number}`, [node], { broad: true });
-    node.querySelector("input").select();
 
     function asked() {
       const typed = values(node);
@@ -224,42 +214,6 @@ export function moneyOf(visit, record) {
         reason: typed.reason,
         ...(typed.note.trim() && { note: typed.note.trim() }),
       };
-    }
-
-    function trial(body) {
-      return visit.send("POST", `${path}/refunds`, { body: { ...body, dryRun: true } });
-    }
-
-    const told = ({ amount, tax, restocks, balanceAfter }) => {
-      const pieces = restocks.reduce((all, { quantity }) => all + quantity, 0);
-      return [
-        `${cash(amount)} goes back`,
-        Number(tax) > 0 && `of it ${cash(tax)} tax`,
-        pieces > 0 && `${plural(pieces, "piece")} to the stock`,
-        `${cash(balanceAfter)} due afterwards`,
-      ]
-        .filter(Boolean)
-        .join(" · ");
-    };
-
-    function show(data) {
-      shown = told(data);
-      replace(preview, shown);
-      replace(node.querySelector("button.main"), `Refund ${cash(data.amount)}`);
-    }
-
-    async function look() {
-      const body = asked();
-      if (!body.lines && !body.amount) return;
-      try {
-        const { data } = await trial(body);
-        if (JSON.stringify(asked()) === JSON.stringify(body)) show(data);
-      } catch (refusal) {
-        if (isLeft(refusal)) return;
-        shown = "";
-        replace(preview, refusal.message);
-        if (refusal.status === 0) toast(refusal.message, "bad");
-      }
     }
   }
 }

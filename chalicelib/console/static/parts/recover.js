@@ -3,7 +3,8 @@
 import { h } from "../dom.js";
 import { TIMEZONE } from "../facts.js";
 import { dateTime, number, plural } from "../format.js";
-import { field, form } from "./form.js";
+import { dialogForm } from "./dialog-form.js";
+import { field } from "./form.js";
 import { toast } from "./notice.js";
 import { local, momentOf } from "./zone.js";
 
@@ -38,25 +39,19 @@ export async function resend(visit, path, since) {
 }
 
 export function recoverDialog(visit, path, begun) {
-  const dialog = visit.modal("Resend failed deliveries", [
-    h.p("Sends what ran out of retries, and what waits for a later attempt, at once."),
-    form({
-      fields: [
-        field({
-          name: "since",
-          label: "Failed since",
-          type: "datetime-local",
-          value: local(Date.now() - DAY),
-          hint: `Time zone: ${TIMEZONE}`,
-        }),
-      ],
-      submit: "Check",
-      cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
-      async save({ since }) {
-        if (!(await resend(visit, path, since ? momentOf(since) : ""))) return;
-        dialog.close();
-        await begun();
-      },
+  dialogForm(visit, "Resend failed deliveries", {
+    intro: h.p("Sends what ran out of retries, and what waits for a later attempt, at once."),
+    fields: field({
+      name: "since",
+      label: "Failed since",
+      type: "datetime-local",
+      value: local(Date.now() - DAY),
+      hint: `Time zone: ${TIMEZONE}`,
     }),
-  ]);
+    submit: "Check",
+    async save({ since }) {
+      if (!(await resend(visit, path, since ? momentOf(since) : ""))) return false;
+      return begun();
+    },
+  });
 }

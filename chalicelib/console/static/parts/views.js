@@ -2,7 +2,8 @@
 
 import { h } from "../dom.js";
 import { link } from "../router.js";
-import { field, form } from "./form.js";
+import { dialogForm } from "./dialog-form.js";
+import { field } from "./form.js";
 
 const place = (path) => `backroom-views ${path}`;
 
@@ -54,18 +55,14 @@ export function views(visit, asked, changed) {
   ];
 
   function save() {
-    const dialog = visit.modal("Save view", [
-      form({
-        fields: [field({ name: "name", label: "Name", autocomplete: "off" })],
-        submit: "Save",
-        cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
-        save({ name }) {
-          if (!name.trim()) throw new Error("Enter a name.");
-          keep(path, { ...kept(path), [name.trim()]: asked });
-          dialog.close();
-          changed();
-        },
-      }),
-    ]);
+    dialogForm(visit, "Save view", {
+      fields: field({ name: "name", label: "Name", autocomplete: "off" }),
+      submit: "Save",
+      save({ name }) {
+        if (!name.trim()) throw new Error("Enter a name.");
+        keep(path, { ...kept(path), [name.trim()]: asked });
+        changed();
+      },
+    });
   }
 }
