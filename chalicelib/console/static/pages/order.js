@@ -144,7 +144,8 @@ function page(visit, record) {
       work,
       button: h.button({ type: "button", class: "main", onclick: visit.once(work) }, name),
     });
-    const waits = order.deposit && !order.deposit.isReached;
+    const isBegun = order.status === "PENDING" && Number(order.amountPaid) > 0;
+    const waits = order.deposit ? !order.deposit.isReached : isBegun;
     if (its.mayTake && (steps.length === 0 || waits)) return act(its.take, "Take payment");
     if (steps.length === 0)
       return its.mayGiveBack && Number(order.balanceDue) < 0 ? act(its.giveBack, "Refund") : null;
