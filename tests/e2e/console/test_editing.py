@@ -137,7 +137,7 @@ def test_a_variant_gets_a_barcode_and_a_cost(desk: Desk) -> None:
     made = product(desk.api, "Priced", variants=[{"title": "S"}, {"title": "M"}], externalId="E-77")
     desk.open(f"/products/{made['id']}")
     desk.unfold("Dates and IDs")
-    expect(desk.page.get_by_text("E-77")).to_be_visible()
+    expect(desk.page.locator("code", has_text="E-77")).to_be_visible()
     desk.page.get_by_label("Barcode of variant 2").fill("4000000000024")
     desk.page.get_by_label("Cost of variant 2").fill("2,50")
     desk.button("Save").click()
