@@ -472,6 +472,7 @@ def test_an_order_that_was_moved_to_another_customer_forgets_who_is_erased(
     assert shop.post(f"{to}/edit", edit).status == 200
     mine = {"firstName": "Otto", "address1": "1 Own Street", "city": "Bern", "countryCode": "CH"}
     shop.patch(to, {"billingAddress": mine})
+    audited(traced(jobs.dynamodb))
     jobs.done(f"{CUSTOMERS}/{people[erased]}/erase")
     left = shop.get(to).json
     if erased == PERSON["email"]:
