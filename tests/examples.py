@@ -53,8 +53,8 @@ def made() -> dict[str, Any]:
         _problems(the_day)
     return {
         "operations": dict(sorted(the_day.found.items())),
-        "events": _plain(events),
-        "problems": _plain(dict(sorted(the_day.problems.items()))),
+        "events": plain(events),
+        "problems": plain(dict(sorted(the_day.problems.items()))),
     }
 
 
@@ -92,6 +92,10 @@ class Day:
 
     def upload(self, name: str, csv: str, **fields: str) -> Any:
         """The job of a file uploaded by form, after its end."""
+        return self.imported(self.sent(name, csv, **fields))
+
+    def sent(self, name: str, csv: str, **fields: str) -> str:
+        """The job of a file uploaded by form, before it is planned."""
         boundary = "part-of-the-form"
         parts = [f'name="{key}"\r\n\r\n{value}' for key, value in fields.items()]
         parts.append(f'name="file"; filename="{name}"\r\nContent-Type: text/csv\r\n\r\n{csv}')
@@ -105,26 +109,31 @@ class Day:
         )
         assert answer.status == 202, answer.text
         self._keep("POST", path, {**fields, "file": csv}, answer)
-        return self.imported(answer.json["jobId"])
+        return str(answer.json["jobId"])
 
     def imported(self, job: str) -> Any:
+        self.plan(job)
+        return self.worked(job)
+
+    def plan(self, job: str) -> None:
         detail = {"bucket": {"name": settings.bucket()}, "object": {"key": f"imports/{job}.csv"}}
         app.plan_import({"detail": detail}, None)
-        return self.worked(job)
 
     def worked(self, job: str) -> Any:
         """The job, after its queues are empty."""
         while self.jobs:
-            message = self.jobs.pop(0)
-            record = {
-                "messageId": "1",
-                "receiptHandle": "1",
-                "body": message["body"],
-                "attributes": {"ApproximateReceiveCount": "1"},
-            }
-            function: Callable[..., Any] = getattr(app, message["function"])
-            assert function({"Records": [record]}, None)["batchItemFailures"] == []
+            self.handle(self.jobs.pop(0))
         return self.shop.get(f"{_ADMIN}/jobs/{job}").json
+
+    def handle(self, message: dict[str, Any]) -> None:
+        record = {
+            "messageId": "1",
+            "receiptHandle": "1",
+            "body": message["body"],
+            "attributes": {"ApproximateReceiveCount": "1"},
+        }
+        function: Callable[..., Any] = getattr(app, message["function"])
+        assert function({"Records": [record]}, None)["batchItemFailures"] == []
 
     def _keep(self, method: str, path: str, body: Any, answer: Answer) -> None:
         event = api_gateway_event(app.app, method, path, headers={}, address="")
@@ -135,8 +144,8 @@ class Day:
             "request": body,
         }
         kept = {name: value for name, value in example.items() if value not in ({}, None)}
-        one = self.found.setdefault(operation(method, path), _plain({**kept, "answers": {}}))
-        one["answers"].setdefault(str(answer.status), _plain(content))
+        one = self.found.setdefault(operation(method, path), plain({**kept, "answers": {}}))
+        one["answers"].setdefault(str(answer.status), plain(content))
 
 
 def operation(method: str, path: str) -> str:
@@ -147,7 +156,7 @@ def operation(method: str, path: str) -> str:
     return f"{method} {found.path}"
 
 
-def _plain(example: Any) -> Any:
+def plain(example: Any) -> Any:
     text = _SECRET.sub(r"\1…", json.dumps(example, ensure_ascii=False))
     made = json.loads(_REQUEST.sub("…", text))
     return _unsigned(made)

@@ -20,7 +20,7 @@ from chalicelib.storage.conditions import Attr
 from chalicelib.values import clock
 from chalicelib.values.forgetting import Person
 
-_QUOTING: Final = ("columns", "error#", "notice#", "preview#", "waiting#", "product#", "would#")
+_QUOTING: Final = ("columns", "error#", "notice#", "preview#")
 _AT_ONCE: Final = 400  # items of each kind
 # A planner that does not know that its job has ended is stopped before (.chalice/config.json).
 _PLANNER_SECONDS: Final = 960

@@ -1,0 +1,131 @@
+"""A shop of this release, and of each one before, is read as it was, and what waited in it ends.
+
+`kept.py` makes the files of releases. This release's own shop is filled here, so that a kind of
+record, job, message or state that no file would have is noticed now.
+"""
+
+import ast
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+import pytest
+
+import chalicelib
+from chalicelib.counts import check
+from chalicelib.imports.steps import run as imports
+from chalicelib.jobs.model import JobType
+from chalicelib.webhooks.model import DeliveryStatus
+from tests.examples import Day
+from tests.releases import kept
+from tests.support.environment import SETTINGS
+from tests.support.reindexing import reindex
+from tests.support.webhook_world import OK
+
+JOBS: Final = "/api/admin/jobs"
+CODE: Final = Path(chalicelib.__file__).parent
+NOT_IN_A_SHOP: Final = {
+    "console#": "an address",
+    "part#": "of a kept reply of more than 300 KB, which would be most of the file",
+}
+
+
+@pytest.fixture(scope="module", params=[*sorted(kept.FOLDER.glob("*.json.gz")), None])
+def shop(request: pytest.FixtureRequest) -> Iterator[Any]:
+    with pytest.MonkeyPatch.context() as settings:
+        for name, value in SETTINGS.items():
+            settings.setenv(name, value)
+        settings.setattr("time.sleep", lambda seconds: None)
+        yield kept.read(request.param) if request.param else kept.made()
+
+
+def holds(before: Any, now: Any) -> bool:
+    """Whether an answer has all that it had. A later release may have added fields."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        return all(name in now and holds(value, now[name]) for name, value in before.items())
+    if isinstance(before, list) and isinstance(now, list):
+        return len(before) == len(now) and all(map(holds, before, now))
+    return bool(before == now)
+
+
+def test_every_get_answers_what_it_answered(shop: Any) -> None:
+    with kept.restored(shop) as day:
+        for path, before in shop["answers"].items():
+            now = kept.answer(day, path)
+            assert holds(before, now), (path, before, now)
+
+
+def test_work_that_waited_ends(shop: Any) -> None:
+    with kept.restored(shop) as day:
+        waited = {one["id"] for one in listed(day) if one["status"] in {"QUEUED", "RUNNING"}}
+        for _ in range(2):  # a copy of a file is planned after it was made
+            for key in kept.files():
+                if (job := key.removeprefix("imports/").removesuffix(".csv")) in waited:
+                    day.plan(job)
+            work(day)
+        ended = Counter((one["type"], one["status"]) for one in listed(day) if one["id"] in waited)
+        assert {status for _, status in ended} == {"COMPLETED"}, ended
+        day.world.answer = lambda posted: OK
+        day.world.run()
+        cups = [post for post in day.world.posted if b'"Cup"' in post.body]
+        assert len({post.delivery for post in cups}) == len(cups) == 4 + 2, "each arrived once"
+        reindex()
+        assert [name for name, found in check.recounts() if found.wrong] == []
+
+
+def work(day: Day) -> None:
+    """Handles messages until none is left."""
+    for _ in range(2_000):
+        if not day.jobs:
+            return
+        day.handle(day.jobs.pop(0))
+        day.world.now += timedelta(minutes=1)  # an erasure waits for writes that may be running
+    raise AssertionError("the jobs do not end")
+
+
+def listed(day: Day) -> list[Any]:
+    found, path = [], f"{JOBS}?limit=100&cursor=*"
+    while path:
+        answer = day.shop.get(path).json
+        found += answer["data"]
+        after = answer["pagination"]["next"]
+        path = f"{JOBS}?limit=100&cursor={quote(after)}" if after else ""
+    return found
+
+
+def test_each_kind_is_there(shop: Any) -> None:
+    items = [item for items in shop["tables"].values() for item in items]
+    keys = [item[name]["S"] for item in items for name in ("pk", "sk")]
+    kinds = {match[0] for key in keys if (match := re.match("[a-z]+#", key))}
+    assert kinds_of_code() - kinds - NOT_IN_A_SHOP.keys() == set()
+
+
+def kinds_of_code() -> set[str]:
+    """What the code's texts for keys begin with, such as `sku#`."""
+    texts = set()
+    for path in CODE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                texts.add(node.value)  # the beginning of an f-string is one, too
+    return {found[0] for text in texts if (found := re.match("[a-z]+#", text))}
+
+
+def test_work_of_each_kind_waits(shop: Any) -> None:
+    messages = [json.loads(message["body"]) for message in shop["jobs"]]
+    steps = {message["step"] for message in messages if isinstance(message["step"], str)}
+    assert steps == imports._STEPS.keys()
+    with kept.restored(shop) as day:
+        types = {one["id"]: one["type"] for one in listed(day)}
+        of_jobs = [one for one in messages if isinstance(one["step"], int)]
+        for between, without in ((False, set[JobType]()), (True, {JobType.EXPORT})):
+            found = {types[one["job"]] for one in of_jobs if bool(one["step"]) is between}
+            assert found == {*JobType} - {JobType.PRODUCT_IMPORT} - without
+        path = "/api/admin/deliveries?limit=100"
+        states = {one["status"] for one in day.shop.get(path).json["data"]}
+    assert states == {*DeliveryStatus} - {DeliveryStatus.CANCELLED}
+    assert all(shop["queues"].values()) and any(one["waiting"] for one in shop["executions"])
