@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from posixpath import join, normpath
+from posixpath import join, normpath, relpath
 from typing import Final
 
 from chalicelib import settings
@@ -22,15 +22,13 @@ from chalicelib.webhooks.model import LONGEST_OVERLAP, RECEIVER_SECONDS, Deliver
 
 NAME: Final = "facts.js"
 STATIC: Final = Path(__file__).parent / "static"
+_JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _IMPORTS: Final = re.compile(r'(?:from|import) "(\.[^"]+)";')
 
 
 def module() -> str:
     """The text of an ES module whose constants are JSON."""
-    return "".join(
-        f"export const {name} = {json.dumps(value, ensure_ascii=False)};\n"
-        for name, value in _facts().items()
-    )
+    return "".join(f"export const {name} = {_JSON(value)};\n" for name, value in _facts().items())
 
 
 def _facts() -> Mapping[str, object]:
@@ -56,8 +54,9 @@ def _facts() -> Mapping[str, object]:
 
 
 def _needed() -> Mapping[str, object]:
-    """FILES, and for each page the places in it of those that it needs beside `app.js`: a browser
-    that asks for all at once waits once, and not for each import of an import."""
+    """FILES, from `parts/`, and for each page the places in it of those that it needs beside
+    `app.js` and itself: a browser that asks for all at once waits once, and not for each import of
+    an import."""
     imports = {
         name: [normpath(join(name, "..", found)) for found in _IMPORTS.findall(path.read_text())]
         for path in STATIC.rglob("*.js")
@@ -74,9 +73,10 @@ def _needed() -> Mapping[str, object]:
         return found
 
     always = reached(["app.js"])
-    needs = {Path(name).stem: reached([name]) - always for name in imports if name[:6] == "pages/"}
+    pages = sorted(name for name in imports if name.startswith("pages/"))
+    needs = {Path(page).stem: reached([page]) - always - {page} for page in pages}
     files = sorted(set().union(*needs.values()))
     return {
-        "FILES": files,
-        "NEEDS": {page: sorted(map(files.index, needs[page])) for page in sorted(needs)},
+        "FILES": [relpath(name, "parts").removesuffix(".js") for name in files],
+        "NEEDS": {page: sorted(map(files.index, names)) for page, names in needs.items() if names},
     }

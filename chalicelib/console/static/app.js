@@ -17,9 +17,11 @@ let visit = null;
 
 // Asks for all files of a page at once: its imports would be found one after the other.
 function fetchEarly(page) {
-  for (const file of (NEEDS[page] ?? []).splice(0).map((place) => FILES[place])) {
+  const files = (NEEDS[page] ?? []).splice(0).map((place) => `parts/${FILES[place]}`);
+  for (const file of files.length ? [`pages/${page}`, ...files] : []) {
     const kind = file.endsWith(".css") ? { rel: "preload", as: "style" } : { rel: "modulepreload" };
-    document.head.append(h.link({ ...kind, href: new URL(file, import.meta.url).href }));
+    const name = kind.as ? file : `${file}.js`;
+    document.head.append(h.link({ ...kind, href: new URL(name, import.meta.url).href }));
   }
 }
 

@@ -161,7 +161,7 @@ async function search(text, signal) {
       text: name,
       kind: "Product",
       about: [sku, status === "ACTIVE" ? "" : words(status)].filter(Boolean).join(" · "),
-      address: `/products/${id}${variant ? `?variant=${variant.id}` : ""}`,
+      address: `/products/${id}${variant && variants.length > 1 ? `?variant=${variant.id}` : ""}`,
       isExact: isIt(sku) || Boolean(variant),
     };
   });
