@@ -69,8 +69,10 @@ export async function show(visit) {
     result.setAttribute("aria-busy", "true");
     replace(result, skeleton());
     try {
-      const body = { ...asked };
-      const { data } = await visit.send("POST", "admin/reports", { body, idempotencyKey: newKey() });
+      // It changes nothing in the shop: it is given up when the page is left, or asks for another.
+      const request = { body: { ...asked }, idempotencyKey: newKey(), signal: mine };
+      const { data } = await visit.send("POST", "admin/reports", request);
+      mine.throwIfAborted();
       const get = (path) => visit.get(path, {}, mine);
       const job = await watch({ get, sleep: (pause) => visit.sleep(pause, mine) }, data.jobId);
       if (job.status !== "COMPLETED") throw new Error(job.error?.message ?? "It was cancelled.");
