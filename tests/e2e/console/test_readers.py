@@ -31,6 +31,7 @@ CONTROLS = """
 BUTTONS = """
 () => [...document.querySelectorAll("main button")]
   .filter((each) => each.checkVisibility() || each.closest("[popover]"))
+  .filter((each) => !each.closest("th"))  // those sort
   .map((each) => each.ariaLabel ?? each.textContent)
 """
 # The links whose pages say that they need another key.
