@@ -37,7 +37,7 @@ def created(imported: ImportedProduct, slug: str) -> Product:
     if "images" in values:
         values["images"] = _images(values["images"], [])
     if imported.lowest_price:
-        _lowest_price(imported, values, variants, {})
+        _lowest_price(values, variants, {})
     given, places = _with_variants(values, variants)
     return _drafted(imported, given, places, None)
 
@@ -60,7 +60,7 @@ def changed(imported: ImportedProduct, product: Product) -> Product:
     if imported.only_updates:
         _refuse_new(imported, variants, product)
     if imported.lowest_price:
-        _lowest_price(imported, values, variants, product.fields)
+        _lowest_price(values, variants, product.fields)
     given, places = _with_variants(values, variants)
     return _drafted(imported, given, places, product)
 
@@ -250,19 +250,15 @@ def _one_variant(
     return []
 
 
-def _lowest_price(
-    imported: ImportedProduct, values: _Given, variants: Variants, before: Mapping[str, Any]
-) -> None:
+def _lowest_price(values: _Given, variants: Variants, before: Mapping[str, Any]) -> None:
     """The product's price is the lowest of its variants' if each has one; else the lowest given.
     The compare-at price is that of the cheapest variant, which may not be in these rows."""
     own = {v["id"]: v["price"] for v in before.get("variants", ())}
     prices = [v.get("price") or own.get(v.get("id")) for v, _ in variants]
     given = [v["price"] for v, _ in variants if v.get("price")]
     lowest = min((price for price in prices if price), key=Decimal, default=None)
-    if not imported.keeps_price and lowest and Decimal(lowest) < min(map(Decimal, given)):
+    if lowest and Decimal(lowest) < min(map(Decimal, given)):
         values.pop("compareAtPrice", None)
-    if imported.keeps_price and before.get("price") is not None:
-        return
     if all(prices):
         values["price"] = None
     elif before.get("price") is None and lowest:

@@ -100,7 +100,7 @@ def test_either_price_column_on_a_variants_row_is_the_variants_price():
         {"slug": "mug", "variantPrice": "11", "variantTitle": "Huge"},
     )
     assert [v["price"] for v in mug.values["variants"]] == ["9.00", "10.00", "11.00"]
-    assert mug.lowest_price and "price" not in mug.values
+    assert mug.values["price"] == "9.00"
 
 
 def test_a_stock_list_by_variant_sku_changes_nothing_else():

@@ -2,13 +2,14 @@
 picture of the product whose slug it repeats."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 from functools import cached_property
 from typing import ClassVar
 
 from chalicelib.imports.csv.groups import name_key
 from chalicelib.imports.formats import cells as reading
 from chalicelib.imports.formats.format import Format
-from chalicelib.imports.formats.product import OF_VARIANT, Draft, DraftVariant
+from chalicelib.imports.formats.product import OF_VARIANT, Draft, DraftVariant, ImportedProduct
 from chalicelib.imports.formats.sheet import Row, plain
 
 # The columns of the template, in its order.
@@ -35,6 +36,7 @@ _TABLE = {
 # Fields that several columns may give. Which of two stocks counts is not guessed.
 _SEVERAL = ("image", "category")
 _OF_VARIANT = ("variantTitle", "variantSku", "variantPrice", "option")
+_PRODUCTS = ("price", "salePrice")
 _IDENTITY = ("slug", "name", "sku")
 
 
@@ -117,6 +119,14 @@ class Ours(Format):
             for field, own in zip(OF_VARIANT, found, strict=True):
                 if own is not None:
                     draft.set(row, field, field, own)
+
+    def finish(self, draft: Draft) -> ImportedProduct:
+        """Without a price of its own, a product has the lowest that `price` gives for variants."""
+        given = [each for each in draft.variants if each.fields.get("price") in _PRODUCTS]
+        lowest = min(given, key=lambda each: Decimal(each.values["price"]), default=None)
+        if lowest and "price" not in draft.product.values:
+            draft.set(lowest.row, lowest.fields["price"], "price", lowest.values["price"])
+        return super().finish(draft)
 
     def fill(self, draft: Draft, variant: DraftVariant, row: Row) -> None:
         is_own = "variantSku" in self.sheet and self.is_variant(row)

@@ -47,7 +47,6 @@ class ImportedProduct:
     nobody can buy it.
     `if_new`: further values, for a product that does not exist yet.
     `lowest_price`: the product's price is the lowest of its variants after the merge.
-    `keeps_price`: unless it has its own; its compare-at price is the file's then.
     `only_updates`: the rows say nothing that could make a product, or a variant, that is not there.
     `no_price`: why a price in the rows is none for the product.
     `errors`: if there are any, the product fails, and nothing of it is to be written.
@@ -62,7 +61,6 @@ class ImportedProduct:
     single: bool = False
     is_master: bool = False
     lowest_price: bool = False
-    keeps_price: bool = False
     only_updates: bool = False
     no_price: str = ""
     errors: list[RowError] = field(default_factory=list)
@@ -282,7 +280,6 @@ class Draft:
         own for what the others give per variant.
         """
         product = self.product
-        product.keeps_price = own_prices
         if self._tags:
             product.values["tags"] = [
                 *dict.fromkeys([*product.values.get("tags", ()), *self._tags])
@@ -335,8 +332,7 @@ class Draft:
     def _place(self, variants: "list[DraftVariant]", own_prices: bool) -> None:
         product = self.product
         priced = [v for v in variants if v.values.get("price") is not None]
-        has_own_price = own_prices and "price" in product.values
-        product.lowest_price = bool(priced) and not has_own_price
+        product.lowest_price = bool(priced) and not own_prices
         # A product has one compare-at price: that of its cheapest variant.
         cheapest = min(priced, key=lambda v: Decimal(v.values["price"]), default=None)
         placed = product.values.setdefault("variants", [])
