@@ -23,6 +23,7 @@ from chalicelib.webhooks.model import LONGEST_OVERLAP, RECEIVER_SECONDS, Deliver
 NAME: Final = "facts.js"
 STATIC: Final = Path(__file__).parent / "static"
 _JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_DAILY: Final = ("customers", "home", "new-order", "order", "orders", "product", "products")
 _IMPORTS: Final = re.compile(r'(?:from|import) "(\.[^"]+)";')
 
 
@@ -54,7 +55,7 @@ def _facts() -> Mapping[str, object]:
 
 
 def _needed() -> Mapping[str, object]:
-    """FILES, from `parts/`, and for each page the places in it of those that it needs beside
+    """FILES, from `parts/`, and for each daily page the places in it of those that it needs beside
     `app.js` and itself: a browser that asks for all at once waits once, and not for each import of
     an import."""
     imports = {
@@ -73,8 +74,8 @@ def _needed() -> Mapping[str, object]:
         return found
 
     always = reached(["app.js"])
-    pages = sorted(name for name in imports if name.startswith("pages/"))
-    needs = {Path(page).stem: reached([page]) - always - {page} for page in pages}
+    pages = {name: f"pages/{name}.js" for name in _DAILY}
+    needs = {name: reached([page]) - always - {page} for name, page in pages.items()}
     files = sorted(set().union(*needs.values()))
     return {
         "FILES": [relpath(name, "parts").removesuffix(".js") for name in files],

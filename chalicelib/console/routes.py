@@ -25,8 +25,8 @@ _TYPES: Final = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-# Comments and indentation: a fifth of the scripts. No text of them has several lines.
-_UNSENT: Final = re.compile(r"^ *(?://.*\n)?", re.MULTILINE)
+# Comments, blank lines and indentation: a fifth of the scripts. No text of them has several lines.
+_UNSENT: Final = re.compile(r"^ *(?:(?://.*)?\n)?", re.MULTILINE)
 _YEAR: Final = "public, max-age=31536000, immutable"
 
 routes = Blueprint(__name__)
