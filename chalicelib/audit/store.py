@@ -34,7 +34,9 @@ def _key(id: str) -> Key:
     return id, "audit"
 
 
-def _unnamed_key(customer_id: str) -> Key:
+def unnamed_key(customer_id: str) -> Key:
+    """Of the item that is there if no entry, and nothing else that the fan-out writes, may have
+    values of this customer."""
     return f"unnamed#{customer_id}", "customer"
 
 
@@ -62,7 +64,7 @@ def _persons(draft: Draft) -> list[Key]:
     """Of the customers whose values it has."""
     kind = draft["record"]["type"]
     has_any = kind == "customer" or any(is_personal(kind, one) for one in draft["changes"])
-    return list(map(_unnamed_key, draft["customers"])) if has_any else []
+    return list(map(unnamed_key, draft["customers"])) if has_any else []
 
 
 def _commit(drafts: Sequence[Draft], found: Found) -> Commit:
@@ -111,7 +113,7 @@ def _load(ids: Iterable[str]) -> list[AuditEntry]:
 
 def unname(customer_ids: Iterable[str]) -> None:
     """No entry gets values of these customers from now on."""
-    keys = map(_unnamed_key, customer_ids)
+    keys = map(unnamed_key, customer_ids)
     table.batch_write({"pk": pk, "sk": sk} for pk, sk in dict.fromkeys(keys))
 
 

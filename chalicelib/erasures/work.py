@@ -6,7 +6,7 @@ the response to an attempt that was under way (docs/customers.md):
 3. the customer's addresses in orders that were moved to another customer: the whole table;
 4. the bodies of events: the whole outbox;
 5. the whole table: kept replies, receivers' responses, requests of jobs, words of failed writes,
-   entries of the audit log;
+   entries of the audit log, values in use;
 6. files of exports;
 7. jobs that ran meanwhile, and imports: uploaded files, reports, and quotes of them in jobs.
 
@@ -27,6 +27,7 @@ from chalicelib.audit import store as audit
 from chalicelib.customers import store as customers
 from chalicelib.erasures import store
 from chalicelib.exports import store as exports
+from chalicelib.facets import store as facets
 from chalicelib.imports.forgotten import store as imports
 from chalicelib.imports.forgotten.store import Left
 from chalicelib.jobs import store as jobs
@@ -99,6 +100,7 @@ def _customer(job: Job, person: Person, after: object) -> _Done:
     customer = customers.get(str(job.asked["customer"]))
     store.learn(job.id, person, person.facts_in(customer.fields))
     audit.unname(person.ids)
+    facets.forget_tags(customer.fields)
     customers.forget(customer.id)
     return _Done(touched=Counter(customers=1), counts={RecordOutcome.UPDATED: 1})
 
@@ -164,6 +166,7 @@ _FORGOTTEN: Final[Mapping[str, Callable[[Item, Person], dict[str, object] | None
     "undos": undo.forgotten,
     "erasures": store.forgotten,
     "audit": audit.forgotten,
+    "values": facets.forgotten,
 }
 
 

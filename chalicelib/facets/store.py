@@ -6,18 +6,22 @@
 
 A commit writes none of this: the fan-out of the outbox's stream remembers what is new in its
 events, so a value is offered half a minute after its first use at the latest. It stays. Those that
-lists count are not offered when no record has them any more.
+lists count are not offered when no record has them any more. An erasure removes those that mention
+the person, and tags that only this customer had; events of the person that come later add none.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from chalicelib import listing, telemetry
-from chalicelib.facets.model import KINDS, Facets, ListFacets, used
+from chalicelib.audit import store as audit
+from chalicelib.customers import store as customers
+from chalicelib.facets.model import KINDS, FacetOf, Facets, ListFacets, used
 from chalicelib.listing import words
 from chalicelib.storage import outbox, round_trips, table
 from chalicelib.storage.attributes import Item, Key
+from chalicelib.values.forgetting import Person
 
 _LOOKED_AT: Final = 2_000  # values in which a search is found within a value
 _SORTED: Final = 120  # characters by which values are in order
@@ -47,10 +51,11 @@ def enter(items: Iterable[Item]) -> None:
         try:
             events = [(e.event.partition(".")[0], e.data()) for e in outbox.events_of(item)]
             new = [value for name, shown in events for value in _values(name, shown)]
+            persons = [person for name, shown in events for person in _persons(name, shown)]
         except Exception as error:  # a defect must not stop the stream
             telemetry.error("values are unreadable", error, eventId=item["pk"])
         else:
-            _remember(new)
+            _remember(new, map(audit.unnamed_key, persons))
 
 
 def remember(kind: str, records: Iterable[Mapping[str, object]]) -> None:
@@ -65,15 +70,43 @@ def _values(name: str, record: Mapping[str, object]) -> Iterator[Item]:
             yield {"pk": _pk(of, field), "sk": sk, "value": value}
 
 
-def _remember(values: Iterable[Item]) -> None:
+def _persons(name: str, shown: Mapping[str, Any]) -> Iterator[str]:
+    """The customer, or that of an order."""
+    if name == "customer":
+        yield shown["id"]
+    elif customer := shown.get("customer"):
+        yield customer["id"]
+
+
+def _remember(values: Iterable[Item], unnamed: Iterable[Key] = ()) -> None:
+    """`unnamed`: of the customers whose values they are."""
     new = {key: item for item in values if (key := (item["pk"], item["sk"])) not in _known}
     if not new:
         return
-    there = table.batch_get(new, fields=("pk", "sk"))
+    erased = set(unnamed)
+    there = table.batch_get([*new, *erased], fields=("pk", "sk"))
+    if not erased.isdisjoint(there):
+        return
     table.batch_write([item for key, item in new.items() if key not in there])
     if len(_known) > _REMEMBERED:
         forget()
     _known.update(new)
+
+
+# --- Forgetting -----------------------------------------------------------------------------------
+
+
+def forget_tags(customer: Mapping[str, Any]) -> None:
+    """Before a customer is erased: no other customer has these tags."""
+    for tag in customer["tags"]:
+        if customers.page(listing.Query({"tag": frozenset({tag})}, limit=1)).total <= 1:
+            table.delete((_pk(FacetOf.customers, "tag"), f"{_folded(tag)}#{tag}"))
+
+
+def forgotten(item: Item, person: Person) -> dict[str, object] | None:
+    """None, which deletes it, for a value that mentions the person."""
+    mentions = item["pk"].startswith("used#") and person.mentions(item["value"])
+    return None if mentions else {}
 
 
 # --- Reading --------------------------------------------------------------------------------------

@@ -1,16 +1,21 @@
 """The values in use are offered: of every field that lists and forms choose from, whichever way a
 record got them."""
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
 
 from chalicelib.facets import store
-from tests.stock.build import fanned_out
+from tests.customers.build import CUSTOMERS, customer
+from tests.jobs.conftest import jobs
+from tests.stock.build import fanned_out, traced
 from tests.support.dynamodb_double import Crash, Double, Fault
+from tests.support.job_desk import JobDesk
 from tests.support.reindexing import reindex
 from tests.support.shop import Shop
 
+__all__ = ["jobs"]
 FACETS = "/api/admin/facets"
 
 
@@ -166,3 +171,21 @@ def test_a_wrong_question_names_its_parameter(shop: Shop, query: str, field: str
     answer = shop.get(f"{FACETS}?{query}")
     assert answer.status == 422, answer.text
     assert [error["field"] for error in answer.json["errors"]] == [field]
+
+
+def test_an_erasure_leaves_no_value_of_the_person(jobs: JobDesk) -> None:
+    ann = customer(jobs.shop, firstName="Annabel", tags=["quill fan", "trade"])
+    customer(jobs.shop, tags=["trade"])
+    line = {"title": "Ring", "price": 5, "quantity": 1}
+    order = {"lineItems": [line], "customer": {"id": ann["id"]}, "tags": ["for Annabel", "gift"]}
+    assert jobs.shop.post("/api/admin/orders", order).status == 201
+    fanned_out(jobs.dynamodb)
+    late = deepcopy(traced(jobs.dynamodb))
+    assert values(jobs.shop, "customers", "tag").keys() == {"quill fan", "trade"}
+    assert values(jobs.shop, "orders", "tag").keys() == {"for Annabel", "gift"}
+    done = jobs.done(f"{CUSTOMERS}/{ann['id']}/erase")
+    assert (done["status"], done["touched"]["values"]) == ("COMPLETED", 1)
+    store.forget()
+    fanned_out(jobs.dynamodb, late)  # the stream may bring events as they were a day later
+    assert values(jobs.shop, "customers", "tag").keys() == {"trade"}
+    assert values(jobs.shop, "orders", "tag").keys() == {"gift"}
