@@ -156,6 +156,7 @@ def test_a_reader_can_only_read(shop: Shop) -> None:
     for path in ("webhooks", "deliveries", "keys"):
         assert shop.get(f"/api/admin/{path}", key=key).status == 403
     writes = [at for at in operations if at[0] != "GET" and at[1].startswith("/api/admin")]
+    writes.remove(("POST", "/api/admin/reports"))  # it only reads
     assert len(writes) > 20
     for method, path in writes:
         answer = shop.call(method, re.sub(r"{\w+}", "x", path), key=key)

@@ -93,7 +93,7 @@ def test_a_deletion_of_a_mapping_whose_answer_from_the_table_is_lost_succeeds(de
     assert desk.shop.put(f"{MAPPINGS}/mine", {"columns": MAPPING}).status == 200
     lost = iter([Fault.LOST_AFTER])
     desk.dynamodb.faults = lambda operation, request: (
-        next(lost, None) if operation == "DeleteItem" else None
+        next(lost, None) if operation == "TransactWriteItems" else None
     )
     assert desk.shop.delete(f"{MAPPINGS}/mine").status == 200
     assert next(lost, None) is None and desk.shop.get(MAPPINGS).json["data"] == []
