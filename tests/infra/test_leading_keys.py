@@ -1,0 +1,108 @@
+"""Each function may touch the items that it touches on a day in a shop. The emulator knows no
+leading keys, so a missing one would be seen on AWS only."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from fnmatch import fnmatchcase
+from importlib import import_module
+from typing import Any
+from unittest import mock
+
+from chalicelib import settings
+from chalicelib.counts import check
+from infra import steps
+from tests import examples
+from tests.infra.test_templates import listed, statements
+from tests.stock.build import fanned_out
+from tests.support.dynamodb_double import Double
+from tests.support.dynamodb_partition import bounds
+
+HANDLERS = {
+    "chalicelib.imports.steps.plan.uploaded": "plan_import",
+    "chalicelib.imports.steps.run.batch": "import_chunk",
+    "chalicelib.jobs.run.batch": "run_job",
+    "chalicelib.webhooks.fan_out.records": "fan_out",
+    "chalicelib.webhooks.deliver.batch": "deliver",
+    "chalicelib.webhooks.parked.redrive.run": "redrive",
+    "chalicelib.counts.check.check": "check_counts",
+}
+
+
+class Roles:
+    """Notes what a function asks of the tables and may not do."""
+
+    def __init__(self, double: Double) -> None:
+        self.double = double
+        self.asked: set[str] = set()
+        self.refused: set[tuple[str, str, str]] = set()
+        self._granted = [one for one in statements() if "Resource" in one[1]]
+
+    def handler(self, path: str) -> Any:
+        module, _, name = path.rpartition(".")
+        do, function = getattr(import_module(module), name), HANDLERS[path]
+
+        def handle(*event: Any, **more: Any) -> Any:
+            self.double.faults = lambda operation, request: self._note(function, operation, request)
+            try:
+                return do(*event, **more)
+            finally:
+                self.double.faults = lambda operation, request: None
+
+        return mock.patch(path, handle)
+
+    def _note(self, function: str, operation: str, request: Any) -> None:
+        for action, table, keys in _needs(operation, request):
+            self.asked.add(function)
+            if not self._may(function, action, table, keys):
+                self.refused.add((function, action, " ".join(sorted(keys))))
+
+    def _may(self, function: str, action: str, table: str, keys: set[str]) -> bool:
+        """AWS's `ForAllValues:StringLike`: all keys of a call are in one statement."""
+        name = "Outbox" if table == settings.outbox_table() else "Table"
+        for role, statement in self._granted:
+            condition = statement.get("Condition", {}).get("ForAllValues:StringLike", {})
+            patterns = condition.get("dynamodb:LeadingKeys", ["*"])
+            if (
+                steps.ROLES[function] == f"{role}Arn"
+                and f"dynamodb:{action}" in listed(statement["Action"])
+                and {"Fn::GetAtt": [name, "Arn"]} in listed(statement["Resource"])
+                and all(any(fnmatchcase(key, one) for one in patterns) for key in keys)
+            ):
+                return True
+        return False
+
+
+def _needs(operation: str, request: Any) -> Iterator[tuple[str, str, set[str]]]:
+    """The actions of a call, each with its table and its partition keys."""
+    if operation == "TransactWriteItems":
+        for each in request["TransactItems"]:
+            ((verb, part),) = each.items()
+            action = "ConditionCheckItem" if verb == "ConditionCheck" else f"{verb}Item"
+            yield action, part["TableName"], {_pk(part)}
+    elif operation == "BatchGetItem":
+        for table, asked in request["RequestItems"].items():
+            yield operation, table, {key["pk"]["S"] for key in asked["Keys"]}
+    elif operation == "BatchWriteItem":
+        for table, writes in request["RequestItems"].items():
+            yield operation, table, {_pk(one) for write in writes for one in write.values()}
+    elif operation == "Query":
+        yield operation, request["TableName"], {bounds(request)[0]}
+    else:
+        keys = set() if operation == "Scan" else {_pk(request)}
+        yield operation, request["TableName"], keys
+
+
+def _pk(request: Any) -> str:
+    return str((request.get("Key") or request["Item"])["pk"]["S"])
+
+
+def test_each_function_may_touch_what_it_touches() -> None:
+    with examples.day(examples.Day) as day, ExitStack() as patches:
+        roles = Roles(day.world.double)
+        for path in HANDLERS:
+            patches.enter_context(roles.handler(path))
+        examples.walk(day)
+        fanned_out(day.world.double)
+        check.check()
+    assert roles.refused == set()
+    assert roles.asked == set(HANDLERS.values())
