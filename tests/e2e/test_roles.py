@@ -32,6 +32,11 @@ UNASKED = {
     (ANY, "sqs:*Batch", "*"): "the emulator's own, not granted on AWS",
     (f"backroom-{STAGE}-run_job", "dynamodb:DeleteItem", "*"): "what an erasure finds is not there",
     (
+        f"backroom-{STAGE}-run_job",
+        "dynamodb:ConditionCheckItem",
+        "*",
+    ): "an erasure that finds words of a failed write",
+    (
         f"backroom-{STAGE}-deliver",
         "sqs:ChangeMessageVisibility",
         "*",

@@ -10,12 +10,19 @@ from unittest import mock
 
 from chalicelib import settings
 from chalicelib.counts import check
+from chalicelib.orders import store as orders
+from chalicelib.storage.table import put
 from infra import steps
 from tests import examples
 from tests.infra.test_templates import listed, statements
+from tests.jobs.conftest import jobs
+from tests.orders.build import placed
 from tests.stock.build import fanned_out
 from tests.support.dynamodb_double import Double
 from tests.support.dynamodb_partition import bounds
+from tests.support.job_desk import JobDesk
+
+__all__ = ["jobs"]
 
 HANDLERS = {
     "chalicelib.imports.steps.plan.uploaded": "plan_import",
@@ -33,7 +40,7 @@ class Roles:
 
     def __init__(self, double: Double) -> None:
         self.double = double
-        self.asked: set[str] = set()
+        self.asked: set[tuple[str, str]] = set()
         self.refused: set[tuple[str, str, str]] = set()
         self._granted = [one for one in statements() if "Resource" in one[1]]
 
@@ -52,7 +59,7 @@ class Roles:
 
     def _note(self, function: str, operation: str, request: Any) -> None:
         for action, table, keys in _needs(operation, request):
-            self.asked.add(function)
+            self.asked.add((function, action))
             if not self._may(function, action, table, keys):
                 self.refused.add((function, action, " ".join(sorted(keys))))
 
@@ -105,4 +112,16 @@ def test_each_function_may_touch_what_it_touches() -> None:
         fanned_out(day.world.double)
         check.check()
     assert roles.refused == set()
-    assert roles.asked == set(HANDLERS.values())
+    assert {function for function, _ in roles.asked} == set(HANDLERS.values())
+
+
+def test_an_erasure_may_remove_words_of_failed_writes(jobs: JobDesk) -> None:
+    """No other job checks an item that it does not write."""
+    person = placed(jobs.shop)["customer"]
+    pk = orders.RECORDS.kind.word_pk("lovelace", 0, 4)
+    put({"pk": pk, "sk": "lovelace#2023+abc#ord_never", "at": 1_700_000_000})
+    roles = Roles(jobs.dynamodb)
+    with roles.handler("chalicelib.jobs.run.batch"):
+        jobs.done(f"/api/admin/customers/{person['id']}/erase")
+    assert roles.refused == set()
+    assert "ConditionCheckItem" in {action for _, action in roles.asked}
