@@ -54,6 +54,7 @@ _LIMITS: Final = {
     "pieces in stock": products.MOST_STOCK,
     "variants of a count of stock": stocktaking.MOST_VARIANTS,
     "lines that one request enters into a count": stocktaking.MOST_LINES,
+    "bytes of its answer, with an `Idempotency-Key`": idempotency.LONGEST_TEXT,
     "products of a bulk call": products.BULK_PRODUCTS,
     "variants, tags and words of all products of a bulk call": products.MOST_PARTS,
     "records of a bulk edit by `ids`": bulk_edits.MOST_IDS,

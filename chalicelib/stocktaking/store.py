@@ -40,7 +40,7 @@ from chalicelib.storage import outbox, table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
-from chalicelib.storage.idempotency import Once
+from chalicelib.storage.idempotency import LONGEST_TEXT, Once
 from chalicelib.values import clock, ids
 from chalicelib.values.batches import batches
 
@@ -239,6 +239,9 @@ def enter(count_id: str, asked: Sequence[CountedLine], by: str, once: Once | Non
         text = json.dumps({"lines": shown_lines}, ensure_ascii=False)
         commit = Commit()
         if once:
+            if len(text.encode()) > LONGEST_TEXT:
+                message = "make an answer that is too long to be repeated; send fewer at a time"
+                raise Invalid.field("lines", "too_large", message)
             once.record(commit, text, "")
         more = {
             "counted": list(was.values()).count(None),

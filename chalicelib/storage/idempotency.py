@@ -34,7 +34,8 @@ if TYPE_CHECKING:  # loads the models of addresses, which other requests do not 
 KEPT_SECONDS: Final = 86_400
 LONGEST_KEY: Final = 255
 _PREFIX: Final = "idem#"
-_PART: Final = 300_000  # of text; DynamoDB takes 400 KB an item
+LONGEST_TEXT: Final = 400_000  # bytes of an answer that is kept in one item; DynamoDB takes 400 KB
+_PART: Final = 300_000  # of text of an answer in several items
 _EXACT: Final = Context(prec=10_000)
 
 

@@ -328,6 +328,20 @@ def test_more_pieces_than_can_be_in_stock_are_refused(shop: Shop) -> None:
     assert answer.json["errors"][0]["field"] == "lines.0.counted"
 
 
+def test_an_answer_too_long_to_be_kept_is_refused(shop: Shop) -> None:
+    """Without a key it need not be kept."""
+    title = "鹿" * 190
+    variants = [{"title": f"{title}{n}", "stock": 5} for n in range(50)]
+    made = [product(shop, name=title, variants=variants) for _ in range(7)]
+    all_ids = [one["id"] for each in made for one in each["variants"]]
+    count = started(shop, *all_ids)
+    sent = [(id, 4) for id in all_ids]
+    refused = enter(shop, count, *sent, key="shelf")
+    assert (refused.status, refused.json["errors"][0]["field"]) == (422, "lines")
+    assert enter(shop, count, *sent[:200], key="shelf").status == 200
+    assert enter(shop, count, *sent).status == 200
+
+
 @pytest.mark.parametrize("path", ["", "/lines", "/apply", "/cancel"])
 def test_an_unknown_count_is_not_found(shop: Shop, path: str) -> None:
     call = shop.get if path in {"", "/lines"} else shop.post
