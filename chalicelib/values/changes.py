@@ -95,5 +95,11 @@ def is_personal(kind: str, change: Change) -> bool:
 
 def cleared(kind: str, changes: list[Change]) -> list[Change]:
     """Without values of a person."""
-    gone = {"before": None, "after": None}
-    return [change | gone if is_personal(kind, change) else change for change in changes]
+    return [_emptied(change) if is_personal(kind, change) else change for change in changes]
+
+
+def _emptied(change: Change) -> Change:
+    """Without its values, and without the names of metadata, which may be a person's as well."""
+    field = change["field"].partition(".")[0]
+    kept = field if field == "metadata" else change["field"]
+    return {"field": kept, "before": None, "after": None}

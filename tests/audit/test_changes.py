@@ -77,3 +77,5 @@ def test_what_is_a_persons_is_cleared_and_not_told_of_a_new_or_a_deleted_record(
         "payments[pay_1].reference": (None, None),
         "payments[pay_1].amount": (None, "5.00"),
     }
+    named = between("customer", {"metadata": {}}, {"metadata": {"Ann Example": {"a": 1}}})
+    assert cleared("customer", named) == [{"field": "metadata", "before": None, "after": None}]
