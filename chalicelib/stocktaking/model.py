@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Final, NamedTuple
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 from typing_extensions import TypedDict
 
 from chalicelib import listing
@@ -37,7 +37,9 @@ class NewStockCount(Chosen):
     ids_in: ClassVar[str] = "variant_ids"
 
     name: Annotated[
-        str, Field(min_length=1, max_length=200, description="Such as the room or the shelf.")
+        str,
+        StringConstraints(strip_whitespace=True, min_length=1, max_length=200),
+        about("Such as the room or the shelf."),
     ]
     variant_ids: Annotated[
         Annotated[list[_VariantId], Field(min_length=1, max_length=MOST_VARIANTS)] | None,
