@@ -27,7 +27,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from infra import keys, steps
 
 _OWN: Final = "deployments/"  # in the bucket: what is deployed, which is no data
-_KEYS: Final = ("key#", "keys", "release")  # all that a new stage has in its table
+# All that a new stage has in its table: its first key, and what the audit log says about it.
+_NEW: Final = ("key#", "keys", "release", "aud_", "list#audit#", "count#audit", "evt_")
 _AT_ONCE: Final = 25  # items of one write: DynamoDB's limit
 
 
@@ -53,8 +54,8 @@ def restore(stage: str, folder: Path, tables: Sequence[str]) -> None:
     with a message if the stage has data."""
     table, outbox = tables
     new = list(_items(table))
-    used = next((item for item in new if not item["pk"]["S"].startswith(_KEYS)), None)
-    if used or any(True for _ in _items(outbox)):
+    used = next((item for item in new if not item["pk"]["S"].startswith(_NEW)), None)
+    if used or any(item["events"]["L"] for item in _items(outbox)):
         raise SystemExit(f"{table} has data: restore into a new stage, or destroy this one first.")
     boto3.client("ssm").put_parameter(
         Name=steps.master_key_parameter(stage),

@@ -61,9 +61,12 @@ def test_another_stage_continues_with_a_backup(tmp_path: Path) -> None:
     ):
         asked = {"url": receiver.url("/ok"), "events": ["order.created"]}
         webhook = call(f"{old.base_url}/api/admin/webhooks", old.api_key, send=asked)[1]
-        variant = get(old, old.api_key, "/products")["data"][0]["variants"][0]["id"]
+        products = get(old, old.api_key, "/products?limit=100")["data"]
+        variants = (one for product in products for one in product["variants"])
+        variant = next(one["id"] for one in variants if (one["stock"] or 0) > 1)
         order = {"lineItems": [{"variantId": variant, "quantity": 1}]}
-        placed = call(f"{old.base_url}/api/admin/orders", old.api_key, send=order)[1]
+        status, placed = call(f"{old.base_url}/api/admin/orders", old.api_key, send=order)
+        assert status == 201, placed
         until(lambda: receiver.requests, 240)
         until(lambda: get(old, old.api_key, f"/webhooks/{webhook['id']}/deliveries")["data"][0])
         job = get(old, old.api_key, "/jobs")["data"][0]["id"]

@@ -48,8 +48,7 @@ def added_up(entries: Sequence[Any]) -> dict[str, int | None]:
         before = stock[one["variantId"]]
         if one["by"] is None:
             stock[one["variantId"]] = one["stock"]
-        else:
-            assert before is not None, f"{one} of a variant that is not tracked"
+        elif before is not None:  # a move in the moment in which tracking ended counts no more
             stock[one["variantId"]] = before + one["by"]
     return dict(stock)
 
