@@ -28,7 +28,7 @@ from infra import keys, steps
 
 _OWN: Final = "deployments/"  # in the bucket: what is deployed, which is no data
 # All that a new stage has in its table: its first key, and what the audit log says about it.
-_NEW: Final = ("key#", "keys", "release", "aud_", "list#audit#", "count#audit", "evt_")
+_NEW: Final = ("key#", "keys", "release", "aud_", "list#audit#", "count#audit", "evt_", "feed")
 _AT_ONCE: Final = 25  # items of one write: DynamoDB's limit
 
 
