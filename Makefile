@@ -7,7 +7,7 @@ PYTEST := $(VENV)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONPATH := .
 
-.PHONY: run test thorough unit lint check client clients conformance conformance-dynamodb conformance-roles examples description fuzz mutants bench lock audit botocore
+.PHONY: run test thorough unit lint check client clients conformance conformance-dynamodb conformance-roles conformance-stacks examples description fuzz mutants bench lock audit botocore
 .DELETE_ON_ERROR:
 
 # An environment whose Python is gone or too old is made again.
@@ -50,7 +50,7 @@ CONFORMANCE ?= tests/orders/test_machine.py tests/listing/test_agreement.py test
   tests/test_table.py tests/test_commit.py tests/api_keys tests/request/test_rate_limits.py \
   tests/orders/test_repeats.py tests/listing/test_recount.py tests/imports/test_crashes.py tests/imports/test_jobs.py \
   tests/webhooks/test_delivery.py tests/webhooks/test_delivery_states.py
-conformance: conformance-dynamodb conformance-roles
+conformance: conformance-dynamodb conformance-roles conformance-stacks
 
 conformance-dynamodb: .venv/ready .conformance/ready
 	LISTING_STEPS=$${LISTING_STEPS:-2000} $(PYTEST) -n 2 -p tests.conformance.plugin --timeout=1800 $(CONFORMANCE)
@@ -61,6 +61,16 @@ CONFORMANCE_NODE := @cloud-copilot/iam-simulate@0.1.173 asl-validator@4.0.0
 conformance-roles: .venv/ready .venv-emulator/ready .conformance/node/ready
 	WALK=.conformance/walk.json $(VENV)/python -m pytest -p no:xdist tests/e2e/test_roles.py
 	$(VENV)/python -m pytest -p no:xdist tests/conformance/test_policies.py
+
+# Makes the stacks on LocalStack, which needs no containers for that; its DynamoDB is the engine above.
+conformance-stacks: .venv/ready .conformance/ready .conformance/stacks/ready
+	$(VENV)/python -m pytest -p no:xdist --timeout=900 tests/conformance/test_stacks.py
+
+.conformance/stacks/ready: tests/conformance/stacks.txt
+	rm -rf .conformance/stacks
+	$(PYTHON) -m venv .conformance/stacks/venv
+	.conformance/stacks/venv/bin/pip install -q -r $<
+	@touch $@
 
 .conformance/node/ready: Makefile
 	@command -v npm >/dev/null || { echo "make conformance-roles needs Node (npm), which is not here; nothing else does." >&2; exit 1; }
