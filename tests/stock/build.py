@@ -1,6 +1,6 @@
 """The ledger in tests: the fan-out of the events so far, and the sum that anybody can make."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -67,10 +67,14 @@ def agrees(shop: Shop) -> int:
     """The number of entries, after all of them add up to the stock of every variant."""
     entries = movements(shop)
     assert len({one["id"] for one in entries}) == len(entries)
-    sums = added_up(entries)
+    begun = Counter(one["variantId"] for one in entries if one["cause"] == "TRACKED")
+    # A move that was on its way while tracking ended and began again may be listed on the other
+    # side of it: `ledger.recount` compares these variants, too.
+    sums = {id: n for id, n in added_up(entries).items() if begun[id] == 1}
     there = dict(in_stock(shop))
-    assert {id: n for id, n in sums.items() if id in there and n is not None} == {
-        id: n for id, n in there.items() if n is not None
-    }
+    tracked = {id: n for id, n in there.items() if n is not None and begun[id] < 2}
+    wrong = {id: [one for one in entries if one["variantId"] == id] for id in tracked}
+    wrong = {id: own for id, own in wrong.items() if sums.get(id) != tracked[id]}
+    assert not wrong, wrong
     assert all(sums[id] is None for id in sums.keys() - there.keys())
     return len(entries)

@@ -126,7 +126,7 @@ def archive_twenty(hands: Hands, shop: Api) -> None:
 
 
 def correct_low_stock(hands: Hands, shop: Api) -> None:
-    hands.begin()
+    hands.begin("/products/low-stock")
     hands.click(hands.desk.label("Stock of Day lamp · Brass"))
     hands.type("25")
     hands.press("Enter")
@@ -185,7 +185,7 @@ def export_orders(hands: Hands, shop: Api) -> None:
 
 
 def receive_five(hands: Hands, shop: Api) -> None:
-    hands.begin()
+    hands.begin("/products/low-stock")
     hands.click(hands.desk.label("Stock of Day lamp · Spare"))
     hands.type("+5")
     hands.press("Enter")
