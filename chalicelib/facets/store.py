@@ -72,9 +72,8 @@ def _values(name: str, record: Mapping[str, object]) -> Iterator[Item]:
 
 def _persons(name: str, shown: Mapping[str, Any]) -> Iterator[str]:
     """The customer, or that of an order."""
-    if name == "customer":
-        yield shown["id"]
-    elif customer := shown.get("customer"):
+    customer = shown if name == "customer" else shown.get("customer") or {}
+    if "id" in customer:
         yield customer["id"]
 
 
