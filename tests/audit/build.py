@@ -6,7 +6,7 @@ from typing import Any
 
 from chalicelib import settings
 from chalicelib.storage import attributes
-from tests.stock.build import fanned_out
+from tests.stock.build import fanned_out, walked
 from tests.support.dynamodb_double import Double
 from tests.support.shop import Answer, Shop
 
@@ -14,15 +14,7 @@ AUDIT = "/api/admin/audit"
 
 
 def entries(shop: Shop, **filters: str) -> list[Any]:
-    """All that fit, the oldest first."""
-    found, cursor = [], "*"
-    query = "".join(f"&{name}={value}" for name, value in filters.items())
-    while cursor:
-        answer = shop.get(f"{AUDIT}?limit=100&cursor={cursor}{query}")
-        assert answer.status == 200, answer.text
-        found += answer.json["data"]
-        cursor = answer.json["pagination"]["next"]
-    return found[::-1]
+    return walked(shop, AUDIT, **filters)
 
 
 def of_request(shop: Shop, dynamodb: Double, answer: Answer) -> list[Any]:

@@ -25,11 +25,15 @@ def fanned_out(dynamodb: Double, items: Sequence[Any] | None = None) -> None:
 
 
 def movements(shop: Shop, **filters: str) -> list[Any]:
-    """All that fit, the oldest first."""
+    return walked(shop, MOVEMENTS, **filters)
+
+
+def walked(shop: Shop, path: str, **filters: str) -> list[Any]:
+    """All of a list that fit, the oldest first."""
     found, cursor = [], "*"
     query = "".join(f"&{name}={value}" for name, value in filters.items())
     while cursor:
-        answer = shop.get(f"{MOVEMENTS}?limit=100&cursor={cursor}{query}")
+        answer = shop.get(f"{path}?limit=100&cursor={cursor}{query}")
         assert answer.status == 200, answer.text
         found += answer.json["data"]
         cursor = answer.json["pagination"]["next"]
