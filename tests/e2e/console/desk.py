@@ -70,8 +70,12 @@ class Desk:
 
     def open(self, address: str) -> None:
         """Goes to a page such as `/orders`, and waits until it is drawn."""
+        if not self.page.url.endswith(f"#{address}"):  # which would draw nothing again
+            self.page.evaluate(
+                "for (const each of document.querySelectorAll('h1')) each.className += ' left'"
+            )
         self.page.goto(f"{self.console_url}#{address}")
-        self.stands()
+        expect(self.page.locator("main:not([aria-busy]) h1:not(.left)")).to_be_visible()
 
     def stands(self) -> None:
         expect(self.page.locator("main:not([aria-busy]) h1")).to_be_visible()
@@ -88,9 +92,11 @@ class Desk:
     def more(self, name: str) -> None:
         """Presses a button, which may be in a menu."""
         pressed = self.page.get_by_role("button", name=name, exact=True, include_hidden=True)
-        menu = pressed.evaluate("button => button.closest('[popover]')?.id")
-        if menu:
-            self.page.locator(f"[popovertarget={menu}]").click()
+        pressed.wait_for(state="attached")
+        if pressed.evaluate("button => !!button.closest('[popover]')"):
+            # One locator, which finds the button also of a page that is drawn again meanwhile.
+            menu = f"//*[@popover][.//button[normalize-space()='{name}']]/@id"
+            self.page.locator(f"xpath=//button[@popovertarget={menu}]").click()
         pressed.click()
 
     def unfold(self, name: str) -> None:
