@@ -45,7 +45,8 @@ def verbs(
         yield path, command
 
 
-ALL = dict(verbs(typer.main.get_command(commands.app)))
+COMMAND = typer.main.get_command(commands.app)
+ALL = dict(verbs(COMMAND))
 FINE = {"file": "good.csv", "what": "products", "forward_to": "http://127.0.0.1:9/"}
 FINE |= {"role": "STAFF", "quantity": "1", "kind": "sales"}
 NEEDED = {"deliveries", "amount"}  # one of several options is
@@ -97,6 +98,7 @@ def somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def answering(monkeypatch: pytest.MonkeyPatch, somewhere: Path) -> Any:
     made = Backroom.__init__
+    monkeypatch.setattr(commands, "app", COMMAND)  # typer makes all verbs anew for each call
 
     def with_answers(answers: Any) -> None:
         http = httpx.Client(transport=httpx.MockTransport(answers))

@@ -15,6 +15,12 @@ from infra import install as program
 PROJECT = Path(__file__).resolve().parents[2]
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the environment is made, once: that takes seconds."""
+    return tmp_path_factory.mktemp("folder")
+
+
 def install(
     folder: Path, requirements: str, purpose: str, **environment: str
 ) -> "subprocess.CompletedProcess[str]":
@@ -31,22 +37,22 @@ def install(
     )
 
 
-def test_install_prints_what_it_installs_and_where(tmp_path: Path) -> None:
-    done = install(tmp_path, "# nothing\n", "the embedded AWS")
+def test_install_prints_what_it_installs_and_where(folder: Path) -> None:
+    done = install(folder, "# nothing\n", "the embedded AWS")
     assert done.returncode == 0, done.stderr
     assert "Installing the embedded AWS: 0 packages from PyPI into made" in done.stdout
-    assert (tmp_path / "made/bin/python").exists()
+    assert (folder / "made/bin/python").exists()
 
 
-def test_a_failure_shows_pips_output(tmp_path: Path) -> None:
-    done = install(tmp_path, "no-such-package==1.0 \\\n    --hash=sha256:00\n", "tools")
+def test_a_failure_shows_pips_output(folder: Path) -> None:
+    done = install(folder, "no-such-package==1.0 \\\n    --hash=sha256:00\n", "tools")
     assert done.returncode != 0
     assert "1 packages" in done.stdout and "no-such-package" in done.stderr
 
 
-def test_without_a_network_one_sentence_says_so(tmp_path: Path) -> None:
+def test_without_a_network_one_sentence_says_so(folder: Path) -> None:
     nobody = {"PIP_NO_INDEX": "0", "PIP_INDEX_URL": "http://127.0.0.1:9/simple"}
-    done = install(tmp_path, "some-package==1.0\n", "tools", **nobody)
+    done = install(folder, "some-package==1.0\n", "tools", **nobody)
     assert done.returncode != 0
     assert done.stderr.strip().startswith("PyPI cannot be reached")
     assert len(done.stderr.strip().splitlines()) == 1
@@ -100,16 +106,16 @@ def test_a_newer_python_is_used_instead_of_an_old_one(monkeypatch: pytest.Monkey
     assert end.value.args == ("/opt/python3.12", ["/opt/python3.12", "install.py", "made"])
 
 
-def test_an_environment_of_another_python_is_made_again(tmp_path: Path) -> None:
-    assert install(tmp_path, "# nothing\n", "tools").returncode == 0
-    kept = tmp_path / "made/kept"
+def test_an_environment_of_another_python_is_made_again(folder: Path) -> None:
+    kept = folder / "made/kept"
+    install(folder, "# nothing\n", "tools")
     kept.touch()
-    assert install(tmp_path, "# nothing\n", "tools").returncode == 0
+    assert install(folder, "# nothing\n", "tools").returncode == 0
     assert kept.exists()
-    config = tmp_path / "made/pyvenv.cfg"
+    config = folder / "made/pyvenv.cfg"
     here = ".".join(map(str, sys.version_info[:3]))
     config.write_text(config.read_text().replace(here, "3.10.13"))
-    assert install(tmp_path, "# nothing\n", "tools").returncode == 0
+    assert install(folder, "# nothing\n", "tools").returncode == 0
     assert not kept.exists()
 
 
