@@ -120,7 +120,7 @@ clients: .venv/ready .description/generator
 # Mutation testing: 400 small changes to the core, then each condition of each write removed. Prints the changes that
 # no test notices, except equivalent ones (tests/mutants_equivalent.txt). Takes about 45 minutes on two cores.
 mutants: .venv/ready
-	$(VENV)/python -m tests.mutants --fresh $(MUTANTS); sample=$$?; \
+	$(VENV)/python -m tests.mutants $(MUTANTS); sample=$$?; \
 	  $(VENV)/python -m tests.mutants --conditions $(MUTANTS) && exit $$sample
 
 # Runs the tests of the calls with the oldest botocore of 18 months on urllib3 1, and with the newest on urllib3 2, because

@@ -1,6 +1,6 @@
 """make mutants: mutation testing of the core.
 
-Takes a seeded sample of small changes, the same number from each module, and runs the tests that
+Makes a seeded sample of small changes, the same number in each module, and runs the tests that
 reach the changed lines until one fails. Prints each change that no test noticed, and the score.
 `tests/mutants_equivalent.txt` lists changes without a visible effect. Each is tried in a forked
 process, which imports the module as changed; no file is written. The lines that each test reaches
@@ -15,19 +15,16 @@ import importlib
 import json
 import multiprocessing
 import os
-import shutil
 import signal
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from importlib.machinery import SourceFileLoader
 from itertools import accumulate, islice, pairwise, zip_longest
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import coverage
 import hypothesis
@@ -35,7 +32,6 @@ import pytest
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 KEPT: Final = ROOT / ".mutants"
-EQUIVALENT: Final = Path(__file__).with_name("mutants_equivalent.txt")
 CORE: Final = """storage/commit storage/table storage/round_trips storage/idempotency
   storage/outbox storage/feed storage/conditions storage/attributes values/money values/timezone
   values/slugs deadline sqs validation listing/* orders/* products/* customers/* webhooks/*
@@ -50,34 +46,28 @@ SWAPPED: Final[dict[type, type]] = {
     ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult, ast.BitAnd: ast.BitOr,
     ast.BitOr: ast.BitAnd,
 }  # fmt: skip
-ELSEWHERE: Final = tuple(
-    f"tests/{name}/" for name in ("client", "conformance", "deploy", "e2e", "infra")
-)
-GIVEN: Final[dict[str, Any]] = {}  # what forked processes inherit
-BATCHES: Final = (0, 12, 60, 300, 3_000)  # how many tests are tried in one process
+ELSEWHERE: Final = "client conformance deploy e2e infra".split()  # noqa: SIM905
 MOST_SECONDS: Final = 60  # of tests for one change
 FORK: Final = multiprocessing.get_context("fork")
+GIVEN: Final[dict[str, Any]] = {}  # what forked processes inherit
 
 
-@dataclass(frozen=True)
-class Mutant:
+class Mutant(NamedTuple):
     path: str
-    lines: tuple[int, int]
-    """Of its statement, first and last; (0, 0) outside functions."""
+    lines: tuple[int, int]  # of its statement, first and last; (0, 0) outside functions
     name: str
-    number: int
-    """Its place among all changes of the module."""
+    number: int  # its place among all changes of the module
 
 
 # --- The changes ----------------------------------------------------------------------------------
 
 
-def edits(tree: ast.Module, conditions: bool) -> Iterator[tuple[ast.AST, str, ast.AST]]:
+def edits(tree: ast.Module) -> Iterator[tuple[ast.AST, str, ast.AST]]:
     """Each change: the node of `tree`, its text, and its replacement."""
     # In other modules `&` joins bits and sets.
     of_items = "from chalicelib.storage.conditions import" in ast.unparse(tree)
     for node in ast.walk(tree):
-        for new in _conditions(node, of_items) if conditions else _changes(node):
+        for new in _conditions(node, of_items) if GIVEN["conditions"] else _changes(node):
             yield node, _difference(_text(node), _text(new)), ast.copy_location(new, node)
 
 
@@ -152,11 +142,10 @@ def parsed(path: str) -> ast.Module:
     return tree
 
 
-def mutants(path: str, conditions: bool) -> list[Mutant]:
+def mutants(path: str) -> list[Mutant]:
     found, seen = [], Counter[str]()
-    for number, (node, said, _) in enumerate(edits(parsed(path), conditions)):
-        place = _place(node)
-        if place is not None:
+    for number, (node, said, _) in enumerate(edits(parsed(path))):
+        if place := _place(node):
             name = f"{path} {place[1]}{said}"
             seen[name] += 1
             nth = f" (no. {seen[name]})" if seen[name] > 1 else ""
@@ -171,11 +160,10 @@ def _place(node: ast.AST) -> tuple[tuple[int, int], str] | None:
     while not isinstance(node, ast.Module):
         parent, field = node.parent, node.field  # type: ignore[attr-defined]
         called = getattr(getattr(parent, "func", None), "id", "")
-        if isinstance(parent, ast.Assert) or called == "isinstance":
+        strict = field == "value" and getattr(parent, "arg", "") == "strict"  # of zip: an assertion
+        if isinstance(parent, ast.Assert) or called == "isinstance" or strict:
             return None
-        if field in ("annotation", "returns", "decorator_list") or (
-            field == "value" and getattr(parent, "arg", "") == "strict"  # of zip: an assertion
-        ):
+        if field in ("annotation", "returns", "decorator_list"):
             return None
         if isinstance(node, ast.stmt) and not lines[1]:
             last = node.body[0].lineno - 1 if hasattr(node, "body") else node.end_lineno
@@ -189,33 +177,29 @@ def _place(node: ast.AST) -> tuple[tuple[int, int], str] | None:
     return (lines if inside else (0, 0)), f"{name.rstrip('.')}: {statement}"
 
 
-def mutated(mutant: Mutant, conditions: bool) -> ast.Module:
+def mutated(mutant: Mutant) -> ast.Module:
     tree = parsed(mutant.path)
-    node, _, new = next(islice(edits(tree, conditions), mutant.number, None))
+    node, _, new = next(islice(edits(tree), mutant.number, None))
     parent, field = node.parent, node.field  # type: ignore[attr-defined]
     held = getattr(parent, field)
-    if isinstance(held, list):
-        held[next(at for at, one in enumerate(held) if one is node)] = new
-    else:
-        setattr(parent, field, new)
+    new = [new if one is node else one for one in held] if isinstance(held, list) else new
+    setattr(parent, field, new)
     return ast.fix_missing_locations(tree)
 
 
-# --- Running tests, each time in a process of its own ---------------------------------------------
+# --- The tests ------------------------------------------------------------------------------------
 
 
 class Watcher:
-    """A pytest plugin that runs the wanted tests in order, and notes durations and failures."""
+    """A pytest plugin: runs the wanted tests in their order, notes durations and failures."""
 
     def __init__(self, order: list[str] | None = None, measured: coverage.Coverage | None = None):
         self.order, self.measured = order, measured
-        self.failed: list[str] = []
-        self.took: dict[str, float] = {}  # seconds of CPU
+        self.failed, self.took = set[str](), dict[str, float]()
 
     def pytest_configure(self) -> None:
         phases = [hypothesis.Phase.explicit, hypothesis.Phase.generate]
-        same: Any = {"deadline": None, "database": None, "phases": phases, "derandomize": True}
-        hypothesis.settings.register_profile("mutants", **same)
+        hypothesis.settings.register_profile("mutants", hypothesis.settings(phases=phases))
         hypothesis.settings.load_profile("mutants")
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -224,140 +208,119 @@ class Watcher:
             items[:] = [by_id[test] for test in self.order if test in by_id]
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        self.took[nodeid] = -time.process_time()
         if self.measured:
             self.measured.switch_context(nodeid)
 
-    def pytest_runtest_logfinish(self, nodeid: str) -> None:
-        self.took[nodeid] += time.process_time()
-
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.failed:
-            self.failed.append(report.nodeid)
+        self.took[report.nodeid] = self.took.get(report.nodeid, 0) + report.duration
+        self.failed |= {report.nodeid} if report.failed else set()
 
 
-def forked(call: Callable[[], Any], seconds: float) -> Any:
-    """The result of a call in a forked process; None if it does not end in time, or dies."""
-    ours, theirs = FORK.Pipe(duplex=False)
-
-    def answer() -> None:
-        os.setsid()
-        null = os.open(os.devnull, os.O_RDWR)
-        for stream in (0, 1, 2):
-            os.dup2(null, stream)
-        theirs.send(call())
-
-    child = FORK.Process(target=answer)
-    child.start()
-    theirs.close()
-    with contextlib.suppress(EOFError):
-        found = ours.recv() if ours.poll(seconds) else None
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(child.pid or 0, signal.SIGKILL)
-    child.join()
-    return found
-
-
-def run_tests(files: list[str], watcher: Watcher, *more: str) -> int:
+def run_tests(files: list[str], watcher: Watcher, *more: str) -> Watcher:
     with tempfile.TemporaryDirectory() as place:
         os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = place
         os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # others need seconds to start
         options = ["-p", "_hypothesis_pytestplugin", "-p", "pytest_timeout", "--hypothesis-seed=16"]
         options += ["-p", "no:cacheprovider", "-q", f"--basetemp={place}/tmp"]
-        return int(pytest.main([*options, *more, *files], [watcher]))
+        pytest.main([*options, *more, *files], [watcher])
+    return watcher
+
+
+def forked(call: Callable[[], bool], seconds: float) -> bool | None:
+    """The result of a call in a forked process; None if it does not end in time, or dies."""
+
+    def end() -> None:
+        os.setsid()
+        null = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(null, stream)
+        os._exit(40 + call())
+
+    child = FORK.Process(target=end)
+    child.start()
+    child.join(seconds)
+    code = child.exitcode
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid or 0, signal.SIGKILL)
+    child.join()
+    return {40: False, 41: True}.get(code or 0)
 
 
 def reached(file: str) -> Any:
-    """For a test file: seconds by test, and {path: {line: tests}}. Kept until the file changes."""
+    """Of a test file: seconds by test, and {path: {line: tests}}. Kept until the file changes."""
     kept = KEPT / f"{hashlib.sha256(file.encode() + (ROOT / file).read_bytes()).hexdigest()}.json"
-    if not kept.exists():
-        found = forked(partial(_measured, file), 1_200)
-        if found is None:
-            raise SystemExit(f"{file} could not be measured")
-        kept.write_text(json.dumps(found))
-        print(f"measured {file}: {len(found['took'])} tests", flush=True)
+    if not kept.exists() and not forked(partial(_measured, file, kept), 1_200):
+        raise SystemExit(f"{file} could not be measured")
     return json.loads(kept.read_text())
 
 
-def _measured(file: str) -> Any:
-    measured = coverage.Coverage(
-        data_file=None, config_file=False, include=[f"{ROOT}/chalicelib/*"]
-    )
+def _measured(file: str, kept: Path) -> bool:
+    measured = coverage.Coverage(None, config_file=False, include=[f"{ROOT}/chalicelib/*"])
     measured.start()
-    watcher = Watcher(measured=measured)
-    run_tests([file], watcher)
+    watcher = run_tests([file], Watcher(measured=measured))
     measured.stop()
     data = measured.get_data()
-    lines = {
-        os.path.relpath(path, ROOT): data.contexts_by_lineno(path) for path in data.measured_files()
-    }
+    lines = {os.path.relpath(at, ROOT): data.contexts_by_lineno(at) for at in data.measured_files()}
     took = {test: s for test, s in watcher.took.items() if test not in watcher.failed}
-    return {"took": took, "lines": lines}
+    return bool(kept.write_text(json.dumps({"took": took, "lines": lines})))
 
 
 def tests_of(mutant: Mutant) -> list[str]:
-    """A minute of the tests that reach it: one case of each first, then the fastest."""
-    known: list[Any] = GIVEN["reached"]
-    seconds = {test: took for one in known for test, took in one["took"].items()}
-    lines: list[tuple[int, set[str]]] = [
-        (int(line), set(tests))
-        for one in known
-        for line, tests in one["lines"].get(mutant.path, {}).items()
-    ]
+    """A minute of the tests that reach it: one case of each first, then the fastest. Outside
+    functions: of those that reach the module, or read its source."""
     first, last = mutant.lines
-    found = set().union(*(tests for line, tests in lines if first <= line <= last))
-    if not found:  # while the module is imported
-        found = set().union(*(tests for _, tests in lines))
-        found |= {test for test in seconds if test.startswith("tests/test_limits.py")}
+    found: dict[str, float] = {}
+    for known in GIVEN["reached"]:
+        lines = known["lines"].get(mutant.path, {}).items()
+        tests = {test for at, some in lines for test in some if first <= int(at) <= (last or 1e9)}
+        reads = () if last else (test for test in known["took"] if "/test_limits.py" in test)
+        found |= {test: known["took"][test] for test in (*tests, *reads) if test in known["took"]}
     cases, ranked = Counter[str](), []
-    for test in sorted(found & seconds.keys(), key=lambda one: (seconds[one], one)):
+    for test in sorted(found, key=lambda one: (found[one], one)):
         name = test.partition("[")[0]
         cases[name] += 1
-        ranked.append((cases[name], seconds[test], test))
+        ranked.append((cases[name], found[test], test))
     chosen = [test for _, _, test in sorted(ranked)]
-    within = sum(spent <= MOST_SECONDS for spent in accumulate(seconds[test] for test in chosen))
+    within = sum(spent <= MOST_SECONDS for spent in accumulate(found[test] for test in chosen))
     return chosen[:within]
 
 
 def fate(mutant: Mutant) -> tuple[Mutant, str]:
     tests = tests_of(mutant)
-    changed = compile(mutated(mutant, GIVEN["conditions"]), ROOT / mutant.path, "exec")
+    changed = compile(mutated(mutant), ROOT / mutant.path, "exec")
     name = mutant.path.removesuffix(".py").replace("/", ".")
 
-    def tried(batch: list[str]) -> int:
+    def noticed() -> bool:
         usual = SourceFileLoader.get_code
         SourceFileLoader.get_code = (  # type: ignore[method-assign]
             lambda self, asked: changed if asked == name else usual(self, asked)
         )
-        return run_tests(sorted({test.partition("::")[0] for test in batch}), Watcher(batch), "-x")
+        for first, last in pairwise((0, 12, 60, 300, 3_000)):  # the files of few are read sooner
+            if some := tests[first:last]:
+                files = sorted({test.partition("::")[0] for test in some})
+                tried = run_tests(files, Watcher(some), "-x")
+                if tried.failed or not tried.took:  # not even collected
+                    return True
+        return False
 
-    for first, last in pairwise(BATCHES):
-        if batch := tests[first:last]:
-            match forked(partial(tried, batch), 120 + 20 * MOST_SECONDS):
-                case None:
-                    return mutant, "timed out"
-                case pytest.ExitCode.NO_TESTS_COLLECTED:
-                    return mutant, "unreached"
-                case code if code != 0:
-                    return mutant, "noticed"
-    return mutant, "survived" if tests else "unreached"
+    end = forked(noticed, 120 + 20 * MOST_SECONDS)
+    return mutant, "timed out" if end is None else "noticed" if end else "survived"
 
 
 # --- All of it ------------------------------------------------------------------------------------
 
 
-def sample(modules: list[str], size: int, seed: int, conditions: bool) -> list[Mutant]:
+def sample(modules: list[str], size: int, seed: int) -> list[Mutant]:
     """The same number from each module, or all conditions. A larger sample extends a smaller one;
     a change to a function replaces only its own part of the sample."""
 
     def chance(text: str) -> bytes:
         return hashlib.sha256(f"{seed} {text}".encode()).digest()
 
-    by_module = [mutants(path, conditions) for path in sorted(modules, key=chance)]
-    if conditions:
-        return [one for some in by_module for one in some]
+    by_module = [mutants(path) for path in sorted(modules, key=chance)]
     rows = zip_longest(*(sorted(some, key=lambda one: chance(one.name)) for some in by_module))
-    return list(islice((one for row in rows for one in row if one is not None), size))
+    every = (one for row in rows for one in row if one is not None)
+    return list(every if GIVEN["conditions"] else islice(every, size))
 
 
 def main() -> None:
@@ -367,32 +330,28 @@ def main() -> None:
     options.add_argument("--seed", type=int, default=16)
     options.add_argument("--conditions", action="store_true", help="every when= and otherwise=")
     options.add_argument("--module", help="of this module only, for example orders/store")
-    options.add_argument("--fresh", action="store_true", help="measure anew which tests reach what")
     given = options.parse_args()
     os.chdir(ROOT)
     os.nice(15)
     for name in PRELOADED:
         importlib.import_module(name)
-    if given.fresh:
-        shutil.rmtree(KEPT, ignore_errors=True)
     KEPT.mkdir(exist_ok=True)
     patterns = [given.module] if given.module else ["**/*"] if given.conditions else CORE
     found = {path for name in patterns for path in (ROOT / "chalicelib").glob(f"{name}.py")}
-    modules = [path.relative_to(ROOT).as_posix() for path in found]
-    chosen = sample(modules, given.sample, given.seed, given.conditions)
-    reasons = {line.partition(" || ")[0] for line in EQUIVALENT.read_text().splitlines()}
-    todo = [mutant for mutant in chosen if mutant.name not in reasons]
-    files = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("tests/**/test_*.py"))
-    with ProcessPoolExecutor(2, FORK) as pool:
-        GIVEN["reached"] = list(
-            pool.map(reached, [file for file in files if not file.startswith(ELSEWHERE)])
-        )
     GIVEN["conditions"] = given.conditions
+    chosen = sample([path.relative_to(ROOT).as_posix() for path in found], given.sample, given.seed)
+    equivalent = (ROOT / "tests/mutants_equivalent.txt").read_text().splitlines()
+    reasons = {line.partition(" || ")[0] for line in equivalent}
+    todo = [mutant for mutant in chosen if mutant.name not in reasons]
+    files = sorted(path.relative_to(ROOT) for path in ROOT.glob("tests/**/test_*.py"))
+    inside = [path.as_posix() for path in files if path.parts[1] not in ELSEWHERE]
+    with ProcessPoolExecutor(2, FORK) as pool:
+        GIVEN["reached"] = list(pool.map(reached, inside))
     left = []
     with ProcessPoolExecutor(2, FORK) as pool:
         for mutant, end in pool.map(fate, todo):
             print(f"{end}: {mutant.name}", flush=True)
-            left += [mutant] if end in ("survived", "unreached") else []
+            left += [mutant] if end == "survived" else []
     print("Not noticed:", *(mutant.name for mutant in left), sep="\n")
     share = 1 - len(left) / max(1, len(todo))
     print(f"{share:.1%} of {len(todo)} noticed; {len(chosen) - len(todo)} are equivalent")
