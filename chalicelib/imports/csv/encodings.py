@@ -1,7 +1,7 @@
 """The encoding of bytes that are not UTF-8: detected, or asked for, and never guessed.
 
-An encoding is possible if its words use one alphabet. If several give different words,
-charset-normalizer decides which is likelier; if it cannot, the user must.
+An encoding is possible if as many words as in any other are of one alphabet, but for some of
+another language. If several are, and give different words, the user must choose.
 """
 
 import re
@@ -15,23 +15,24 @@ from chalicelib.imports.csv.lines import LARGEST_LINE
 # Encodings by Python's names, which `encoding=` uses too, and the letters of their languages.
 # Western languages share one alphabet, because shops borrow words from them (Crêpe, Süßes).
 _ALPHABETS: Final[Mapping[str, str]] = {
-    "cp1252": "äöüßàâæçéèêëîïôœùûÿáíñóúìòãõ åäöéèüæø áæéðíóöúýþ áéíóúâêîôûŵŷ äõöüšž",
+    "cp1252": "äöüßàâæçéèêëîïôœùûÿáíñóúìòãõåø áæéðíóöúýþ äõöüšž",
     "cp1250": "äöüß ąćęłńóśźż áčďéěíňóřšťúůýž áäčďéíĺľňóôŕšťúýž áéíóöőúüű ăâîşţ čćđšž ëç",
     "cp1251": "абвгдежзийклмнопрстуфхцчшщъыьэюяё абвгґдеєжзиіїйклмнопрстуфхцчшщьюя "
     "абвгдђежзијклљмнњопрстћуфхцчџш абвгдеёжзійклмнопрстуўфхцчшыьэюя",
     "cp1253": "αβγδεζηθικλμνξοπρσςτυφχψωάέήίόύώϊϋΐΰ",
-    "cp1254": "çğıöşüâîûi̇",
+    "cp1254": "çğıöşüâîûi̇éñøš",
     "iso8859_2": "ąćęłńóśźż áčďéěíňóřšťúůýž áäčďéíĺľňóôŕšťúýž áéíóöőúüű čćđšž",
     "koi8_r": "абвгдежзийклмнопрстуфхцчшщъыьэюяё",
-    "mac_roman": "äöüßàâæçéèêëîïôœùûÿáíñóúìòãõ åäöéèüæø",
+    "mac_roman": "äöüßàâæçéèêëîïôœùûÿáíñóúìòãõåø",
 }
-# East Asian encodings, and older, smaller encodings that have their everyday characters.
-_SIGNS: Final[Mapping[str, str]] = {
-    "gb18030": "gb2312",
-    "big5": "big5",
-    "cp932": "shift_jis",
-    "euc_jp": "euc_jp",
-    "euc_kr": "euc_kr",
+# East Asian encodings; older, smaller ones that have their everyday characters; and the bytes that
+# those begin with: marks, kana, and the half of the signs that is used most.
+_SIGNS: Final[Mapping[str, tuple[str, frozenset[int]]]] = {
+    "gb18030": ("gb2312", frozenset({0xA1, 0xA3, *range(0xB0, 0xD8)})),
+    "big5": ("big5", frozenset({0xA1, *range(0xA4, 0xC7)})),
+    "cp932": ("shift_jis", frozenset({0x81, 0x82, 0x83, *range(0x88, 0x99)})),
+    "euc_jp": ("euc_jp", frozenset({0xA1, 0xA3, 0xA4, 0xA5, *range(0xB0, 0xD0)})),
+    "euc_kr": ("euc_kr", frozenset({0xA1, 0xA3, *range(0xB0, 0xC9)})),
 }
 _UNICODE: Final = ("utf-8", "utf-16-le", "utf-16-be")
 KNOWN: Final = (*_UNICODE, *_ALPHABETS, *_SIGNS)
@@ -46,17 +47,33 @@ _ALIASES: Final[Mapping[str, str]] = {
     **{"euc-jp": "euc_jp", "euc-kr": "euc_kr", "cp949": "euc_kr"},
 }
 _SAMPLE: Final = 1 << 16
-_MARGIN: Final = 0.1
+_NEARLY_ALL: Final = 0.75
+_FOREIGN: Final = 0.1  # of the words may be of another language, as brands are
 _SHOWN: Final = 8  # words
+_TELLING: Final = 40  # bytes
+_WITHOUT_KANA: Final = 12  # signs
 # Words with a non-ASCII byte. The second byte of an East Asian character may be ASCII.
 _WORD: Final = re.compile(rb"[A-Za-z]*[\x80-\xff][\x40-\x7e\x80-\xff]*")
 _MARKS: Final = str.maketrans(
-    dict.fromkeys("’‘“”„«»‹›–—…·•€£¥©®™°º²³½¼¾×§¿¡№")
+    dict.fromkeys("’‘“”„«»‹›–—…·•€£¥©®™°ªºµ±²³½¼¾×§¿¡№")
     | dict.fromkeys("￥、。，・（）「」【】！？：；％")
 )
-_MARK_WITHIN: Final = re.compile(r"[^\W\d_][“„«»‹›…•€£¥©®™°²³½¼¾×§¿¡№][^\W\d_]")
-_OTHER_SCRIPTS: Final = frozenset({"cp1251", "cp1253", "koi8_r"})
+# What stands in no word: a mark between letters; and letters where their languages never have them.
+# A Slovak `ŕ` at the end is an Italian `à`, a Polish `ń` before a vowel a Spanish `ñ`.
+_IN_NO_WORD: Final = re.compile(
+    r"[^\W\d_][“„«»‹›–—…•€£¥©®™°ª±²³½¼¾×§¿¡№]+[^\W\d_]"
+    r"|[ŕĺ]\b|\b[ŕĺ]|[aeiou][ŕĺů]|[ŕĺ][aeiouy]|\b[řěůňťďľ]\b"
+    r"|(?<![bdfmnptvw])ě|ń[aeiouyáéíóú]|ă[aeo]|ã[bcdglmrtvz]",
+    re.IGNORECASE,
+)
+_MONEY: Final = re.compile("[€£¥]+")
 _MIXED: Final = re.compile(r"[A-Za-z][^\x00-\x7f]|[^\x00-\x7f][A-Za-z]")
+# The apostrophe of `women’s` and a dash are letters in MacRoman.
+_MAC: Final = re.compile(r"(?<=[b-df-hj-np-tv-z])í(?:s|t|ll|ve|re)\b|\b[ñîìíó]\b")
+_CYRILLIC: Final = re.compile(rf"{_MIXED.pattern}|\b[ьы]|[аеёиоуыэюя]ь", re.IGNORECASE)
+_NOT_HERE: Final = {
+    **{"cp1251": _CYRILLIC, "koi8_r": _CYRILLIC, "cp1253": _MIXED, "mac_roman": _MAC},
+}
 
 
 class DecodedSample(NamedTuple):
@@ -95,15 +112,16 @@ def judged(pieces: Iterable[bytes], may_be_utf8: bool = False) -> str:
     """The encoding of bytes that are no UTF-8, at least not all of them: of all, because the first
     words may be the same in several. Raises Undecided."""
     words = _words_in(pieces)
-    sample = b" ".join(words)
-    read = {name: _words(sample, name) for name in (*_ALPHABETS, *_SIGNS)}
-    possible = {name: text for name, text in read.items() if text is not None}
-    if len(set(possible.values())) > 1:
-        possible = {name: possible[name] for name in _likeliest(sample, list(possible))}
-    if len(set(possible.values())) == 1 and not may_be_utf8:
-        return next(iter(possible))
-    others = possible or dict.fromkeys(name for name in KNOWN if name not in _UNICODE)
-    raise Undecided(_readings(words, ["utf-8", *others] if may_be_utf8 else others))
+    fits = {name: _fitting(words, name) for name in (*_ALPHABETS, *_SIGNS)}
+    possible = _possible(words, fits)
+    readings = _readings(words, possible)
+    nearly_all = len(words) * _NEARLY_ALL
+    if len(readings) == 1 and fits[possible[0]].of_one >= nearly_all and not may_be_utf8:
+        return readings[0].encoding
+    if len(readings) == 1:
+        possible = [name for name, fit in fits.items() if any(fit)] or list(fits)
+    possible.sort(key=fits.__getitem__, reverse=True)
+    raise Undecided(_readings(words, ["utf-8", *possible] if may_be_utf8 else possible))
 
 
 def _words_in(pieces: Iterable[bytes]) -> list[bytes]:
@@ -125,56 +143,85 @@ def _words_in(pieces: Iterable[bytes]) -> list[bytes]:
     return list(found)
 
 
-def _words(sample: bytes, encoding: str) -> str | None:
-    """The sample in an encoding, if its words are of one alphabet."""
-    try:
-        text = sample.decode(encoding)
-    except UnicodeDecodeError:
-        return None
-    plain = text.translate(_MARKS)
+class _Fit(NamedTuple):
+    """How many words are of the alphabet that has most of them, and of any."""
+
+    of_one: int
+    of_any: int
+
+
+def _possible(words: list[bytes], fits: Mapping[str, _Fit]) -> list[str]:
+    """The encodings in which most words are of one alphabet, or nearly as many and all of any."""
+    most = max(fits.values()).of_one
+    possible = [
+        name
+        for name, fit in fits.items()
+        if fit.of_one >= max(1, most - len(words) * _FOREIGN)
+        or (fit.of_any == len(words) and fit.of_one >= most - 1)
+    ]
+    if fits["euc_kr"].of_one == len(words) and sum(map(len, words)) >= _TELLING:
+        return ["euc_kr"]  # some Chinese and Japanese signs would begin with other bytes
+    text = b"".join(words)
+    # `12 €` is likelier than `12 Ђ`. (In MacRoman the € of cp1251 is an à.)
+    latin = [name for name in possible if name != "cp1251"]
+    money = [name for name in latin if _MONEY.fullmatch(text.decode(name, "replace"))]
+    return money or possible or list(fits)
+
+
+def _fitting(words: list[bytes], encoding: str) -> _Fit:
+    read = [word.decode(encoding, "replace") for word in words]
     if encoding in _SIGNS:
-        return text if _is_east_asian(plain, _SIGNS[encoding]) else None
-    if _MARK_WITHIN.search(text) or _has_inner_capital(plain):
-        return None
-    if encoding in _OTHER_SCRIPTS and _MIXED.search(plain):
-        return None
-    letters = {c for c in plain.lower() if not c.isascii()}
-    alphabets = _ALPHABETS[encoding].split()
-    return text if any(letters <= set(alphabet) for alphabet in alphabets) else None
+        text = "".join(read).translate(_MARKS)
+        latin = sum(c.isascii() and c.isalpha() for c in text)
+        signs = [c for c in text if not c.isascii()]
+        # One sign by itself may be two letters of another encoding. Longer Japanese has kana.
+        is_chinese = len(signs) > _WITHOUT_KANA and not any("ぁ" <= c <= "ヿ" for c in signs)
+        if len(signs) < max(2, latin) or (is_chinese and encoding in {"cp932", "euc_jp"}):
+            return _Fit(0, 0)
+        everyday = sum(_is_everyday(each.translate(_MARKS), encoding) for each in read)
+        return _Fit(everyday, sum("\ufffd" not in each for each in read) if everyday else 0)
+    plain = [text.translate(_MARKS) for text in read if _is_word(text, encoding)]
+    letters = [{c for c in text.lower() if not c.isascii()} for text in plain]
+    alphabets = [{*alphabet} for alphabet in _ALPHABETS[encoding].split()]
+    return _Fit(
+        max(sum(each <= alphabet for each in letters) for alphabet in alphabets),
+        sum(any(each <= alphabet for alphabet in alphabets) for each in letters),
+    )
 
 
-def _is_east_asian(text: str, everyday: str) -> bool:
-    """Whether there are everyday signs, and more of them than Latin letters: one by itself may be
-    two letters of another encoding."""
-    signs = [c for c in text if not c.isascii()]
+def _is_everyday(text: str, encoding: str) -> bool:
+    """Whether all signs of an East Asian text are everyday ones."""
+    smaller, everyday = _SIGNS[encoding]
     try:
-        "".join(signs).encode(everyday)
+        return all(c.encode(smaller)[0] in everyday for c in text if not c.isascii())
     except UnicodeEncodeError:
         return False
-    return len(signs) >= max(2, sum(c.isalpha() for c in text if c.isascii()))
+
+
+def _is_word(text: str, encoding: str) -> bool:
+    not_here = _NOT_HERE.get(encoding)
+    is_odd = not_here and not_here.search(text.translate(_MARKS))
+    return not (is_odd or _IN_NO_WORD.search(text) or _has_inner_capital(text))
 
 
 def _has_inner_capital(text: str) -> bool:
-    """Whether a non-ASCII capital follows a small letter: `CafÈ`."""
-    return any(a.islower() and b.isupper() and not b.isascii() for a, b in pairwise(text))
+    """Whether a capital follows a small letter, `CafÈ` or `ìBest`, or a small letter capitals:
+    `PERñ`. One of the two is not ASCII."""
+    pairs = [
+        (a, b) for a, b in pairwise(text) if a.isalpha() and b.isalpha() and not (a + b).isascii()
+    ]
+    return any(a.islower() and b.isupper() for a, b in pairs) or (
+        text[:2].isupper() and any(a.isupper() and b.islower() and b not in "ßı" for a, b in pairs)
+    )
 
 
-def _likeliest(sample: bytes, possible: list[str]) -> list[str]:
-    from charset_normalizer import from_bytes  # for the few files that need it
-
-    found = from_bytes(sample, cp_isolation=possible, threshold=0.8, enable_fallback=False)
-    ranked = [match for match in found if match.encoding in possible]
-    if not ranked:
-        return possible
-    first = ranked[0]
-    same = [m.encoding for m in ranked if m.chaos - first.chaos < _MARGIN]
-    return [name for name in possible if name in same]
-
-
-def _readings(words: Iterable[bytes], possible: Iterable[str]) -> list[DecodedSample]:
-    shown = [word[:40] for word in dict.fromkeys(words)][:_SHOWN]
-    found: dict[tuple[str, ...], DecodedSample] = {}
-    for name in possible:
-        samples = [word.decode(name, "replace") for word in shown]
-        found.setdefault(tuple(samples), DecodedSample(name, samples))
-    return list(found.values())
+def _readings(words: list[bytes], possible: Iterable[str]) -> list[DecodedSample]:
+    """Each different reading once, with words that differ first."""
+    read = {name: [word.decode(name, "replace") for word in words] for name in possible}
+    same = [len({each[at] for each in read.values()}) == 1 for at in range(len(words))]
+    shown = sorted(range(len(words)), key=same.__getitem__)[:_SHOWN]
+    found = {tuple(texts): name for name, texts in reversed([*read.items()])}
+    return [
+        DecodedSample(name, [texts[at][:40] for at in shown])
+        for texts, name in reversed([*found.items()])
+    ]
