@@ -63,6 +63,13 @@ def _of_slug(shape: Shape) -> list[Row]:
     return [{"handle": "shoe", **row} for row in _of_name(shape)]
 
 
+def _of_parent(shape: Shape) -> list[Row]:
+    """As Amazon has it: an option's name is its own, and its product's SKU is in a column."""
+    first, *others = _of_name(shape)
+    named = [{**row, "name": f"Shoe, {row['size']}", "parent_sku": "SHOE"} for row in others]
+    return [{**first, "parent_sku": ""}, *named]
+
+
 def _below(shape: Shape) -> list[Row]:
     first, *others = _of_name(shape)
     return [first, *({**row, "name": ""} for row in others)]
@@ -116,12 +123,14 @@ def _woocommerce(shape: Shape) -> list[Row]:
 
 MAPPED = {"name": "name", "sku": "sku", "price": "price", "stock": "stock", "size": "option1"}
 TITLED = {**MAPPED, "Variant title": "variantTitle"}
+BY_PARENT = {**MAPPED, "parent_sku": "parentSku"}
 # By system: its rows, the mapping, and how many rows must stay first.
 WAYS: dict[str, tuple[Callable[[Shape], list[Row]], dict[str, str], int]] = {
     "a name on each row": (_of_name, MAPPED, 0),
     "a variant's title": (_of_title, TITLED, 0),
     "a handle on each row": (_of_slug, {**MAPPED, "handle": "slug"}, 0),
     "a name on the first row": (_below, MAPPED, 1),
+    "a parent's SKU": (_of_parent, BY_PARENT, 0),
     "our columns": (_in_our_columns, {}, 0),
     "our columns, with a slug": (_in_our_columns_by_slug, {}, 0),
     "Spree": (_spree, {}, 0),
@@ -138,7 +147,9 @@ def shapes() -> Iterator[Any]:
         shape = Shape(*flags)
         is_own = shape.has_own_row or not (shape.own_sku or shape.own_price)
         is_priced = shape.prices or (shape.own_price and way not in PRICED)
-        if is_own and is_priced and (way != "WooCommerce" or shape.has_own_row):
+        needs_own_row = way in ("WooCommerce", "a parent's SKU")
+        has_parent = shape.own_sku or way != "a parent's SKU"
+        if is_own and is_priced and has_parent and (shape.has_own_row or not needs_own_row):
             given = [name for name, is_given in vars(shape).items() if is_given]
             yield pytest.param(way, shape, id=f"{way}: {' '.join(given)}")
 
@@ -223,3 +234,49 @@ def test_rows_of_one_name_are_not_joined_to_one_of_two_products_with_it(desk: De
     job = desk.imported("name,sku,price,variantTitle\n" + rows)
     assert [(error["row"], error["code"]) for error in job["errors"]] == [(5, "shared_key")]
     assert (job["created"], job["failed"]) == (3, 1)
+
+
+AMAZON = "item_sku,item_name,standard_price,quantity,parent_child,parent_sku,color_name\n"
+BLUE = "SH-B,Shirt (blue),19.90,3,child,SH,blue\n"
+RED = "SH-R,Shirt (red),21.90,4,child,SH,red\n"
+OWN = "SH,Shirt,,,parent,,\n"
+SINGLE = "MUG,Mug,5,9,,,\n"
+BY_COLOUR = {"SH-B": ("blue", "19.90", 3), "SH-R": ("red", "21.90", 4)}
+BY_NAME = {"SH-B": ("Shirt (blue)", "19.90", 3), "SH-R": ("Shirt (red)", "21.90", 4)}
+
+
+@pytest.mark.parametrize(
+    ("rows", "without", "name", "variants"),
+    [
+        (OWN + BLUE + RED, "", "Shirt", BY_COLOUR),
+        (RED + SINGLE + BLUE + OWN, "", "Shirt", BY_COLOUR),
+        (BLUE + RED, "", "Shirt (blue)", BY_COLOUR),
+        (OWN + BLUE + RED, "color_name", "Shirt", BY_NAME),
+        (OWN.replace("parent,,", "parent,SH,") + BLUE + RED, "", "Shirt", BY_COLOUR),
+        (SINGLE.replace(",,,", ",,MUG,") + BLUE + OWN + RED, "", "Shirt", BY_COLOUR),
+    ],
+)
+def test_a_variant_that_names_its_product_by_sku_is_a_variant_of_it(
+    desk: Desk, rows: str, without: str, name: str, variants: dict[str, tuple[str, str, int]]
+) -> None:
+    waiting = desk.imported(AMAZON + rows)
+    columns = [each for each in waiting["columns"] if each["column"] != without]
+    mapping = {each["column"]: each["field"] for each in columns}
+    job = desk.imported(AMAZON + rows, mapping=json.dumps(mapping))
+    assert (job["total"], job["withErrors"], job["warnings"]) == (1 + ("MUG" in rows), 0, [])
+    by_sku = {each["sku"]: each for each in desk.products().values()}
+    found = by_sku["SH"]
+    assert found["name"] == name
+    assert {v["sku"]: (v["title"], v["price"], v["stock"]) for v in found["variants"]} == variants
+    if "MUG" in rows:
+        assert [(v["price"], v["stock"]) for v in by_sku["MUG"]["variants"]] == [("5.00", 9)]
+    again = desk.imported(AMAZON + rows, mapping=json.dumps(mapping))
+    assert again["unchanged"] == job["total"]
+    later = desk.imported(
+        "sku,parent,qty\nSH-B,SH,7\n",
+        mapping=json.dumps({"sku": "sku", "parent": "parentSku", "qty": "stock"}),
+    )
+    assert (later["updated"], later["failed"]) == (1, 0)
+    stocks = {v["sku"]: v["stock"] for p in desk.products().values() for v in p["variants"]}
+    assert stocks["SH-B"] == 7
+    assert stocks["SH-R"] == 4

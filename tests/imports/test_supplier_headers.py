@@ -51,7 +51,7 @@ def test_suppliers_headers_in_six_languages_are_proposed_as_a_careful_person_wou
                 wrong.append((column, field, found))
                 if found in EXACT:
                     dangerous.append((column, field, found))
-    assert len(sheets()) == 60
+    assert len(sheets()) >= 60
     assert dangerous == []
     assert len(wrong) <= columns * 0.05, wrong
 

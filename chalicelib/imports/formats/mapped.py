@@ -36,12 +36,13 @@ FIELDS: Final[Mapping[str, str]] = {
     "variantTitle": "Title of a variant",
     "variantSku": "SKU of a variant",
     "variantPrice": "Price of a variant",
+    "parentSku": "SKU of the product that the row's variant is of",
     "seoTitle": "Title for search engines",
     "seoDescription": "Description for search engines",
 }
 MULTI_COLUMN: Final = frozenset({"imageUrl", "category"})
 _ONE: Final = FIELDS.keys() - MULTI_COLUMN
-_KEYS: Final = ("slug", "name", "sku", "variantSku")
+_KEYS: Final = ("slug", "name", "sku", "variantSku", "parentSku")
 _OTHER_KEYS: Final = ("id", "parent")  # only formats have these
 # Fields that have another name in a format's table than in a mapping.
 _WORDS: Final[Mapping[str, str]] = {"image": "imageUrl"}

@@ -44,7 +44,7 @@ class Ours(Format):
     name = "backroom"
     title = "Backroom's own columns"
     table = _TABLE
-    named = ("slug", "name", "sku", *_OF_VARIANT, "image")
+    named = ("slug", "name", "sku", "parentSku", *_OF_VARIANT, "image")
     readings: ClassVar = {"category": reading.listed}
     sku_names_product = True
     own_prices = True
@@ -73,8 +73,9 @@ class Ours(Format):
 
     def key(self, cells: list[str]) -> str:
         slug, name, sku = (self.sheet.cell(cells, field) for field in _IDENTITY)
-        if slug:
-            return slug.lower()
+        parent = self.sheet.cell(cells, "parentSku")
+        if slug or parent:
+            return slug.lower() or f"sku {parent}"
         if sku and (self._is_of_product(cells) or not self._names_products):
             return f"sku {sku}"
         return name_key(name)
@@ -97,10 +98,17 @@ class Ours(Format):
         return [*known, name_key(name)] if name else known
 
     def is_variant(self, row: Row) -> bool:
-        return row.any(_OF_VARIANT)
+        return row.any(_OF_VARIANT) or row["parentSku"] not in ("", row["sku"])
 
     def title_of(self, row: Row) -> str:
-        return row["variantTitle"] or super().title_of(row)
+        """A variant that names its product by SKU may have only a name of its own."""
+        own_name = row["name"] if row["parentSku"] else ""
+        return row["variantTitle"] or super().title_of(row) or own_name
+
+    def drafted(self, draft: Draft) -> ImportedProduct:
+        if "parentSku" in self.sheet:
+            draft.rows.sort(key=self.is_variant)  # the product's own name counts
+        return super().drafted(draft)
 
     def row(self, draft: Draft, row: Row) -> None:
         title = _title_by_sku(draft, row)
@@ -112,7 +120,9 @@ class Ours(Format):
         if not of_variant or row["variantPrice"]:
             for key, (field, value) in self.prices(draft, row).items():
                 draft.set(row, field, key, value, keep=of_variant)
-        if not of_variant or "variantSku" in self.sheet:
+        if row["parentSku"]:
+            draft.put(row, "parentSku", "sku", keep=True)
+        elif not of_variant or "variantSku" in self.sheet:
             draft.put(row, "sku", "sku", keep=of_variant)
         if not of_variant:
             found = (draft.stock(row), draft.barcode(row), draft.cost(row))
@@ -142,7 +152,7 @@ class Ours(Format):
 
 def _title_by_sku(draft: Draft, row: Row) -> str | None:
     """The title of the variant that a row knows by its SKU alone."""
-    if not row["sku"] or row.any(("slug", "name", *_OF_VARIANT)):
+    if not row["sku"] or row.any(("slug", "name", "parentSku", *_OF_VARIANT)):
         return None
     named = (each for each in draft.rows if each["variantSku"] == row["sku"])
     return next((each["variantTitle"] for each in named), None)

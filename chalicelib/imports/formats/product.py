@@ -162,7 +162,9 @@ class Draft:
         *parents, last = key.split(".")
         for parent in parents:
             target = target.setdefault(parent, {})
-        if key in _TELLING and target.get(last, value) != value:
+        # A variant that names its product by SKU has a name of its own.
+        is_telling = key in _TELLING and not (keep and row["parentSku"])
+        if is_telling and target.get(last, value) != value:
             self.repeats(row, field, key, *self.product.sources[key])
         if not (keep and last in target):
             target[last] = value

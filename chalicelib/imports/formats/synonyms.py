@@ -169,6 +169,11 @@ NAMES: Final = {
     "variantSku": """
         variant sku, variation sku, sku variant, variant code, varianten sku, sku variante, sku
         de la variante, sku della variante, wariant sku, sku wariantu""",
+    "parentSku": """
+        parent sku, parent, parent code, parent product, parent item, sku parent, master sku,
+        vaterartikel, vater sku, hauptartikel, hauptartikelnummer, sku principal, reference parent,
+        sku padre, referencia padre, codice padre, codice principale, referencia pai, sku nadrzedny,
+        kod nadrzedny, hoofdartikel""",
     "variantPrice": """
         variant price, variation price, variantenpreis, prix de la variante, precio de la
         variante, prezzo variante, prezzo della variante, variantprijs, preco da variante, cena

@@ -72,6 +72,7 @@ const FIELDS = {
   variantTitle: "Variant title",
   variantSku: "Variant SKU",
   variantPrice: "Variant price",
+  parentSku: "SKU of the variant's product",
   seoTitle: "Page title",
   seoDescription: "Meta description",
 };
