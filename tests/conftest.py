@@ -9,8 +9,6 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from chalicelib.facets import store as facets
-from chalicelib.request import authenticate
 from chalicelib.values import clock
 from tests.support.dynamodb_double import Double
 from tests.support.environment import SETTINGS, account
@@ -62,8 +60,6 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Double]:
     for name, value in SETTINGS.items():
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-    authenticate.forget()
-    facets.forget()
     with account(), Double() as dynamodb:
         yield dynamodb
 
@@ -73,7 +69,6 @@ def dynamodb(monkeypatch: pytest.MonkeyPatch) -> Iterator[Double]:
     """Empty tables in this process, and no other AWS service."""
     for name, value in SETTINGS.items():
         monkeypatch.setenv(name, value)
-    facets.forget()
     with Double() as double:
         yield double
 

@@ -21,7 +21,6 @@ from chalicelib.api_keys import store as api_keys
 from chalicelib.api_keys.model import Role
 from chalicelib.events.model import cursor
 from chalicelib.problems import Busy
-from chalicelib.request import authenticate
 from chalicelib.request.routes import LARGEST_BODY, matched
 from chalicelib.storage.feed import Place
 from chalicelib.summary import store as summary
@@ -180,7 +179,6 @@ D = TypeVar("D", bound=Day)
 @contextmanager
 def day(kind: type[D] | type[Day] = Day) -> Iterator[D]:
     """A shop whose webhooks, imports and jobs run when `Day` says so."""
-    authenticate.forget()
     s3 = aws.client
     with account(), world() as the_world:
         day = kind(the_world)
@@ -196,7 +194,6 @@ def day(kind: type[D] | type[Day] = Day) -> Iterator[D]:
         with mock.patch.dict("os.environ", urls), mock.patch.object(aws, "client", client):
             client("s3").create_bucket(Bucket=settings.bucket())
             yield day
-    authenticate.forget()
 
 
 class _Queues:

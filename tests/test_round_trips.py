@@ -14,7 +14,6 @@ from unittest.mock import patch
 
 import pytest
 
-from chalicelib.request import authenticate
 from chalicelib.storage import dynamodb
 from tests.products.build import new_product
 from tests.support.dynamodb_double import Double
@@ -126,7 +125,6 @@ def counted(send: Send) -> tuple[int, int]:
 
 
 def all_counted() -> dict[str, dict[str, int]]:
-    authenticate.forget()
     found = {name: counted(send) for name, send in requests(Shop())}
     return {name: {"calls": calls, "roundTrips": trips} for name, (calls, trips) in found.items()}
 

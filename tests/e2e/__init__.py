@@ -1,5 +1,4 @@
 """The deployed service, over HTTP.
 
-`tour` calls everything once, `test_spec` checks each statement of the contract, `console`
-uses a browser.
+`tour` calls everything once, `test_spec` shows the contract, `console` uses a browser.
 """

@@ -423,7 +423,6 @@ def test_a_number_is_reserved_separately_only_if_orders_are_dense_or_the_commit_
 ) -> None:
     """In a quiet shop numbers have no gaps. In a busy one, requests do not wait for each other."""
     monkeypatch.setattr(clock, "unix_ms", lambda: 1_800_000_000_000)
-    monkeypatch.setattr(numbers, "_own", threading.local())
     pk, sk = numbers.KEY
     item = {"pk": pk, "sk": sk, "n": 5, "at": 1_800_000_000_000 - passed}
     table.put(item)

@@ -35,9 +35,8 @@ Deed = Callable[[str], object]
 
 
 @pytest.fixture(autouse=True)
-def no_remembered_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+def within_one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clock, "unix", lambda: 1_800_000_020)
-    authenticate.forget()
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from botocore.awsrequest import AWSResponse
 from chalicelib.storage import table
 from chalicelib.storage.commit import Commit
 from chalicelib.values import clock
-from tests.support import units
+from tests.support import process, units
 from tests.support.dynamodb_expressions import (
     Scope,
     ValidationError,
@@ -80,6 +80,7 @@ class Double:
         self._lock = threading.RLock()
 
     def __enter__(self) -> "Double":
+        process.begins()
         table.client().meta.events.register_first("before-send.dynamodb", self._answer)
         return self
 

@@ -21,10 +21,11 @@ from botocore.exceptions import ClientError
 
 from chalicelib import aws, settings, telemetry, threads
 from chalicelib.safe_post.post import Failure, PostResult
-from chalicelib.storage import attributes, feed, outbox, table
+from chalicelib.storage import attributes, outbox, table
 from chalicelib.values import clock, ids
-from chalicelib.webhooks import deliver, fan_out, master_key, messages, summaries, waking
+from chalicelib.webhooks import deliver, fan_out, summaries
 from chalicelib.webhooks.parked import redrive
+from tests.support import process
 from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.environment import SETTINGS
 from tests.support.webhook_events import Waiting, batch_of, stream
@@ -114,7 +115,7 @@ class World:
         try:
             found[1]()
         except Crash:
-            _forget()  # the process is gone, with its memory
+            process.begins()  # the process is gone, with its memory
         if self._errors and failed_calls == self._failed_calls:
             message, cause = self._errors[0]
             raise AssertionError(f"{message}, though nothing was injected") from cause
@@ -359,12 +360,6 @@ def _one_after_the_other(calls: Sequence[Callable[[], Any]]) -> list[Any]:
     return [call() for call in calls]
 
 
-def _forget() -> None:
-    waking.forget()
-    messages.forget()
-    feed._open.cache_clear()
-
-
 @contextmanager
 def world(*, concurrent: bool = False) -> Iterator[World]:
     """A world with its own environment, clocks and services.
@@ -378,8 +373,6 @@ def world(*, concurrent: bool = False) -> Iterator[World]:
     def ulid() -> str:
         return ids.first_at(made.now)[:16] + f"{next(ulids):010d}"
 
-    master_key._parameters.cache_clear()
-    _forget()
     in_order = ExitStack()
     if not concurrent:
         in_order.enter_context(mock.patch.object(deliver, "_threads", _InOrder))

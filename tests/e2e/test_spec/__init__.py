@@ -1,5 +1,6 @@
-"""What the interface promises, statement by statement, over HTTP against the deployed stack.
+"""What the interface promises, over HTTP against the deployed stack.
 
-Each test is one statement and is named after it; a case of a table is named by its row. The client
-uses only what the interface promises. How the parts work is tested elsewhere.
+The client uses only what the interface promises. Each rule with all its cases is tested in the
+process (`tests/orders`, `tests/products`, `tests/request`, …); this shows what only a deployment
+can: gateway, stream, queues, clocks and receivers.
 """
