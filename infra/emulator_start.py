@@ -2,13 +2,14 @@
 
     python -P infra/emulator_start.py
 
-Its answers stay the same (`tests/e2e/test_emulator.py`), but large shops and imports are slow
-without this (docs/decisions/emulator.md):
+Its answers stay the same, but for `compress` (`tests/e2e/test_emulator.py`), and large shops and
+imports are slow without this (docs/decisions/emulator.md):
 
 - `Index`: a Query reads what it answers, not the whole partition.
 - `parse_once`, `check_once`: a role's policies, a request's body and an expression are parsed once,
   and a transaction is authorized once for each action and table.
 - `take_turns`: other requests are served between two transactions.
+- `compress`: an API with a minimum compression size compresses its answers, as AWS does.
 - `fail_alone`: an invocation whose process cannot start ends no others.
 - `stop_soon`: it ends as soon as its data is written.
 
@@ -17,6 +18,7 @@ In another version than the one that was tested, nothing is replaced.
 
 import asyncio
 import gc
+import gzip
 import importlib.metadata
 import json
 import os
@@ -57,11 +59,12 @@ def main() -> None:
     """In the interpreter that ministack is installed for."""
     from ministack import app
     from ministack.core import iam_actions, iam_evaluator, lambda_runtime
-    from ministack.services import dynamodb
+    from ministack.services import apigateway_v1, dynamodb
 
     version = importlib.metadata.version("ministack")
     if version == TESTED:
         Index(dynamodb).install()
+        compress(apigateway_v1)
         fail_alone(lambda_runtime.Worker)
         parse_once(dynamodb, iam_actions, iam_evaluator)
         check_once(iam_actions)
@@ -72,6 +75,24 @@ def main() -> None:
     else:
         print(f"ministack {version} is not the tested {TESTED}: large lists are slow", flush=True)
     app.main()
+
+
+def compress(gateway: ModuleType) -> None:
+    """Its own keeps `minimumCompressionSize`, and sends every answer as it is."""
+    own = gateway._handle_execute_in_scope
+
+    async def handle(
+        api: str, stage: str, method: str, path: str, headers: Any, *rest: Any
+    ) -> Answer:
+        status, sent, body = await own(api, stage, method, path, headers, *rest)
+        least = (gateway._rest_apis.get(api) or {}).get("minimumCompressionSize")
+        if not least or len(body) < int(least):
+            return status, sent, body
+        if "gzip" not in gateway._header_ci(headers, "accept-encoding"):
+            return status, sent, body
+        return status, {**sent, "Content-Encoding": "gzip"}, gzip.compress(body, mtime=0)
+
+    gateway.__dict__["_handle_execute_in_scope"] = handle
 
 
 def fail_alone(worker: Any) -> None:

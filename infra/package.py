@@ -177,9 +177,10 @@ def native(
 def _api(
     name: str, properties: Mapping[str, Any], stage: str, api_id: str | None
 ) -> dict[str, Any]:
-    body = properties["DefinitionBody"]
+    body, least = properties["DefinitionBody"], properties["MinimumCompressionSize"]
     # A deployment is a snapshot: another body needs another, or the stage keeps the old routes.
-    deployment = "Deployment" + hashlib.sha256(json.dumps(body).encode()).hexdigest()[:16]
+    deployed = json.dumps([body, least]).encode()
+    deployment = "Deployment" + hashlib.sha256(deployed).hexdigest()[:16]
     return {
         name: {
             "Type": "AWS::ApiGateway::RestApi",
@@ -189,6 +190,7 @@ def _api(
                 # The emulator reads these from here only; AWS merges them with the body's.
                 "BinaryMediaTypes": body.get("x-amazon-apigateway-binary-media-types", []),
                 "EndpointConfiguration": {"Types": ["REGIONAL"]},
+                "MinimumCompressionSize": least,
                 **({"Tags": [{"Key": "ms-custom-id", "Value": api_id}]} if api_id else {}),
             },
         },

@@ -70,7 +70,8 @@ def below() -> Response:
     if text is None or version != _version():
         plain = {"Cache-Control": "no-store", "Content-Type": "text/plain; charset=utf-8"}
         return _sent("There is no such file in this version.", plain, status=404)
-    return _sent(text, {"Cache-Control": _YEAR, "Content-Type": _TYPES[Path(name).suffix]})
+    kept = {"Cache-Control": _YEAR, "Vary": "Accept-Encoding"}
+    return _sent(text, {**kept, "Content-Type": _TYPES[Path(name).suffix]})
 
 
 @routes.route("/", methods=["GET", "HEAD"], content_types=[], name="home.root")

@@ -73,7 +73,7 @@ def get_description() -> Response:
         200,
         {**description, "servers": [server]},
         etag=_version(),
-        headers={"Cache-Control": "public, max-age=300"},
+        headers={"Cache-Control": "public, max-age=300", "Vary": "Accept-Encoding"},
     )
 
 

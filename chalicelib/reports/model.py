@@ -51,7 +51,9 @@ def _day(value: object) -> date:
         day = date.fromisoformat(value if isinstance(value, str) else "")
         timezone.period(day.isoformat(), day.isoformat())
     except (ValueError, OverflowError):
-        raise ValueError("must be a day, such as 2026-11-20") from None
+        day = None
+    if day is None or day.isoformat() != value:
+        raise ValueError("must be a day, such as 2026-11-20")
     return day
 
 
@@ -72,6 +74,9 @@ class NewReport(NullIsAbsent):
         first = info.data.get("from_", to)
         if not 0 <= (to - first).days < MOST_DAYS:
             raise ValueError(f"must be the first day, or at most {MOST_DAYS - 1} days after it")
+        begins, ends = timezone.period(first.isoformat(), to.isoformat())
+        if begins == ends:
+            raise ValueError("must not be a day that the shop's time zone left out")
         return to
 
     @field_validator("by")

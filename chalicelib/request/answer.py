@@ -87,6 +87,7 @@ def _public(text: str) -> Response:
     headers: HeadersType = {
         "ETag": f'"{etag}"',
         "Cache-Control": f"public, max-age={settings.storefront_max_age()}",
+        "Vary": "Accept-Encoding",  # API Gateway compresses it for who accepts that
     }
     known = entity_tags(current().request.headers.get("if-none-match"))
     if known and (etag in known or "*" in known):

@@ -358,6 +358,8 @@ def test_a_readers_key_gets_reports(jobs: JobDesk) -> None:
         ({"to": "2027-02-26"}, "to"),
         ({"from": "25.2.2026"}, "from"),
         ({"from": 20260225}, "from"),
+        ({"from": "20260225"}, "from"),
+        ({"from": "2011-12-30", "to": "2011-12-30"}, "to"),
         ({"from": "0001-01-01", "to": "0001-01-02"}, "from"),
         ({"to": None}, "to"),
         ({"type": "sales", "by": "colour"}, "by"),
@@ -369,7 +371,7 @@ def test_a_readers_key_gets_reports(jobs: JobDesk) -> None:
 def test_a_wrong_request_names_its_field(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, sent: dict[str, Any], field: str
 ) -> None:
-    monkeypatch.setenv("TIMEZONE", "Asia/Tokyo")
+    monkeypatch.setenv("TIMEZONE", "Pacific/Apia")  # which left out the 30th of December 2011
     answer = jobs.shop.post(REPORTS, {"type": "sales", **WHOLE, **sent})
     assert (answer.status, [e["field"] for e in answer.json["errors"]]) == (422, [field])
 
