@@ -40,7 +40,7 @@ INTERNAL: Final = {
         safe_post.response.LONGEST_BODY safe_post.response.LONGEST_RAW_BODY search.store.MOST_FOUND
         values.changes.LONGEST values.changes.MOST
         values.slugs.LONGEST summary.store.MOST_COUNTED
-        summary.store.MOST_LOW webhooks.deliveries._LONGEST_NAME""",
+        products.model.MOST_LOW_OF_ONE summary.store.MOST_LOW webhooks.deliveries._LONGEST_NAME""",
     "how long something waits": """
         webhooks.deliver._LONGEST_BACKOFF
         webhooks.retry.LONGEST_QUEUE_DELAY webhooks.retry.LONGEST_QUEUE_STEP

@@ -16,7 +16,7 @@ from chalicelib.jobs.model import OPEN_JOBS, UNDOABLE, JobStatus
 from chalicelib.jobs.store import KEPT_SECONDS
 from chalicelib.orders import store as orders
 from chalicelib.orders.model import PaymentStatus
-from chalicelib.products.model import ProductStatus
+from chalicelib.products.model import MOST_LOW_OF_ONE, ProductStatus
 from chalicelib.summary.store import MOST_LOW
 from chalicelib.webhooks.model import LONGEST_OVERLAP, RECEIVER_SECONDS, DeliveryStatus, EventKind
 
@@ -46,6 +46,7 @@ def _facts() -> Mapping[str, object]:
         "LONGEST_OVERLAP": LONGEST_OVERLAP,
         "RECEIVER_SECONDS": RECEIVER_SECONDS,
         "MOST_LOW": MOST_LOW,
+        "MOST_LOW_OF_ONE": MOST_LOW_OF_ONE,
         "LARGEST_FORM": LARGEST_FORM,
         "ENDED_JOBS": [status for status in JobStatus if status not in OPEN_JOBS],
         "UNDOABLE": UNDOABLE,

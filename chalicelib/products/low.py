@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Final
 
 from chalicelib.problems import Busy
-from chalicelib.products.model import Product, ProductStatus
+from chalicelib.products.model import MOST_LOW_OF_ONE, Product, ProductStatus
 from chalicelib.storage import table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit
@@ -65,7 +65,7 @@ def newest(load: _Load, most: int) -> list[dict[str, object]]:
         shown(product, id, product.quantities[id])
         for product in products.values()
         if product.fields["status"] == ProductStatus.ACTIVE
-        for id in sorted(variants(product))
+        for id in sorted(variants(product))[:MOST_LOW_OF_ONE]
     ][:most]
 
 

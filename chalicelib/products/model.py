@@ -22,6 +22,7 @@ from chalicelib.values import metadata, money
 from chalicelib.values.metadata import ABOUT as METADATA
 from chalicelib.values.metadata import Metadata
 
+MOST_LOW_OF_ONE: Final = 5  # variants that the summary lists, so that no product hides the others
 MOST_VARIANTS: Final = 500
 BARCODE_CHARACTERS: Final = 50
 URL_CHARACTERS: Final = 2_000  # of an image

@@ -11,6 +11,7 @@ from chalicelib import settings, threads
 from chalicelib.orders import store as orders
 from chalicelib.orders.model import DaySales as DaySold
 from chalicelib.products import store as products
+from chalicelib.products.model import MOST_LOW_OF_ONE
 from chalicelib.products.shown import LowStockVariant
 from chalicelib.schemas import about
 from chalicelib.values import money, timezone
@@ -73,7 +74,10 @@ class ShopSummary(TypedDict):
     ]
     lowStock: Annotated[
         list[LowStockVariant],
-        about("Variants whose stock is below the threshold, the most recent first."),
+        about(
+            "Variants below their threshold, the most recent first;"
+            f" at most {MOST_LOW_OF_ONE} of a product."
+        ),
     ]
 
 

@@ -456,7 +456,11 @@ def given_up(delivery: Delivery, attempt: Attempt) -> bool:
 
 
 def _last_result(attempt: Attempt) -> dict[str, object]:
-    last = {"status": attempt.status, "error": attempt.error}
+    last = {
+        "status": attempt.status,
+        "error": attempt.error,
+        "durationMs": attempt.durationMs,
+    }
     return {"last": {name: value for name, value in last.items() if value is not None}}
 
 

@@ -203,6 +203,7 @@ class ShownDelivery(TypedDict):
     attemptCount: Annotated[int, about("How often it was tried.")]
     lastStatus: Annotated[int | None, Field(description="HTTP status of the newest attempt")]
     lastError: Annotated[str | None, Field(description="`error` of the newest attempt")]
+    lastDurationMs: Annotated[int | None, about("How long the newest attempt took.")]
     nextAttemptAt: Annotated[str | None, about("The time of the next attempt; null: none.")]
     subject: Annotated[DeliverySubject | None, about("What the event is about; null: not known.")]
     test: Annotated[bool, about("Whether it is a test event.")]
@@ -267,6 +268,7 @@ class DeliveryWithAttempts(TypedDict):
     attempts: Annotated[list[DeliveryAttempt], about("Every attempt, oldest first.")]
     lastStatus: Annotated[int | None, about("HTTP status of the newest attempt.")]
     lastError: Annotated[str | None, about("`error` of the newest attempt.")]
+    lastDurationMs: Annotated[int | None, about("How long the newest attempt took.")]
     nextAttemptAt: Annotated[str | None, about("The time of the next attempt; null: none.")]
     subject: Annotated[DeliverySubject | None, about("What the event is about; null: not known.")]
     test: Annotated[bool, about("Whether it is a test event.")]
@@ -305,6 +307,7 @@ def show_delivery(delivery: Delivery, endpoint: Endpoint | None) -> dict[str, ob
         "attemptCount": delivery.attempts,
         "lastStatus": delivery.last.get("status"),
         "lastError": delivery.last.get("error"),
+        "lastDurationMs": delivery.last.get("durationMs"),
         "nextAttemptAt": None if cancelled else delivery.next_attempt_at,
         "subject": delivery.subject and {"name": None, **delivery.subject},
         "test": delivery.test,

@@ -401,4 +401,6 @@ def test_the_list_has_the_subject_and_last_result_of_each_delivery(
     world.run()
     (row,) = listed(merchant, webhook, "?subject=ord_1")
     assert (row["event"], row["lastStatus"], row["lastError"]) == ("order.created", 200, None)
+    last = merchant.get(f"/api/admin/deliveries/{row['id']}").json["attempts"][-1]
+    assert row["lastDurationMs"] == last["durationMs"] > 0
     assert listed(merchant, webhook, "?subject=ord_2") == []

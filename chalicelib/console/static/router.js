@@ -7,6 +7,7 @@ const PAGES = [
   ["/products", "products"],
   ["/products/new", "product", "STAFF"],
   ["/products/low-stock", "low-stock"],
+  ["/products/receive", "receive", "STAFF"],
   ["/products/counts", "counts"],
   ["/products/counts/:id", "count"],
   ["/products/:id", "product"],

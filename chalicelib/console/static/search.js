@@ -15,6 +15,7 @@ const PAGES = [
   ["Add product", "/products/new"],
   ["Import products", "/import"],
   ["Low stock", "/products/low-stock"],
+  ["Receive", "/products/receive"],
   ["Counts", "/products/counts"],
   ["Home", "/"],
   ["Orders", "/orders"],

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Route, expect
 
+from tests.e2e.calls import until
 from tests.e2e.console.desk import Desk
 from tests.webhooks.receiver import Receiver
 
@@ -53,6 +54,22 @@ def test_a_webhook_is_added_and_its_failed_delivery_replayed(
     expect(attempts).to_have_count(2, timeout=WAIT)
     expect(desk.page.locator("header .badge").first).to_have_text("Delivered", timeout=WAIT)
     assert len({one.body for one in receiver.requests}) == 1
+
+    receiver.answers["desk"] = 503
+    hook = desk.api.get(f"deliveries/{desk.page.url.rpartition('/')[2]}")["endpointId"]
+    failed = desk.api.post(f"webhooks/{hook}/test", {"event": "product.created"})["id"]
+    until(lambda: desk.api.get(f"deliveries/{failed}")["status"] == "RETRYING")
+    desk.open(f"/settings/developer/webhooks/{hook}")
+    health = desk.page.locator(".card", has_text="Last 24 hours").first
+    expect(health).to_contain_text("50 % delivered: 1 of 2. 95 % of the answers came within")
+    health.get_by_text("Show as table").click()
+    hours = health.get_by_role("region").get_by_role("row")
+    expect(hours).to_have_count(25)
+    said = " ".join(hours.all_inner_texts())
+    for what in ("delivered", "failed"):
+        assert sum(map(int, re.findall(rf"(\d+) {what}", said))) == 1
+    health.get_by_role("link", name="HTTP 503").click()
+    expect(desk.page.locator("header .badge").first).to_have_text("Retrying")
 
     desk.page.get_by_role("link", name="← Deliveries").click()
     desk.label("Status").select_option("DELIVERED")

@@ -15,6 +15,7 @@ HARMLESS = {
     "Print label: shipping address",
     "Copy label",
     "Save view",
+    "Add up again",
     "Copy",
     "Copy ID",
     "More",

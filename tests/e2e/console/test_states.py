@@ -114,5 +114,7 @@ def test_prices_and_names_are_not_cut_off_on_a_phone(another: Callable[..., Desk
     desk.open("/products?search=lamp")
     price = desk.page.get_by_role("cell", name="$12,345.50")
     box, table = price.bounding_box(), desk.page.locator(".table").bounding_box()
-    assert box and table
+    card = desk.page.get_by_role("row").filter(has=price).bounding_box()
+    assert box and table and card
+    assert card["height"] < 70, "two lines"
     assert box["x"] + box["width"] <= table["x"] + table["width"] + 1

@@ -1,13 +1,16 @@
 """A walk over all pages with forms: no action and no refusal loses what is typed in any field, and
 every refusal is at its field, in the shop's words."""
 
+import json
 import re
+import urllib.request
 from collections.abc import Callable
 from uuid import uuid4
 
 import pytest
 from playwright.sync_api import Locator, expect
 
+from tests.e2e.calls import until
 from tests.e2e.console.desk import Api, Desk, busy, held, press
 
 RUN = uuid4().hex[:8].upper()
@@ -74,6 +77,44 @@ def webhook_page(api: Api) -> str:
     return f"/settings/developer/webhooks/{made['id']}"
 
 
+def mapping_page(api: Api) -> str:
+    """An import that asks what the columns of its file are."""
+    boundary, kind = "of-the-file", 'form-data; name="file"; filename="walk.csv"'
+    file = f"Artikelname;Preis;Farbcode\nWalked {uuid4().hex[:6]};12,50;#fff\n"
+    form = f"--{boundary}\r\nContent-Disposition: {kind}\r\n\r\n{file}\r\n--{boundary}--\r\n"
+    request = urllib.request.Request(
+        f"{api.base_url}/api/admin/products/import",
+        form.encode(),
+        {
+            "Authorization": f"Bearer {api.key}",
+            "Content-Type": f"multipart/form-data; boundary={boundary}",
+        },
+    )
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        job = json.load(answer)["jobId"]
+    until(lambda: api.get(f"jobs/{job}")["status"] == "NEEDS_MAPPING")
+    return f"/jobs/{job}"
+
+
+def low_stock_page(api: Api) -> str:
+    variants = [{"title": size, "stock": 1} for size in ("S", "M")]
+    new = {"price": 5, "status": "ACTIVE", "lowStockThreshold": 3, "variants": variants}
+    api.post("products", {"name": f"Low {uuid4().hex[:6]}", **new})
+    return "/products/low-stock"
+
+
+def count_page(api: Api) -> str:
+    vendor = f"Walked {uuid4().hex[:6]}"
+    variants = [{"title": size, "stock": 9} for size in ("S", "M", "L")]
+    made = api.post(
+        "products", {"name": vendor, "vendor": vendor, "price": 5, "variants": variants}
+    )
+    count = api.post("stock/counts", {"name": vendor, "filters": {"vendor": vendor}})
+    counted = [{"variantId": each["id"], "counted": 1} for each in made["variants"]]
+    api.call("PUT", f"stock/counts/{count['id']}/lines", {"lines": counted})
+    return f"/products/counts/{count['id']}"
+
+
 def bulk(of: str) -> Callable[[Api], str]:
     def page(api: Api) -> str:
         order_page(api)
@@ -102,6 +143,7 @@ DRAWN_AGAIN = [
     (customer_page, [("Save",), ("Make default address 2",), ("Remove address 1",)]),
     (product_page, [("Save",)]),
     (webhook_page, [("Save",), ("Pause",), ("Resume",)]),
+    (mapping_page, [("Read again",)]),
 ]
 
 
@@ -110,6 +152,7 @@ def test_every_action_keeps_what_is_typed_in_every_field(
     desk: Desk, page: Callable[[Api], str], actions: list[tuple[str, ...]]
 ) -> None:
     address = page(desk.api)
+    drawn = "main .field" if page is mapping_page else "main h1"  # what is drawn again
     for action, *confirmed in actions:
         desk.open("/")
         desk.open(address)
@@ -123,13 +166,40 @@ def test_every_action_keeps_what_is_typed_in_every_field(
                 desk.dialog.get_by_role("button", name=name).click()
             busy(pressed)
             typed = main.evaluate(TYPE, "typed during it")
-            assert len(typed) > 3
-            desk.page.evaluate("document.querySelector('main h1').isOld = true")
+            assert len(typed) > 1
+            first = f"document.querySelector('{drawn}')"
+            desk.page.evaluate(f"{first}.isOld = true")
             answer()
-            desk.page.wait_for_function("() => !document.querySelector('main h1').isOld")
+            desk.page.wait_for_function(f"() => !{first}.isOld")
         assert main.evaluate(HOLDS) == typed, action
         desk.page.evaluate("location.hash = '#/'")
         desk.dialog.get_by_role("button", name="Leave").click()
+
+
+NUMBERS = "main td [data-field] input"
+
+
+@pytest.mark.parametrize("page", [count_page, low_stock_page])
+def test_a_saved_number_keeps_what_is_typed_in_the_others(
+    desk: Desk, page: Callable[[Api], str]
+) -> None:
+    desk.open(page(desk.api))
+    numbers = desk.page.locator(NUMBERS)
+    expect(numbers.nth(1)).to_be_visible()
+    first, second = (desk.label(str(numbers.nth(n).get_attribute("aria-label"))) for n in (0, 1))
+    first.evaluate("each => (each.isOld = true)")
+    with held(desk) as answer:
+        first.fill("4")
+        first.press("Enter")
+        second.fill("7")
+        answer()
+        if page is count_page:
+            desk.page.wait_for_function("() => !document.querySelector('main td input').isOld")
+        else:
+            expect(desk.page.locator(".toast")).to_contain_text("stock is now 4.")
+    expect(first).to_have_value("4")
+    expect(second).to_have_value("7")
+    expect(second).to_be_focused()
 
 
 # Each form: its page, the buttons that open it, and the one that sends it.
@@ -154,6 +224,10 @@ FORMS = {
     "new webhook": (lambda _: "/settings/developer/webhooks", ["Add webhook"], "Add webhook"),
     "webhook": (webhook_page, [], "Save"),
     "secret": (webhook_page, ["Rotate secret"], "Rotate"),
+    "new count": (lambda _: "/products/counts", ["New count"], "Start"),
+    "low stock": (low_stock_page, [], "Save"),
+    "columns of a file": (mapping_page, [], "Import"),
+    "file": (mapping_page, [], "Read again"),
     "new key": (lambda _: "/settings/keys", ["Create API key"], "Create"),
     "products": (bulk("products"), ["More changes"], "Continue"),
     "orders": (bulk("orders"), ["Tags and sales rep"], "Continue"),
@@ -179,6 +253,8 @@ def test_every_form_keeps_its_input_and_says_what_is_wrong_at_its_field(
     form = scope(desk)
     typed = form.evaluate(WRONG)
     assert typed
+    if name == "low stock":
+        form.get_by_label("Stock of").last.focus()  # which shows its button
     form.get_by_role("button", name=submit, exact=True).last.click()
     errors = form.locator(".error:not(:empty)")
     expect(errors.first).to_be_visible()

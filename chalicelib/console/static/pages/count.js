@@ -5,13 +5,12 @@ import { h, newKey, replace } from "../dom.js";
 import { number, plural } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { field } from "../parts/form.js";
-import { finder } from "../parts/finder.js";
 import { undo, watch } from "../parts/jobs.js";
 import { announce, problem, toast } from "../parts/notice.js";
 import { keepFocus } from "../parts/page.js";
-import { listenForScans } from "../parts/scanner.js";
+import { pieceCount, pieceFinder } from "../parts/pieces.js";
 import { table } from "../parts/table.js";
-import { variantName, variantSearch } from "../parts/variants.js";
+import { variantName } from "../parts/variants.js";
 import { again, link } from "../router.js";
 import { may } from "../session.js";
 
@@ -29,24 +28,17 @@ export async function show(visit) {
   const isOpen = count.status === "OPEN" && may("STAFF");
   let rows = [];
   let page = 1;
+  let isMore = false;
   let waiting = []; // lines that were entered and not sent yet
   let batch = null; // what is being sent: the same again after a failure
+  const wrong = new Map(); // of a variant: the text that is no number of pieces, and why
   const sum = h.p({ class: "strong", role: "status" });
   const notice = h.div();
   const results = h.div();
   const state = field({ label: "Show", name: "state", options: STATES, onchange: () => load(1) });
-  const find = finder({
-    visit,
-    label: "Find a product",
-    placeholder: "SKU, barcode or name",
-    hint: "Each scan counts one piece.",
-    codes: "SKU or barcode",
-    search: variantSearch(visit),
-    chosen: (piece) => {
-      enter({ variantId: piece.variant.id, counted: 1, add: true, name: variantName(piece) });
-      find.focus();
-    },
-  });
+  const find = pieceFinder(visit, "Each scan counts one piece.", (piece) =>
+    enter({ variantId: piece.variant.id, counted: 1, add: true, name: variantName(piece) }),
+  );
   const actions = [
     h.button({ type: "button", class: "main", onclick: visit.once(apply) }, "Apply"),
     h.button({ type: "button", class: "bad", onclick: visit.once(cancel) }, "Cancel count"),
@@ -54,17 +46,7 @@ export async function show(visit) {
   const job = count.jobId && h.a({ class: "button", href: link(`/jobs/${count.jobId}`) }, "View the job");
   const top = { title: count.name, back: [link("/products/counts"), "Counts"], badges: badge(count.status) };
   visit.draw({ ...top, actions: isOpen ? actions : job }, isOpen && find.node, notice, sum, state, results);
-  if (isOpen) {
-    listenForScans(
-      visit,
-      (target) => find.node.contains(target),
-      (code) => {
-        find.focus();
-        find.scan(code);
-      },
-    );
-    find.focus();
-  }
+  if (isOpen) find.listen();
   visit.guard("count", () => batch !== null || waiting.length > 0, "What you counted last has not been saved.");
   await load(1);
 
@@ -74,24 +56,40 @@ export async function show(visit) {
       const { data } = await visit.get(`${path}/lines`, asked, visit.latest("lines"));
       page = wanted;
       rows = wanted === 1 ? data.data : [...rows, ...data.data];
-      draw(rows.length < data.total);
+      isMore = rows.length < data.total;
+      draw();
     } catch (refusal) {
       if (!isLeft(refusal)) replace(notice, problem(refusal, () => load(wanted)));
     }
   }
 
-  function draw(isMore) {
+  function draw() {
     const { counted, variants, different } = count;
     replace(sum, `${number(counted)} of ${plural(variants, "variant")} counted, ${number(different)} different`);
     const more = h.button({ type: "button", class: "quiet", onclick: visit.once(() => load(page + 1)) }, "Show more");
     const none = h.p({ class: "soft" }, "None");
-    keepFocus(results, () => replace(results, rows.length > 0 ? lineTable(rows, isOpen && typed) : none, isMore && more));
+    const typing = results.querySelector("input:focus");
+    keepFocus(results, () => {
+      replace(results, rows.length > 0 ? lineTable(rows, isOpen && { typed, wrong }) : none, isMore && more);
+      const same = typing && results.querySelector(`[name="${typing.name}"]`);
+      if (same) same.value = typing.value;
+    });
   }
 
   function typed({ variantId, title, counted }, text) {
-    if (!/^\d+$/.test(text.trim())) return toast(`${title}: type a whole number.`, "bad");
-    const now = Number(text);
-    return now === counted ? null : enter({ variantId, counted: now, name: title });
+    const isNumber = /^\d+$/.test(text.trim());
+    refuse(variantId, text, isNumber ? null : "Type a whole number.");
+    if (isNumber && Number(text) !== counted) enter({ variantId, counted: Number(text), name: title });
+  }
+
+  // Not drawn again: the focus may be on its way to the next field.
+  function refuse(variantId, text, message) {
+    if (message) wrong.set(variantId, { text, message });
+    else wrong.delete(variantId);
+    const place = results.querySelector(`[data-field="${variantId}"]`);
+    if (!place) return;
+    place.querySelector("input").value = text;
+    replace(place.querySelector(".error"), message);
   }
 
   function enter(line) {
@@ -114,12 +112,16 @@ export async function show(visit) {
       await load(1);
     } catch (refusal) {
       if (isLeft(refusal)) return;
-      const wrong = new Map(refusal.errors?.map(({ field: name, message }) => [Number(name.split(".")[1]), message]));
-      if (batch === null || wrong.size === 0) replace(notice, problem(refusal, send));
+      const refused = new Map(refusal.errors?.map(({ field: name, message }) => [Number(name.split(".")[1]), message]));
+      if (batch === null || refused.size === 0) replace(notice, problem(refusal, send));
       else {
         // None was kept: the others are sent again.
-        for (const [at, message] of wrong) toast(`${batch.lines[at].name} ${message}.`, "bad");
-        waiting.unshift(...batch.lines.filter((_, at) => !wrong.has(at)));
+        for (const [at, message] of refused) {
+          const { variantId, counted, add, name } = batch.lines[at];
+          if (add) toast(`${name} ${message}.`, "bad");
+          else refuse(variantId, String(counted), message);
+        }
+        waiting.unshift(...batch.lines.filter((_, at) => !refused.has(at)));
         batch = null;
         await send();
       }
@@ -153,8 +155,8 @@ export async function show(visit) {
   }
 }
 
-// `typed(line, text)`: where the numbers can be typed.
-const lineTable = (rows, typed) =>
+// `{ typed(line, text), wrong }`: where the numbers can be typed.
+const lineTable = (rows, entry) =>
   table({
     name: "Lines",
     columns: [
@@ -166,18 +168,15 @@ const lineTable = (rows, typed) =>
         ],
       },
       { title: "Expected", cell: ({ expected }) => expected ?? "", class: "number wide" },
-      { title: "Counted", cell: (line) => (typed ? input(line, typed) : (line.counted ?? "")), class: "number" },
+      { title: "Counted", cell: (line) => (entry ? input(line, entry) : (line.counted ?? "")), class: "number" },
       { title: "Difference", cell: ({ difference: by }) => (by > 0 ? `+${by}` : (by ?? "")), class: "number" },
     ],
     rows,
   });
 
-const input = (line, typed) =>
-  h.input({
-    name: line.variantId,
-    value: line.counted ?? "",
-    inputmode: "numeric",
-    autocomplete: "off",
-    "aria-label": `Counted of ${line.title}`,
-    onchange: ({ target }) => typed(line, target.value),
-  });
+function input(line, { typed, wrong }) {
+  const { text = line.counted ?? "", message } = wrong.get(line.variantId) ?? {};
+  const onchange = ({ target }) => typed(line, target.value);
+  const label = `Counted of ${line.title}`;
+  return pieceCount({ key: line.variantId, label, message, value: text, onchange });
+}

@@ -23,6 +23,7 @@ export async function show(visit) {
     into,
     api: "admin/customers",
     name: "customer",
+    cards: true,
     exports: may("STAFF") && "customers",
     filters: [
       {
@@ -50,6 +51,7 @@ export async function show(visit) {
           h.a({ class: "row", href: link(`/customers/${customer.id}`) }, buyer(customer)),
           fullName(customer) && customer.email && h.span({ class: "soft small narrow" }, customer.email),
         ],
+        class: "first both",
       },
       { title: "Email", cell: ({ email }) => email, class: "wide" },
       {
@@ -60,9 +62,9 @@ export async function show(visit) {
       {
         title: "Total spent",
         cell: ({ totalSpent }) => money(totalSpent, CURRENCY),
-        class: "number money wide",
+        class: "number money wide top",
       },
-      { title: "Added", cell: ({ createdAt }) => date(createdAt), sorts: [""] },
+      { title: "Added", cell: ({ createdAt }) => date(createdAt), sorts: [""], class: "last" },
     ],
     none: empty(
       "No customers yet",

@@ -4,8 +4,8 @@ import { h } from "../dom.js";
 import { TIMEZONE } from "../facts.js";
 import { dateTime, money, number, plural, words } from "../format.js";
 import { bars, shares } from "../parts/bars.js";
-import { few, lowStock } from "../parts/low-stock.js";
-import { card, empty } from "../parts/page.js";
+import { byProduct, few, lowStock } from "../parts/low-stock.js";
+import { card, empty, tile } from "../parts/page.js";
 import { daysAgo } from "../parts/zone.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
@@ -40,13 +40,6 @@ async function draw(visit) {
     isNew && (await visit.get("admin/products", { limit: 1 })).data.pagination.total === 0;
   const steps = isEmpty && may("STAFF") ? await import("../parts/first-steps.js") : null;
   const cash = (amount) => money(amount, shop.currency);
-  const tile = (name, big, ...about) =>
-    h.div(
-      { class: "tile" },
-      h.p(name),
-      h.p({ class: "big" }, big),
-      about.filter(Boolean).map((line) => h.p({ class: "soft small" }, line)),
-    );
   const { byStatus, total } = shop.openOrders;
   const before = shop.days.at(-8); // the same day of last week
   const late = overdue.data.pagination.total;
@@ -193,17 +186,6 @@ async function draw(visit) {
 }
 
 const paidOf = ({ paid, orders }) => `${number(paid)} paid of ${plural(orders, "order")}`;
-
-// The first variant of each product, with how many more of it there are.
-function byProduct(variants) {
-  const found = new Map();
-  for (const one of variants) {
-    const known = found.get(one.productId);
-    if (known) known.more += 1;
-    else found.set(one.productId, { ...one, more: 0 });
-  }
-  return [...found.values()];
-}
 
 // How many, as text; null without the right, or without any.
 async function failedDeliveries(visit) {

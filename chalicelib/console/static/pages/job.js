@@ -15,8 +15,9 @@ import { previewTable } from "../parts/import-preview.js";
 import { changeInWords, countsInWords, recordsInWords } from "../parts/job-words.js";
 import { canUndo, hasEnded, jobName, outcome, takeBack, watch } from "../parts/jobs.js";
 import { announce, toast } from "../parts/notice.js";
-import { card, facts } from "../parts/page.js";
+import { card, facts, keepFocus, tile } from "../parts/page.js";
 import { table } from "../parts/table.js";
+import { held, retype, typedSince } from "../parts/typed.js";
 import { MODES } from "../parts/upload-form.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
@@ -27,28 +28,34 @@ export async function show(visit) {
   const into = h.div({ class: "stack" });
   const state = h.span();
   const actions = h.div({ class: "actions" });
+  let isReading = false; // the file again, while its form stays
+  let drawn = new Map(); // what each field held
+  const isTyped = () => typedSince(into, drawn).size > 0;
   visit.draw(
     { title: jobName(job), back: [link("/jobs"), "Jobs"], badges: state, actions },
     into,
   );
+  visit.guard("mapping", isTyped, "The columns have not been sent.");
   fill();
   // Not awaited: the page is drawn, and the job is watched in the background.
   follow();
 
   function follow() {
-    if (hasEnded(job) || job.status === "NEEDS_MAPPING") return;
-    watch(visit, job.id, seen).catch((error) => isLeft(error) || toast(error.message, "bad"));
+    if (hasEnded(job) || job.status === "NEEDS_MAPPING") return null;
+    return watch(visit, job.id, seen).catch((error) => isLeft(error) || toast(error.message, "bad"));
   }
 
-  function answered(next) {
+  function answered(next, isRead = false) {
+    isReading = isRead;
     seen(next);
-    follow();
+    return follow();
   }
 
   function seen(next) {
     const before = job;
     job = next;
-    fill();
+    isReading &&= !hasEnded(job) && job.status !== "NEEDS_MAPPING";
+    if (!isReading) fill();
     if (job.status !== before.status) announce(`${words(job.status)}.`);
   }
 
@@ -86,8 +93,8 @@ export async function show(visit) {
         !job.dryRun &&
         h.a({ class: "button", href: link("/products") }, "View products"),
     );
-    replace(
-      into,
+    const typed = typedSince(into, drawn);
+    const content = [
       job.error &&
         h.div(
           { class: "notice bad" },
@@ -104,7 +111,12 @@ export async function show(visit) {
       !asked && job.preview?.length > 0 && job.dryRun && isImport && previewTable(job.preview),
       !(asked && mayAct) && job.columns?.length > 0 && columnTable(job.columns),
       record(),
-    );
+    ];
+    keepFocus(into, () => {
+      replace(into, content);
+      drawn = held(into);
+      retype(into, typed);
+    });
   }
 
   async function back() {
@@ -130,19 +142,14 @@ export async function show(visit) {
 
   function counted() {
     if (!job.mode) return h.p({ class: "strong" }, countsInWords(job));
-    const tile = (name, count, tone) =>
-      h.div(
-        { class: "tile" },
-        h.p(name),
-        h.p({ class: `big ${count && tone ? tone : ""}` }, number(count)),
-      );
+    const bad = (count) => h.span({ class: count > 0 ? "failed" : "" }, number(count));
     return h.div(
       { class: "tiles" },
-      tile(job.dryRun ? "Would be created" : "Created", job.created),
-      tile(job.dryRun ? "Would be updated" : "Updated", job.updated),
-      tile("Unchanged", job.unchanged),
-      tile("Failed", job.failed, "failed"),
-      tile("With failed rows", job.withErrors, "failed"),
+      tile(job.dryRun ? "Would be created" : "Created", number(job.created)),
+      tile(job.dryRun ? "Would be updated" : "Updated", number(job.updated)),
+      tile("Unchanged", number(job.unchanged)),
+      tile("Failed", bad(job.failed)),
+      tile("With failed rows", bad(job.withErrors)),
     );
   }
 

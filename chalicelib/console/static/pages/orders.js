@@ -22,6 +22,7 @@ export async function show(visit) {
     into,
     api: "admin/orders",
     name: "order",
+    cards: true,
     reads: "id,number,orderDate,customer,status,paymentStatus,source,salesRepId,total,balanceDue,currency",
     exports: may("STAFF") && "orders",
     filters: [
@@ -78,16 +79,16 @@ export async function show(visit) {
       {
         title: "Order",
         cell: ({ id, number }) => h.a({ class: "row", href: link(`/orders/${id}`) }, `#${number}`),
-        class: "key",
+        class: "key under",
       },
       {
         title: `Date (${TIMEZONE})`,
         cell: ({ orderDate }) => dateTime(orderDate),
-        class: "wide",
+        class: "wide beside",
         sorts: ["", "orderDate"],
       },
-      { title: "Customer", cell: ({ customer }) => buyer(customer) },
-      { title: "Status", cell: ({ status }) => badge(status) },
+      { title: "Customer", cell: ({ customer }) => buyer(customer), class: "first" },
+      { title: "Status", cell: ({ status }) => badge(status), class: "last" },
       {
         title: "Payment",
         cell: ({ status, paymentStatus }) => status !== paymentStatus && badge(paymentStatus),
@@ -100,7 +101,7 @@ export async function show(visit) {
         cell: ({ balanceDue, currency }) => Number(balanceDue) !== 0 && money(balanceDue, currency),
         class: "number money wide",
       },
-      { title: "Total", cell: ({ total, currency }) => money(total, currency), class: "number money" },
+      { title: "Total", cell: ({ total, currency }) => money(total, currency), class: "number money top" },
     ],
     choose: may("STAFF") ? (selection, done) => changes(visit, selection, done) : undefined,
     none: empty("No orders yet", "Create an order here, or send orders through the API.", add()),

@@ -21,6 +21,7 @@ export async function show(visit) {
     h.a({ class: "button quiet", href: link("/products/counts") }, "Counts"),
     ...(may("STAFF")
       ? [
+          h.a({ class: "button quiet", href: link("/products/receive") }, "Receive"),
           h.a({ class: "button", href: link("/import") }, "Import"),
           h.a({ class: "button main", href: link("/products/new") }, "Add product"),
         ]
@@ -31,6 +32,7 @@ export async function show(visit) {
     into,
     api: "admin/products",
     name: "product",
+    cards: true,
     reads: "id,name,images,vendor,sku,variants,status,published,lowStockThreshold,price,currency,type,storefront,updatedAt",
     exports: may("STAFF") && "products",
     filters: [
@@ -72,19 +74,20 @@ export async function show(visit) {
       },
     ],
     columns: [
-      { title: "Product", cell: named, sorts: ["name"] },
+      { title: "Product", cell: named, sorts: ["name"], class: "first both" },
       {
         title: "Status",
         cell: ({ status, published }) => [
           badge(status),
-          status === "ACTIVE" && !published && h.span({ class: "soft small" }, " not published"),
+          status === "ACTIVE" && !published && h.span({ class: "soft small wide" }, " not published"),
         ],
+        class: "state",
       },
-      { title: "Stock", cell: stock, class: "number" },
+      { title: "Stock", cell: stock, class: "number last" },
       {
         title: "Price",
         cell: ({ price, currency }) => money(price, currency),
-        class: "number money",
+        class: "number money top",
       },
       ...(may("STAFF") ? [{ title: "Margin", cell: margin, class: "number wide" }] : []),
       { title: "Type", cell: ({ type }) => type ?? "", class: "wide" },
@@ -95,7 +98,7 @@ export async function show(visit) {
       "Add your first product, or import a catalog from a file.",
       h.div(
         { class: "actions" },
-        actions.slice(1).map((each) => each.cloneNode(true)),
+        actions.slice(-2).map((each) => each.cloneNode(true)),
       ),
     ),
     choose: may("STAFF")

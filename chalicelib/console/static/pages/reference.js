@@ -92,14 +92,9 @@ function drawn(visit, operation, api) {
   return node;
 
   function parts() {
-    const curl = line(operation, media, body, api);
     return [
       operation.description && h.p(operation.description.replaceAll("`", "")),
-      h.div(
-        { class: "copied" },
-        h.pre({ tabindex: "0", role: "region", "aria-label": "Example" }, curl),
-        copyButton(visit, curl),
-      ),
+      copied(visit, "Example", line(operation, media, body, api)),
       fields(
         "Parameters",
         (operation.parameters ?? []).map((each) => ({

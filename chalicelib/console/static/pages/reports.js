@@ -3,7 +3,7 @@
 import { isLeft } from "../api.js";
 import { h, newKey, replace } from "../dom.js";
 import { CURRENCY, TIMEZONE } from "../facts.js";
-import { money, number, plural, words } from "../format.js";
+import { ago, money, number, plural, words } from "../format.js";
 import { bars, dayName } from "../parts/bars.js";
 import { field } from "../parts/form.js";
 import { watch } from "../parts/jobs.js";
@@ -28,6 +28,8 @@ const CLOCKS = {
 const NAMES = { salesRep: "Sales rep", paymentMethod: "Payment method" };
 const NONE = { product: "Custom items", salesRep: "No sales rep", paymentMethod: "No method" };
 const COUNTS = ["orders", "pieces"];
+const LOOKED = 50; // at the newest jobs
+const RECENT = 3_600_000; // milliseconds in which a report is shown again
 
 export async function show(visit) {
   const { type = "sales", by = "day", from = daysAgo(29), to = daysAgo(0) } = visit.query;
@@ -37,33 +39,38 @@ export async function show(visit) {
     field({ name, label, options, value: asked[name], onchange: changed });
   const day = (name, label) =>
     field({ name, label: `${label} (${TIMEZONE})`, type: "date", value: asked[name], onchange: changed });
-  const filters = h.form({ class: "filters even", role: "search", onsubmit: (event) => event.preventDefault() });
-  const fill = () => {
+  const rowsOf = () => {
     const possible = TYPES[asked.type];
     if (!possible.includes(asked.by)) asked.by = "day";
-    replace(
-      filters,
-      choice("type", "Report", Object.keys(TYPES).map((each) => [each, words(each)])),
-      choice("by", "By", possible.map((each) => [each, NAMES[each] ?? words(each)])),
-      day("from", "From"),
-      day("to", "To"),
-    );
+    return choice("by", "By", possible.map((each) => [each, NAMES[each] ?? words(each)]));
   };
-  fill();
+  const filters = h.form(
+    { class: "filters even", role: "search", onsubmit: (event) => event.preventDefault() },
+    choice("type", "Report", Object.keys(TYPES).map((each) => [each, words(each)])),
+    rowsOf(),
+    day("from", "From"),
+    day("to", "To"),
+  );
   visit.draw({ title: "Reports" }, h.div({ class: "stack even" }, filters, result));
   await load();
 
   function changed({ target }) {
     asked[target.name] = target.value;
-    if (target.name === "type") {
-      fill();
-      filters.querySelector("select").focus();
-    }
+    if (target.name === "type") filters.elements.by.closest(".field").replaceWith(rowsOf());
     visit.rewrite(asked);
-    visit.after(300, "asked", load); // a date is typed in parts
+    visit.after(300, "asked", () => load()); // a date is typed in parts
   }
 
-  async function load() {
+  // The job of the same question that was asked lately, also if it has not ended.
+  async function known(signal) {
+    const { data } = await visit.get("admin/jobs", { limit: LOOKED }, signal);
+    const isSame = (about) => Object.entries(asked).every(([name, value]) => about[name] === value);
+    const isRecent = ({ createdAt }) => Date.now() - Date.parse(createdAt) < RECENT;
+    const isGone = ({ status }) => ["FAILED", "CANCELLED"].includes(status);
+    return data.data.find((job) => job.type === "report" && isSame(job.about) && isRecent(job) && !isGone(job))?.id;
+  }
+
+  async function load(event) {
     const mine = visit.latest("report");
     filters.querySelectorAll(".error").forEach((each) => replace(each));
     result.setAttribute("aria-busy", "true");
@@ -71,18 +78,30 @@ export async function show(visit) {
     try {
       // It changes nothing in the shop: it is given up when the page is left, or asks for another.
       const request = { body: { ...asked }, idempotencyKey: newKey(), signal: mine };
-      const { data } = await visit.send("POST", "admin/reports", request);
+      const ask = async () => (await visit.send("POST", "admin/reports", request)).data.jobId;
+      const id = (!event && (await known(mine))) || (await ask());
       mine.throwIfAborted();
       const get = (path) => visit.get(path, {}, mine);
-      const job = await watch({ get, sleep: (pause) => visit.sleep(pause, mine) }, data.jobId);
+      const job = await watch({ get, sleep: (pause) => visit.sleep(pause, mine) }, id);
       if (job.status !== "COMPLETED") throw new Error(job.error?.message ?? "It was cancelled.");
-      replace(result, h.p({ class: "soft" }, CLOCKS[job.about.type]), drawn(job));
+      replace(
+        result,
+        h.p({ class: "soft" }, CLOCKS[job.about.type]),
+        drawn(job),
+        h.p(
+          { class: "soft" },
+          "Added up ",
+          ago(job.completedAt),
+          ". ",
+          h.button({ type: "button", class: "small", onclick: load }, "Add up again"),
+        ),
+      );
       announce(plural(job.report.rows.length, "row"));
     } catch (refusal) {
       if (isLeft(refusal)) return;
       const wrong = refusal.errors?.find((each) => filters.elements[each.field]);
       if (wrong) replace(filters.elements[wrong.field].closest(".field").querySelector(".error"), wrong.message);
-      replace(result, wrong ? null : problem(refusal, load));
+      replace(result, wrong ? null : problem(refusal, () => load()));
     }
     result.removeAttribute("aria-busy");
   }
@@ -102,7 +121,7 @@ function drawn({ report, about, downloadUrl }) {
   return [
     about.by === "day" && card("Net", bars(days(rows, about), `Net ${about.type}`)),
     table({
-      name: "Report",
+      name: "Sums",
       columns: [
         {
           title: NAMES[about.by] ?? words(about.by),

@@ -12,6 +12,7 @@ import {
   showSecret,
   stateOf,
 } from "../parts/endpoint.js";
+import { health } from "../parts/health.js";
 import { filterTrial } from "../parts/filter-trial.js";
 import { field, form } from "../parts/form.js";
 import { menu } from "../parts/menu.js";
@@ -55,6 +56,7 @@ const addressOf = (url) => url.replace(/^https:\/\//, "").replace(/\/$/, "");
 function page(visit, record) {
   const { data: endpoint, path } = record;
   const deliveries = h.div(skeleton(3));
+  const past = h.div({ class: "stack tight" }, skeleton(3));
   const offer = h.div();
   const { recovery } = endpoint;
   const node = form({
@@ -97,6 +99,7 @@ function page(visit, record) {
     h.div(
       { class: "columns" },
       h.div(
+        card("Last 24 hours", past),
         card(
           "Recent deliveries",
           deliveries,
@@ -130,7 +133,8 @@ function page(visit, record) {
       ),
     ),
   );
-  newest();
+  loaded(deliveries, newest());
+  loaded(past, health(visit, path));
   waiting().catch((refusal) => isLeft(refusal) || toast(refusal.message, "bad"));
 
   function action(name, work, kind = "") {
@@ -164,18 +168,15 @@ function page(visit, record) {
   }
 
   async function newest() {
-    try {
-      const { data } = await visit.get(`${path}/deliveries`, { limit: 8 }, visit.latest("newest"));
-      replace(
-        deliveries,
-        data.data.length
-          ? deliveryTable(data.data)
-          : empty("No deliveries yet", "Send a test to see what your receiver gets."),
-      );
-    } catch (refusal) {
-      if (!isLeft(refusal))
-        replace(deliveries, h.p({ class: "error" }, refusal.message));
-    }
+    const { data } = await visit.get(`${path}/deliveries`, { limit: 8 }, visit.latest("newest"));
+    return data.data.length
+      ? deliveryTable(data.data)
+      : empty("No deliveries yet", "Send a test to see what your receiver gets.");
+  }
+
+  async function loaded(into, content) {
+    const wrong = (refusal) => !isLeft(refusal) && h.p({ class: "error" }, refusal.message);
+    replace(into, await content.catch(wrong));
   }
 
   function isEdited() {

@@ -2,6 +2,7 @@
 
 import { h, replace } from "../dom.js";
 import { TIMEZONE } from "../facts.js";
+import { words } from "../format.js";
 import { table } from "./table.js";
 
 const HEIGHT = 120;
@@ -11,25 +12,30 @@ const KEYS = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, Home: -1
 
 export const dayName = (date) => day.format(new Date(`${date}T00:00:00Z`));
 
-// `days`: [{ date: "2026-11-20", value, text, about, href }], oldest first. `column`: the title of the
-// values in the table; without it, the page has a table of its own.
-export function bars(days, name, column) {
+const nameOf = ({ label, date }) => label ?? dayName(date);
+
+// `days`: [{ date: "2026-11-20", value, text, about, href }], oldest first; or hours, each with a
+// `label`. `bad`: the part of the value that is in red. `column`: the title of the values in the table;
+// without it, the page has a table of its own.
+export function bars(days, name, column, unit = "day") {
   const most = Math.max(...days.map(({ value }) => value), 0) || 1;
   const top = days.find(({ value }) => value === most);
   const last = days.length - 1;
   let chosen = null;
-  const drawn = days.map(({ value }, at) => {
+  const bar = (value, at, tone) => {
     const height = value > 0 ? Math.max(2, (value / most) * HEIGHT) : 1;
     const place = { x: at * STEP + 3, y: HEIGHT - height, width: STEP - 6, height, rx: 2 };
-    return h.rect({ class: value > 0 ? "bar" : "bar none", ...place });
-  });
+    return h.rect({ class: `bar ${tone}`, ...place });
+  };
+  const drawn = days.map(({ value }, at) => bar(value, at, value > 0 ? "" : "none"));
+  const wrong = days.map(({ bad }, at) => bad > 0 && bar(bad, at, "bad"));
   const said = h.p({ class: "soft small" });
   const plot = h.div(
     {
       class: "plot",
       role: "slider",
       tabindex: "0",
-      "aria-label": `${name}: choose a day`,
+      "aria-label": `${name}: choose ${unit === "hour" ? "an" : "a"} ${unit}`,
       "aria-valuemin": "1",
       "aria-valuemax": days.length,
       onpointermove: (event) => say(under(event)),
@@ -51,6 +57,7 @@ export function bars(days, name, column) {
       },
       h.line({ class: "half", x1: 0, x2: days.length * STEP, y1: HEIGHT / 2, y2: HEIGHT / 2 }),
       drawn,
+      wrong,
     ),
   );
   const under = ({ clientX }) => {
@@ -59,11 +66,11 @@ export function bars(days, name, column) {
   };
   const say = (at) => {
     drawn.forEach((bar, place) => bar.classList.toggle("on", place === at));
-    const { date, text, about, href } = days[at] ?? {};
-    const peak = top ? `; highest on ${dayName(top.date)}: ${top.text}` : "";
-    const range = `${dayName(days[0].date)} to ${dayName(days[last].date)}, days in ${TIMEZONE}${peak}`;
+    const { text, about, href } = days[at] ?? {};
+    const peak = top ? `; highest on ${nameOf(top)}: ${top.text}` : "";
+    const range = `${nameOf(days[0])} to ${nameOf(days[last])}, ${unit}s in ${TIMEZONE}${peak}`;
     const more = about && [", ", leading(href, about)];
-    replace(said, date ? [`${dayName(date)}: ${text}`, more] : range);
+    replace(said, text ? [`${nameOf(days[at])}: ${text}`, more] : range);
     plot.setAttribute("aria-valuenow", (at ?? last) + 1);
     plot.setAttribute("aria-valuetext", said.textContent);
   };
@@ -73,7 +80,7 @@ export function bars(days, name, column) {
     plot,
     h.p(
       { class: "days soft small", "aria-hidden": "true" },
-      [0, last >> 1, last].map((at) => h.span(dayName(days[at].date))),
+      [0, last >> 1, last].map((at) => h.span(nameOf(days[at]))),
     ),
     said,
     column &&
@@ -82,10 +89,10 @@ export function bars(days, name, column) {
         table({
           name,
           columns: [
-            { title: "Day", cell: ({ date }) => dayName(date) },
+            { title: words(unit), cell: nameOf },
             { title: column, cell: ({ text }) => text, class: "number" },
-            { title: "Orders", cell: ({ href, about }) => leading(href, about) },
-          ],
+            unit === "day" && { title: "Orders", cell: ({ href, about }) => leading(href, about) },
+          ].filter(Boolean),
           rows: days.toReversed(),
         }),
       ),

@@ -107,10 +107,10 @@ export function columnTable(columns) {
   );
 }
 
-// `answered(job)` gets the job that continues.
+// `answered(job, isRead)` gets the job that continues, perhaps reading its file again.
 export function mappingForm(visit, job, path, answered) {
-  const answer = async (body) =>
-    answered((await visit.send("POST", `${path}/mapping`, { body })).data);
+  const answer = async (body, isRead) =>
+    answered((await visit.send("POST", `${path}/mapping`, { body })).data, isRead);
   const foresee = async (body) =>
     (await visit.send("POST", `${path}/mapping/preview`, { body })).data;
   return job.encodings.length > 0
@@ -170,7 +170,8 @@ function againForm(job, answer) {
     submit: "Read again",
     save() {
       const { headerRow, ...others } = values(node);
-      return answer({ ...others, headerRow: Number(headerRow) });
+      const isNumber = /^\d+$/.test(headerRow.trim());
+      return answer({ ...others, headerRow: isNumber ? Number(headerRow) : headerRow }, true);
     },
   });
   return card("Are letters or columns wrong?", node);
@@ -183,11 +184,14 @@ function columnsForm(job, answer, foresee) {
     label: "Format",
     options: [["", "Match each column"], ...others],
     value: job.dialect === "mapped" ? "" : (job.dialect ?? ""),
-    onchange: () => (draw(), show()),
+    oninput: () => (draw(), show()),
   });
   const chosen = () => format.querySelector("select").value;
   const into = h.div({ class: "whole", "data-field": "columns", onchange: show });
   const shown = h.div({ class: "whole", role: "status" });
+  const proposed = new Map(job.columns.map(({ column, field: is }) => [column, is]));
+  const picked = new Map(proposed); // kept while another format is looked at
+  let fields = []; // that a column can be
   let asked = 0;
   draw();
   show();
@@ -214,7 +218,7 @@ function columnsForm(job, answer, foresee) {
   // Each column of the recognized format can be changed; another format is used unchanged.
   function draw() {
     const name = chosen();
-    const fields = name === (job.dialect ?? "") ? job.fields : Object.keys(FIELDS);
+    fields = name === (job.dialect ?? "") ? job.fields : Object.keys(FIELDS);
     const error = h.p({ class: "error" });
     if (name && name !== job.dialect) {
       const message = `All columns are read as in this format: ${FORMATS[name]}.`;
@@ -230,13 +234,17 @@ function columnsForm(job, answer, foresee) {
           { title: "Samples", cell: samplesOf },
           {
             title: "Import as",
-            cell: ({ column, field: proposed }) =>
+            cell: ({ column }) =>
               h.div(
                 { class: "field", "data-field": `columns.${column}` },
                 h.select(
-                  { "aria-label": `Import ${column} as`, "data-column": column },
+                  {
+                    name: "column",
+                    "aria-label": `Import ${column} as`,
+                    oninput: ({ target }) => picked.set(column, target.value || null),
+                  },
                   options.map(([value, text]) =>
-                    h.option({ value, selected: value === (proposed ?? "") }, text),
+                    h.option({ value, selected: value === (picked.get(column) ?? "") }, text),
                   ),
                 ),
                 h.p({ class: "error" }),
@@ -258,11 +266,9 @@ function columnsForm(job, answer, foresee) {
 
   function said() {
     const name = chosen();
-    const own = Object.fromEntries(job.columns.map(({ column, field: is }) => [column, is]));
-    const selects = [...into.querySelectorAll("[data-column]")];
-    const all = selects.map((each) => [each.dataset.column, each.value || null]);
+    const all = [...picked].map(([column, is]) => [column, fields.includes(is) ? is : null]);
     if (!name) return { columns: Object.fromEntries(all) };
-    const news = all.filter(([column, value]) => value !== own[column]);
+    const news = name === job.dialect ? all.filter(([column, is]) => is !== proposed.get(column)) : [];
     return { format: name, ...(news.length > 0 && { columns: Object.fromEntries(news) }) };
   }
 

@@ -3,8 +3,8 @@
 
 import { isLeft } from "../api.js";
 import { h, newId, newKey, replace } from "../dom.js";
-import { MOST_LOW } from "../facts.js";
-import { number, plural, words } from "../format.js";
+import { MOST_LOW, MOST_LOW_OF_ONE } from "../facts.js";
+import { number, words } from "../format.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
 import { announce, toast } from "./notice.js";
@@ -13,7 +13,16 @@ import { table } from "./table.js";
 // The counted number is the usual correction; `+12` and `-1` add and take away.
 const REASONS = ["COUNTED", "RECEIVED", "RETURNED", "DAMAGED", "LOST"];
 
-export const few = (count) => (count < MOST_LOW ? number(count) : `${number(count)}+`);
+export const few = (count, most = MOST_LOW) => (count < most ? number(count) : `${number(count)}+`);
+
+// Each product once: its first variant, and in words how many more of it there are.
+export function byProduct(variants) {
+  const products = Object.groupBy(variants, ({ productId }) => productId);
+  return Object.values(products).map(([first, ...rest]) => {
+    const more = rest.length > 0 && `${few(rest.length, MOST_LOW_OF_ONE - 1)} more of its variants`;
+    return { ...first, more };
+  });
+}
 
 export function lowStock(visit, rows) {
   return table({
@@ -28,8 +37,7 @@ export function lowStock(visit, rows) {
               h.bdi(productName),
             ),
             h.div({ class: "soft small" }, [variantTitle, sku].filter(Boolean).join(" · ")),
-            more > 0 &&
-              h.a({ class: "small", href: link(`/products/${productId}`) }, `${plural(more, "variant")} more`),
+            more && h.a({ class: "small", href: link(`/products/${productId}`) }, more),
           ),
       },
       {
@@ -55,6 +63,7 @@ function stockCell(visit, { productId, variantId, productName, variantTitle, sto
     REASONS.map((each) => h.option({ value: each }, words(each))),
   );
   const input = h.input({
+    name: "stock",
     value: String(stock),
     inputmode: "numeric",
     autocomplete: "off",
@@ -67,6 +76,7 @@ function stockCell(visit, { productId, variantId, productName, variantTitle, sto
   const form = h.form(
     {
       class: "stock-cell",
+      "data-field": variantId,
       novalidate: true,
       onsubmit: submitted,
       onkeydown: (event) => {
@@ -139,7 +149,8 @@ function stockCell(visit, { productId, variantId, productName, variantTitle, sto
     } catch (refusal) {
       if (isLeft(refusal)) return;
       const left = refusal.body?.lines?.[0]?.available;
-      replace(error, left === undefined ? refusal.message : `Only ${left} in stock`);
+      const message = refusal.errors?.[0]?.message ?? refusal.message;
+      replace(error, left === undefined ? message : `Only ${left} in stock`);
     } finally {
       save.ariaBusy = null;
     }

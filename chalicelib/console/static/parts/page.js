@@ -43,6 +43,15 @@ export function card(title, ...content) {
   return h.section({ class: "card" }, title && h.h2(title), content);
 }
 
+// A number with its name, and more about it.
+export const tile = (name, big, ...about) =>
+  h.div(
+    { class: "tile" },
+    h.p(name),
+    h.p({ class: "big" }, big),
+    about.filter(Boolean).map((line) => h.p({ class: "soft small" }, line)),
+  );
+
 // Names and values of one record.
 export function facts(pairs) {
   return h.dl(

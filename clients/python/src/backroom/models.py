@@ -1031,6 +1031,8 @@ class Delivery(TypedDict):
     """HTTP status of the newest attempt"""
     lastError: str | None
     """`error` of the newest attempt"""
+    lastDurationMs: int | None
+    """How long the newest attempt took."""
     nextAttemptAt: str | None
     """The time of the next attempt; null: none."""
     subject: DeliverySubject | None
@@ -1105,6 +1107,8 @@ class DeliveryWithAttempts(TypedDict):
     """HTTP status of the newest attempt."""
     lastError: str | None
     """`error` of the newest attempt."""
+    lastDurationMs: int | None
+    """How long the newest attempt took."""
     nextAttemptAt: str | None
     """The time of the next attempt; null: none."""
     subject: DeliverySubject | None
@@ -2941,7 +2945,7 @@ class ShopSummary(TypedDict):
     moneyToday: list[MethodMoney] | None
     """What was recorded today; null: in more than 1,000 transactions."""
     lowStock: list[LowStockVariant]
-    """Variants whose stock is below the threshold, the most recent first."""
+    """Variants below their threshold, the most recent first; at most 5 of a product."""
 
 
 class StartedJob(TypedDict):
@@ -3087,6 +3091,8 @@ class TestDelivery(TypedDict):
     """HTTP status of the newest attempt"""
     lastError: str | None
     """`error` of the newest attempt"""
+    lastDurationMs: int | None
+    """How long the newest attempt took."""
     nextAttemptAt: str | None
     """The time of the next attempt; null: none."""
     subject: DeliverySubject | None
