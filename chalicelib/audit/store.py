@@ -63,7 +63,7 @@ def _drafts(item: Item) -> Iterable[Draft]:
 def _persons(draft: Draft) -> list[Key]:
     """Of the customers whose values it has."""
     kind = draft["record"]["type"]
-    has_any = kind == "customer" or any(is_personal(kind, one) for one in draft["changes"])
+    has_any = kind == "customer" or any(is_personal(kind, one["field"]) for one in draft["changes"])
     return list(map(unnamed_key, draft["customers"])) if has_any else []
 
 

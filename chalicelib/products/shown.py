@@ -89,9 +89,14 @@ class ListProductFields(ListProducts, ProductFields):
 def show(product: Product, fields: Collection[str] = (), *, costs: bool = True) -> dict[str, Any]:
     """The shape of ShownProduct, or these fields of it. Without `costs` each is null."""
     names = [name for name in _SHOWN if name in fields] if fields else _SHOWN
-    if costs:
-        return _in_order(names, product, product.variants)
-    return _in_order(names, product, lambda: [{**v, "cost": None} for v in product.variants()])
+    shown = _in_order(names, product, product.variants)
+    return shown if costs else without_costs(shown)
+
+
+def without_costs(shown: Mapping[str, Any]) -> dict[str, Any]:
+    """As those see it who do not see what it costs, among them webhooks."""
+    variants = [{**variant, "cost": None} for variant in shown.get("variants", ())]
+    return {**shown, **({"variants": variants} if "variants" in shown else {})}
 
 
 def _in_order(

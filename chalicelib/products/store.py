@@ -18,7 +18,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from chalicelib import listing
 from chalicelib.listing import external_ids
@@ -37,7 +37,7 @@ from chalicelib.products.model import (
     reads_stock,
     stored,
 )
-from chalicelib.products.shown import show
+from chalicelib.products.shown import show, without_costs
 from chalicelib.storage import outbox, table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit
@@ -47,6 +47,8 @@ from chalicelib.values import clock, ids, slugs
 
 T = TypeVar("T")
 _TRIES = 8
+
+_Shown = Mapping[str, Any] | None
 
 
 class SlugTaken(Conflict):
@@ -369,14 +371,11 @@ def writes(
     _write_slug(commit, before, after)
     if after and not before:
         _write_skus(commit, after, once)
-    if after:
-        commit.announce(
-            "product.updated" if before else "product.created", show(after, costs=False)
-        )
-    else:
-        commit.announce("product.deleted", show(product, costs=False))
+    was, now = (show(one) if one else None for one in (before, after))
+    done = "deleted" if now is None else "created" if was is None else "updated"
+    commit.announce(f"product.{done}", without_costs(now or was or {}))
     stock.edit(commit, before, after, exactly=exactly, otherwise=ProductChanged())
-    commit.audit(audited(before, after))
+    commit.audit(_audited(product, was, now))
     return commit
 
 
@@ -387,14 +386,15 @@ def moving(
     the ledger say. It raises ProductChanged."""
     commit = Commit()
     if made:
-        commit.announce("product.updated", {**show(after, costs=False), "stockMoves": made})
+        was, now = show(before), show(after)
+        commit.announce("product.updated", {**without_costs(now), "stockMoves": made})
         if before.quantities.keys() != after.quantities.keys():
             # It begins to be tracked, which an edit that takes it away would not notice.
             unchanged(commit, before)
         steps = [{**_moved(one), **of} for one in made]
         raised = ProductChanged()
         stock.edit(commit, before, after, exactly=False, otherwise=raised, moved=steps)
-        commit.audit(audited(before, after, "product.stock_moved"))
+        commit.audit(_audited(after, was, now, "product.stock_moved"))
     return commit
 
 
@@ -405,12 +405,10 @@ def _moved(made: Mapping[str, object]) -> stock.Step:
     return {**said, **changed}
 
 
-def audited(before: Product | None, after: Product | None, action: str = "") -> dict[str, object]:
+def _audited(product: Product, was: _Shown, now: _Shown, action: str = "") -> dict[str, object]:
     """What the audit log gets."""
-    product = after or before
-    assert product is not None
     name = product.fields["name"]
-    return outbox.audited("product", product.id, before, after, show=show, action=action, name=name)
+    return outbox.audited("product", product.id, was, now, show=dict, action=action, name=name)
 
 
 def unchanged(commit: Commit, product: Product) -> None:

@@ -64,7 +64,7 @@ class Commit:
         self._writes: dict[Key, _Write] = {}
         self._counts: dict[Key, dict[str, int | Decimal]] = {}
         self._events: list[tuple[str, str]] = []
-        self._traced: dict[str, list[dict[str, object]]] = {}
+        self._traced: dict[str, list[str]] = {}
         self._announced = 0  # bytes of events and of what is traced
         self._audited = 0  # bytes of what the audit log gets of it
         self._longest_pause = deadline.patience().pause
@@ -154,13 +154,15 @@ class Commit:
 
     def trace(self, name: str, entry: Mapping[str, object]) -> None:
         """Something of this commit that is kept for good: `moves`, of stock (`stock/store.py`)."""
-        self._traced.setdefault(name, []).append(dict(entry))
-        self._announced += len(json.dumps(entry))
+        text = outbox.as_json(entry)
+        self._traced.setdefault(name, []).append(text)
+        self._announced += len(text.encode())
 
     def audit(self, entry: Mapping[str, object]) -> None:
         """Leaves an entry in the audit log (`outbox.audited`)."""
-        self._traced.setdefault(_AUDIT, []).append(dict(entry))
-        self._audited += len(json.dumps(entry, ensure_ascii=False).encode())
+        text = outbox.as_json(entry)
+        self._traced.setdefault(_AUDIT, []).append(text)
+        self._audited += len(text.encode())
 
     @property
     def overflows(self) -> bool:
@@ -299,7 +301,8 @@ class Commit:
             traced = self._traced
             if self._bytes > self._room and _AUDIT in traced:
                 # A change is never refused because of its audit entry.
-                bare = [{**entry, "changes": []} for entry in traced[_AUDIT]]
+                whole = map(json.loads, traced[_AUDIT])
+                bare = [outbox.as_json({**entry, "changes": []}) for entry in whole]
                 traced = traced | {_AUDIT: bare}
             item = pack(outbox.item(self._events, traced))
             actions.append(encoded({"Put": {"TableName": settings.outbox_table(), "Item": item}}))

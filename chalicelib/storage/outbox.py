@@ -43,17 +43,17 @@ class Event:
 
 def body(event: str, data: Mapping[str, object]) -> str:
     """The text that every delivery of an event sends; `data`: the resource as the API shows it."""
-    return _text({"event": event, "data": data})
+    return as_json({"event": event, "data": data})
 
 
 def item(
-    events: Sequence[tuple[str, str]], traced: Mapping[str, Sequence[object]] | None = None
+    events: Sequence[tuple[str, str]], traced: Mapping[str, Sequence[str]] | None = None
 ) -> dict[str, object]:
     """The outbox item for the (event, body) pairs of a commit, at most MOST_COMMIT_EVENTS, and for
-    what it traces."""
-    made = {"actor": actor.current().stored(), **(traced or {})}
+    what it traces, each as JSON."""
+    lists = "".join(f',"{name}":[{",".join(made)}]' for name, made in (traced or {}).items())
     return {
-        **({"trace": _text(made)} if traced else {}),
+        **({"trace": f'{{"actor":{as_json(actor.current().stored())}{lists}}}'} if traced else {}),
         "pk": ids.new("evt"),
         "sk": "events",
         "events": [{"event": event, "body": body} for event, body in events],
@@ -62,7 +62,7 @@ def item(
     }
 
 
-def _text(value: object) -> str:
+def as_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -93,7 +93,7 @@ def _without(trace: Mapping[str, Any], person: "Person") -> dict[str, str]:
         for entry in trace.get("audit", ())
     ]
     is_same = entries == trace.get("audit", [])
-    return {} if is_same else {"trace": _text({**trace, "audit": entries})}
+    return {} if is_same else {"trace": as_json({**trace, "audit": entries})}
 
 
 def without(entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -33,12 +33,12 @@ def between(kind: str, before: Shown | None, after: Shown | None) -> list[Change
     its parts, nor a person's. `kind`: of the record, such as `order`."""
     if before is not None and after is not None:
         return list(islice(_differing("", before, after), MOST))
-    own = (
-        _change(name, *((None, value) if before is None else (value, None)))
+    own = [
+        _change(name, None, value) if before is None else _change(name, value, None)
         for name, value in (after or before or {}).items()
-        if _says_something(value) and name not in _DERIVED
-    )
-    return list(islice((one for one in own if not is_personal(kind, one)), MOST))
+        if name not in _DERIVED and _says_something(value) and not is_personal(kind, name)
+    ]
+    return own[:MOST]
 
 
 def _says_something(value: Any) -> bool:
@@ -56,7 +56,7 @@ def _differing(path: str, before: object, after: object) -> Iterator[Change]:
         yield _change(path, before, after)
         return
     for name in [*was, *(name for name in now if name not in was)]:
-        if path or name not in _DERIVED:
+        if was.get(name) != now.get(name) and (path or name not in _DERIVED):
             inner = f"[{name}]" if isinstance(before or after, list) else f".{name}"
             yield from _differing(f"{path}{inner}".lstrip("."), was.get(name), now.get(name))
     if was.keys() == now.keys() and [*was] != [*now] and path:
@@ -87,15 +87,17 @@ def _told(value: Any) -> object:
 # --- Persons --------------------------------------------------------------------------------------
 
 
-def is_personal(kind: str, change: Change) -> bool:
-    """Whether an erasure clears its values."""
-    of_order = kind == "order" and not _PERSONAL.isdisjoint(re.split(r"[.\[\]]", change["field"]))
+def is_personal(kind: str, field: str) -> bool:
+    """Whether an erasure clears the field's values."""
+    of_order = kind == "order" and not _PERSONAL.isdisjoint(re.split(r"[.\[\]]", field))
     return kind == "customer" or of_order
 
 
 def cleared(kind: str, changes: list[Change]) -> list[Change]:
     """Without values of a person."""
-    return [_emptied(change) if is_personal(kind, change) else change for change in changes]
+    return [
+        _emptied(change) if is_personal(kind, change["field"]) else change for change in changes
+    ]
 
 
 def _emptied(change: Change) -> Change:

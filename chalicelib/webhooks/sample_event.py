@@ -20,7 +20,7 @@ def send(endpoint_id: str, kind: EventKind | None) -> tuple[Delivery, bool]:
     endpoint = replay.receiving(endpoint_id)
     event = kind or endpoint.events[0]
     body = outbox.body(event, sample(event))
-    traced = {"audit": [store.audited("tested", endpoint, endpoint)]}
+    traced = {"audit": [outbox.as_json(store.audited("tested", endpoint, endpoint))]}
     item = {**outbox.item([(event.value, body)], traced), "only": endpoint.id, "test": True}
     table.put(item, table=settings.outbox_table())
     (announced,) = outbox.events_of(item)

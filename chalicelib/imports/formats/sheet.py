@@ -76,6 +76,10 @@ class Sheet:
         """The positions of the field's columns in a row."""
         return self._at.get(field, ())
 
+    def texts(self, cells: Sequence[str]) -> dict[str, str]:
+        """By field, what `cell` says of it; nothing of those that the file does not have."""
+        return {field: self.cell(cells, field) for field, places in self._at.items() if places}
+
     def cell(self, cells: Sequence[str], field: str) -> str:
         """The text of the first of the field's columns that is not blank, or nothing."""
         for at in self._at.get(field, ()):
@@ -98,17 +102,18 @@ class Sheet:
 class Row:
     """One record of a product, read by field."""
 
-    __slots__ = ("_cells", "line", "sheet")
+    __slots__ = ("_cells", "_texts", "line", "sheet")
 
     def __init__(self, sheet: Sheet, record: CsvRecord) -> None:
         self.sheet = sheet
         self.line = record.line
         cells = record.cells
         self._cells = [unescaped(text) for text in cells] if sheet.is_report else cells
+        self._texts = sheet.texts(self._cells)
 
     def __getitem__(self, field: str) -> str:
         """The stripped text; empty where the cell is blank, or the row or the file ends before."""
-        return self.sheet.cell(self._cells, field)
+        return self._texts.get(field, "")
 
     def each(self, field: str) -> Iterator[tuple[str, str]]:
         """Every column of the field that is not blank, with its text."""
