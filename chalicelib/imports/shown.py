@@ -176,6 +176,9 @@ def _warnings(job: ImportJob) -> list[ImportNotice]:
         message = "Its file, samples, errors and report were deleted when a customer was erased."
         return [{"code": "file_erased", "message": message, "column": ""}]
     notices = [_not_read(column) for column in job.fields.get("missedColumns", ())]
+    if far := job.fields.get("blankUpTo"):
+        message = f"Blank cells far from the others, up to {far}, are not read."
+        notices.append({"code": "blank_cells_far_away", "message": message, "column": ""})
     for what, (code, message) in _SKIPPED.items():
         if number := job.fields.get(what):
             notices.append({"code": code, "message": f"{message}: {number}.", "column": ""})

@@ -184,6 +184,11 @@ def complete(job_id: str) -> None:
     jobs.end(job_id, JobStatus.COMPLETED)
 
 
+def left_out(job_id: str, far: str) -> None:
+    """Blank cells of a workbook were left out, as far as this one."""
+    jobs.update_if(job_id, table.present, assign={"blankUpTo": far})
+
+
 def has_report(job_id: str) -> None:
     jobs.update_if(job_id, table.present, assign={"report": True})
 

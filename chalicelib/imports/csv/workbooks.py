@@ -18,13 +18,13 @@ import subprocess
 import sys
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from itertools import accumulate, chain, product
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from xml.etree.ElementTree import Element, ParseError, iterparse
 
 from chalicelib import settings
@@ -55,10 +55,8 @@ _DAMAGED: Final = (
     *(zipfile.BadZipFile, zlib.error),
 )
 _CELL: Final = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
-# A cell's tag that is not closed at once, as a blank cell's is.
-_FILLED: Final = re.compile(
-    rb'<(?:\w+:)?c\s(?:[^<>]*\s)?r="([A-Z]{1,3})([0-9]{1,10})"[^<>]*(?<!/)>'
-)
+# A cell's tag: that of a blank one is closed at once.
+_TAG: Final = re.compile(rb'<(?:\w+:)?c\s(?:[^<>]*\s)?r="([A-Z]{1,3})([0-9]{1,10})"[^<>]*?(/?)>')
 _SPACES: Final = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 
 
@@ -67,9 +65,9 @@ def is_workbook(head: bytes) -> bool:
     return head.startswith(b"PK\x03\x04")
 
 
-def converted(pieces: Iterable[bytes], sheet: str = "", delimiter: str = "") -> bytes:
+def converted(pieces: Iterable[bytes], sheet: str = "", delimiter: str = "") -> tuple[bytes, str]:
     """What `as_csv` makes of the workbook, in a process of its own: a workbook that takes too much
-    memory or time ends only that. Raises what `as_csv` does."""
+    memory or time ends only that; and what it says of blank cells. Raises what `as_csv` does."""
     project = str(Path(__file__).parents[3])
     with TemporaryFile() as workbook, TemporaryFile() as text, TemporaryFile() as problem:
         workbook.writelines(pieces)
@@ -85,9 +83,9 @@ def converted(pieces: Iterable[bytes], sheet: str = "", delimiter: str = "") -> 
         ).returncode
         text.seek(0)
         problem.seek(0)
-        if ended == 0:
-            return text.read()
         said = problem.read(10_000).decode(errors="replace")
+        if ended == 0:
+            return text.read(), said
     if ended == _REJECTED:
         raise FileRejected(*json.loads(said))
     if ended > 0:
@@ -103,7 +101,7 @@ def main() -> None:
         with suppress(ValueError):  # macOS refuses the first
             resource.setrlimit(getattr(resource, name), (most, most))
     try:
-        sys.stdout.buffer.writelines(as_csv(sys.stdin.buffer.read(), *sys.argv[1:]))
+        sys.stdout.buffer.writelines(as_csv(sys.stdin.buffer.read(), *sys.argv[1:], say=_say))
     except FileRejected as rejected:
         print(json.dumps([rejected.code, rejected.message]), file=sys.stderr)
         sys.exit(_REJECTED)
@@ -111,9 +109,16 @@ def main() -> None:
         os.abort()
 
 
-def as_csv(data: bytes, sheet: str = "", delimiter: str = "") -> Iterator[bytes]:
+def _say(text: str) -> None:
+    print(text, end="", file=sys.stderr)
+
+
+def as_csv(
+    data: bytes, sheet: str = "", delimiter: str = "", say: Callable[[str], None] = lambda _: None
+) -> Iterator[bytes]:
     """The first sheet, or the one with that name, as pieces of CSV (`records.WORKBOOK_MARK`).
-    `delimiter`: the one that the user chose, if any.
+    `delimiter`: the one that the user chose, if any. `say`: is told the last row and column, such
+    as `XFD1048576`, if blank cells far from the others are left out.
 
     Raises FileRejected: not_csv, workbook_too_large, unreadable_workbook, unknown_sheet.
     """
@@ -127,7 +132,7 @@ def as_csv(data: bytes, sheet: str = "", delimiter: str = "") -> Iterator[bytes]
         # Hidden ones last: what its user sees first is the workbook's first sheet.
         sheets.sort(key=lambda s: s.visible is not SheetVisibleEnum.Visible)
         name = _chosen([s.name for s in sheets], sheet)
-        _refuse_rectangle(data, workbook.sheet_names.index(name))
+        _refuse_rectangle(data, workbook.sheet_names.index(name), say)
         cells = workbook.get_sheet_by_name(name)
         widths = _zeros(data, workbook.sheet_names.index(name))
     except FileRejected:
@@ -175,7 +180,8 @@ def refuse_large(size: int) -> None:
 
 
 def _refuse_bombs(data: bytes) -> None:
-    """Refuses what would be too large unpacked, by the declared and the real size."""
+    """Refuses what would be too large unpacked, by the declared sizes; of a part that has more, the
+    process's limits stop the reader."""
     refuse_large(len(data))
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -185,39 +191,11 @@ def _refuse_bombs(data: bytes) -> None:
     if not any(part.filename in _PARTS for part in parts):
         message = "This is a ZIP archive, not a workbook. Unpack it, and import the CSV in it."
         raise FileRejected("not_csv", message)
-    left = LARGEST_UNPACKED
-    for part in parts:
-        left -= part.file_size
-        if left < 0 or _is_larger(data, part):
-            message = (
-                f"The workbook has more than {LARGEST_UNPACKED >> 20} MB unpacked. Save it as CSV."
-            )
-            raise FileRejected("workbook_too_large", message)
-
-
-def _is_larger(data: bytes, part: zipfile.ZipInfo) -> bool:
-    """Whether a part unpacks to more than it declares: it is read through, and not kept."""
-    if part.compress_type == zipfile.ZIP_STORED:
-        return False
-    name, extra = (data[part.header_offset + at : part.header_offset + at + 2] for at in (26, 28))
-    start = (
-        part.header_offset + 30 + int.from_bytes(name, "little") + int.from_bytes(extra, "little")
-    )
-    packed = memoryview(data)[start : start + part.compress_size]
-    unpacking, size, at = zlib.decompressobj(-zlib.MAX_WBITS), 0, 0
-    rest: bytes | memoryview = b""
-    try:
-        while size <= part.file_size and not unpacking.eof:
-            if not rest:
-                rest = packed[at : at + _PIECE]
-                at += _PIECE
-                if not rest:
-                    break
-            size += len(unpacking.decompress(rest, _PIECE))
-            rest = unpacking.unconsumed_tail
-    except zlib.error:
-        return False  # damaged: the reader reports it
-    return size > part.file_size
+    if sum(part.file_size for part in parts) > LARGEST_UNPACKED:
+        message = (
+            f"The workbook has more than {LARGEST_UNPACKED >> 20} MB unpacked. Save it as CSV."
+        )
+        raise FileRejected("workbook_too_large", message)
 
 
 def _refuse_repeats(data: bytes) -> None:
@@ -255,7 +233,7 @@ def _held_at_once(archive: zipfile.ZipFile) -> Iterator[Iterator[int]]:
                     yield _sizes_of_cells(sheet, texts)
 
 
-def _refuse_rectangle(data: bytes, sheet: int) -> None:
+def _refuse_rectangle(data: bytes, sheet: int, say: Callable[[str], None]) -> None:
     """Refuses an `.xlsx` sheet with a cell far from the others: the reader takes memory for all
     between them. Blank cells do not count. The part is scanned in pieces, before it is parsed."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -265,31 +243,47 @@ def _refuse_rectangle(data: bytes, sheet: int) -> None:
         if part not in archive.namelist():
             return
         with archive.open(part) as cells:
-            rows, columns = _extent(iter(lambda: cells.read(_PIECE), b""))
-    if rows * columns * _HELD > LARGEST_CELLS:
-        message = f"The sheet spans {rows} rows and {columns} columns: is there a cell far away?"
+            filled, every = _extents(iter(lambda: cells.read(_PIECE), b""))
+    if filled.rows * filled.columns * _HELD > LARGEST_CELLS:
+        spans = f"{filled.rows} rows and {filled.columns} columns"
+        message = f"The sheet spans {spans}: is there a cell far away?"
         raise FileRejected("workbook_too_large", message)
+    if every.rows * every.columns * _HELD > LARGEST_CELLS:
+        say(every.corner)
 
 
-def _extent(pieces: Iterable[bytes]) -> tuple[int, int]:
-    """Of how many rows and columns a sheet's cells with a content are, from the first to the
-    last."""
-    rows: set[int] = set()
-    columns: set[bytes] = set()
+class _Extent(NamedTuple):
+    """How many rows and columns there are from the first to the last; and where the last meet."""
+
+    rows: int
+    columns: int
+    corner: str
+
+
+def _extents(pieces: Iterable[bytes]) -> tuple[_Extent, _Extent]:
+    """Of a sheet's cells with a content, and of all."""
+    rows: list[set[int]] = [set(), set()]
+    columns: list[set[str]] = [set(), set()]
     held = b""
     for piece in pieces:
         held += piece
         end = max(held.rfind(b"<"), 0)
-        found = _FILLED.findall(held, 0, end)
-        columns.update(column for column, _ in found)
-        if found:
-            numbers = {int(row) for _, row in found} | rows
-            rows = {min(numbers), max(numbers)}
+        found = _TAG.findall(held, 0, end)
+        for at, cells in enumerate(([cell for cell in found if not cell[2]], found)):
+            columns[at] |= {column.decode() for column in {cell[0] for cell in cells}}
+            numbers = rows[at] | {int(cell[1]) for cell in cells}
+            rows[at] = {min(numbers), max(numbers)} if numbers else set()
         held = held[end:][-_PIECE:]
-    places = [_column(column.decode()) for column in columns]
-    if not places:
-        return 0, 0
-    return max(rows) - min(rows) + 1, max(places) - min(places) + 1
+    filled, every = map(_extent, rows, columns)
+    return filled, every
+
+
+def _extent(rows: set[int], columns: set[str]) -> _Extent:
+    if not rows:
+        return _Extent(0, 0, "")
+    first, last = (pick(columns, key=_column) for pick in (min, max))
+    width = _column(last) - _column(first) + 1
+    return _Extent(max(rows) - min(rows) + 1, width, f"{last}{max(rows)}")
 
 
 def _column(letters: str) -> int:

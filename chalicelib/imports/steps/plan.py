@@ -156,5 +156,8 @@ def _convert(job: ImportJob, size: int, pieces: Iterator[bytes]) -> None:
     """Replaces a workbook by its sheet as CSV, for which S3 sends another event."""
     workbooks.refuse_large(size)
     options = job.options
-    files.put(job.id, workbooks.converted(pieces, options.sheet, options.delimiter))
+    data, far = workbooks.converted(pieces, options.sheet, options.delimiter)
+    if far:
+        store.left_out(job.id, far)
+    files.put(job.id, data)
     telemetry.info("workbook converted", jobId=job.id, size=size)
