@@ -3,7 +3,7 @@
 | key | |
 |---|---|
 | `imports/<job>.csv` | the upload, or the rows that failed in another job |
-| `reports/<job>/<part>.csv` | the failed rows of one chunk, without a header |
+| `reports/<job>/<chunk>` | the failed rows of one chunk, without a header |
 | `reports/<job>.csv` | the report: header and all parts |
 | `reports/<job>/plan-<n>` | the messages of all chunks (`steps/lanes.py`) |
 | `reports/<job>/keys` | the keys of all products of the file, as sorted hashes |
@@ -46,16 +46,8 @@ def _report_key(job_id: str) -> str:
     return f"reports/{job_id}.csv"
 
 
-def _part_key(job_id: str, part: str) -> str:
-    return f"reports/{job_id}/{part}.csv"
-
-
-def _seen_key(job_id: str, what: str) -> str:
-    return f"reports/{job_id}/{what}"
-
-
-def _plan_key(job_id: str, number: int) -> str:
-    return f"reports/{job_id}/plan-{number:06d}"
+def _kept_key(job_id: str, name: str) -> str:
+    return f"reports/{job_id}/{name}"
 
 
 def job_of(key: str) -> str:
@@ -110,51 +102,27 @@ def _got(**request: object) -> Any:
         raise
 
 
-# --- What the planner has seen --------------------------------------------------------------------
+# --- What planner and workers keep of a file ------------------------------------------------------
 
 
-def put_seen(job_id: str, what: str, data: IO[bytes]) -> None:
-    """`keys` or `apart`."""
-    data.seek(0)
-    client().put_object(Bucket=settings.bucket(), Key=_seen_key(job_id, what), Body=data)
+def keep(job_id: str, name: str, data: bytes | IO[bytes]) -> None:
+    client().put_object(Bucket=settings.bucket(), Key=_kept_key(job_id, name), Body=data)
 
 
-def read_seen(job_id: str, what: str, offset: int, length: int) -> bytes:
-    """A range of it, up to its end. Raises FileChanged."""
-    reply = _got(Key=_seen_key(job_id, what), Range=f"bytes={offset}-{offset + length - 1}")
-    data: bytes = reply["Body"].read()
+def read_kept(job_id: str, name: str, offset: int = 0, length: int = 0) -> bytes:
+    """The whole, or a range up to its end. Raises FileChanged if it is not there."""
+    span = {"Range": f"bytes={offset}-{offset + length - 1}"} if length else {}
+    data: bytes = _got(Key=_kept_key(job_id, name), **span)["Body"].read()
     return data
 
 
-def size_of(job_id: str, what: str) -> int:
+def size_of(job_id: str, name: str) -> int:
     """In bytes; 0 if there is none."""
-    found = _head(_seen_key(job_id, what))
+    found = _head(_kept_key(job_id, name))
     return int(found["ContentLength"]) if found else 0
 
 
-def put_plan(job_id: str, number: int, data: bytes) -> None:
-    client().put_object(Bucket=settings.bucket(), Key=_plan_key(job_id, number), Body=data)
-
-
-def read_plan(job_id: str, number: int) -> bytes | None:
-    """None after the last."""
-    try:
-        data: bytes = _got(Key=_plan_key(job_id, number))["Body"].read()
-    except FileChanged:
-        return None
-    return data
-
-
 # --- Reports --------------------------------------------------------------------------------------
-
-
-def put_part(job_id: str, part: str, data: bytes) -> None:
-    client().put_object(Bucket=settings.bucket(), Key=_part_key(job_id, part), Body=data)
-
-
-def read_part(job_id: str, part: str) -> bytes:
-    data: bytes = _got(Key=_part_key(job_id, part))["Body"].read()
-    return data
 
 
 def put_report(job_id: str, data: bytes) -> None:

@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from chalicelib.imports import apply, preview
-from chalicelib.imports.catalogue import Catalogue, catalogue
+from chalicelib.imports import apply, catalogue, preview
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.records import CsvRecord
 from chalicelib.imports.formats import ImportedProduct
 from chalicelib.imports.formats.cells import spoilt
 from chalicelib.imports.model import ImportJob, ImportMode, ProductOutcome
 from chalicelib.problems import Busy, Invalid
+from chalicelib.products import store as products
 from chalicelib.products.model import Product
 from chalicelib.products.store import ProductChanged, SkuTaken, SlugTaken
 from chalicelib.values import slugs
@@ -205,7 +205,6 @@ class Upsert:
         self.job = job
         self._is_running = is_running
         self._is_in_file = is_in_file
-        self._catalogue: Catalogue = catalogue(job)
         # A first import finds nothing by SKU, so it looks nothing up until a concurrent change.
         self._asks_for_skus = job.met_products
         self._left: dict[str, str] = {}  # SKUs, and the products that no longer have them
@@ -238,7 +237,7 @@ class Upsert:
         """Writes; returns the rows that must be processed again because of concurrent changes."""
         todo: list[ProductRows] = []
         writes = [(target.before, self._marked(target)) for target in changed]
-        failures = self._catalogue.write(writes, self._left)
+        failures = catalogue.write(self.job, writes, self._left)
         for target, failure in zip(changed, failures, strict=True):
             if isinstance(failure, ProductChanged | SlugTaken | SkuTaken):
                 todo += target.rows
@@ -266,7 +265,7 @@ class Upsert:
 
     def _targets(self, rows: list[ProductRows]) -> list[_Target]:
         """The products of the rows. Rows that may be for several products fail."""
-        by_slug = self._catalogue.by_slug(sorted({slug for row in rows for slug in row.slugs}))
+        by_slug = products.by_slug(sorted({slug for row in rows for slug in row.slugs}))
         found = {row: _by_slug(row, by_slug) for row in rows}
         if self._asks_for_skus:
             self._find_by_sku(found)
@@ -284,7 +283,7 @@ class Upsert:
     def _find_by_sku(self, found: dict[ProductRows, Product | None]) -> None:
         """Looks up by SKU: products with another slug by now, or rows without a slug."""
         lost = [row for row in found if found[row] is None and row.skus]
-        by_sku = self._catalogue.by_sku({sku for row in lost for sku in row.skus})
+        by_sku = products.by_sku({sku for row in lost for sku in row.skus})
         for row in lost:
             same = _having(row, by_sku)
             if same and (row.gives_slug or row.is_known_by_name):

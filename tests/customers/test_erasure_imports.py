@@ -134,14 +134,14 @@ def test_an_erasure_waits_for_workers_of_a_stopped_import(
     desk.uploaded(stopped)
     (message,) = desk.messages()
     erasure = jobs.start(f"{path(made)}/erase")
-    put_part = files.put_part
+    keep = files.keep
 
     def late(*args: Any) -> None:
         desk.cancel(stopped)
         jobs.work()
-        put_part(*args)
+        keep(*args)
 
-    monkeypatch.setattr(files, "put_part", late)
+    monkeypatch.setattr(files, "keep", late)
     desk.handle(message)
     assert desk.job(stopped)["status"] == "CANCELLED"
     assert objects() and jobs.job(erasure)["status"] == "RUNNING"

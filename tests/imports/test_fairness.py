@@ -71,7 +71,7 @@ def test_every_chunk_of_a_large_file_is_sent_once_and_few_at_a_time(
         assert sent == list(range(parts))
         at_first = 3 * at_once // 2
         assert most == min(parts, at_first)
-        assert (files.read_plan(job_id, 0) is not None) == (parts > at_first or parts >= kept)
+        assert (files.size_of(job_id, "plan-000000") > 0) == (parts > at_first or parts >= kept)
 
 
 @pytest.mark.parametrize("later", [2, 6, 8])

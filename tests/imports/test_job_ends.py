@@ -8,8 +8,7 @@ import pytest
 
 import app
 from chalicelib import deadline, settings
-from chalicelib.imports import files
-from chalicelib.imports.catalogue import Catalogue
+from chalicelib.imports import catalogue, files
 from chalicelib.imports.steps import plan as planner
 from chalicelib.imports.steps import queue
 from chalicelib.problems import Invalid
@@ -310,13 +309,13 @@ def test_a_step_that_fails_is_retried_at_growing_intervals(
 def test_a_product_that_no_transaction_can_write_fails_alone(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write = Catalogue.write
+    write = catalogue.write
 
-    def refused(self: Catalogue, writes: list[Any], left: Any) -> list[Exception | None]:
-        found = write(self, writes[1:], left)
+    def refused(job: Any, writes: list[Any], left: Any) -> list[Exception | None]:
+        found = write(job, writes[1:], left)
         return [Invalid("It is too large.", code="too_large"), *found]
 
-    monkeypatch.setattr(Catalogue, "write", refused)
+    monkeypatch.setattr(catalogue, "write", refused)
     job = desk.imported(HEADER + "a,A,1\nb,B,1\n")
     assert (job["created"], job["failed"]) == (1, 1)
     (error,) = job["errors"]

@@ -163,7 +163,7 @@ def test_only_rows_that_are_apart_are_copied(desk: Desk) -> None:
     assert files.size_of(whole["id"], "apart") == 0
     job = desk.imported("slug,name,price\na,A,1\nb,B,1\nc,C,1\na,A,2")
     assert counts(job) == [1, 1, 1, 0, 3]
-    assert files.read_seen(job["id"], "apart", 0, 99) == b"a,A,1\na,A,2"
+    assert files.read_kept(job["id"], "apart", 0, 99) == b"a,A,1\na,A,2"
 
 
 def test_a_part_of_a_file_without_errors_and_previews_reads_none(desk: Desk) -> None:

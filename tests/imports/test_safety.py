@@ -99,7 +99,7 @@ def test_a_worker_that_crashes_after_the_report_leaves_a_completed_job(
 
 def test_a_report_keeps_few_parts_in_memory(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     held, most = 0, 0
-    read, add = files.read_part, files.add_to_report
+    read, add = files.read_kept, files.add_to_report
 
     def reads(*args: Any) -> bytes:
         nonlocal held, most
@@ -113,7 +113,7 @@ def test_a_report_keeps_few_parts_in_memory(desk: Desk, monkeypatch: pytest.Monk
         held -= len(data)
         return add(job_id, upload, number, data)
 
-    monkeypatch.setattr(files, "read_part", reads)
+    monkeypatch.setattr(files, "read_kept", reads)
     monkeypatch.setattr(files, "add_to_report", adds)
     monkeypatch.setattr(report, "_PIECE", 40_000)
     monkeypatch.setattr("moto.s3.models.S3_UPLOAD_PART_MIN_SIZE", 1)

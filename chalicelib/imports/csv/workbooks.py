@@ -101,7 +101,8 @@ def main() -> None:
         with suppress(ValueError):  # macOS refuses the first
             resource.setrlimit(getattr(resource, name), (most, most))
     try:
-        sys.stdout.buffer.writelines(as_csv(sys.stdin.buffer.read(), *sys.argv[1:], say=_say))
+        sheet, delimiter = sys.argv[1:]
+        sys.stdout.buffer.writelines(as_csv(sys.stdin.buffer.read(), sheet, delimiter, _say))
     except FileRejected as rejected:
         print(json.dumps([rejected.code, rejected.message]), file=sys.stderr)
         sys.exit(_REJECTED)

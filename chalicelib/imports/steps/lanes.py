@@ -7,6 +7,7 @@ deleted before, so that no page is lost.
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 from chalicelib import settings
@@ -52,7 +53,7 @@ class Plan:
 
     def _keep(self) -> None:
         number = (self.count - 1) // _KEPT_TOGETHER
-        files.put_plan(self._job_id, number, json.dumps(self._kept).encode())
+        files.keep(self._job_id, _name(number), json.dumps(self._kept).encode())
         self._kept = []
 
 
@@ -65,5 +66,10 @@ def send_next_page(message: Mapping[str, Any]) -> None:
         return
     size = int(message["pageSize"])
     number, start = divmod((int(message["page"]) + _AHEAD) * size, _KEPT_TOGETHER)
-    kept = files.read_plan(message["job"], number)
-    queue.send(json.loads(kept)[start : start + size] if kept else [])
+    with suppress(files.FileChanged):  # it was the last
+        kept = json.loads(files.read_kept(message["job"], _name(number)))
+        queue.send(kept[start : start + size])
+
+
+def _name(number: int) -> str:
+    return f"plan-{number:06d}"

@@ -134,10 +134,12 @@ def _cut(
                     refused = sorted([*refused, group.error])[:INLINE_ERRORS]
             keys, apart = (opened.enter_context(TemporaryFile(dir=folder)) for _ in range(2))
             places.join(keys)
-            files.put_seen(job.id, "keys", keys)
+            keys.seek(0)
+            files.keep(job.id, "keys", keys)
             if places.are_apart:
                 places.copy_apart(again(), apart)
-                files.put_seen(job.id, "apart", apart)
+                apart.seek(0)
+                files.keep(job.id, "apart", apart)
             total, lanes = count, Plan(job.id)
             for number, chunk in enumerate(cut(places.products())):
                 total += chunk.products

@@ -56,7 +56,7 @@ class Reader:
             return
         (begin, _), (last, groups) = products[0], products[-1]
         end = last + sum(length for _, length in groups)
-        data = files.read_seen(self.job.id, "apart", begin, end - begin)
+        data = files.read_kept(self.job.id, "apart", begin, end - begin)
         for at, groups in products:
             found: list[Group] = []
             start = at
@@ -82,7 +82,7 @@ def _has(job_id: str) -> Callable[[int], bool]:
         found: array[int] = array("q")
         if last > first:
             place = (first * KEY_BYTES, (last - first) * KEY_BYTES)
-            found.frombytes(files.read_seen(job_id, "keys", *place))
+            found.frombytes(files.read_kept(job_id, "keys", *place))
         return found
 
     if size <= _WHOLE:

@@ -42,7 +42,7 @@ def put_part(
     if not failed:
         return False
     _, *pieces = report(job.format, failed, numbers(job.format, job.has_numbers_of_source))
-    files.put_part(job.id, _name(chunk), b"".join(pieces))
+    files.keep(job.id, _name(chunk), b"".join(pieces))
     return True
 
 
@@ -98,7 +98,7 @@ def _parts(job_id: str, after: str | None) -> Iterator[tuple[str, bytes]]:
         while more:
             chunks, last = store.parts(job_id, after)
             for some in batches(chunks, _READERS):
-                read = readers.map(partial(files.read_part, job_id), map(_name, some))
+                read = readers.map(partial(files.read_kept, job_id), map(_name, some))
                 yield from zip(some, read, strict=True)
             more, after = last is not None, last
 
