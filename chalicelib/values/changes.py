@@ -33,8 +33,9 @@ def between(kind: str, before: Shown | None, after: Shown | None) -> list[Change
     its parts, nor a person's. `kind`: of the record, such as `order`."""
     if before is not None and after is not None:
         return list(islice(_differing("", before, after), MOST))
+    there, away = ("after", "before") if before is None else ("before", "after")
     own = [
-        _change(name, None, value) if before is None else _change(name, value, None)
+        {"field": name[:LONGEST], away: None, there: _told(value)}
         for name, value in (after or before or {}).items()
         if name not in _DERIVED and _says_something(value) and not is_personal(kind, name)
     ]
@@ -80,8 +81,9 @@ def _change(field: str, before: object, after: object) -> Change:
 def _told(value: Any) -> object:
     if isinstance(value, list | dict):
         value = json.dumps(value, ensure_ascii=False)
-    is_long = isinstance(value, str) and len(value) > LONGEST
-    return f"{value[: LONGEST - 1]}…" if is_long else value
+    if isinstance(value, str) and len(value) > LONGEST:
+        return f"{value[: LONGEST - 1]}…"
+    return value
 
 
 # --- Persons --------------------------------------------------------------------------------------
