@@ -56,11 +56,13 @@ def _differing(path: str, before: object, after: object) -> Iterator[Change]:
     if was is None or now is None:
         yield _change(path, before, after)
         return
-    for name in [*was, *(name for name in now if name not in was)]:
-        if was.get(name) != now.get(name) and (path or name not in _DERIVED):
+    have_same = was.keys() == now.keys()
+    for name in was if have_same else {**was, **now}:
+        old, new = was.get(name), now.get(name)
+        if old != new and (path or name not in _DERIVED):
             inner = f"[{name}]" if isinstance(before or after, list) else f".{name}"
-            yield from _differing(f"{path}{inner}".lstrip("."), was.get(name), now.get(name))
-    if was.keys() == now.keys() and [*was] != [*now] and path:
+            yield from _differing(f"{path}{inner}".lstrip("."), old, new)
+    if have_same and [*was] != [*now] and path:
         yield _change(path, [*was], [*now])  # only their order
 
 
