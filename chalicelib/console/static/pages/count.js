@@ -45,7 +45,8 @@ export async function show(visit) {
   ];
   const job = count.jobId && h.a({ class: "button", href: link(`/jobs/${count.jobId}`) }, "View the job");
   const top = { title: count.name, back: [link("/products/counts"), "Counts"], badges: badge(count.status) };
-  visit.draw({ ...top, actions: isOpen ? actions : job }, isOpen && find.node, notice, sum, state, results);
+  const parts = [isOpen && find.node, notice, sum, state, results];
+  visit.draw({ ...top, actions: isOpen ? actions : job }, h.div({ class: "stack tight" }, parts));
   if (isOpen) find.listen();
   visit.guard("count", () => batch !== null || waiting.length > 0, "What you counted last has not been saved.");
   await load(1);
