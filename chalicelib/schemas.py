@@ -136,6 +136,11 @@ def about(text: str) -> object:
     return Field(description=text)
 
 
+def optional(text: str) -> Any:
+    """A field that may be null, and is unless it is sent: its text in the description."""
+    return Field(None, description=text)
+
+
 def not_empty(change: Model) -> Model:
     """A validator, for a change: it has at least one field."""
     if not change.model_fields_set:

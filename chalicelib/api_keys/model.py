@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Final
 from pydantic import AfterValidator, Field, StringConstraints
 from typing_extensions import TypedDict
 
-from chalicelib.schemas import Choice, Input, Time, about
+from chalicelib.schemas import Choice, Input, Time, about, optional
 from chalicelib.values import clock
 
 # Requests per minute and key, unless the operator raised them (docs/api.md#limits).
@@ -67,10 +67,7 @@ class NewApiKey(Input):
         Field(description="Who or what uses the key.")
     )
     role: Annotated[Role, about("What the key may do.")]
-    expires_at: Annotated[
-        Expiry | None,
-        Field(description="Requests after it are 401 `key_expired`; default: never."),
-    ] = None
+    expires_at: Expiry | None = optional("Requests after it are 401 `key_expired`; default: never.")
 
 
 class RateLimits(TypedDict):

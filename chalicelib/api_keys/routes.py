@@ -13,7 +13,7 @@ from chalicelib.api_keys.model import (
     listed,
     shown,
 )
-from chalicelib.problems import Conflict, NotFound
+from chalicelib.problems import Conflict
 from chalicelib.request import IDEMPOTENT, Routes, body_once, caller, query, reply
 from chalicelib.request.call import current
 from chalicelib.request.repeats import REPLAYED
@@ -65,7 +65,7 @@ def create() -> Response:
     "Revoke a key",
     role=Role.OWNER,
     answers={200: Deleted},
-    problems=[NotFound, Conflict],
+    problems=[Conflict],
 )
 def revoke(id: str) -> Response:
     """The key stops working at once. The last Owner key cannot be revoked: 409 `last_owner_key`."""

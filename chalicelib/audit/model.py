@@ -10,9 +10,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib import listing
-from chalicelib.orders.model import Period, PeriodEnd
-from chalicelib.schemas import Choice, Several, Walk, about
-from chalicelib.values import timezone
+from chalicelib.schemas import Choice, Several, about
 
 KIND: Final = listing.Kind(
     "audit", listed=("recordId", "keyId", "action", "type"), several="customerId"
@@ -28,7 +26,10 @@ class AuditVia(Choice):
     JOB = "JOB"
 
 
-class ListAudit(Walk):
+class ListAudit(listing.Dated):
+    facets = ("record_id", "customer_id", "key_id", "action", "type")
+    most_counted = _COUNTED
+
     record_id: Annotated[str, Field(max_length=200, description="Of one record.")] = ""
     customer_id: Annotated[
         str,
@@ -37,27 +38,11 @@ class ListAudit(Walk):
     key_id: Annotated[str, Field(max_length=60, description="By one API key.")] = ""
     action: Several[str] = Field(default_factory=list, description="Such as `order.updated`.")
     type: Several[str] = Field(default_factory=list, description="Types of record.")
-    from_: Annotated[
-        Period, Field(alias="from", description="When it happened: a day, or a time")
-    ] = ""
-    to: Annotated[PeriodEnd, Field(description="The last day (inclusive), or a time")] = ""
 
     @property
     def is_for_staff(self) -> bool:
         """Whether it is about one record that Staff may read."""
         return self.record_id.startswith(_OF_STAFF) or bool(self.customer_id)
-
-    def query(self) -> listing.Query:
-        asked = {"recordId": [self.record_id], "customerId": [self.customer_id]}
-        asked |= {"keyId": [self.key_id], "action": self.action, "type": self.type}
-        return listing.Query(
-            {facet: frozenset(values) for facet, values in asked.items() if any(values)},
-            page=self.page,
-            limit=self.limit,
-            cursor=self.cursor,
-            between=listing.Range(*timezone.period(self.from_, self.to)),
-            most_counted=_COUNTED,
-        )
 
 
 class AuditActor(TypedDict):

@@ -14,7 +14,7 @@ from chalicelib.orders.model import Tags as OrderTags
 from chalicelib.products.model import ListProducts as ProductFilters
 from chalicelib.products.model import Price, ProductStatus, Stock
 from chalicelib.products.model import Tags as ProductTags
-from chalicelib.schemas import Chosen, Input, NullIsAbsent, about
+from chalicelib.schemas import Chosen, Input, NullIsAbsent, about, optional
 from chalicelib.values import money
 
 MOST_IDS: Final = 500
@@ -40,18 +40,14 @@ def _one_of(*names: str) -> object:
 class PriceChange(NullIsAbsent):
     """For a product and its variants."""
 
-    set: Annotated[Price | None, about("The new amount.")] = None
-    add: Annotated[
-        Decimal | None,
-        Field(gt=-money.LARGEST, lt=money.LARGEST, description="An amount; negative to reduce"),
-    ] = None
-    percent: Annotated[
-        Decimal | None, Field(ge=-100, le=1_000, description="Percent to add; negative to reduce.")
-    ] = None
-    round_to: Annotated[
-        Price | None,
-        Field(description="Round to a multiple of this; half of it rounds up."),
-    ] = None
+    set: Price | None = optional("The new amount.")
+    add: Decimal | None = Field(
+        None, gt=-money.LARGEST, lt=money.LARGEST, description="An amount; negative to reduce"
+    )
+    percent: Decimal | None = Field(
+        None, ge=-100, le=1_000, description="Percent to add; negative to reduce."
+    )
+    round_to: Price | None = optional("Round to a multiple of this; half of it rounds up.")
 
     _one = _one_of("set", "add", "percent")
 
@@ -59,7 +55,7 @@ class PriceChange(NullIsAbsent):
 class CompareAtPriceChange(NullIsAbsent):
     """`fromPrice`: the price before this change becomes the compare-at price, as for a sale."""
 
-    set: Annotated[Price | None, about("The new amount.")] = None
+    set: Price | None = optional("The new amount.")
     clear: bool = Field(default_factory=bool, description="Remove it.")
     from_price: bool = Field(
         default_factory=bool,
@@ -76,25 +72,22 @@ class ProductEdit(NullIsAbsent):
         {"status", "published", "storefront", "type", "vendor", "lowStockThreshold"}
     )
 
-    status: Annotated[ProductStatus | None, about("Its state.")] = None
-    published: Annotated[bool | None, about("Whether the storefront may show it.")] = None
-    storefront: Annotated[
-        Annotated[str, Field(max_length=100)] | None,
-        about("The storefront that it is assigned to; null: all."),
-    ] = None
-    type: Annotated[Annotated[str, Field(max_length=255)] | None, about("Product type.")] = None
-    vendor: Annotated[
-        Annotated[str, Field(max_length=255)] | None, about("Who makes or supplies it.")
-    ] = None
-    low_stock_threshold: Annotated[Stock | None, about("A stock below this is low.")] = None
+    status: ProductStatus | None = optional("Its state.")
+    published: bool | None = optional("Whether the storefront may show it.")
+    storefront: Annotated[str, Field(max_length=100)] | None = optional(
+        "The storefront that it is assigned to; null: all."
+    )
+    type: Annotated[str, Field(max_length=255)] | None = optional("Product type.")
+    vendor: Annotated[str, Field(max_length=255)] | None = optional("Who makes or supplies it.")
+    low_stock_threshold: Stock | None = optional("A stock below this is low.")
     add_tags: ProductTags = Field(default_factory=list, description="Tags to add.")
     remove_tags: ProductTags = Field(default_factory=list, description="Tags to remove.")
-    price: Annotated[
-        PriceChange | None, about("The change of the prices of the product and its variants.")
-    ] = None
-    compare_at_price: Annotated[
-        CompareAtPriceChange | None, about("What it cost before; a decimal amount.")
-    ] = None
+    price: PriceChange | None = optional(
+        "The change of the prices of the product and its variants."
+    )
+    compare_at_price: CompareAtPriceChange | None = optional(
+        "What it cost before; a decimal amount."
+    )
 
 
 class OrderEdit(NullIsAbsent):
@@ -102,16 +95,14 @@ class OrderEdit(NullIsAbsent):
 
     null_clears: ClassVar[frozenset[str]] = frozenset({"salesRepId"})
 
-    status: Annotated[OrderStatus | None, about("Its state.")] = None
-    sales_rep_id: Annotated[
-        EmployeeId | None, about("Employee who sold it, `emp_…`; null: none.")
-    ] = None
+    status: OrderStatus | None = optional("Its state.")
+    sales_rep_id: EmployeeId | None = optional("Employee who sold it, `emp_…`; null: none.")
     add_tags: OrderTags = Field(default_factory=list, description="Tags to add.")
     remove_tags: OrderTags = Field(default_factory=list, description="Tags to remove.")
 
 
 class _BulkEdit(Chosen):
-    ids: Annotated[_Ids | None, about("Identifiers, up to 500.")] = None
+    ids: _Ids | None = optional("Identifiers, up to 500.")
     dry_run: _DryRun = False
 
 

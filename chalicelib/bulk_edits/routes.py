@@ -6,8 +6,7 @@ from chalicelib.bulk_edits.model import BulkOrderEdit, BulkProductEdit, filtered
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import JobType, StartedJob
 from chalicelib.problems import Invalid
-from chalicelib.request import IDEMPOTENT, Role, Routes, body_once, caller
-from chalicelib.request.answer import reply_text
+from chalicelib.request import IDEMPOTENT, Role, Routes, body_once, caller, reply_text
 from chalicelib.storage.idempotency import Once
 
 routes = Routes(__name__, "Bulk edits")

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Final
 
@@ -13,7 +13,7 @@ from chalicelib import listing
 from chalicelib.listing import external_ids
 from chalicelib.listing.external_ids import ExternalId
 from chalicelib.problems import Conflict, Invalid
-from chalicelib.schemas import Choice, Stripped, Walk, about, not_empty
+from chalicelib.schemas import Choice, Stripped, about, not_empty, optional
 from chalicelib.storage.attributes import Item
 from chalicelib.values import addresses, ids, metadata, money
 from chalicelib.values.addresses import AddressInput, Phone, Text
@@ -71,13 +71,11 @@ class OrderCustomerInput(Stripped):
         | {"company", "note", "tags", "addresses", "externalId", "metadata"}
     )
 
-    id: Annotated[
-        Annotated[str, Field(min_length=1, max_length=60)] | None, about("Identifier.")
-    ] = None
-    email: Annotated[Email | None, about("E-mail address.")] = None
-    first_name: Annotated[Text | None, about("Given name.")] = None
-    last_name: Annotated[Text | None, about("Family name.")] = None
-    phone: Annotated[Phone | None, about("Phone number, as it is written.")] = None
+    id: Annotated[str, Field(min_length=1, max_length=60)] | None = optional("Identifier.")
+    email: Email | None = optional("E-mail address.")
+    first_name: Text | None = optional("Given name.")
+    last_name: Text | None = optional("Family name.")
+    phone: Phone | None = optional("Phone number, as it is written.")
 
     @model_validator(mode="after")
     def _is_somebody(self) -> "OrderCustomerInput":
@@ -91,9 +89,7 @@ class CustomerAddressInput(AddressInput):
 
     read_only: ClassVar[frozenset[str]] = frozenset()
 
-    id: Annotated[
-        Annotated[str, Field(min_length=1, max_length=60)] | None, about("Identifier.")
-    ] = None
+    id: Annotated[str, Field(min_length=1, max_length=60)] | None = optional("Identifier.")
 
 
 class _Editable(Stripped):
@@ -101,22 +97,21 @@ class _Editable(Stripped):
         {"id", "createdAt", "updatedAt", "ordersCount", "totalSpent", "erasedAt"}
     )
 
-    email: Annotated[Email | None, about("E-mail address.")] = None
-    first_name: Annotated[Text | None, about("Given name.")] = None
-    last_name: Annotated[Text | None, about("Family name.")] = None
-    company: Annotated[Text | None, about("Company.")] = None
-    phone: Annotated[Phone | None, about("Phone number, as it is written.")] = None
-    note: Annotated[Note | None, about("Free text about it.")] = None
-    tags: Annotated[Tags | None, about("Words to find it by.")] = None
-    addresses: Annotated[
-        Annotated[list[CustomerAddressInput], Field(max_length=MOST_ADDRESSES)] | None,
-        about("Where parcels and bills may go, at most 20."),
-    ] = None
-    default_address_id: Annotated[
-        str | None, Field(max_length=60, description="Default: the first one")
-    ] = None
-    external_id: Annotated[ExternalId | None, about(external_ids.ABOUT)] = None
-    metadata: Annotated[Metadata | None, about(METADATA)] = None
+    email: Email | None = optional("E-mail address.")
+    first_name: Text | None = optional("Given name.")
+    last_name: Text | None = optional("Family name.")
+    company: Text | None = optional("Company.")
+    phone: Phone | None = optional("Phone number, as it is written.")
+    note: Note | None = optional("Free text about it.")
+    tags: Tags | None = optional("Words to find it by.")
+    addresses: Annotated[list[CustomerAddressInput], Field(max_length=MOST_ADDRESSES)] | None = (
+        optional("Where parcels and bills may go, at most 20.")
+    )
+    default_address_id: str | None = Field(
+        None, max_length=60, description="Default: the first one"
+    )
+    external_id: ExternalId | None = optional(external_ids.ABOUT)
+    metadata: Metadata | None = optional(METADATA)
 
 
 class NewCustomer(_Editable):
@@ -143,7 +138,9 @@ def _bare(search: str) -> str:
     return search
 
 
-class ListCustomers(Walk):
+class ListCustomers(listing.Filters):
+    facets = ("tag",)
+
     search: Annotated[
         str,
         Field(
@@ -158,12 +155,9 @@ class ListCustomers(Walk):
 
     def query(self) -> listing.Query:
         by_name = self.sort is CustomerSort.NAME
-        return listing.Query(
-            {"tag": frozenset({self.tag})} if self.tag else {},
-            self.search,
-            self.page,
-            self.limit,
-            self.cursor,
+        return replace(
+            super().query(),
+            search=self.search,
             order="name" if by_name else "",
             forward=by_name,
             external_id=self.external_id,

@@ -5,7 +5,7 @@ from chalice.app import Response
 from chalicelib.customers import store
 from chalicelib.customers.model import CustomerChange, NewCustomer
 from chalicelib.customers.shown import CustomerFields, ListCustomerFields, ShownCustomer, show
-from chalicelib.problems import Conflict, NotFound, PreconditionFailed
+from chalicelib.problems import Conflict, PreconditionFailed
 from chalicelib.request import (
     IDEMPOTENT,
     Role,
@@ -16,8 +16,8 @@ from chalicelib.request import (
     query,
     reply,
     reply_page,
+    reply_text,
 )
-from chalicelib.request.answer import reply_text
 from chalicelib.schemas import Deleted, Walked
 
 routes = Routes(__name__, "Customers")
@@ -61,7 +61,6 @@ def create() -> Response:
     role=Role.READER,
     query=CustomerFields,
     answers={200: ShownCustomer, 304: None},
-    problems=[NotFound],
 )
 def get(id: str) -> Response:
     """With `fields` there is no ETag. A merged customer is 404 `merged` with `into`."""
@@ -76,7 +75,7 @@ def get(id: str) -> Response:
     role=Role.STAFF,
     body=CustomerChange,
     answers={200: ShownCustomer},
-    problems=[NotFound, PreconditionFailed, Conflict],
+    problems=[PreconditionFailed, Conflict],
     reads_first=True,
 )
 def update(id: str) -> Response:
@@ -92,7 +91,7 @@ def update(id: str) -> Response:
     "Delete a customer",
     role=Role.STAFF,
     answers={200: Deleted},
-    problems=[NotFound, PreconditionFailed, Conflict],
+    problems=[PreconditionFailed, Conflict],
     reads_first=True,
 )
 def delete(id: str) -> Response:

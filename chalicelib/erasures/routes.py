@@ -7,9 +7,8 @@ from chalice.app import Response
 from chalicelib.customers import store as customers
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import JobType, StartedJob
-from chalicelib.problems import Conflict, NotFound
-from chalicelib.request import IDEMPOTENT, Role, Routes, caller, once
-from chalicelib.request.answer import reply_text
+from chalicelib.problems import Conflict
+from chalicelib.request import IDEMPOTENT, Role, Routes, caller, once, reply_text
 
 routes = Routes(__name__, "Customers")
 
@@ -19,7 +18,7 @@ routes = Routes(__name__, "Customers")
     "Erase a customer",
     role=Role.OWNER,
     answers={202: StartedJob},
-    problems=[NotFound, Conflict],
+    problems=[Conflict],
     headers=IDEMPOTENT,
 )
 def erase_customer(id: str) -> Response:

@@ -5,13 +5,15 @@ Nothing is indexed later.
 
 - what is indexed: `kinds` (lists and facets), `index` (of one record), `words`
 - writing: `entries`
-- reading: `query` (what is asked), `pages`, `positions` (what to read), `lists` (which list serves
-  the filters), `search`, `lookup` (exact texts), `best` (best matches), `counts` (totals), `cursor`
+- reading: `filters` (what clients ask), `query` (what is asked), `pages`, `positions` (what to
+  read), `lists` (which list serves the filters), `search`, `lookup` (exact texts), `best` (best
+  matches), `counts` (totals), `cursor`
 - ids of other systems: `external_ids`
 - maintenance: `recount` (checks totals), `move` and `formats` (to another index), `leftovers`
 """
 
 from chalicelib.listing.entries import change, remove_later
+from chalicelib.listing.filters import Dated, Filters
 from chalicelib.listing.formats import indexed, is_ready, retire
 from chalicelib.listing.index import MOST_WORD_BYTES, Index
 from chalicelib.listing.kinds import FIRST, Kind
@@ -21,33 +23,3 @@ from chalicelib.listing.move import Records, reindex
 from chalicelib.listing.pages import Page, count, page, page_of, sizes
 from chalicelib.listing.query import Indexed, Query
 from chalicelib.listing.recount import Recount, Wrong, disagreement, everyone, recount, repair
-
-__all__ = [
-    "FIRST",
-    "MOST_WORD_BYTES",
-    "Index",
-    "Indexed",
-    "Kind",
-    "Page",
-    "Query",
-    "Range",
-    "Records",
-    "Recount",
-    "Wrong",
-    "change",
-    "count",
-    "disagreement",
-    "discard",
-    "everyone",
-    "indexed",
-    "is_ready",
-    "page",
-    "page_of",
-    "recount",
-    "reindex",
-    "remove_later",
-    "repair",
-    "retire",
-    "sizes",
-    "words_of",
-]

@@ -10,8 +10,7 @@ from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import JobType, StartedJob
 from chalicelib.merges.model import Merge
 from chalicelib.problems import Conflict, Invalid, NotFound
-from chalicelib.request import IDEMPOTENT, Role, Routes, body_once, caller
-from chalicelib.request.answer import reply_text
+from chalicelib.request import IDEMPOTENT, Role, Routes, body_once, caller, reply_text
 
 routes = Routes(__name__, "Customers")
 
@@ -22,7 +21,7 @@ routes = Routes(__name__, "Customers")
     role=Role.STAFF,
     body=Merge,
     answers={202: StartedJob},
-    problems=[NotFound, Conflict],
+    problems=[Conflict],
     headers=IDEMPOTENT,
 )
 def merge_customer(id: str) -> Response:

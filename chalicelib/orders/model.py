@@ -6,7 +6,7 @@ Stored and shown names are the same, in camelCase; amounts are rendered strings.
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Final
@@ -15,7 +15,6 @@ from pydantic import (
     AfterValidator,
     BeforeValidator,
     Field,
-    ValidationInfo,
     field_validator,
     model_validator,
 )
@@ -30,11 +29,11 @@ from chalicelib.schemas import (
     Choice,
     Several,
     Stripped,
-    Walk,
     about,
     length,
     not_empty,
     null_is,
+    optional,
     upper,
 )
 from chalicelib.storage.attributes import Item
@@ -173,12 +172,11 @@ Tags = Annotated[list[Annotated[str, length(50, 1)]], Field(max_length=50)]
 class DiscountInput(Stripped):
     """Either `amount` or `percent`."""
 
-    amount: Annotated[Price | None, about("A decimal amount, at most what it is taken off.")] = None
-    percent: Annotated[
-        Decimal | None,
-        Field(ge=0, le=100, decimal_places=2, description="Percent of what it is taken off."),
-    ] = None
-    reason: Annotated[Annotated[str, length(200)] | None, about("Why.")] = None
+    amount: Price | None = optional("A decimal amount, at most what it is taken off.")
+    percent: Decimal | None = Field(
+        None, ge=0, le=100, decimal_places=2, description="Percent of what it is taken off."
+    )
+    reason: Annotated[str, length(200)] | None = optional("Why.")
 
     @model_validator(mode="after")
     def _says_how_much(self) -> "DiscountInput":
@@ -198,22 +196,16 @@ class LineItemInput(Stripped):
         {"id", "productId", "sku", "isCustom", "cost", "total", "oversold", "refundedQuantity"}
     )
 
-    variant_id: Annotated[
-        Annotated[str, length(60, 1)] | None,
-        about("Id of the variant, `var_…`; null: a custom line."),
-    ] = None
-    title: Annotated[
-        LineTitle | None, about("What a custom line is; a variant's line has the variant's.")
-    ] = None
+    variant_id: Annotated[str, length(60, 1)] | None = optional(
+        "Id of the variant, `var_…`; null: a custom line."
+    )
+    title: LineTitle | None = optional("What a custom line is; a variant's line has the variant's.")
     quantity: Annotated[
         int, Field(strict=True, ge=1, le=MOST_PIECES, description="How many pieces.")
     ]
-    price: Annotated[
-        Price | None,
-        Field(description="Per piece; default: the variant's. A custom line needs one."),
-    ] = None
-    discount: Annotated[DiscountInput | None, about("What is taken off the line.")] = None
-    note: Annotated[LineNote | None, about("Free text about the line.")] = None
+    price: Price | None = optional("Per piece; default: the variant's. A custom line needs one.")
+    discount: DiscountInput | None = optional("What is taken off the line.")
+    note: LineNote | None = optional("Free text about the line.")
 
 
 def _above_zero(value: str) -> str:
@@ -232,11 +224,10 @@ class DepositInput(Stripped):
 
     read_only: ClassVar[frozenset[str]] = frozenset({"isReached"})
 
-    amount: Annotated[Amount | None, about("A decimal amount, at most the total.")] = None
-    percent: Annotated[
-        Decimal | None,
-        Field(gt=0, le=100, decimal_places=2, description="Percent of the total."),
-    ] = None
+    amount: Amount | None = optional("A decimal amount, at most the total.")
+    percent: Decimal | None = Field(
+        None, gt=0, le=100, decimal_places=2, description="Percent of the total."
+    )
 
 
 class PaymentInput(Stripped):
@@ -246,18 +237,16 @@ class PaymentInput(Stripped):
         {"id", "createdAt", "by", "change", "implied", "voidReason"}
     )
 
-    amount: Annotated[
-        Amount | None, about("A decimal amount; default: what is due, at most `tendered`.")
-    ] = None
-    method: Annotated[
-        OpenName | None, about("Such as CASH; default: the order's paymentMethod, or OTHER.")
-    ] = None
-    reference: Annotated[
-        Reference | None, about("What a terminal or a bank calls it; once for each method.")
-    ] = None
-    note: Annotated[RecordNote | None, about("Free text about it.")] = None
-    received_at: Annotated[Date | None, Field(description="At most 24 hours ahead; now.")] = None
-    tendered: Annotated[Amount | None, about("Cash that was handed over.")] = None
+    amount: Amount | None = optional("A decimal amount; default: what is due, at most `tendered`.")
+    method: OpenName | None = optional(
+        "Such as CASH; default: the order's paymentMethod, or OTHER."
+    )
+    reference: Reference | None = optional(
+        "What a terminal or a bank calls it; once for each method."
+    )
+    note: RecordNote | None = optional("Free text about it.")
+    received_at: Date | None = optional("At most 24 hours ahead; now.")
+    tendered: Amount | None = optional("Cash that was handed over.")
     allow_overpayment: Annotated[
         bool, null_is(False), Field(strict=True, description="Accept more than is due.")
     ] = False
@@ -271,9 +260,7 @@ Payments = Annotated[list[PaymentInput], Field(max_length=10)]
 class TakePayments(PaymentInput):
     """The fields of one payment, or up to ten in `payments`."""
 
-    payments: Annotated[
-        Payments | None, about("Several payments: all of them are recorded, or none.")
-    ] = None
+    payments: Payments | None = optional("Several payments: all of them are recorded, or none.")
 
     @model_validator(mode="after")
     def _one_of_both(self) -> "TakePayments":
@@ -289,7 +276,7 @@ class TakePayments(PaymentInput):
 class VoidPayment(Stripped):
     """Why a payment does not count."""
 
-    reason: Annotated[RecordNote | None, about("Why, such as a card that was declined.")] = None
+    reason: RecordNote | None = optional("Why, such as a card that was declined.")
 
 
 class RefundLineInput(Stripped):
@@ -301,10 +288,9 @@ class RefundLineInput(Stripped):
     quantity: Annotated[
         int, Field(strict=True, ge=1, le=MOST_PIECES, description="How many pieces.")
     ]
-    restock: Annotated[
-        bool | None,
-        Field(strict=True, description="Return them to the stock; default: before SHIPPED."),
-    ] = None
+    restock: bool | None = Field(
+        None, strict=True, description="Return them to the stock; default: before SHIPPED."
+    )
 
 
 class RefundInput(Stripped):
@@ -315,21 +301,17 @@ class RefundInput(Stripped):
         null_is([]),
         Field(max_length=MOST_LINES, description="What comes back."),
     ] = Field(default_factory=list)
-    shipping: Annotated[Price | None, about("The part of the order's shipping.")] = None
-    amount: Annotated[
-        Amount | None, about("A decimal amount; default: the lines' shares, and shipping.")
-    ] = None
-    method: Annotated[
-        OpenName | None, about("Default: that of the payment, or the only one used.")
-    ] = None
-    payment_id: Annotated[
-        Annotated[str, length(60)] | None, about("The payment that is refunded, `pay_…`.")
-    ] = None
-    reference: Annotated[
-        Reference | None, about("What a terminal or a bank calls it; once for each method.")
-    ] = None
-    reason: Annotated[OpenName | None, about("Why, such as DAMAGED.")] = None
-    note: Annotated[RecordNote | None, about("Free text about it.")] = None
+    shipping: Price | None = optional("The part of the order's shipping.")
+    amount: Amount | None = optional("A decimal amount; default: the lines' shares, and shipping.")
+    method: OpenName | None = optional("Default: that of the payment, or the only one used.")
+    payment_id: Annotated[str, length(60)] | None = optional(
+        "The payment that is refunded, `pay_…`."
+    )
+    reference: Reference | None = optional(
+        "What a terminal or a bank calls it; once for each method."
+    )
+    reason: OpenName | None = optional("Why, such as DAMAGED.")
+    note: RecordNote | None = optional("Free text about it.")
     dry_run: Annotated[
         bool, null_is(False), Field(strict=True, description="Only say what would be refunded.")
     ] = False
@@ -357,19 +339,15 @@ class NewOrder(Stripped):
         | {"originalTotal", "edits"}
     )
 
-    source: Annotated[OpenName | None, about("Where the order came from, such as IN_PERSON.")] = (
-        None
+    source: OpenName | None = optional("Where the order came from, such as IN_PERSON.")
+    customer: OrderCustomerInput | None = optional("Who ordered; null: no customer.")
+    shipping_address: AddressInput | None = optional(
+        "Where the parcel goes; a copy, null if none was given."
     )
-    customer: Annotated[OrderCustomerInput | None, about("Who ordered; null: no customer.")] = None
-    shipping_address: Annotated[
-        AddressInput | None, about("Where the parcel goes; a copy, null if none was given.")
-    ] = None
-    billing_address: Annotated[
-        AddressInput | None, about("Where the bill goes; a copy, null if none was given.")
-    ] = None
-    sales_rep_id: Annotated[
-        EmployeeId | None, about("Employee who sold it, `emp_…`; null: none.")
-    ] = None
+    billing_address: AddressInput | None = optional(
+        "Where the bill goes; a copy, null if none was given."
+    )
+    sales_rep_id: EmployeeId | None = optional("Employee who sold it, `emp_…`; null: none.")
     line_items: Annotated[
         list[LineItemInput],
         Field(min_length=1, max_length=MOST_LINES, description="Items of the order."),
@@ -377,24 +355,22 @@ class NewOrder(Stripped):
     stock_policy: Annotated[
         StockPolicy, null_is(StockPolicy.CHECK), about("What it takes of tracked stock.")
     ] = StockPolicy.CHECK
-    currency: Annotated[ShopCurrency | None, about("The shop's currency, ISO 4217.")] = None
-    discount: Annotated[DiscountInput | None, about("What is taken off the subtotal.")] = None
-    shipping: Annotated[Price | None, about("What shipping costs; a decimal amount.")] = None
-    tax: Annotated[Price | None, about("A decimal amount.")] = None
-    subtotal: Annotated[Price | None, about("Sum of the lines; a decimal amount.")] = None
-    total: Annotated[Price | None, about("What is to be paid; a decimal amount.")] = None
-    payment_status: Annotated[PaymentStatus | None, about("Whether it is paid.")] = None
-    payment_method: Annotated[OpenName | None, about("How it is paid, such as CARD_TERMINAL.")] = (
-        None
-    )
-    payments: Annotated[Payments | None, about("What was paid already.")] = None
-    deposit: Annotated[DepositInput | None, about("What begins production; null: none.")] = None
-    note: Annotated[Note | None, about("Free text about it.")] = None
-    tags: Annotated[Tags | None, about("Words to find it by.")] = None
-    external_id: Annotated[ExternalId | None, about(external_ids.ABOUT)] = None
-    metadata: Annotated[Metadata | None, about(METADATA)] = None
-    order_date: Annotated[Date | None, Field(description="At most 24 hours ahead.")] = None
-    processed_at: Annotated[Date | None, Field(description="The same as orderDate.")] = None
+    currency: ShopCurrency | None = optional("The shop's currency, ISO 4217.")
+    discount: DiscountInput | None = optional("What is taken off the subtotal.")
+    shipping: Price | None = optional("What shipping costs; a decimal amount.")
+    tax: Price | None = optional("A decimal amount.")
+    subtotal: Price | None = optional("Sum of the lines; a decimal amount.")
+    total: Price | None = optional("What is to be paid; a decimal amount.")
+    payment_status: PaymentStatus | None = optional("Whether it is paid.")
+    payment_method: OpenName | None = optional("How it is paid, such as CARD_TERMINAL.")
+    payments: Payments | None = optional("What was paid already.")
+    deposit: DepositInput | None = optional("What begins production; null: none.")
+    note: Note | None = optional("Free text about it.")
+    tags: Tags | None = optional("Words to find it by.")
+    external_id: ExternalId | None = optional(external_ids.ABOUT)
+    metadata: Metadata | None = optional(METADATA)
+    order_date: Date | None = optional("At most 24 hours ahead.")
+    processed_at: Date | None = optional("The same as orderDate.")
 
     @property
     def dated(self) -> str | None:
@@ -417,29 +393,23 @@ class OrderChange(Stripped):
     status: Annotated[OrderStatus, Field(description="The next status.")] = Field(
         default_factory=lambda: OrderStatus.PENDING
     )
-    sales_rep_id: Annotated[EmployeeId | None, Field(description="null unassigns.")] = None
-    tracking_number: Annotated[
-        Annotated[str, length(100)] | None, about("Of the parcel; null: none is known.")
-    ] = None
+    sales_rep_id: EmployeeId | None = optional("null unassigns.")
+    tracking_number: Annotated[str, length(100)] | None = optional(
+        "Of the parcel; null: none is known."
+    )
     payment_status: PaymentStatus = Field(
         default_factory=lambda: PaymentStatus.PENDING, description="Whether it is paid."
     )
-    deposit: Annotated[
-        DepositInput | None, about("While nothing is paid. What begins production; null: none.")
-    ] = None
-    retained: Annotated[
-        Price | None, about("What a CANCELLED order keeps of a deposit; null: nothing.")
-    ] = None
-    note: Annotated[Note | None, about("Free text about it.")] = None
-    tags: Annotated[Tags | None, about("Words to find it by.")] = None
-    shipping_address: Annotated[
-        AddressInput | None, Field(description="Until the order is DELIVERED.")
-    ] = None
-    billing_address: Annotated[
-        AddressInput | None, Field(description="Until the order is DELIVERED.")
-    ] = None
-    external_id: Annotated[ExternalId | None, about(external_ids.ABOUT)] = None
-    metadata: Annotated[Metadata | None, about(METADATA)] = None
+    deposit: DepositInput | None = optional(
+        "While nothing is paid. What begins production; null: none."
+    )
+    retained: Price | None = optional("What a CANCELLED order keeps of a deposit; null: nothing.")
+    note: Note | None = optional("Free text about it.")
+    tags: Tags | None = optional("Words to find it by.")
+    shipping_address: AddressInput | None = optional("Until the order is DELIVERED.")
+    billing_address: AddressInput | None = optional("Until the order is DELIVERED.")
+    external_id: ExternalId | None = optional(external_ids.ABOUT)
+    metadata: Metadata | None = optional(METADATA)
 
     _not_empty = model_validator(mode="after")(not_empty)
 
@@ -448,14 +418,13 @@ class LineChange(Stripped):
     """New values of a line: absent fields stay; null clears a note or a discount."""
 
     line_item_id: Annotated[str, length(60, 1), about("Id of the line, `li_…`.")]
-    quantity: Annotated[
-        int | None,
-        Field(strict=True, ge=0, le=MOST_PIECES, description="How many pieces; 0 removes it."),
-    ] = None
-    price: Annotated[Price | None, about("Per piece; a decimal amount.")] = None
-    title: Annotated[LineTitle | None, about("Of a custom line.")] = None
-    discount: Annotated[DiscountInput | None, about("What is taken off the line.")] = None
-    note: Annotated[LineNote | None, about("Free text about the line.")] = None
+    quantity: int | None = Field(
+        None, strict=True, ge=0, le=MOST_PIECES, description="How many pieces; 0 removes it."
+    )
+    price: Price | None = optional("Per piece; a decimal amount.")
+    title: LineTitle | None = optional("Of a custom line.")
+    discount: DiscountInput | None = optional("What is taken off the line.")
+    note: LineNote | None = optional("Free text about the line.")
 
 
 class EditedCustomer(Stripped):
@@ -484,17 +453,13 @@ class EditOrder(Stripped):
         null_is([]),
         Field(max_length=MOST_LINES, description="Ids of the lines that go."),
     ] = Field(default_factory=list)
-    discount: Annotated[
-        DiscountInput | None, about("What is taken off the subtotal; null: nothing.")
-    ] = None
-    shipping: Annotated[Price | None, about("What shipping costs; null: nothing.")] = None
-    tax: Annotated[
-        Price | None, about("Required if the order has tax and its other amounts change.")
-    ] = None
-    total: Annotated[Price | None, about("Default: as computed.")] = None
-    customer: Annotated[EditedCustomer | None, about("Who ordered; null: no customer.")] = None
-    source: Annotated[OpenName | None, about("Where the order came from.")] = None
-    order_date: Annotated[Date | None, Field(description="At most 24 hours ahead.")] = None
+    discount: DiscountInput | None = optional("What is taken off the subtotal; null: nothing.")
+    shipping: Price | None = optional("What shipping costs; null: nothing.")
+    tax: Price | None = optional("Required if the order has tax and its other amounts change.")
+    total: Price | None = optional("Default: as computed.")
+    customer: EditedCustomer | None = optional("Who ordered; null: no customer.")
+    source: OpenName | None = optional("Where the order came from.")
+    order_date: Date | None = optional("At most 24 hours ahead.")
     reason: Annotated[str, length(500, 1), about("Why it is edited.")]
     dry_run: Annotated[
         bool, null_is(False), Field(strict=True, description="Only say what would change.")
@@ -530,26 +495,12 @@ class OrderSort(Choice):
     OLDEST = "orderDate"
 
 
-def _period(value: str) -> str:
-    try:
-        timezone.period(value, value)
-    except (ValueError, OverflowError):
-        raise ValueError("must be a day, such as 2026-11-20, or a time in ISO 8601") from None
-    return value
+class ListOrders(listing.Dated):
+    facets = (
+        *("status", "source", "payment_status", "refund_status", "balance"),
+        *("customer_id", "sales_rep_id", "tag"),
+    )
 
-
-def _in_order(value: str, info: ValidationInfo) -> str:
-    first, end = timezone.period(info.data.get("from_", ""), value)
-    if end and first >= end:
-        raise ValueError("must not be before from")
-    return value
-
-
-Period = Annotated[str, Field(max_length=40), AfterValidator(_period)]
-PeriodEnd = Annotated[Period, AfterValidator(_in_order)]
-
-
-class ListOrders(Walk):
     search: Annotated[
         str,
         Field(
@@ -571,59 +522,32 @@ class ListOrders(Walk):
     refund_status: Several[RefundStatus] = Field(
         default_factory=list, description="How much was given back."
     )
-    balance: Annotated[
-        Balance | None, about("due: the customer owes money; owed: the shop does")
-    ] = None
+    balance: Balance | None = optional("due: the customer owes money; owed: the shop does")
     customer_id: Annotated[str, Field(max_length=60, description="Orders of this customer.")] = ""
     sales_rep_id: Annotated[
         str, Field(max_length=64, description="Employee who sold it, `emp_…`; null: none.")
     ] = ""
     tag: Annotated[str, Field(max_length=50, description="One of the order's tags")] = ""
     external_id: Annotated[ExternalId, Field(description=external_ids.FILTER)] = ""
-    from_: Annotated[
-        Period,
-        Field(alias="from", description="Order date: a day of the shop, or a time"),
-    ] = ""
-    to: Annotated[PeriodEnd, Field(description="The last day (inclusive), or a time")] = ""
     sort: Annotated[OrderSort, about("The order of the list.")] = OrderSort.NEWEST
 
-    def between(self) -> listing.Range:
-        return listing.Range(*timezone.period(self.from_, self.to))
-
     def query(self) -> listing.Query:
-        return listing.Query(
-            self.where(),
-            self.search,
-            self.page,
-            self.limit,
-            self.cursor,
-            between=self.between(),
+        return replace(
+            super().query(),
+            search=self.search,
             forward=self.sort is OrderSort.OLDEST,
             external_id=self.external_id,
         )
 
     def where(self) -> dict[str, frozenset[str]]:
-        """The filters, by facet."""
-        where: dict[str, frozenset[str]] = {}
-        if self.status or self.exclude_status:
+        where = super().where()
+        if self.exclude_status:
             asked = set(self.status or OrderStatus) - set(self.exclude_status)
-            where["status"] = frozenset(status.value for status in asked)
-        plain: dict[str, list[str]] = {
-            "source": list(self.source),
-            "paymentStatus": self._payment_statuses(),
-            "refundStatus": [status.value for status in self.refund_status],
-            "balance": [self.balance.value if self.balance else ""],
-            "customerId": [self.customer_id],
-            "salesRepId": [self.sales_rep_id],
-            "tag": [self.tag],
-        }
-        return where | {facet: frozenset(some) for facet, some in plain.items() if any(some)}
-
-    def _payment_statuses(self) -> list[str]:
-        """Those asked for. What is due follows from the payment status too, which has lists."""
-        if self.balance is Balance.DUE and not self.payment_status:
-            return ["PENDING", "PARTIALLY_PAID", "FAILED"]
-        return [status.value for status in self.payment_status]
+            where["status"] = frozenset(map(str, asked))
+        if self.balance is Balance.DUE:
+            # What is due follows from the payment status too, which has lists.
+            where.setdefault("paymentStatus", frozenset({"PENDING", "PARTIALLY_PAID", "FAILED"}))
+        return where
 
 
 # --- What is stored -------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from chalicelib.orders.shown import (
 )
 from chalicelib.orders.transactions import ListTransactions, ShownTransaction
 from chalicelib.orders.transactions import show as show_transaction
-from chalicelib.problems import Conflict, NotFound, PreconditionFailed
+from chalicelib.problems import Conflict, PreconditionFailed
 from chalicelib.request import (
     IDEMPOTENT,
     Role,
@@ -33,8 +33,8 @@ from chalicelib.request import (
     query,
     reply,
     reply_page,
+    reply_text,
 )
-from chalicelib.request.answer import reply_text
 from chalicelib.schemas import Deleted, Walked
 
 routes = Routes(__name__, "Orders")
@@ -83,7 +83,6 @@ def create() -> Response:
     role=Role.READER,
     query=OrderFields,
     answers={200: ShownOrder, 304: None},
-    problems=[NotFound],
 )
 def get(id: str) -> Response:
     """With `fields` there is no ETag."""
@@ -99,7 +98,7 @@ def get(id: str) -> Response:
     role=Role.STAFF,
     body=OrderChange,
     answers={200: ShownOrder},
-    problems=[NotFound, Conflict, PreconditionFailed],
+    problems=[Conflict, PreconditionFailed],
     reads_first=True,
 )
 def update(id: str) -> Response:
@@ -115,7 +114,7 @@ def update(id: str) -> Response:
     "Delete an order",
     role=Role.OWNER,
     answers={200: Deleted},
-    problems=[NotFound, PreconditionFailed],
+    problems=[PreconditionFailed],
     reads_first=True,
 )
 def delete(id: str) -> Response:
@@ -130,7 +129,7 @@ def delete(id: str) -> Response:
     role=Role.STAFF,
     body=EditOrder,
     answers={200: ShownOrder | EditPreview},
-    problems=[NotFound, PreconditionFailed],
+    problems=[PreconditionFailed],
     headers=IDEMPOTENT,
     reads_first=True,
 )
@@ -153,7 +152,7 @@ def edit(id: str) -> Response:
     role=Role.STAFF,
     body=TakePayments,
     answers={201: ShownOrder},
-    problems=[NotFound, Conflict, PreconditionFailed],
+    problems=[Conflict, PreconditionFailed],
     headers=IDEMPOTENT,
     reads_first=True,
 )
@@ -172,7 +171,7 @@ def pay(id: str) -> Response:
     role=Role.STAFF,
     body=VoidPayment,
     answers={200: ShownOrder},
-    problems=[NotFound, Conflict, PreconditionFailed],
+    problems=[Conflict, PreconditionFailed],
     headers=IDEMPOTENT,
     reads_first=True,
 )
@@ -193,7 +192,7 @@ def void_payment(id: str, payment_id: str) -> Response:
     role=Role.STAFF,
     body=RefundInput,
     answers={200: RefundPreview, 201: ShownOrder},
-    problems=[NotFound, Conflict, PreconditionFailed],
+    problems=[Conflict, PreconditionFailed],
     headers=IDEMPOTENT,
     reads_first=True,
 )

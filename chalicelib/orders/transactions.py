@@ -16,10 +16,10 @@ from pydantic import BeforeValidator, Field
 from typing_extensions import TypedDict
 
 from chalicelib import listing
-from chalicelib.orders.model import Order, OrderStatus, PaymentStatus, Period, PeriodEnd
-from chalicelib.schemas import Choice, Several, Walk, about, upper
+from chalicelib.orders.model import Order, OrderStatus, PaymentStatus
+from chalicelib.schemas import Choice, Several, about, upper
 from chalicelib.storage.commit import Commit
-from chalicelib.values import clock, money, timezone
+from chalicelib.values import clock, money
 
 KIND: Final = listing.Kind("transaction", counted=("kind",))
 _MOST_AT_ONCE: Final = 10  # list entries that a commit has room for
@@ -33,27 +33,16 @@ class TransactionKind(Choice):
     VOID = "VOID"
 
 
-class ListTransactions(Walk):
+class ListTransactions(listing.Dated):
+    facets = ("kind", "method", "order_id", "reference")
+
     kind: Several[TransactionKind] = Field(default_factory=list, description="Which kinds.")
     method: Annotated[
         Several[Annotated[str, BeforeValidator(upper)]],
         Field(max_length=20, description="Methods of payment."),
     ] = Field(default_factory=list)
-    from_: Annotated[
-        Period, Field(alias="from", description="When it was recorded: a day, or a time")
-    ] = ""
-    to: Annotated[PeriodEnd, Field(description="The last day (inclusive), or a time")] = ""
     order_id: Annotated[str, Field(max_length=60, description="Of one order.")] = ""
     reference: Annotated[str, Field(max_length=100, description="Exactly this reference.")] = ""
-
-    def query(self) -> listing.Query:
-        plain = {"kind": [str(kind) for kind in self.kind], "method": list(self.method)}
-        plain |= {"orderId": [self.order_id], "reference": [self.reference]}
-        where = {facet: frozenset(some) for facet, some in plain.items() if any(some)}
-        between = listing.Range(*timezone.period(self.from_, self.to))
-        return listing.Query(
-            where, page=self.page, limit=self.limit, cursor=self.cursor, between=between
-        )
 
 
 class ShownTransaction(TypedDict):

@@ -16,7 +16,7 @@ from typing_extensions import TypeAliasType
 from chalicelib import listing, settings
 from chalicelib.listing import external_ids
 from chalicelib.listing.external_ids import ExternalId, Holder
-from chalicelib.schemas import Choice, Several, Stripped, Walk, about, length
+from chalicelib.schemas import Choice, Several, Stripped, about, length, optional
 from chalicelib.storage.attributes import Item
 from chalicelib.values import metadata, money
 from chalicelib.values.metadata import ABOUT as METADATA
@@ -146,16 +146,14 @@ class Image(Stripped):
     """An image of a product."""
 
     url: Annotated[str, length(URL_CHARACTERS), AfterValidator(_web_address), about("Web address.")]
-    alt: Annotated[Annotated[str, length(500)] | None, about("Alternative text of the image.")] = (
-        None
-    )
+    alt: Annotated[str, length(500)] | None = optional("Alternative text of the image.")
 
 
 class Seo(Stripped):
     """Title and description for search engines."""
 
-    title: Annotated[Annotated[str, length(255)] | None, about("Title.")] = None
-    description: Annotated[Annotated[str, length(1_000)] | None, about("Free text.")] = None
+    title: Annotated[str, length(255)] | None = optional("Title.")
+    description: Annotated[str, length(1_000)] | None = optional("Free text.")
 
 
 class NewVariant(Stripped):
@@ -163,14 +161,14 @@ class NewVariant(Stripped):
 
     read_only: ClassVar[frozenset[str]] = frozenset({"id"})
 
-    title: Annotated[Annotated[str, length(255, 1)] | None, about("Title.")] = None
-    sku: Annotated[Sku | None, about("Stock keeping unit.")] = None
-    price: Annotated[Price | None, about("A decimal amount, in the shop's currency.")] = None
-    stock: Annotated[Stock | None, about("How many there are; null: not tracked.")] = None
-    barcode: Annotated[Barcode | None, about("What a scanner reads, such as an EAN.")] = None
-    cost: Annotated[Price | None, about("What one piece costs the shop; a decimal amount.")] = None
-    external_id: Annotated[ExternalId | None, about(external_ids.ABOUT)] = None
-    metadata: Annotated[Metadata | None, about(METADATA)] = None
+    title: Annotated[str, length(255, 1)] | None = optional("Title.")
+    sku: Sku | None = optional("Stock keeping unit.")
+    price: Price | None = optional("A decimal amount, in the shop's currency.")
+    stock: Stock | None = optional("How many there are; null: not tracked.")
+    barcode: Barcode | None = optional("What a scanner reads, such as an EAN.")
+    cost: Price | None = optional("What one piece costs the shop; a decimal amount.")
+    external_id: ExternalId | None = optional(external_ids.ABOUT)
+    metadata: Metadata | None = optional(METADATA)
 
 
 class VariantInput(NewVariant):
@@ -178,39 +176,34 @@ class VariantInput(NewVariant):
 
     read_only: ClassVar[frozenset[str]] = frozenset()
 
-    id: Annotated[Annotated[str, length(60)] | None, about("Identifier.")] = None
+    id: Annotated[str, length(60)] | None = optional("Identifier.")
 
 
 class _ProductFields(Stripped):
     read_only: ClassVar[frozenset[str]] = frozenset({"id", "createdAt", "updatedAt"})
 
-    currency: Annotated[
-        ShopCurrency | None, Field(exclude=True, description="The shop's currency, ISO 4217.")
-    ] = None  # checked, not stored
-    description: Annotated[
-        Annotated[str, AfterValidator(_description)] | None, about("Free text.")
-    ] = None
-    status: Annotated[ProductStatus | None, about("Its state.")] = None
-    price: Annotated[Price | None, about("A decimal amount, in the shop's currency.")] = None
-    compare_at_price: Annotated[Price | None, about("What it cost before; a decimal amount.")] = (
-        None
+    currency: ShopCurrency | None = Field(
+        None, exclude=True, description="The shop's currency, ISO 4217."
+    )  # checked, not stored
+    description: Annotated[str, AfterValidator(_description)] | None = optional("Free text.")
+    status: ProductStatus | None = optional("Its state.")
+    price: Price | None = optional("A decimal amount, in the shop's currency.")
+    compare_at_price: Price | None = optional("What it cost before; a decimal amount.")
+    sku: Sku | None = optional("Stock keeping unit.")
+    vendor: Annotated[str, length(255)] | None = optional("Who makes or supplies it.")
+    tags: Tags | None = optional("Words to find it by.")
+    type: Annotated[str, length(255)] | None = optional("Product type.")
+    storefront: Annotated[str, length(100)] | None = optional(
+        "The storefront that it is assigned to; null: all."
     )
-    sku: Annotated[Sku | None, about("Stock keeping unit.")] = None
-    vendor: Annotated[Annotated[str, length(255)] | None, about("Who makes or supplies it.")] = None
-    tags: Annotated[Tags | None, about("Words to find it by.")] = None
-    type: Annotated[Annotated[str, length(255)] | None, about("Product type.")] = None
-    storefront: Annotated[
-        Annotated[str, length(100)] | None,
-        about("The storefront that it is assigned to; null: all."),
-    ] = None
-    published: Annotated[bool | None, about("Whether the storefront may show it.")] = None
+    published: bool | None = optional("Whether the storefront may show it.")
     images: list[Image] | None = Field(
         None, max_length=100, description="Images, the main one first."
     )
-    seo: Annotated[Seo | None, about("What search engines show.")] = None
-    low_stock_threshold: Annotated[Stock | None, about("A stock below this is low.")] = None
-    external_id: Annotated[ExternalId | None, about(external_ids.ABOUT)] = None
-    metadata: Annotated[Metadata | None, about(METADATA)] = None
+    seo: Seo | None = optional("What search engines show.")
+    low_stock_threshold: Stock | None = optional("A stock below this is low.")
+    external_id: ExternalId | None = optional(external_ids.ABOUT)
+    metadata: Metadata | None = optional(METADATA)
 
 
 class ProductChange(_ProductFields):
@@ -227,7 +220,7 @@ class NewProduct(_ProductFields):
     """The fields of a creation. `price` may be absent only if every variant has one."""
 
     name: Annotated[Name, about("Name.")]
-    slug: Annotated[Slug | None, about("Its part of a web address, such as blue-shirt.")] = None
+    slug: Slug | None = optional("Its part of a web address, such as blue-shirt.")
     status: Annotated[ProductStatus | None, about("Its state.")] = ProductStatus.DRAFT
     published: Annotated[bool | None, about("Whether the storefront may show it.")] = True
     variants: list[NewVariant] | None = Field(
@@ -268,7 +261,9 @@ class ProductSort(Choice):
 _ORDERS: Final = {ProductSort.NAME: "name", ProductSort.UPDATED: "updated"}
 
 
-class ListProducts(Walk):
+class ListProducts(listing.Filters):
+    facets = ("status", "type", "storefront", "vendor", "tag")
+
     search: Annotated[str, length(200), Field(description="Beginnings of words")] = ""
     status: Several[ProductStatus] = Field(default_factory=list, description="Its state.")
     type: Annotated[str, length(255), about("Product type.")] = ""
@@ -277,39 +272,31 @@ class ListProducts(Walk):
     ] = ""
     vendor: Annotated[str, length(255), Field(description="The exact vendor")] = ""
     tag: Annotated[str, length(100), Field(description="One of the product's tags")] = ""
-    published: Annotated[bool | None, about("Whether the storefront may show it.")] = None
+    published: bool | None = optional("Whether the storefront may show it.")
     external_id: Annotated[
         ExternalId, Field(description=f"{external_ids.FILTER}, or with such a variant")
     ] = ""
     sort: Annotated[ProductSort, about("The order of the list.")] = ProductSort.NEWEST
 
     def where(self) -> dict[str, frozenset[str]]:
-        """The filters, by facet."""
-        asked: dict[str, list[str]] = {
-            "status": [status.value for status in self.status],
-            "type": [self.type],
-            "storefront": [self.storefront],
-            "vendor": [self.vendor],
-            "tag": [self.tag],
-            "published": [] if self.published is None else [PUBLISHED[self.published]],
-        }
-        return {facet: frozenset(values) for facet, values in asked.items() if any(values)}
+        if self.published is None:
+            return super().where()
+        return super().where() | {"published": frozenset({PUBLISHED[self.published]})}
 
     def query(self) -> listing.Query:
-        return listing.Query(
-            self.where(),
-            self.search,
-            self.page,
-            self.limit,
-            self.cursor,
+        return replace(
+            super().query(),
+            search=self.search,
             order=_ORDERS.get(self.sort, ""),
             forward=self.sort in {ProductSort.OLDEST, ProductSort.NAME},
             external_id=self.external_id,
         )
 
 
-class BrowseProducts(Walk):
+class BrowseProducts(listing.Filters):
     """The storefront's query."""
+
+    facets = ("type",)
 
     search: Annotated[str, length(200), Field(description="Beginnings of words")] = ""
     type: Annotated[str, length(255), about("Product type.")] = ""
@@ -318,18 +305,17 @@ class BrowseProducts(Walk):
     ] = ""
 
     def where(self) -> dict[str, frozenset[str]]:
-        where = {"status": frozenset({ProductStatus.ACTIVE.value}), "published": frozenset({"yes"})}
-        if self.type:
-            where["type"] = frozenset({self.type})
+        where = super().where()
+        where |= {
+            "status": frozenset({ProductStatus.ACTIVE.value}),
+            "published": frozenset({"yes"}),
+        }
         if self.storefront:
             where["storefront"] = frozenset({self.storefront, ""})
         return where
 
     def query(self) -> listing.Query:
-        where, deepest = self.where(), DEEPEST_PUBLIC
-        return listing.Query(
-            where, self.search, self.page, self.limit, self.cursor, deepest=deepest
-        )
+        return replace(super().query(), search=self.search, deepest=DEEPEST_PUBLIC)
 
 
 # --- What is stored -------------------------------------------------------------------------------

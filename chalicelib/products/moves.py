@@ -17,7 +17,7 @@ from chalicelib.problems import Busy, Invalid, NotFound
 from chalicelib.products import store
 from chalicelib.products.model import MOST_STOCK, MOST_VARIANTS, Product, Stock
 from chalicelib.products.shown import show
-from chalicelib.schemas import Input, NullIsAbsent, upper
+from chalicelib.schemas import Input, NullIsAbsent, optional, upper
 from chalicelib.storage import table
 from chalicelib.storage.idempotency import Once
 from chalicelib.values import ids
@@ -32,7 +32,7 @@ class StockMove(NullIsAbsent):
         str, Field(min_length=1, max_length=60, description="Id of the variant, `var_…`.")
     ]
     by: Annotated[_Steps, Field(description="Pieces that came in, or went out (negative)")] = 0
-    to: Annotated[Stock | None, Field(description="Pieces that are in stock now")] = None
+    to: Stock | None = optional("Pieces that are in stock now")
     reason: Annotated[
         str,
         BeforeValidator(upper),
@@ -42,9 +42,9 @@ class StockMove(NullIsAbsent):
             description="Why, such as RECEIVED, COUNTED or DAMAGED.",
         ),
     ]
-    note: Annotated[
-        str | None, Field(max_length=500, description="Such as the number of a delivery note.")
-    ] = None
+    note: str | None = Field(
+        None, max_length=500, description="Such as the number of a delivery note."
+    )
 
     @model_validator(mode="after")
     def _one_of_both(self) -> "StockMove":

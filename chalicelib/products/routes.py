@@ -9,7 +9,6 @@ from chalice.app import Response
 from chalicelib.problems import (
     Conflict,
     Invalid,
-    NotFound,
     PreconditionFailed,
     Problem,
 )
@@ -45,9 +44,10 @@ from chalicelib.request import (
     raw_body,
     reply,
     reply_page,
+    reply_text,
     validate,
 )
-from chalicelib.request.answer import encode, reply_text
+from chalicelib.request.answer import encode
 from chalicelib.request.size import fits
 from chalicelib.schemas import Deleted, Walked
 
@@ -96,7 +96,6 @@ def create() -> Response:
     role=Role.READER,
     query=ProductFields,
     answers={200: ShownProduct, 304: None},
-    problems=[NotFound],
 )
 def get(id: str) -> Response:
     """With `fields` there is no ETag."""
@@ -112,7 +111,7 @@ def get(id: str) -> Response:
     role=Role.STAFF,
     body=ProductChange,
     answers={200: ShownProduct},
-    problems=[NotFound, Conflict, PreconditionFailed],
+    problems=[Conflict, PreconditionFailed],
     reads_first=True,
 )
 def update(id: str) -> Response:
@@ -127,7 +126,7 @@ def update(id: str) -> Response:
     "Delete a product",
     role=Role.STAFF,
     answers={200: Deleted},
-    problems=[NotFound, Conflict, PreconditionFailed],
+    problems=[Conflict, PreconditionFailed],
     reads_first=True,
 )
 def delete(id: str) -> Response:
@@ -141,7 +140,6 @@ def delete(id: str) -> Response:
     role=Role.STAFF,
     body=StockMoves,
     answers={200: ShownProduct},
-    problems=[NotFound],
     headers=IDEMPOTENT,
     reads_first=True,
 )

@@ -5,8 +5,7 @@ from chalice.app import Response
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import JobType, StartedJob
 from chalicelib.reports.model import NewReport
-from chalicelib.request import IDEMPOTENT, Role, Routes, body_once, caller
-from chalicelib.request.answer import reply_text
+from chalicelib.request import IDEMPOTENT, Role, Routes, body_once, caller, reply_text
 
 routes = Routes(__name__, "Reports")
 

@@ -9,9 +9,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib import listing
-from chalicelib.orders.model import Period, PeriodEnd
-from chalicelib.schemas import Choice, Several, Walk, about
-from chalicelib.values import timezone
+from chalicelib.schemas import Choice, Several, about
 
 KIND: Final = listing.Kind(
     "movement", listed=("variantId", "productId", "orderId", "jobId", "cause")
@@ -37,29 +35,15 @@ class MovementCause(Choice):
     UNTRACKED = "UNTRACKED"
 
 
-class ListMovements(Walk):
+class ListMovements(listing.Dated):
+    facets = ("variant_id", "product_id", "order_id", "job_id", "cause")
+    most_counted = _COUNTED
+
     variant_id: Annotated[str, Field(max_length=60, description="Of one variant.")] = ""
     product_id: Annotated[str, Field(max_length=60, description="Of one product.")] = ""
     order_id: Annotated[str, Field(max_length=60, description="Of one order.")] = ""
     job_id: Annotated[str, Field(max_length=60, description="Of one job.")] = ""
     cause: Several[MovementCause] = Field(default_factory=list, description="Which causes.")
-    from_: Annotated[
-        Period, Field(alias="from", description="When it happened: a day, or a time")
-    ] = ""
-    to: Annotated[PeriodEnd, Field(description="The last day (inclusive), or a time")] = ""
-
-    def query(self) -> listing.Query:
-        asked = {"variantId": [self.variant_id], "productId": [self.product_id]}
-        asked |= {"orderId": [self.order_id], "jobId": [self.job_id]}
-        asked |= {"cause": [cause.value for cause in self.cause]}
-        return listing.Query(
-            {facet: frozenset(values) for facet, values in asked.items() if any(values)},
-            page=self.page,
-            limit=self.limit,
-            cursor=self.cursor,
-            between=listing.Range(*timezone.period(self.from_, self.to)),
-            most_counted=_COUNTED,
-        )
 
 
 class MovementActor(TypedDict):

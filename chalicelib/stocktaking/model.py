@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from chalicelib import listing
 from chalicelib.products.model import Product, Stock, title_of
-from chalicelib.schemas import Choice, Chosen, Input, NullIsAbsent, PageQuery, about
+from chalicelib.schemas import Choice, Chosen, Input, NullIsAbsent, PageQuery, about, optional
 from chalicelib.values import ids
 
 KIND: Final = listing.Kind("stock_count")
@@ -41,10 +41,9 @@ class NewStockCount(Chosen):
         StringConstraints(strip_whitespace=True, min_length=1, max_length=200),
         about("Such as the room or the shelf."),
     ]
-    variant_ids: Annotated[
-        Annotated[list[_VariantId], Field(min_length=1, max_length=MOST_VARIANTS)] | None,
-        about(f"Ids of variants, up to {MOST_VARIANTS:,}."),
-    ] = None
+    variant_ids: (
+        Annotated[list[_VariantId], Field(min_length=1, max_length=MOST_VARIANTS)] | None
+    ) = optional(f"Ids of variants, up to {MOST_VARIANTS:,}.")
 
 
 class CountedLine(NullIsAbsent):
@@ -76,7 +75,7 @@ class LineState(Choice):
 
 
 class ListLines(PageQuery):
-    state: Annotated[LineState | None, about("Only such lines.")] = None
+    state: LineState | None = optional("Only such lines.")
 
 
 class ShownStockCount(TypedDict):

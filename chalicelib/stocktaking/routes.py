@@ -8,7 +8,7 @@ from chalice.app import Response
 from chalicelib import listing
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import JobType, StartedJob
-from chalicelib.problems import Conflict, NotFound
+from chalicelib.problems import Conflict
 from chalicelib.request import (
     IDEMPOTENT,
     Role,
@@ -19,8 +19,8 @@ from chalicelib.request import (
     query,
     reply,
     reply_page,
+    reply_text,
 )
-from chalicelib.request.answer import reply_text
 from chalicelib.schemas import Listed, Walk, Walked, listed
 from chalicelib.stocktaking import store
 from chalicelib.stocktaking.model import (
@@ -72,7 +72,6 @@ def create_stock_count() -> Response:
     "Get a count of stock",
     role=Role.READER,
     answers={200: ShownStockCount},
-    problems=[NotFound],
 )
 def get_stock_count(id: str) -> Response:
     """How far it is. Its lines are at `lines`."""
@@ -85,7 +84,6 @@ def get_stock_count(id: str) -> Response:
     role=Role.READER,
     query=ListLines,
     answers={200: Listed[ShownStockCountLine]},
-    problems=[NotFound],
 )
 def list_stock_count_lines(id: str) -> Response:
     """Of every variant, what was counted last first."""
@@ -102,7 +100,7 @@ def list_stock_count_lines(id: str) -> Response:
     role=Role.STAFF,
     body=CountedLines,
     answers={200: EnteredLines},
-    problems=[NotFound, Conflict],
+    problems=[Conflict],
     headers=IDEMPOTENT,
 )
 def enter_stock_count_lines(id: str) -> Response:
@@ -118,7 +116,7 @@ def enter_stock_count_lines(id: str) -> Response:
     "Apply a count",
     role=Role.STAFF,
     answers={202: StartedJob},
-    problems=[NotFound, Conflict],
+    problems=[Conflict],
     headers=IDEMPOTENT,
 )
 def apply_stock_count(id: str) -> Response:
@@ -145,7 +143,7 @@ def apply_stock_count(id: str) -> Response:
     "Cancel a count",
     role=Role.STAFF,
     answers={200: ShownStockCount},
-    problems=[NotFound, Conflict],
+    problems=[Conflict],
 )
 def cancel_stock_count(id: str) -> Response:
     """It takes no more lines, and changes nothing. Its lines can still be read."""

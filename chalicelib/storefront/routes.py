@@ -36,7 +36,6 @@ def browse_products() -> Response:
     "Get a product by id or slug",
     query=PublicFields,
     answers={200: PublicProduct, 304: None},
-    problems=[NotFound],
 )
 def get_public_product(id_or_slug: str) -> Response:
     """The ETag is a hash of the answer, with `fields` too."""

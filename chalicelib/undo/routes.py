@@ -7,9 +7,8 @@ from chalice.app import Response
 
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import UNDOABLE, Job, JobType, StartedJob
-from chalicelib.problems import Conflict, NotFound
-from chalicelib.request import IDEMPOTENT, Role, Routes, caller, once
-from chalicelib.request.answer import reply_text
+from chalicelib.problems import Conflict
+from chalicelib.request import IDEMPOTENT, Role, Routes, caller, once, reply_text
 from chalicelib.values import clock
 
 routes = Routes(__name__, "Jobs")
@@ -21,7 +20,7 @@ _KEPT: Final = timedelta(seconds=jobs.KEPT_SECONDS)
     "Undo an import, a bulk edit or a count",
     role=Role.STAFF,
     answers={202: StartedJob},
-    problems=[NotFound, Conflict],
+    problems=[Conflict],
     headers=IDEMPOTENT,
 )
 def undo_job(id: str) -> Response:

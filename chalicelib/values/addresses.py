@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Final
 from pydantic import AfterValidator, BeforeValidator, Field
 from typing_extensions import TypedDict
 
-from chalicelib.schemas import Stripped, about, upper
+from chalicelib.schemas import Stripped, about, optional, upper
 
 # ISO 3166-1 alpha-2, as of 2024.
 _CODES: Final = """
@@ -44,18 +44,16 @@ class AddressInput(Stripped):
 
     read_only: ClassVar[frozenset[str]] = frozenset({"id"})
 
-    first_name: Annotated[Text | None, about("Given name.")] = None
-    last_name: Annotated[Text | None, about("Family name.")] = None
-    company: Annotated[Text | None, about("Company.")] = None
+    first_name: Text | None = optional("Given name.")
+    last_name: Text | None = optional("Family name.")
+    company: Text | None = optional("Company.")
     address1: Annotated[Required, Field(description="Street and number")]
-    address2: Annotated[Text | None, about("Further details, such as a floor.")] = None
+    address2: Text | None = optional("Further details, such as a floor.")
     city: Annotated[Required, about("City.")]
-    province: Annotated[Text | None, Field(description="State, province or region")] = None
-    postal_code: Annotated[Annotated[str, Field(max_length=20)] | None, about("Postal code.")] = (
-        None
-    )
+    province: Text | None = optional("State, province or region")
+    postal_code: Annotated[str, Field(max_length=20)] | None = optional("Postal code.")
     country_code: Country
-    phone: Annotated[Phone | None, about("Phone number, as it is written.")] = None
+    phone: Phone | None = optional("Phone number, as it is written.")
 
 
 class Address(TypedDict):

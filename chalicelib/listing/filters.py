@@ -1,0 +1,80 @@
+"""What clients ask of a list: the base of each list's query model."""
+
+from collections.abc import Iterable
+from typing import Annotated, ClassVar
+
+from pydantic import AfterValidator, Field, ValidationInfo
+from pydantic.alias_generators import to_camel
+
+from chalicelib.listing.lists import EVERYTHING, Range
+from chalicelib.listing.query import Query
+from chalicelib.schemas import Walk
+from chalicelib.values import timezone
+
+
+class Filters(Walk):
+    """A page of a list of the records that match all filters.
+
+    `facets`: the fields that are facets of the records. Such a field has a value or several, any
+    of which is accepted; empty or None accepts all. `most_counted`: as of `Query`.
+    """
+
+    facets: ClassVar[tuple[str, ...]] = ()
+    most_counted: ClassVar[int | None] = None
+
+    def where(self) -> dict[str, frozenset[str]]:
+        """The filters, by facet."""
+        asked = {to_camel(name): _texts(getattr(self, name)) for name in self.facets}
+        return {facet: texts for facet, texts in asked.items() if texts}
+
+    def between(self) -> Range:
+        return EVERYTHING
+
+    def query(self) -> Query:
+        return Query(
+            self.where(),
+            page=self.page,
+            limit=self.limit,
+            cursor=self.cursor,
+            between=self.between(),
+            most_counted=self.most_counted,
+        )
+
+
+def _texts(value: object) -> frozenset[str]:
+    several = value if isinstance(value, Iterable) and not isinstance(value, str) else [value]
+    return frozenset(str(one) for one in several if one)
+
+
+def _period(value: str) -> str:
+    try:
+        timezone.period(value, value)
+    except (ValueError, OverflowError):
+        raise ValueError("must be a day, such as 2026-11-20, or a time in ISO 8601") from None
+    return value
+
+
+def _in_order(value: str, info: ValidationInfo) -> str:
+    first, end = timezone.period(info.data.get("from_", ""), value)
+    if end and first >= end:
+        raise ValueError("must not be before from")
+    return value
+
+
+_Bound = Annotated[str, Field(max_length=40), AfterValidator(_period)]
+
+
+class Dated(Filters):
+    """Of a list that is in the order of a time: from one, to another."""
+
+    from_: Annotated[
+        _Bound, Field(alias="from", description="The first day of the shop, or a time")
+    ] = ""
+    to: Annotated[
+        _Bound,
+        AfterValidator(_in_order),
+        Field(description="The last day (inclusive), or a time"),
+    ] = ""
+
+    def between(self) -> Range:
+        return Range(*timezone.period(self.from_, self.to))
