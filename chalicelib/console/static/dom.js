@@ -27,6 +27,9 @@ function element(tag, content) {
   return node;
 }
 
+// (Without its type, one in a form would send it.)
+export const button = (name, onclick, more = {}) => h.button({ type: "button", onclick, ...more }, name);
+
 function set(node, name, value) {
   if (value === undefined || value === null) return;
   if (name.startsWith("on")) node.addEventListener(name.slice(2), value);

@@ -77,8 +77,20 @@ const MESSAGES = [
   [/^must be text$/, "is required"],
 ];
 
-// The name of a field of the API: lineItems.0.salesRepId → Line items 1 sales rep id
-export const label = (path) =>
+const NAMED = {
+  slug: "URL slug",
+  url: "Endpoint URL",
+  sku: "SKU",
+  seo: "Search engine listing",
+  images: "Pictures",
+  compareAtPrice: "Compare-at price",
+  lowStockThreshold: "Low-stock threshold",
+  salesRepId: "Sales rep ID",
+};
+
+// A field of the API as people call it: lineItems.0.trackingNumber → Line items 1 tracking number
+export const called = (path) =>
+  NAMED[path] ??
   words(path.split(".").map((part) => (/^\d+$/.test(part) ? Number(part) + 1 : spaced(part))).join(" "));
 
 // A message of the API as a shop says it: no names of fields or states but in quotes.

@@ -1,15 +1,12 @@
 // One search over orders, products, customers, pages and actions, from any page (`/` or Ctrl+K).
 
-import { call, isLeft } from "./api.js";
 import { h, newId } from "./dom.js";
 import { date, money, words } from "./format.js";
 import { match } from "./router.js";
 import { may } from "./session.js";
 import { combobox } from "./parts/combobox.js";
-import { modal } from "./parts/dialog.js";
-import { announce } from "./parts/notice.js";
+import { Visit } from "./visit.js";
 
-const PAUSE = 180; // milliseconds without a key before the search is made
 const PAGES = [
   ["New order", "/orders/new"],
   ["Add product", "/products/new"],
@@ -43,81 +40,54 @@ let open = null;
 
 export function openSearch(begun, isEntered) {
   if (open) return;
-  const leaving = new AbortController();
-  let asking = new AbortController();
-  let pause = 0;
-  let of = ""; // the text that the records belong to, once the API has answered
+  const mine = new Visit({}, () => {});
   let wanted = null; // the text that Enter was pressed for, before its answer came
   const input = h.input({
     id: newId("search"),
     type: "search",
     placeholder: "Order number, name, email, SKU, page…",
     "aria-label": "Search everything",
-    oninput: typed,
     onkeydown: ({ key }) => key.startsWith("Arrow") && (wanted = null),
   });
-  const list = combobox({ input, label: "Results", kind: "results-list", stays: true, take, enter });
-  const dialog = modal("Search", [input, list.box], { signal: leaving.signal, broad: true });
-  open = dialog;
-  const close = () => leaving.abort();
-  addEventListener("hashchange", close, { signal: leaving.signal });
-  dialog.onclose = () => {
+  const failed = (text, message) => list.show([], text, message);
+  const list = combobox({ visit: mine, input, label: "Results", stays: true, ask, take, enter, failed });
+  input.addEventListener("input", typed);
+  open = mine.modal("Search", [input, list.box], { broad: true });
+  mine.listen(window, "hashchange", () => mine.leave());
+  open.onclose = () => {
     open = null;
-    clearTimeout(pause);
-    asking.abort();
-    leaving.abort();
+    mine.leave();
   };
   input.value = begun;
-  typed();
   input.focus();
+  input.dispatchEvent(new Event("input"));
   if (isEntered) enter();
 
   function typed() {
-    clearTimeout(pause);
-    asking.abort();
     wanted = null;
-    const text = input.value.trim();
-    list.show([], -1, null); // unmarks
-    draw(pages(text));
-    if (text) pause = setTimeout(look, PAUSE, text);
+    list.show([], null); // unmarks
+    list.show(pages(input.value.trim()), null);
   }
 
-  async function look(text) {
-    asking.abort();
-    asking = new AbortController();
-    try {
-      const records = await search(text, asking.signal);
-      of = text;
-      draw([...records, ...pages(text)]);
-      const found = list.found();
-      announce(found.length ? `${found.length} found.` : "Nothing found.");
-      if (wanted === text && found.length) take(found[0]);
-    } catch (refusal) {
-      if (!isLeft(refusal)) list.show([], 0, refusal.message);
-    }
-  }
-
-  // The option that the user chose by its arrow key stays chosen when more are found.
-  function draw(options) {
-    const marked = list.at() > 0 && list.found()[list.at()].address;
-    const place = marked ? options.findIndex(({ address }) => address === marked) : 0;
-    list.show(options, Math.max(0, place), input.value.trim() && "Nothing found");
+  async function ask(text, signal) {
+    const options = [...(await search(mine, text, signal)), ...pages(text)];
+    if (wanted === text && options.length) take(options[0]);
+    return options;
   }
 
   function enter(option = list.found()[0], event = null) {
     event?.preventDefault();
     const text = input.value.trim();
     // Results of the API may be listed before pages, which are found without a request.
-    if (text && of !== text && list.at() < 1 && !option?.isSure) {
+    if (text && list.of() !== text && list.at() < 1 && !option?.isSure) {
       wanted = text;
-      clearTimeout(pause);
-      look(text);
+      list.look();
     } else if (option) take(option);
   }
 
-  function take(option) {
-    close();
-    location.hash = `#${option.address}`;
+  function take({ key }) {
+    mine.leave();
+    location.hash = `#${key}`;
   }
 }
 
@@ -126,22 +96,22 @@ function pages(text) {
   const ids = IDS.filter(([form]) => form.test(text)).map(([, kind, path]) => ({
     text,
     kind,
-    address: `${path}${text}`,
+    key: `${path}${text}`,
     isSure: true,
   }));
   const named = PAGES.filter(
     ([name, address]) =>
       may(match(address).role) && wanted.every((word) => ` ${name.toLowerCase()}`.includes(` ${word}`)),
-  ).map(([name, address]) => ({ text: name, kind: "Page", address }));
-  return [...ids, ...named].filter(({ address }) => may(match(address).role)).map(told);
+  ).map(([name, key]) => ({ text: name, kind: "Page", key }));
+  return [...ids, ...named].filter(({ key }) => may(match(key).role)).map(told);
 }
 
 const told = ({ kind, about, ...option }) => ({ ...option, about: [kind, about && [" · ", about]] });
 
 // Exact matches come first in each group; an order number, a SKU or an email that equals the text
 // comes before all others.
-async function search(text, signal) {
-  const { data } = await call("GET", "admin/search", { query: { q: text }, signal });
+async function search(visit, text, signal) {
+  const { data } = await visit.get("admin/search", { q: text }, signal);
   const orders = data.orders.map((each) => ({
     text: `Order #${each.number}`,
     kind: words(each.status),
@@ -152,7 +122,7 @@ async function search(text, signal) {
       " ",
       date(each.orderDate),
     ],
-    address: `/orders/${each.id}`,
+    key: `/orders/${each.id}`,
     isExact: each.number === text.replace(/^#/, ""),
   }));
   const isIt = (code) => code?.toLowerCase() === text.toLowerCase();
@@ -162,7 +132,7 @@ async function search(text, signal) {
       text: name,
       kind: "Product",
       about: [sku, status === "ACTIVE" ? "" : words(status)].filter(Boolean).join(" · "),
-      address: `/products/${id}${variant && variants.length > 1 ? `?variant=${variant.id}` : ""}`,
+      key: `/products/${id}${variant && variants.length > 1 ? `?variant=${variant.id}` : ""}`,
       isExact: isIt(sku) || Boolean(variant),
     };
   });
@@ -170,7 +140,7 @@ async function search(text, signal) {
     text: [firstName, lastName].filter(Boolean).join(" ") || email,
     kind: "Customer",
     about: email,
-    address: `/customers/${id}`,
+    key: `/customers/${id}`,
     isExact: email === text.toLowerCase(),
   }));
   // Orders are also found by their items, so for text that is not a number, products and customers come first.

@@ -1,6 +1,6 @@
 // The frame around every page: menu by role, skip link, shortcuts, and the screen reader's announcements.
 
-import { h, replace } from "./dom.js";
+import { button, h, replace } from "./dom.js";
 import { words } from "./format.js";
 import { icon } from "./parts/icon.js";
 import { live, toast } from "./parts/notice.js";
@@ -62,17 +62,11 @@ async function search() {
 export function drawShell({ signOut }) {
   const main = h.main({ id: "main", tabindex: "-1" });
   const menu = h.nav({ id: "menu", "aria-label": "Console" });
-  const toggle = h.button(
-    {
-      type: "button",
-      class: "quiet menu-button",
-      "aria-expanded": "false",
-      "aria-controls": "menu",
-      onclick: () => open(toggle.getAttribute("aria-expanded") !== "true"),
-    },
-    icon("menu"),
-    "Menu",
-  );
+  const toggle = button([icon("menu"), "Menu"], () => open(toggle.getAttribute("aria-expanded") !== "true"), {
+    class: "quiet menu-button",
+    "aria-expanded": "false",
+    "aria-controls": "menu",
+  });
   const open = (is) => {
     toggle.setAttribute("aria-expanded", String(is));
     document.body.classList.toggle("menu-open", is);
@@ -101,16 +95,11 @@ export function drawShell({ signOut }) {
           h.span({ class: "mark", "aria-hidden": "true" }),
           "Backroom",
         ),
-        h.button(
-          {
-            type: "button",
-            class: "quiet",
-            "aria-label": "Search everything",
-            title: "Search everything ( / )",
-            onclick: search,
-          },
-          icon("search"),
-        ),
+        button(icon("search"), search, {
+          class: "quiet",
+          "aria-label": "Search everything",
+          title: "Search everything ( / )",
+        }),
         toggle,
       ),
       h.div({ class: "drawer" }, menu, me),
@@ -138,7 +127,7 @@ export function drawShell({ signOut }) {
     replace(
       me,
       h.div(h.b(h.bdi(who().name)), h.span({ class: "soft small" }, words(who().role))),
-      h.button({ type: "button", class: "quiet small", onclick: signOut }, "Sign out"),
+      button("Sign out", signOut, { class: "quiet small" }),
     );
   }
 

@@ -95,7 +95,7 @@ class Desk:
         pressed.wait_for(state="attached")
         if pressed.evaluate("button => !!button.closest('[popover]')"):
             # One locator, which finds the button also of a page that is drawn again meanwhile.
-            menu = f"//*[@popover][.//button[normalize-space()='{name}']]/@id"
+            menu = f"//*[@popover][.//button[normalize-space()='{name}' or @aria-label='{name}']]/@id"
             self.page.locator(f"xpath=//button[@popovertarget={menu}]").click()
         pressed.click()
 
@@ -142,13 +142,14 @@ ASKED = re.compile(r"/api/")
 
 
 @contextmanager
-def held(desk: Desk) -> Iterator[Callable[[], None]]:
-    """The next change is made, and its answer waits until it is let through."""
+def held(desk: Desk, but: str = "\0") -> Iterator[Callable[[], None]]:
+    """The next change is made, unless its body says `but`, and its answer waits until it is let
+    through."""
     asked: list[Route] = []
     kept: list[APIResponse] = []
 
     def hold(route: Route) -> None:
-        if route.request.method == "GET" or asked:
+        if route.request.method == "GET" or asked or but in (route.request.post_data or ""):
             route.continue_()
             return
         asked.append(route)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.console.desk import PHONE, Desk
+from tests.e2e.console.desk import PHONE, Desk, busy, held
 from tests.e2e.console.test_payments import WIDE, order_of
 from tests.e2e.console.test_scanner import scan_elsewhere
 from tests.e2e.console.test_typed import product
@@ -133,12 +133,42 @@ def test_an_item_is_scanned_wherever_the_focus_is(desk: Desk) -> None:
         expect(desk.dialog).to_have_count(0)
 
 
+def test_what_is_scanned_while_an_edit_is_saved_is_in_the_next_one(desk: Desk) -> None:
+    order = order_of(desk.api)
+    code = f"8{order['number']:0>12}"
+    product(desk.api, f"Late {code}", price="30.00", variants=[{"barcode": code}])
+    desk.open(f"/orders/{order['id']}")
+    desk.button("Edit items").click()
+    desk.dialog.get_by_label("Shipping").fill("10")
+    desk.dialog.get_by_label("Reason").fill("By post")
+    expect(desk.dialog.locator("p.strong[role=status]")).to_contain_text("$110.00")
+    save = desk.dialog.get_by_role("button", name="Save changes")
+    with held(desk, but="dryRun") as answer:
+        save.click()
+        busy(save)
+        desk.dialog.get_by_label("Reason").press_sequentially("typed now")
+        desk.dialog.get_by_role("combobox", name="Add a product").click()
+        desk.page.keyboard.type(f"{code}\n")
+        expect(desk.dialog.get_by_label(f"Quantity of Late {code}")).to_have_value("1")
+        answer()
+        expect(desk.dialog.get_by_label("Reason")).to_have_value("")
+    expect(desk.dialog.get_by_label(f"Quantity of Late {code}")).to_have_value("1")
+    expect(desk.dialog.get_by_label("Shipping")).to_have_value("10.00")
+    after = desk.api.get(f"orders/{order['id']}")
+    assert [edit["reason"] for edit in after["edits"]] == ["By post"]
+
+
 def test_a_variant_gets_a_barcode_and_a_cost(desk: Desk) -> None:
+    """A scanner ends with Enter, which saves nothing half entered."""
     made = product(desk.api, "Priced", variants=[{"title": "S"}, {"title": "M"}], externalId="E-77")
     desk.open(f"/products/{made['id']}")
     desk.unfold("Dates and IDs")
     expect(desk.page.locator("code", has_text="E-77")).to_be_visible()
-    desk.page.get_by_label("Barcode of variant 2").fill("4000000000024")
+    desk.page.get_by_label("Barcode of variant 1").click()
+    desk.page.keyboard.type("4000000000017\n")
+    expect(desk.page.get_by_label("Barcode of variant 2")).to_be_focused()
+    desk.page.keyboard.type("4000000000024\n")
+    assert desk.api.get(f"products/{made['id']}")["variants"][0]["barcode"] is None
     desk.page.get_by_label("Cost of variant 2").fill("2,50")
     desk.button("Save").click()
     expect(desk.page.get_by_text("saved", exact=False).first).to_be_visible()

@@ -52,6 +52,33 @@ def test_a_product_that_someone_else_changed_is_not_deleted(desk: Desk) -> None:
     assert desk.api.get(f"products/{made['id']}")["description"] == "Needed"
 
 
+def test_stock_is_moved_by_pieces_with_a_reason_on_the_page_of_its_product(desk: Desk) -> None:
+    sizes = [{"title": "S", "stock": 4}, {"title": "M", "stock": 9}]
+    made = desk.api.post("products", {"name": "Hawser", "price": 5, "variants": sizes})
+    desk.open(f"/products/{made['id']}")
+    small, medium = (desk.field(f"variants.{n}.stock") for n in range(2))
+    expect(desk.label("Why the stock changes")).to_be_hidden()
+    small.locator("input").fill("+5")
+    medium.locator("input").fill("-30")
+    desk.label("Description").fill("Of hemp")
+    desk.button("Save").click()
+    expect(medium.locator(".error")).to_have_text("Only 9 in stock")
+    expect(small.locator("input")).to_have_value("+5")
+    medium.locator("input").fill("-3")
+    desk.label("Why the stock changes").select_option("LOST")
+    desk.button("Save").click()
+    expect(desk.page.locator(".toast").last).to_have_text("Saved.")
+    expect(small.locator("input")).to_have_value("9")
+    expect(medium.locator("input")).to_have_value("6")
+    assert desk.api.get(f"products/{made['id']}")["description"] == "Of hemp"
+    for _ in range(60):
+        moved = desk.api.get(f"stock/movements?productId={made['id']}&cause=MOVE")["data"]
+        if len(moved) == 2:
+            break
+        desk.page.wait_for_timeout(500)
+    assert {(each["by"], each["reason"]) for each in moved} == {(5, "LOST"), (-3, "LOST")}
+
+
 def test_a_refused_note_of_a_move_is_at_its_field(desk: Desk) -> None:
     order = ordered(desk)
     desk.open(f"/orders/{order['id']}")

@@ -61,17 +61,52 @@ def test_text_typed_over_someone_elses_edit_is_asked_about(desk: Desk) -> None:
     assert desk.api.get(f"orders/{order['id']}")["note"] == "mine"
 
 
-def test_an_address_is_saved_after_someone_elses_edit(desk: Desk) -> None:
+THEIRS = {"address1": "Hafen 2", "city": "Tönning", "countryCode": "DE"}
+
+
+@pytest.mark.parametrize("theirs", [{"note": "theirs"}, {"shippingAddress": THEIRS}])
+def test_an_address_is_saved_after_someone_elses_edit(desk: Desk, theirs: dict) -> None:
+    """Without a question, unless it was the same address."""
     order = placed(desk.api, "Curlew")
     desk.open(f"/orders/{order['id']}")
     desk.button("Add: shipping address").click()
     desk.dialog.get_by_label("Street and number").fill("Am Deich 1")
     desk.dialog.get_by_label("City").fill("Husum")
     desk.dialog.get_by_label("Country").select_option("DE")
-    desk.api.call("PATCH", f"orders/{order['id']}", {"note": "theirs"})
+    desk.api.call("PATCH", f"orders/{order['id']}", theirs)
     desk.button("Save address").click()
+    if "shippingAddress" in theirs:
+        row = desk.dialog.get_by_role("row").filter(has_text="Shipping address").get_by_role("cell")
+        expect(row).to_have_text(
+            ["Shipping address", "none", "Hafen 2, Tönning, DE", "Am Deich 1, Husum, DE"]
+        )
+        desk.button("Save my version").click()
     expect(desk.page.locator("address")).to_contain_text("Husum")
-    expect(desk.label("Note")).to_have_value("theirs")
+    expect(desk.label("Note")).to_have_value(str(theirs.get("note", "")))
+
+
+def test_a_refusal_is_shown_where_it_can_be_seen(desk: Desk) -> None:
+    """At its field, though the page was drawn again; as a message, if the dialog was closed."""
+    two = [THEIRS, {**THEIRS, "address1": "Am Deich 2"}]
+    new = {"email": f"sanderling@{RUN}.example", "addresses": two}
+    customer = desk.api.post("customers", new)
+    desk.open(f"/customers/{customer['id']}")
+    desk.label("Email").fill("no address")
+    with held(desk) as answer:
+        desk.button("Save").click()
+        busy(desk.button("Save"))
+        desk.button("Make default address 2").click()
+        expect(desk.button("Make default address 1")).to_be_visible()
+        answer()
+        expect(desk.field("email").locator(".error")).not_to_be_empty()
+    expect(desk.label("Email")).to_have_value("no address")
+    desk.button("Add address").click()
+    with held(desk) as answer:
+        desk.button("Save address").click()
+        busy(desk.button("Save address"))
+        desk.dialog.get_by_role("button", name="Cancel").click()
+        answer()
+        expect(desk.page.locator(".toast").last).to_contain_text("required")
 
 
 def test_a_scan_during_a_sale_is_on_the_next_order(desk: Desk) -> None:

@@ -8,9 +8,9 @@ import { field } from "../parts/form.js";
 import { undo, watch } from "../parts/jobs.js";
 import { announce, problem, toast } from "../parts/notice.js";
 import { keepFocus } from "../parts/page.js";
-import { pieceCount, pieceFinder } from "../parts/pieces.js";
+import { pieceCount } from "../parts/pieces.js";
 import { table } from "../parts/table.js";
-import { variantName } from "../parts/variants.js";
+import { variantFinder, variantName } from "../parts/variants.js";
 import { again, link } from "../router.js";
 import { may } from "../session.js";
 
@@ -36,9 +36,10 @@ export async function show(visit) {
   const notice = h.div();
   const results = h.div();
   const state = field({ label: "Show", name: "state", options: STATES, onchange: () => load(1) });
-  const find = pieceFinder(visit, "Each scan counts one piece.", (piece) =>
-    enter({ variantId: piece.variant.id, counted: 1, add: true, name: variantName(piece) }),
-  );
+  const find = variantFinder(visit, {
+    hint: "Each scan counts one piece.",
+    chosen: (piece) => enter({ variantId: piece.variant.id, counted: 1, add: true, name: variantName(piece) }),
+  });
   const actions = [
     h.button({ type: "button", class: "main", onclick: visit.once(apply) }, "Apply"),
     h.button({ type: "button", class: "bad", onclick: visit.once(cancel) }, "Cancel count"),
@@ -47,7 +48,7 @@ export async function show(visit) {
   const top = { title: count.name, back: [link("/products/counts"), "Counts"], badges: badge(count.status) };
   const parts = [isOpen && find.node, notice, sum, state, results];
   visit.draw({ ...top, actions: isOpen ? actions : job }, h.div({ class: "stack tight" }, parts));
-  if (isOpen) find.listen();
+  if (isOpen) find.focus();
   visit.guard("count", () => batch !== null || waiting.length > 0, "What you counted last has not been saved.");
   await load(1);
 

@@ -1,6 +1,6 @@
 // One customer: identity, addresses, orders. And a new customer.
 
-import { h, newKey, replace } from "../dom.js";
+import { button, h, newKey, replace } from "../dom.js";
 import { CURRENCY } from "../facts.js";
 import { date, dateTime, money, number } from "../format.js";
 import { editAddress, shown } from "../parts/address.js";
@@ -8,31 +8,20 @@ import { badge } from "../parts/badge.js";
 import { choice } from "../parts/choice.js";
 import { typedConfirm } from "../parts/confirm.js";
 import { finder } from "../parts/finder.js";
-import { field, form, values } from "../parts/form.js";
+import { field, form, values, wrong } from "../parts/form.js";
 import { watch } from "../parts/jobs.js";
 import { menu } from "../parts/menu.js";
 import { toast } from "../parts/notice.js";
 import { buyer, fullName, tagsOf } from "../parts/order.js";
 import { card, empty, facts } from "../parts/page.js";
 import { differing } from "../parts/stale.js";
-import { Record } from "../parts/record.js";
+import { create, Record } from "../parts/record.js";
 import { table } from "../parts/table.js";
-import { held } from "../parts/typed.js";
 import { trail } from "../parts/trail.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
 import "../parts/work.js";
 
-const NAMES = {
-  email: "Email",
-  phone: "Phone",
-  firstName: "First name",
-  lastName: "Last name",
-  company: "Company",
-  tags: "Tags",
-  note: "Note",
-  addresses: "Addresses",
-};
 const FIELDS = ["email", "phone", "firstName", "lastName", "company", "tags", "note"];
 const LISTED = 50;
 const nameOf = (customer) => fullName(customer) || customer.company || customer.email || customer.phone;
@@ -44,7 +33,6 @@ export async function show(visit) {
   const record = new Record(visit, {
     path,
     what: "customer",
-    names: NAMES,
     fields: (data) => Object.fromEntries(FIELDS.map((name) => [name, data[name]])),
     draw: () => found && page(visit, record, found),
   });
@@ -68,13 +56,9 @@ function blank(visit) {
     fields: fieldsOf(visit, none),
     submit: "Add customer",
     async save(typed) {
-      const sent = held(node);
-      const { data } = await visit.send("POST", "admin/customers", {
-        body: read(typed),
-        idempotencyKey,
-        success: "Customer added.",
-      });
-      visit.goOn(`/customers/${data.id}`, "customer", sent);
+      const found = [link("/customers", { search: typed.email || typed.lastName }), "Customers of this name"];
+      const asked = { body: read(typed), idempotencyKey, success: "Customer added." };
+      await create(visit, "customer", { form: node, found, ...asked });
     },
   });
   visit.draw({ title: "New customer", back: [link("/customers"), "Customers"] }, card(null, node));
@@ -88,7 +72,7 @@ function blank(visit) {
 
 function fieldsOf(visit, customer) {
   const plain = (name, more) =>
-    field({ name, label: NAMES[name], value: customer[name], autocomplete: "off", ...more });
+    field({ name, value: customer[name], ...more });
   return [
     plain("firstName"),
     plain("lastName"),
@@ -97,7 +81,6 @@ function fieldsOf(visit, customer) {
     plain("company"),
     choice(visit, ["customers", "tag"], {
       name: "tags",
-      label: NAMES.tags,
       value: customer.tags.join(", "),
       hint: "Separate with commas.",
       several: true,
@@ -112,11 +95,10 @@ function read({ tags, ...typed }) {
 }
 
 function page(visit, record, found) {
-  const { data: customer, etag, path } = record;
+  const { data: customer, path } = record;
   const mayChange = may("STAFF") && !customer.erasedAt;
   const name = nameOf(customer) ?? "Erased customer";
-  const button = (text, work, attributes) =>
-    h.button({ type: "button", onclick: visit.once(work), ...attributes }, text);
+  const act = (text, work, more) => button(text, visit.once(work), more);
 
   visit.draw(
     {
@@ -125,9 +107,9 @@ function page(visit, record, found) {
       actions: mayChange && [
         h.a({ class: "button main", href: link("/orders/new", { customer: customer.id }) }, "Create order"),
         menu([
-          button("Merge", merge),
-          found.total === 0 && button("Delete", remove, { class: "bad" }),
-          may("OWNER") && button("Erase", erase, { class: "bad" }),
+          act("Merge", merge),
+          found.total === 0 && act("Delete", () => record.remove("/customers"), { class: "bad" }),
+          may("OWNER") && act("Erase", erase, { class: "bad" }),
         ]),
       ],
     },
@@ -223,7 +205,7 @@ function page(visit, record, found) {
           const isDefault = address.id === customer.defaultAddressId;
           const which = `address ${at + 1}`;
           const small = (text, work) =>
-            button(text, work, { class: "small", "aria-label": `${text} ${which}` });
+            act(text, work, { class: "small", "aria-label": `${text} ${which}` });
           return h.div(
             isDefault && badge("DEFAULT", "Default"),
             shown(address),
@@ -236,25 +218,12 @@ function page(visit, record, found) {
               ),
           );
         }),
-        mayChange && h.div(button("Add address", edit(null))),
+        mayChange && h.div(act("Add address", edit(null))),
       ),
     );
   }
 
   // --- Irreversible actions ----------------------------------------------------------------------
-
-  async function remove() {
-    const yes = await visit.ask({
-      title: `Delete ${name}?`,
-      text: "This cannot be undone.",
-      yes: "Delete",
-      bad: true,
-    });
-    if (!yes) return;
-    await visit.send("DELETE", path, { ifMatch: etag, success: "Customer deleted." });
-    visit.saved("customer");
-    visit.go("/customers");
-  }
 
   async function ended(job) {
     const { status, error } = await watch(visit, job.data.jobId);
@@ -313,10 +282,7 @@ function page(visit, record, found) {
       word: name,
       yes: "Merge",
       async run() {
-        if (!into) {
-          const message = "Choose whom to merge into.";
-          throw Object.assign(new Error(message), { errors: [{ field: "into", message }] });
-        }
+        if (!into) throw wrong("into", "Choose whom to merge into.");
         const body = { into: into.id };
         await ended(
           await visit.send("POST", `${path}/merge`, { body, idempotencyKey, success: "Merging…" }),

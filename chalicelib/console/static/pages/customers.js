@@ -26,22 +26,15 @@ export async function show(visit) {
     cards: true,
     exports: may("STAFF") && "customers",
     filters: [
-      {
-        name: "search",
-        label: "Search",
-        type: "search",
-        placeholder: "Name, email, phone, company, city",
-        autocomplete: "off",
-      },
+      { name: "search", type: "search", placeholder: "Name, email, phone, company, city" },
       {
         name: "sort",
-        label: "Sort",
         options: [
           ["", "Newest first"],
           ["name", "Name"],
         ],
       },
-      { name: "tag", label: "Tag", placeholder: "All", used: {} },
+      { name: "tag", placeholder: "All", used: {} },
     ],
     columns: [
       {

@@ -1,22 +1,19 @@
 // An order entered by hand, such as a sale in the shop or by telephone. It can be entered with a scanner
 // or the keyboard alone: Enter adds the item found, and only Ctrl+Enter places the order.
 
-import { h, newKey, replace } from "../dom.js";
+import { button, h, newKey, replace } from "../dom.js";
 import { PAYMENTS, TIMEZONE } from "../facts.js";
 import { decimal, words } from "../format.js";
 import { editAddress, shown } from "../parts/address.js";
 import { chooseBuyer } from "../parts/buyer.js";
 import { choice, methodField } from "../parts/choice.js";
-import { field, saving, values } from "../parts/form.js";
-import { finder } from "../parts/finder.js";
+import { field, saving, summary, values } from "../parts/form.js";
 import { announce, toast } from "../parts/notice.js";
 import { coded, SOURCES, tagsOf } from "../parts/order.js";
 import { discountOf, orderLines } from "../parts/order-lines.js";
 import { card } from "../parts/page.js";
-import { listenForScans } from "../parts/scanner.js";
+import { create } from "../parts/record.js";
 import { splitPayment } from "../parts/split.js";
-import { held } from "../parts/typed.js";
-import { variantSearch } from "../parts/variants.js";
 import { momentOf } from "../parts/zone.js";
 import { link } from "../router.js";
 
@@ -25,18 +22,7 @@ export async function show(visit) {
     ? (await visit.get(`admin/customers/${encodeURIComponent(visit.query.customer)}`)).data
     : null;
   begin(visit, known);
-  listenForScans(
-    visit,
-    (target) => finds.get(visit).node.contains(target),
-    (code) => {
-      finds.get(visit).focus();
-      finds.get(visit).scan(code);
-    },
-  );
 }
-
-// The search of the order that a page shows now.
-const finds = new WeakMap();
 
 // `left`: { pieces, texts } that were scanned while the order before this one was being created.
 function begin(visit, known, left = { pieces: [], texts: [] }) {
@@ -44,71 +30,33 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
   const idempotencyKey = newKey();
   let isPlacing = false;
   const sum = h.p({ class: "strong", role: "status" });
-  const summary = h.div({ role: "alert", class: "summary" });
   // Offered when the stock does not suffice.
-  const force = field({
-    label: "Sell it anyway: the customer has it in hand",
-    name: "force",
-    type: "checkbox",
-  });
+  const force = field({ name: "force", label: "Sell it anyway: the customer has it in hand", type: "checkbox" });
   force.hidden = true;
-  const create = h.button({ type: "submit", class: "main" }, "Create order");
+  const submit = h.button({ type: "submit", class: "main" }, "Create order");
   const used = (name, more) => choice(visit, ["orders", name], { name, ...more });
-  const status = field({
-    name: "paymentStatus",
-    label: "Payment status",
-    value: "PENDING",
-    options: PAYMENTS.map((each) => [each, words(each)]),
-  });
-  const method = methodField(visit, {
-    name: "paymentMethod",
-    label: "Payment method",
-    placeholder: "Card terminal",
-  });
+  const states = PAYMENTS.map((each) => [each, words(each)]);
+  const status = field({ name: "paymentStatus", value: "PENDING", options: states });
+  const method = methodField(visit, { name: "paymentMethod", placeholder: "Card terminal" });
   // Payments say what the status is.
-  const split = splitPayment({
-    visit,
-    changed: (count) => {
-      status.hidden = method.hidden = count > 0;
-    },
-  });
-  const items = orderLines({ changed: total, left: () => find.focus() });
+  const split = splitPayment({ visit, changed: (count) => (status.hidden = method.hidden = count > 0) });
+  const hint = "Enter adds the item. Ctrl+Enter creates the order.";
+  const items = orderLines(visit, { hint, changed: () => total() });
+  const { find } = items;
   const who = chooseBuyer({ visit, known, changed: () => find.focus() });
   // Collapsed: a sale in the shop has no address, and needs no extra key press.
   let shipsTo = null;
   const to = h.div({ class: "stack even", "data-field": "shippingAddress" });
-  const find = finder({
-    visit,
-    label: "Find a product",
-    placeholder: "SKU, barcode or name",
-    hint: "Enter adds the item. Ctrl+Enter creates the order.",
-    codes: "SKU or barcode",
-    custom: (text) => items.addCustom(text),
-    search: variantSearch(visit),
-    chosen: (piece) => {
-      items.add(piece);
-      find.focus();
-    },
-  });
   const form = h.form(
     { novalidate: true, onsubmit: submitted, oninput: total, onkeydown: pressed },
     h.div(
       { class: "columns" },
       h.div(
-        card(
-          "Items",
-          h.div({ "data-field": "lineItems" }, find.node, h.p({ class: "error" })),
-          items.node,
-          h.div(
-            { class: "actions" },
-            h.button({ type: "button", class: "small", onclick: () => items.addCustom() }, "Add a custom item"),
-          ),
-          sum,
-        ),
+        card("Items", items.nodes, sum),
         card(
           "Note and tags",
-          field({ name: "note", label: "Note", rows: 3 }),
-          used("tag", { name: "tags", label: "Tags", hint: "Separate with commas.", several: true }),
+          field({ name: "note", rows: 3 }),
+          used("tag", { name: "tags", hint: "Separate with commas.", several: true }),
         ),
       ),
       h.div(
@@ -119,28 +67,21 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
           method,
           split.node,
           [
-            ["discount", "Discount", "5.00 or 10 %", "text"],
-            ["shipping", "Shipping"],
-            ["tax", "Tax"],
-          ].map(([name, label, placeholder = "0", inputmode = "decimal"]) =>
-            field({ name, label, inputmode, autocomplete: "off", placeholder }),
-          ),
+            ["discount", "5.00 or 10 %", "text"],
+            ["shipping"],
+            ["tax"],
+          ].map(([name, placeholder = "0", inputmode = "decimal"]) => field({ name, inputmode, placeholder })),
         ),
         card("Shipping address", to),
         card(
           "Order details",
-          used("source", { label: "Source", value: words("IN_PERSON"), shown: words, also: SOURCES }),
-          used("salesRepId", { label: "Sales rep ID" }),
-          field({
-            name: "orderDate",
-            label: "Order date",
-            type: "datetime-local",
-            hint: `Leave blank for now. Time zone: ${TIMEZONE}.`,
-          }),
+          used("source", { value: words("IN_PERSON"), shown: words, also: SOURCES }),
+          used("salesRepId"),
+          field({ name: "orderDate", type: "datetime-local", hint: `Leave blank for now. Time zone: ${TIMEZONE}.` }),
         ),
       ),
     ),
-    h.div({ class: "save" }, summary, force, h.div({ class: "actions" }, create)),
+    h.div({ class: "save" }, summary(), force, h.div({ class: "actions" }, submit)),
   );
   visit.draw({ title: "New order", back: [link("/orders"), "Orders"] }, form);
   total();
@@ -149,7 +90,6 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
   left.texts.forEach((text) => find.scan(text));
   total();
   find.focus();
-  finds.set(visit, find);
   const blank = JSON.stringify(order());
   visit.guard(
     "order",
@@ -159,7 +99,7 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
 
   function drawAddress(address = shipsTo) {
     shipsTo = address;
-    const button = (text, onclick) => h.button({ type: "button", class: "small", onclick }, text);
+    const act = (text, onclick) => button(text, onclick, { class: "small" });
     const enter = () =>
       editAddress(visit, {
         title: "Shipping address",
@@ -181,9 +121,9 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
       shipsTo ? shown(shipsTo) : h.p({ class: "soft" }, "None"),
       h.div(
         { class: "actions" },
-        button(shipsTo ? "Edit address" : "Add address", enter),
-        button("Copy from customer", copy),
-        shipsTo && button("Remove address", () => drawAddress(null)),
+        act(shipsTo ? "Edit address" : "Add address", enter),
+        act("Copy from customer", copy),
+        shipsTo && act("Remove address", () => drawAddress(null)),
       ),
       h.p({ class: "error" }),
     );
@@ -199,10 +139,10 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
     if (event.key !== "Enter" || event.defaultPrevented) return;
     if (event.ctrlKey || event.metaKey) {
       event.preventDefault();
-      form.requestSubmit(create);
-    } else if (event.target === create || event.target.matches("input, select")) {
+      form.requestSubmit(submit);
+    } else if (event.target === submit || event.target.matches("input, select")) {
       event.preventDefault();
-      if (event.target === create) announce("Press Ctrl+Enter to create the order.");
+      if (event.target === submit) announce("Press Ctrl+Enter to create the order.");
     }
   }
 
@@ -232,18 +172,15 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
 
   async function submitted(event) {
     event.preventDefault();
-    await saving(form, create, summary, async () => {
+    await saving(form, submit, async () => {
       if (!(await isReady())) return;
       isPlacing = true;
       const before = items.pieces();
-      const sent = held(form);
+      const success = (placed) => `Order #${placed.number} created.`;
+      const found = [link("/orders"), "It is the newest of the orders"];
+      const made = (placed, sent) => next(placed, before, sent);
       try {
-        const { data } = await visit.send("POST", "admin/orders", {
-          body: order(),
-          idempotencyKey,
-          success: (placed) => `Order #${placed.number} created.`,
-        });
-        await next(data, before, sent);
+        await create(visit, "order", { form, found, made, body: order(), idempotencyKey, success });
       } catch (refusal) {
         isPlacing = false;
         throw explained(refusal);
@@ -306,10 +243,6 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
     }
     const whole = (name) => (name.startsWith("deposit.") ? "deposit" : name);
     refusal.errors = refusal.errors?.map((error) => ({ ...error, field: whole(error.field) }));
-    if (refusal.code === "idempotency_key_reused") {
-      refusal.message = "This order was already created, before your last changes.";
-      refusal.link = [link("/orders"), "It is the newest of the orders"];
-    }
     return refusal;
   }
 }

@@ -1,9 +1,9 @@
 // One order: where it stands, its money, what is next, and what happened.
 
 import { isLeft } from "../api.js";
-import { h, replace } from "../dom.js";
+import { button, h, replace } from "../dom.js";
 import { MOVES, PAYMENT_MOVES } from "../facts.js";
-import { dateTime, money, number, words } from "../format.js";
+import { called, dateTime, money, number, words } from "../format.js";
 import { editAddress, linesOf, shown } from "../parts/address.js";
 import { badge } from "../parts/badge.js";
 import { choice } from "../parts/choice.js";
@@ -15,7 +15,7 @@ import { field, form, values } from "../parts/form.js";
 import { menu } from "../parts/menu.js";
 import { toast } from "../parts/notice.js";
 import { buyer, carrierOf, tagsOf } from "../parts/order.js";
-import { NAMES, storyOf } from "../parts/order-story.js";
+import { storyOf } from "../parts/order-story.js";
 import { card, facts } from "../parts/page.js";
 import { moneyOf } from "../parts/payments.js";
 import { Record } from "../parts/record.js";
@@ -42,11 +42,10 @@ const PATH = ["PENDING", "PAID", "IN_PRODUCTION", "PROCESSING", "SHIPPED", "DELI
 const FEW_ITEMS = 12;
 
 export async function show(visit) {
-  const path = `admin/orders/${encodeURIComponent(visit.params.id)}`;
+  const webhooks = h.div({ class: "deliveries" }); // filled after the page is drawn
   const record = new Record(visit, {
-    path,
+    path: `admin/orders/${encodeURIComponent(visit.params.id)}`,
     what: "order",
-    names: NAMES,
     fields: ({ trackingNumber, salesRepId, paymentStatus, note, tags }) => ({
       trackingNumber,
       salesRepId,
@@ -55,46 +54,29 @@ export async function show(visit) {
       tags,
     }),
     watched: ({ status }) => ({ status }),
-    draw: () => page(visit, record),
+    draw: () => page(visit, record, webhooks),
   });
   await record.load();
-  if (may("ADMIN")) await sent(visit, record.data);
+  if (may("ADMIN")) replace(webhooks, await delivered(visit, record.data));
 }
 
-// The webhook deliveries of this order. They are loaded after the page is drawn.
-async function sent(visit, order) {
+// The webhook deliveries of an order in one line, with the table behind it.
+async function delivered(visit, { id, createdAt }) {
   try {
-    const { data } = await visit.get("admin/deliveries", {
-      subject: order.id,
-      since: order.createdAt,
-      limit: MOST_DELIVERIES,
-    });
-    visit.deliveries = data.data;
+    const asked = { subject: id, since: createdAt, limit: MOST_DELIVERIES };
+    const { data: rows } = (await visit.get("admin/deliveries", asked)).data;
+    if (rows.length === 0) return h.p({ class: "soft" }, "No webhook was notified of this order.");
+    const done = rows.filter(({ status }) => status === "DELIVERED").length;
+    const many = rows.length === MOST_DELIVERIES ? `the newest ${MOST_DELIVERIES}` : number(rows.length);
+    return h.details(h.summary(`Webhooks: ${done} of ${many} delivered`), deliveryTable(rows));
   } catch (refusal) {
     if (isLeft(refusal)) throw refusal;
-    visit.deliveries = refusal;
+    return h.p({ class: "soft" }, `Webhooks: ${refusal.message}`);
   }
-  fillDeliveries(visit);
 }
 
-// In one line, with the table behind it.
-function fillDeliveries({ root, deliveries }) {
-  const place = root.querySelector(".deliveries");
-  if (!place || !deliveries) return;
-  const done = deliveries.length && deliveries.filter(({ status }) => status === "DELIVERED").length;
-  const many = deliveries.length === MOST_DELIVERIES ? `the newest ${MOST_DELIVERIES}` : number(deliveries.length);
-  replace(
-    place,
-    deliveries instanceof Error
-      ? h.p({ class: "soft" }, `Webhooks: ${deliveries.message}`)
-      : deliveries.length
-        ? h.details(h.summary(`Webhooks: ${done} of ${many} delivered`), deliveryTable(deliveries))
-        : h.p({ class: "soft" }, "No webhook was notified of this order."),
-  );
-}
-
-function page(visit, record) {
-  const { data: order, etag, path } = record;
+function page(visit, record, webhooks) {
+  const { data: order } = record;
   const cash = (amount) => money(amount, order.currency);
   const its = moneyOf(visit, record);
   const isStaff = may("STAFF");
@@ -118,7 +100,7 @@ function page(visit, record) {
           moves.filter((each) => each !== next?.status).map((each) => moving(each, BACKWARD.has(each) ? "bad" : "")),
           print("Print order", null),
           print("Print packing slip", "slip"),
-          may("OWNER") && h.button({ type: "button", class: "bad", onclick: visit.once(remove) }, "Delete"),
+          may("OWNER") && button("Delete", visit.once(remove), { class: "bad" }),
         ]),
       ],
     },
@@ -130,20 +112,15 @@ function page(visit, record) {
       h.div(customer(), place("shippingAddress"), order.billingAddress && place("billingAddress"), details(), more()),
       h.div(
         items(),
-        card("Timeline", timeline(storyOf(order, voiding)), may("ADMIN") && h.div({ class: "deliveries" })),
+        card("Timeline", timeline(storyOf(order, voiding)), webhooks),
         isStaff && h.details({ class: "card", ontoggle: audited }, h.summary("Every change")),
       ),
     ),
   );
 
-  fillDeliveries(visit);
-
   // What is done next is the one main button: money where the status does not go on without, else the next status.
   function nextStep() {
-    const act = (work, name) => ({
-      work,
-      button: h.button({ type: "button", class: "main", onclick: visit.once(work) }, name),
-    });
+    const act = (work, name) => ({ work, button: button(name, visit.once(work), { class: "main" }) });
     const isBegun = order.status === "PENDING" && Number(order.amountPaid) > 0;
     const waits = order.deposit ? !order.deposit.isReached : isBegun;
     if (its.mayTake && (steps.length === 0 || waits)) return act(its.take, "Take payment");
@@ -155,7 +132,12 @@ function page(visit, record) {
   }
 
   function moving(status, kind) {
-    return h.button({ type: "button", class: kind, onclick: visit.once(() => move(status)) }, VERBS[status]);
+    return button(VERBS[status], visit.once(() => move(status)), { class: kind });
+  }
+
+  function remove() {
+    const text = "If it has not been shipped, its items will be restocked.";
+    return record.remove("/orders", text, `order #${order.number}`);
   }
 
   // The way of an order, as far as it has come.
@@ -175,8 +157,8 @@ function page(visit, record) {
   function voiding(payment) {
     if (!its.isVoidable(payment)) return null;
     const name = `Void ${words(payment.method)} ${cash(payment.amount)}`;
-    const onclick = visit.once(() => its.undoPayment(payment));
-    return [" ", h.button({ type: "button", class: "small quiet", "aria-label": name, onclick }, "Void")];
+    const more = { class: "small quiet", "aria-label": name };
+    return [" ", button("Void", visit.once(() => its.undoPayment(payment)), more)];
   }
 
   // Field by field, once it is unfolded.
@@ -191,7 +173,7 @@ function page(visit, record) {
   }
 
   function print(name, only) {
-    return h.button({ type: "button", class: "quiet", onclick: () => printed(only) }, name);
+    return button(name, () => printed(only), { class: "quiet" });
   }
 
   function items() {
@@ -199,10 +181,8 @@ function page(visit, record) {
     const sum = (name, amount, strong) =>
       h.div({ class: strong ? "strong" : "" }, h.dt(name), h.dd(cash(amount)));
     const left = order.lineItems.length - FEW_ITEMS;
-    const all = h.button(
-      { type: "button", class: "quiet", onclick: () => ((visit.hasAll = true), show()) },
-      `Show all ${number(order.lineItems.length)} items`,
-    );
+    const name = `Show all ${number(order.lineItems.length)} items`;
+    const all = button(name, () => ((visit.hasAll = true), show()), { class: "quiet" });
     const node = card(
       "Items",
       table({
@@ -237,10 +217,7 @@ function page(visit, record) {
       ),
       isStaff &&
         EDITABLE.includes(order.status) &&
-        h.div(
-          { class: "actions" },
-          h.button({ type: "button", onclick: visit.once(() => editItems(visit, record)) }, "Edit items"),
-        ),
+        h.div({ class: "actions" }, button("Edit items", visit.once(() => editItems(visit, record)))),
     );
     const show = () => {
       all.hidden = visit.hasAll;
@@ -265,25 +242,17 @@ function page(visit, record) {
   function place(name, kind = "card") {
     const address = order[name];
     const mayChange = isStaff && order.status !== "DELIVERED";
-    const label = NAMES[name];
-    const change = (to, success = `${label} saved.`) => record.change({ [name]: to }, success);
-    const button = (text, work) =>
-      h.button(
-        {
-          type: "button",
-          class: "small",
-          "aria-label": `${text}: ${label.toLowerCase()}`,
-          onclick: visit.once(work),
-        },
-        text,
-      );
+    const title = called(name);
+    const change = (to, success = `${title} saved.`) => record.change({ [name]: to }, success);
+    const act = (text, work) =>
+      button(text, visit.once(work), { class: "small", "aria-label": `${text}: ${title.toLowerCase()}` });
     const edit = () =>
-      editAddress(visit, { title: label, address, save: (typed) => change(typed) });
+      editAddress(visit, { title, address, save: (typed) => change(typed) });
     const carrier = name === "shippingAddress" && carrierOf(order.trackingNumber);
-    const copying = mayChange && order.customer && button("Copy from customer", copy);
+    const copying = mayChange && order.customer && act("Copy from customer", copy);
     return h.section(
       { class: `${kind} ${name}` },
-      h.h2(label),
+      h.h2(title),
       address ? shown(address) : h.p({ class: "soft" }, "None"),
       carrier &&
         h.p(
@@ -295,24 +264,24 @@ function page(visit, record) {
         ),
       h.div(
         { class: "actions" },
-        mayChange && button(address ? "Edit" : "Add", edit),
+        mayChange && act(address ? "Edit" : "Add", edit),
         address ? copyButton(visit, linesOf(address).join("\n"), "Copy label") : copying,
         address &&
           menu(
             [
-              button("Print label", () => printed(name)),
+              act("Print label", () => printed(name)),
               copying,
-              mayChange && button("Remove", removeIt),
+              mayChange && act("Remove", removeIt),
             ],
-            label.toLowerCase(),
+            title.toLowerCase(),
           ),
       ),
     );
 
     async function removeIt() {
       const text = linesOf(address).join(", ");
-      const yes = await visit.ask({ title: `Remove the ${label.toLowerCase()}?`, text, yes: "Remove", bad: true });
-      if (yes) await change(null, `${label} removed.`);
+      const yes = await visit.ask({ title: `Remove the ${title.toLowerCase()}?`, text, yes: "Remove", bad: true });
+      if (yes) await change(null, `${title} removed.`);
     }
 
     async function copy() {
@@ -335,9 +304,9 @@ function page(visit, record) {
       tags: tagsOf(typed.tags),
     });
     const plain = (name, value, more) =>
-      field({ name, label: NAMES[name], value, autocomplete: "off", ...more });
+      field({ name, value, ...more });
     const used = (facet, name, value, more) =>
-      choice(visit, ["orders", facet], { name, label: NAMES[name], value, ...more });
+      choice(visit, ["orders", facet], { name, value, ...more });
     const node = form({
       fields: [
         plain("note", order.note, { rows: 3, wide: true }),
@@ -392,10 +361,8 @@ function page(visit, record) {
     dialogForm(visit, `Ship order #${order.number}`, {
       fields: field({
         name: "trackingNumber",
-        label: NAMES.trackingNumber,
         value: record.unsaved.trackingNumber ?? order.trackingNumber,
         hint: "Optional. It is sent with the order.shipped event.",
-        autocomplete: "off",
       }),
       submit: "Ship",
       async save({ trackingNumber }) {
@@ -416,19 +383,5 @@ function page(visit, record) {
       const status = words(record.data.status).toLowerCase();
       toast(`Not changed: this order was edited meanwhile. It is now ${status}.`, "bad");
     }
-  }
-
-  async function remove() {
-    const yes = await visit.ask({
-      title: `Delete order #${order.number}?`,
-      text: "If it has not been shipped, its items will be restocked. This cannot be undone.",
-      yes: "Delete",
-      bad: true,
-    });
-    if (!yes) return;
-    const success = `Order #${order.number} deleted.`;
-    await visit.send("DELETE", path, { ifMatch: etag, success });
-    visit.saved("order");
-    visit.go("/orders");
   }
 }

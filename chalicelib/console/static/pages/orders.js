@@ -1,15 +1,14 @@
 // Orders, by order date.
 
-import { h } from "../dom.js";
+import { button, h } from "../dom.js";
 import { PAYMENTS, TIMEZONE } from "../facts.js";
 import { dateTime, money, plural, words } from "../format.js";
 import { badge } from "../parts/badge.js";
-import { bulkEdit } from "../parts/bulk-edit.js";
+import { bulkEdit, bulkForm } from "../parts/bulk-edit.js";
 import { choice } from "../parts/choice.js";
-import { form } from "../parts/form.js";
 import { list } from "../parts/list.js";
 import { empty } from "../parts/page.js";
-import { buyer, changing, CLOSED, coded, SOURCES, STATUSES, tagsOf } from "../parts/order.js";
+import { buyer, CLOSED, coded, SOURCES, STATUSES } from "../parts/order.js";
 import { daysAgo } from "../parts/zone.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
@@ -26,48 +25,18 @@ export async function show(visit) {
     reads: "id,number,orderDate,customer,status,paymentStatus,source,salesRepId,total,balanceDue,currency",
     exports: may("STAFF") && "orders",
     filters: [
-      {
-        name: "search",
-        label: "Search",
-        type: "search",
-        placeholder: "Number, name, email, tracking number, SKU",
-        autocomplete: "off",
-      },
-      {
-        name: "status",
-        label: "Status",
-        options: [["", "All"], ["open", "Open"], ...STATUSES.map((each) => [each, words(each)])],
-      },
-      {
-        name: "balance",
-        label: "Balance",
-        options: [
-          ["", "All"],
-          ["due", "Due"],
-          ["owed", "Owed to the customer"],
-        ],
-      },
+      { name: "search", type: "search", placeholder: "Number, name, email, tracking number, SKU" },
+      { name: "status", options: [["", "All"], ["open", "Open"], ...STATUSES.map(named)] },
+      { name: "balance", options: BALANCES },
       { name: "period", label: "Date", options: PERIODS, not: ["from", "to"] },
-      { name: "salesRepId", label: "Sales rep ID", placeholder: "All", used: {} },
-      {
-        name: "sort",
-        label: "Sort",
-        options: [
-          ["", "Newest first"],
-          ["orderDate", "Oldest first"],
-        ],
-      },
+      { name: "salesRepId", placeholder: "All", used: {} },
+      { name: "sort", options: SORTS },
       { name: "from", label: `From (${TIMEZONE})`, type: "date", not: ["period"], more: true },
       { name: "to", label: `To (${TIMEZONE})`, type: "date", not: ["period"], more: true },
-      {
-        name: "paymentStatus",
-        label: "Payment",
-        options: [["", "All"], ...PAYMENTS.map((each) => [each, words(each)])],
-        more: true,
-      },
-      { name: "tag", label: "Tag", placeholder: "All", used: {}, more: true },
+      { name: "paymentStatus", label: "Payment", options: [["", "All"], ...PAYMENTS.map(named)], more: true },
+      { name: "tag", placeholder: "All", used: {}, more: true },
       { name: "customerId", label: "Customer ID", placeholder: "cus_…", more: true },
-      { name: "source", label: "Source", placeholder: "All", used: { shown: words, also: SOURCES }, more: true },
+      { name: "source", placeholder: "All", used: { shown: words, also: SOURCES }, more: true },
     ],
     toQuery: ({ status, source, period, ...rest }) => ({
       ...(period && { from: daysAgo(Number(period)) }),
@@ -108,6 +77,16 @@ export async function show(visit) {
   });
 }
 
+const named = (state) => [state, words(state)];
+const BALANCES = [
+  ["", "All"],
+  ["due", "Due"],
+  ["owed", "Owed to the customer"],
+];
+const SORTS = [
+  ["", "Newest first"],
+  ["orderDate", "Oldest first"],
+];
 const PERIODS = [
   ["", "Any date"],
   ["0", "Today"],
@@ -118,58 +97,15 @@ const NEXT = ["PROCESSING", "SHIPPED", "DELIVERED"];
 
 // Each order makes the moves it may; the dry run says how many cannot.
 function changes(visit, selection, done) {
-  const all = plural(selection.size, "order");
-  const edit = (title, change, undoable, confirmed) =>
-    bulkEdit(
-      visit,
-      {
-        api: "admin/orders/bulk-edit",
-        name: "order",
-        which: selection.which,
-        names: new Map(selection.rows.map(({ id, number }) => [id, `#${number}`])),
-        title,
-        change,
-        undoable,
-      },
-      done,
-      confirmed,
-    );
+  const asked = { name: "order", selection };
+  const rep = () => choice(visit, ["orders", "salesRepId"], { name: "salesRepId", label: "Sales rep ID" });
   return [
     NEXT.map((status) => {
       const word = words(status).toLowerCase();
-      return h.button(
-        {
-          type: "button",
-          onclick: visit.once(() => edit(`Set ${all} to ${word}?`, { status }, false)),
-        },
-        `Set to ${word}`,
-      );
+      const title = `Set ${plural(selection.size, "order")} to ${word}?`;
+      const set = () => bulkEdit(visit, { ...asked, title, change: { status }, undoable: false }, done);
+      return button(`Set to ${word}`, visit.once(set));
     }),
-    h.button({ type: "button", onclick: tags }, "Tags and sales rep"),
+    button("Tags and sales rep", () => bulkForm(visit, asked, { fields: rep() }, done)),
   ];
-
-  function tags() {
-    const hint = "Separate with commas.";
-    const used = (name, more) => choice(visit, ["orders", name], { name, ...more });
-    const dialog = visit.modal(`Change ${all}`, [
-      form({
-        fields: [
-          used("tag", { name: "addTags", label: "Add tags", hint, several: true }),
-          used("tag", { name: "removeTags", label: "Remove tags", hint, several: true }),
-          used("salesRepId", { label: "Sales rep ID" }),
-        ],
-        submit: "Continue",
-        cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
-        async save({ addTags, removeTags, salesRepId }) {
-          const change = {
-            ...(tagsOf(addTags).length && { addTags: tagsOf(addTags) }),
-            ...(tagsOf(removeTags).length && { removeTags: tagsOf(removeTags) }),
-            ...(salesRepId.trim() && { salesRepId: salesRepId.trim() }),
-          };
-          if (Object.keys(change).length === 0) throw new Error("Enter at least one change.");
-          await changing(() => edit(`Change ${all}?`, change, true, () => dialog.close()));
-        },
-      }),
-    ]);
-  }
 }

@@ -1,19 +1,19 @@
 // One product: view, edit and delete; or a new one.
 
-import { h, newKey, replace } from "../dom.js";
+import { button, h, newKey, replace } from "../dom.js";
 import { ago, dateTime } from "../format.js";
 import { badge } from "../parts/badge.js";
-import { NAMES } from "../parts/changes.js";
 import { copyButton } from "../parts/copy.js";
-import { locked, saving } from "../parts/form.js";
+import { locked, saving, summary } from "../parts/form.js";
 import { menu } from "../parts/menu.js";
 import { movements } from "../parts/movements.js";
+import { once } from "../parts/once.js";
 import { facts } from "../parts/page.js";
 import { changes, created, productForm } from "../parts/product-form.js";
-import { Record } from "../parts/record.js";
+import { create, Record } from "../parts/record.js";
 import { differing } from "../parts/stale.js";
-import { held } from "../parts/typed.js";
 import { trail } from "../parts/trail.js";
+import { held } from "../parts/typed.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
 
@@ -26,7 +26,6 @@ export async function show(visit) {
     path: `admin/products/${encodeURIComponent(params.id)}`,
     method: "PUT",
     what: "product",
-    names: NAMES,
     fields: (data) => productForm(data).read(),
     toBody: (edited, latest) => bodyOf(record.data, edited, latest),
     draw: () => (fields = page(visit, record)),
@@ -49,13 +48,15 @@ function bodyOf(product, edited, latest) {
   return { ...body, variants: [...kept, ...theirs] };
 }
 
+const withoutStock = ({ variants }) => variants.map((each) => ({ ...each, stock: null }));
+
 // Without a record: a new product.
 function page(visit, record) {
   const product = record?.data;
   // A retry after a lost connection does not create a second product.
   const idempotencyKey = newKey();
+  const key = once();
   const fields = productForm(product, visit);
-  const summary = h.div({ role: "alert", class: "summary" });
   const save = h.button({ type: "submit", class: "main" }, product ? "Save" : "Create product");
   const hint = h.span({ class: "soft small" });
   const form = h.form(
@@ -65,12 +66,12 @@ function page(visit, record) {
       oninput: () => replace(hint, isChanged() && "Unsaved changes"),
     },
     may("STAFF") ? fields.node : locked(fields.node),
-    may("STAFF") && h.div({ class: "save" }, summary, h.div({ class: "actions" }, save, hint)),
+    may("STAFF") && h.div({ class: "save" }, summary(), h.div({ class: "actions" }, save, hint)),
   );
   const first = fields.read();
-  const isChanged = () => differing(first, fields.read()).length > 0;
+  const isChanged = () => fields.moves().length > 0 || differing(first, fields.read()).length > 0;
   if (record) record.edits(form, fields.read);
-  else visit.guard("product", isChanged, "Your changes to this product have not been saved.");
+  visit.guard("product", isChanged, "Your changes to this product have not been saved.");
   visit.draw(
     {
       title: product?.name ?? "New product",
@@ -80,7 +81,7 @@ function page(visit, record) {
         product &&
         menu([
           copyButton(visit, product.id, "Copy ID"),
-          may("STAFF") && h.button({ type: "button", class: "bad", onclick: visit.once(remove) }, "Delete"),
+          may("STAFF") && button("Delete", visit.once(remove), { class: "bad" }),
         ]),
     },
     form,
@@ -103,38 +104,46 @@ function page(visit, record) {
   );
   return fields;
 
+  function remove() {
+    return record.remove("/products", "Existing orders keep their items.");
+  }
+
   async function submitted(event) {
     event.preventDefault();
-    if (may("STAFF")) await saving(form, save, summary, () => (record ? record.save() : create()));
+    if (may("STAFF")) await saving(form, save, () => (record ? saveIt() : make()));
   }
 
-  async function create() {
-    const success = ({ name }) => `${name} created.`;
-    const body = created(fields.read());
-    const sent = held(form);
+  // Pieces that come or go are moved first. What else is typed is saved after them.
+  async function saveIt() {
+    const all = fields.moves();
+    if (all.length === 0) return record.save();
+    const moves = all.map(({ move }) => move);
+    const sent = new Map([fields.reason, ...all.map(({ at }) => at)].flatMap((each) => [...held(each)]));
+    const asked = { body: { moves }, idempotencyKey: key(moves), success: "Stock saved." };
+    let answer;
     try {
-      const { data } = await visit.send("POST", "admin/products", { body, idempotencyKey, success });
-      visit.goOn(`/products/${data.id}`, "product", sent);
+      answer = await visit.send("POST", `${record.path}/stock`, asked);
     } catch (refusal) {
-      if (refusal.code === "idempotency_key_reused") {
-        refusal.message = "This product was already created, before your last changes.";
-        refusal.link = [link("/products", { search: body.name }), `Products named ${body.name}`];
-      }
+      const short = refusal.body?.lines?.map(({ variantId, available }) => ({
+        field: `moves.${moves.findIndex((move) => move.variantId === variantId)}`,
+        message: `Only ${available} in stock`,
+      }));
+      const own = (name) => all[name.split(".")[1]]?.at.dataset.field ?? name;
+      refusal.errors = (short ?? refusal.errors)?.map((error) => ({ ...error, field: own(error.field) }));
       throw refusal;
     }
+    visit.stored(sent);
+    // What someone else has changed of the variants meanwhile is asked about.
+    const isOurs = differing(withoutStock(product), withoutStock(answer.data)).length === 0;
+    record.take(answer, isOurs ? ["variants"] : []);
+    if (Object.keys(record.unsaved).length > 0) visit.root.querySelector("form").requestSubmit();
+    return true;
   }
 
-  async function remove() {
-    const yes = await visit.ask({
-      title: `Delete ${product.name}?`,
-      text: "Existing orders keep their items. This cannot be undone.",
-      yes: "Delete",
-      bad: true,
-    });
-    if (!yes) return;
-    const success = `${product.name} deleted.`;
-    await visit.send("DELETE", record.path, { ifMatch: record.etag, success });
-    visit.saved("product");
-    visit.go("/products");
+  function make() {
+    const success = ({ name }) => `${name} created.`;
+    const body = created(fields.read());
+    const found = [link("/products", { search: body.name }), `Products named ${body.name}`];
+    return create(visit, "product", { form, found, body, idempotencyKey, success });
   }
 }

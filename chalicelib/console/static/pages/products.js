@@ -1,14 +1,13 @@
 // The catalogue: find, filter, and change many at once.
 
-import { h } from "../dom.js";
+import { button, h } from "../dom.js";
 import { PRODUCT_STATUSES } from "../facts.js";
 import { ago, decimal, money, number, plural, words } from "../format.js";
 import { badge } from "../parts/badge.js";
-import { bulkEdit } from "../parts/bulk-edit.js";
+import { bulkEdit, bulkForm } from "../parts/bulk-edit.js";
 import { choice } from "../parts/choice.js";
-import { field, form } from "../parts/form.js";
+import { field } from "../parts/form.js";
 import { list } from "../parts/list.js";
-import { changing, tagsOf } from "../parts/order.js";
 import { empty } from "../parts/page.js";
 import { picture } from "../parts/picture.js";
 import { link } from "../router.js";
@@ -36,22 +35,11 @@ export async function show(visit) {
     reads: "id,name,images,vendor,sku,variants,status,published,lowStockThreshold,price,currency,type,storefront,updatedAt",
     exports: may("STAFF") && "products",
     filters: [
-      {
-        name: "search",
-        label: "Search",
-        type: "search",
-        placeholder: "Name, SKU, vendor or tag",
-        autocomplete: "off",
-      },
-      {
-        name: "status",
-        label: "Status",
-        options: [["", "All"], ...PRODUCT_STATUSES.map((each) => [each, words(each)])],
-      },
-      { name: "type", label: "Type", placeholder: "All", used: {} },
+      { name: "search", type: "search", placeholder: "Name, SKU, vendor or tag" },
+      { name: "status", options: [["", "All"], ...PRODUCT_STATUSES.map((each) => [each, words(each)])] },
+      { name: "type", placeholder: "All", used: {} },
       {
         name: "sort",
-        label: "Sort",
         options: [
           ["", "Newest first"],
           ["createdAt", "Oldest first"],
@@ -59,12 +47,11 @@ export async function show(visit) {
           ["-updatedAt", "Last changed"],
         ],
       },
-      { name: "storefront", label: "Storefront", placeholder: "All", used: {}, more: true },
-      { name: "vendor", label: "Vendor", placeholder: "All", used: {}, more: true },
-      { name: "tag", label: "Tag", placeholder: "All", used: {}, more: true },
+      { name: "storefront", placeholder: "All", used: {}, more: true },
+      { name: "vendor", placeholder: "All", used: {}, more: true },
+      { name: "tag", placeholder: "All", used: {}, more: true },
       {
         name: "published",
-        label: "Published",
         options: [
           ["", "All"],
           ["true", "Yes"],
@@ -101,20 +88,7 @@ export async function show(visit) {
         actions.slice(-2).map((each) => each.cloneNode(true)),
       ),
     ),
-    choose: may("STAFF")
-      ? (selection, done) => [
-          PRODUCT_STATUSES.map((status) =>
-            h.button(
-              { type: "button", onclick: visit.once(() => setStatus(visit, selection, status, done)) },
-              `Set to ${words(status).toLowerCase()}`,
-            ),
-          ),
-          h.button(
-            { type: "button", onclick: () => changeMore(visit, selection, done) },
-            "More changes",
-          ),
-        ]
-      : undefined,
+    choose: may("STAFF") ? (selection, done) => changes(visit, selection, done) : undefined,
   });
 }
 
@@ -161,65 +135,37 @@ function margin({ price, variants }) {
   return least === most ? `${least} %` : `${least}–${most} %`;
 }
 
-const edit = (visit, { which, rows }, more, ...then) => {
-  const names = new Map(rows.map(({ id, name }) => [id, name]));
-  const its = { api: "admin/products/bulk-edit", name: "product", which, names, undoable: true };
-  const asked = { ...its, ...more };
-  return bulkEdit(visit, asked, ...then);
-};
-
-function setStatus(visit, selection, status, done) {
-  const all = plural(selection.size, "product");
-  const word = words(status).toLowerCase();
-  const warning =
-    status === "ACTIVE"
-      ? "The storefront shows those that are published."
-      : "The storefront no longer shows them.";
-  return edit(
-    visit,
-    selection,
-    { title: `Set ${all} to ${word}?`, change: { status }, warning },
-    done,
-  );
-}
-
-function changeMore(visit, selection, done) {
-  const all = plural(selection.size, "product");
-  const text = (name, label, more) => field({ name, label, autocomplete: "off", ...more });
-  const used = (name, more) => choice(visit, ["products", name], { name, ...more });
-  const hint = "Separate with commas.";
-  const dialog = visit.modal(`Change ${all}`, [
-    form({
-      fields: [
-        used("tag", { name: "addTags", label: "Add tags", hint, several: true }),
-        used("tag", { name: "removeTags", label: "Remove tags", hint, several: true }),
-        used("vendor", { label: "Vendor" }),
-        used("type", { label: "Type" }),
-        text("percent", "Change prices by percent", { inputmode: "decimal", placeholder: "-10" }),
-        text("roundTo", "Round prices to", { inputmode: "decimal", placeholder: "0.05" }),
-      ],
-      submit: "Continue",
-      cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
-      async save(typed) {
-        const change = changeOf(typed);
-        if (Object.keys(change).length === 0) throw new Error("Enter at least one change.");
-        const more = { title: `Change ${all}?`, change };
-        await changing(() => edit(visit, selection, more, done, () => dialog.close()));
-      },
+function changes(visit, selection, done) {
+  const asked = { name: "product", selection };
+  const used = (name, label) => choice(visit, ["products", name], { name, label });
+  const amount = (name, label, placeholder) =>
+    field({ name, label, placeholder, inputmode: "decimal" });
+  const fields = () => [
+    used("vendor", "Vendor"),
+    used("type", "Type"),
+    amount("percent", "Change prices by percent", "-10"),
+    amount("roundTo", "Round prices to", "0.05"),
+  ];
+  return [
+    PRODUCT_STATUSES.map((status) => {
+      const word = words(status).toLowerCase();
+      const title = `Set ${plural(selection.size, "product")} to ${word}?`;
+      const warning =
+        status === "ACTIVE"
+          ? "The storefront shows those that are published."
+          : "The storefront no longer shows them.";
+      const set = () => bulkEdit(visit, { ...asked, title, warning, change: { status } }, done);
+      return button(`Set to ${word}`, visit.once(set));
     }),
-  ]);
+    button("More changes", () => bulkForm(visit, asked, { fields: fields(), changeOf }, done)),
+  ];
 }
 
-function changeOf({ addTags, removeTags, vendor, type, percent, roundTo }) {
+function changeOf({ percent, roundTo, ...texts }) {
   const price = {
     percent: decimal(percent) || "0", // prices can be rounded without another change
     ...(roundTo.trim() && { roundTo: decimal(roundTo) }),
   };
-  return {
-    ...(tagsOf(addTags).length && { addTags: tagsOf(addTags) }),
-    ...(tagsOf(removeTags).length && { removeTags: tagsOf(removeTags) }),
-    ...(vendor.trim() && { vendor: vendor.trim() }),
-    ...(type.trim() && { type: type.trim() }),
-    ...((percent.trim() || roundTo.trim()) && { price }),
-  };
+  const isPriced = percent.trim() || roundTo.trim();
+  return { ...texts, ...(isPriced && { price }) };
 }

@@ -5,9 +5,9 @@ import { h, newKey, replace } from "../dom.js";
 import { plural } from "../format.js";
 import { problem, toast } from "../parts/notice.js";
 import { empty, keepFocus } from "../parts/page.js";
-import { pieceCount, pieceFinder } from "../parts/pieces.js";
+import { pieceCount } from "../parts/pieces.js";
 import { table } from "../parts/table.js";
-import { variantName } from "../parts/variants.js";
+import { variantFinder, variantName } from "../parts/variants.js";
 import "../parts/work.js";
 import { link } from "../router.js";
 
@@ -17,7 +17,7 @@ export async function show(visit) {
   let sending = null;
   const notice = h.div();
   const results = h.div();
-  const find = pieceFinder(visit, "Each scan is one piece.", (piece) => put(piece, 1));
+  const find = variantFinder(visit, { hint: "Each scan is one piece.", chosen: (piece) => put(piece, 1) });
   const add = h.button({ type: "button", class: "main", onclick: visit.once(receive) }, "Add to stock");
   visit.draw(
     { title: "Receive", back: [link("/products"), "Products"], actions: add },
@@ -25,7 +25,7 @@ export async function show(visit) {
   );
   visit.guard("received", () => lines.size + batches.length > 0, "What you received has not been added to the stock.");
   draw();
-  find.listen();
+  find.focus();
 
   function put(piece, pieces) {
     const before = lines.get(piece.variant.id);

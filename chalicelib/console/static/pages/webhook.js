@@ -22,20 +22,11 @@ import { LONGEST, recoverDialog, recovered, resend } from "../parts/recover.js";
 import { Record } from "../parts/record.js";
 import { link } from "../router.js";
 
-const NAMES = {
-  url: "Endpoint URL",
-  events: "Events",
-  email: "Email",
-  description: "Description",
-  filter: "Filter",
-};
-
 export async function show(visit) {
   const record = new Record(visit, {
     path: `admin/webhooks/${encodeURIComponent(visit.params.id)}`,
     method: "PUT",
     what: "webhook",
-    names: NAMES,
     fields: ({ url, events, email, description, filter }) => ({
       url,
       events: EVENT_KINDS.filter((kind) => events.includes(kind)),

@@ -63,7 +63,7 @@ export function editAddress(visit, { title, address, save }) {
     broad: true,
     fields: [
       FIELDS.map(([name, label, wide]) =>
-        field({ name, label, wide, value: was[name], autocomplete: "off" }),
+        field({ name, label, wide, value: was[name] }),
       ),
       field({
         name: "countryCode",

@@ -3,23 +3,59 @@
 
 import { isLeft } from "../api.js";
 import { background } from "../background.js";
-import { h, newKey, replace } from "../dom.js";
+import { button, h, newKey, replace } from "../dom.js";
 import { number, plain, plural } from "../format.js";
 import { changesOf } from "./changes.js";
+import { choice } from "./choice.js";
+import { dialogForm } from "./dialog-form.js";
 import { undo, watch } from "./jobs.js";
 import { toast } from "./notice.js";
+import { tagsOf } from "./order.js";
 import { skeleton } from "./page.js";
 import { table } from "./table.js";
 
 const SHOWN_ERRORS = 5;
 const SHOWN_CHANGES = 10;
-// `which`: { ids }, { filters } or { all: true }; `change` as the API takes it; `title`: the question, such as Set
-// 3 products to draft?; `undoable`: whether it can be undone. A change that the API refuses is thrown
-// before there is a dialog. `confirmed()` when it is made.
+
+// What is to be changed: the `name` of a record, such as product, and the selection of a list.
+// `fields`: of the changes; `changeOf(typed)`: the part of them that is neither tags nor text of the API.
+export function bulkForm(visit, { name, selection }, { fields, changeOf = (typed) => typed }, done) {
+  const title = `Change ${plural(selection.size, name)}`;
+  const node = dialogForm(visit, title, {
+    fields: [tags("addTags", "Add tags"), tags("removeTags", "Remove tags"), fields],
+    submit: "Continue",
+    async save({ addTags, removeTags, ...typed }) {
+      const given = { addTags: tagsOf(addTags), removeTags: tagsOf(removeTags), ...changeOf(typed) };
+      const trimmed = Object.entries(given).map(([each, value]) => [each, value.trim?.() ?? value]);
+      const change = Object.fromEntries(trimmed.filter(([, value]) => value.length !== 0));
+      if (Object.keys(change).length === 0) throw new Error("Enter at least one change.");
+      try {
+        const confirmed = () => node.closest("dialog").close();
+        await bulkEdit(visit, { name, selection, title: `${title}?`, change }, done, confirmed);
+      } catch (refusal) {
+        // Errors such as `change.price.percent`.
+        const own = (path) => path.split(".").findLast((part) => !/^\d+$/.test(part));
+        refusal.errors = refusal.errors?.map((error) => ({ ...error, field: own(error.field) }));
+        throw refusal;
+      }
+      return false;
+    },
+  });
+
+  function tags(field, label) {
+    const hint = "Separate with commas.";
+    return choice(visit, [`${name}s`, "tag"], { name: field, label, hint, several: true });
+  }
+}
+
+// `change` as the API takes it; `title`: the question, such as Set 3 products to draft?; `undoable`: whether it can
+// be undone. A change that the API refuses is thrown before there is a dialog. `confirmed()` when it is made.
 export async function bulkEdit(visit, asked, done, confirmed = () => {}) {
-  const { api, name, which, change, title, warning, undoable } = asked;
-  const body = { ...which, change };
-  const named = (id) => asked.names?.has(id) && [h.bdi(asked.names.get(id)), ": "];
+  const { name, selection, change, title, warning, undoable = true } = asked;
+  const api = `admin/${name}s/bulk-edit`;
+  const body = { ...selection.which, change };
+  const names = new Map(selection.rows.map((row) => [row.id, row.name ?? `#${row.number}`]));
+  const named = (id) => names.has(id) && [h.bdi(names.get(id)), ": "];
   // A retry after a lost connection does not change the records again.
   const once = newKey();
   const { data: trial } = await visit.send("POST", api, {
@@ -27,8 +63,8 @@ export async function bulkEdit(visit, asked, done, confirmed = () => {}) {
     idempotencyKey: newKey(),
   });
   const content = h.div({ class: "stack even" }, skeleton(2));
-  const confirm = h.button({ type: "button", class: "main", onclick: visit.once(run) }, "Apply");
-  const cancel = h.button({ type: "button", onclick: () => dialog.close() }, "Cancel");
+  const confirm = button("Apply", visit.once(run), { class: "main" });
+  const cancel = button("Cancel", () => dialog.close());
   const dialog = visit.modal(title, [content, h.div({ class: "actions" }, confirm, cancel)]);
   // Once it is confirmed, closing the dialog would not stop it.
   const stay = (event) => confirm.ariaBusy && event.preventDefault();
@@ -47,7 +83,7 @@ export async function bulkEdit(visit, asked, done, confirmed = () => {}) {
   replace(
     content,
     h.p(h.b(plural(updated, name)), " will be changed."),
-    dry.preview.length > 0 && changed(dry.preview, asked.names ?? new Map()),
+    dry.preview.length > 0 && changed(dry.preview, names),
     unchanged > 0 && h.p({ class: "soft" }, `${plural(unchanged, name)} would stay the same.`),
     failed > 0 &&
       h.div(

@@ -1,6 +1,6 @@
 // The customer of an order: an existing one, a new one, or none.
 
-import { h, replace } from "../dom.js";
+import { button, h, replace } from "../dom.js";
 import { field } from "./form.js";
 import { held, retype } from "./typed.js";
 import { finder } from "./finder.js";
@@ -34,17 +34,11 @@ export function chooseBuyer({ visit, known, changed }) {
 
   function draw() {
     if (customer) {
-      const other = h.button(
-        {
-          type: "button",
-          class: "small",
-          onclick: () => {
-            choose(null);
-            node.querySelector("input").focus();
-          },
-        },
-        "Change customer",
-      );
+      const change = () => {
+        choose(null);
+        node.querySelector("input").focus();
+      };
+      const other = button("Change customer", change, { class: "small" });
       replace(node, h.p(h.b(buyer(customer)), h.br(), customer.email ?? customer.phone), h.div(other));
       if (document.activeElement === document.body) other.focus();
       return;
@@ -62,12 +56,12 @@ export function chooseBuyer({ visit, known, changed }) {
       find.node,
       h.p({ class: "hint" }, "Or enter a new customer:"),
       // First, so that the names lead on to the payment.
-      field({ name: "customer.phone", label: "Phone", type: "tel", autocomplete: "off" }),
-      field({ name: "customer.email", label: "Email", type: "email", autocomplete: "off" }),
+      field({ name: "customer.phone", label: "Phone", type: "tel" }),
+      field({ name: "customer.email", label: "Email", type: "email" }),
       h.div(
         { class: "fields" },
-        field({ name: "customer.firstName", label: "First name", autocomplete: "off" }),
-        field({ name: "customer.lastName", label: "Last name", autocomplete: "off" }),
+        field({ name: "customer.firstName", label: "First name" }),
+        field({ name: "customer.lastName", label: "Last name" }),
       ),
       h.p({ class: "error" }),
     );

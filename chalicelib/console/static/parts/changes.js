@@ -1,42 +1,20 @@
 // What would differ in a record, as people say it.
 
 import { h } from "../dom.js";
-import { number, words } from "../format.js";
+import { called, number, words } from "../format.js";
 
-// The names of fields, also in a conflict.
-export const NAMES = {
-  name: "Name",
-  slug: "URL slug",
-  description: "Description",
-  status: "Status",
-  price: "Price",
-  compareAtPrice: "Compare-at price",
-  sku: "SKU",
-  vendor: "Vendor",
-  type: "Type",
-  storefront: "Storefront",
-  published: "Published",
-  tags: "Tags",
-  lowStockThreshold: "Low-stock threshold",
-  seo: "Search engine listing",
-  images: "Pictures",
-  title: "Title",
-  stock: "Stock",
-  barcode: "Barcode",
-  cost: "Cost",
-  variants: "Variants",
-  salesRepId: "Sales rep",
-};
+const TOLD = ["name", "slug", "description", "status", "price", "compareAtPrice", "sku", "vendor", "type"];
+const TOLD_LAST = ["storefront", "published", "tags", "lowStockThreshold", "seo", "images", "variants", "salesRepId"];
 const OF_A_VARIANT = ["title", "sku", "barcode", "price", "cost", "stock"];
 
 // `before` and `after`: the fields that differ. Lines for a cell of a table.
 export function changesOf(before, after) {
   return Object.keys(after)
-    .filter((name) => name in NAMES)
+    .filter((name) => [...TOLD, ...TOLD_LAST].includes(name))
     .flatMap((name) =>
       name === "variants"
         ? ofVariants(before.variants ?? [], after.variants, "price" in after)
-        : [line(NAMES[name], before[name], after[name])],
+        : [line(called(name), before[name], after[name])],
     );
 }
 
@@ -71,10 +49,15 @@ const line = (name, before, after) =>
     h.span(shown(after)),
   );
 
-function shown(value) {
+// A value of any field.
+export function shown(value) {
   if (value === null || value === undefined || value === "" || value.length === 0) return "none";
-  if (typeof value === "boolean") return value ? "yes" : "no";
-  if (Array.isArray(value)) return value.map((each) => each.url ?? each).join(", ");
-  if (typeof value === "object") return Object.values(value).filter(Boolean).join(", ") || "none";
+  if (typeof value === "boolean") return value ? "Yes" : "No";
+  if (Array.isArray(value)) return value.map(shown).join(", ");
+  if (typeof value === "object") {
+    const parts = Object.entries(value).filter(([name, each]) => name !== "id" && each);
+    const isNested = parts.some(([, each]) => typeof each === "object");
+    return isNested ? JSON.stringify(value) : parts.map(([, each]) => each).join(", ") || "none";
+  }
   return /^[A-Z_]{4,}$/.test(value) ? words(value) : String(value);
 }

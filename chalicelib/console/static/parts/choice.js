@@ -1,12 +1,10 @@
 // Fields that offer what the shop has used, such as vendors, and take other text too.
 
-import { isLeft } from "../api.js";
 import { number, words } from "../format.js";
 import { combobox } from "./combobox.js";
 import { field } from "./form.js";
 import { METHODS } from "./order.js";
 
-const PAUSE = 220; // milliseconds without a key before values are asked for
 const asked = async (visit, [type, name], search, signal) =>
   (await visit.get("admin/facets", { type, field: name, search: search.slice(0, 200), limit: 20 }, signal)).data.data;
 
@@ -21,22 +19,21 @@ export async function meant(visit, of, text, signal) {
 export function choice(visit, of, { several = false, shown = String, also = [], ...settings }) {
   const node = field(settings);
   const input = node.querySelector("input");
-  const { box, show, close } = combobox({
+  const { box, close } = combobox({
+    visit,
     input,
     label: "Values in use",
+    offers: true,
+    ask,
     take,
     enter(option, event) {
       if (!option) return;
       event.preventDefault();
       take(option);
     },
-    open: look,
   });
   node.classList.add("finder");
   input.after(box);
-  input.oninput = () => visit.after(PAUSE, input.id, look);
-  input.onclick = look;
-  input.onblur = end;
   return node;
 
   function begun() {
@@ -44,31 +41,19 @@ export function choice(visit, of, { several = false, shown = String, also = [], 
     return [parts.slice(0, -1).map((part) => part.trim()), parts.at(-1).trim()];
   }
 
-  async function look() {
+  async function ask(_, signal) {
     const [before, text] = begun();
-    const search = shown === words ? text.replaceAll(/\s+/g, "_") : text;
-    try {
-      const used = await asked(visit, of, search, visit.latest(input.id));
-      if (document.activeElement !== input) return;
-      const fits = (value) => words(value).toLowerCase().startsWith(text.toLowerCase());
-      const more = also.filter((value) => fits(value) && !used.some((each) => each.value === value));
-      const options = [...used, ...more.map((value) => ({ value, count: null }))]
-        .map(({ value, count }) => ({ text: shown(value), about: count && number(count) }))
-        .filter((option) => !before.includes(option.text) && option.text !== text);
-      show(options, -1, null);
-    } catch (refusal) {
-      if (!isLeft(refusal)) close(); // any text may be typed
-    }
+    const used = await asked(visit, of, shown === words ? text.replaceAll(/\s+/g, "_") : text, signal);
+    const fits = (value) => words(value).toLowerCase().startsWith(text.toLowerCase());
+    const more = also.filter((value) => fits(value) && !used.some((each) => each.value === value));
+    return [...used, ...more.map((value) => ({ value, count: null }))]
+      .map(({ value, count }) => ({ text: shown(value), about: count && number(count) }))
+      .filter((option) => !before.includes(option.text) && option.text !== text);
   }
 
   function take({ text }) {
     input.value = [...begun()[0], text].join(", ") + (several ? ", " : "");
     input.dispatchEvent(new Event("input", { bubbles: true }));
-    end();
-  }
-
-  function end() {
-    visit.latest(input.id); // neither what is asked nor what waits opens it again
     close();
   }
 }

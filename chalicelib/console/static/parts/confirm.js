@@ -2,19 +2,16 @@
 
 import { h } from "../dom.js";
 import { dialogForm } from "./dialog-form.js";
-import { field } from "./form.js";
+import { field, wrong } from "./form.js";
 
 // `run()` does it, while the dialog waits.
 export function typedConfirm(visit, { title, text, word, yes, more = [], run }) {
   dialogForm(visit, title, {
     intro: [text].flat().map((line) => h.p(line)),
-    fields: [more, field({ name: "confirm", label: `Type ${word} to confirm`, wide: true, autocomplete: "off" })],
+    fields: [more, field({ name: "confirm", label: `Type ${word} to confirm`, wide: true })],
     submit: yes,
     async save(typed) {
-      if (typed.confirm.trim() !== word) {
-        const message = `This is not ${word}.`;
-        throw Object.assign(new Error(message), { errors: [{ field: "confirm", message }] });
-      }
+      if (typed.confirm.trim() !== word) throw wrong("confirm", `This is not ${word}.`);
       await run(typed);
     },
   });

@@ -1,7 +1,7 @@
 // Forms in a dialog.
 
 import { isLeft } from "../api.js";
-import { h, replace } from "../dom.js";
+import { button, h, replace } from "../dom.js";
 import { form } from "./form.js";
 
 const PAUSE = 250; // milliseconds without a key before the outcome is asked for
@@ -10,9 +10,16 @@ const PAUSE = 250; // milliseconds without a key before the outcome is asked for
 export function dialogForm(visit, title, { intro = null, broad = false, save, ...its }) {
   const node = form({
     ...its,
-    cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
+    cancel: button("Cancel", () => dialog.close()),
     async save(typed) {
-      if ((await save(typed)) !== false) dialog.close();
+      // Text that is typed now would be on no record when the dialog closes.
+      const texts = [...node.querySelectorAll("input:not([type=search]), textarea")];
+      texts.forEach((each) => (each.readOnly = true));
+      try {
+        if ((await save(typed)) !== false) dialog.close();
+      } finally {
+        texts.forEach((each) => (each.readOnly = false));
+      }
     },
   });
   const dialog = visit.modal(title, [intro, node], { broad });

@@ -1,7 +1,7 @@
 // Questions and small forms above a page. The browser's own <dialog> keeps the focus inside and
 // returns it. A dialog closes with the page that opened it, by the page's `signal`.
 
-import { h, newId } from "../dom.js";
+import { button, h, newId } from "../dom.js";
 
 export function modal(title, content, { stays = false, broad = false, signal } = {}) {
   const id = newId("dialog");
@@ -36,8 +36,8 @@ export function ask({ title, text, yes, no = "Cancel", bad = false }, signal) {
         typeof text === "string" ? h.p(text) : text,
         h.div(
           { class: "actions" },
-          h.button({ type: "button", class: bad ? "bad" : "main", onclick: choose(true) }, yes),
-          h.button({ type: "button", onclick: choose(false) }, no),
+          button(yes, choose(true), { class: bad ? "bad" : "main" }),
+          button(no, choose(false)),
         ),
       ],
       { signal },

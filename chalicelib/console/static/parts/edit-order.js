@@ -3,35 +3,22 @@
 import { h } from "../dom.js";
 import { decimal, money } from "../format.js";
 import { previewed } from "./dialog-form.js";
-import { finder } from "./finder.js";
 import { field, values } from "./form.js";
 import { once } from "./once.js";
-import { listenForScans } from "./scanner.js";
 import { discountOf, orderLines } from "./order-lines.js";
-import { variantSearch } from "./variants.js";
 
-export function editItems(visit, record) {
+// `left`: pieces that were scanned while the edit before this one was saved.
+export function editItems(visit, record, left = []) {
   const { data: order, path, etag } = record;
   const cash = (amount) => money(amount, order.currency);
   const key = once();
-  const plain = (name, label, more) => field({ name, label, autocomplete: "off", ...more });
+  const plain = (name, label, more) => field({ name, label, ...more });
   const amount = (name, label, value, more) =>
     plain(name, label, { value, inputmode: "decimal", ...more });
   const off = order.discount;
   const had = off ? (off.percent === null ? off.amount : `${off.percent} %`) : "";
-  const added = orderLines({ changed: () => later(), left: () => find.focus() });
-  const find = finder({
-    visit,
-    label: "Add a product",
-    placeholder: "SKU, barcode or name",
-    codes: "SKU or barcode",
-    custom: (text) => added.addCustom(text),
-    search: variantSearch(visit),
-    chosen: (piece) => {
-      added.add(piece);
-      find.focus();
-    },
-  });
+  const added = orderLines(visit, { label: "Add a product", changed: () => later() });
+  const { find } = added;
   const { node, later } = previewed(visit, `Edit order #${order.number}`, {
     hint: "Change an item or an amount.",
     fields: [
@@ -43,12 +30,7 @@ export function editItems(visit, record) {
         }),
         amount(`change.${at}.price`, `Price of ${title}`, price),
       ]),
-      h.div(
-        { class: "whole" },
-        find.node,
-        added.node,
-        h.button({ type: "button", class: "small", onclick: () => added.addCustom() }, "Add a custom item"),
-      ),
+      h.div({ class: "whole" }, added.nodes),
       amount("discount", "Discount", had, { placeholder: "5.00 or 10 %", inputmode: "text" }),
       amount("shipping", "Shipping", order.shipping),
       amount("tax", "Tax", "", { hint: `${cash(order.tax)} now.` }),
@@ -67,12 +49,14 @@ export function editItems(visit, record) {
       return body?.proposed ? `Enter the tax: in proportion it is ${cash(body.proposed)}.` : message;
     },
     async act(body) {
+      const before = added.pieces();
       record.take(await post(body, { idempotencyKey: key(body), success: "Order changed." }));
+      await find.settled();
+      const since = added.since(before);
+      if (since.length > 0) editItems(visit, record, since);
     },
   });
-  // Anywhere in the dialog; not after it.
-  listenForScans(visit, (target) => !node.isConnected || find.node.contains(target), find.scan);
-
+  for (const { piece, more } of left) added.add(piece).quantity.value = String(more);
   // Only what differs from the order.
   function asked() {
     const typed = values(node);

@@ -5,12 +5,10 @@
 // others to choose from. The field is cleared immediately for the next scan. Scans are taken in
 // their order, however late their answers come.
 
-import { h, newId } from "../dom.js";
+import { button, h, newId } from "../dom.js";
 import { isLeft } from "../api.js";
 import { combobox } from "./combobox.js";
 import { announce } from "./notice.js";
-
-const PAUSE = 220; // milliseconds without a key before the search is made
 
 // Without case and accents, as the API searches.
 export const folded = (text) =>
@@ -26,63 +24,30 @@ export function finder({ visit, label, placeholder, search, chosen, name, hint, 
   const id = newId("finder");
   const isExact = (text) => ({ codes: own }) => own.some((code) => folded(code) === folded(text));
   const known = new Map(); // code → option, so that the same piece again needs no answer
-  let of = null; // the text that the options belong to
   let turn = Promise.resolve();
   let waiting = 0;
-  const input = h.input({
-    id,
-    type: "search",
-    placeholder,
-    "aria-describedby": `${id}-hint`,
-    oninput: () => (input.value.trim() ? visit.after(PAUSE, id, look) : close()),
-    onblur: close,
-  });
-  const list = combobox({ input, label: `${label}: results`, take, enter });
+  const input = h.input({ id, type: "search", placeholder, "aria-describedby": `${id}-hint` });
+  const list = combobox({ visit, input, label: `${label}: results`, ask: search, take, enter, failed: miss });
   const missed = h.ul({ class: "missed", role: "alert" });
-
-  async function look() {
-    const text = input.value.trim();
-    if (!text) return close();
-    try {
-      const options = await search(text, visit.latest(`${id} search`));
-      if (input.value.trim() !== text || document.activeElement !== input) return;
-      open(text, options);
-      announce(options.length ? `${options.length} found.` : "Nothing found.");
-    } catch (refusal) {
-      if (!isLeft(refusal) && input.value.trim() === text) miss(text, refusal.message);
-    }
-  }
-
-  function open(text, options) {
-    of = text;
-    list.show(options);
-  }
-
-  function close() {
-    visit.latest(id); // cancels the pending search
-    visit.latest(`${id} search`);
-    of = null;
-    list.close();
-  }
 
   function enter(option, event) {
     event.preventDefault();
     const text = input.value.trim();
     if (!text) return;
-    if (of === text && option) take(option);
+    if (list.of() === text && option) take(option);
     else scan(text);
   }
 
   function take(option) {
     input.value = "";
-    close();
+    list.close();
     chosen(option.value);
   }
 
   // The request is sent immediately. Its answer is used after those of earlier scans.
   function scan(text) {
     input.value = "";
-    close();
+    list.close();
     const before = known.get(folded(text));
     const answer = before ? Promise.resolve([before]) : search(text, visit.signal);
     answer.catch(() => {});
@@ -113,51 +78,30 @@ export function finder({ visit, label, placeholder, search, chosen, name, hint, 
       return;
     }
     input.value = text;
-    open(text, exact.length > 1 ? exact : options);
+    list.show(exact.length > 1 ? exact : options, text);
     announce(`No exact match. ${options.length} found: choose one.`);
   }
 
   function miss(text, why) {
     if (visit.signal.aborted) return;
+    const ending = (name, work, more) =>
+      button(
+        name,
+        () => {
+          line.remove();
+          work();
+        },
+        { class: "small", ...more },
+      );
     const line = h.li(
       h.span(h.b(h.bdi(text)), `: ${why}`),
-      custom &&
-        h.button(
-          {
-            type: "button",
-            class: "small",
-            onclick: () => {
-              line.remove();
-              custom(text);
-            },
-          },
-          "Add as a custom item",
-        ),
-      h.button(
-        {
-          type: "button",
-          class: "small",
-          onclick: () => {
-            line.remove();
-            input.focus();
-            input.value = text;
-            look();
-          },
-        },
-        "Search again",
-      ),
-      h.button(
-        {
-          type: "button",
-          class: "small quiet",
-          "aria-label": `Dismiss ${text}`,
-          onclick: () => {
-            line.remove();
-            input.focus();
-          },
-        },
-        "Dismiss",
-      ),
+      custom && ending("Add as a custom item", () => custom(text)),
+      ending("Search again", () => {
+        input.focus();
+        input.value = text;
+        list.look();
+      }),
+      ending("Dismiss", () => input.focus(), { class: "small quiet", "aria-label": `Dismiss ${text}` }),
     );
     missed.append(line);
   }

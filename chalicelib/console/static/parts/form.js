@@ -2,12 +2,13 @@
 
 import { isLeft } from "../api.js";
 import { h, newId, replace } from "../dom.js";
-import { label } from "../format.js";
+import { called } from "../format.js";
+import { toast } from "./notice.js";
 
-// A labelled control. `name` is the API's name of the field, so that its errors find it.
+// A labelled control. `name` is the API's name of the field, so that its errors find it, and so that it has a label.
 export function field({
-  label,
   name,
+  label = called(name),
   hint,
   type = "text",
   options,
@@ -19,7 +20,7 @@ export function field({
   const id = newId("field");
   const errorId = newId("error");
   const described = hint ? `${id}-hint ${errorId}` : errorId;
-  const shared = { id, name, "aria-describedby": described, dir: "auto", ...attributes };
+  const shared = { id, name, "aria-describedby": described, dir: "auto", autocomplete: "off", ...attributes };
   let control;
   if (options) {
     control = h.select(
@@ -53,6 +54,8 @@ export function values(node) {
   return found;
 }
 
+const told = ({ field: name, message }) => `${called(name)}: ${message}`;
+
 // Puts each error next to its field. Returns those that have no field here.
 function showErrors(node, errors) {
   clearErrors(node);
@@ -61,7 +64,7 @@ function showErrors(node, errors) {
   for (const { field: name, message } of errors) {
     const place = closest(node, name);
     if (!place) {
-      rest.push(`${label(name)}: ${message}`);
+      rest.push(told({ field: name, message }));
       continue;
     }
     const control = place.querySelector("input, select, textarea, [tabindex]");
@@ -91,27 +94,27 @@ function closest(node, name) {
   return null;
 }
 
+// A refusal of the page itself, at a field.
+export const wrong = (name, message) => Object.assign(new Error(message), { errors: [{ field: name, message }] });
+
+// Where a form says what is at none of its fields.
+export const summary = (...content) => h.div({ role: "alert", class: "summary" }, content);
+
 // A form that keeps its input: nothing is cleared or redrawn on failure.
 // `save(values)` throws the API's Refusal. Without `may` it only shows what the fields hold.
 // `kind`: how the button looks; "main" is for the page's next step.
 export function form({ fields, submit, save, notice, cancel, extra, may = true, kind = "main" }) {
-  const summary = h.div(
-    { role: "alert", class: "summary" },
-    notice && h.p({ class: "notice bad" }, notice),
-  );
   const button = h.button({ type: "submit", class: kind }, submit);
   const node = h.form(
     { novalidate: true, onsubmit: submitted },
-    summary,
+    summary(notice && h.p({ class: "notice bad" }, notice)),
     h.div({ class: "fields" }, fields),
     may && h.div({ class: "actions" }, button, cancel, extra),
   );
   async function submitted(event) {
     event.preventDefault();
-    if (may) await saving(node, button, summary, () => save(values(node)));
+    if (may) await saving(node, button, () => save(values(node)));
   }
-  // An action that sends these fields too shows here what the API refuses.
-  node.refuse = (refusal) => refused(node, summary, refusal);
   return may ? node : locked(node);
 }
 
@@ -125,12 +128,12 @@ export function locked(node) {
   return node;
 }
 
-// Runs a save: the button waits, errors go to their fields, the rest into `summary`. (A button that
+// Runs a save: the button waits, errors go to their fields, the rest into the summary. (A button that
 // is disabled loses the focus, and with it the reader's place; one that is busy keeps it.)
-export async function saving(node, button, summary, save) {
+export async function saving(node, button, save) {
   if (button.ariaBusy) return false;
   clearErrors(node);
-  replace(summary);
+  replace(node.querySelector(".summary"));
   button.ariaBusy = "true";
   const rows = [...node.querySelectorAll("button.add, .line button")];
   rows.forEach((each) => (each.inert = true)); // the fields are named by their rows
@@ -138,7 +141,7 @@ export async function saving(node, button, summary, save) {
     await save();
     return true;
   } catch (refusal) {
-    if (!isLeft(refusal)) refused(node, summary, refusal);
+    if (!isLeft(refusal)) refused(node, refusal);
     return false;
   } finally {
     button.ariaBusy = null;
@@ -146,11 +149,16 @@ export async function saving(node, button, summary, save) {
   }
 }
 
-function refused(node, summary, refusal) {
-  const rest = showErrors(node, named(refusal));
+// Shows what the API refuses in the form that was sent; or in that of the same record, if its page was drawn again
+// meanwhile; or as a message, if the dialog was closed.
+export function refused(node, refusal) {
+  const shown = node.isConnected ? node : document.getElementById(node.id);
+  const errors = named(refusal);
+  const rest = shown ? showErrors(shown, errors) : errors.map(told);
   const lines = refusal.errors?.length ? rest : [refusal.message];
-  replace(
-    summary,
+  if (!shown) return toast(lines.join(" "), "bad");
+  return replace(
+    shown.querySelector(".summary"),
     lines.length > 0 &&
       h.div(
         { class: "notice bad" },

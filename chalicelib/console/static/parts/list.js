@@ -1,8 +1,8 @@
 // A list whose state is in its address: search as you type, filters, pages; restored on return.
 
 import { isLeft } from "../api.js";
-import { h, replace } from "../dom.js";
-import { number, plural } from "../format.js";
+import { button, h, replace } from "../dom.js";
+import { called, number, plural } from "../format.js";
 import { link } from "../router.js";
 import { choice, meant } from "./choice.js";
 import { exportDialog, matching } from "./export.js";
@@ -26,8 +26,9 @@ const given = (query, but = []) =>
 // `cards`: as of `table`. `choose(selection, done)` draws the actions for { size, which, rows }. `reads`: the fields of each record that the API
 // returns; all if absent. `exports`: the API's name for the records in an export. Resolves when the first page is drawn.
 export async function list(visit, spec) {
-  const { api, filters: fields, columns, none, name, toQuery = (asked) => asked, choose, reads } = spec;
+  const { api, columns, none, name, toQuery = (asked) => asked, choose, reads } = spec;
   const { path } = visit;
+  const fields = spec.filters.map((each) => ({ label: called(each.name), ...each }));
   const asked = Object.fromEntries(
     Object.entries(visit.query).filter(
       ([each]) => each === "page" || fields.some((filter) => filter.name === each),
@@ -41,22 +42,15 @@ export async function list(visit, spec) {
   let filters = {};
   const count = h.p({ class: "count soft", "aria-hidden": "true" });
   const chosenBar = h.div({ class: "chosen", hidden: true });
-  const exportButton = h.button(
-    {
-      type: "button",
-      class: "quiet",
-      hidden: true,
-      onclick: () => exportDialog(visit, { type: spec.exports, name, filters, total }),
-    },
-    "Export",
-  );
+  const exporting = () => exportDialog(visit, { type: spec.exports, name, filters, total });
+  const exportButton = button("Export", exporting, { class: "quiet", hidden: true });
   const results = h.div({ class: "results" }, skeleton());
 
   const of = (each) => [api.replace("admin/", ""), each];
   const knowns = fields.filter(({ used }) => used).map(({ name }) => name);
   const exact = new Map(); // what was typed → the value that it means
   const drawn = ({ used, more: _, not: __, ...each }) => {
-    const settings = { autocomplete: "off", ...each, value: asked[each.name] ?? "", oninput: typed };
+    const settings = { ...each, value: asked[each.name] ?? "", oninput: typed };
     return used ? choice(visit, of(each.name), { ...settings, ...used }) : field(settings);
   };
   const rest = fields.filter(({ more }) => more);
@@ -84,23 +78,16 @@ export async function list(visit, spec) {
           return h.span(
             { class: "chip" },
             `${label}: ${value}`,
-            h.button(
-              {
-                type: "button",
-                class: "quiet small",
-                "aria-label": `Clear ${label}`,
-                onclick: () => {
-                  const control = bar.elements[name];
-                  control.value = "";
-                  typed({ target: control });
-                  control.focus();
-                },
-              },
-              "×",
-            ),
+            button("×", () => clear(bar.elements[name]), { class: "quiet small", "aria-label": `Clear ${label}` }),
           );
         }),
     );
+  }
+
+  function clear(control) {
+    control.value = "";
+    typed({ target: control });
+    control.focus();
   }
 
   function typed({ target }) {
@@ -196,11 +183,9 @@ export async function list(visit, spec) {
     return {
       ...column,
       sorted: at >= 0 ? (isDown ? "descending" : "ascending") : null,
-      title: h.button(
-        { type: "button", class: "quiet small sort", onclick },
-        column.title,
-        at >= 0 && h.span({ "aria-hidden": "true" }, isDown ? " ↓" : " ↑"),
-      ),
+      title: button([column.title, at >= 0 && h.span({ "aria-hidden": "true" }, isDown ? " ↓" : " ↑")], onclick, {
+        class: "quiet small sort",
+      }),
     };
   }
 
@@ -256,10 +241,7 @@ export async function list(visit, spec) {
       chosenBar,
       h.b(`${number(size)} selected`),
       more &&
-        h.button(
-          { type: "button", class: "quiet", onclick: () => drawChosen((isAll = true)) },
-          `Select all ${plural(total, name)} that match`,
-        ),
+        button(`Select all ${plural(total, name)} that match`, () => drawChosen((isAll = true)), { class: "quiet" }),
       choose({ size, which, rows: [...chosen.values()] }, load),
     );
   }

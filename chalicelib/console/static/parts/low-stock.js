@@ -11,7 +11,7 @@ import { announce, toast } from "./notice.js";
 import { table } from "./table.js";
 
 // The counted number is the usual correction; `+12` and `-1` add and take away.
-const REASONS = ["COUNTED", "RECEIVED", "RETURNED", "DAMAGED", "LOST"];
+export const REASONS = ["COUNTED", "RECEIVED", "RETURNED", "DAMAGED", "LOST"];
 
 export const few = (count, most = MOST_LOW) => (count < most ? number(count) : `${number(count)}+`);
 

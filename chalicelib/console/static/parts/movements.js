@@ -1,39 +1,18 @@
 // The ledger of a product's stock: why each quantity is what it is. The newest entry first.
 
-import { isLeft } from "../api.js";
-import { h, replace } from "../dom.js";
+import { h } from "../dom.js";
 import { ago, number, words } from "../format.js";
 import { link } from "../router.js";
-import { problem } from "./notice.js";
-import { card, skeleton } from "./page.js";
 import { table } from "./table.js";
+import { walked } from "./walked.js";
 
-const LIMIT = 20;
-
-// A card that loads itself, and older entries after a click.
-export function movements(visit, productId) {
-  const body = h.div(skeleton(2));
-  const rows = [];
-  load("*");
-  return card("Stock history", body);
-
-  async function load(cursor) {
-    try {
-      const asked = { productId, limit: LIMIT, cursor };
-      const { data } = await visit.get("admin/stock/movements", asked);
-      rows.push(...data.data);
-      draw(data.pagination.next);
-    } catch (refusal) {
-      if (!isLeft(refusal)) replace(body, problem(refusal, () => load(cursor)));
-    }
-  }
-
-  function draw(next) {
-    const more = h.button({ type: "button", class: "quiet", onclick: visit.once(() => load(next)) }, "Older");
-    const none = h.p({ class: "soft" }, "No changes of tracked stock yet. They appear within half a minute.");
-    replace(body, rows.length > 0 ? movementTable(rows) : none, next && more);
-  }
-}
+export const movements = (visit, productId) =>
+  walked(visit, "Stock history", {
+    path: "admin/stock/movements",
+    query: { productId, limit: 20 },
+    draw: movementTable,
+    none: "No changes of tracked stock yet. They appear within half a minute.",
+  });
 
 const movementTable = (rows) =>
   table({

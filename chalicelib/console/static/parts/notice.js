@@ -1,6 +1,6 @@
 // Messages: read by screen readers, shown for a while. Problems stay.
 
-import { h, newId, replace } from "../dom.js";
+import { button, h, newId, replace } from "../dom.js";
 
 const SEEN = 6000; // milliseconds
 const FAILURE_SEEN = 12_000;
@@ -41,16 +41,13 @@ export function toast(text, tone = "", action = null) {
     { class: `toast ${tone}` },
     h.span(text),
     action &&
-      h.button(
-        {
-          type: "button",
-          class: "small",
-          onclick: () => {
-            shown.remove();
-            action[1]();
-          },
-        },
+      button(
         action[0],
+        () => {
+          shown.remove();
+          action[1]();
+        },
+        { class: "small" },
       ),
   );
   toasts?.append(shown);
@@ -105,7 +102,7 @@ export function problem(error, again, back) {
     h.p(error.message),
     h.div(
       { class: "actions" },
-      again && !isGone && h.button({ type: "button", class: "main", onclick: again }, "Try again"),
+      again && !isGone && button("Try again", again, { class: "main" }),
       back && h.a({ class: "button", href: back[0] }, back[1]),
     ),
   );

@@ -1,21 +1,22 @@
 // The lines of a new order: one for each variant, however often it is scanned, and custom ones.
 
-import { h, replace } from "../dom.js";
+import { button, h, replace } from "../dom.js";
 import { decimal, money } from "../format.js";
 import { field } from "./form.js";
 import { icon } from "./icon.js";
 import { announce } from "./notice.js";
-import { notForSale, variantName } from "./variants.js";
+import { notForSale, variantFinder, variantName } from "./variants.js";
 
 const isPercent = (text) => /%\s*$/.test(text);
 
 // 12,50 or 10 %, for the API.
 export const discountOf = (text) => ({ [isPercent(text) ? "percent" : "amount"]: decimal(text) });
 
-// `changed()` after each change; `left()` when the keyboard is done with a line.
-export function orderLines({ changed, left }) {
+// `changed()` after each change; the rest is for the search, which has the keyboard after a line.
+export function orderLines(visit, { changed, ...more }) {
   const lines = [];
   const node = h.div({ class: "rows order-lines" });
+  const find = variantFinder(visit, { chosen: add, custom: addCustom, ...more });
 
   // One more piece of an existing line, or a new line.
   function add(piece) {
@@ -41,11 +42,10 @@ export function orderLines({ changed, left }) {
     const number = (label, settings) =>
       field({
         label: `${label} of ${name}`,
-        autocomplete: "off",
         onkeydown: (event) => {
           if (event.key !== "Enter" || event.ctrlKey || event.metaKey) return;
           event.preventDefault();
-          left();
+          find.focus();
         },
         oninput: update,
         ...settings,
@@ -74,26 +74,28 @@ export function orderLines({ changed, left }) {
       ),
       quantity,
       price,
-      h.button(
-        {
-          type: "button",
-          class: "quiet",
-          "aria-label": `Remove ${name}`,
-          onclick: () => {
-            lines.splice(lines.indexOf(line), 1);
-            line.node.remove();
-            update();
-            left();
-          },
-        },
-        icon("remove"),
-      ),
+      button(icon("remove"), remove, { class: "quiet", "aria-label": `Remove ${name}` }),
     );
     lines.push(line);
     node.append(line.node);
     announce(`${name} added.`);
     update();
     return line;
+
+    function remove() {
+      lines.splice(lines.indexOf(line), 1);
+      line.node.remove();
+      update();
+      find.focus();
+    }
+  }
+
+  // With its name, only the price is missing.
+  function addCustom(name = "") {
+    const { title, price } = append(CUSTOM);
+    title.value = name;
+    (name ? price : title).focus();
+    update();
   }
 
   function flash({ node: row }) {
@@ -119,15 +121,13 @@ export function orderLines({ changed, left }) {
   const whole = (text) => (/^\d+$/.test(text) ? Number(text) : text);
 
   return {
-    node,
+    nodes: [
+      h.div({ "data-field": "lineItems" }, find.node, h.p({ class: "error" })),
+      node,
+      h.div({ class: "actions" }, button("Add a custom item", () => addCustom(), { class: "small" })),
+    ],
+    find,
     add,
-    // With its name, only the price is missing.
-    addCustom: (name = "") => {
-      const { title, price } = append(CUSTOM);
-      title.value = name;
-      (name ? price : title).focus();
-      update();
-    },
     lines,
     read: () =>
       lines.map(({ variant, title, quantity, price }) => ({

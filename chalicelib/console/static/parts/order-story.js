@@ -1,18 +1,9 @@
 // What happened to an order: its moves, payments, refunds, edits and other changes, as one list of events.
 
 import { h } from "../dom.js";
-import { exact, money, plural, words } from "../format.js";
+import { called, exact, money, plural, words } from "../format.js";
 
-export const NAMES = {
-  status: "Status",
-  trackingNumber: "Tracking number",
-  salesRepId: "Sales rep ID",
-  paymentStatus: "Payment status",
-  note: "Note",
-  tags: "Tags",
-  shippingAddress: "Shipping address",
-  billingAddress: "Billing address",
-};
+const FIELDS = ["trackingNumber", "salesRepId", "note", "tags", "shippingAddress", "billingAddress"];
 const MINUTE = 60_000;
 
 // For `timeline`. `extra(payment)`: what else is drawn with a payment, such as a button.
@@ -75,11 +66,10 @@ function inWords(part, cash) {
   const [, kind, amount, method] = /^(voided payment|payment|refund) (\S+) (\w+)$/.exec(part) ?? [];
   if (kind) return `${words(kind)} ${cash(amount)}, ${words(method).toLowerCase()}`;
   const [, name, before, after] = /^(\w+) (.*) → (.*)$/.exec(part) ?? [];
-  if (!name) return NAMES[part] ? `${NAMES[part]} changed` : words(part);
+  if (!name) return FIELDS.includes(part) ? `${called(part)} changed` : words(part);
   const isState = /^(s|paymentS)tatus$/.test(name);
   const shown = (value) => (isState ? words(value) : value);
-  const label = NAMES[name] ?? words(name);
-  if (before === "none") return `${label}: ${shown(after)}`;
-  if (after === "none") return `${label} removed`;
-  return `${label}: ${shown(before)} → ${shown(after)}`;
+  if (before === "none") return `${called(name)}: ${shown(after)}`;
+  if (after === "none") return `${called(name)} removed`;
+  return `${called(name)}: ${shown(before)} → ${shown(after)}`;
 }

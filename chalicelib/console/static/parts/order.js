@@ -31,56 +31,20 @@ export const tagsOf = (text) =>
     .map((tag) => tag.trim())
     .filter(Boolean);
 
-// Errors of a bulk edit's change, such as `change.price.percent`, at their fields.
-export async function changing(edit) {
-  try {
-    await edit();
-  } catch (refusal) {
-    const own = (name) => name.split(".").findLast((part) => !/^\d+$/.test(part));
-    refusal.errors = refusal.errors?.map((error) => ({ ...error, field: own(error.field) }));
-    throw refusal;
-  }
-}
-
-// Carriers whose numbers have a unique form. A number that fits several carriers is assigned to none.
+// Carriers whose numbers have a unique form: their name, the form, and where a number leads. A number that fits
+// several carriers is assigned to none.
 const CARRIERS = [
-  {
-    name: "UPS",
-    form: /^1Z[0-9A-Z]{16}$/,
-    page: (number) => `https://www.ups.com/track?tracknum=${number}`,
-  },
-  {
-    name: "USPS",
-    form: /^(9[2-5]\d{20}|9[2-5]\d{24}|[A-Z]{2}\d{9}US)$/,
-    page: (number) => `https://tools.usps.com/go/TrackConfirmAction?tLabels=${number}`,
-  },
-  {
-    name: "Royal Mail",
-    form: /^[A-Z]{2}\d{9}GB$/,
-    page: (number) => `https://www.royalmail.com/track-your-item#/tracking-results/${number}`,
-  },
-  {
-    name: "Deutsche Post DHL",
-    form: /^([A-Z]{2}\d{9}DE|JJD\d{16,20}|00340\d{15})$/,
-    page: (number) =>
-      `https://www.dhl.de/de/privatkunden/pakete-empfangen/verfolgen.html?piececode=${number}`,
-  },
-  {
-    name: "La Poste",
-    form: /^[A-Z]{2}\d{9}FR$/,
-    page: (number) => `https://www.laposte.fr/outils/suivre-vos-envois?code=${number}`,
-  },
-  {
-    name: "Canada Post",
-    form: /^[A-Z]{2}\d{9}CA$/,
-    page: (number) =>
-      `https://www.canadapost-postescanada.ca/track-reperage/en#/search?searchFor=${number}`,
-  },
-  {
-    name: "Amazon Logistics",
-    form: /^TB[ACM]\d{12}$/,
-    page: (number) => `https://track.amazon.com/tracking/${number}`,
-  },
+  ["UPS", /^1Z[0-9A-Z]{16}$/, "www.ups.com/track?tracknum="],
+  ["USPS", /^(9[2-5]\d{20}|9[2-5]\d{24}|[A-Z]{2}\d{9}US)$/, "tools.usps.com/go/TrackConfirmAction?tLabels="],
+  ["Royal Mail", /^[A-Z]{2}\d{9}GB$/, "www.royalmail.com/track-your-item#/tracking-results/"],
+  [
+    "Deutsche Post DHL",
+    /^([A-Z]{2}\d{9}DE|JJD\d{16,20}|00340\d{15})$/,
+    "www.dhl.de/de/privatkunden/pakete-empfangen/verfolgen.html?piececode=",
+  ],
+  ["La Poste", /^[A-Z]{2}\d{9}FR$/, "www.laposte.fr/outils/suivre-vos-envois?code="],
+  ["Canada Post", /^[A-Z]{2}\d{9}CA$/, "www.canadapost-postescanada.ca/track-reperage/en#/search?searchFor="],
+  ["Amazon Logistics", /^TB[ACM]\d{12}$/, "track.amazon.com/tracking/"],
 ];
 
 // { name, href } of the carrier of a tracking number, or null.
@@ -88,6 +52,6 @@ export function carrierOf(trackingNumber) {
   const number = String(trackingNumber ?? "")
     .toUpperCase()
     .replaceAll(/[\s-]/g, "");
-  const carrier = CARRIERS.find(({ form }) => form.test(number));
-  return carrier ? { name: carrier.name, href: carrier.page(encodeURIComponent(number)) } : null;
+  const [name, , page] = CARRIERS.find(([, form]) => form.test(number)) ?? [];
+  return name ? { name, href: `https://${page}${encodeURIComponent(number)}` } : null;
 }

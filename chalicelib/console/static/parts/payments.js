@@ -1,10 +1,10 @@
 // The money of an order on record: what was paid, what is due, what went back.
 
-import { h, replace } from "../dom.js";
+import { button, h, replace } from "../dom.js";
 import { decimal, money, plural, words } from "../format.js";
 import { methodField } from "./choice.js";
 import { dialogForm, previewed } from "./dialog-form.js";
-import { field, form, values } from "./form.js";
+import { field, values } from "./form.js";
 import { once } from "./once.js";
 import { coded, METHODS } from "./order.js";
 import { may } from "../session.js";
@@ -29,7 +29,6 @@ export function moneyOf(visit, record) {
   function moneyCard(next) {
     const figure = (name, amount, is) =>
       h.div({ class: is || "" }, h.dt(name), h.dd(cash(String(amount).replace("-", ""))));
-    const button = (text, work) => h.button({ type: "button", onclick: visit.once(work) }, text);
     return h.section(
       { class: "card money sum", "aria-label": "Payments" },
       h.dl(
@@ -52,9 +51,9 @@ export function moneyOf(visit, record) {
         ),
       h.div(
         { class: "actions" },
-        mayTake && next !== take && button("Take payment", take),
-        mayGiveBack && next !== giveBack && button("Refund", giveBack),
-        mayGiveBack && order.status === "CANCELLED" && button("Keep a deposit", keep),
+        mayTake && next !== take && button("Take payment", visit.once(take)),
+        mayGiveBack && next !== giveBack && button("Refund", visit.once(giveBack)),
+        mayGiveBack && order.status === "CANCELLED" && button("Keep a deposit", visit.once(keep)),
       ),
     );
   }
@@ -83,8 +82,8 @@ export function moneyOf(visit, record) {
     const change = h.p({ class: "strong", role: "status" });
     const over = field({ name: "allowOverpayment", label: "Take more than is due", type: "checkbox" });
     over.hidden = true;
-    const plain = (name, label, more) => field({ name, label, autocomplete: "off", ...more });
-    const node = form({
+    const plain = (name, label, more) => field({ name, label, ...more });
+    const node = dialogForm(visit, `Take payment · ${cash(first)} ${isDeposit ? "deposit" : "due"}`, {
       fields: [
         plain("amount", "Amount", { value: first, inputmode: "decimal" }),
         methodField(visit, {
@@ -98,7 +97,6 @@ export function moneyOf(visit, record) {
         change,
       ],
       submit: "Take payment",
-      cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
       async save(typed) {
         const body = {
           amount: decimal(typed.amount) || first,
@@ -108,7 +106,6 @@ export function moneyOf(visit, record) {
           ...(typed.allowOverpayment && { allowOverpayment: true }),
         };
         await send("payments", { body, key: key(body), success: `${cash(body.amount)} received.` });
-        dialog.close();
       },
     });
     visit.listen(node, "input", () => {
@@ -118,7 +115,6 @@ export function moneyOf(visit, record) {
       if (over.hidden) node.elements.allowOverpayment.checked = false;
       replace(change, tendered.trim() && back >= 0 && `Change ${cash(back.toFixed(3))}`);
     });
-    const dialog = visit.modal(`Take payment · ${cash(first)} ${isDeposit ? "deposit" : "due"}`, [node]);
     node.elements.amount.select();
   }
 
@@ -131,7 +127,6 @@ export function moneyOf(visit, record) {
         label: "Amount that is kept",
         value: amount,
         inputmode: "decimal",
-        autocomplete: "off",
         hint: "The rest is refunded. 0 keeps nothing.",
       }),
       submit: "Save",
@@ -145,7 +140,7 @@ export function moneyOf(visit, record) {
     const key = once();
     dialogForm(visit, `Void ${cash(payment.amount)}?`, {
       intro: h.p("For money that never came. To give money back, refund it."),
-      fields: field({ name: "reason", label: "Reason", wide: true, autocomplete: "off" }),
+      fields: field({ name: "reason", label: "Reason", wide: true }),
       submit: "Void payment",
       async save({ reason }) {
         const body = reason.trim() ? { reason: reason.trim() } : {};
@@ -170,15 +165,14 @@ export function moneyOf(visit, record) {
             label: `${line.title}: pieces of ${line.quantity - (line.refundedQuantity ?? 0)}`,
             value: "0",
             inputmode: "numeric",
-            autocomplete: "off",
             wide: true,
           }),
         ),
         field({ name: "restock", label: "Put the pieces back in stock", type: "checkbox", value: NOT_SHIPPED.includes(order.status) }),
-        field({ name: "amount", label: "Amount", inputmode: "decimal", autocomplete: "off", hint: "Leave blank for what the items cost." }),
+        field({ name: "amount", label: "Amount", inputmode: "decimal", hint: "Leave blank for what the items cost." }),
         field({ name: "method", label: "Payment method", options: methods.map((each) => [each, words(each)]) }),
         field({ name: "reason", label: "Reason", options: REASONS.map((each) => [each, words(each)]) }),
-        field({ name: "note", label: "Note", autocomplete: "off" }),
+        field({ name: "note", label: "Note" }),
       ],
       submit: "Refund",
       asked,

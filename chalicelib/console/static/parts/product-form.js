@@ -5,6 +5,7 @@ import { decimal, plural, words } from "../format.js";
 import { ask } from "./dialog.js";
 import { choice } from "./choice.js";
 import { field } from "./form.js";
+import { REASONS } from "./low-stock.js";
 import { card } from "./page.js";
 import { picture } from "./picture.js";
 import { rows } from "./rows.js";
@@ -28,6 +29,10 @@ const TEXTS = [
 const AMOUNTS = ["price", "compareAtPrice"];
 
 const orNull = (text) => (text === "" ? null : text);
+// Pieces that come or go: their reason, unless another is chosen, and how they are typed.
+const ARRIVED = "RECEIVED";
+const GONE = "DAMAGED";
+const isMove = ({ row, typed }) => /^[+-]\d+$/.test(typed.stock) && Number.isInteger(row.stock);
 // Text that is not a whole number is sent unchanged: the API reports the error.
 const whole = (text) => (/^\d+$/.test(text) ? Number(text) : orNull(text));
 
@@ -35,7 +40,7 @@ const whole = (text) => (/^\d+$/.test(text) ? Number(text) : orNull(text));
 export function productForm(product, visit = null) {
   const own = product ?? BLANK;
   const text = (name, label, more) =>
-    field({ name, label, value: own[name] ?? "", autocomplete: "off", ...more });
+    field({ name, label, value: own[name] ?? "", ...more });
   const used = (name, label, more) =>
     choice(visit, ["products", name], { name, label, value: own[name] ?? "", ...more });
   const amount = (name, label, more) => text(name, label, { inputmode: "decimal", ...more });
@@ -47,7 +52,7 @@ export function productForm(product, visit = null) {
     columns: [
       { name: "title", label: "Title" },
       { name: "sku", label: "SKU" },
-      { name: "barcode", label: "Barcode" },
+      { name: "barcode", label: "Barcode", onkeydown: toNext },
       { name: "price", label: "Price", inputmode: "decimal" },
       { name: "cost", label: "Cost", inputmode: "decimal" },
       { name: "stock", label: "Stock", inputmode: "numeric", placeholder: "not tracked" },
@@ -62,6 +67,18 @@ export function productForm(product, visit = null) {
         bad: true,
       }),
   });
+  const reason = field({
+    name: "reason",
+    label: "Why the stock changes",
+    options: [["", "Received (+) or damaged (-)"], ...REASONS.map((each) => [each, words(each)])],
+  });
+  reason.hidden = true;
+  // A scanner ends with Enter, which would save the product half entered.
+  function toNext(event) {
+    if (event.key !== "Enter" || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    event.target.closest(".line").nextElementSibling?.querySelector("[name=barcode]").focus();
+  }
   const pictures = h.div({ class: "pictures" });
   let images = null;
   images = rows({
@@ -93,7 +110,7 @@ export function productForm(product, visit = null) {
         "Variants and stock",
         h.p(
           { class: "hint" },
-          "Leave stock blank to stop tracking it. Leave price or SKU blank to use the product's.",
+          "Stock is a number, a change such as +5 or -3, or blank: not tracked. A blank price or SKU is the product's.",
         ),
         h.div(
           { class: "fields" },
@@ -101,6 +118,7 @@ export function productForm(product, visit = null) {
           text("lowStockThreshold", "Low-stock threshold", { inputmode: "numeric", placeholder: "5" }),
         ),
         variants.node,
+        reason,
       ),
       card("Images", images.node),
     ),
@@ -183,18 +201,29 @@ export function productForm(product, visit = null) {
       lowStockThreshold: whole(typed("lowStockThreshold")),
       seo: { title: orNull(typed("seo.title")), description: orNull(typed("seo.description")) },
       images: images.read().map(({ typed: { url, alt } }) => ({ url, alt: orNull(alt) })),
-      variants: variants.read().map(({ row, typed: { title, sku, barcode, price, cost, stock } }) => ({
+      variants: variants.read().map(({ row, typed, typed: { title, sku, barcode, price, cost, stock } }) => ({
         ...(row.id ? { id: row.id } : {}),
         title: orNull(title),
         sku: orNull(sku),
         barcode: orNull(barcode),
         price: orNull(decimal(price)),
         cost: orNull(decimal(cost)),
-        stock: whole(stock),
+        stock: isMove({ row, typed }) ? row.stock : whole(stock),
       })),
     };
   }
-  return { node, read, reveal: variants.reveal };
+
+  // Pieces that come or go, such as +5, as the API moves them; and the fields that say so.
+  function moves() {
+    const lines = variants.read().filter(isMove);
+    const why = reason.querySelector("select").value;
+    reason.hidden = lines.length === 0;
+    return lines.map(({ line, row, typed: { stock } }) => ({
+      at: line.querySelector("[name=stock]").closest("[data-field]"),
+      move: { variantId: row.id, by: Number(stock), reason: why || (Number(stock) > 0 ? ARRIVED : GONE) },
+    }));
+  }
+  return { node, read, moves, reason, reveal: variants.reveal };
 }
 
 // Only what differs is sent, so an edit of the name never writes an old stock over a sale.

@@ -1,9 +1,11 @@
 // One record of the API on its page: loaded, drawn, edited, saved. Only edited fields are sent. What
 // is typed stays through every answer, and a field that someone else changed meanwhile is asked about.
 
+import { refused } from "./form.js";
 import { toast } from "./notice.js";
 import { differing, edited, whichStays } from "./stale.js";
 import { held } from "./typed.js";
+import "./work.js";
 
 const only = (names, of) => Object.fromEntries(names.map((name) => [name, of[name]]));
 
@@ -12,8 +14,8 @@ export class Record {
 
   // `fields(data)`: the values that can be edited; `draw(record)`: the page, which calls `edits`;
   // `watched(data)`: more values that a conflict shows; `toBody(edited, latest)`: the request's body.
-  constructor(visit, { path, what, names, draw, fields, method = "PATCH", ...more }) {
-    Object.assign(this, { visit, path, what, names, draw, fields, method });
+  constructor(visit, { path, what, draw, fields, method = "PATCH", ...more }) {
+    Object.assign(this, { visit, path, what, draw, fields, method });
     this.watched = more.watched ?? (() => ({}));
     this.toBody = more.toBody ?? ((body) => body);
   }
@@ -40,6 +42,7 @@ export class Record {
   edits(node, read) {
     const was = this.fields(this.data);
     this.#form = { node, read, was, first: read() };
+    node.id = `edited-${this.what}`;
     this.visit.guard(
       this.what,
       () => Object.keys(this.unsaved).length > 0,
@@ -67,94 +70,96 @@ export class Record {
 
   // Sends what is typed. Resolves to whether it was saved.
   async save() {
-    const { was } = this.#form;
-    if (Object.keys(this.unsaved).length === 0) {
+    const body = this.unsaved;
+    const values = (data) => ({ ...this.watched(data), ...this.fields(data) });
+    const change = { body, values, mine: this.#mine, sent: this.#typed(), success: "Saved." };
+    if (Object.keys(body).length === 0) {
       toast("There are no changes to save.");
       return true;
     }
-    if (differing(was, this.fields(this.data)).length > 0) return this.#decide(this);
-    return this.#put(this.unsaved, this);
-  }
-
-  async #put(body, latest, success = "Saved.") {
-    const sent = this.#typed();
-    const mine = this.#form && this.#mine;
-    const { method, path } = this;
-    const asked = { body: this.toBody(body, latest.data), ifMatch: latest.etag, success };
-    try {
-      const answer = await this.visit.send(method, path, asked);
-      this.#stored(answer, sent, Object.keys(body));
-      return true;
-    } catch (refusal) {
-      if (refusal.status !== 412) throw refusal;
-    }
-    return this.#decide(await this.visit.get(path), body, mine, success);
-  }
-
-  #stored(answer, sent, names) {
-    this.visit.stored(sent);
-    this.take(answer, names);
-  }
-
-  // Someone else saved it first.
-  async #decide(latest, body = this.unsaved, mine = this.#mine, success = "Saved.") {
-    const sent = this.#typed();
-    const names = Object.keys(body);
-    const all = (data) => ({ ...this.watched(data), ...this.fields(data) });
-    const now = all(latest.data);
-    const was = { ...all(this.data), ...this.#form?.was };
-    // The answer to the same change was lost.
-    if (differing(only(names, now), body).length === 0) {
-      this.#stored(latest, sent, names);
-      toast(success);
-      return true;
-    }
-    if (differing(was, now).length === 0) return this.#put(body, latest, success);
-    const { watched, what } = this;
-    const stays = await whichStays(this.visit, {
-      was,
-      now,
-      mine: { ...watched(this.data), ...was, ...mine, ...body },
-      names: this.names,
-      what,
-    });
-    if (stays === "theirs") this.#stored(latest, sent, names);
-    if (stays === "mine") return this.#put(body, latest, success);
-    return stays === "theirs";
+    if (differing(this.#form.was, this.fields(this.data)).length > 0) return this.#decide(change, this);
+    return this.#put(change, this);
   }
 
   // A change of one part, such as an address. What is typed elsewhere stays.
-  async change(body, success) {
-    const { method, path } = this;
-    const send = ({ etag }) => this.visit.send(method, path, { body, ifMatch: etag, success });
-    try {
-      this.take(await send(this));
-      return true;
-    } catch (refusal) {
-      if (refusal.status !== 412) throw refusal;
-    }
-    const latest = await this.visit.get(path);
-    const [was, now] = [this.data, latest.data].map((data) => only(Object.keys(body), data));
-    const stays =
-      differing(was, now).length === 0
-        ? "mine"
-        : await whichStays(this.visit, { was, now, mine: body, names: this.names, what: this.what });
-    if (stays === "theirs") this.take(latest);
-    if (stays === "mine") this.take(await send(latest));
-    return stays !== null;
+  change(body, success) {
+    const values = (data) => only(Object.keys(body), data);
+    return this.#put({ body, values, mine: body, sent: new Map(), success }, this);
   }
 
   // An action that saves what is typed too, such as shipping. Errors of fields are shown there.
   async act(body, success) {
-    const sent = this.#typed();
-    const all = { ...this.unsaved, ...body };
-    const asked = { body: all, ifMatch: this.etag, success };
     try {
-      const answer = await this.visit.send(this.method, this.path, asked);
-      this.#stored(answer, sent, Object.keys(all));
+      await this.#send({ body: { ...this.unsaved, ...body }, sent: this.#typed(), success }, this);
     } catch (refusal) {
-      if (refusal.status === 422 && refusal.errors.length > 0) this.#form?.node.refuse(refusal);
+      if (refusal.status === 422 && refusal.errors.length > 0 && this.#form) refused(this.#form.node, refusal);
       throw refusal;
     }
+  }
+
+  async #send({ body, sent, success }, { data, etag }) {
+    const asked = { body: this.toBody(body, data), ifMatch: etag, success };
+    this.#stored(await this.visit.send(this.method, this.path, asked), body, sent);
+  }
+
+  #stored(answer, body, sent) {
+    this.visit.stored(sent);
+    this.take(answer, Object.keys(body));
+  }
+
+  async #put(change, latest) {
+    try {
+      await this.#send(change, latest);
+      return true;
+    } catch (refusal) {
+      if (refusal.status !== 412) throw refusal;
+    }
+    return this.#decide(change, await this.visit.get(this.path));
+  }
+
+  // Someone else saved it first. `values(data)`: what is compared; `mine`: what the user has of it.
+  async #decide(change, latest) {
+    const { body, values, mine, sent, success } = change;
+    const now = values(latest.data);
+    const was = only(Object.keys(now), { ...values(this.data), ...this.#form?.was });
+    // The answer to the same change was lost.
+    if (differing(only(Object.keys(body), now), body).length === 0) {
+      this.#stored(latest, body, sent);
+      toast(success);
+      return true;
+    }
+    if (differing(was, now).length === 0) return this.#put(change, latest);
+    const asked = { was, now, mine: { ...was, ...mine, ...body }, what: this.what };
+    const stays = await whichStays(this.visit, asked);
+    if (stays === "mine") return this.#put(change, latest);
+    if (stays === "theirs") this.#stored(latest, body, sent);
+    return stays === "theirs";
+  }
+
+  // After a question. `up`: the list that is shown then; `text`: what stays.
+  async remove(up, text = "", name = this.visit.title) {
+    const { path, visit, etag, what } = this;
+    const question = [text, "This cannot be undone."].filter(Boolean).join(" ");
+    if (!(await visit.ask({ title: `Delete ${name}?`, text: question, yes: "Delete", bad: true }))) return;
+    await visit.send("DELETE", path, { ifMatch: etag, success: `${visit.title} deleted.` });
+    visit.saved(what);
+    visit.go(up);
+  }
+}
+
+// Makes a record of what a form holds, and shows its page, or what `made(data, sent)` does. `idempotencyKey`: the
+// same for each try, so that one after a lost answer makes no second record. `found`: [address, name] of where it is.
+export async function create(visit, what, { form, found, made, ...asked }) {
+  const sent = held(form);
+  const shown = ({ id }) => visit.goOn(`/${what}s/${id}`, what, sent);
+  try {
+    const { data } = await visit.send("POST", `admin/${what}s`, asked);
+    await (made ?? shown)(data, sent);
+  } catch (refusal) {
+    if (refusal.code === "idempotency_key_reused") {
+      refusal.message = `This ${what} was already created, before your last changes.`;
+      refusal.link = found;
+    }
+    throw refusal;
   }
 }

@@ -1,7 +1,7 @@
 // Rows that can be added and removed: variants, images. Many of them are found by a filter, and
 // drawn a page at a time.
 
-import { h, replace } from "../dom.js";
+import { button, h, replace } from "../dom.js";
 import { plural } from "../format.js";
 import { field } from "./form.js";
 import { icon } from "./icon.js";
@@ -15,28 +15,9 @@ const FEW = 20; // rows that are shown without being asked for
 export function rows({ name, columns, add, what, widths, start = [], changed = () => {}, mayRemove = () => true }) {
   let shown = FEW;
   const body = h.div({ class: "rows" });
-  const search = field({
-    name: `find ${name}`,
-    label: `Filter ${name}`,
-    type: "search",
-    autocomplete: "off",
-    oninput: () => {
-      shown = FEW;
-      fit();
-    },
-  });
+  const search = field({ name: `find ${name}`, label: `Filter ${name}`, type: "search", oninput: () => showing(FEW) });
   const wanted = search.querySelector("input");
-  const more = h.button(
-    {
-      type: "button",
-      class: "small more",
-      onclick: () => {
-        shown += 5 * FEW;
-        fit();
-      },
-    },
-    "",
-  );
+  const more = button("", () => showing(shown + 5 * FEW), { class: "small more" });
   const node = h.div(
     { class: "rows", style: { "--line-columns": widths }, "data-field": name },
     search,
@@ -46,33 +27,25 @@ export function rows({ name, columns, add, what, widths, start = [], changed = (
     ),
     body,
     h.p({ class: "error" }),
-    h.div(
-      { class: "actions" },
-      h.button(
-        {
-          type: "button",
-          class: "small add",
-          onclick: () => {
-            const line = append({});
-            line.hidden = false;
-            line.querySelector("input").focus();
-          },
-        },
-        add,
-      ),
-      more,
-    ),
+    h.div({ class: "actions" }, button(add, another, { class: "small add" }), more),
   );
+
+  function showing(many) {
+    shown = many;
+    fit();
+  }
+
+  function another() {
+    const line = append({});
+    line.hidden = false;
+    line.querySelector("input").focus();
+  }
 
   function append(row) {
     const line = h.div(
       { class: "line" },
       columns.map((each) => field({ ...each, value: row[each.name] ?? "" })),
-      h.button(
-        { type: "button", class: "quiet", onclick: () => remove(line) },
-        icon("remove"),
-        h.span({ class: "narrow" }, "Remove"),
-      ),
+      button([icon("remove"), h.span({ class: "narrow" }, "Remove")], () => remove(line), { class: "quiet" }),
     );
     line.row = row;
     body.append(line);
@@ -125,9 +98,10 @@ export function rows({ name, columns, add, what, widths, start = [], changed = (
   starting = false;
   number();
 
-  // The current rows: for each, the row it was made from and the texts in its fields.
+  // The current rows: for each, its node, the row it was made from and the texts in its fields.
   const read = () =>
     [...body.children].map((line) => ({
+      line,
       row: line.row,
       typed: Object.fromEntries(
         [...line.querySelectorAll("[name]")].map((each) => [each.name, each.value.trim()]),

@@ -1,6 +1,6 @@
 // The payments of an order that is entered by hand: several methods, and a deposit.
 
-import { h, replace } from "../dom.js";
+import { button, h, replace } from "../dom.js";
 import { decimal } from "../format.js";
 import { methodField } from "./choice.js";
 import { field } from "./form.js";
@@ -14,7 +14,6 @@ export function splitPayment({ visit, changed }) {
     name: "deposit",
     label: "Deposit",
     inputmode: "decimal",
-    autocomplete: "off",
     hint: "An amount, or a share such as 30 %. The order begins when it is paid.",
   });
 
@@ -23,16 +22,13 @@ export function splitPayment({ visit, changed }) {
     rows = typed.map(({ amount, method }, at) =>
       h.div(
         { class: "actions", role: "group", "aria-label": `Payment ${at + 1}` },
-        field({ name: `payments.${at}.amount`, label: "Amount", value: amount, inputmode: "decimal", autocomplete: "off" }),
+        field({ name: `payments.${at}.amount`, label: "Amount", value: amount, inputmode: "decimal" }),
         methodField(visit, { name: `payments.${at}.method`, label: "Method", value: method }),
-        h.button(
-          { type: "button", class: "small quiet", "aria-label": `Remove payment ${at + 1}`, onclick: () => remove(at) },
-          "Remove",
-        ),
+        button("Remove", () => remove(at), { class: "small quiet", "aria-label": `Remove payment ${at + 1}` }),
       ),
     );
     const text = rows.length === 0 ? "Split the payment" : "Add a payment";
-    replace(node, rows, h.button({ type: "button", class: "small", onclick: add }, text));
+    replace(node, rows, button(text, add, { class: "small" }));
     changed(rows.length);
   }
 

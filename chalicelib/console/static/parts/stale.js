@@ -1,6 +1,8 @@
 // Someone else changed the record that is being edited: its old, current and edited values.
 
-import { h } from "../dom.js";
+import { button, h } from "../dom.js";
+import { called } from "../format.js";
+import { shown } from "./changes.js";
 import { table } from "./table.js";
 
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
@@ -51,9 +53,8 @@ export function overlap({ was, now, mine }) {
     }));
 }
 
-// Resolves to "mine" (overwrite), "theirs" (discard my input) or null (continue editing). `names`:
-// the fields' labels.
-export function whichStays(visit, { was, now, mine, names = {}, what }) {
+// Resolves to "mine" (overwrite), "theirs" (discard my input) or null (continue editing).
+export function whichStays(visit, { was, now, mine, what }) {
   const rows = overlap({ was, now, mine });
   const isSame = rows.some(({ both }) => both);
   return new Promise((decided) => {
@@ -75,44 +76,26 @@ export function whichStays(visit, { was, now, mine, names = {}, what }) {
           columns: [
             {
               title: "Field",
-              cell: ({ name, of }) => h.b(of ? [h.bdi(of), " · "] : null, names[name] ?? name),
+              cell: ({ name, of }) => h.b(of ? [h.bdi(of), " · "] : null, called(name)),
             },
-            { title: "Before", cell: (row) => shown(row.was) },
-            { title: "Now", cell: (row) => shown(row.now) },
+            { title: "Before", cell: (row) => h.bdi(shown(row.was)) },
+            { title: "Now", cell: (row) => h.bdi(shown(row.now)) },
             {
               title: "Yours",
-              cell: (row) => (row.both ? shown(row.mine) : h.span({ class: "soft" }, "not changed")),
+              cell: (row) => (row.both ? h.bdi(shown(row.mine)) : h.span({ class: "soft" }, "not changed")),
             },
           ],
           rows,
         }),
         h.div(
           { class: "actions" },
-          h.button(
-            { type: "button", class: "main", onclick: choose("mine") },
-            isSame ? "Save my version" : "Save my changes",
-          ),
-          h.button({ type: "button", onclick: choose("theirs") }, "Discard my changes"),
-          h.button({ type: "button", class: "quiet", onclick: choose(null) }, "Keep editing"),
+          button(isSame ? "Save my version" : "Save my changes", choose("mine"), { class: "main" }),
+          button("Discard my changes", choose("theirs")),
+          button("Keep editing", choose(null), { class: "quiet" }),
         ),
       ],
       { broad: true },
     );
     dialog.onclose = () => decided(choice);
   });
-}
-
-function shown(value) {
-  if (value === null || value === undefined || value === "")
-    return h.span({ class: "soft" }, "none");
-  if (value === true || value === false) return value ? "Yes" : "No";
-  if (Array.isArray(value))
-    return value.length ? value.map((each) => h.div(shown(each))) : shown(null);
-  if (typeof value === "object") {
-    return Object.entries(value)
-      .filter(([name, each]) => name !== "id" && each !== null && each !== "")
-      .map(([name, each]) => `${name} ${typeof each === "object" ? JSON.stringify(each) : each}`)
-      .join(", ");
-  }
-  return h.bdi(String(value));
 }

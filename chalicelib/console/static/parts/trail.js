@@ -1,42 +1,21 @@
 // Who changed a record, and how: its entries of the audit log.
 
-import { isLeft } from "../api.js";
-import { h, replace } from "../dom.js";
-import { words } from "../format.js";
+import { h } from "../dom.js";
+import { called, words } from "../format.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
-import { problem } from "./notice.js";
-import { card, skeleton } from "./page.js";
 import { timeline } from "./timeline.js";
+import { walked } from "./walked.js";
 
-const LIMIT = 50;
-
-// A card that loads itself, and older entries after a click; nothing for who may not read it.
-// `asked`: {recordId} or {customerId}, whose orders are told, too.
-export function trail(visit, asked, title = "Timeline") {
-  if (!may("STAFF")) return null;
-  const body = h.div(skeleton(2));
-  const events = [];
-  load("*");
-  return card(title, body);
-
-  async function load(cursor) {
-    try {
-      const { data } = await visit.get("admin/audit", { ...asked, limit: LIMIT, cursor });
-      events.push(...data.data.map((entry) => eventOf(entry, asked)));
-      draw(data.pagination.next);
-    } catch (refusal) {
-      if (!isLeft(refusal)) replace(body, problem(refusal, () => load(cursor)));
-    }
-  }
-
-  function draw(next) {
-    const older = visit.once(() => load(next));
-    const more = h.button({ type: "button", class: "quiet", onclick: older }, "Older");
-    const none = h.p({ class: "soft" }, "Nothing yet. A change appears within half a minute.");
-    replace(body, events.length > 0 ? timeline(events) : none, next && more);
-  }
-}
+// `asked`: {recordId} or {customerId}, whose orders are told, too. Nothing for who may not read it.
+export const trail = (visit, asked, title = "Timeline") =>
+  may("STAFF") &&
+  walked(visit, title, {
+    path: "admin/audit",
+    query: { ...asked, limit: 50 },
+    draw: (entries) => timeline(entries.map((entry) => eventOf(entry, asked))),
+    none: "Nothing yet. A change appears within half a minute.",
+  });
 
 function eventOf({ at, action, actor, changes, jobId, record, request }, { recordId }) {
   const isOther = record.type === "order" && record.id !== recordId;
@@ -55,11 +34,5 @@ const changeOf = ({ field, before, after }) =>
   h.span({ class: "small" }, nameOf(field), ": ", value(before), " → ", value(after));
 
 // Without ids of parts, which say nothing to a reader: "variants[var_1].price" → "Variants price".
-const nameOf = (field) =>
-  words(
-    field
-      .replaceAll(/\[[^\]]*\]/g, "")
-      .replaceAll(".", " ")
-      .replaceAll(/([a-z])([A-Z])/g, "$1 $2"),
-  );
+const nameOf = (field) => called(field.replaceAll(/\[[^\]]*\]/g, ""));
 const value = (told) => (told === null || told === "" ? "–" : h.bdi(String(told)));

@@ -3,7 +3,7 @@
 import { h, replace } from "../dom.js";
 import { number } from "../format.js";
 import { upload } from "../upload.js";
-import { field, saving, values } from "./form.js";
+import { field, saving, summary, values } from "./form.js";
 import { announce } from "./notice.js";
 import "./work.js";
 
@@ -33,13 +33,12 @@ export function uploadForm(visit, done) {
   const bar = h.progress({ max: "1", value: 0, "aria-label": "Upload" });
   const amount = h.p({ class: "soft small" });
   const running = h.div({ hidden: true }, bar, amount);
-  const summary = h.div({ role: "alert", class: "summary" });
   // A preview is a dry run; its page imports the same file.
   const start = h.button({ type: "submit", class: "main", name: "preview" }, "Preview import");
   const now = h.button({ type: "submit" }, "Import");
   const form = h.form(
     { novalidate: true, onsubmit: submitted },
-    summary,
+    summary(),
     drop,
     h.div(
       { class: "fields" },
@@ -86,7 +85,7 @@ export function uploadForm(visit, done) {
     }
     const dryRun = event.submitter !== now;
     running.hidden = false;
-    await saving(form, dryRun ? start : now, summary, async () =>
+    await saving(form, dryRun ? start : now, async () =>
       done(await visit.finish(upload(chosen, { ...values(form), dryRun }, progress, visit.signal))),
     );
     running.hidden = true;

@@ -1,10 +1,9 @@
 // Variants as a search finds them: by the words of their product and their own.
 
 import { money, words } from "../format.js";
-import { folded } from "./finder.js";
+import { finder, folded } from "./finder.js";
+import { listenForScans } from "./scanner.js";
 
-const FEW = 20;
-const MOST = 100;
 const MOST_SHOWN = 50;
 
 export const variantName = ({ product, variant }) =>
@@ -19,53 +18,23 @@ const skuOf = ({ product, variant }) =>
 
 const codesOf = (each) => [skuOf(each), each.variant.barcode].filter(Boolean);
 
-// The API finds products by their own words and their variants' SKUs and barcodes. Words of a variant's title,
-// such as 3xl, are looked for among the variants of what the other words find.
-export function variantSearch(visit) {
-  return async (text, signal) => {
-    const asked = text.split(/\s+/);
-    const [whole, ...parts] = attempts(asked);
-    let found = matching(await products(whole, FEW, signal), text, false);
-    for (const part of parts) {
-      if (found.length > 0) break;
-      found = matching(await products(part, MOST, signal), text, true);
-    }
-    return found;
-  };
-
-  async function products(search, limit, signal) {
-    const { data } = await visit.get("admin/products", { search, limit }, signal);
-    return data.data;
-  }
-}
-
-// All the words, then without those at the end, then without those at the beginning.
-function attempts(asked) {
-  const shorter = asked.slice(1).map((_, left) => left + 1);
-  return [
-    asked,
-    ...shorter.toReversed().map((count) => asked.slice(0, count)),
-    ...shorter.map((count) => asked.slice(count)),
-  ]
-    .slice(0, 5)
-    .map((each) => each.join(" "));
-}
-
-function matching(found, text, strictly) {
+// The API finds products by their own words and those of their variants, which are told apart here.
+const variantSearch = (visit) => async (text, signal) => {
+  const { data } = await visit.get("admin/products", { search: text, limit: MOST_SHOWN }, signal);
   const wanted = folded(text).split(/\s+/);
-  const options = found.flatMap((product) => {
+  const options = data.data.flatMap((product) => {
     const own = [product.name, product.vendor, product.sku, ...product.tags].join(" ");
     const all = product.variants.map((variant) => ({ product, variant }));
     const fits = all.filter(({ variant }) => {
       const said = folded(`${own} ${variant.title} ${variant.sku ?? ""} ${variant.barcode ?? ""}`);
       return wanted.every((word) => said.includes(word));
     });
-    return fits.length || strictly ? fits : all;
+    return fits.length ? fits : all;
   });
   const isExact = (each) => codesOf(each).some((code) => folded(code) === folded(text));
   options.sort((one, other) => isExact(other) - isExact(one));
   return options.slice(0, MOST_SHOWN).map(shown);
-}
+};
 
 function shown(each) {
   const { product, variant } = each;
@@ -82,4 +51,26 @@ function shown(each) {
       .join(" · "),
     value: each,
   };
+}
+
+// Finds a variant by its words, its SKU or its barcode, also one that is scanned while another field has the focus.
+export function variantFinder(visit, { chosen, ...more }) {
+  const find = finder({
+    visit,
+    label: "Find a product",
+    placeholder: "SKU, barcode or name",
+    codes: "SKU or barcode",
+    search: variantSearch(visit),
+    chosen(piece) {
+      chosen(piece);
+      find.focus();
+    },
+    ...more,
+  });
+  const isOwn = (target) => !find.node.isConnected || find.node.contains(target);
+  listenForScans(visit, isOwn, (code) => {
+    find.focus();
+    find.scan(code);
+  });
+  return find;
 }
