@@ -95,7 +95,8 @@ class Desk:
         pressed.wait_for(state="attached")
         if pressed.evaluate("button => !!button.closest('[popover]')"):
             # One locator, which finds the button also of a page that is drawn again meanwhile.
-            menu = f"//*[@popover][.//button[normalize-space()='{name}' or @aria-label='{name}']]/@id"
+            named = f"normalize-space()='{name}' or @aria-label='{name}'"
+            menu = f"//*[@popover][.//button[{named}]]/@id"
             self.page.locator(f"xpath=//button[@popovertarget={menu}]").click()
         pressed.click()
 
