@@ -138,7 +138,10 @@ class Server:
 
     def _answer(self, connection: socket.socket) -> None:
         if self.tls is not None:
-            connection = self.tls.wrap_socket(connection, server_side=True)
+            try:
+                connection = self.tls.wrap_socket(connection, server_side=True)
+            except OSError:  # the client refuses the certificate
+                return
         # The client may close the connection before it has sent everything.
         with contextlib.suppress(OSError), connection, connection.makefile("rb") as stream:
             while head := stream.readline():
