@@ -240,7 +240,7 @@ class Customer:
 @dataclass(frozen=True)
 class Totals:
     """A change of a customer's totals: of all `orders`, of the `count` that are not cancelled, and
-    of the amount `spent` on those that are paid."""
+    of the money `spent` that is there and owed."""
 
     orders: int = 0
     count: int = 0

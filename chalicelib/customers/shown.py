@@ -49,7 +49,7 @@ class ShownCustomer(TypedDict):
     externalId: Annotated[str | None, about(external_ids.ABOUT)]
     metadata: Annotated[dict[str, object], about(METADATA)]
     ordersCount: Annotated[int, Field(description="Orders that are not cancelled")]
-    totalSpent: Annotated[str, Field(description="Sum of the totals of orders that are paid")]
+    totalSpent: Annotated[str, Field(description="The money of the orders that is there and owed")]
     createdAt: Annotated[str, about("When it was created.")]
     updatedAt: Annotated[str, about("When it was last changed.")]
     erasedAt: NotRequired[Annotated[str, Field(description="Only if the customer was erased")]]

@@ -54,7 +54,13 @@ def revenue(shop: Shop) -> str:
 
 
 def spent(shop: Shop, order: Any) -> str:
-    return str(shop.get(f"/api/admin/customers/{order['customer']['id']}").json["totalSpent"])
+    """Of the only order of its customer, also as its fields tell it to a copy of the shop."""
+    paid, refunded, due = (
+        Decimal(read(shop, order)[name]) for name in ("amountPaid", "amountRefunded", "balanceDue")
+    )
+    shown = shop.get(f"/api/admin/customers/{order['customer']['id']}").json["totalSpent"]
+    assert Decimal(shown) == paid - refunded + min(due, Decimal(0))
+    return str(shown)
 
 
 def agrees() -> bool:

@@ -869,7 +869,7 @@ class Customer(TypedDict):
     ordersCount: int
     """Orders that are not cancelled"""
     totalSpent: str
-    """Sum of the totals of orders that are paid"""
+    """The money of the orders that is there and owed"""
     createdAt: str
     """When it was created."""
     updatedAt: str

@@ -242,7 +242,7 @@ def export(
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Write all products, orders or customers to a file."""
+    """Write all products, orders, customers, transactions or stock movements to a file."""
     target = to or Path(f"{what}.{file_format}")
     if not target.parent.is_dir():
         base.fail(f"{target.parent} is no folder.", USAGE)
