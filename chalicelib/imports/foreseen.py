@@ -13,7 +13,7 @@ from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.groups import groups, name_key
 from chalicelib.imports.csv.opening import open_csv
 from chalicelib.imports.csv.places import Places
-from chalicelib.imports.csv.records import CsvRecord
+from chalicelib.imports.csv.records import CsvRecord, FileFormat
 from chalicelib.imports.formats import Format, ImportedProduct, Shop
 from chalicelib.imports.model import ForeseenProduct, ImportJob, MappingPreview, Options
 
@@ -22,12 +22,12 @@ _SHOWN: Final = 3
 _SHOWN_VARIANTS: Final = 20
 
 
-def of(job: ImportJob, options: Options) -> MappingPreview:
+def of(job: ImportJob, form: FileFormat, options: Options, etag: str = "") -> MappingPreview:
     """Raises FileChanged, and FileRejected if the file does not have the format."""
-    form, shop = job.format, columns.shop_of(job)
+    shop = columns.shop_of(job)
     file_format = columns.chosen(form.header, options, form.header_row)
     assert file_format is not None  # it was chosen
-    data = files.read(job.id, "", 0, _BYTES)
+    data = files.read(job.id, etag, 0, _BYTES)
     table = open_csv([data], form.encoding, form.delimiter, header_row=form.header_row)
     records = list(table.records())
     is_whole = len(data) < _BYTES
@@ -41,7 +41,7 @@ def of(job: ImportJob, options: Options) -> MappingPreview:
         "products": len(read),
         "variants": sum(variants),
         "failed": sum(bool(each.errors) for each in read),
-        "question": _question(read, variants, len(records)),
+        "question": _question(read, variants, len(records), is_whole),
         "warnings": [each.message for product in read for each in product.repeated][:_SHOWN],
         "first": list(map(_shown, read[:_SHOWN])),
     }
@@ -71,15 +71,19 @@ def _read(
     yield from (ImportedProduct(error.row, errors=[error]) for error in refused)
 
 
-def _question(read: Sequence[ImportedProduct], variants: Sequence[int], rows: int) -> str | None:
-    """Rows of one name with SKUs of their own may be variants."""
-    names = {name_key(str(each.values["name"])) for each in read if each.values.get("name")}
-    unnamed = sum(not each.values.get("name") for each in read)
-    if len(names) + unnamed >= len(read) or max(variants) > 1:
+def _question(
+    read: Sequence[ImportedProduct], variants: Sequence[int], rows: int, is_whole: bool
+) -> str | None:
+    """Rows of one name with SKUs of their own may be variants; with slugs, they are products."""
+    unsaid = (each.values for each in read if not each.values.get("slug"))
+    names = [name_key(str(values["name"])) for values in unsaid if values.get("name")]
+    meant = len(read) - len(names) + len(set(names))
+    if meant == len(read) or max(variants) > 1:
         return None
+    first = "" if is_whole else "The first "
     return (
-        f"{rows} rows become {len(read)} products of one variant; did you mean"
-        f" {len(names) + unnamed} products? Then say which column is an option."
+        f"{first}{rows} rows become {len(read)} products of one variant; did you mean {meant}"
+        " products? Then say which column is an option."
     )
 
 

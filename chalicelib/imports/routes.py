@@ -269,6 +269,7 @@ def _again(old: ImportJob, options: Options, repeatable: Once | None, *, report:
     if options.mapping is None and options.format is None and file_format:
         options = replace(options, format=str(file_format))
     source = {"sourceJobId": old.id, "retried": report or old.has_numbers_of_source}
+    source["blankUpTo"] = None if report else old.fields.get("blankUpTo")
     begun = repeatable.begin() if repeatable else None
     id = begun.id("job", 0) if begun else None
     job = store.create(str(old.fields["fileName"]), options, _UPLOAD_SECONDS, source, id)
@@ -315,7 +316,7 @@ def preview_import_mapping(id: str) -> Response:
 
     job, asked = _waiting(id), body(PreviewedMapping)
     try:
-        return reply(200, foreseen.of(job, _mapped(job, asked)))
+        return reply(200, foreseen.of(job, job.format, _mapped(job, asked)))
     except FileRejected as rejected:
         raise Invalid.field("format", rejected.code, rejected.message) from None
     except files.FileChanged:

@@ -179,6 +179,8 @@ def _warnings(job: ImportJob) -> list[ImportNotice]:
     if far := job.fields.get("blankUpTo"):
         message = f"Blank cells far from the others, up to {far}, are not read."
         notices.append({"code": "blank_cells_far_away", "message": message, "column": ""})
+    if doubt := job.fields.get("doubt"):
+        notices.append({"code": "mapping_in_doubt", "message": doubt, "column": ""})
     for what, (code, message) in _SKIPPED.items():
         if number := job.fields.get(what):
             notices.append({"code": code, "message": f"{message}: {number}.", "column": ""})

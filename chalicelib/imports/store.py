@@ -94,17 +94,25 @@ def get(job_id: str) -> ImportJob:
 
 
 def begin(
-    waiting: ImportJob, etag: str, *, form: FileFormat, csv_format: "Format", met_products: bool
+    waiting: ImportJob,
+    etag: str,
+    *,
+    form: FileFormat,
+    csv_format: "Format",
+    met_products: bool,
+    doubt: str | None,
 ) -> ImportJob | None:
     """The job, running on this file; None if it must not run, already runs on another file, or was
     answered meanwhile.
 
-    A repeated planner gets the job as the first one left it.
+    A repeated planner gets the job as the first one left it. `doubt`: why its mapping may not be
+    what was meant.
     """
     started = {
         "status": JobStatus.RUNNING,
         "etag": etag,
         "metProducts": met_products,
+        "doubt": doubt,
         "startedAt": clock.iso(clock.now()),
         **_read_as(form, csv_format),
     }

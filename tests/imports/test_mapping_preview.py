@@ -69,6 +69,21 @@ def test_a_mapping_that_makes_a_product_of_each_variant_is_a_question(desk: Desk
     )
 
 
+def test_a_mapping_that_was_not_previewed_is_doubted_in_the_report_and_goes_on(desk: Desk) -> None:
+    parted = json.dumps(MAPPING)
+    dry = desk.imported(SHOES, mapping=parted, dryRun="true")
+    written = desk.copied(desk.shop.post(f"/api/admin/jobs/{dry['id']}/run"))
+    message = (
+        "12 rows become 12 products of one variant; did you mean 4 products? Then say which"
+        " column is an option."
+    )
+    doubt = {"code": "mapping_in_doubt", "message": message, "column": ""}
+    assert [doubt in job["warnings"] for job in (dry, written)] == [True, True]
+    assert (written["status"], written["created"]) == ("COMPLETED", 12)
+    joined = desk.imported(SHOES, mapping=json.dumps({**MAPPING, "Talla": "option1"}))
+    assert "mapping_in_doubt" not in [each["code"] for each in joined["warnings"]]
+
+
 def test_a_mapping_that_loses_variants_names_the_rows(desk: Desk) -> None:
     mapping = {"Product Name": "name", "Our Price": "price"}
     found = preview(desk, asked(desk, SHOES), {"columns": mapping})

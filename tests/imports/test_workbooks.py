@@ -350,12 +350,14 @@ def test_blank_cells_far_from_the_others_are_left_out_with_a_warning(
 ) -> None:
     data = far(*cells)
     assert converted([data]) == (WORKBOOK_MARK + b"slug,name\nmug,Mug\n", warned)
-    job_id = desk.send(data)
+    job_id = desk.send(data, dryRun="true")
     desk.uploaded(job_id)
     job = desk.finished(job_id)
     far_away = [each for each in job["warnings"] if each["code"] == "blank_cells_far_away"]
     assert [warned in each["message"] for each in far_away] == [True] * bool(warned)
     assert job["failed"] == 1  # it has no price
+    again = desk.copied(desk.shop.post(f"/api/admin/jobs/{job['id']}/run"))
+    assert again["warnings"] == job["warnings"]
 
 
 def test_the_reader_of_a_workbook_reports_what_is_wrong_with_it() -> None:

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any, Final
 
 from chalicelib import telemetry
-from chalicelib.imports import columns, files, store
+from chalicelib.imports import columns, files, foreseen, store
 from chalicelib.imports.csv import workbooks
 from chalicelib.imports.csv.chunks import cut
 from chalicelib.imports.csv.encodings import Undecided
@@ -89,12 +89,16 @@ def _plan(waiting: ImportJob) -> None:
         if store.ask(waiting, table.format, file_format):
             telemetry.info("import asks for a mapping", jobId=job_id)
         return
+    doubt = None
+    if options.mapping is not None:
+        doubt = foreseen.of(waiting, table.format, options, etag)["question"]
     job = store.begin(
         waiting,
         etag,
         form=table.format,
         csv_format=file_format,
         met_products=not products.is_empty(),
+        doubt=doubt,
     )
     if job is None:
         now = store.find(job_id)

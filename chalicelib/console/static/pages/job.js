@@ -150,6 +150,7 @@ export async function show(visit) {
       tile("Unchanged", number(job.unchanged)),
       tile("Failed", bad(job.failed)),
       tile("With failed rows", bad(job.withErrors)),
+      tile("Rows in the file", job.rows === null ? "–" : number(job.rows)),
     );
   }
 
@@ -162,10 +163,7 @@ export async function show(visit) {
     if (job.errors.length === 0) return null;
     const report =
       job.errorReportUrl &&
-      h.a(
-        { class: "button", href: job.errorReportUrl, download: "" },
-        "Download failed rows",
-      );
+      h.a({ class: "button", href: job.errorReportUrl, download: "" }, "Download failed rows");
     return card(
       "Failed rows",
       h.p(
