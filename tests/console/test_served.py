@@ -88,6 +88,15 @@ def test_every_imported_name_is_exported_and_used() -> None:
     assert wrong == []
 
 
+def test_every_constant_that_a_script_reads_is_its_own_or_imported() -> None:
+    for script in SCRIPTS:
+        text = (STATIC / script).read_text()
+        known = {"CSS", "JSON", "URL", *re.findall(r"const (\w+)", text)}
+        for names in re.findall(r"import \{([^}]*)\} from", text):
+            known.update(re.findall(r"\w+", names))
+        assert set(re.findall(r"\b([A-Z][A-Z_]+)[\[.][a-z]", text)) <= known, script
+
+
 def test_every_page_of_the_router_exists(shop: Shop) -> None:
     pages = re.findall(r'\["/[^"]*", "([a-z-]+)"[\],]', (STATIC / "router.js").read_text())
     assert {"home", "products", "delivery"} <= set(pages)

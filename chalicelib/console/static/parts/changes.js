@@ -32,8 +32,9 @@ function ofVariants(before, after, isPriced) {
   const lines = after.flatMap((each) => {
     const was = known.get(each.id);
     if (!was) return [line(`New: ${each.title}`, undefined, newInWords({ price: each.price, variants: [each] }))];
+    const of = after.length > 1 || each.title !== "Default" ? `${each.title} · ` : "";
     return OF_A_VARIANT.filter((name) => was[name] !== each[name] && !(isPriced && name === "price")).map((name) =>
-      line([after.length > 1 || each.title !== "Default" ? `${each.title} · ` : "", NAMES[name]].join(""), was[name], each[name]),
+      line(`${of}${called(name)}`, was[name], each[name]),
     );
   });
   const stay = new Set(after.map(({ id }) => id));
