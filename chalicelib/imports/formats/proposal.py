@@ -15,14 +15,24 @@ from chalicelib.imports.formats.cells import BadCell, decimal_mark, stock, urls
 from chalicelib.imports.formats.mapped import MULTI_COLUMN
 from chalicelib.imports.formats.ours import Ours
 from chalicelib.imports.formats.sheet import REPORT_COLUMNS, is_other_measure, plain
-from chalicelib.imports.formats.synonyms import AROUND, CURRENCIES, EITHER, MONEY, NAMES
+from chalicelib.imports.formats.synonyms import (
+    AROUND,
+    CURRENCIES,
+    EITHER,
+    IN_BRACKETS,
+    MONEY,
+    NAMES,
+)
 
 SAMPLES: Final = 3
 _LONGEST_SAMPLE: Final = 200
 _OPTIONS: Final = ("option1", "option2", "option3")
 _AMOUNT: Final = re.compile(r"\D{0,4}\s?-?\d[\d.,' ]{0,20}\s?\D{0,4}")
 _AMOUNTS: Final = ("price", "salePrice", "compareAtPrice", "variantPrice", "cost")
-_MEANT: Final = {"size": "option", "color": "option", "image": "imageUrl", "listPrice": "price"}
+_COUNTS: Final = ("stock", "lowStockThreshold")
+# Fields that are proposed only if another column has no better name.
+_VAGUE: Final = {"listPrice": "price", "quantity": "stock"}
+_MEANT: Final = {"size": "option", "color": "option", "image": "imageUrl", **_VAGUE}
 _NAME_LENGTH: Final = 150
 # How far names are that other columns may have better.
 _WEAK, _UNKNOWN = 6, 9
@@ -90,12 +100,14 @@ def _judged(name: str, values: list[str]) -> tuple[str | None, int]:
     own = Ours.field(name)
     if own is not None and plain(name) == plain(own):
         return _suited(own, values, name), 0
-    for distance, spelt in enumerate(_spellings(name), 1):
+    for distance, (spelt, is_loose) in enumerate(_spellings(name).items(), 1):
         field = _known().get(spelt)
+        if is_loose and _MEANT.get(field or "", field) in {*_AMOUNTS, *_COUNTS, "sku"}:
+            return None, _UNKNOWN
         if field == "name" and spelt in _either():
             return ("sku" if values and _share(values, _is_code) > 0.5 else "name"), _WEAK
         if field is not None:
-            far = _WEAK if field == "listPrice" else distance
+            far = _WEAK if field in _VAGUE else distance
             return _suited(field, values, name), far
     return _by_values(values), _UNKNOWN
 
@@ -103,7 +115,7 @@ def _judged(name: str, values: list[str]) -> tuple[str | None, int]:
 def _suited(field: str, values: list[str], name: str) -> str | None:
     """The field, if its name and its values can be what it holds."""
     field = _MEANT.get(field, field)
-    is_number = field in {*_AMOUNTS, "stock", "lowStockThreshold"}
+    is_number = field in {*_AMOUNTS, *_COUNTS}
     if is_number and _is_other_money(name):
         return None
     if not field or not values:
@@ -180,6 +192,11 @@ def _around() -> frozenset[str]:
 
 
 @cache
+def _in_brackets() -> frozenset[str]:
+    return frozenset(map(_spelt, ["", *IN_BRACKETS.split(",")]))
+
+
+@cache
 def _currencies() -> frozenset[str]:
     return frozenset(CURRENCIES.split())
 
@@ -194,15 +211,22 @@ def _words(name: str) -> list[str]:
     return [word for word in re.split(r"[\W_]+", _folded(split)) if word]
 
 
-def _spellings(name: str) -> list[str]:
-    """The name as it is, without what is in brackets, and without the words around it."""
+def _spellings(name: str) -> dict[str, bool]:
+    """The name as it is, without what is in brackets, and without the words around it; and whether
+    something is left out that says which price, stock or SKU it is, as in `Price (10 pieces)`."""
     name = re.sub("[#№]", " no ", name[:_LONGEST_SAMPLE])
     bare = re.sub(r"[(\[].*?[)\]]", " ", name)
     money = {settings.currency().lower(), *MONEY}
     core = [word for word in _words(bare) if word not in _around() and word not in money]
     whole = "".join(core)
-    spelt = [_spelt(name), _spelt(bare), whole, whole.rstrip("0123456789")]
-    return [each for each in dict.fromkeys(spelt) if each]
+    beside = (_words(aside) for aside in re.findall(r"[(\[](.*?)[)\]]", name))
+    left_out = {"".join(word for word in words if word not in money) for words in beside}
+    is_loose = not left_out <= _in_brackets()
+    spelt = {_spelt(name): False}
+    for each, loose in ((_spelt(bare), is_loose), (whole, is_loose)):
+        spelt.setdefault(each, loose)
+    spelt.setdefault(whole.rstrip("0123456789"), True)
+    return {each: loose for each, loose in spelt.items() if each}
 
 
 def _spelt(name: str) -> str:

@@ -17,18 +17,20 @@ NAMES: Final = {
         towaru, towar, model name, description of goods, short description, kurzbezeichnung,
         kurztext, libelle produit, libelle article, designation article, designation produit,
         denominazione, denominazione articolo, descrizione breve, descripcion corta, denominacion,
-        descricao curta, nazwa artykulu, nazwa handlowa, artikelomschrijving, item description""",
+        descricao curta, nazwa artykulu, nazwa handlowa, artikelomschrijving, item description,
+        descr articolo, descrizione articolo, bez, art bez, artikelbez, lib, lib article, desig,
+        descr articulo, descripcion articulo, descr artigo, artikelomschr""",
     "slug": """
         slug, handle, url handle, url key, product handle, permalink, seo url, url slug, url
         alias, identifiant url, kennung url""",
     "description": """
         description, body, body html, long description, product description, details, text,
         beschreibung, produktbeschreibung, artikelbeschreibung, langbeschreibung, langtext,
-        description du produit, description produit, description longue, descriptif,
-        descripcion, descripcion del producto, descripcion larga, descrizione, descrizione
-        prodotto, descrizione del prodotto, omschrijving, productomschrijving, beschrijving,
-        productbeschrijving, descricao, descricao do produto, opis, opis produktu, dlugi opis,
-        info""",
+        description du produit, description produit, description longue, descriptif, descripcion,
+        descripcion del producto, descripcion larga, descrizione, descrizione prodotto, descrizione
+        del prodotto, omschrijving, productomschrijving, beschrijving, productbeschrijving,
+        descricao, descricao do produto, opis, opis produktu, dlugi opis, info, descr, beschr,
+        omschr""",
     "sku": """
         sku, product sku, item sku, sku code, custom label, custom label sku, internal reference,
         product code, item code, item number, item no, article number, article no, part number,
@@ -42,7 +44,10 @@ NAMES: Final = {
         catalog number, artikel nummer, artikel no, art nummer, sachnummer, numero article, numero d
         article, code interne, ref article, codigo interno, cod articulo, codigo art, cod prodotto,
         cod articolo, cod, codice interno, codigo sku, cod produto, symbol produktu, nr katalogowy,
-        numer artykulu, indeks towaru, kod artykulu, bestelnummer, productnr""",
+        numer artykulu, indeks towaru, kod artykulu, bestelnummer, productnr, cod art, cod prod, cod
+        interno, n articolo, numero articolo, rif, ref art, code art, n article, no article, num
+        article, ref articulo, cod producto, num articulo, clave, bestell nr, best nr, produkt nr,
+        materialnummer, cod artigo, cod do produto, ref produto, art code, bestelnr""",
     "price": """
         price, selling price, sell price, sales price, standard price, start price, retail price,
         unit price, our price, price each, product price, item price, price incl tax, price incl
@@ -55,7 +60,13 @@ NAMES: Final = {
         sprzedazy, cena brutto, cena detaliczna, cena jednostkowa, prix vente, prix vente ttc, prix
         de vente conseille, prix de vente unitaire, precio venta publico, precio al publico, prezzo
         al pubblico, prezzo pubblico, preco final, cena sprzedazy brutto, endpreis, verkaufspreis
-        brutto, vkp, verkoopprijs incl btw, consumentenprijs, retail, selling price incl tax""",
+        brutto, vkp, verkoopprijs incl btw, consumentenprijs, retail, selling price incl tax, prezzo
+        unit, prz, prz vendita, pr vendita, p vendita, prezzo ivato, prezzo iva inclusa, px, px
+        vente, px unit, px ttc, prix unit, prix vte, pu ttc, pv ttc, precio unit, precio vta, pr
+        venta, p venta, precio con iva, precio iva incl, pvp con iva, pvp iva incl, vk pr, verk
+        preis, einzelpr, preis stk, preis stuck, preis pro stuck, preis inkl mwst, preco unit, pr
+        venda, p venda, preco com iva, preco c iva, valor unitario, verk prijs, verkooppr, vk prijs,
+        stukpr, prijs per stuk, prijs st""",
     # A price, unless another column is called one.
     "listPrice": """
         list price, rrp, msrp, prix public, prezzo di listino, listino, adviesprijs, catalogue
@@ -78,25 +89,35 @@ NAMES: Final = {
         prijs, preco anterior, preco original, preco antigo, preco de, stara cena, poprzednia
         cena, cena przed rabatem, cena pierwotna, cena katalogowa""",
     "stock": """
-        stock, quantity, qty, inventory level, inventory, in stock, stock quantity, stock qty, stock
-        level, on hand, available, available quantity, quantity available, available stock, units,
-        pieces, pcs, inventory quantity, inventory qty, quantity on hand, current stock, stock on
-        hand, count, bestand, lagerbestand, menge, anzahl, stuck, stuckzahl, lager, auf lager,
-        lagermenge, verfugbar, verfugbare menge, quantite, qte, stock disponible, quantite en stock,
-        en stock, quantite disponible, cantidad, existencias, inventario, unidades, stock actual,
-        cantidad disponible, en existencia, quantita, giacenza, scorte, disponibilita, magazzino,
-        rimanenza, giacenza magazzino, quantita disponibile, aantal, voorraad, hoeveelheid, op
-        voorraad, voorraad aantal, voorraadniveau, quantidade, qtd, qtde, estoque, existencia,
-        quantidade em estoque, quantidade em stock, unidades em estoque, ilosc, stan, sztuk, szt,
-        stan magazynowy, liczba sztuk, zapas, ilosc w magazynie, stock actuel, qty available, qty on
-        hand, qty in stock, stock total, stock reel, stock physique, stan aktualny, dostepna ilosc,
-        giacenza attuale, quantita in magazzino, unidades disponibles, stock fisico, lagerstand,
-        bestandsmenge, verfugbarer bestand, actuele voorraad, voorraad stuks, estoque atual""",
+        stock, inventory level, inventory, in stock, stock quantity, stock qty, stock level, on
+        hand, available, available quantity, quantity available, available stock, inventory
+        quantity, inventory qty, quantity on hand, current stock, stock on hand, bestand,
+        lagerbestand, lager, auf lager, lagermenge, verfugbar, verfugbare menge, stock disponible,
+        quantite en stock, en stock, quantite disponible, existencias, inventario, stock actual,
+        cantidad disponible, en existencia, giacenza, scorte, disponibilita, magazzino, rimanenza,
+        giacenza magazzino, quantita disponibile, voorraad, op voorraad, voorraad aantal,
+        voorraadniveau, estoque, existencia, quantidade em estoque, quantidade em stock, unidades em
+        estoque, stan, stan magazynowy, zapas, ilosc w magazynie, stock actuel, qty available, qty
+        on hand, qty in stock, stock total, stock reel, stock physique, stan aktualny, dostepna
+        ilosc, giacenza attuale, quantita in magazzino, unidades disponibles, stock fisico,
+        lagerstand, bestandsmenge, verfugbarer bestand, actuele voorraad, voorraad stuks, estoque
+        atual, qta disponibile, qta disp, qta magazzino, giac, giac mag, disp, disponib, esistenza,
+        scorta, qte stock, qte en stock, qte dispo, dispo, stock dispo, cant disponible, cant disp,
+        cant stock, exist, uds disponibles, uds disp, lagerbest, akt bestand, verf menge, verf
+        bestand, bestand stk, qtd estoque, qtde estoque, qtd em estoque, qtd stock, qtd disponivel,
+        disponivel, stock atual, voorr, vrd, aant op voorraad, aantal op voorraad, beschikbaar,
+        avail, qty avail""",
+    # A stock, unless another column is called one.
+    "quantity": """
+        quantity, qty, units, pieces, pcs, count, menge, anzahl, stuck, stuckzahl, quantite, qte,
+        cantidad, unidades, quantita, aantal, hoeveelheid, quantidade, qtd, qtde, ilosc, sztuk, szt,
+        liczba sztuk, qta, quant, cant, uds, stk, stck, anz, mng, aant, stuks, pezzi, n pezzi""",
     "lowStockThreshold": """
         low stock threshold, low stock, low stock amount, reorder level, reorder point, minimum
-        stock, min stock, safety stock, mindestbestand, meldebestand, stock minimum, seuil de
-        stock, seuil d'alerte, stock minimo, scorta minima, minimumvoorraad, minimale voorraad,
-        estoque minimo, minimalny stan, stan minimalny""",
+        stock, min stock, safety stock, mindestbestand, meldebestand, stock minimum, seuil de stock,
+        seuil d'alerte, stock minimo, scorta minima, minimumvoorraad, minimale voorraad, estoque
+        minimo, minimalny stan, stan minimalny, scorta min, stock min, stock mini, mindestbest,
+        estoque min, min voorraad""",
     "imageUrl": """
         image, images, picture, pictures, photo, photos, image url, image urls, image link, img,
         image src, main image, product image, product images, picture url, photo url, thumbnail,
@@ -115,22 +136,22 @@ NAMES: Final = {
         alternatywny""",
     "vendor": """
         vendor, brand, brand name, manufacturer, maker, supplier, marke, hersteller, lieferant,
-        markenname, anbieter, marque, fabricant, fournisseur, marca, fabricante, proveedor,
-        marchio, produttore, fornitore, brand prodotto, merk, fabrikant, leverancier, merknaam,
-        fornecedor, marka, producent, dostawca""",
+        markenname, anbieter, marque, fabricant, fournisseur, marca, fabricante, proveedor, marchio,
+        produttore, fornitore, brand prodotto, merk, fabrikant, leverancier, merknaam, fornecedor,
+        marka, producent, dostawca, fornit, fourn, lief""",
     "type": """
         type, product type, item type, kind, produkttyp, typ, produktart, artikelart, type de
         produit, type produit, tipo, tipo de producto, tipo di prodotto, tipo prodotto,
         producttype, soort, tipo de produto, typ produktu, rodzaj""",
     "category": """
-        category, categories, product category, department, collection, collections, group,
-        product group, kategorie, kategorien, produktkategorie, warengruppe, rubrik,
-        artikelgruppe, produktgruppe, categorie, categories produit, rayon, famille, categorie
-        produit, collection produit, categoria, categorias, categoria del producto, familia,
-        departamento, coleccion, categorie prodotto, categoria prodotto, reparto, collezione,
-        gruppo, categorieen, productgroep, productcategorie, groep, rubriek, categoria do
-        produto, categorias do produto, grupo, secao, kategoria, kategorie produktu, kategoria
-        produktu, kategorie produktow, grupa, dzial, grupa towarowa""",
+        category, categories, product category, department, collection, collections, group, product
+        group, kategorie, kategorien, produktkategorie, warengruppe, rubrik, artikelgruppe,
+        produktgruppe, categorie, categories produit, rayon, famille, categorie produit, collection
+        produit, categoria, categorias, categoria del producto, familia, departamento, coleccion,
+        categorie prodotto, categoria prodotto, reparto, collezione, gruppo, categorieen,
+        productgroep, productcategorie, groep, rubriek, categoria do produto, categorias do produto,
+        grupo, secao, kategoria, kategorie produktu, kategoria produktu, kategorie produktow, grupa,
+        dzial, grupa towarowa, cat, kat""",
     "tags": """
         tags, tag, keywords, labels, label, schlagworte, schlagworter, stichworte, etiketten,
         etiquettes, mots cles, mots clefs, etiquetas, palabras clave, etichette, parole chiave,
@@ -151,7 +172,7 @@ NAMES: Final = {
     "size": """
         size, sizes, product size, size name, clothing size, shoe size, grosse, grossen,
         kleidergrosse, schuhgrosse, taille, pointure, talla, tamano, taglia, misura, maat, maten,
-        tamanho, rozmiar""",
+        tamanho, rozmiar, tg""",
     "color": """
         color, colour, colors, colours, product color, color name, farbe, farben, farbton, couleur,
         coloris, teinte, colore, kleur, kleuren, cor, kolor, barwa""",
@@ -196,7 +217,8 @@ NAMES: Final = {
         einkaufspreis, ek, ek preis, prix d'achat, coste, costo, precio de coste, precio de compra,
         prezzo di acquisto, prezzo di costo, inkoopprijs, kostprijs, custo, preco de custo, cena
         zakupu, koszt, buying price, prix d'achat ht, inkoop, cena hurtowa, supplier price, preco de
-        compra, prezzo d'acquisto""",
+        compra, prezzo d'acquisto, prezzo acq, p acquisto, px achat, precio compra, p compra,
+        einkaufspr, inkooppr, p custo""",
     # Of a list of sales, whose quantities are no stock.
     "sale": """
         customer, customer name, buyer, order, order no, order number, order id, order date,
@@ -222,6 +244,12 @@ AROUND: Final = """
     product, products, item, article, produkt, artikel, produit, producto, prodotto, produto,
     produktu, the, of, du, de, del, di, do, da, des, la, le, el, il, in, shop, store, my, our, your,
     unser, notre, nuestro, nostro, nosso"""
+
+# Words in brackets that leave a price, a stock or a SKU what it is.
+IN_BRACKETS: Final = """
+    incl vat, inc vat, incl tax, incl mwst, inkl mwst, brutto, gross, ttc, iva inclusa, iva incl,
+    iva incluido, con iva, com iva, incl btw, pcs, pieces, units, stk, stuck, uds, pezzi, pz, stuks,
+    szt, required, mandatory, optional, unique"""
 
 # The only name of a product in some sheets, and its number in others: the values decide.
 EITHER: Final = """
