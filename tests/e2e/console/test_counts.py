@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.e2e.console.desk import PHONE, Api, Desk
 from tests.e2e.console.test_scanner import scan, scan_elsewhere
@@ -75,6 +75,37 @@ def test_a_shelf_is_counted_while_the_shop_sells(desk: Desk, mugs: dict) -> None
     expect(toasts).to_contain_text("1 record set back", timeout=PATIENCE)
     stock = [one["stock"] for one in desk.api.get(f"products/{mugs['id']}")["variants"]]
     assert stock == [3, 3, 7]
+
+
+@pytest.mark.parametrize("focus", ["field", "link"])
+def test_a_scan_is_counted_though_its_place_is_drawn_again_halfway(
+    desk: Desk, mugs: dict, focus: str
+) -> None:
+    begun(desk, "Shelf that is drawn again")
+    scan(desk, "COUNT-RED")
+    red, blue = (desk.label(f"Counted of Counted mug / {one}") for one in ("Red", "Blue"))
+    expect(red).to_have_value("1")
+    held: list[Route] = []
+    lines = "**/api/admin/stock/counts/*/lines?*"
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    desk.page.route(lines, hold)
+    with desk.page.expect_request(lines):
+        scan(desk, "COUNT-BLUE")
+    red.fill("3")
+    if focus == "link":
+        desk.page.get_by_role("link", name="Counted mug / Red").focus()
+
+    def drawn() -> None:
+        held.pop().continue_()
+        desk.page.unroute(lines)
+        blue.wait_for()
+
+    scan_elsewhere(desk, "COUNT-BLUE", halfway=drawn)
+    expect(blue).to_have_value("2")
+    expect(red).to_have_value("3")
 
 
 def test_a_scan_whose_request_failed_is_counted_once(desk: Desk, mugs: dict) -> None:

@@ -2,6 +2,7 @@
 
 import re
 import time
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Route, expect
@@ -35,12 +36,20 @@ def scan(desk: Desk, code: str) -> None:
     desk.page.keyboard.type(f"{code}\n")
 
 
-def scan_elsewhere(desk: Desk, code: str, pause: float = SCANNER) -> None:
+def scan_elsewhere(
+    desk: Desk,
+    code: str,
+    pause: float = SCANNER,
+    halfway: Callable[[], object] = lambda: None,
+) -> None:
     """The same where another element has the focus. There the page tells a scanner from a hand by
-    the times of the keys, which are set here: this machine may take longer between two of them."""
+    the times of the keys, which are set here: this machine may take longer between two of them.
+    `halfway` is done after half of the keys."""
     session = desk.page.context.new_cdp_session(desk.page)
     moment = time.time() - len(code) * pause
-    for key in (*code, "\r"):
+    for number, key in enumerate((*code, "\r")):
+        if number == len(code) // 2:
+            halfway()
         code_of = {"\r": 13, " ": 32}.get(key, 0)
         pressed = {"key": "Enter" if key == "\r" else key, "windowsVirtualKeyCode": code_of}
         down = {"type": "keyDown", "text": key, "timestamp": moment, **pressed}

@@ -4,6 +4,7 @@
 const FASTEST_HAND = 60; // milliseconds a key, on average
 const LONGEST_GAP = 150; // between two keys of one scan
 const SHORTEST_CODE = 4;
+const TYPED = "input, textarea, select";
 
 // `scanned(code)` gets each scan anywhere in the page except in the field for which `own(target)` is true.
 export function listenForScans(visit, own, scanned) {
@@ -18,12 +19,13 @@ export function listenForScans(visit, own, scanned) {
       // In a dialog too: its focused button must not be pressed by the end of a code.
       if (own(target) || target.type === "search") run = { text: "" };
       else if (key.length === 1) {
-        if (target !== run.field || timeStamp - run.last > LONGEST_GAP)
-          run = { text: "", field: target, before: target.value, first: timeStamp };
+        if (!isField(run.field, target) || timeStamp - run.last > LONGEST_GAP)
+          run = { text: "", before: target.value, first: timeStamp };
+        run.field = target;
         run.text += key;
         run.last = timeStamp;
         // In the middle of a code they open no search and press no button.
-        if (run.text.length > 1 && "/ ".includes(key) && !target.matches("input, textarea, select")) {
+        if (run.text.length > 1 && "/ ".includes(key) && !target.matches(TYPED)) {
           event.preventDefault();
           event.stopPropagation();
         }
@@ -31,7 +33,7 @@ export function listenForScans(visit, own, scanned) {
         event.preventDefault();
         event.stopPropagation();
         // A select takes keys too: they choose the option that begins with them.
-        if (target.matches("input, textarea, select")) {
+        if (target.matches(TYPED)) {
           target.value = run.before;
           target.dispatchEvent(new Event("input", { bubbles: true }));
         }
@@ -43,8 +45,13 @@ export function listenForScans(visit, own, scanned) {
   );
 }
 
+// A field that is drawn again is another element; one that is gone leaves the focus to the page.
+const isField = (field, target) =>
+  field === target ||
+  (field && !field.isConnected && (!target.matches(TYPED) || (field.name && field.name === target.name)));
+
 const isScan = ({ text, field, first, last }, { target, timeStamp }) =>
-  field === target &&
+  isField(field, target) &&
   text.length >= SHORTEST_CODE &&
   timeStamp - last < LONGEST_GAP &&
   last - first < FASTEST_HAND * (text.length - 1);
