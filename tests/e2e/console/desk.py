@@ -74,7 +74,8 @@ class Desk:
             self.page.evaluate(
                 "for (const each of document.querySelectorAll('h1')) each.className += ' left'"
             )
-        self.page.goto(f"{self.console_url}#{address}")
+        # Not until its last picture is loaded.
+        self.page.goto(f"{self.console_url}#{address}", wait_until="commit")
         expect(self.page.locator("main:not([aria-busy]) h1:not(.left)")).to_be_visible()
 
     def stands(self) -> None:
