@@ -13,7 +13,6 @@ import time
 import zlib
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from functools import lru_cache, partial
 from hashlib import sha256
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
@@ -74,7 +73,7 @@ class _Direct:
         self._credentials = session().get_credentials()
         self._idle: deque[HTTPConnection] = deque(maxlen=AT_ONCE)
         address = urlsplit(self._url)
-        self._host = address.netloc
+        self._host = address.netloc.rpartition("@")[2]
         kind: Callable[..., HTTPConnection] = HTTPConnection
         if address.scheme == "https":
             trusted = session().get_config_variable("ca_bundle") or get_cert_path(True)
@@ -86,14 +85,15 @@ class _Direct:
         end = time.monotonic() + seconds
         body = request.encode()
         signed = self._signed(operation, body)
-        connection = self._connection()
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            connection = self._connection()
         try:
             _, hooked = self._emit(f"before-send.dynamodb.{operation}", request=signed)
             if hooked is not None:
                 parts = hooked.status_code, hooked.headers, hooked.content
                 return partial(_reply, operation, *parts)
-            with suppress(IndexError):
-                connection = self._idle.pop()
             connection.timeout = seconds
             if connection.sock is not None:
                 connection.sock.settimeout(seconds)
@@ -139,6 +139,10 @@ class _Received(RawIOBase):
     def __init__(self, end: float, connected: socket) -> None:
         self._end, self._connected = end, connected
         self._file = connected.makefile("rb", 0)  # open until it is read, if no other may follow
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
     def readable(self) -> bool:
         return True
