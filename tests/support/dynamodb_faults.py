@@ -1,5 +1,6 @@
 """Faults of calls to DynamoDB, and the service's answers to them."""
 
+from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
@@ -36,6 +37,21 @@ class Refused(Exception):
     def __init__(self, code: str, message: str = "", status: int = 400, **more: Any) -> None:
         super().__init__(code)
         self.code, self.message, self.status, self.more = code, message, status, more
+
+
+def refused_after(transactions: int) -> Callable[[str, Wire], Fault | None]:
+    """For `Double.faults`: with 0, every call is refused; otherwise every call after so many
+    transactions."""
+    seen = 0
+
+    def faults(operation: str, request: Wire) -> Fault | None:
+        nonlocal seen
+        if seen >= transactions:
+            return Fault.THROTTLE
+        seen += operation == "TransactWriteItems"
+        return None
+
+    return faults
 
 
 def inject(fault: Fault, operation: str, request: Wire) -> None:
