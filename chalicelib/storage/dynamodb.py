@@ -106,7 +106,7 @@ class _Direct:
         return partial(self._read, connection, operation)
 
     def _signed(self, operation: str, body: bytes) -> AWSPreparedRequest:
-        # Without the last two, botocore finds them out, which takes a third of its time.
+        # Without the last two, botocore finds them out, which takes a quarter of its time.
         headers = {
             "Content-Type": "application/x-amz-json-1.0",
             "X-Amz-Target": f"DynamoDB_20120810.{operation}",
