@@ -195,7 +195,8 @@ _SKIPPED: Final = {
     ),
     Skipped.REPEATED: (
         "rows_repeated",
-        "Rows with another name, SKU or price than an earlier row of the product; the later counts",
+        "Rows with another name, SKU, price or stock than an earlier row of the product; the later"
+        " counts",
     ),
     Skipped.OTHER_CURRENCY: (
         "other_currency",

@@ -192,19 +192,21 @@ def test_rows_of_one_product_are_one_product(desk: Desk, way: str, shape: Shape)
         ("Eye shadow,,210,\nEye shadow,,380,\n", ["price"], "380.00"),
         ("Tee,,9,\nTee,T-1,9,S\nTee,T-2,9,S\n", ["SKU"], "9.00"),
         ("Tee,T-1,9,S\nTee,T-1,8,S\n", ["price"], "8.00"),
+        ("Tee,T-1,9,S,2\nTee,T-1,9,S,5\n", ["stock"], "9.00"),
+        ("Lamp,L-1,9,,0\nLamp,L-1,9,,13\n", ["stock"], "9.00"),
         ("Tee,,9,\nTee,T-1,8,S\nTee,T-2,9,M\nMug,,9,\nMug,,9,\n", [], "9.00"),
     ],
 )
 def test_rows_that_differ_about_one_product_are_a_warning_that_names_both(
     desk: Desk, rows: str, given: list[str], price: str
 ) -> None:
-    job = desk.imported("name,sku,price,variantTitle\n" + rows)
+    job = desk.imported("name,sku,price,variantTitle,stock\n" + rows)
     assert (job["failed"], job["withErrors"], job["rows"]) == (0, 0, rows.count("\n"))
     assert job["total"] == len(desk.products())
     later = 4 if "Mug,M1" in rows or "Tee,,9" in rows else 3
     earlier = later - (2 if "Mug,M1" in rows else 1)
     both = f"Rows {earlier} and {later} give the same product or variant another"
-    count = "Rows with another name, SKU or price than an earlier row of the product; the"
+    count = "Rows with another name, SKU, price or stock than an earlier row of the product; the"
     warnings = [(each["code"], each["message"]) for each in job["warnings"]]
     assert warnings == [
         *([("rows_repeated", f"{count} later counts: {len(given)}.")] if given else []),

@@ -19,7 +19,12 @@ from chalicelib.values import slugs
 
 slug_of, slug_of_key = slugs.plain, slugs.of_key
 OF_VARIANT: Final = ("stock", "barcode", "cost")
-_TELLING: Final = ("name", "price", "sku")  # two rows that differ here may be of two products
+_TELLING: Final = (
+    "name",
+    "price",
+    "sku",
+    "stock",
+)  # two rows that differ here may be of two products
 PRICES: Final = ("price", "variantPrice", "salePrice", "compareAtPrice")
 
 
@@ -51,7 +56,7 @@ class ImportedProduct:
     `no_price`: why a price in the rows is none for the product.
     `errors`: if there are any, the product fails, and nothing of it is to be written.
     `skipped`: how many pictures and barcodes cannot be used, how many rows are another price list,
-    and how many give another name, SKU or price than an earlier row; `repeated` says which.
+    and how many give another name, SKU, price or stock than an earlier row; `repeated` says which.
     """
 
     line: int
@@ -171,7 +176,7 @@ class Draft:
             self.product.sources[key] = (row.line, row.column(field))
 
     def repeats(self, row: Row, field: str, key: str, earlier: int, _: str = "") -> None:
-        """Notes that a row gives the same product or variant another name, SKU or price."""
+        """Notes that a row gives the same product or variant another name, SKU, price or stock."""
         if row.line != earlier:
             what = "SKU" if key == "sku" else key
             message = (
@@ -307,9 +312,10 @@ class Draft:
             sku = variant.values.get("sku")
             earlier = once.get((variant.title, sku))
             if earlier:
-                price = variant.values.get("price")
-                if None not in (price, was := earlier.values.get("price")) and price != was:
-                    self.repeats(variant.row, variant.fields["price"], "price", earlier.row.line)
+                for key in ("price", "stock"):
+                    value, was = variant.values.get(key), earlier.values.get(key)
+                    if None not in (value, was) and value != was:
+                        self.repeats(variant.row, variant.fields[key], key, earlier.row.line)
                 variant.values = {**earlier.values, **variant.values}
                 variant.fields = {**earlier.fields, **variant.fields}
             elif sku and variant.title and (other := skus.get(variant.title)):

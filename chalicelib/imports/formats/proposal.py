@@ -6,6 +6,7 @@ proposed as not read: a user notices a missing column, but may not notice a wron
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Final
@@ -22,6 +23,8 @@ from chalicelib.imports.formats.synonyms import (
     IN_BRACKETS,
     MONEY,
     NAMES,
+    ODOO,
+    ODOO_PRICES,
 )
 
 SAMPLES: Final = 3
@@ -44,8 +47,13 @@ def propose(columns: Sequence[str], samples: Sequence[Sequence[str]]) -> list[st
 
     A field is proposed once, but pictures and categories; the sureset column has it.
     """
+    columns = _without_place(columns)
     values = [_values(at, samples) for at in range(len(columns))]
     judged = [_judged(name, found) for name, found in zip(columns, values, strict=True)]
+    if set(ODOO) & set(map(_spelt, columns)):
+        for at, name in enumerate(columns):
+            if field := ODOO_PRICES.get(_spelt(name)):
+                judged[at] = _suited(field, values[at], name), 1
     given: dict[int, str] = {}
     taken: set[str] = set()
     free = iter(_OPTIONS)
@@ -69,6 +77,14 @@ def propose(columns: Sequence[str], samples: Sequence[Sequence[str]]) -> list[st
         if only is not None and all(len(value) <= _NAME_LENGTH for value in values[only]):
             given[only] = "name"
     return [given.get(at) for at in range(len(columns))]
+
+
+def _without_place(columns: Sequence[str]) -> Sequence[str]:
+    """The columns without the only shop, in brackets behind several of them: `Price [Main street]`.
+    Of several shops, which one's price is meant is not guessed."""
+    asides = Counter(re.findall(r"\[.*?\]", "\n".join(columns)))
+    places = [aside for aside, many in asides.items() if many > 1]
+    return [name.replace(places[0], "") for name in columns] if len(places) == 1 else columns
 
 
 def _numbered(given: dict[int, str]) -> dict[int, str]:

@@ -44,10 +44,10 @@ NAMES: Final = {
         catalog number, artikel nummer, artikel no, art nummer, sachnummer, numero article, numero d
         article, code interne, ref article, codigo interno, cod articulo, codigo art, cod prodotto,
         cod articolo, cod, codice interno, codigo sku, cod produto, symbol produktu, nr katalogowy,
-        numer artykulu, indeks towaru, kod artykulu, bestelnummer, productnr, cod art, cod prod, cod
-        interno, n articolo, numero articolo, rif, ref art, code art, n article, no article, num
-        article, ref articulo, cod producto, num articulo, clave, bestell nr, best nr, produkt nr,
-        materialnummer, cod artigo, cod do produto, ref produto, art code, bestelnr""",
+        numer artykulu, indeks towaru, kod artykulu, bestelnummer, productnr, default code, cod art,
+        cod prod, cod interno, n articolo, numero articolo, rif, ref art, code art, n article, no
+        article, num article, ref articulo, cod producto, num articulo, clave, bestell nr, best nr,
+        produkt nr, materialnummer, cod artigo, cod do produto, ref produto, art code, bestelnr""",
     "price": """
         price, selling price, sell price, sales price, standard price, start price, retail price,
         unit price, our price, price each, product price, item price, price incl tax, price incl
@@ -101,12 +101,12 @@ NAMES: Final = {
         on hand, qty in stock, stock total, stock reel, stock physique, stan aktualny, dostepna
         ilosc, giacenza attuale, quantita in magazzino, unidades disponibles, stock fisico,
         lagerstand, bestandsmenge, verfugbarer bestand, actuele voorraad, voorraad stuks, estoque
-        atual, qta disponibile, qta disp, qta magazzino, giac, giac mag, disp, disponib, esistenza,
-        scorta, qte stock, qte en stock, qte dispo, dispo, stock dispo, cant disponible, cant disp,
-        cant stock, exist, uds disponibles, uds disp, lagerbest, akt bestand, verf menge, verf
-        bestand, bestand stk, qtd estoque, qtde estoque, qtd em estoque, qtd stock, qtd disponivel,
-        disponivel, stock atual, voorr, vrd, aant op voorraad, aantal op voorraad, beschikbaar,
-        avail, qty avail""",
+        atual, en inventario, qta disponibile, qta disp, qta magazzino, giac, giac mag, disp,
+        disponib, esistenza, scorta, qte stock, qte en stock, qte dispo, dispo, stock dispo, cant
+        disponible, cant disp, cant stock, exist, uds disponibles, uds disp, lagerbest, akt bestand,
+        verf menge, verf bestand, bestand stk, qtd estoque, qtde estoque, qtd em estoque, qtd stock,
+        qtd disponivel, disponivel, stock atual, voorr, vrd, aant op voorraad, aantal op voorraad,
+        beschikbaar, avail, qty avail""",
     # A stock, unless another column is called one.
     "quantity": """
         quantity, qty, units, pieces, pcs, count, menge, anzahl, stuck, stuckzahl, quantite, qte,
@@ -116,8 +116,8 @@ NAMES: Final = {
         low stock threshold, low stock, low stock amount, reorder level, reorder point, minimum
         stock, min stock, safety stock, mindestbestand, meldebestand, stock minimum, seuil de stock,
         seuil d'alerte, stock minimo, scorta minima, minimumvoorraad, minimale voorraad, estoque
-        minimo, minimalny stan, stan minimalny, scorta min, stock min, stock mini, mindestbest,
-        estoque min, min voorraad""",
+        minimo, minimalny stan, stan minimalny, existencias bajas, scorta min, stock min, stock
+        mini, mindestbest, estoque min, min voorraad""",
     "imageUrl": """
         image, images, picture, pictures, photo, photos, image url, image urls, image link, img,
         image src, main image, product image, product images, picture url, photo url, thumbnail,
@@ -180,8 +180,8 @@ NAMES: Final = {
         option, option 1, option 2, option 3, option value, option1 value, option2 value, option3
         value, variant option, material, style, flavor, flavour, geschmack, option 1 value, option 2
         value, option 3 value, variant option one value, variant option two value, variant option
-        three value, relationship details, variation details, ausfuhrung, matiere, sabor, materiale,
-        materiaal, smaak, smak, gusto, gout""",
+        three value, opcion 1 valor, opcion 2 valor, opcion 3 valor, relationship details, variation
+        details, ausfuhrung, matiere, sabor, materiale, materiaal, smaak, smak, gusto, gout""",
     "variantTitle": """
         variant, variant title, variant name, variation, variation name, variants, variante,
         variantenname, titre de la variante, nom de la variante, declinaison, nombre de la
@@ -250,6 +250,10 @@ IN_BRACKETS: Final = """
     incl vat, inc vat, incl tax, incl mwst, inkl mwst, brutto, gross, ttc, iva inclusa, iva incl,
     iva incluido, con iva, com iva, incl btw, pcs, pieces, units, stk, stuck, uds, pezzi, pz, stuks,
     szt, required, mandatory, optional, unique"""
+
+# Names that only Odoo's files have, and what it calls the amounts in them.
+ODOO: Final = ("defaultcode", "categid", "uomid", "saleok", "purchaseok", "lstprice")
+ODOO_PRICES: Final = {"standardprice": "cost", "listprice": "price", "lstprice": "price"}
 
 # The only name of a product in some sheets, and its number in others: the values decide.
 EITHER: Final = """
