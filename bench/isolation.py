@@ -316,9 +316,7 @@ class Simulation:
             if self.streak[endpoint] >= retry.FAILING_STREAK:
                 self.detected.setdefault(endpoint, now)
             moment = _START + timedelta(seconds=now)
-            following = retry.next_step(
-                step, moment, self.chance.random(), failing_streak=self.streak[endpoint]
-            )
+            following = retry.next_step(step, moment, self.chance.random())
             due = following.at
             if following.means is not Means.GIVE_UP:
                 self._at((due - _START).total_seconds(), 1, (endpoint, following.step, committed))

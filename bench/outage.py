@@ -16,7 +16,6 @@ from datetime import UTC, datetime, timedelta
 from bench.isolation import BATCH, LANES
 from bench.webhooks import LAMBDA_GB_SECOND, LAMBDA_REQUEST, SENDER_GB, SQS_REQUEST, TRANSITION
 from chalicelib.webhooks import retry
-from chalicelib.webhooks.messages import CROWD, HIDDEN_A_MINUTE
 from chalicelib.webhooks.parked import redrive
 from chalicelib.webhooks.retry import Means
 from tests.support.units import WRITE_PRICE
@@ -26,10 +25,8 @@ OUTAGE = 6 * 3_600
 COHORT = 250
 HEALTHY = 0.3  # seconds an answer takes
 OVERHEAD = 0.05  # of a batch
-EARLY_SECONDS = 0.02  # of a batch that is hidden or sent on
 TABLE = 4_000  # AWS: write units a second that a new table on demand takes
 IN_FLIGHT = 120_000  # AWS, of a queue
-LATE = 64  # seconds until SQS counts a message as in flight
 OPEN = 1_000_000  # AWS, executions of an account
 _START = datetime(2026, 11, 20, tzinfo=UTC)
 
@@ -99,7 +96,6 @@ class Outage:
     attempts: int = 0
     executions: int = 0
     units: float = 0.0
-    early: int = 0
     busy: float = 0.0
     half: float = 0.0
     gone: float = 0.0
@@ -108,8 +104,6 @@ class Outage:
     most_open: int = 0
     slots: set[tuple[int, float]] = field(default_factory=set)
     redriven: dict[int, float] = field(default_factory=lambda: defaultdict(float))
-    hidden: list[tuple[float, float]] = field(default_factory=list)
-    spent: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     changes: list[tuple[float, str, int]] = field(default_factory=list)
 
     def run(self) -> "Outage":
@@ -117,21 +111,16 @@ class Outage:
         share an execution, and leave it at the rate of a redrive."""
         chance = random.Random(1)
         cohorts = DELIVERIES // COHORT
-        streak_of_one = DELIVERIES // self.endpoints
-        # When its message is received, when it is due, whose it is, for which step.
-        coming = [(0.0, 0.0, number, 0) for number in range(cohorts)]
+        # When it is due, whose it is, for which step.
+        coming = [(0.0, number, 0) for number in range(cohorts)]
         free, left = 0.0, cohorts
         while coming:
-            received, due, cohort, step = heapq.heappop(coming)
-            if received < due:
-                heapq.heappush(coming, (self._wait_on(received, due), due, cohort, step))
-                continue
+            due, cohort, step = heapq.heappop(coming)
             begins = max(due, free)
             away = begins < OUTAGE
             seconds = (self.hang if away else HEALTHY) + OVERHEAD
             moment = _START + timedelta(seconds=begins)
-            streak = min(retry.LONG_STREAK, streak_of_one * (step + 1))
-            after = retry.next_step(step, moment, chance.random(), failing_streak=streak)
+            after = retry.next_step(step, moment, chance.random())
             parks = after.means is Means.PARK
             outcome = "succeeded" if not away else "parked" if parks else "failed"
             lane = COHORT / BATCH * seconds / self.functions
@@ -150,11 +139,10 @@ class Outage:
             if parks:
                 endpoint = cohort % self.endpoints
                 slot = (retry.slot(f"wh_{endpoint}", after.at, moment).at - _START).total_seconds()
-                first = wakes = self._parked(endpoint, free, slot, wakes)
+                wakes = self._parked(endpoint, free, slot, wakes)
             else:
-                first = min(wakes, free + retry.LONGEST_QUEUE_DELAY)
-                self._during(free, first, "delayed", COHORT)
-            heapq.heappush(coming, (first, wakes, cohort, after.step))
+                self._during(free, wakes, "delayed", COHORT)
+            heapq.heappush(coming, (wakes, cohort, after.step))
         self.most_in_flight = self._most("in flight")
         self.most_delayed = self._most("delayed")
         self.most_open = self._most("open")
@@ -174,29 +162,12 @@ class Outage:
         self.redriven[endpoint] = wakes + COHORT / alone / redrive.PER_SECOND
         return wakes
 
-    def _wait_on(self, now: float, due: float) -> float:
-        """When a cohort that is received too early is received again: see `deliver.py`."""
-        self.early += COHORT
-        reported = sum(since <= now - LATE < until for since, until in self.hidden)
-        minute = int(now // 60)
-        spent = self.spent[minute] + COHORT <= self.functions * HIDDEN_A_MINUTE
-        if reported * COHORT < CROWD and spent:
-            self.hidden.append((now, due))
-            self.spent[minute] += COHORT
-            self._during(now, due, "in flight", COHORT)
-            return due
-        again = min(due, now + retry.LONGEST_QUEUE_DELAY)
-        self._during(now, again, "delayed", COHORT)
-        return again
-
     def dollars(self) -> float:
-        messages = self.attempts + self.early
-        gb_seconds = SENDER_GB * (self.busy + self.early / BATCH * EARLY_SECONDS)
         return (
             self.units * WRITE_PRICE
-            + messages * 3 / BATCH * SQS_REQUEST
-            + gb_seconds * LAMBDA_GB_SECOND
-            + messages / BATCH * LAMBDA_REQUEST
+            + self.attempts * 3 / BATCH * SQS_REQUEST
+            + SENDER_GB * self.busy * LAMBDA_GB_SECOND
+            + self.attempts / BATCH * LAMBDA_REQUEST
             + self.executions * 5 * TRANSITION
         )
 

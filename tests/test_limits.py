@@ -43,7 +43,7 @@ INTERNAL: Final = {
         products.model.MOST_LOW_OF_ONE summary.store.MOST_LOW webhooks.deliveries._LONGEST_NAME""",
     "how long something waits": """
         webhooks.deliver._LONGEST_BACKOFF
-        webhooks.retry.LONGEST_QUEUE_DELAY webhooks.retry.LONGEST_QUEUE_STEP
+        webhooks.retry.LONGEST_QUEUE_DELAY webhooks.retry.LONGEST_RETRY_AFTER
         webhooks.retry.LONGEST_VISIBILITY webhooks.retry.MOST_JITTER
         webhooks.retry.MOST_JITTER_SECONDS""",
     "what a process remembers": """

@@ -91,8 +91,8 @@ def batch(event: sqs.Batch, post: Post = safe_post.post) -> sqs.Handled:
 
 
 def _due(records: Sequence[_Record], became: _Batch) -> list[tuple[_Record, Message]]:
-    """The messages that are due; the others keep waiting."""
-    due, early = [], []
+    """The messages that are due; the few that came a moment early are hidden until they are."""
+    due = []
     for record in records:
         try:
             message = messages.parse(record["body"])
@@ -101,25 +101,10 @@ def _due(records: Sequence[_Record], became: _Batch) -> list[tuple[_Record, Mess
             became.put_off(record)
             continue
         if message.due and message.due > clock.now():
-            early.append((record, message, message.due))
+            became.hide(record, message.due)
         else:
             due.append((record, message))
-    _wait_on(early, became)
     return due
-
-
-def _wait_on(early: Sequence[tuple[_Record, Message, datetime]], became: _Batch) -> None:
-    """Hides them until they are due. If very many wait, they are sent again with a delay instead:
-    hidden messages are in flight, of which a queue may have 120,000; delayed ones are unlimited.
-    """
-    if early and not messages.may_hide(settings.retries_queue_url(), len(early)):
-        now = clock.now()
-        delays = [min(retry.hide_for(due, now), retry.LONGEST_QUEUE_DELAY) for *_, due in early]
-        again = [Posted(one, delay=delay) for (_, one, _), delay in zip(early, delays, strict=True)]
-        _send_on([(record, on) for (record, *_), on in zip(early, again, strict=True)], became)
-    else:
-        for record, _, due in early:
-            became.hide(record, due)
 
 
 def _on_their_lane(
@@ -203,7 +188,7 @@ def _take(message: Message, known: _Known, post: Post, became: _Batch) -> None:
         return
     attempt = _attempt(delivery, endpoint, event, post)
     became.health.append((endpoint.id, attempt.error is None))
-    deliveries.end(delivery, attempt, endpoint.streak)
+    deliveries.end(delivery, attempt)
     telemetry.measured(
         "delivery attempt",
         {

@@ -235,13 +235,13 @@ def _begin(message: Message, seen: Delivery | None) -> Delivery:
     now = clock.now()
     if seen and message.replay:
         return claim_replay(seen, message.replay, now)
-    return claim_step(message.delivery, message.schedule, message.step, now)
+    return claim_step(message, now)
 
 
-def claim_step(id: str, schedule: int, step: int, now: datetime) -> Delivery:
-    """Begins the next attempt of the schedule. Raises Taken."""
-    its_turn = Attr("schedule").eq(schedule) & Attr("step").eq(step)
-    return _claim(id, _lease(now, replay=False), {}, its_turn)
+def claim_step(message: Message, now: datetime) -> Delivery:
+    """Begins the next attempt of the schedule, or one before it is due. Raises Taken."""
+    its_turn = Attr("schedule").eq(message.schedule) & Attr("step").eq(message.step)
+    return _claim(message.delivery, _lease(now, replay=message.early), {}, its_turn)
 
 
 def claim_replay(delivery: Delivery, replay: str, now: datetime) -> Delivery:
@@ -303,18 +303,18 @@ def _claim(
 # --- An attempt ends ------------------------------------------------------------------------------
 
 
-def end(delivery: Delivery, attempt: Attempt, streak: int) -> None:
-    """Records the attempt and settles it. `streak`: the endpoint's failures in a row before it."""
+def end(delivery: Delivery, attempt: Attempt) -> None:
+    """Records the attempt and settles it."""
     if attempt.error is None and attempt.number == 1 and attempt.is_short:
         # Nearly all end here, with record and state in one write.
         delivered(delivery, attempt, first=True)
     else:
-        settle(delivery, record(delivery.id, attempt), streak)
+        settle(delivery, record(delivery.id, attempt))
 
 
 def expire(delivery: Delivery, url: str) -> None:
     """Ends a claimed delivery, because the outbox no longer has its body."""
-    end(delivery, attempts.expired(delivery, url), 0)
+    end(delivery, attempts.expired(delivery, url))
 
 
 def cancel(message: Message) -> None:
@@ -335,7 +335,7 @@ def _interrupted(delivery: Delivery, endpoint: Endpoint | None) -> None:
     begun = delivery.claim.until - LEASE
     attempt = attempts.interrupted(delivery, begun, endpoint.url if endpoint else "")
     attempt = record(delivery.id, attempt)
-    ours = settle(delivery, attempt, endpoint.streak if endpoint else 0)
+    ours = settle(delivery, attempt)
     if ours and endpoint and attempt.error == attempts.INTERRUPTED:
         health.failed(endpoint, 1)
 
@@ -359,7 +359,7 @@ def record(delivery_id: str, attempt: Attempt) -> Attempt:
     return attempt
 
 
-def settle(delivery: Delivery, attempt: Attempt, streak: int) -> bool:
+def settle(delivery: Delivery, attempt: Attempt) -> bool:
     """The end, or the next step: queued or parked first, and stored second.
 
     After a crash in between, another sender settles the attempt again: by the same record and with
@@ -370,8 +370,9 @@ def settle(delivery: Delivery, attempt: Attempt, streak: int) -> bool:
     if attempt.error == attempts.EVENT_EXPIRED:
         return given_up(delivery, attempt)
     if attempt.replay:
+        _park_again(delivery)
         return replay_failed(delivery, attempt)
-    following = _following(delivery, attempt, streak)
+    following = _following(delivery, attempt)
     if following.means is Means.GIVE_UP:
         return given_up(delivery, attempt)
     message = Message(delivery.id, delivery.schedule, following.step, due=following.at)
@@ -382,7 +383,15 @@ def settle(delivery: Delivery, attempt: Attempt, streak: int) -> bool:
     return retrying(delivery, attempt, following)
 
 
-def _following(delivery: Delivery, attempt: Attempt, streak: int) -> NextStep:
+def _park_again(delivery: Delivery) -> None:
+    """The message of the next step, which an early attempt took from where it was parked. If it is
+    still there, this is the same entry, or a duplicate of what is on the queue."""
+    assert delivery.step is not None and delivery.next_attempt_at is not None
+    due = clock.parse(delivery.next_attempt_at)
+    parking.park(Message(delivery.id, delivery.schedule, delivery.step, due=due), due)
+
+
+def _following(delivery: Delivery, attempt: Attempt) -> NextStep:
     assert delivery.step is not None
     return retry.next_step(
         delivery.step,
@@ -390,7 +399,6 @@ def _following(delivery: Delivery, attempt: Attempt, streak: int) -> NextStep:
         _chance(delivery),
         status=attempt.status,
         retry_after=(attempt.headers or {}).get("retry-after"),
-        failing_streak=streak,
         daily_since=delivery.daily_since,
         scale=settings.webhook_schedule_scale(),
     )

@@ -1,8 +1,8 @@
 """Whether an endpoint is failing: three failures in a row, until a success.
 
-An endpoint that answers costs no write, and one that fails none after its tenth failure, the most
-that `retry.py` needs. The count only controls lanes and parking. An attempt whose function crashed
-is a failure, too: which receiver of its batch was the cause, if any, is unknown.
+An endpoint that answers costs no write, and one that is failing none. The count controls lanes; the
+success that ends it also sends what waits for a later attempt. An attempt whose function crashed is
+a failure, too: which receiver of its batch was the cause, if any, is unknown.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,7 @@ from typing import Final
 from chalicelib.storage import table
 from chalicelib.storage.conditions import Attr
 from chalicelib.values import clock
-from chalicelib.webhooks import retry, store
+from chalicelib.webhooks import retry, store, waking
 from chalicelib.webhooks.model import Endpoint
 
 _HEALTHY: Final[Mapping[str, object]] = {"streak": None, "failingSince": None}
@@ -32,6 +32,8 @@ def _note(endpoint: Endpoint, successes: list[bool]) -> None:
     if True not in successes:
         failed(endpoint, len(successes))
         return
+    if endpoint.failing:
+        waking.back(endpoint.id)  # first: after a crash in between, the next success starts it
     with suppress(table.ConditionFailed):  # gone
         if streak := successes[::-1].index(True):
             store.note(endpoint.id, {**_HEALTHY, "streak": streak})
@@ -41,14 +43,13 @@ def _note(endpoint: Endpoint, successes: list[bool]) -> None:
 
 def failed(endpoint: Endpoint, times: int) -> None:
     """So many more in a row."""
-    if endpoint.streak >= retry.LONG_STREAK:
+    if endpoint.failing_since:
         return
-    streak = Attr("streak")
-    counted_far_enough = streak.gte(retry.LONG_STREAK)
-    with suppress(table.ConditionFailed):  # gone, or counted far enough by others
+    not_yet = Attr("failingSince").not_exists()
+    with suppress(table.ConditionFailed):  # gone, or others counted as far
         item = table.update(
-            store.key(endpoint.id), add={"streak": times}, when=table.present & ~counted_far_enough
+            store.key(endpoint.id), add={"streak": times}, when=table.present & not_yet
         )
-        if item["streak"] >= retry.FAILING_STREAK and "failingSince" not in item:
-            still_failing = streak.gte(retry.FAILING_STREAK)
+        if item["streak"] >= retry.FAILING_STREAK:
+            still_failing = Attr("streak").gte(retry.FAILING_STREAK) & not_yet
             store.note(endpoint.id, {"failingSince": clock.iso(clock.now())}, still_failing)

@@ -7,23 +7,17 @@ twice, late, or at the same time as another.
 """
 
 import json
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache, partial
+from functools import partial
 from typing import Final
 
-from chalicelib import aws, settings, sqs, telemetry, threads
+from chalicelib import settings, sqs, threads
 from chalicelib.values import clock
 from chalicelib.values.batches import batches
 from chalicelib.webhooks.model import endpoint_of
 
-# A queue may have 120,000 messages in flight, and reports the number about a minute late (AWS). The
-# messages that a hundred functions hide in two minutes must fit above CROWD.
-CROWD: Final = 30_000
-HIDDEN_A_MINUTE: Final = 300  # by one process
-_LOOK_SECONDS: Final = 10
 _A_THREAD: Final = 100  # messages that one thread sends
 
 
@@ -32,7 +26,8 @@ class Message:
     """An attempt to make: the `step` of a `schedule`, or a replay.
 
     `replay`: a ULID, of a request or of a recovery. `only_failed`: a recovery skips deliveries
-    replayed meanwhile. `due`: it is hidden until then.
+    replayed meanwhile. `due`: it is hidden until then. `early`: sent before that, because the
+    receiver works again; if it fails, the step is still made when it is due.
     """
 
     delivery: str
@@ -41,6 +36,7 @@ class Message:
     due: datetime | None = None
     replay: str = ""
     only_failed: bool = False
+    early: bool = False
 
     def text(self) -> str:
         fields: dict[str, object] = {"delivery": self.delivery}
@@ -50,6 +46,8 @@ class Message:
             fields |= {"schedule": self.schedule, "step": self.step}
         if self.due:
             fields["due"] = clock.iso(self.due)
+        if self.early:
+            fields["early"] = True
         return json.dumps(fields, separators=(",", ":"))
 
 
@@ -63,6 +61,7 @@ def parse(text: str) -> Message:
         due=clock.parse(fields["due"]) if "due" in fields else None,
         replay=fields.get("replay", ""),
         only_failed=fields.get("onlyFailed", False),
+        early=fields.get("early", False),
     )
 
 
@@ -97,40 +96,3 @@ def _entry(one: Posted) -> dict[str, object]:
         # Fair queues: a busy endpoint's messages do not delay the others'.
         "MessageGroupId": endpoint_of(one.message.delivery),
     }
-
-
-def may_hide(url: str, many: int) -> bool:
-    """Whether so many more messages of a queue may be hidden; if so, the caller hides them.
-
-    Not above CROWD, nor if the number is unknown, nor more than a process may hide in a minute.
-    """
-    minute = clock.unix() // 60
-    if _hidden.get(minute, 0) + many > HIDDEN_A_MINUTE:
-        return False
-    if _in_flight(url, clock.unix() // _LOOK_SECONDS) >= CROWD:
-        return False
-    many += _hidden.get(minute, 0)
-    _hidden.clear()
-    _hidden[minute] = many
-    return True
-
-
-_hidden: dict[int, int] = {}  # minute → number
-
-
-@lru_cache(maxsize=2)
-def _in_flight(url: str, look: int) -> float:
-    """One call for each `look` of a process."""
-    name = "ApproximateNumberOfMessagesNotVisible"
-    try:
-        reply = aws.client("sqs").get_queue_attributes(QueueUrl=url, AttributeNames=[name])
-        return int(reply["Attributes"][name])
-    except Exception as error:
-        telemetry.error("messages in flight are not known", error)
-        return math.inf
-
-
-def forget() -> None:
-    """As in a new process."""
-    _in_flight.cache_clear()
-    _hidden.clear()

@@ -35,10 +35,13 @@ def hold(message: Message) -> None:
     _put(message, clock.now())
 
 
-def due(endpoint_id: str, until: datetime | None, limit: int) -> list[tuple[Key, Message]]:
-    """The messages due by then, the oldest first; without a time, all that are parked."""
+def due(
+    endpoint_id: str, until: datetime | None, limit: int, after: str
+) -> list[tuple[Key, Message]]:
+    """The messages due by then, the first due first; without a time, all that are parked. `after`:
+    only those that follow this sort key."""
     before = sk.lt(f"{clock.iso(until)}~" if until else _LAST)
-    rows = table.query(_partition(endpoint_id), where=before, limit=limit)
+    rows = table.query(_partition(endpoint_id), where=before, after=after or None, limit=limit)
     return [((item["pk"], item["sk"]), messages.parse(item["message"])) for item in rows.items]
 
 

@@ -23,7 +23,7 @@ LAST_STEP = len(SCHEDULE)
 LONGEST_QUEUE_DELAY = 15 * MINUTE
 LONGEST_VISIBILITY = 12 * HOUR
 
-LONGEST_QUEUE_STEP = 2 * HOUR
+LONGEST_RETRY_AFTER = 2 * HOUR
 MOST_JITTER = 0.1
 """Of the wait."""
 MOST_JITTER_SECONDS = 1 * MINUTE
@@ -31,20 +31,15 @@ MOST_JITTER_SECONDS = 1 * MINUTE
 FAILING_STREAK = 3
 """Failures in a row after which even first attempts to an endpoint go to the `retries` queue."""
 
-LONG_STREAK = 10
-"""Failures in a row after which an endpoint's waits from 30 minutes on are parked: one execution
-serves them all, while on the queue each would be in flight."""
-
 SLOT = 5 * MINUTE
 
 
 class Means(StrEnum):
     QUEUE_DELAY = "QUEUE_DELAY"
     """One message with DelaySeconds suffices."""
-    VISIBILITY = "VISIBILITY"
-    """A message with DelaySeconds; if received too early, it is hidden until it is due."""
     PARK = "PARK"
-    """An entry in the due index, and one Step Functions execution for its slot."""
+    """An entry in the due index, and one Step Functions execution for its slot. It can be sent
+    earlier, which a message on a queue cannot."""
     GIVE_UP = "GIVE_UP"
     """The schedule has ended: the delivery is FAILED."""
 
@@ -81,7 +76,6 @@ def next_step(
     *,
     status: int | None = None,
     retry_after: str | None = None,
-    failing_streak: int = 0,
     daily_since: datetime | None = None,
     scale: float = 1,
 ) -> NextStep:
@@ -89,34 +83,23 @@ def next_step(
 
     `chance` in [0, 1) becomes a jitter that only adds: 10 % of the wait, at most a minute. `status`
     and `retry_after`: the response's status and raw Retry-After header; on 429 and 503 it lengthens
-    waits of up to 2 h, to at most 2 h. `failing_streak` counts the failures in a row of the
-    endpoint. `daily_since`: of the previous step. `scale` multiplies the final delays, so that a
-    test runs a week in a minute with the same means.
+    waits of up to 2 h, to at most 2 h. `daily_since`: of the previous step. `scale` multiplies the
+    final delays, so that a test runs a week in a minute with the same means.
     """
     if step >= LAST_STEP:
         return NextStep(Means.GIVE_UP, step, 0, now, 0)
     wait = float(SCHEDULE[step])
     if status in (429, 503):
-        wait = max(wait, min(_seconds(retry_after, now), LONGEST_QUEUE_STEP))
+        wait = max(wait, min(_seconds(retry_after, now), LONGEST_RETRY_AFTER))
     jitter = min(wait * MOST_JITTER, MOST_JITTER_SECONDS) * chance
-    means, queue_delay = _means(wait, wait + jitter, failing_streak, scale)
+    means = Means.QUEUE_DELAY if wait + jitter <= LONGEST_QUEUE_DELAY else Means.PARK
+    queue_delay = math.ceil((wait + jitter) * scale) if means is Means.QUEUE_DELAY else 0
     since = None
     if step >= FIRST_DAILY:
         since = _daily_since(step, now, daily_since, scale)
         wait = (since - now).total_seconds() / scale + (step - FIRST_DAILY + 1) * DAY
     delay = (wait + jitter) * scale
     return NextStep(means, step + 1, delay, now + timedelta(seconds=delay), queue_delay, since)
-
-
-def _means(wait: float, delay: float, streak: int, scale: float) -> tuple[Means, int]:
-    """The means of a wait, and the DelaySeconds of its message."""
-    too_long_for_a_queue = wait > LONGEST_QUEUE_STEP
-    dead_for_long = streak >= LONG_STREAK and wait >= 30 * MINUTE
-    if too_long_for_a_queue or dead_for_long:
-        return Means.PARK, 0
-    if delay <= LONGEST_QUEUE_DELAY:
-        return Means.QUEUE_DELAY, math.ceil(delay * scale)
-    return Means.VISIBILITY, math.floor(LONGEST_QUEUE_DELAY * scale)
 
 
 def _daily_since(step: int, now: datetime, known: datetime | None, scale: float) -> datetime:

@@ -5,7 +5,7 @@ dead endpoint with a million deliveries costs a few transitions.
 """
 
 import json
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Final
 
@@ -33,6 +33,19 @@ def _start_once(endpoint_id: str, slot: Slot) -> None:
     _start(slot.name, endpoint_id, slot.at, slot.until)
 
 
+def back(endpoint_id: str) -> None:
+    """Within two minutes, for everything parked, because the endpoint answers again. At most one a
+    minute, however many functions see it."""
+    length = max(1, round(retry.MINUTE * settings.webhook_schedule_scale()))
+    _start_back(endpoint_id, (clock.unix() // length + 1) * length)
+
+
+@lru_cache(maxsize=_KNOWN)
+def _start_back(endpoint_id: str, minute: int) -> None:
+    due = datetime.fromtimestamp(minute, UTC) + _shortly()
+    _start(f"{endpoint_id}-back-{minute}", endpoint_id, due, due, back=True)
+
+
 def again(endpoint_id: str, slot: Slot) -> None:
     """In that slot, though an execution has its name already."""
     _start(f"{endpoint_id}-{ids.ulid()}", endpoint_id, slot.at, slot.until)
@@ -41,19 +54,30 @@ def again(endpoint_id: str, slot: Slot) -> None:
 def forget() -> None:
     """As in a new process."""
     _start_once.cache_clear()
+    _start_back.cache_clear()
 
 
 def soon(endpoint_id: str) -> None:
     """In half a minute, for everything due until a slot later: the execution of the current slot
     may have found the endpoint paused."""
-    scale = settings.webhook_schedule_scale()
-    due = clock.now() + timedelta(seconds=max(2, _SOON * scale))
-    slot = timedelta(seconds=retry.slot_seconds(scale))
+    due = clock.now() + _shortly()
+    slot = timedelta(seconds=retry.slot_seconds(settings.webhook_schedule_scale()))
     _start(f"{endpoint_id}-{ids.ulid()}", endpoint_id, due, due + slot)
 
 
-def _start(name: str, endpoint_id: str, due: datetime, until: datetime) -> None:
-    payload = {"endpoint": endpoint_id, "due": clock.iso(due), "until": clock.iso(until)}
+def _shortly() -> timedelta:
+    return timedelta(seconds=max(2, _SOON * settings.webhook_schedule_scale()))
+
+
+def _start(
+    name: str, endpoint_id: str, due: datetime, until: datetime, *, back: bool = False
+) -> None:
+    payload = {
+        "endpoint": endpoint_id,
+        "due": clock.iso(due),
+        "until": clock.iso(until),
+        "back": back,
+    }
     try:
         aws.client("stepfunctions").start_execution(
             stateMachineArn=settings.redrive_state_machine_arn(),

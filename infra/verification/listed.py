@@ -45,7 +45,7 @@ STATEMENTS: Final = (
     Statement("A failed delivery is retried.", webhooks.retried),
     Statement("A slow receiver and a redirect are failures.", webhooks.slow_and_redirect),
     Statement(
-        "The week of retries, scaled: SQS's delay, the hidden message, the state machine.",
+        "The week of retries, scaled: SQS's delay, the state machine.",
         webhooks.schedule,
     ),
     Statement("An event that cannot be read stops no other.", webhooks.unreadable_event),

@@ -106,8 +106,8 @@ def slow_and_redirect(stage: Stage) -> str:
 
 
 def schedule(stage: Stage) -> str:
-    """A receiver that always fails: attempts by SQS's delay, by the hidden message and by the state
-    machine's wait, each at its time."""
+    """A receiver that always fails: attempts by SQS's delay and by the state machine's wait, each
+    at its time."""
     scale = float(stage.settings().get("WEBHOOK_SCHEDULE_SCALE", "1"))
     waits = [wait * scale for wait in retry.SCHEDULE[: retry.FIRST_DAILY + 1]]
     if sum(waits) > _LONGEST:
@@ -124,7 +124,7 @@ def schedule(stage: Stage) -> str:
     early = [f"{r:.0f} s, not {w:.0f}" for r, w in zip(real, waits, strict=True) if r < w - 1]
     if early:
         raise DoesNotHoldError(f"too early: {', '.join(early)}")
-    means = "two by delay, two by hidden messages, two by the state machine"
+    means = "two by delay, four by the state machine"
     return f"waits of {', '.join(f'{wait:.0f}' for wait in real)} s: {means}"
 
 

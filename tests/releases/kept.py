@@ -250,7 +250,7 @@ def restored(kept: Any) -> Iterator[Day]:
 
 
 def _timed(fields: dict[str, Any]) -> dict[str, Any]:
-    times = {name: fields[name] for name in ("at", "visible", "received_at") if name in fields}
+    times = {name: fields[name] for name in ("at", "visible") if name in fields}
     return fields | {name: datetime.fromisoformat(text) for name, text in times.items()}
 
 

@@ -14,7 +14,6 @@ class Waiting:
     body: str
     visible: datetime
     received: int = 0
-    received_at: datetime = datetime.max
 
     @property
     def content(self) -> dict[str, Any]:

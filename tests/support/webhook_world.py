@@ -36,7 +36,6 @@ RETRIES = f"{ACCOUNT}backroom-test-retries"
 DEAD_EVENTS = f"{ACCOUNT}backroom-test-fan-out-dead"
 MASTER_KEY = bytes(range(32))
 VISIBILITY = timedelta(seconds=360)
-SQS_LATE = timedelta(seconds=64)  # AWS: at least a minute until its counts are right
 _STREAM_BATCH = 50
 WEBHOOK_SETTINGS = {
     **SETTINGS,
@@ -180,7 +179,6 @@ class World:
         due = [one for one in self.queues[url] if one.visible <= self.now][:10]
         for one in due:
             one.visible, one.received = self.now + VISIBILITY, one.received + 1
-            one.received_at = self.now
         answer = deliver.batch(batch_of(url, due), post=self._post)
         again = {one["itemIdentifier"] for one in answer["batchItemFailures"]}
         for one in due:
@@ -236,18 +234,6 @@ class World:
                 if one.id == entry["ReceiptHandle"]:
                     one.visible = self.now + timedelta(seconds=entry["VisibilityTimeout"])
         return {"Failed": refused} if refused else {}
-
-    def get_queue_attributes(self, QueueUrl: str, AttributeNames: list[str]) -> Any:
-        assert AttributeNames == ["ApproximateNumberOfMessagesNotVisible"]
-        return {"Attributes": {AttributeNames[0]: str(self.in_flight(QueueUrl, late=SQS_LATE))}}
-
-    def in_flight(self, url: str, late: timedelta = timedelta(0)) -> int:
-        """The number of messages of a queue in flight, without the latest, which SQS does not count
-        yet."""
-        hidden = [
-            one for one in self.queues.get(url, ()) if one.received and one.visible > self.now
-        ]
-        return sum(one.received_at <= self.now - late for one in hidden)
 
     def start_execution(self, stateMachineArn: str, name: str, **asked: str) -> Any:
         assert len(name) <= 80

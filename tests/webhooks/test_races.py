@@ -9,11 +9,11 @@ import pytest
 from chalicelib.storage import table
 from chalicelib.storage.conditions import Attr
 from chalicelib.values import clock, ids
-from chalicelib.webhooks import attempts, deliveries, health, parking, retry, store
+from chalicelib.webhooks import attempts, deliveries, health, parking, store
 from chalicelib.webhooks.attempts import Attempt
 from chalicelib.webhooks.deliveries import Taken
 from chalicelib.webhooks.messages import Message
-from chalicelib.webhooks.model import Delivery
+from chalicelib.webhooks.model import Delivery, event_of
 from chalicelib.webhooks.parked import recover, redrive
 from tests.support.shop import Shop
 from tests.support.webhook_world import DELIVERIES, OK, RETRIES, World, announce, failed
@@ -37,7 +37,7 @@ def claimed(world: World, merchant: Shop) -> Delivery:
     webhook = add(merchant)
     announce()
     world.step()
-    return deliveries.claim_step(found(merchant, webhook).id, 0, 0, world.now)
+    return deliveries.claim_step(Message(found(merchant, webhook).id), world.now)
 
 
 def tried(delivery: Delivery) -> Attempt:
@@ -74,7 +74,7 @@ def test_a_sender_does_not_settle_the_claim_of_another(
 ) -> None:
     mine = claimed(world, merchant)
     assert deliveries.replay_failed(mine, tried(mine))
-    theirs = deliveries.claim_step(mine.id, 0, 0, world.now)
+    theirs = deliveries.claim_step(Message(mine.id), world.now)
     settle = getattr(deliveries, late)
     assert settle(mine, tried(mine)) is False
     assert deliveries.find(mine.id) == theirs
@@ -115,15 +115,16 @@ def test_an_attempt_is_recorded_once(world: World, merchant: Shop) -> None:
     assert [one.message for one in deliveries.attempts_of(mine)] == [first.message]
 
 
-def test_failures_count_up_to_the_limit_and_not_for_a_deleted_webhook(
+def test_failures_count_until_it_is_failing_and_not_for_a_deleted_webhook(
     world: World, merchant: Shop
 ) -> None:
     seen = store.find(add(merchant)["id"])
     assert seen is not None
     key = store.key(seen.id)
-    table.update(key, assign={"streak": retry.LONG_STREAK})  # by others, since it was read
-    health.note({seen.id: seen}, [(seen.id, False)])
-    assert (table.get(key) or {})["streak"] == retry.LONG_STREAK
+    for streak in (1, 2, 3, 3):
+        health.note({seen.id: seen}, [(seen.id, False)])
+        found = table.get(key) or {}
+        assert (found["streak"], "failingSince" in found) == (streak, streak == 3)
     merchant.delete(f"/api/admin/webhooks/{seen.id}")
     health.note({seen.id: seen}, [(seen.id, False)])
     health.failed(seen, 1)
@@ -136,10 +137,10 @@ def test_only_waiting_unclaimed_deliveries_are_cancelled(world: World, merchant:
     assert deliveries.replay_failed(mine, tried(mine))
     seen = deliveries.find(mine.id)
     assert seen is not None
-    again = deliveries.claim_step(mine.id, 0, 0, world.now)
+    again = deliveries.claim_step(Message(mine.id), world.now)
     assert deliveries.replay_failed(again, tried(again))
     assert not deliveries.cancelled(seen), "it was tried again meanwhile"
-    last = deliveries.claim_step(mine.id, 0, 0, world.now)
+    last = deliveries.claim_step(Message(mine.id), world.now)
     assert deliveries.delivered(last, tried(last))
     ended = deliveries.find(mine.id)
     assert ended is not None and not deliveries.cancelled(ended), "it has ended"
@@ -279,11 +280,14 @@ def test_a_recovery_skips_too_old_deliveries_and_sends_the_others(
     assert recovery["sent"] == 1 and recovery["completedAt"]
 
 
-def test_a_recovery_sends_deliveries_that_wait_for_hours_now(world: World, merchant: Shop) -> None:
+@pytest.mark.parametrize("minutes", [7, 40, 240, 3_000])
+def test_a_recovery_sends_what_waits_for_a_later_attempt_now(
+    world: World, merchant: Shop, minutes: int
+) -> None:
     webhook = given_up(world, merchant)
     world.answer = lambda posted: failed()
     announce()
-    world.run(timedelta(hours=4))
+    world.sleep(minutes=minutes)
     failed_before, waiting = listed(merchant, webhook)[::-1]
     assert waiting["status"] == "RETRYING"
     world.posted.clear()
@@ -299,22 +303,92 @@ def test_a_recovery_sends_deliveries_that_wait_for_hours_now(world: World, merch
     assert [one for one in world.stored() if one["pk"].startswith("due#")] == []
 
 
-def test_a_hurried_delivery_that_fails_again_continues_its_schedule(
-    world: World, merchant: Shop
-) -> None:
+def test_an_early_attempt_that_fails_changes_nothing(world: World, merchant: Shop) -> None:
     webhook = add(merchant)
     world.answer = lambda posted: failed()
     announce()
-    world.run(timedelta(hours=4))
-    world.posted.clear()
-    merchant.post(f"/api/admin/webhooks/{webhook['id']}/recover", SINCE)
-    world.run(timedelta(minutes=5))
-    assert len(world.posted) == 1
-    (one,) = listed(merchant, webhook)
-    assert one["status"] == "RETRYING" and one["nextAttemptAt"] > clock.iso(world.now)
+    world.sleep(hours=4)
+    for _ in range(20):
+        (before,) = listed(merchant, webhook)
+        merchant.post(f"/api/admin/webhooks/{webhook['id']}/recover", SINCE)
+        world.sleep(minutes=5)
+        assert len(world.posted) == before["attemptCount"] + 1
+        (after,) = listed(merchant, webhook)
+        for name in ("status", "nextAttemptAt"):
+            assert after[name] == before[name]
     world.run()
-    (one,) = listed(merchant, webhook)
-    assert one["status"] == "FAILED"
+    assert only(merchant, webhook)["status"] == "FAILED"
+    assert len(world.posted) == 13 + 20
+
+
+def backlog(world: World, merchant: Shop, hours: int = 4) -> dict[str, Any]:
+    """A webhook that answers again after some hours, of which each had an event."""
+    webhook = add(merchant)
+    world.answer = lambda posted: failed()
+    for _ in range(hours):
+        announce()
+        world.sleep(hours=1)
+    assert {one["status"] for one in listed(merchant, webhook)} == {"RETRYING"}
+    world.answer = lambda posted: OK
+    world.posted.clear()
+    return webhook
+
+
+def test_the_first_success_of_a_failing_endpoint_sends_what_waits_oldest_first(
+    world: World, merchant: Shop
+) -> None:
+    webhook = backlog(world, merchant)
+    new = announce()
+    world.run(timedelta(minutes=2, seconds=10))
+    events = [event_of(posted.delivery) for posted in world.posted]
+    assert events == [new, *sorted(events[1:])] and len(set(events)) == 5
+    assert {one["status"] for one in listed(merchant, webhook)} == {"DELIVERED"}
+    assert [one for one in world.stored() if one["pk"].startswith("due#")] == []
+    begun = len(world.executions)
+    announce()
+    world.run()
+    assert len(world.posted) == 6, "nothing is sent twice"
+    assert len(world.executions) == begun, "and a success after a success starts nothing"
+
+
+def test_an_endpoint_that_fails_again_is_sent_a_page_of_what_waits(
+    world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(redrive, "PAGE", 3)
+    webhook = backlog(world, merchant, 9)
+    before = {one["id"]: one["nextAttemptAt"] for one in listed(merchant, webhook)}
+    new = announce()
+    world.answer = lambda posted: OK if event_of(posted.delivery) == new else failed()
+    world.run(timedelta(minutes=5))
+    early = [one.delivery for one in world.posted if event_of(one.delivery) != new]
+    assert len(early) == len(set(early)) == 3
+    after = {one["id"]: one["nextAttemptAt"] for one in listed(merchant, webhook)}
+    assert {id: after[id] for id in early} == {id: before[id] for id in early}
+    world.answer = lambda posted: OK
+    announce()
+    world.run(timedelta(minutes=5))
+    assert {one["status"] for one in listed(merchant, webhook)} == {"DELIVERED"}
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+def test_what_waits_is_sent_though_functions_crash(
+    world: World, merchant: Shop, after: bool
+) -> None:
+    n, crashed = 1, True
+    while crashed:
+        webhook = backlog(world, merchant, 3)
+        announce()
+        world.crash = (n, after)
+        world.run(timedelta(minutes=10))
+        crashed, world.crash = world.crash is None, None
+        announce()  # if the crash was the success's own, the next one counts
+        world.run(timedelta(minutes=10))
+        found = listed(merchant, webhook)
+        assert {one["status"] for one in found} == {"DELIVERED"}, n
+        merchant.delete(f"/api/admin/webhooks/{webhook['id']}")
+        world.run()
+        n += 1
+    assert n > 15
 
 
 def test_parked_deliveries_are_sent_though_their_executions_were_lost(

@@ -9,9 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chalicelib.webhooks.retry import (
-    FAILING_STREAK,
     FIRST_DAILY,
-    LONG_STREAK,
     SCHEDULE,
     Means,
     NextStep,
@@ -26,7 +24,6 @@ MINUTE, HOUR, DAY = 60, 3_600, 86_400
 steps = st.integers(0, len(SCHEDULE) - 1)
 chances = st.floats(0, 1, exclude_max=True)
 scales = st.floats(1e-5, 1)
-streaks = st.integers(0, 1_000_000)
 statuses = st.sampled_from([None, 301, 410, 429, 500, 503])
 moments = st.datetimes(datetime(2024, 1, 1), datetime(2060, 1, 1), timezones=st.just(UTC))
 waits = st.one_of(
@@ -36,7 +33,7 @@ waits = st.one_of(
     moments.map(lambda moment: format_datetime(moment, usegmt=True)),
 )
 
-facts = st.fixed_dictionaries({"status": statuses, "retry_after": waits, "failing_streak": streaks})
+facts = st.fixed_dictionaries({"status": statuses, "retry_after": waits})
 
 
 def life(chance: float = 0, **facts: object) -> list[NextStep]:
@@ -61,36 +58,16 @@ def test_a_receiver_that_never_answers_gets_13_attempts_on_the_schedule():
 def test_each_wait_uses_the_cheapest_possible_means():
     assert [step.means for step in life()] == [
         *[Means.QUEUE_DELAY] * 2,
-        *[Means.VISIBILITY] * 2,
-        *[Means.PARK] * 8,
+        *[Means.PARK] * 10,
         Means.GIVE_UP,
     ]
 
 
-def test_a_delivery_to_a_long_failing_endpoint_waits_in_a_queue_at_most_5_minutes():
-    path = life(failing_streak=LONG_STREAK)
-    assert [step.means for step in path[:4]] == [Means.QUEUE_DELAY] * 2 + [Means.PARK] * 2
-    assert [step.delay for step in path] == [step.delay for step in life()]
-    asked = next_step(0, NOW, 0, status=503, retry_after="7200", failing_streak=LONG_STREAK)
-    assert (asked.means, asked.delay) == (Means.PARK, 2 * HOUR)
-    assert FAILING_STREAK < LONG_STREAK
-
-
-def test_ten_failures_in_a_row_park_the_waits_from_30_minutes_on():
-    def means(streak: int, seconds: int) -> Means:
-        return next_step(
-            0, NOW, 0, status=503, retry_after=str(seconds), failing_streak=streak
-        ).means
-
-    assert means(9, 1_800) is means(10, 1_799) is Means.VISIBILITY
-    assert means(10, 1_800) is Means.PARK
-    assert next_step(2, NOW, 0, failing_streak=10).queue_delay == 0
-
-
 def test_a_message_waits_in_its_queue_for_15_minutes_at_most():
-    for seconds, means in ((900, Means.QUEUE_DELAY), (901, Means.VISIBILITY)):
+    for seconds, means in ((900, Means.QUEUE_DELAY), (901, Means.PARK)):
         step = next_step(0, NOW, 0, status=503, retry_after=str(seconds))
-        assert (step.means, step.queue_delay, step.delay) == (means, 900, seconds)
+        assert (step.means, step.delay) == (means, seconds)
+        assert step.queue_delay == (900 if means is Means.QUEUE_DELAY else 0)
 
 
 def test_jitter_is_a_part_of_a_tenth_or_a_minute():
@@ -110,7 +87,7 @@ def test_daily_retries_are_counted_anew_after_a_delay_of_more_than_half_a_day():
 def test_a_shortened_schedule_has_the_same_means_and_shorter_waits():
     first, third = (next_step(step, NOW, 0, scale=0.1) for step in (0, 2))
     assert (first.means, first.delay, first.queue_delay) == (Means.QUEUE_DELAY, 6, 6)
-    assert (third.means, third.delay, third.queue_delay) == (Means.VISIBILITY, 180, 90)
+    assert (third.means, third.delay, third.queue_delay) == (Means.PARK, 180, 0)
     known = NOW - timedelta(days=0.15)
     assert next_step(6, NOW, 0, daily_since=known, scale=0.1).daily_since == known
     later = NOW + timedelta(seconds=1)
@@ -158,11 +135,8 @@ def test_a_wait_is_at_least_the_schedule_and_at_most_the_limit_of_its_means(
     match following.means:
         case Means.QUEUE_DELAY:
             assert following.delay <= following.queue_delay <= 900
-        case Means.VISIBILITY:
-            assert following.queue_delay == 900
-            assert 0 < hide_for(following.at, now + timedelta(seconds=900)) <= 12 * HOUR
         case Means.PARK:
-            assert following.delay >= 30 * MINUTE
+            assert following.delay > 15 * MINUTE
             assert following.queue_delay == 0
 
     shrunken = next_step(step, now, chance, **facts, scale=scale)
@@ -208,9 +182,9 @@ def test_retry_after_counts_only_with_429_and_503_and_never_for_the_long_steps()
     assert next_step(5, NOW, 0, status=503, retry_after="999999").delay == DAY
 
 
-@given(st.integers(12, 1000), chances, streaks)
-def test_no_step_follows_the_last(step, chance, streak):
-    assert next_step(step, NOW, chance, failing_streak=streak).means is Means.GIVE_UP
+@given(st.integers(12, 1000), chances)
+def test_no_step_follows_the_last(step, chance):
+    assert next_step(step, NOW, chance).means is Means.GIVE_UP
 
 
 @given(moments, st.integers(-DAY * 1000, 30 * DAY * 1000))

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Final, NotRequired, TypedDict
 
 from chalicelib import settings
+from chalicelib.storage.attributes import Key
 from chalicelib.storage.conditions import Attr
 from chalicelib.values import clock
 from chalicelib.webhooks import messages, parking, retry, store
@@ -24,47 +25,55 @@ _LOOK_AGAIN: Final = 60  # seconds
 
 
 class RedriveResult(TypedDict):
-    """`wait`: seconds until the next run, if there is more; `paced`: when its first may arrive."""
+    """`wait`: seconds until the next run, if there is more; `paced`: when its first may arrive;
+    `after`: the last that was sent early."""
 
     more: bool
     wait: int
     paced: NotRequired[str]
+    after: NotRequired[str | None]
 
 
 class Redrive(TypedDict):
     """`due`: when the execution started; `redriven`: the result of the last run. Without `until`,
-    as an operator starts it, it is `due`."""
+    as an operator starts it, it is `due`. `back`: the endpoint answers again."""
 
     endpoint: str
     due: str
     until: NotRequired[str]
+    back: NotRequired[bool]
     redriven: NotRequired[RedriveResult]
 
 
 def run(event: Redrive) -> RedriveResult:
-    """Everything due until then, or by now, arrives when it is due, at most at the pace; during a
-    recovery all that is parked, at once. While an endpoint is paused nothing is due: enabling it
-    starts another run. After its deletion everything is due, to be cancelled.
+    """Everything due until then, or by now, arrives when it is due, at most at the pace. During a
+    recovery, and while an endpoint answers again, all that is parked arrives at once. While an
+    endpoint is paused nothing is due: enabling it starts another run. After its deletion everything
+    is due, to be cancelled.
     """
     endpoint = store.find(event["endpoint"])
     paced = _paced(event)
     if endpoint is None:
-        parked, paced = _page(event["endpoint"], None, paced)
-        return _answer(parked, False, paced)
+        entries, paced = _page(event["endpoint"], None, paced)
+        return _answer(len(entries), False, paced)
     if not endpoint.enabled:
         return {"more": False, "wait": 0}
     if not _begun(endpoint.id, event["due"]):
         return {"more": True, "wait": _scaled(_LOOK_AGAIN)}
     until = max(clock.parse(event.get("until", event["due"])), clock.now())
-    # The receiver works again: nothing waits for its schedule.
-    hurries = recover.is_running(endpoint)
-    parked, paced = _page(endpoint.id, None if hurries else until, paced, hurries=hurries)
+    after = event["redriven"].get("after") if "redriven" in event else None
+    if recover.is_running(endpoint) or (event.get("back") and not endpoint.failing):
+        entries, paced = _page(endpoint.id, None, paced, after=after or "", early=True)
+        after = entries[-1][0][1] if entries else after
+    else:
+        entries, paced = _page(endpoint.id, until, paced)
+    parked = len(entries)
     failed = recover.following(endpoint, PAGE - parked) if parked < PAGE else None
     if failed:
         paced = _send(failed.messages, paced)
         recover.sent(endpoint, failed)
         parked += len(failed.messages)
-    answer = _answer(parked, bool(failed and failed.after), paced)
+    answer = _answer(parked, bool(failed and failed.after), paced) | {"after": after}
     if not answer["more"]:
         store.note_if(endpoint.id, {"redriving": None}, Attr("redriving.by").eq(event["due"]))
     return answer
@@ -77,14 +86,28 @@ def _paced(event: Redrive) -> datetime:
 
 
 def _page(
-    endpoint_id: str, until: datetime | None, paced: datetime, *, hurries: bool = False
-) -> tuple[int, datetime]:
-    entries = parking.due(endpoint_id, until, PAGE)
+    endpoint_id: str,
+    until: datetime | None,
+    paced: datetime,
+    *,
+    after: str = "",
+    early: bool = False,
+) -> tuple[list[tuple[Key, Message]], datetime]:
+    """`early`: the oldest events first, though not yet due. One that fails is parked again, before
+    `after`, so that it is not met twice."""
+    entries = parking.due(endpoint_id, until, PAGE, after)
     waiting = [message for _, message in entries]
-    paced = _send([replace(one, due=None) for one in waiting] if hurries else waiting, paced)
+    if early:
+        waiting = sorted((_early(one) for one in waiting), key=lambda one: one.delivery)
+    paced = _send(waiting, paced)
     # After sending: a crash in between sends them twice rather than never.
     parking.forget([entry for entry, _ in entries])
-    return len(entries), paced
+    return entries, paced
+
+
+def _early(message: Message) -> Message:
+    is_due = message.due is None or message.due <= clock.now()
+    return replace(message, due=None, early=not (is_due or message.replay))
 
 
 def _answer(sent: int, unfinished: bool, paced: datetime) -> RedriveResult:
