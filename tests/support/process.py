@@ -4,7 +4,7 @@ from chalicelib.facets import store as facets
 from chalicelib.orders import numbers
 from chalicelib.request import authenticate
 from chalicelib.storage import feed
-from chalicelib.webhooks import master_key, messages, waking
+from chalicelib.webhooks import master_key, waking
 
 
 def begins() -> None:
@@ -13,6 +13,5 @@ def begins() -> None:
     facets.forget()
     feed._open.cache_clear()
     master_key._parameters.cache_clear()
-    messages.forget()
     numbers._own.__dict__.clear()
     waking.forget()
