@@ -44,7 +44,7 @@ INTERNAL: Final = {
     "how long something waits": """
         webhooks.deliver._LONGEST_BACKOFF
         webhooks.retry.LONGEST_QUEUE_DELAY webhooks.retry.LONGEST_RETRY_AFTER
-        webhooks.retry.LONGEST_VISIBILITY webhooks.retry.MOST_JITTER
+        webhooks.retry.MOST_JITTER
         webhooks.retry.MOST_JITTER_SECONDS""",
     "what a process remembers": """
         request.authenticate._MOST_REMEMBERED request.rate._MOST_ADDRESSES""",

@@ -241,7 +241,8 @@ def _begin(message: Message, seen: Delivery | None) -> Delivery:
 def claim_step(message: Message, now: datetime) -> Delivery:
     """Begins the next attempt of the schedule, or one before it is due. Raises Taken."""
     its_turn = Attr("schedule").eq(message.schedule) & Attr("step").eq(message.step)
-    return _claim(message.delivery, _lease(now, replay=message.early), {}, its_turn)
+    early = message.early if message.is_early else 0
+    return _claim(message.delivery, _lease(now, replay=early > 0, early=early), {}, its_turn)
 
 
 def claim_replay(delivery: Delivery, replay: str, now: datetime) -> Delivery:
@@ -281,8 +282,9 @@ def claim_replay(delivery: Delivery, replay: str, now: datetime) -> Delivery:
 _unclaimed: Final = Attr("claim").not_exists()
 
 
-def _lease(now: datetime, *, replay: bool) -> dict[str, object]:
-    return {"claim": {"until": clock.iso(now + LEASE), "replay": replay, "by": ids.ulid()}}
+def _lease(now: datetime, *, replay: bool, early: int = 0) -> dict[str, object]:
+    until = clock.iso(now + LEASE)
+    return {"claim": {"until": until, "replay": replay, "early": early, "by": ids.ulid()}}
 
 
 def _claim(
@@ -370,7 +372,8 @@ def settle(delivery: Delivery, attempt: Attempt) -> bool:
     if attempt.error == attempts.EVENT_EXPIRED:
         return given_up(delivery, attempt)
     if attempt.replay:
-        _park_again(delivery)
+        if delivery.claim and delivery.claim.early:
+            _park_again(delivery, delivery.claim.early)
         return replay_failed(delivery, attempt)
     following = _following(delivery, attempt)
     if following.means is Means.GIVE_UP:
@@ -383,12 +386,13 @@ def settle(delivery: Delivery, attempt: Attempt) -> bool:
     return retrying(delivery, attempt, following)
 
 
-def _park_again(delivery: Delivery) -> None:
+def _park_again(delivery: Delivery, early: int) -> None:
     """The message of the next step, which an early attempt took from where it was parked. If it is
     still there, this is the same entry, or a duplicate of what is on the queue."""
     assert delivery.step is not None and delivery.next_attempt_at is not None
     due = clock.parse(delivery.next_attempt_at)
-    parking.park(Message(delivery.id, delivery.schedule, delivery.step, due=due), due)
+    step = Message(delivery.id, delivery.schedule, delivery.step, due=due, early=early)
+    parking.park(step, due)
 
 
 def _following(delivery: Delivery, attempt: Attempt) -> NextStep:

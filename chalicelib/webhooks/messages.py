@@ -26,8 +26,8 @@ class Message:
     """An attempt to make: the `step` of a `schedule`, or a replay.
 
     `replay`: a ULID, of a request or of a recovery. `only_failed`: a recovery skips deliveries
-    replayed meanwhile. `due`: it is hidden until then. `early`: sent before that, because the
-    receiver works again; if it fails, the step is still made when it is due.
+    replayed meanwhile. `due`: it is hidden until then. `early`: how often the step was sent before
+    it is due, because the receiver works again.
     """
 
     delivery: str
@@ -36,7 +36,12 @@ class Message:
     due: datetime | None = None
     replay: str = ""
     only_failed: bool = False
-    early: bool = False
+    early: int = 0
+
+    @property
+    def is_early(self) -> bool:
+        """An attempt before its step is due: if it fails, the step is still made then."""
+        return self.early > 0 and self.due is None
 
     def text(self) -> str:
         fields: dict[str, object] = {"delivery": self.delivery}
@@ -47,7 +52,7 @@ class Message:
         if self.due:
             fields["due"] = clock.iso(self.due)
         if self.early:
-            fields["early"] = True
+            fields["early"] = self.early
         return json.dumps(fields, separators=(",", ":"))
 
 
@@ -61,7 +66,7 @@ def parse(text: str) -> Message:
         due=clock.parse(fields["due"]) if "due" in fields else None,
         replay=fields.get("replay", ""),
         only_failed=fields.get("onlyFailed", False),
-        early=fields.get("early", False),
+        early=fields.get("early", 0),
     )
 
 

@@ -311,6 +311,9 @@ class Claim:
     until: datetime
     replay: bool
     """Whether the attempt is outside the schedule; if it fails, the schedule does not change."""
+    early: int = 0
+    """How often its step was sent before it is due, with this attempt; 0: it is due, or a replay
+    that a person asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,7 +366,9 @@ def read_delivery(item: Item) -> Delivery:
         created_at=item["createdAt"],
         updated_at=item["updatedAt"],
         test=item.get("test", False),
-        claim=Claim(clock.parse(claim["until"]), claim["replay"]) if claim else None,
+        claim=Claim(clock.parse(claim["until"]), claim["replay"], claim["early"])
+        if claim
+        else None,
         replayed=item.get("replayed", ""),
         failed_at=item.get("failedAt"),
         first=item.get("first"),

@@ -19,9 +19,7 @@ FIRST_DAILY = 5
 delay of one does not delay the next."""
 LAST_STEP = len(SCHEDULE)
 
-# SQS: DelaySeconds ends at 15 minutes; a message can stay invisible for 12 hours after a receive.
-LONGEST_QUEUE_DELAY = 15 * MINUTE
-LONGEST_VISIBILITY = 12 * HOUR
+LONGEST_QUEUE_DELAY = 15 * MINUTE  # SQS
 
 LONGEST_RETRY_AFTER = 2 * HOUR
 MOST_JITTER = 0.1
@@ -115,8 +113,7 @@ def _daily_since(step: int, now: datetime, known: datetime | None, scale: float)
 
 def hide_for(due: datetime, now: datetime) -> int:
     """How many seconds to hide a message that was received at `now`; 0: it is due."""
-    early = math.ceil((due - now).total_seconds())
-    return min(max(early, 0), LONGEST_VISIBILITY)
+    return max(math.ceil((due - now).total_seconds()), 0)
 
 
 def slot_seconds(scale: float) -> int:

@@ -50,8 +50,8 @@ STATEMENTS: Final = (
     ),
     Statement("An event that cannot be read stops no other.", webhooks.unreadable_event),
     Statement(
-        "SQS's own limits: 12 hours, 15 minutes, 120,000 messages in flight, fair queues.",
-        no_program="they take half a day, and many thousand messages",
+        "SQS's own limits: 15 minutes, 120,000 messages in flight, fair queues.",
+        no_program="they take many thousand messages",
     ),
     Statement(
         "Bisecting and the end of the stream's retries.",

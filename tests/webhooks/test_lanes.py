@@ -100,7 +100,7 @@ def test_a_message_is_read_as_it_was_written_and_needs_only_its_delivery() -> No
         Message("dlv_1", 2, 3),
         Message("dlv_1", 0, 1, due=clock.parse("2026-11-20T06:12:14.000Z")),
         Message("dlv_1", replay="r", only_failed=True),
-        Message("dlv_1", 2, 3, early=True),
+        Message("dlv_1", 2, 3, early=2),
     ):
         assert messages.parse(message.text()) == message
 

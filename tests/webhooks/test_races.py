@@ -373,6 +373,24 @@ def test_an_endpoint_that_fails_again_is_sent_a_page_of_what_waits(
     assert {one["status"] for one in listed(merchant, webhook)} == {"DELIVERED"}
 
 
+def test_what_a_receiver_always_refuses_is_sent_early_three_times_a_step(
+    world: World, merchant: Shop
+) -> None:
+    webhook = add(merchant)
+    refused = {announce(), announce(), announce()}
+    world.answer = lambda posted: failed() if event_of(posted.delivery) in refused else OK
+    world.sleep(hours=3)  # each waits for 12 hours
+    world.posted.clear()
+    for _ in range(60):
+        announce()
+        world.sleep(minutes=10)
+    assert {event_of(one.delivery) for one in world.posted[:20]} > refused
+    assert len(world.posted) == 60 + 3 * 3
+    merchant.post(f"/api/admin/webhooks/{webhook['id']}/recover", SINCE)
+    world.sleep(minutes=10)
+    assert len(world.posted) == 60 + 3 * 4, "a person can ask for more"
+
+
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_what_waits_is_sent_though_functions_crash(
     world: World, merchant: Shop, after: bool

@@ -5,6 +5,7 @@ that was down for hours gets its backlog gradually.
 """
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -20,6 +21,9 @@ from chalicelib.webhooks.parked import recover
 
 PAGE: Final = 1_000  # messages a run; Step Functions: 25,000 events an execution, about 10 a run
 PER_SECOND: Final = 100  # messages of one endpoint
+_TIMES_EARLY: Final = 3
+"""Of one step, unless a person recovers: a receiver that refuses certain events and takes others
+fails and answers again all day."""
 _LEASE: Final = 120  # seconds: a run of a minute, and the pause after it
 _LOOK_AGAIN: Final = 60  # seconds
 
@@ -47,9 +51,9 @@ class Redrive(TypedDict):
 
 def run(event: Redrive) -> RedriveResult:
     """Everything due until then, or by now, arrives when it is due, at most at the pace. During a
-    recovery, and while an endpoint answers again, all that is parked arrives at once. While an
-    endpoint is paused nothing is due: enabling it starts another run. After its deletion everything
-    is due, to be cancelled.
+    recovery, and when an endpoint answers again, what is parked arrives at once. While an endpoint
+    is paused nothing is due: enabling it starts another run. After its deletion everything is due,
+    to be cancelled.
     """
     endpoint = store.find(event["endpoint"])
     paced = _paced(event)
@@ -62,8 +66,10 @@ def run(event: Redrive) -> RedriveResult:
         return {"more": True, "wait": _scaled(_LOOK_AGAIN)}
     until = max(clock.parse(event.get("until", event["due"])), clock.now())
     after = event["redriven"].get("after") if "redriven" in event else None
-    if recover.is_running(endpoint) or (event.get("back") and not endpoint.failing):
-        entries, paced = _page(endpoint.id, None, paced, after=after or "", early=True)
+    recovers = recover.is_running(endpoint)
+    if recovers or (event.get("back") and not endpoint.failing):
+        most = sys.maxsize if recovers else _TIMES_EARLY
+        entries, paced = _page(endpoint.id, None, paced, after=after or "", early=most)
         after = entries[-1][0][1] if entries else after
     else:
         entries, paced = _page(endpoint.id, until, paced)
@@ -91,23 +97,26 @@ def _page(
     paced: datetime,
     *,
     after: str = "",
-    early: bool = False,
+    early: int = 0,
 ) -> tuple[list[tuple[Key, Message]], datetime]:
-    """`early`: the oldest events first, though not yet due. One that fails is parked again, before
-    `after`, so that it is not met twice."""
+    """`early`: the oldest events first, though not yet due, if their step was not sent so often
+    before. One that fails is parked again, before `after`, so that it is not met twice."""
     entries = parking.due(endpoint_id, until, PAGE, after)
-    waiting = [message for _, message in entries]
+    taken = entries
     if early:
-        waiting = sorted((_early(one) for one in waiting), key=lambda one: one.delivery)
-    paced = _send(waiting, paced)
+        sooner = [(entry, _sooner(message, early)) for entry, message in entries]
+        taken = [(entry, message) for entry, message in sooner if message]
+        taken.sort(key=lambda one: one[1].delivery)
+    paced = _send([message for _, message in taken], paced)
     # After sending: a crash in between sends them twice rather than never.
-    parking.forget([entry for entry, _ in entries])
+    parking.forget([entry for entry, _ in taken])
     return entries, paced
 
 
-def _early(message: Message) -> Message:
-    is_due = message.due is None or message.due <= clock.now()
-    return replace(message, due=None, early=not (is_due or message.replay))
+def _sooner(message: Message, most: int) -> Message | None:
+    if message.due is None or message.due <= clock.now():
+        return message
+    return replace(message, due=None, early=message.early + 1) if message.early < most else None
 
 
 def _answer(sent: int, unfinished: bool, paced: datetime) -> RedriveResult:
