@@ -58,7 +58,7 @@ def run(event: Redrive) -> RedriveResult:
     endpoint = store.find(event["endpoint"])
     paced = _paced(event)
     if endpoint is None:
-        entries, paced = _page(event["endpoint"], None, paced)
+        entries, paced = _page(event["endpoint"], None, paced, early=sys.maxsize)
         return _answer(len(entries), False, paced)
     if not endpoint.enabled:
         return {"more": False, "wait": 0}
