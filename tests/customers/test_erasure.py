@@ -211,10 +211,11 @@ def test_an_erasure_leaves_no_trace_in_tables_objects_and_logs(
     audited(traced(jobs.dynamodb))
     expect_forgotten(jobs, made, orders)
     found = entries(shop, customerId=made["id"])
-    assert found[-1]["action"] == "customer.erased" and len(found) > 15
-    assert {"order.created", "order.updated", "order.erased", "customer.updated"} <= {
-        one["action"] for one in found
-    }
+    actions = [one["action"] for one in found]
+    assert actions.count("customer.erased") == 1 and len(found) > 15
+    # An order that was erased in the same millisecond may follow: those have no order.
+    assert {*actions[actions.index("customer.erased") + 1 :]} <= {"order.erased"}
+    assert {"order.created", "order.updated", "order.erased", "customer.updated"} <= {*actions}
     (cancelled,) = [one for one in found if changed(one).get("status", "")[-1:] == ("CANCELLED",)]
     assert changed(cancelled)["status"] == ("PENDING", "CANCELLED")
     output = capsys.readouterr().out.lower()
