@@ -1,5 +1,6 @@
 """Imports keep a product's id, its variants' ids and their stock."""
 
+import json
 from typing import Any
 
 import pytest
@@ -122,6 +123,31 @@ def test_names_with_the_same_slug_make_two_products(desk: Desk) -> None:
     assert desk.imported(rows)["unchanged"] == 5
     assert desk.imported(rows.replace(",4", ",5"))["updated"] == 1
     assert set(desk.products()) == slugs
+
+
+@pytest.mark.parametrize(
+    ("header", "mapping"),
+    [
+        (
+            "Handle,SKU,Name,Price",
+            {"Handle": "slug", "SKU": "sku", "Name": "name", "Price": "price"},
+        ),
+        ("url_key,sku,name,price,store_view_code,product_type", None),
+    ],
+)
+def test_handles_that_other_systems_allow_are_products_of_their_own(
+    desk: Desk, header: str, mapping: dict[str, str] | None
+) -> None:
+    handles = ("1/2 Loaf", "1-2-loaf", "Pâté", "pate")
+    rows = [f"{handle},B-{n},Bread,{n}" for n, handle in enumerate(handles)]
+    options = {"mapping": json.dumps(mapping)} if mapping else {}
+    for outcome in ("created", "unchanged"):
+        job = desk.imported("\n".join([header, *rows]), **options)
+        assert (job[outcome], job["failed"]) == (4, 0), job
+        rows = [rows[0].lower().replace("b-0,bread", "B-0,Bread"), *rows[1:]]
+    found = {product["sku"]: slug for slug, product in desk.products().items()}
+    assert (found["B-1"], found["B-3"]) == ("1-2-loaf", "pate")
+    assert found["B-0"].startswith("1-2-loaf-") and found["B-2"].startswith("pate-")
 
 
 def test_a_name_in_another_case_or_unicode_form_is_the_same_product(desk: Desk) -> None:

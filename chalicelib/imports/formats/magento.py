@@ -10,6 +10,7 @@ from chalicelib.imports.formats.cells import BadCell
 from chalicelib.imports.formats.format import Format
 from chalicelib.imports.formats.product import Draft, DraftVariant, ImportedProduct
 from chalicelib.imports.formats.sheet import Row
+from chalicelib.values import slugs
 
 _HIDDEN = "not visible individually"
 _PAIR = re.compile(r"(?:^|,)\s*([a-z0-9_]{1,60})=")
@@ -78,6 +79,7 @@ class Magento(Format):
         )
     )
     readings: ClassVar = {
+        "slug": slugs.of_key,  # Magento takes any text for it
         "category": _categories,
         "image": reading.listed,  # most are paths in Magento's own store
         "status": lambda cell: "ACTIVE" if cell == "1" else "DRAFT",

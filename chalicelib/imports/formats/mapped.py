@@ -1,11 +1,12 @@
 """A file whose columns a user has mapped to fields, and the fields they can be mapped to."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 from chalicelib.imports.formats.format import Format
 from chalicelib.imports.formats.ours import Ours
 from chalicelib.imports.formats.sheet import ColumnTable, plain
+from chalicelib.values import slugs
 
 # Every field, with its description. Fields in `MULTI_COLUMN` take more than one column.
 FIELDS: Final[Mapping[str, str]] = {
@@ -62,6 +63,7 @@ class Mapped(Ours):
 
     name = "mapped"
     title = "Mapped columns"
+    readings: ClassVar = {**Ours.readings, "slug": slugs.of_key}  # of any other system
 
     def __init__(self, columns: Sequence[str], mapping: Mapping[str, str | None]) -> None:
         super().__init__(columns, _table(mapping))

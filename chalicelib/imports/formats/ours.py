@@ -74,8 +74,10 @@ class Ours(Format):
     def key(self, cells: list[str]) -> str:
         slug, name, sku = (self.sheet.cell(cells, field) for field in _IDENTITY)
         parent = self.sheet.cell(cells, "parentSku")
-        if slug or parent:
-            return slug.lower() or f"sku {parent}"
+        if slug:
+            return str(self.readings.get("slug", reading.handle)(slug))
+        if parent:
+            return f"sku {parent}"
         if sku and (self._is_of_product(cells) or not self._names_products):
             return f"sku {sku}"
         return name_key(name)
