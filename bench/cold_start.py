@@ -2,7 +2,7 @@
 
 It is compared with a bare process that imports what any such service needs: chalice, one boto3
 client and 20 pydantic models. Both run with compiled modules, alternately, and are compared in
-pairs.
+pairs. They end at once: the interpreter's own end would be a third of the time.
 """
 
 import os
@@ -60,7 +60,7 @@ def _cpu(code: str, *arguments: str) -> float:
     """CPU seconds of a new process, which always keeps its compiled modules."""
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     process = subprocess.Popen(
-        [sys.executable, "-c", code, *arguments],
+        [sys.executable, "-c", f"{code}\nimport os\nos._exit(0)", *arguments],
         stdout=subprocess.DEVNULL,
         env={**environment, "PYTHONPATH": ".", "AWS_LAMBDA_FUNCTION_NAME": "api"},
     )
