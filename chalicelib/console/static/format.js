@@ -40,6 +40,9 @@ export function decimal(text) {
   return `${whole.replaceAll(/[.\s]/g, "")}.${part}`;
 }
 
+// A whole number; other text is sent unchanged, and refused by the API.
+export const whole = (text) => (/^\d+$/.test(text) ? Number(text) : text);
+
 function time(formatted, iso) {
   const title = `${precise.format(new Date(iso))}, ${TIMEZONE}`;
   return h.time({ datetime: iso, title }, formatted);

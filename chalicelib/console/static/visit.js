@@ -3,9 +3,9 @@
 // A write that was sent still completes, and its outcome is shown on whatever page is open then.
 
 import { call, isLeft, sleep } from "./api.js";
-import { h } from "./dom.js";
+import { h, replace } from "./dom.js";
 import { ask, modal } from "./parts/dialog.js";
-import { announce, toast } from "./parts/notice.js";
+import { announce, problem, tell, toast } from "./parts/notice.js";
 import { head, keepFocus } from "./parts/page.js";
 import { held, retype, typedSince } from "./parts/typed.js";
 import { go, rewrite } from "./router.js";
@@ -94,7 +94,7 @@ export class Visit {
       try {
         await work(event);
       } catch (refusal) {
-        if (!isLeft(refusal)) toast(refusal.message, "bad");
+        tell(refusal);
       } finally {
         button.ariaBusy = null;
         this.#running = null;
@@ -117,6 +117,18 @@ export class Visit {
       retype(this.root, typed);
     });
     this.show(this.root);
+  }
+
+  // Shows in `node` what `work()` resolves to, or what went wrong, with a button that tries again.
+  async fill(node, work) {
+    node.ariaBusy = "true";
+    try {
+      replace(node, await work());
+    } catch (refusal) {
+      if (isLeft(refusal)) return;
+      replace(node, problem(refusal, () => this.fill(node, work)));
+    }
+    node.ariaBusy = null;
   }
 
   // These values, of `held`, are saved: the next drawing shows those of the answer.

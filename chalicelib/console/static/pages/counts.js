@@ -1,23 +1,22 @@
 // Counts of stock, and starting one.
 
-import { h, newKey } from "../dom.js";
+import { button, h, newKey } from "../dom.js";
 import { ago, number } from "../format.js";
 import { badge } from "../parts/badge.js";
-import { field, form } from "../parts/form.js";
+import { dialogForm } from "../parts/dialog-form.js";
+import { matching } from "../parts/export.js";
+import { field } from "../parts/form.js";
 import { list } from "../parts/list.js";
 import { empty } from "../parts/page.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
 
 export async function show(visit) {
-  const into = h.div();
-  const start = h.button({ type: "button", class: "main", onclick: () => begin(visit) }, "New count");
-  visit.draw({ title: "Counts", back: [link("/products"), "Products"], actions: may("STAFF") && start }, into);
+  const start = may("STAFF") && button("New count", () => begin(visit), { class: "main" });
   await list(visit, {
-    into,
+    top: { title: "Counts", back: [link("/products"), "Products"], actions: start },
     api: "admin/stock/counts",
     name: "count",
-    filters: [],
     columns: [
       {
         title: "Count",
@@ -37,26 +36,22 @@ export async function show(visit) {
 
 function begin(visit) {
   const idempotencyKey = newKey();
-  const text = (name, label, more) => field({ name, label, autocomplete: "off", ...more });
-  const dialog = visit.modal(
-    "New count",
-    form({
-      fields: [
-        text("name", "Name", { placeholder: "Such as the room or the shelf" }),
-        text("search", "Only products with these words", { hint: "Leave all three blank to count everything." }),
-        text("vendor", "Only of this vendor"),
-        text("type", "Only of this type"),
-      ],
-      submit: "Start",
-      cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
-      save: async ({ name, ...typed }) => {
-        const given = Object.entries(typed).filter(([, value]) => value.trim());
-        const which = given.length > 0 ? { filters: Object.fromEntries(given) } : { all: true };
-        const body = { name, ...which };
-        const { data } = await visit.send("POST", "admin/stock/counts", { body, idempotencyKey });
-        dialog.close();
-        visit.go(`/products/counts/${data.id}`);
-      },
-    }),
-  );
+  dialogForm(visit, "New count", {
+    fields: [
+      field({ name: "name", placeholder: "Such as the room or the shelf" }),
+      field({
+        name: "search",
+        label: "Only products with these words",
+        hint: "Leave all three blank to count everything.",
+      }),
+      field({ name: "vendor", label: "Only of this vendor" }),
+      field({ name: "type", label: "Only of this type" }),
+    ],
+    submit: "Start",
+    save({ name, ...typed }) {
+      const filters = Object.fromEntries(Object.entries(typed).filter(([, value]) => value.trim()));
+      return visit.send("POST", "admin/stock/counts", { body: { name, ...matching(filters) }, idempotencyKey });
+    },
+    then: ({ data }) => visit.go(`/products/counts/${data.id}`),
+  });
 }

@@ -10,17 +10,9 @@ import { link } from "../router.js";
 import { may } from "../session.js";
 
 export async function show(visit) {
-  const into = h.div();
-  visit.draw(
-    {
-      title: "Customers",
-      actions:
-        may("STAFF") && h.a({ class: "button main", href: link("/customers/new") }, "Add customer"),
-    },
-    into,
-  );
+  const add = may("STAFF") && h.a({ class: "button main", href: link("/customers/new") }, "Add customer");
   await list(visit, {
-    into,
+    top: { title: "Customers", actions: add },
     api: "admin/customers",
     name: "customer",
     cards: true,

@@ -1,6 +1,6 @@
 // What goes on in the background, and what has been done there: what, by whom, how it ended, and its undo.
 
-import { h } from "../dom.js";
+import { button, h } from "../dom.js";
 import { ago } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { aboutInWords, countsInWords } from "../parts/job-words.js";
@@ -11,25 +11,16 @@ import { link } from "../router.js";
 import { may } from "../session.js";
 
 export async function show(visit) {
-  const into = h.div();
   const importing = () => may("STAFF") && h.a({ class: "button main", href: link("/import") }, "Import");
-  visit.draw({ title: "Jobs", actions: importing() }, into);
   const undone = new Set(); // the newest come first, so an undo comes before its job
-  const undoing = (job) =>
-    h.button(
-      {
-        type: "button",
-        class: "small above-row",
-        "aria-label": `Undo ${jobName(job)}`,
-        onclick: visit.once(async () => (await takeBack(visit, job)) && page.load()),
-      },
-      "Undo",
-    );
+  const undoing = (job) => {
+    const undo = visit.once(async () => (await takeBack(visit, job)) && page.load());
+    return button("Undo", undo, { class: "small above-row", "aria-label": `Undo ${jobName(job)}` });
+  };
   const page = await list(visit, {
-    into,
+    top: { title: "Jobs", actions: importing() },
     api: "admin/jobs",
     name: "job",
-    filters: [],
     columns: [
       {
         title: "Job",

@@ -14,11 +14,9 @@ import { link } from "../router.js";
 import { may } from "../session.js";
 
 export async function show(visit) {
-  const into = h.div();
   const add = () => may("STAFF") && h.a({ class: "button main", href: link("/orders/new") }, "Create order");
-  visit.draw({ title: "Orders", actions: add() }, into);
   await list(visit, {
-    into,
+    top: { title: "Orders", actions: add() },
     api: "admin/orders",
     name: "order",
     cards: true,

@@ -14,7 +14,6 @@ import { link } from "../router.js";
 import { may } from "../session.js";
 
 export async function show(visit) {
-  const into = h.div();
   const actions = [
     h.a({ class: "button quiet", href: link("/products/low-stock") }, "Low stock"),
     h.a({ class: "button quiet", href: link("/products/counts") }, "Counts"),
@@ -26,9 +25,8 @@ export async function show(visit) {
         ]
       : []),
   ];
-  visit.draw({ title: "Products", actions }, into);
   await list(visit, {
-    into,
+    top: { title: "Products", actions },
     api: "admin/products",
     name: "product",
     cards: true,

@@ -1,23 +1,18 @@
 // One webhook: its events, its secret, its newest deliveries.
 
-import { isLeft } from "../api.js";
-import { h, replace } from "../dom.js";
+import { button, h, replace } from "../dom.js";
 import { EVENT_KINDS, LONGEST_OVERLAP } from "../facts.js";
-import { dateTime, number, plural } from "../format.js";
+import { dateTime, number, plural, whole } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { deliveryTable } from "../parts/deliveries.js";
-import {
-  endpointFields,
-  readEndpoint,
-  showSecret,
-  stateOf,
-} from "../parts/endpoint.js";
+import { dialogForm } from "../parts/dialog-form.js";
+import { endpointFields, readEndpoint, showSecret, stateOf } from "../parts/endpoint.js";
 import { health } from "../parts/health.js";
-import { filterTrial } from "../parts/filter-trial.js";
+import { eventField, filterTrial } from "../parts/filter-trial.js";
 import { field, form } from "../parts/form.js";
 import { menu } from "../parts/menu.js";
 import { card, empty, facts, skeleton } from "../parts/page.js";
-import { toast } from "../parts/notice.js";
+import { tell } from "../parts/notice.js";
 import { LONGEST, recoverDialog, recovered, resend } from "../parts/recover.js";
 import { Record } from "../parts/record.js";
 import { link } from "../router.js";
@@ -124,12 +119,12 @@ function page(visit, record) {
       ),
     ),
   );
-  loaded(deliveries, newest());
-  loaded(past, health(visit, path));
-  waiting().catch((refusal) => isLeft(refusal) || toast(refusal.message, "bad"));
+  visit.fill(deliveries, newest);
+  visit.fill(past, () => health(visit, path));
+  waiting().catch(tell);
 
   function action(name, work, kind = "") {
-    return h.button({ type: "button", class: kind, onclick: visit.once(work) }, name);
+    return button(name, visit.once(work), { class: kind });
   }
 
   function pause() {
@@ -165,102 +160,63 @@ function page(visit, record) {
       : empty("No deliveries yet", "Send a test to see what your receiver gets.");
   }
 
-  async function loaded(into, content) {
-    const wrong = (refusal) => !isLeft(refusal) && h.p({ class: "error" }, refusal.message);
-    replace(into, await content.catch(wrong));
-  }
-
   function isEdited() {
     return Object.keys(record.unsaved).length > 0;
   }
 
   function test() {
-    const dialog = visit.modal("Send test", [
-      h.p(
+    dialogForm(visit, "Send test", {
+      intro: h.p(
         "Sends sample data like a real event, with the header ",
         h.code("X-Service-Test: true"),
         ".",
         isEdited() && " Your changes to this webhook are saved first.",
       ),
-      form({
-        fields: [
-          field({
-            name: "event",
-            label: "Event",
-            value: endpoint.events[0],
-            options: EVENT_KINDS.map((each) => [each, each]),
-          }),
-        ],
-        submit: isEdited() ? "Save and send" : "Send",
-        cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
-        async save({ event }) {
-          if (isEdited() && !(await record.save())) return;
-          const { data } = await visit.send("POST", `${path}/test`, {
-            body: { event },
-            success: "Test sent.",
-          });
-          dialog.close();
-          await visit.sleep(300);
-          visit.go(`/settings/developer/deliveries/${data.id}`);
-        },
-      }),
-    ]);
+      fields: eventField(endpoint),
+      submit: isEdited() ? "Save and send" : "Send",
+      async save({ event }) {
+        if (isEdited() && !(await record.save())) return false;
+        return visit.send("POST", `${path}/test`, { body: { event }, success: "Test sent." });
+      },
+      async then({ data }) {
+        await visit.sleep(300);
+        visit.go(`/settings/developer/deliveries/${data.id}`);
+      },
+    });
   }
 
   function rotate() {
-    const dialog = visit.modal("Rotate secret", [
-      h.p(
+    dialogForm(visit, "Rotate secret", {
+      intro: h.p(
         "Deliveries are signed with the new secret immediately. If you keep the old one for a while, both sign: the header ",
         h.code("X-Service-Signature"),
         " then has two ",
         h.code("v1"),
         " values, the new one first, and your receiver must accept either.",
       ),
-      form({
-        fields: [
-          field({
-            name: "overlapHours",
-            label: "Keep the old secret for (hours)",
-            value: "0",
-            inputmode: "numeric",
-            hint: `0 to ${LONGEST_OVERLAP}. With 0 the old secret ends immediately.`,
-          }),
-        ],
-        submit: "Rotate",
-        cancel: h.button({ type: "button", onclick: () => dialog.close() }, "Cancel"),
-        async save({ overlapHours }) {
-          const hours = /^\d+$/.test(overlapHours.trim()) ? Number(overlapHours) : overlapHours;
-          const answer = await visit.send("POST", `${path}/rotate-secret`, {
-            body: { overlapHours: hours },
-            success: "Secret rotated.",
-          });
-          dialog.close();
-          await showSecret(
-            visit,
-            "New signing secret",
-            answer.data.secret,
-            hours > 0
-              ? `The old secret stays valid for ${plural(hours, "hour")}: t=…,v1=<new>,v1=<old>.`
-              : null,
-          );
-          await record.load();
-        },
+      fields: field({
+        name: "overlapHours",
+        label: "Keep the old secret for (hours)",
+        value: "0",
+        inputmode: "numeric",
+        hint: `0 to ${LONGEST_OVERLAP}. With 0 the old secret ends immediately.`,
       }),
-    ]);
+      submit: "Rotate",
+      async save({ overlapHours }) {
+        const body = { overlapHours: whole(overlapHours.trim()) };
+        const { data } = await visit.send("POST", `${path}/rotate-secret`, { body, success: "Secret rotated." });
+        return { ...data, hours: body.overlapHours };
+      },
+      async then({ secret, hours }) {
+        const both = `The old secret stays valid for ${plural(hours, "hour")}: t=…,v1=<new>,v1=<old>.`;
+        await showSecret(visit, "New signing secret", secret, hours > 0 && both);
+        await record.load();
+      },
+    });
   }
 
-  async function remove() {
-    if (
-      !(await visit.ask({
-        title: "Delete this webhook?",
-        text: `Waiting deliveries to ${endpoint.url} will be cancelled. This cannot be undone.`,
-        yes: "Delete",
-        bad: true,
-      }))
-    )
-      return;
-    await visit.send("DELETE", path, { success: "Webhook deleted." });
-    visit.saved("webhook");
-    visit.go("/settings/developer/webhooks");
+  function remove() {
+    const text = `Waiting deliveries to ${endpoint.url} will be cancelled.`;
+    return record.remove("/settings/developer/webhooks", text, "this webhook");
   }
 }

@@ -2,6 +2,7 @@
 
 import { h } from "../dom.js";
 import { words } from "../format.js";
+import "./work.js";
 
 const TONES = {
   good: ["ACTIVE", "APPLIED", "PAID", "DELIVERED", "COMPLETED", "ENABLED"],

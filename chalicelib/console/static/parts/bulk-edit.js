@@ -9,7 +9,7 @@ import { changesOf } from "./changes.js";
 import { choice } from "./choice.js";
 import { dialogForm } from "./dialog-form.js";
 import { undo, watch } from "./jobs.js";
-import { toast } from "./notice.js";
+import { tell, toast } from "./notice.js";
 import { tagsOf } from "./order.js";
 import { skeleton } from "./page.js";
 import { table } from "./table.js";
@@ -156,5 +156,3 @@ function changed(preview, names) {
     preview.length > rows.length && h.p({ class: "soft small" }, "These are the first of them."),
   ];
 }
-
-const tell = (refusal) => isLeft(refusal) || toast(refusal.message, "bad");

@@ -6,8 +6,9 @@ import { form } from "./form.js";
 
 const PAUSE = 250; // milliseconds without a key before the outcome is asked for
 
-// One that closes once it is saved, unless `save(typed)` resolves to false. `intro`: what stands above it.
-export function dialogForm(visit, title, { intro = null, broad = false, save, ...its }) {
+// One that closes once it is saved, unless `save(typed)` resolves to false. `then(answer)`: what follows, with what that
+// resolved to. `intro`: what stands above it.
+export function dialogForm(visit, title, { intro = null, broad = false, save, then = () => {}, ...its }) {
   const node = form({
     ...its,
     cancel: button("Cancel", () => dialog.close()),
@@ -15,11 +16,15 @@ export function dialogForm(visit, title, { intro = null, broad = false, save, ..
       // Text that is typed now would be on no record when the dialog closes.
       const texts = [...node.querySelectorAll("input:not([type=search]), textarea")];
       texts.forEach((each) => (each.readOnly = true));
+      let answer;
       try {
-        if ((await save(typed)) !== false) dialog.close();
+        answer = await save(typed);
       } finally {
         texts.forEach((each) => (each.readOnly = false));
       }
+      if (answer === false) return;
+      dialog.close();
+      await then(answer);
     },
   });
   const dialog = visit.modal(title, [intro, node], { broad });

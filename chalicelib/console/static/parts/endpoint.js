@@ -2,7 +2,7 @@
 
 import { h } from "../dom.js";
 import { EVENT_KINDS } from "../facts.js";
-import { copied } from "./copy.js";
+import { shownOnce } from "./copy.js";
 import { jsonOf } from "./filter-trial.js";
 import { field } from "./form.js";
 
@@ -32,13 +32,11 @@ export function endpointFields(endpoint) {
   return [
     field({
       name: "url",
-      label: "Endpoint URL",
       type: "url",
       value: endpoint?.url,
       placeholder: "https://example.com/webhooks",
       wide: true,
       required: true,
-      autocomplete: "off",
     }),
     h.fieldset(
       { class: "field whole", "data-field": "events" },
@@ -57,22 +55,14 @@ export function endpointFields(endpoint) {
     ),
     field({
       name: "email",
-      label: "Email",
       type: "email",
       value: endpoint?.email,
       placeholder: endpoint?.summaryEmail ?? "",
       hint: "Notified when deliveries have failed for an hour, when they work again, and when one runs out of retries. Leave blank for the shop's own address.",
-      autocomplete: "off",
     }),
-    field({
-      name: "description",
-      label: "Description",
-      value: endpoint?.description,
-      autocomplete: "off",
-    }),
+    field({ name: "description", value: endpoint?.description }),
     field({
       name: "filter",
-      label: "Filter",
       rows: 4,
       wide: true,
       value: filterText(endpoint?.filter),
@@ -96,35 +86,9 @@ export function readEndpoint(form) {
   };
 }
 
-// Shown once. Resolves when the dialog is closed; leaving before that asks first.
 export function showSecret(visit, title, secret, more) {
-  return new Promise((done) => {
-    const dialog = visit.modal(
-      title,
-      [
-        h.p(
-          "This secret is shown only once. Store it with your receiver. The whole text, including ",
-          h.code("whsec_"),
-          ", is the signing key.",
-        ),
-        copied(visit, secret),
-        more && h.p({ class: "soft" }, more),
-        h.div(
-          { class: "actions" },
-          h.button(
-            { type: "button", class: "main", onclick: () => dialog.close() },
-            "I have stored it",
-          ),
-        ),
-      ],
-      { stays: true },
-    );
-    visit.guard("secret", () => dialog.open, "The secret cannot be shown again.");
-    dialog.onclose = () => {
-      visit.saved("secret");
-      done();
-    };
-  });
+  const text = ["Store it with your receiver. The whole text, including ", h.code("whsec_"), ", is the signing key."];
+  return shownOnce(visit, title, text, secret, more);
 }
 
 export const stateOf = ({ enabled, failingSince }) =>

@@ -4,16 +4,16 @@ import { h, replace } from "../dom.js";
 import { EVENT_KINDS } from "../facts.js";
 import { field, form } from "./form.js";
 
+const named = (kind) => [kind, kind];
+export const eventField = ({ events }, more) =>
+  field({ name: "event", value: events[0], options: EVENT_KINDS.map(named), ...more });
+
 // `filter()`: the pattern as it is typed, saved or not.
 export function filterTrial(visit, endpoint, path, filter) {
   const result = h.p({ role: "status" });
   const node = form({
     fields: [
-      field({
-        name: "event",
-        label: "Event",
-        value: endpoint.events[0],
-        options: EVENT_KINDS.map((each) => [each, each]),
+      eventField(endpoint, {
         onchange: () => {
           node.elements.data.value = "";
           replace(result);

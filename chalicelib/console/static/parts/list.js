@@ -20,15 +20,16 @@ const given = (query, but = []) =>
     Object.entries(query).filter(([name, value]) => value && !["page", ...but].includes(name)),
   );
 
+// `top`: of the page, as `visit.draw` takes it; `intro`: what stands above the list.
 // `filters`: those of `field`, named as in the address; `more`: after a click; `used`: it offers the values in use; `not`: the filters that
 // it replaces.
 // `toQuery` makes the API's query from them.
 // `cards`: as of `table`. `choose(selection, done)` draws the actions for { size, which, rows }. `reads`: the fields of each record that the API
 // returns; all if absent. `exports`: the API's name for the records in an export. Resolves when the first page is drawn.
 export async function list(visit, spec) {
-  const { api, columns, none, name, toQuery = (asked) => asked, choose, reads } = spec;
+  const { api, columns, none, name, filters: own = [], toQuery = (asked) => asked, choose, reads } = spec;
   const { path } = visit;
-  const fields = spec.filters.map((each) => ({ label: called(each.name), ...each }));
+  const fields = own.map((each) => ({ label: called(each.name), ...each }));
   const asked = Object.fromEntries(
     Object.entries(visit.query).filter(
       ([each]) => each === "page" || fields.some((filter) => filter.name === each),
@@ -268,7 +269,7 @@ export async function list(visit, spec) {
   }
 
   drawChips();
-  replace(spec.into, bar, chips, h.div({ class: "above" }, count, chosenBar, exportButton), results);
+  visit.draw(spec.top, spec.intro, h.div(bar, chips, h.div({ class: "above" }, count, chosenBar, exportButton), results));
   await load();
   visit.whenBack(() => chosen.size === 0 && load());
   return { load };

@@ -1,5 +1,6 @@
 // Messages: read by screen readers, shown for a while. Problems stay.
 
+import { isLeft } from "../api.js";
 import { button, h, newId, replace } from "../dom.js";
 
 const SEEN = 6000; // milliseconds
@@ -55,6 +56,9 @@ export function toast(text, tone = "", action = null) {
   const end = () => (isHeld() ? setTimeout(end, SEEN) : shown.remove());
   setTimeout(end, action ? OFFER_SEEN : tone === "bad" ? FAILURE_SEEN : SEEN);
 }
+
+// What went wrong, unless the page was left.
+export const tell = (refusal) => isLeft(refusal) || toast(refusal.message, "bad");
 
 // The key's requests of this minute are used up (429), or the service has no capacity (503): pending
 // requests continue automatically.
