@@ -4,8 +4,8 @@ import { plain } from "./format.js";
 import * as session from "./session.js";
 
 const BASE = new URL("api/", document.baseURI);
-export const MOST_TRIES = 6;
-// API Gateway answers within 29 s; an upload takes as long as it takes.
+const MOST_TRIES = 6;
+// API Gateway answers within 29 s.
 const MOST_WAITED = 35_000;
 
 // A refusal by the API; status 0 if it could not be reached.
@@ -27,11 +27,11 @@ export const onWait = (tell) => waits.add(tell);
 export const address = (path) => new URL(path, BASE).href;
 
 // Returns { data, etag }. Throws Refusal, or AbortError when `signal` aborts. `key`: used instead of
-// the session's; the caller handles its refusal.
+// the session's; the caller handles its refusal. `via(url, request)`: how it is sent.
 export async function call(
   method,
   path,
-  { query, body, form, ifMatch, idempotencyKey, signal, key } = {},
+  { query, body, form, ifMatch, idempotencyKey, signal, key, via = reach } = {},
 ) {
   const url = new URL(path, BASE);
   for (const [name, value] of Object.entries(query ?? {})) {
@@ -44,7 +44,7 @@ export async function call(
     if (ifMatch) headers["If-Match"] = ifMatch;
     if (idempotencyKey) headers["Idempotency-Key"] = idempotencyKey;
     const sent = body !== undefined ? JSON.stringify(body) : form;
-    const answer = await reach(url, { method, headers, body: sent, signal, cache: "no-store" });
+    const answer = await via(url, { method, headers, body: sent, signal, cache: "no-store" });
     const answered = await content(answer, method);
     if (answer.ok) return { data: answered, etag: answer.headers.get("ETag") };
     const refusal = new Refusal(answer.status, answered ?? {}, answer.headers);
@@ -57,10 +57,9 @@ export async function call(
 
 async function reach(url, { signal, ...request }) {
   const isSent = navigator.onLine;
-  const limit = request.body instanceof FormData ? [] : [AbortSignal.timeout(MOST_WAITED)];
-  const ends = [signal, ...limit].filter(Boolean);
+  const ends = [signal, AbortSignal.timeout(MOST_WAITED)].filter(Boolean);
   try {
-    return await fetch(url, { ...request, signal: ends.length ? AbortSignal.any(ends) : null });
+    return await fetch(url, { ...request, signal: AbortSignal.any(ends) });
   } catch (error) {
     throw error.name === "AbortError" ? error : unreachable(request.method, isSent);
   }
@@ -99,7 +98,7 @@ function isWorthWaiting(method, answer, idempotencyKey) {
 
 // As `docs/api.md` asks of every client: at least Retry-After, else 2 to the power of the attempt;
 // and a little more, so that many tabs do not come back at once.
-export function wait(answer, attempt, signal) {
+function wait(answer, attempt, signal) {
   const seconds = Number(answer.headers.get("Retry-After")) || 2 ** attempt;
   const until = Date.now() + (seconds + Math.random()) * 1000;
   waits.forEach((tell) => tell(until, answer.status));

@@ -4,26 +4,19 @@ import { h, newId } from "./dom.js";
 import { date, money, words } from "./format.js";
 import { match } from "./router.js";
 import { may } from "./session.js";
+import { MENU } from "./shell.js";
 import { combobox } from "./parts/combobox.js";
 import { Visit } from "./visit.js";
 
 const PAGES = [
   ["New order", "/orders/new"],
   ["Add product", "/products/new"],
-  ["Import products", "/import"],
   ["Low stock", "/products/low-stock"],
   ["Receive", "/products/receive"],
   ["Counts", "/products/counts"],
-  ["Home", "/"],
-  ["Orders", "/orders"],
   ["Open orders", "/orders?status=open"],
-  ["Products", "/products"],
-  ["Customers", "/customers"],
-  ["Webhooks", "/settings/developer/webhooks"],
-  ["Deliveries", "/settings/developer/deliveries"],
   ["Failed deliveries", "/settings/developer/deliveries?status=RETRYING,FAILED"],
-  ["API keys", "/settings/keys"],
-  ["API reference", "/reference"],
+  ...MENU.flatMap(({ items }) => items).map(([path, name]) => [name, path]),
 ];
 // The page that an id alone leads to.
 const IDS = [

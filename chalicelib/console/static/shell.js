@@ -7,7 +7,7 @@ import { live, toast } from "./parts/notice.js";
 import { link, match } from "./router.js";
 import { may, who } from "./session.js";
 
-const MENU = [
+export const MENU = [
   {
     items: [
       ["/", "Home", "home"],

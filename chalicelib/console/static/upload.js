@@ -1,8 +1,7 @@
 // Uploads a file with progress: to the API, or directly to S3 when it is large.
 
-import { address, call, MOST_TRIES, Refusal, wait } from "./api.js";
+import { call, Refusal } from "./api.js";
 import { LARGEST_FORM } from "./facts.js";
-import { another, key } from "./session.js";
 
 const FRAME = 10_000; // bytes of a form besides its file
 
@@ -15,7 +14,8 @@ export async function upload(file, { mode, dryRun }, tell, signal) {
     form.append("dryRun", String(dryRun));
     form.append("review", String(dryRun));
     form.append("file", file);
-    return (await sendToApi("admin/products/import", form, tell, signal)).jobId;
+    const { data } = await call("POST", "admin/products/import", { form, signal, via: sending(tell) });
+    return data.jobId;
   }
   const { data } = await call("POST", "admin/products/import/uploads", {
     body: { fileName: file.name, mode, dryRun, review: dryRun },
@@ -23,55 +23,25 @@ export async function upload(file, { mode, dryRun }, tell, signal) {
   const form = new FormData();
   for (const [name, value] of Object.entries(data.fields)) form.append(name, value);
   form.append("file", file);
-  await send(data.url, form, {}, tell, signal);
+  const { ok, status } = await sending(tell)(data.url, { body: form, headers: {}, signal });
+  if (!ok) throw new Refusal(status, {}, new Headers());
   return data.jobId;
 }
 
-async function sendToApi(path, form, tell, signal) {
-  for (let attempt = 1; ; attempt++) {
-    const used = key();
-    const headers = { Authorization: `Bearer ${used}` };
-    try {
-      return await send(address(path), form, headers, tell, signal);
-    } catch (refusal) {
-      if (refusal.status === 401) await another(used);
-      else if (refusal.status === 429 && attempt < MOST_TRIES) await wait(refusal, attempt, signal);
-      else throw refusal;
-    }
-  }
-}
-
-// XMLHttpRequest, because fetch does not report upload progress.
-function send(url, form, headers, tell, signal) {
-  return new Promise((resolve, reject) => {
+// XMLHttpRequest, because fetch does not report upload progress. It takes as long as it takes.
+const sending = (tell) => (url, { body, headers, signal }) =>
+  new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open("POST", url);
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     request.upload.onprogress = ({ loaded, total }) => tell(loaded, total);
     request.onload = () => {
-      const body = parsed(request.responseText);
-      if (request.status < 300) return resolve(body);
-      const headers = { "Retry-After": request.getResponseHeader("Retry-After") ?? "" };
-      return reject(new Refusal(request.status, body, new Headers(headers)));
+      const told = ["Retry-After", "X-Request-Id"].map((name) => [name, request.getResponseHeader(name) ?? ""]);
+      resolve(new Response(request.responseText || null, { status: request.status, headers: told }));
     };
-    request.onerror = () =>
-      reject(
-        new Refusal(
-          0,
-          { message: "The upload was interrupted. Check the connection and try again." },
-          new Headers(),
-        ),
-      );
+    const message = "The upload was interrupted. Check the connection and try again.";
+    request.onerror = () => reject(new Refusal(0, { message }, new Headers()));
     request.onabort = () => reject(new DOMException("The upload was stopped.", "AbortError"));
     signal.addEventListener("abort", () => request.abort(), { once: true });
-    request.send(form);
+    request.send(body);
   });
-}
-
-function parsed(text) {
-  try {
-    return JSON.parse(text) ?? {};
-  } catch {
-    return {};
-  }
-}

@@ -5,14 +5,14 @@ import { CURRENCY } from "../facts.js";
 import { date, dateTime, money, number } from "../format.js";
 import { editAddress, shown } from "../parts/address.js";
 import { badge } from "../parts/badge.js";
+import { customerFinder, nameOf } from "../parts/buyer.js";
 import { choice } from "../parts/choice.js";
 import { typedConfirm } from "../parts/confirm.js";
-import { finder } from "../parts/finder.js";
 import { field, form, values, wrong } from "../parts/form.js";
-import { watch } from "../parts/jobs.js";
+import { completed } from "../parts/jobs.js";
 import { menu } from "../parts/menu.js";
 import { toast } from "../parts/notice.js";
-import { buyer, fullName, tagsOf } from "../parts/order.js";
+import { buyer, tagsOf } from "../parts/order.js";
 import { card, empty, facts } from "../parts/page.js";
 import { differing } from "../parts/stale.js";
 import { create, Record } from "../parts/record.js";
@@ -24,7 +24,6 @@ import "../parts/work.js";
 
 const FIELDS = ["email", "phone", "firstName", "lastName", "company", "tags", "note"];
 const LISTED = 50;
-const nameOf = (customer) => fullName(customer) || customer.company || customer.email || customer.phone;
 
 export async function show(visit) {
   if (visit.params.id === "new") return blank(visit);
@@ -225,11 +224,6 @@ function page(visit, record, found) {
 
   // --- Irreversible actions ----------------------------------------------------------------------
 
-  async function ended(job) {
-    const { status, error } = await watch(visit, job.data.jobId);
-    if (status !== "COMPLETED") throw new Error(error?.message ?? "The job did not finish.");
-  }
-
   function erase() {
     const idempotencyKey = newKey();
     typedConfirm(visit, {
@@ -242,7 +236,8 @@ function page(visit, record, found) {
       word: name,
       yes: "Erase",
       async run() {
-        await ended(await visit.send("POST", `${path}/erase`, { idempotencyKey, success: "Erasing…" }));
+        const { data } = await visit.send("POST", `${path}/erase`, { idempotencyKey, success: "Erasing…" });
+        await completed(visit, data.jobId);
         visit.saved("customer");
         toast("Customer erased.");
         await record.load();
@@ -254,22 +249,9 @@ function page(visit, record, found) {
     let into = null;
     const idempotencyKey = newKey();
     const chosen = h.p({ class: "strong", role: "status" });
-    const search = finder({
-      visit,
+    const search = customerFinder(visit, {
       label: "Merge into",
-      placeholder: "Name, email or phone",
-      codes: "email address",
-      async search(text, signal) {
-        const { data } = await visit.get("admin/customers", { search: text, limit: 20 }, signal);
-        return data.data
-          .filter(({ id }) => id !== customer.id)
-          .map((each) => ({
-            codes: [each.email ?? each.id],
-            text: nameOf(each) ?? each.id,
-            about: each.email ?? each.phone,
-            value: each,
-          }));
-      },
+      but: customer.id,
       chosen(one) {
         into = one;
         replace(chosen, "Into ", buyer(one), one.email && ` (${one.email})`);
@@ -284,9 +266,8 @@ function page(visit, record, found) {
       async run() {
         if (!into) throw wrong("into", "Choose whom to merge into.");
         const body = { into: into.id };
-        await ended(
-          await visit.send("POST", `${path}/merge`, { body, idempotencyKey, success: "Merging…" }),
-        );
+        const { data } = await visit.send("POST", `${path}/merge`, { body, idempotencyKey, success: "Merging…" });
+        await completed(visit, data.jobId);
         visit.saved("customer");
         toast("Customers merged.");
         visit.go(`/customers/${into.id}`);

@@ -1,13 +1,12 @@
 // Settings → Developer → Deliveries: of all webhooks together, or of one.
 
-import { isLeft } from "../api.js";
-import { h, replace } from "../dom.js";
+import { button, h, replace } from "../dom.js";
 import { DELIVERY_STATUSES, EVENT_KINDS } from "../facts.js";
 import { plural, words } from "../format.js";
 import { deliveryTable } from "../parts/deliveries.js";
 import { stateOf } from "../parts/endpoint.js";
-import { field } from "../parts/form.js";
-import { announce, problem } from "../parts/notice.js";
+import { field, optionsOf } from "../parts/form.js";
+import { announce } from "../parts/notice.js";
 import { empty, skeleton } from "../parts/page.js";
 import "../parts/work.js";
 import { link } from "../router.js";
@@ -24,10 +23,7 @@ export async function show(visit) {
       empty(
         "No webhooks yet",
         "Add a webhook to see what is delivered to it.",
-        h.a(
-          { class: "button main", href: link("/settings/developer/webhooks") },
-          "View webhooks",
-        ),
+        h.a({ class: "button main", href: link("/settings/developer/webhooks") }, "View webhooks"),
       ),
     );
     return;
@@ -38,7 +34,6 @@ export async function show(visit) {
   );
   const rows = [];
   const results = h.div({ class: "results" }, skeleton());
-  const more = h.div({ class: "pager" });
   const count = h.p({ class: "count soft", "aria-hidden": "true" });
   const filter = (settings) =>
     field({
@@ -51,15 +46,11 @@ export async function show(visit) {
       },
     });
   visit.draw(
-    {
-      title: "Deliveries",
-      actions: h.button({ type: "button", onclick: () => load() }, "Refresh"),
-    },
+    { title: "Deliveries", actions: button("Refresh", () => load()) },
     h.form(
       { class: "filters", onsubmit: (event) => event.preventDefault() },
       filter({
         name: "webhook",
-        label: "Webhook",
         options: [
           ["", "All"],
           ...known.map((each) => [
@@ -70,18 +61,9 @@ export async function show(visit) {
       }),
       filter({
         name: "status",
-        label: "Status",
-        options: [
-          ["", "All"],
-          [FAILURES, "All failures"],
-          ...DELIVERY_STATUSES.map((each) => [each, words(each)]),
-        ],
+        options: [["", "All"], [FAILURES, "All failures"], ...optionsOf(DELIVERY_STATUSES)],
       }),
-      filter({
-        name: "event",
-        label: "Event",
-        options: [["", "All"], ...EVENT_KINDS.map((each) => [each, each])],
-      }),
+      filter({ name: "event", options: [["", "All"], ...EVENT_KINDS.map((each) => [each, each])] }),
       filter({
         name: "since",
         label: "Created",
@@ -90,42 +72,29 @@ export async function show(visit) {
     ),
     h.div({ class: "above" }, count),
     results,
-    more,
   );
   await load();
 
-  async function load(cursor) {
+  function load(cursor) {
     const mine = visit.latest("deliveries");
     if (!cursor) rows.length = 0;
-    results.setAttribute("aria-busy", "true");
-    const { webhook, status, event, since } = asked;
-    try {
-      let next = cursor;
-      // If few deliveries match a filter, a page may be empty before the end.
-      do {
-        const after = since ? new Date(Date.now() - since * 3_600_000).toISOString() : "";
-        const { data } = await visit.get(
-          webhook
-            ? `admin/webhooks/${encodeURIComponent(webhook)}/deliveries`
-            : "admin/deliveries",
-          { status, event, since: after, limit: 50, cursor: next },
-          mine,
-        );
-        rows.push(...data.data);
-        next = data.nextCursor;
-      } while (next && rows.length === 0);
-      fill(next);
-    } catch (refusal) {
-      if (isLeft(refusal)) return;
-      replace(
-        results,
-        problem(refusal, () => load(cursor)),
-      );
-    }
-    results.removeAttribute("aria-busy");
+    return visit.fill(results, () => read(cursor, mine));
   }
 
-  function fill(next) {
+  // If few deliveries match a filter, a page may be empty before the end.
+  async function read(cursor, mine) {
+    const { webhook, status, event, since } = asked;
+    const path = webhook ? `admin/webhooks/${encodeURIComponent(webhook)}/deliveries` : "admin/deliveries";
+    const after = since ? new Date(Date.now() - since * 3_600_000).toISOString() : "";
+    do {
+      const { data } = await visit.get(path, { status, event, since: after, limit: 50, cursor }, mine);
+      rows.push(...data.data);
+      cursor = data.nextCursor;
+    } while (cursor && rows.length === 0);
+    return drawn(cursor);
+  }
+
+  function drawn(next) {
     const { webhook } = asked;
     const filtered = asked.status || asked.event || asked.since;
     const none = filtered
@@ -133,19 +102,17 @@ export async function show(visit) {
       : empty(
           "No deliveries yet",
           "The next event is sent as soon as it happens. You can send a test now.",
-          h.a(
-            {
-              class: "button",
-              href: link(["/settings/developer/webhooks", webhook].filter(Boolean).join("/")),
-            },
-            webhook ? "View webhook" : "View webhooks",
-          ),
+          webhook
+            ? h.a({ class: "button", href: link(`/settings/developer/webhooks/${webhook}`) }, "View webhook")
+            : h.a({ class: "button", href: link("/settings/developer/webhooks") }, "View webhooks"),
         );
-    replace(results, rows.length ? deliveryTable(rows, webhook ? null : known) : none);
-    replace(more, next && h.button({ type: "button", onclick: () => load(next) }, "Show older"));
     const older = next ? ", older ones not shown" : "";
     const shown = `${plural(rows.length, "delivery", "deliveries")}${older}`;
     replace(count, rows.length > 0 && shown);
     announce(`${shown}.`);
+    return [
+      rows.length ? deliveryTable(rows, webhook ? null : known) : none,
+      next && h.div({ class: "pager" }, button("Show older", () => load(next))),
+    ];
   }
 }

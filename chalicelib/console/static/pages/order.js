@@ -1,7 +1,6 @@
 // One order: where it stands, its money, what is next, and what happened.
 
-import { isLeft } from "../api.js";
-import { button, h, replace } from "../dom.js";
+import { button, h } from "../dom.js";
 import { MOVES, PAYMENT_MOVES } from "../facts.js";
 import { called, dateTime, money, number, words } from "../format.js";
 import { editAddress, linesOf, shown } from "../parts/address.js";
@@ -11,7 +10,7 @@ import { copyButton } from "../parts/copy.js";
 import { deliveryTable } from "../parts/deliveries.js";
 import { dialogForm } from "../parts/dialog-form.js";
 import { editItems } from "../parts/edit-order.js";
-import { field, form, values } from "../parts/form.js";
+import { field, form, optionsOf, values } from "../parts/form.js";
 import { menu } from "../parts/menu.js";
 import { toast } from "../parts/notice.js";
 import { buyer, carrierOf, tagsOf } from "../parts/order.js";
@@ -57,22 +56,17 @@ export async function show(visit) {
     draw: () => page(visit, record, webhooks),
   });
   await record.load();
-  if (may("ADMIN")) replace(webhooks, await delivered(visit, record.data));
+  if (may("ADMIN")) await visit.fill(webhooks, () => delivered(visit, record.data));
 }
 
 // The webhook deliveries of an order in one line, with the table behind it.
 async function delivered(visit, { id, createdAt }) {
-  try {
-    const asked = { subject: id, since: createdAt, limit: MOST_DELIVERIES };
-    const { data: rows } = (await visit.get("admin/deliveries", asked)).data;
-    if (rows.length === 0) return h.p({ class: "soft" }, "No webhook was notified of this order.");
-    const done = rows.filter(({ status }) => status === "DELIVERED").length;
-    const many = rows.length === MOST_DELIVERIES ? `the newest ${MOST_DELIVERIES}` : number(rows.length);
-    return h.details(h.summary(`Webhooks: ${done} of ${many} delivered`), deliveryTable(rows));
-  } catch (refusal) {
-    if (isLeft(refusal)) throw refusal;
-    return h.p({ class: "soft" }, `Webhooks: ${refusal.message}`);
-  }
+  const asked = { subject: id, since: createdAt, limit: MOST_DELIVERIES };
+  const { data: rows } = (await visit.get("admin/deliveries", asked)).data;
+  if (rows.length === 0) return h.p({ class: "soft" }, "No webhook was notified of this order.");
+  const done = rows.filter(({ status }) => status === "DELIVERED").length;
+  const many = rows.length === MOST_DELIVERIES ? `the newest ${MOST_DELIVERIES}` : number(rows.length);
+  return h.details(h.summary(`Webhooks: ${done} of ${many} delivered`), deliveryTable(rows));
 }
 
 function page(visit, record, webhooks) {
@@ -246,8 +240,7 @@ function page(visit, record, webhooks) {
     const change = (to, success = `${title} saved.`) => record.change({ [name]: to }, success);
     const act = (text, work) =>
       button(text, visit.once(work), { class: "small", "aria-label": `${text}: ${title.toLowerCase()}` });
-    const edit = () =>
-      editAddress(visit, { title, address, save: (typed) => change(typed) });
+    const edit = () => editAddress(visit, { title, address, save: (typed) => change(typed) });
     const carrier = name === "shippingAddress" && carrierOf(order.trackingNumber);
     const copying = mayChange && order.customer && act("Copy from customer", copy);
     return h.section(
@@ -303,22 +296,20 @@ function page(visit, record, webhooks) {
       note: typed.note.trim() || null,
       tags: tagsOf(typed.tags),
     });
-    const plain = (name, value, more) =>
-      field({ name, value, ...more });
-    const used = (facet, name, value, more) =>
-      choice(visit, ["orders", facet], { name, value, ...more });
+    const plain = (name, more) => field({ name, value: order[name], ...more });
+    const used = (facet, name, value, more) => choice(visit, ["orders", facet], { name, value, ...more });
     const node = form({
       fields: [
-        plain("note", order.note, { rows: 3, wide: true }),
+        plain("note", { rows: 3, wide: true }),
         used("tag", "tags", order.tags.join(", "), { hint: "Separate with commas.", several: true }),
         h.details(
           { class: "whole" },
           h.summary("More details"),
-          plain("trackingNumber", order.trackingNumber),
+          plain("trackingNumber"),
           used("salesRepId", "salesRepId", order.salesRepId),
           // Payments on record say what it is.
           order.payments.length === 0 &&
-            plain("paymentStatus", order.paymentStatus, { options: payments.map((each) => [each, words(each)]) }),
+            plain("paymentStatus", { options: optionsOf(payments) }),
         ),
       ],
       submit: "Save",

@@ -1,13 +1,12 @@
 // Sales, money and tax of a period: a job adds them up.
 
-import { isLeft } from "../api.js";
-import { h, newKey, replace } from "../dom.js";
+import { button, h, newKey, replace } from "../dom.js";
 import { CURRENCY, TIMEZONE } from "../facts.js";
-import { ago, money, number, plural, words } from "../format.js";
+import { ago, called, money, number, plural, words } from "../format.js";
 import { bars, dayName } from "../parts/bars.js";
-import { field } from "../parts/form.js";
-import { watch } from "../parts/jobs.js";
-import { announce, problem } from "../parts/notice.js";
+import { field, optionsOf } from "../parts/form.js";
+import { completed } from "../parts/jobs.js";
+import { announce } from "../parts/notice.js";
 import { card, empty, skeleton } from "../parts/page.js";
 import { table } from "../parts/table.js";
 import "../parts/work.js";
@@ -25,7 +24,6 @@ const CLOCKS = {
   money: "By the day on which a payment, a refund or a void was recorded.",
   tax: "Charged by the date of the order, refunded by the day of the refund.",
 };
-const NAMES = { salesRep: "Sales rep", paymentMethod: "Payment method" };
 const NONE = { product: "Custom items", salesRep: "No sales rep", paymentMethod: "No method" };
 const COUNTS = ["orders", "pieces"];
 const LOOKED = 50; // at the newest jobs
@@ -42,11 +40,11 @@ export async function show(visit) {
   const rowsOf = () => {
     const possible = TYPES[asked.type];
     if (!possible.includes(asked.by)) asked.by = "day";
-    return choice("by", "By", possible.map((each) => [each, NAMES[each] ?? words(each)]));
+    return choice("by", "By", possible.map((each) => [each, called(each)]));
   };
   const filters = h.form(
     { class: "filters even", role: "search", onsubmit: (event) => event.preventDefault() },
-    choice("type", "Report", Object.keys(TYPES).map((each) => [each, words(each)])),
+    choice("type", "Report", optionsOf(Object.keys(TYPES))),
     rowsOf(),
     day("from", "From"),
     day("to", "To"),
@@ -70,40 +68,34 @@ export async function show(visit) {
     return data.data.find((job) => job.type === "report" && isSame(job.about) && isRecent(job) && !isGone(job))?.id;
   }
 
-  async function load(event) {
+  function load(event) {
     const mine = visit.latest("report");
     filters.querySelectorAll(".error").forEach((each) => replace(each));
-    result.setAttribute("aria-busy", "true");
     replace(result, skeleton());
-    try {
-      // It changes nothing in the shop: it is given up when the page is left, or asks for another.
-      const request = { body: { ...asked }, idempotencyKey: newKey(), signal: mine };
-      const ask = async () => (await visit.send("POST", "admin/reports", request)).data.jobId;
-      const id = (!event && (await known(mine))) || (await ask());
-      mine.throwIfAborted();
-      const get = (path) => visit.get(path, {}, mine);
-      const job = await watch({ get, sleep: (pause) => visit.sleep(pause, mine) }, id);
-      if (job.status !== "COMPLETED") throw new Error(job.error?.message ?? "It was cancelled.");
-      replace(
-        result,
-        h.p({ class: "soft" }, CLOCKS[job.about.type]),
-        drawn(job),
-        h.p(
-          { class: "soft" },
-          "Added up ",
-          ago(job.completedAt),
-          ". ",
-          h.button({ type: "button", class: "small", onclick: load }, "Add up again"),
-        ),
-      );
-      announce(plural(job.report.rows.length, "row"));
-    } catch (refusal) {
-      if (isLeft(refusal)) return;
-      const wrong = refusal.errors?.find((each) => filters.elements[each.field]);
-      if (wrong) replace(filters.elements[wrong.field].closest(".field").querySelector(".error"), wrong.message);
-      replace(result, wrong ? null : problem(refusal, () => load()));
-    }
-    result.removeAttribute("aria-busy");
+    return visit.fill(result, () => sums(event, mine).catch(refused));
+  }
+
+  async function sums(event, mine) {
+    // It changes nothing in the shop: it is given up when the page is left, or asks for another.
+    const request = { body: { ...asked }, idempotencyKey: newKey(), signal: mine };
+    const ask = async () => (await visit.send("POST", "admin/reports", request)).data.jobId;
+    const id = (!event && (await known(mine))) || (await ask());
+    mine.throwIfAborted();
+    const get = (path) => visit.get(path, {}, mine);
+    const job = await completed({ get, sleep: (pause) => visit.sleep(pause, mine) }, id);
+    announce(plural(job.report.rows.length, "row"));
+    const again = button("Add up again", load, { class: "small" });
+    return [
+      h.p({ class: "soft" }, CLOCKS[job.about.type]),
+      drawn(job),
+      h.p({ class: "soft" }, "Added up ", ago(job.completedAt), ". ", again),
+    ];
+  }
+
+  function refused(refusal) {
+    const wrong = refusal.errors?.find((each) => filters.elements[each.field]);
+    if (!wrong) throw refusal;
+    replace(filters.elements[wrong.field].closest(".field").querySelector(".error"), wrong.message);
   }
 }
 
@@ -124,7 +116,7 @@ function drawn({ report, about, downloadUrl }) {
       name: "Sums",
       columns: [
         {
-          title: NAMES[about.by] ?? words(about.by),
+          title: called(about.by),
           cell: (row) => (row.isTotal ? h.b("Total") : labelled(row, about)),
         },
         ...columns.map((name) => ({

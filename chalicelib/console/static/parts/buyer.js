@@ -8,22 +8,33 @@ import { buyer, fullName } from "./order.js";
 
 const FEW = 20;
 
+export const nameOf = (customer) => fullName(customer) || customer.company || customer.email || customer.phone;
+
+// `but`: the id of one that is not found. The rest is for the finder.
+export const customerFinder = (visit, { but = null, ...its }) =>
+  finder({
+    visit,
+    placeholder: "Name, email or phone",
+    codes: "email address",
+    async search(text, signal) {
+      const { data } = await visit.get("admin/customers", { search: text, limit: FEW }, signal);
+      const found = data.data.filter(({ id }) => id !== but);
+      return found.map((each) => ({
+        codes: [each.email ?? each.id],
+        text: nameOf(each) ?? each.id,
+        about: each.email ?? each.phone,
+        value: each,
+      }));
+    },
+    ...its,
+  });
+
 export function chooseBuyer({ visit, known, changed }) {
   let customer = known;
   let find = null;
   let typed = new Map(); // a new customer, while one is chosen
   const node = h.div({ class: "stack even", "data-field": "customer" });
   draw();
-
-  async function search(text, signal) {
-    const { data } = await visit.get("admin/customers", { search: text, limit: FEW }, signal);
-    return data.data.map((each) => ({
-      codes: [each.email ?? each.id],
-      text: fullName(each) || each.email || each.company || each.phone || each.id,
-      about: each.email ?? each.phone,
-      value: each,
-    }));
-  }
 
   function choose(one) {
     if (!customer) typed = held(node);
@@ -43,14 +54,7 @@ export function chooseBuyer({ visit, known, changed }) {
       if (document.activeElement === document.body) other.focus();
       return;
     }
-    find = finder({
-      visit,
-      label: "Find a customer",
-      placeholder: "Name, email or phone",
-      codes: "email address",
-      search,
-      chosen: choose,
-    });
+    find = customerFinder(visit, { label: "Find a customer", chosen: choose });
     replace(
       node,
       find.node,

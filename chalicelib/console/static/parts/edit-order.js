@@ -1,7 +1,7 @@
 // Editing the items and amounts of an order. What the API says would change is shown before it is done.
 
 import { h } from "../dom.js";
-import { decimal, money } from "../format.js";
+import { decimal, money, whole } from "../format.js";
 import { previewed } from "./dialog-form.js";
 import { field, values } from "./form.js";
 import { once } from "./once.js";
@@ -12,9 +12,7 @@ export function editItems(visit, record, left = []) {
   const { data: order, path, etag } = record;
   const cash = (amount) => money(amount, order.currency);
   const key = once();
-  const plain = (name, label, more) => field({ name, label, ...more });
-  const amount = (name, label, value, more) =>
-    plain(name, label, { value, inputmode: "decimal", ...more });
+  const amount = (name, value, more) => field({ name, value, inputmode: "decimal", ...more });
   const off = order.discount;
   const had = off ? (off.percent === null ? off.amount : `${off.percent} %`) : "";
   const added = orderLines(visit, { label: "Add a product", changed: () => later() });
@@ -23,18 +21,20 @@ export function editItems(visit, record, left = []) {
     hint: "Change an item or an amount.",
     fields: [
       order.lineItems.map(({ title, quantity, price }, at) => [
-        plain(`change.${at}.quantity`, `Quantity of ${title}`, {
+        field({
+          name: `change.${at}.quantity`,
+          label: `Quantity of ${title}`,
           value: String(quantity),
           inputmode: "numeric",
           hint: "0 removes it.",
         }),
-        amount(`change.${at}.price`, `Price of ${title}`, price),
+        amount(`change.${at}.price`, price, { label: `Price of ${title}` }),
       ]),
       h.div({ class: "whole" }, added.nodes),
-      amount("discount", "Discount", had, { placeholder: "5.00 or 10 %", inputmode: "text" }),
-      amount("shipping", "Shipping", order.shipping),
-      amount("tax", "Tax", "", { hint: `${cash(order.tax)} now.` }),
-      plain("reason", "Reason", { wide: true, required: true }),
+      amount("discount", had, { placeholder: "5.00 or 10 %", inputmode: "text" }),
+      amount("shipping", order.shipping),
+      amount("tax", "", { hint: `${cash(order.tax)} now.` }),
+      field({ name: "reason", wide: true, required: true }),
     ],
     submit: "Save changes",
     asked,
@@ -60,10 +60,9 @@ export function editItems(visit, record, left = []) {
   // Only what differs from the order.
   function asked() {
     const typed = values(node);
-    const count = (text) => (/^\d+$/.test(text) ? Number(text) : text);
     const change = order.lineItems
       .map(({ id, quantity, price }, at) => {
-        const pieces = count(typed[`change.${at}.quantity`].trim());
+        const pieces = whole(typed[`change.${at}.quantity`].trim());
         const cost = decimal(typed[`change.${at}.price`]);
         return {
           lineItemId: id,

@@ -1,10 +1,10 @@
 // A file of all records that a list shows.
 
 import { isLeft } from "../api.js";
-import { h, newKey, replace } from "../dom.js";
+import { button, h, newKey, replace } from "../dom.js";
 import { number, plural } from "../format.js";
 import { field, form } from "./form.js";
-import { watch } from "./jobs.js";
+import { completed } from "./jobs.js";
 import { toast } from "./notice.js";
 
 const FORMATS = [
@@ -20,13 +20,13 @@ export const matching = (filters) => (Object.keys(filters).length > 0 ? { filter
 export function exportDialog(visit, { type, name, filters, total }) {
   const content = h.div({ class: "stack even" });
   const dialog = visit.modal(`Export ${plural(total, name)}`, [content]);
-  const close = (text) => h.button({ type: "button", onclick: () => dialog.close() }, text);
+  const close = (text) => button(text, () => dialog.close());
   const options =
     type === "products" ? FORMATS : [["backroom", "CSV, for a spreadsheet"], FORMATS.at(-1)];
   replace(
     content,
     form({
-      fields: [field({ name: "file", label: "File", options })],
+      fields: field({ name: "file", options }),
       submit: "Export",
       cancel: close("Cancel"),
       save: ({ file }) => run(file).catch(failed),
@@ -41,15 +41,10 @@ export function exportDialog(visit, { type, name, filters, total }) {
     replace(content, progress, h.p({ class: "soft" }, where));
     const body = { type, ...matching(filters), format: isJson ? "jsonl" : "csv" };
     if (type === "products" && !isJson) body.columns = file;
-    const { data } = await visit.send("POST", "admin/exports", {
-      body,
-      idempotencyKey: newKey(),
-    });
-    const job = await watch(visit, data.jobId, (seen) => {
+    const { data } = await visit.send("POST", "admin/exports", { body, idempotencyKey: newKey() });
+    const job = await completed(visit, data.jobId, (seen) => {
       if (seen.total) progress.value = seen.progress;
     });
-    if (job.status !== "COMPLETED")
-      throw new Error(job.error?.message ?? "The export did not finish.");
     const start = h.a({ href: job.downloadUrl, download: "" }, `Download again (${size(job.bytes)})`);
     if (!dialog.open) return toast("The export is ready.", "", ["Download", () => start.click()]);
     const done = close("Close");

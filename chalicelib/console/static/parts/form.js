@@ -2,7 +2,7 @@
 
 import { isLeft } from "../api.js";
 import { h, newId, replace } from "../dom.js";
-import { called } from "../format.js";
+import { called, words } from "../format.js";
 import { toast } from "./notice.js";
 
 // A labelled control. `name` is the API's name of the field, so that its errors find it, and so that it has a label.
@@ -44,6 +44,12 @@ export function field({
     error,
   );
 }
+
+// The options of a select, from the API's names. `blank`: what comes before them, and is sent as blank.
+export const optionsOf = (names, blank = null) => [
+  ...(blank === null ? [] : [["", blank]]),
+  ...names.map((name) => [name, words(name)]),
+];
 
 // The values of the controls inside a node, by their names.
 export function values(node) {

@@ -1,7 +1,7 @@
 // The columns of an import's file: what each is read as, and a form if the file is not recognised.
 
 import { h, replace } from "../dom.js";
-import { words } from "../format.js";
+import { called, whole } from "../format.js";
 import { field, form, values } from "./form.js";
 import { card } from "./page.js";
 import { table } from "./table.js";
@@ -80,8 +80,7 @@ const FIELDS = {
 export const formatName = (dialect) => FORMATS[dialect] ?? dialect ?? "Not recognized yet";
 
 // The labels of fields. A field that only one format has, such as `mediaAltText`, has its own name.
-const fieldName = (name) =>
-  FIELDS[name] ?? words(name.replace(/[A-Z]/g, (letter) => `_${letter}`));
+const fieldName = (name) => FIELDS[name] ?? called(name);
 
 const samplesOf = ({ samples }) =>
   h.span({ class: "cut" }, samples.length ? samples.map((each) => h.div(h.bdi(each))) : "empty");
@@ -147,18 +146,8 @@ function encodingForm(job, answer) {
 function againForm(job, answer) {
   const node = form({
     fields: [
-      field({
-        name: "encoding",
-        label: "Encoding",
-        options: Object.entries(ENCODINGS),
-        value: job.encoding,
-      }),
-      field({
-        name: "delimiter",
-        label: "Delimiter",
-        options: Object.entries(DELIMITERS),
-        value: job.delimiter,
-      }),
+      field({ name: "encoding", options: Object.entries(ENCODINGS), value: job.encoding }),
+      field({ name: "delimiter", options: Object.entries(DELIMITERS), value: job.delimiter }),
       field({
         name: "headerRow",
         label: "Header",
@@ -170,8 +159,7 @@ function againForm(job, answer) {
     submit: "Read again",
     save() {
       const { headerRow, ...others } = values(node);
-      const isNumber = /^\d+$/.test(headerRow.trim());
-      return answer({ ...others, headerRow: isNumber ? Number(headerRow) : headerRow }, true);
+      return answer({ ...others, headerRow: whole(headerRow.trim()) }, true);
     },
   });
   return card("Are letters or columns wrong?", node);
@@ -181,7 +169,6 @@ function columnsForm(job, answer, foresee) {
   const others = Object.entries(FORMATS).filter(([name]) => name !== "mapped");
   const format = field({
     name: "format",
-    label: "Format",
     options: [["", "Match each column"], ...others],
     value: job.dialect === "mapped" ? "" : (job.dialect ?? ""),
     oninput: () => (draw(), show()),
@@ -204,7 +191,6 @@ function columnsForm(job, answer, foresee) {
         label: "Save these columns as",
         placeholder: "Such as the supplier's name",
         hint: "Optional. They are proposed again for files with the same columns.",
-        autocomplete: "off",
       }),
     ],
     submit: job.dryRun ? "Continue to the preview" : "Import",

@@ -1,6 +1,6 @@
 // What a job does, as people say it: its change, and for which records.
 
-import { number, plural, words } from "../format.js";
+import { called, number, plural, words } from "../format.js";
 
 const CHANGES = {
   status: (value) => `status ${words(value).toLowerCase()}`,
@@ -35,13 +35,11 @@ export function recordsInWords({ ids, filters }) {
   return given.length ? `all with ${given.join(", ")}` : "all";
 }
 
-const NAMES = { salesRep: "sales rep", paymentMethod: "method of payment" };
-
 // An export's records, a report's period, or a change and its records.
 export function aboutInWords({ type, about }) {
   if (!about) return "";
   if (type === "report")
-    return `${words(about.type)} by ${NAMES[about.by] ?? about.by}, ${about.from} to ${about.to}`;
+    return `${words(about.type)} by ${called(about.by).toLowerCase()}, ${about.from} to ${about.to}`;
   const what = type === "export" ? words(about.type) : about.change && changeInWords(about.change);
   if (!what) return "";
   return about.ids || about.filters ? `${what} · ${recordsInWords(about)}` : what;

@@ -41,6 +41,13 @@ export async function watch(visit, id, seen = () => {}) {
   }
 }
 
+// Resolves to the job when it has done what it was for.
+export async function completed(visit, id, seen) {
+  const job = await watch(visit, id, seen);
+  if (job.status !== "COMPLETED") throw new Error(job.error?.message ?? "The job did not finish.");
+  return job;
+}
+
 // Undoes a job, also when the page is left, and says so. Resolves to the undo's job.
 export async function undo(id) {
   const { data } = await background.send("POST", `admin/jobs/${encodeURIComponent(id)}/undo`, {

@@ -1,7 +1,7 @@
 // The lines of a new order: one for each variant, however often it is scanned, and custom ones.
 
 import { button, h, replace } from "../dom.js";
-import { decimal, money } from "../format.js";
+import { decimal, money, whole } from "../format.js";
 import { field } from "./form.js";
 import { icon } from "./icon.js";
 import { announce } from "./notice.js";
@@ -118,7 +118,6 @@ export function orderLines(visit, { changed, ...more }) {
 
   // A blank price is the variant's.
   const priceOf = ({ variant, price }) => decimal(price.value) || variant.price;
-  const whole = (text) => (/^\d+$/.test(text) ? Number(text) : text);
 
   return {
     nodes: [

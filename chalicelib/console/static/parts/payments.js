@@ -1,10 +1,10 @@
 // The money of an order on record: what was paid, what is due, what went back.
 
 import { button, h, replace } from "../dom.js";
-import { decimal, money, plural, words } from "../format.js";
+import { decimal, money, plural, whole, words } from "../format.js";
 import { methodField } from "./choice.js";
 import { dialogForm, previewed } from "./dialog-form.js";
-import { field, values } from "./form.js";
+import { field, optionsOf, values } from "./form.js";
 import { once } from "./once.js";
 import { coded, METHODS } from "./order.js";
 import { may } from "../session.js";
@@ -82,17 +82,16 @@ export function moneyOf(visit, record) {
     const change = h.p({ class: "strong", role: "status" });
     const over = field({ name: "allowOverpayment", label: "Take more than is due", type: "checkbox" });
     over.hidden = true;
-    const plain = (name, label, more) => field({ name, label, ...more });
     const node = dialogForm(visit, `Take payment · ${cash(first)} ${isDeposit ? "deposit" : "due"}`, {
       fields: [
-        plain("amount", "Amount", { value: first, inputmode: "decimal" }),
+        field({ name: "amount", value: first, inputmode: "decimal" }),
         methodField(visit, {
           name: "method",
           label: "Payment method",
           value: words(order.paymentMethod ?? METHODS[0]),
         }),
-        plain("tendered", "Cash received", { inputmode: "decimal", hint: "Shows the change." }),
-        plain("reference", "Reference", { placeholder: "Receipt or transfer" }),
+        field({ name: "tendered", label: "Cash received", inputmode: "decimal", hint: "Shows the change." }),
+        field({ name: "reference", placeholder: "Receipt or transfer" }),
         over,
         change,
       ],
@@ -140,7 +139,7 @@ export function moneyOf(visit, record) {
     const key = once();
     dialogForm(visit, `Void ${cash(payment.amount)}?`, {
       intro: h.p("For money that never came. To give money back, refund it."),
-      fields: field({ name: "reason", label: "Reason", wide: true }),
+      fields: field({ name: "reason", wide: true }),
       submit: "Void payment",
       async save({ reason }) {
         const body = reason.trim() ? { reason: reason.trim() } : {};
@@ -169,10 +168,10 @@ export function moneyOf(visit, record) {
           }),
         ),
         field({ name: "restock", label: "Put the pieces back in stock", type: "checkbox", value: NOT_SHIPPED.includes(order.status) }),
-        field({ name: "amount", label: "Amount", inputmode: "decimal", hint: "Leave blank for what the items cost." }),
-        field({ name: "method", label: "Payment method", options: methods.map((each) => [each, words(each)]) }),
-        field({ name: "reason", label: "Reason", options: REASONS.map((each) => [each, words(each)]) }),
-        field({ name: "note", label: "Note" }),
+        field({ name: "amount", inputmode: "decimal", hint: "Leave blank for what the items cost." }),
+        field({ name: "method", label: "Payment method", options: optionsOf(methods) }),
+        field({ name: "reason", options: optionsOf(REASONS) }),
+        field({ name: "note" }),
       ],
       submit: "Refund",
       asked,
@@ -197,9 +196,8 @@ export function moneyOf(visit, record) {
     function asked() {
       const typed = values(node);
       const pieces = (at) => decimal(typed[`lines.${at}.quantity`]);
-      const count = (text) => (/^\d+$/.test(text) ? Number(text) : text);
       const lines = left
-        .map(({ id }, at) => ({ lineItemId: id, quantity: count(pieces(at)), restock: typed.restock }))
+        .map(({ id }, at) => ({ lineItemId: id, quantity: whole(pieces(at)), restock: typed.restock }))
         .filter(({ quantity }) => quantity !== 0 && quantity !== "");
       return {
         ...(lines.length > 0 && { lines }),

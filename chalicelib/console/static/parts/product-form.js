@@ -1,11 +1,12 @@
 // The fields of a product: drawn from one, read back as one, and what differs in between.
 
 import { h, replace } from "../dom.js";
-import { decimal, plural, words } from "../format.js";
+import { decimal, plural, whole } from "../format.js";
 import { ask } from "./dialog.js";
 import { choice } from "./choice.js";
-import { field } from "./form.js";
+import { field, optionsOf } from "./form.js";
 import { REASONS } from "./low-stock.js";
+import { tagsOf } from "./order.js";
 import { card } from "./page.js";
 import { picture } from "./picture.js";
 import { rows } from "./rows.js";
@@ -33,17 +34,13 @@ const orNull = (text) => (text === "" ? null : text);
 const ARRIVED = "RECEIVED";
 const GONE = "DAMAGED";
 const isMove = ({ row, typed }) => /^[+-]\d+$/.test(typed.stock) && Number.isInteger(row.stock);
-// Text that is not a whole number is sent unchanged: the API reports the error.
-const whole = (text) => (/^\d+$/.test(text) ? Number(text) : orNull(text));
 
 // `visit`: of the page that shows it, unless it is only read.
 export function productForm(product, visit = null) {
   const own = product ?? BLANK;
-  const text = (name, label, more) =>
-    field({ name, label, value: own[name] ?? "", ...more });
-  const used = (name, label, more) =>
-    choice(visit, ["products", name], { name, label, value: own[name] ?? "", ...more });
-  const amount = (name, label, more) => text(name, label, { inputmode: "decimal", ...more });
+  const text = (name, more) => field({ name, value: own[name] ?? "", ...more });
+  const used = (name, more) => choice(visit, ["products", name], { name, value: own[name] ?? "", ...more });
+  const amount = (name) => text(name, { inputmode: "decimal" });
   const variants = rows({
     name: "variants",
     what: "variant",
@@ -70,7 +67,7 @@ export function productForm(product, visit = null) {
   const reason = field({
     name: "reason",
     label: "Why the stock changes",
-    options: [["", "Received (+) or damaged (-)"], ...REASONS.map((each) => [each, words(each)])],
+    options: optionsOf(REASONS, "Received (+) or damaged (-)"),
   });
   reason.hidden = true;
   // A scanner ends with Enter, which would save the product half entered.
@@ -102,8 +99,8 @@ export function productForm(product, visit = null) {
         pictures,
         h.div(
           { class: "fields" },
-          text("name", "Name", { wide: true }),
-          text("description", "Description", { rows: 6, wide: true }),
+          text("name", { wide: true }),
+          text("description", { rows: 6, wide: true }),
         ),
       ),
       card(
@@ -114,8 +111,8 @@ export function productForm(product, visit = null) {
         ),
         h.div(
           { class: "fields" },
-          text("sku", "SKU"),
-          text("lowStockThreshold", "Low-stock threshold", { inputmode: "numeric", placeholder: "5" }),
+          text("sku"),
+          text("lowStockThreshold", { inputmode: "numeric", placeholder: "5" }),
         ),
         variants.node,
         reason,
@@ -125,34 +122,26 @@ export function productForm(product, visit = null) {
     h.div(
       card(
         "Availability",
-        field({
-          name: "status",
-          label: "Status",
-          value: own.status,
-          options: PRODUCT_STATUSES.map((each) => [each, words(each)]),
-        }),
-        field({
-          name: "published",
-          label: "Published",
+        text("status", { options: optionsOf(PRODUCT_STATUSES) }),
+        text("published", {
           type: "checkbox",
-          value: own.published,
           hint: "The storefront shows products that are active and published.",
         }),
-        used("storefront", "Storefront", { hint: "Leave blank for all storefronts." }),
+        used("storefront", { hint: "Leave blank for all storefronts." }),
       ),
       card(
         "Price",
         h.div(
           { class: "fields" },
-          amount("price", "Price"),
-          amount("compareAtPrice", "Compare-at price"),
+          amount("price"),
+          amount("compareAtPrice"),
         ),
       ),
       card(
         "Organization",
-        used("vendor", "Vendor"),
-        used("type", "Type"),
-        used("tag", "Tags", {
+        used("vendor"),
+        used("type"),
+        used("tag", {
           name: "tags",
           value: own.tags.join(", "),
           hint: "Separate with commas.",
@@ -161,20 +150,11 @@ export function productForm(product, visit = null) {
       ),
       card(
         "Search engine listing",
-        text("slug", "URL slug", { placeholder: product ? "" : "created from the name" }),
+        text("slug", { placeholder: product ? "" : "created from the name" }),
         h.div(
           { class: "stack even", "data-field": "seo" },
-          field({
-            name: "seo.title",
-            label: "Page title",
-            value: own.seo?.title ?? "",
-          }),
-          field({
-            name: "seo.description",
-            label: "Meta description",
-            value: own.seo?.description ?? "",
-            rows: 3,
-          }),
+          field({ name: "seo.title", label: "Page title", value: own.seo?.title }),
+          field({ name: "seo.description", label: "Meta description", value: own.seo?.description ?? "", rows: 3 }),
         ),
       ),
     ),
@@ -194,11 +174,8 @@ export function productForm(product, visit = null) {
     return {
       ...said,
       published: node.querySelector("[name=published]").checked,
-      tags: typed("tags")
-        .split(",")
-        .map((tag) => tag.trim())
-        .filter(Boolean),
-      lowStockThreshold: whole(typed("lowStockThreshold")),
+      tags: tagsOf(typed("tags")),
+      lowStockThreshold: orNull(whole(typed("lowStockThreshold"))),
       seo: { title: orNull(typed("seo.title")), description: orNull(typed("seo.description")) },
       images: images.read().map(({ typed: { url, alt } }) => ({ url, alt: orNull(alt) })),
       variants: variants.read().map(({ row, typed, typed: { title, sku, barcode, price, cost, stock } }) => ({
@@ -208,7 +185,7 @@ export function productForm(product, visit = null) {
         barcode: orNull(barcode),
         price: orNull(decimal(price)),
         cost: orNull(decimal(cost)),
-        stock: isMove({ row, typed }) ? row.stock : whole(stock),
+        stock: isMove({ row, typed }) ? row.stock : orNull(whole(stock)),
       })),
     };
   }
