@@ -90,7 +90,7 @@ async function showPage(main, arrived, found, y) {
   signal.addEventListener("abort", () => clearTimeout(blank));
   arrived(found.path);
   main.setAttribute("aria-busy", "true");
-  const page = session.may(found.role) ? found.page : "forbidden";
+  const page = session.may(found.role) ? found.page : "nowhere";
   try {
     const { show } = await loaded(page);
     signal.throwIfAborted();

@@ -1,12 +1,12 @@
 // One count: each scan adds a piece; the differences are looked at, then applied.
 
 import { isLeft } from "../api.js";
-import { h, newKey, replace } from "../dom.js";
+import { button, h, newKey, replace } from "../dom.js";
 import { number, plural } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { field } from "../parts/form.js";
 import { undo, watch } from "../parts/jobs.js";
-import { announce, problem, toast } from "../parts/notice.js";
+import { announce, problem, tell, toast } from "../parts/notice.js";
 import { keepFocus } from "../parts/page.js";
 import { pieceCount } from "../parts/pieces.js";
 import { table } from "../parts/table.js";
@@ -41,8 +41,8 @@ export async function show(visit) {
     chosen: (piece) => enter({ variantId: piece.variant.id, counted: 1, add: true, name: variantName(piece) }),
   });
   const actions = [
-    h.button({ type: "button", class: "main", onclick: visit.once(apply) }, "Apply"),
-    h.button({ type: "button", class: "bad", onclick: visit.once(cancel) }, "Cancel count"),
+    button("Apply", visit.once(apply), { class: "main" }),
+    button("Cancel count", visit.once(cancel), { class: "bad" }),
   ];
   const job = count.jobId && h.a({ class: "button", href: link(`/jobs/${count.jobId}`) }, "View the job");
   const top = { title: count.name, back: [link("/products/counts"), "Counts"], badges: badge(count.status) };
@@ -68,7 +68,7 @@ export async function show(visit) {
   function draw() {
     const { counted, variants, different } = count;
     replace(sum, `${number(counted)} of ${plural(variants, "variant")} counted, ${number(different)} different`);
-    const more = h.button({ type: "button", class: "quiet", onclick: visit.once(() => load(page + 1)) }, "Show more");
+    const more = button("Show more", visit.once(() => load(page + 1)), { class: "quiet" });
     const none = h.p({ class: "soft" }, "None");
     const typing = results.querySelector("input:focus");
     keepFocus(results, () => {
@@ -143,7 +143,7 @@ export async function show(visit) {
     if (!yes) return;
     const { data: started } = await visit.send("POST", `${path}/apply`, { idempotencyKey: newKey() });
     const { updated, failed, errors } = await watch(visit, started.jobId);
-    const back = ["Undo", () => undo(started.jobId).catch((refusal) => toast(refusal.message, "bad"))];
+    const back = ["Undo", () => undo(started.jobId).catch(tell)];
     const said = failed > 0 ? ` ${number(failed)} failed: ${errors[0].message}` : "";
     toast(`${plural(updated, "variant")} changed.${said}`, failed > 0 ? "bad" : "", updated > 0 ? back : null);
     again();

@@ -1,13 +1,12 @@
 // One delivery: its requests, responses, times, and the next attempt.
 
-import { isLeft } from "../api.js";
-import { h } from "../dom.js";
+import { button, h } from "../dom.js";
 import { RECEIVER_SECONDS } from "../facts.js";
 import { dateTime, due, exact, number, words } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { about } from "../parts/deliveries.js";
 import { copyButton } from "../parts/copy.js";
-import { toast } from "../parts/notice.js";
+import { tell, toast } from "../parts/notice.js";
 import { card, facts } from "../parts/page.js";
 import { link } from "../router.js";
 
@@ -44,8 +43,8 @@ async function follow(visit, path, known) {
         return;
       }
     }
-  } catch (error) {
-    if (!isLeft(error)) toast(error.message, "bad");
+  } catch (refusal) {
+    tell(refusal);
   }
 }
 
@@ -54,12 +53,9 @@ function page(visit, path, delivery) {
   visit.draw(
     {
       title: delivery.event,
-      back: [
-        link("/settings/developer/deliveries", { webhook: delivery.endpointId }),
-        "Deliveries",
-      ],
+      back: [link("/settings/developer/deliveries", { webhook: delivery.endpointId }), "Deliveries"],
       badges: [badge(delivery.status), delivery.test && badge("TEST")],
-      actions: h.button({ type: "button", class: "main", onclick: visit.once(replay) }, "Replay"),
+      actions: button("Replay", visit.once(replay), { class: "main" }),
     },
     h.div(
       { class: "stack" },
@@ -69,10 +65,7 @@ function page(visit, path, delivery) {
           [
             "Next attempt",
             delivery.nextAttemptAt
-              ? [
-                  dateTime(delivery.nextAttemptAt),
-                  h.span({ class: "soft" }, " ", due(delivery.nextAttemptAt)),
-                ]
+              ? [dateTime(delivery.nextAttemptAt), h.span({ class: "soft" }, " ", due(delivery.nextAttemptAt))]
               : "none",
           ],
           delivery.subject && ["About", subjectLink(delivery)],
@@ -126,10 +119,7 @@ function attempt(each, newest) {
     { class: "attempt", open: newest },
     h.summary(
       h.span({ class: "strong" }, `${each.number}.`),
-      h.span(
-        { class: `badge ${error ? "bad" : "good"}` },
-        reason(each),
-      ),
+      h.span({ class: `badge ${error ? "bad" : "good"}` }, reason(each)),
       exact(each.at),
       each.replay && h.span({ class: "badge" }, "replay"),
       h.span(
@@ -142,8 +132,7 @@ function attempt(each, newest) {
         h.span({ class: "small" }, ` of ${milliseconds(TIMEOUT)}`),
       ),
     ),
-    error &&
-      h.p({ class: "notice bad" }, each.message ?? words(error)),
+    error && h.p({ class: "notice bad" }, each.message ?? words(error)),
     h.div(
       { class: "halves" },
       h.div(

@@ -28,12 +28,7 @@ async function draw(visit) {
     visit.get("admin/summary"),
     failingWebhooks(visit),
     failedDeliveries(visit),
-    visit.get("admin/orders", {
-      balance: "due",
-      to: overdueSince,
-      fields: "balanceDue",
-      limit: MOST,
-    }),
+    visit.get("admin/orders", { balance: "due", to: overdueSince, fields: "balanceDue", limit: MOST }),
   ]);
   const isNew = shop.last30Days.orders === 0 && shop.openOrders.total === 0;
   const isEmpty =
@@ -49,9 +44,7 @@ async function draw(visit) {
   visit.draw(
     {
       title: "Home",
-      actions:
-        may("STAFF") &&
-        h.a({ class: "button main", href: link("/orders/new") }, "Create order"),
+      actions: may("STAFF") && h.a({ class: "button main", href: link("/orders/new") }, "Create order"),
     },
     h.div(
       { class: "stack" },
@@ -67,12 +60,7 @@ async function draw(visit) {
             ),
           ),
           failing.length > FIRST_FAILING &&
-            h.p(
-              h.a(
-                { href: link("/settings/developer/webhooks") },
-                `${number(failing.length - FIRST_FAILING)} more`,
-              ),
-            ),
+            leading(`${number(failing.length - FIRST_FAILING)} more`, "/settings/developer/webhooks"),
         ),
       h.div(
         { class: "tiles" },
@@ -132,7 +120,7 @@ async function draw(visit) {
           "Paid, last 30 days",
           "Paid",
         ),
-        h.p(h.a({ href: link("/reports", { type: "sales" }) }, "Reports")),
+        leading("Reports", "/reports", { type: "sales" }),
       ),
       h.div(
         { class: "halves" },
@@ -160,31 +148,20 @@ async function draw(visit) {
                   text: cash(amount),
                 })),
               ),
-          h.p(
-            h.a(
-              { href: link("/reports", { type: "money", by: "paymentMethod" }) },
-              "Money of the last 30 days, by method",
-            ),
-          ),
+          leading("Money of the last 30 days, by method", "/reports", { type: "money", by: "paymentMethod" }),
         ),
         card(
           "Low stock",
-          shop.lowStock.length === 0
-            ? empty(
-                "No low stock",
-                "Variants are listed here when their stock falls below the product's threshold.",
-              )
-            : [
-                lowStock(visit, low.slice(0, FIRST_LOW)),
-                shop.lowStock.length > Math.min(low.length, FIRST_LOW) &&
-                  h.p(h.a({ href: link("/products/low-stock") }, "View all low stock")),
-              ],
+          lowStock(visit, low.slice(0, FIRST_LOW)),
+          shop.lowStock.length > Math.min(low.length, FIRST_LOW) &&
+            leading("View all low stock", "/products/low-stock"),
         ),
       ),
     ),
   );
 }
 
+const leading = (text, ...to) => h.p(h.a({ href: link(...to) }, text));
 const paidOf = ({ paid, orders }) => `${number(paid)} paid of ${plural(orders, "order")}`;
 
 // How many, as text; null without the right, or without any.

@@ -1,6 +1,6 @@
 // Starts an import.
 
-import { h } from "../dom.js";
+import { button, h } from "../dom.js";
 import { card } from "../parts/page.js";
 import { uploadForm } from "../parts/upload-form.js";
 import { link } from "../router.js";
@@ -11,7 +11,7 @@ export function show(visit) {
       title: "Import",
       actions: [
         h.a({ class: "button quiet", href: link("/jobs") }, "Earlier imports"),
-        h.button({ type: "button", onclick: visit.once(() => template(visit)) }, "Download template"),
+        button("Download template", visit.once(() => template(visit))),
       ],
     },
     card(

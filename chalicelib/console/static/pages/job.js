@@ -1,20 +1,13 @@
 // One job, with its progress.
 
-import { isLeft } from "../api.js";
-import { h, replace } from "../dom.js";
+import { button, h, replace } from "../dom.js";
 import { ago, dateTime, number, plural, words } from "../format.js";
 import { badge } from "../parts/badge.js";
-import {
-  columnTable,
-  DELIMITERS,
-  ENCODINGS,
-  formatName,
-  mappingForm,
-} from "../parts/import-columns.js";
+import { columnTable, DELIMITERS, ENCODINGS, formatName, mappingForm } from "../parts/import-columns.js";
 import { previewTable } from "../parts/import-preview.js";
 import { changeInWords, countsInWords, recordsInWords } from "../parts/job-words.js";
 import { canUndo, hasEnded, jobName, outcome, takeBack, watch } from "../parts/jobs.js";
-import { announce, toast } from "../parts/notice.js";
+import { announce, tell } from "../parts/notice.js";
 import { card, facts, keepFocus, tile } from "../parts/page.js";
 import { table } from "../parts/table.js";
 import { held, retype, typedSince } from "../parts/typed.js";
@@ -31,10 +24,7 @@ export async function show(visit) {
   let isReading = false; // the file again, while its form stays
   let drawn = new Map(); // what each field held
   const isTyped = () => typedSince(into, drawn).size > 0;
-  visit.draw(
-    { title: jobName(job), back: [link("/jobs"), "Jobs"], badges: state, actions },
-    into,
-  );
+  visit.draw({ title: jobName(job), back: [link("/jobs"), "Jobs"], badges: state, actions }, into);
   visit.guard("mapping", isTyped, "The columns have not been sent.");
   fill();
   // Not awaited: the page is drawn, and the job is watched in the background.
@@ -42,7 +32,7 @@ export async function show(visit) {
 
   function follow() {
     if (hasEnded(job) || job.status === "NEEDS_MAPPING") return null;
-    return watch(visit, job.id, seen).catch((error) => isLeft(error) || toast(error.message, "bad"));
+    return watch(visit, job.id, seen).catch(tell);
   }
 
   function answered(next, isRead = false) {
@@ -66,44 +56,27 @@ export async function show(visit) {
     const isImport = job.type === "product_import";
     const asked = job.status === "NEEDS_MAPPING";
     const again = ended && (job.status !== "COMPLETED" || (job.withErrors ?? job.failed) > 0);
+    const isPreview = isImport && job.dryRun;
+    const isMade = isImport && !job.dryRun;
     replace(
       actions,
-      mayAct &&
-        !ended &&
-        h.button({ type: "button", class: "bad", onclick: act("cancel") }, "Cancel"),
-      mayAct &&
-        again &&
-        isImport &&
-        !job.dryRun &&
-        h.button({ type: "button", onclick: act("retry") }, "Retry failed rows"),
-      mayAct &&
-        ended &&
-        isImport &&
-        job.dryRun &&
-        job.status === "COMPLETED" &&
-        h.button({ type: "button", class: "main", onclick: act("run") }, "Import this file"),
-      job.downloadUrl &&
-        h.a({ class: "button main", href: job.downloadUrl, download: "" }, "Download"),
-      mayAct &&
-        canUndo(job) &&
-        h.button({ type: "button", onclick: visit.once(back) }, `Undo ${jobKind(job)}`),
+      mayAct && !ended && button("Cancel", act("cancel"), { class: "bad" }),
+      mayAct && again && isMade && button("Retry failed rows", act("retry")),
+      mayAct && isPreview && job.status === "COMPLETED" && button("Import this file", act("run"), { class: "main" }),
+      job.downloadUrl && h.a({ class: "button main", href: job.downloadUrl, download: "" }, "Download"),
+      mayAct && canUndo(job) && button(`Undo ${jobKind(job)}`, visit.once(back)),
       ended &&
-        isImport &&
+        isMade &&
         job.created + job.updated > 0 &&
-        !job.dryRun &&
         h.a({ class: "button", href: link("/products") }, "View products"),
     );
     const typed = typedSince(into, drawn);
     const content = [
       job.error &&
-        h.div(
-          { class: "notice bad" },
-          h.p(
-            { class: "strong" },
-            job.error.row
-              ? `Line ${number(job.error.row)}: ${job.error.message}`
-              : job.error.message,
-          ),
+        h.p(
+          { class: "notice bad strong" },
+          job.error.row && `Line ${number(job.error.row)}: `,
+          job.error.message,
         ),
       asked ? mayAct && mappingForm(visit, job, path, answered) : [how(), counted()],
       warnings(),
@@ -179,10 +152,7 @@ export async function show(visit) {
           ...(job.errors[0].row === undefined
             ? [{ title: "Record", cell: ({ id }) => h.code(id) }]
             : [
-                {
-                  title: "Product",
-                  cell: ({ name, sku, slug }) => h.bdi(name ?? sku ?? slug ?? ""),
-                },
+                { title: "Product", cell: ({ name, sku, slug }) => h.bdi(name ?? sku ?? slug ?? "") },
                 { title: "Line", cell: ({ row }) => number(row), class: "number" },
                 { title: "Column", cell: ({ field }) => field },
               ]),
@@ -201,10 +171,7 @@ export async function show(visit) {
         job.mode && ["Format", formatName(job.dialect)],
         job.encoding && ["Encoding", ENCODINGS[job.encoding] ?? job.encoding],
         job.delimiter && ["Delimiter", DELIMITERS[job.delimiter] ?? job.delimiter],
-        job.mode && [
-          "Import mode",
-          MODES.find(([mode]) => mode === job.mode)?.[1] ?? words(job.mode),
-        ],
+        job.mode && ["Import mode", MODES.find(([mode]) => mode === job.mode)?.[1] ?? words(job.mode)],
         job.about?.change && ["Change", h.bdi(changeInWords(job.about.change))],
         (job.about?.ids || job.about?.filters) && ["Records", records()],
         job.createdBy && ["Requested by", h.bdi(job.createdBy)],

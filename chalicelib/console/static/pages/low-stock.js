@@ -5,7 +5,6 @@ import { MOST_LOW, MOST_LOW_OF_ONE } from "../facts.js";
 import { plural } from "../format.js";
 import { field } from "../parts/form.js";
 import { lowStock } from "../parts/low-stock.js";
-import { empty } from "../parts/page.js";
 import { link } from "../router.js";
 
 export async function show(visit) {
@@ -21,13 +20,7 @@ export async function show(visit) {
       : `The ${MOST_LOW} variants that fell below their threshold most recently; there may be more`;
   visit.draw(
     { title: "Low stock", back: [link("/products"), "Products"] },
-    rows.length === 0
-      ? empty(
-          "No low stock",
-          "Variants are listed here when their stock falls below the product's threshold.",
-          h.a({ class: "button", href: link("/products") }, "View products"),
-        )
-      : h.div({ class: "stack even" }, search, count, table),
+    rows.length === 0 ? table : h.div({ class: "stack even" }, search, count, table),
   );
   fit();
 

@@ -7,7 +7,7 @@ import { decimal, words } from "../format.js";
 import { editAddress, shown } from "../parts/address.js";
 import { chooseBuyer } from "../parts/buyer.js";
 import { choice, methodField } from "../parts/choice.js";
-import { field, saving, summary, values } from "../parts/form.js";
+import { field, optionsOf, saving, summary, values } from "../parts/form.js";
 import { announce, toast } from "../parts/notice.js";
 import { coded, SOURCES, tagsOf } from "../parts/order.js";
 import { discountOf, orderLines } from "../parts/order-lines.js";
@@ -35,8 +35,7 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
   force.hidden = true;
   const submit = h.button({ type: "submit", class: "main" }, "Create order");
   const used = (name, more) => choice(visit, ["orders", name], { name, ...more });
-  const states = PAYMENTS.map((each) => [each, words(each)]);
-  const status = field({ name: "paymentStatus", value: "PENDING", options: states });
+  const status = field({ name: "paymentStatus", value: "PENDING", options: optionsOf(PAYMENTS) });
   const method = methodField(visit, { name: "paymentMethod", placeholder: "Card terminal" });
   // Payments say what the status is.
   const split = splitPayment({ visit, changed: (count) => (status.hidden = method.hidden = count > 0) });

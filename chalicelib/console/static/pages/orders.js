@@ -6,6 +6,7 @@ import { dateTime, money, plural, words } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { bulkEdit, bulkForm } from "../parts/bulk-edit.js";
 import { choice } from "../parts/choice.js";
+import { optionsOf } from "../parts/form.js";
 import { list } from "../parts/list.js";
 import { empty } from "../parts/page.js";
 import { buyer, CLOSED, coded, SOURCES, STATUSES } from "../parts/order.js";
@@ -24,14 +25,14 @@ export async function show(visit) {
     exports: may("STAFF") && "orders",
     filters: [
       { name: "search", type: "search", placeholder: "Number, name, email, tracking number, SKU" },
-      { name: "status", options: [["", "All"], ["open", "Open"], ...STATUSES.map(named)] },
+      { name: "status", options: [["", "All"], ["open", "Open"], ...optionsOf(STATUSES)] },
       { name: "balance", options: BALANCES },
       { name: "period", label: "Date", options: PERIODS, not: ["from", "to"] },
       { name: "salesRepId", placeholder: "All", used: {} },
       { name: "sort", options: SORTS },
       { name: "from", label: `From (${TIMEZONE})`, type: "date", not: ["period"], more: true },
       { name: "to", label: `To (${TIMEZONE})`, type: "date", not: ["period"], more: true },
-      { name: "paymentStatus", label: "Payment", options: [["", "All"], ...PAYMENTS.map(named)], more: true },
+      { name: "paymentStatus", label: "Payment", options: optionsOf(PAYMENTS, "All"), more: true },
       { name: "tag", placeholder: "All", used: {}, more: true },
       { name: "customerId", label: "Customer ID", placeholder: "cus_…", more: true },
       { name: "source", placeholder: "All", used: { shown: words, also: SOURCES }, more: true },
@@ -75,7 +76,6 @@ export async function show(visit) {
   });
 }
 
-const named = (state) => [state, words(state)];
 const BALANCES = [
   ["", "All"],
   ["due", "Due"],
@@ -96,7 +96,7 @@ const NEXT = ["PROCESSING", "SHIPPED", "DELIVERED"];
 // Each order makes the moves it may; the dry run says how many cannot.
 function changes(visit, selection, done) {
   const asked = { name: "order", selection };
-  const rep = () => choice(visit, ["orders", "salesRepId"], { name: "salesRepId", label: "Sales rep ID" });
+  const rep = () => choice(visit, ["orders", "salesRepId"], { name: "salesRepId" });
   return [
     NEXT.map((status) => {
       const word = words(status).toLowerCase();

@@ -6,12 +6,24 @@ import { ago, decimal, money, number, plural, words } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { bulkEdit, bulkForm } from "../parts/bulk-edit.js";
 import { choice } from "../parts/choice.js";
-import { field } from "../parts/form.js";
+import { field, optionsOf } from "../parts/form.js";
 import { list } from "../parts/list.js";
 import { empty } from "../parts/page.js";
 import { picture } from "../parts/picture.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
+
+const SORTS = [
+  ["", "Newest first"],
+  ["createdAt", "Oldest first"],
+  ["name", "Name"],
+  ["-updatedAt", "Last changed"],
+];
+const YES_OR_NO = [
+  ["", "All"],
+  ["true", "Yes"],
+  ["false", "No"],
+];
 
 export async function show(visit) {
   const actions = [
@@ -34,29 +46,13 @@ export async function show(visit) {
     exports: may("STAFF") && "products",
     filters: [
       { name: "search", type: "search", placeholder: "Name, SKU, vendor or tag" },
-      { name: "status", options: [["", "All"], ...PRODUCT_STATUSES.map((each) => [each, words(each)])] },
+      { name: "status", options: optionsOf(PRODUCT_STATUSES, "All") },
       { name: "type", placeholder: "All", used: {} },
-      {
-        name: "sort",
-        options: [
-          ["", "Newest first"],
-          ["createdAt", "Oldest first"],
-          ["name", "Name"],
-          ["-updatedAt", "Last changed"],
-        ],
-      },
+      { name: "sort", options: SORTS },
       { name: "storefront", placeholder: "All", used: {}, more: true },
       { name: "vendor", placeholder: "All", used: {}, more: true },
       { name: "tag", placeholder: "All", used: {}, more: true },
-      {
-        name: "published",
-        options: [
-          ["", "All"],
-          ["true", "Yes"],
-          ["false", "No"],
-        ],
-        more: true,
-      },
+      { name: "published", options: YES_OR_NO, more: true },
     ],
     columns: [
       { title: "Product", cell: named, sorts: ["name"], class: "first both" },
@@ -135,12 +131,11 @@ function margin({ price, variants }) {
 
 function changes(visit, selection, done) {
   const asked = { name: "product", selection };
-  const used = (name, label) => choice(visit, ["products", name], { name, label });
-  const amount = (name, label, placeholder) =>
-    field({ name, label, placeholder, inputmode: "decimal" });
+  const used = (name) => choice(visit, ["products", name], { name });
+  const amount = (name, label, placeholder) => field({ name, label, placeholder, inputmode: "decimal" });
   const fields = () => [
-    used("vendor", "Vendor"),
-    used("type", "Type"),
+    used("vendor"),
+    used("type"),
     amount("percent", "Change prices by percent", "-10"),
     amount("roundTo", "Round prices to", "0.05"),
   ];

@@ -1,7 +1,7 @@
 // Goods that arrive: each scan is a piece; all are added to the stock together.
 
 import { isLeft } from "../api.js";
-import { h, newKey, replace } from "../dom.js";
+import { button, h, newKey, replace } from "../dom.js";
 import { plural } from "../format.js";
 import { problem, toast } from "../parts/notice.js";
 import { empty, keepFocus } from "../parts/page.js";
@@ -18,7 +18,7 @@ export async function show(visit) {
   const notice = h.div();
   const results = h.div();
   const find = variantFinder(visit, { hint: "Each scan is one piece.", chosen: (piece) => put(piece, 1) });
-  const add = h.button({ type: "button", class: "main", onclick: visit.once(receive) }, "Add to stock");
+  const add = button("Add to stock", visit.once(receive), { class: "main" });
   visit.draw(
     { title: "Receive", back: [link("/products"), "Products"], actions: add },
     h.div({ class: "stack even" }, find.node, notice, results),
@@ -51,7 +51,7 @@ export async function show(visit) {
         { title: "Received", cell: quantity, class: "number" },
         {
           title: h.span({ class: "unseen" }, "Remove"),
-          cell: ({ piece }) => h.button({ type: "button", class: "quiet small", onclick: () => drop(piece) }, "Remove"),
+          cell: ({ piece }) => button("Remove", () => drop(piece), { class: "quiet small" }),
         },
       ],
       rows: [...lines.values()].toReversed(),

@@ -15,10 +15,7 @@ export function deliveryTable(rows, endpoints = null) {
       {
         title: "Event",
         cell: (delivery) => [
-          h.a(
-            { class: "row", href: link(`/settings/developer/deliveries/${delivery.id}`) },
-            delivery.event,
-          ),
+          h.a({ class: "row", href: link(`/settings/developer/deliveries/${delivery.id}`) }, delivery.event),
           delivery.test && h.span({ class: "soft small" }, " test"),
           h.div({ class: "small" }, about(delivery)),
           endpoints && h.div({ class: "soft small cut" }, urls.get(delivery.endpointId)),
@@ -26,10 +23,7 @@ export function deliveryTable(rows, endpoints = null) {
       },
       {
         title: "Status",
-        cell: (delivery) => [
-          badge(delivery.status),
-          h.div({ class: "small" }, met(delivery)),
-        ],
+        cell: (delivery) => [badge(delivery.status), h.div({ class: "small" }, met(delivery))],
       },
       {
         title: "Attempts",

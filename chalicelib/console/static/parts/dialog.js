@@ -22,26 +22,22 @@ export function modal(title, content, { stays = false, broad = false, signal } =
   return dialog;
 }
 
-// Resolves to whether the answer was yes.
-export function ask({ title, text, yes, no = "Cancel", bad = false }, signal) {
-  return new Promise((answer) => {
-    let is = false;
-    const choose = (value) => () => {
-      is = value;
+// `answers`: [value, name, class]. Resolves to the value that was chosen; without a choice, to that of the last.
+export function decide(title, content, answers, options) {
+  return new Promise((decided) => {
+    let [chosen] = answers.at(-1);
+    const choose = (value) => {
+      chosen = value;
       dialog.close();
     };
-    const dialog = modal(
-      title,
-      [
-        typeof text === "string" ? h.p(text) : text,
-        h.div(
-          { class: "actions" },
-          button(yes, choose(true), { class: bad ? "bad" : "main" }),
-          button(no, choose(false)),
-        ),
-      ],
-      { signal },
-    );
-    dialog.addEventListener("close", () => answer(is));
+    const buttons = answers.map(([value, name, kind]) => button(name, () => choose(value), { class: kind }));
+    const dialog = modal(title, [content, h.div({ class: "actions" }, buttons)], options);
+    dialog.addEventListener("close", () => decided(chosen));
   });
+}
+
+// Resolves to whether the answer was yes.
+export function ask({ title, text, yes, no = "Cancel", bad = false }, signal) {
+  const content = typeof text === "string" ? h.p(text) : text;
+  return decide(title, content, [[true, yes, bad ? "bad" : "main"], [false, no]], { signal });
 }

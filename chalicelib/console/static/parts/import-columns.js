@@ -90,21 +90,23 @@ export function columnTable(columns) {
   return h.details(
     { class: "attempt" },
     h.summary(`Columns (${columns.length})`),
-    table({
-      name: "Columns",
-      columns: [
-        { title: "Column", cell: ({ column }) => h.b(h.bdi(column)) },
-        { title: "Samples", cell: samplesOf },
-        {
-          title: "Imported as",
-          cell: ({ field: name }) =>
-            name ? fieldName(name) : h.span({ class: "soft" }, "not imported"),
-        },
-      ],
-      rows: columns,
-    }),
+    sampled(columns, "Imported as", ({ field: name }) =>
+      name ? fieldName(name) : h.span({ class: "soft" }, "not imported"),
+    ),
   );
 }
+
+// The columns with what is in them. `cell(column)`: of a last one, with that title.
+const sampled = (rows, title, cell) =>
+  table({
+    name: "Columns",
+    columns: [
+      { title: "Column", cell: ({ column }) => h.b(h.bdi(column)) },
+      { title: "Samples", cell: samplesOf },
+      { title, cell },
+    ],
+    rows,
+  });
 
 // `answered(job, isRead)` gets the job that continues, perhaps reading its file again.
 export function mappingForm(visit, job, path, answered) {
@@ -213,32 +215,22 @@ function columnsForm(job, answer, foresee) {
     const options = [["", "Do not import"], ...fields.map((each) => [each, fieldName(each)])];
     return replace(
       into,
-      table({
-        name: "Columns",
-        columns: [
-          { title: "Column", cell: ({ column }) => h.b(h.bdi(column)) },
-          { title: "Samples", cell: samplesOf },
-          {
-            title: "Import as",
-            cell: ({ column }) =>
-              h.div(
-                { class: "field", "data-field": `columns.${column}` },
-                h.select(
-                  {
-                    name: "column",
-                    "aria-label": `Import ${column} as`,
-                    oninput: ({ target }) => picked.set(column, target.value || null),
-                  },
-                  options.map(([value, text]) =>
-                    h.option({ value, selected: value === (picked.get(column) ?? "") }, text),
-                  ),
-                ),
-                h.p({ class: "error" }),
-              ),
-          },
-        ],
-        rows: job.columns,
-      }),
+      sampled(job.columns, "Import as", ({ column }) =>
+        h.div(
+          { class: "field", "data-field": `columns.${column}` },
+          h.select(
+            {
+              name: "column",
+              "aria-label": `Import ${column} as`,
+              oninput: ({ target }) => picked.set(column, target.value || null),
+            },
+            options.map(([value, text]) =>
+              h.option({ value, selected: value === (picked.get(column) ?? "") }, text),
+            ),
+          ),
+          h.p({ class: "error" }),
+        ),
+      ),
       error,
     );
   }

@@ -8,6 +8,7 @@ import { number, words } from "../format.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
 import { announce, toast } from "./notice.js";
+import { empty } from "./page.js";
 import { table } from "./table.js";
 
 // The counted number is the usual correction; `+12` and `-1` add and take away.
@@ -25,6 +26,8 @@ export function byProduct(variants) {
 }
 
 export function lowStock(visit, rows) {
+  if (rows.length === 0)
+    return empty("No low stock", "Variants are listed here when their stock falls below the product's threshold.");
   return table({
     name: "Low stock",
     columns: [

@@ -1,8 +1,9 @@
 // Someone else changed the record that is being edited: its old, current and edited values.
 
-import { button, h } from "../dom.js";
+import { h } from "../dom.js";
 import { called } from "../format.js";
 import { shown } from "./changes.js";
+import { decide } from "./dialog.js";
 import { table } from "./table.js";
 
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
@@ -54,48 +55,31 @@ export function overlap({ was, now, mine }) {
 }
 
 // Resolves to "mine" (overwrite), "theirs" (discard my input) or null (continue editing).
-export function whichStays(visit, { was, now, mine, what }) {
+export function whichStays({ signal }, { was, now, mine, what }) {
   const rows = overlap({ was, now, mine });
   const isSame = rows.some(({ both }) => both);
-  return new Promise((decided) => {
-    let choice = null;
-    const choose = (value) => () => {
-      choice = value;
-      dialog.close();
-    };
-    const dialog = visit.modal(
-      `This ${what} was changed while you were editing`,
-      [
-        h.p(
-          isSame
-            ? "You and someone else changed the same fields. Nothing has been saved yet."
-            : "Someone else changed other fields than you. Saving keeps both changes.",
-        ),
-        table({
-          name: "Changes",
-          columns: [
-            {
-              title: "Field",
-              cell: ({ name, of }) => h.b(of ? [h.bdi(of), " · "] : null, called(name)),
-            },
-            { title: "Before", cell: (row) => h.bdi(shown(row.was)) },
-            { title: "Now", cell: (row) => h.bdi(shown(row.now)) },
-            {
-              title: "Yours",
-              cell: (row) => (row.both ? h.bdi(shown(row.mine)) : h.span({ class: "soft" }, "not changed")),
-            },
-          ],
-          rows,
-        }),
-        h.div(
-          { class: "actions" },
-          button(isSame ? "Save my version" : "Save my changes", choose("mine"), { class: "main" }),
-          button("Discard my changes", choose("theirs")),
-          button("Keep editing", choose(null), { class: "quiet" }),
-        ),
+  const own = (row) => (row.both ? h.bdi(shown(row.mine)) : h.span({ class: "soft" }, "not changed"));
+  const content = [
+    h.p(
+      isSame
+        ? "You and someone else changed the same fields. Nothing has been saved yet."
+        : "Someone else changed other fields than you. Saving keeps both changes.",
+    ),
+    table({
+      name: "Changes",
+      columns: [
+        { title: "Field", cell: ({ name, of }) => h.b(of ? [h.bdi(of), " · "] : null, called(name)) },
+        { title: "Before", cell: (row) => h.bdi(shown(row.was)) },
+        { title: "Now", cell: (row) => h.bdi(shown(row.now)) },
+        { title: "Yours", cell: own },
       ],
-      { broad: true },
-    );
-    dialog.onclose = () => decided(choice);
-  });
+      rows,
+    }),
+  ];
+  const answers = [
+    ["mine", isSame ? "Save my version" : "Save my changes", "main"],
+    ["theirs", "Discard my changes"],
+    [null, "Keep editing", "quiet"],
+  ];
+  return decide(`This ${what} was changed while you were editing`, content, answers, { broad: true, signal });
 }

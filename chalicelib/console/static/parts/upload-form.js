@@ -42,12 +42,7 @@ export function uploadForm(visit, done) {
     drop,
     h.div(
       { class: "fields" },
-      field({
-        name: "mode",
-        label: "Import mode",
-        value: "upsert",
-        options: MODES,
-      }),
+      field({ name: "mode", label: "Import mode", value: "upsert", options: MODES }),
     ),
     running,
     h.div({ class: "actions" }, start, now),

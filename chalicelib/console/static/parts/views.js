@@ -1,6 +1,6 @@
 // Views of a list: named filters, stored in this browser.
 
-import { h } from "../dom.js";
+import { button, h } from "../dom.js";
 import { link } from "../router.js";
 import { dialogForm } from "./dialog-form.js";
 import { field } from "./form.js";
@@ -33,30 +33,21 @@ export function views(visit, asked, changed) {
         { href: link(path, query), "aria-current": link(path, query) === now ? "true" : null },
         h.bdi(name),
       ),
-      h.button(
-        {
-          type: "button",
-          class: "quiet small",
-          "aria-label": `Delete the view ${name}`,
-          onclick: () => {
-            const { [name]: _, ...rest } = kept(path);
-            keep(path, rest);
-            changed();
-          },
-        },
-        "×",
-      ),
+      button("×", () => drop(name), { class: "quiet small", "aria-label": `Delete the view ${name}` }),
     ),
   );
   const canSave = !isKept && Object.values(asked).some(Boolean);
-  return [
-    links,
-    canSave && h.button({ type: "button", class: "quiet small", onclick: save }, "Save view"),
-  ];
+  return [links, canSave && button("Save view", save, { class: "quiet small" })];
+
+  function drop(name) {
+    const { [name]: _, ...rest } = kept(path);
+    keep(path, rest);
+    changed();
+  }
 
   function save() {
     dialogForm(visit, "Save view", {
-      fields: field({ name: "name", label: "Name", autocomplete: "off" }),
+      fields: field({ name: "name" }),
       submit: "Save",
       save({ name }) {
         if (!name.trim()) throw new Error("Enter a name.");
