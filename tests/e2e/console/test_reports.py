@@ -12,7 +12,7 @@ from urllib.request import urlopen
 
 from playwright.sync_api import Locator, expect
 
-from tests.e2e.console.desk import PHONE, Desk
+from tests.e2e.console.desk import PHONE, Desk, held
 
 
 def sold(desk: Desk, name: str, price: str = "5", **more: Any) -> Any:
@@ -106,6 +106,36 @@ def test_the_money_of_today_is_shown_by_method(desk: Desk) -> None:
     desk.button("Add up again").click()
     row = desk.page.get_by_role("row").filter(has_text="Voucher")
     expect(row).to_contain_text("$4.50")
+
+
+def test_what_is_chosen_while_a_report_is_added_up_stays_and_is_answered(desk: Desk) -> None:
+    old = {"orderDate": "2019-03-05T12:00:00Z", "source": "PHONE", "paymentStatus": "PAID"}
+    sold(desk, "Of an old year", **old)
+    with held(desk) as answer_to_the_first:
+        desk.page.goto(f"{desk.console_url}#/reports?from=2019-03-01&to=2019-03-09")
+        with desk.page.expect_request(lambda request: request.url.endswith("/admin/reports")):
+            desk.heading("Reports")
+        desk.label("By").select_option("source")
+        desk.label("To (UTC)").fill("2019-03-07")
+        by = desk.page.get_by_role("columnheader", name="Source")
+        expect(by).to_be_visible()
+        answer_to_the_first()
+    expect(desk.page.get_by_role("row").filter(has_text="Phone")).to_contain_text("$5.00")
+    expect(by).to_be_visible()
+    expect(desk.label("By")).to_have_value("source")
+    expect(desk.label("To (UTC)")).to_have_value("2019-03-07")
+    assert "by=source&from=2019-03-01&to=2019-03-07" in desk.page.url
+
+
+def test_a_product_says_what_was_sold_of_it(desk: Desk) -> None:
+    order = sold(desk, "Sold lately", "6", paymentStatus="PAID")
+    # No report that was asked for before it was sold.
+    none = {"data": [], "pagination": {"total": 0}, "total": 0}
+    desk.page.route("**/admin/jobs?limit=50", lambda route: route.fulfill(json=none))
+    desk.open(f"/products/{order['lineItems'][0]['productId']}")
+    sums = desk.page.locator("details", has_text="Sold in the last 30 days")
+    sums.locator("summary").click()
+    expect(sums).to_contain_text("1 piece in 1 order, $6.00 net. Added up")
 
 
 def test_low_stock_is_listed_by_product(desk: Desk) -> None:

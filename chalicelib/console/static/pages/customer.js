@@ -41,10 +41,7 @@ export async function show(visit) {
     if (refusal.code !== "merged") throw refusal;
     return visit.go(`/customers/${refusal.body.into}`);
   }
-  ({ data: found } = await visit.get("admin/orders", {
-    customerId: record.data.id,
-    limit: LISTED,
-  }));
+  ({ data: found } = await visit.get("admin/orders", { customerId: record.data.id, limit: LISTED }));
   page(visit, record, found);
 }
 
@@ -70,8 +67,7 @@ function blank(visit) {
 }
 
 function fieldsOf(visit, customer) {
-  const plain = (name, more) =>
-    field({ name, value: customer[name], ...more });
+  const plain = (name, more) => field({ name, value: customer[name], ...more });
   return [
     plain("firstName"),
     plain("lastName"),
@@ -151,17 +147,12 @@ function page(visit, record, found) {
             columns: [
               {
                 title: "Order",
-                cell: ({ id, number: its }) =>
-                  h.a({ class: "row", href: link(`/orders/${id}`) }, `#${its}`),
+                cell: ({ id, number: its }) => h.a({ class: "row", href: link(`/orders/${id}`) }, `#${its}`),
                 class: "key",
               },
               { title: "Date", cell: ({ orderDate }) => date(orderDate) },
               { title: "Status", cell: ({ status }) => badge(status) },
-              {
-                title: "Total",
-                cell: ({ total, currency }) => money(total, currency),
-                class: "number money",
-              },
+              { title: "Total", cell: ({ total, currency }) => money(total, currency), class: "number money" },
             ],
             rows: found.data,
           }),

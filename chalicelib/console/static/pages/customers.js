@@ -39,11 +39,7 @@ export async function show(visit) {
         class: "first both",
       },
       { title: "Email", cell: ({ email }) => email, class: "wide" },
-      {
-        title: "Orders",
-        cell: ({ ordersCount }) => number(ordersCount),
-        class: "number wide",
-      },
+      { title: "Orders", cell: ({ ordersCount }) => number(ordersCount), class: "number wide" },
       {
         title: "Total spent",
         cell: ({ totalSpent }) => money(totalSpent, CURRENCY),

@@ -26,10 +26,7 @@ export async function show(visit) {
     columns: [
       {
         title: "Name",
-        cell: ({ id, name }) => [
-          h.b(name),
-          id === who().id && h.span({ class: "soft small" }, " current key"),
-        ],
+        cell: ({ id, name }) => [h.b(name), id === who().id && h.span({ class: "soft small" }, " current key")],
       },
       { title: "Role", cell: ({ role }) => badge(role) },
       {
@@ -39,11 +36,7 @@ export async function show(visit) {
       },
       { title: "Created", cell: ({ createdAt }) => ago(createdAt), class: "wide" },
       { title: "Last used", cell: ({ lastUsedAt }) => lastUsedAt ?? "never", class: "wide" },
-      {
-        title: "Expires",
-        cell: ({ expiresAt }) => (expiresAt ? date(expiresAt) : "never"),
-        class: "wide",
-      },
+      { title: "Expires", cell: ({ expiresAt }) => (expiresAt ? date(expiresAt) : "never"), class: "wide" },
       {
         title: h.span({ class: "unseen" }, "Actions"),
         cell: (key) => {

@@ -11,6 +11,7 @@ import { once } from "../parts/once.js";
 import { facts } from "../parts/page.js";
 import { changes, created, productForm } from "../parts/product-form.js";
 import { create, Record } from "../parts/record.js";
+import { sold } from "../parts/sold.js";
 import { differing } from "../parts/stale.js";
 import { trail } from "../parts/trail.js";
 import { held } from "../parts/typed.js";
@@ -99,6 +100,7 @@ function page(visit, record) {
             : []),
         ]),
       ),
+    product && sold(visit, product.id),
     product && movements(visit, product.id),
     product && trail(visit, { recordId: product.id }),
   );

@@ -1,13 +1,13 @@
 // Sales, money and tax of a period: a job adds them up.
 
-import { button, h, newKey, replace } from "../dom.js";
+import { button, h, replace } from "../dom.js";
 import { CURRENCY, TIMEZONE } from "../facts.js";
 import { ago, called, money, number, plural, words } from "../format.js";
 import { bars, dayName } from "../parts/bars.js";
 import { field, optionsOf } from "../parts/form.js";
-import { completed } from "../parts/jobs.js";
 import { announce } from "../parts/notice.js";
 import { card, empty, skeleton } from "../parts/page.js";
+import { reportOf } from "../parts/report.js";
 import { table } from "../parts/table.js";
 import "../parts/work.js";
 import { daysAgo } from "../parts/zone.js";
@@ -26,8 +26,6 @@ const CLOCKS = {
 };
 const NONE = { product: "Custom items", salesRep: "No sales rep", paymentMethod: "No method" };
 const COUNTS = ["orders", "pieces"];
-const LOOKED = 50; // at the newest jobs
-const RECENT = 3_600_000; // milliseconds in which a report is shown again
 
 export async function show(visit) {
   const { type = "sales", by = "day", from = daysAgo(29), to = daysAgo(0) } = visit.query;
@@ -59,15 +57,6 @@ export async function show(visit) {
     visit.after(300, "asked", () => load()); // a date is typed in parts
   }
 
-  // The job of the same question that was asked lately, also if it has not ended.
-  async function known(signal) {
-    const { data } = await visit.get("admin/jobs", { limit: LOOKED }, signal);
-    const isSame = (about) => Object.entries(asked).every(([name, value]) => about[name] === value);
-    const isRecent = ({ createdAt }) => Date.now() - Date.parse(createdAt) < RECENT;
-    const isGone = ({ status }) => ["FAILED", "CANCELLED"].includes(status);
-    return data.data.find((job) => job.type === "report" && isSame(job.about) && isRecent(job) && !isGone(job))?.id;
-  }
-
   function load(event) {
     const mine = visit.latest("report");
     filters.querySelectorAll(".error").forEach((each) => replace(each));
@@ -76,13 +65,7 @@ export async function show(visit) {
   }
 
   async function sums(event, mine) {
-    // It changes nothing in the shop: it is given up when the page is left, or asks for another.
-    const request = { body: { ...asked }, idempotencyKey: newKey(), signal: mine };
-    const ask = async () => (await visit.send("POST", "admin/reports", request)).data.jobId;
-    const id = (!event && (await known(mine))) || (await ask());
-    mine.throwIfAborted();
-    const get = (path) => visit.get(path, {}, mine);
-    const job = await completed({ get, sleep: (pause) => visit.sleep(pause, mine) }, id);
+    const job = await reportOf(visit, { ...asked }, mine, Boolean(event));
     announce(plural(job.report.rows.length, "row"));
     const again = button("Add up again", load, { class: "small" });
     return [
