@@ -14,9 +14,9 @@ const PAGES = [
   ["Low stock", "/products/low-stock"],
   ["Receive", "/products/receive"],
   ["Counts", "/products/counts"],
+  ...MENU.flatMap(({ items }) => items).map(([path, name]) => [name, path]),
   ["Open orders", "/orders?status=open"],
   ["Failed deliveries", "/settings/developer/deliveries?status=RETRYING,FAILED"],
-  ...MENU.flatMap(({ items }) => items).map(([path, name]) => [name, path]),
 ];
 // The page that an id alone leads to.
 const IDS = [

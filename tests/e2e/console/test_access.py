@@ -18,7 +18,7 @@ def addresses(owner: Api) -> list[str]:
     product = owner.post(
         "products",
         {
-            "name": "Access",
+            "name": "Access" * 15,
             "price": 5,
             "status": "ACTIVE",
             "variants": [{"title": "S", "stock": 3}],
@@ -27,7 +27,10 @@ def addresses(owner: Api) -> list[str]:
     # More than one page of products, so that the links between pages are checked, too.
     owner.post("products/bulk", [{"name": f"Access {n}", "price": 5} for n in range(60)])
     line = {"variantId": product["variants"][0]["id"], "quantity": 1}
-    customer = {"email": "access@example.com", "firstName": "Ada"}
+    customer = {
+        "email": "access@example.com",
+        "firstName": "Donaudampfschifffahrtsgesellschaft" * 2,
+    }
     order = owner.post("orders", {"lineItems": [line], "customer": customer})
     new = {"url": "http://127.0.0.1:9/none", "events": ["order.paid"]}
     webhook = owner.post("webhooks", new)

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from urllib.request import urlopen
+from uuid import uuid4
 
 from playwright.sync_api import Locator, expect
 
@@ -173,10 +174,11 @@ def test_deliveries_in_trouble_lead_to_their_list(desk: Desk) -> None:
 
 def test_a_report_is_a_table_with_bars_and_a_file(another: Callable[..., Desk]) -> None:
     desk = another(viewport=PHONE)
-    sold(desk, "Bittern", "1234.50", source="FAIR", paymentStatus="PAID")
+    name = f"Bittern {uuid4().hex[:6]}"
+    sold(desk, name, "1234.50", source="FAIR", paymentStatus="PAID")
     desk.open("/reports?by=product")
     desk.button("Add up again").click()
-    row = desk.page.get_by_role("row").filter(has_text="Bittern")
+    row = desk.page.get_by_role("row").filter(has_text=name)
     expect(row).to_contain_text("$1,234.50")
     expect(row.get_by_role("link")).to_have_attribute("href", re.compile("#/products/prod_"))
     width = desk.page.evaluate("document.documentElement.scrollWidth")

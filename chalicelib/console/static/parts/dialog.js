@@ -6,7 +6,7 @@ import { button, h, newId } from "../dom.js";
 export function modal(title, content, { stays = false, broad = false, signal } = {}) {
   const id = newId("dialog");
   const dialog = h.dialog(
-    { "aria-labelledby": id, class: broad ? "broad" : null },
+    { "aria-labelledby": id, class: broad ? "broad" : null, closedby: stays ? "none" : null },
     h.h2({ id }, title),
     content,
   );
