@@ -171,6 +171,6 @@ def test_a_variant_gets_a_barcode_and_a_cost(desk: Desk) -> None:
     assert desk.api.get(f"products/{made['id']}")["variants"][0]["barcode"] is None
     desk.page.get_by_label("Cost of variant 2").fill("2,50")
     desk.button("Save").click()
-    expect(desk.page.get_by_text("saved", exact=False).first).to_be_visible()
+    expect(desk.page.locator(".toast").last).to_have_text("Saved.")
     _, medium = desk.api.get(f"products/{made['id']}")["variants"]
     assert (medium["barcode"], medium["cost"]) == ("4000000000024", "2.50")
