@@ -91,9 +91,9 @@ class Options:
 
     @classmethod
     def read(cls, fields: Mapping[str, Any]) -> "Options":
-        given = {name: fields[at] for name, at in _ATTRIBUTES.items() if at in fields}
+        given = {name: fields[at] for name, at in _ATTRIBUTES.items()}
         given["mode"] = ImportMode(fields["mode"])
-        given["on_unknown_columns"] = UnknownColumnsMode(fields.get("onUnknownColumns", "ask"))
+        given["on_unknown_columns"] = UnknownColumnsMode(fields["onUnknownColumns"])
         return cls(**given)
 
 

@@ -662,8 +662,4 @@ def stored(order: Order) -> Item:
 
 def read(item: Item) -> Order:
     fields = {name: value for name, value in item.items() if name not in {"pk", "sk", "version"}}
-    # Fields that older orders lack.
-    fields = {**dict.fromkeys(ADDRESSES), **fields}
-    if fields.get("customer"):
-        fields["customer"] = {"phone": None, **fields["customer"]}
     return Order(metadata.unstored(fields), int(item["version"]))

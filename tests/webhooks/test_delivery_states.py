@@ -51,7 +51,7 @@ class Life(RuleBasedStateMachine):
         claim = item["claim"]
         assert claim["until"] > posted.at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
         if claim["early"]:
-            turn: tuple[Any, ...] = ("early", item["step"], self.world.now)
+            turn: tuple[Any, ...] = ("early", item["attempts"])  # a message may come twice
             assert item["step"] > 2, "only what was parked"
         elif claim["replay"]:
             turn = ("replay", item["replayed"])
