@@ -15,6 +15,7 @@ from backroom import (
     RateLimited,
     ServerError,
     Unreachable,
+    __version__,
     etag_of,
 )
 
@@ -60,6 +61,7 @@ def test_a_request_has_the_key_the_escaped_path_and_the_fields() -> None:
     (request,) = scripted.requests
     assert request.url.raw_path == b"/v1/api/admin/orders/ord_a%20b%2F..%2Fx?fields=id&fields=total"
     assert request.headers["Authorization"] == "Bearer key_secret"
+    assert request.headers["User-Agent"] == f"backroom-python/{__version__}"
     assert etag_of(order) == '"7"' and order["id"] == "ord_a b"
 
 
