@@ -120,7 +120,7 @@ def _judged(name: str, values: list[str]) -> tuple[str | None, int]:
         field = _known().get(spelt)
         if is_loose and _MEANT.get(field or "", field) in {*_AMOUNTS, *_COUNTS, "sku"}:
             return None, _UNKNOWN
-        if field == "name" and spelt in _either():
+        if field == "name" and spelt in _all(EITHER):
             return ("sku" if values and _share(values, _is_code) > 0.5 else "name"), _WEAK
         if field is not None:
             far = _WEAK if field in _VAGUE else distance
@@ -203,23 +203,13 @@ def _known() -> dict[str, str]:
 
 
 @cache
-def _around() -> frozenset[str]:
-    return frozenset(map(str.strip, AROUND.split(",")))
-
-
-@cache
-def _in_brackets() -> frozenset[str]:
-    return frozenset(map(_spelt, ["", *IN_BRACKETS.split(",")]))
+def _all(names: str) -> frozenset[str]:
+    return frozenset(map(_spelt, names.split(",")))
 
 
 @cache
 def _currencies() -> frozenset[str]:
     return frozenset(CURRENCIES.split())
-
-
-@cache
-def _either() -> frozenset[str]:
-    return frozenset(map(_spelt, EITHER.split(",")))
 
 
 def _words(name: str) -> list[str]:
@@ -233,11 +223,11 @@ def _spellings(name: str) -> dict[str, bool]:
     name = re.sub("[#№]", " no ", name[:_LONGEST_SAMPLE])
     bare = re.sub(r"[(\[].*?[)\]]", " ", name)
     money = {settings.currency().lower(), *MONEY}
-    core = [word for word in _words(bare) if word not in _around() and word not in money]
+    core = [word for word in _words(bare) if word not in _all(AROUND) and word not in money]
     whole = "".join(core)
     beside = (_words(aside) for aside in re.findall(r"[(\[](.*?)[)\]]", name))
     left_out = {"".join(word for word in words if word not in money) for words in beside}
-    is_loose = not left_out <= _in_brackets()
+    is_loose = not left_out <= {"", *_all(IN_BRACKETS)}
     spelt = {_spelt(name): False}
     for each, loose in ((_spelt(bare), is_loose), (whole, is_loose)):
         spelt.setdefault(each, loose)
