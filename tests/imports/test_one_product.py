@@ -75,6 +75,12 @@ def _below(shape: Shape) -> list[Row]:
     return [first, *({**row, "name": ""} for row in others)]
 
 
+def _ebay(shape: Shape) -> list[Row]:
+    """The product's row lists all values of its options."""
+    first, *others = _below(shape)
+    return [{**first, "size": f"Size={';'.join(SIZES)}"}, *others]
+
+
 def _in_our_columns(shape: Shape) -> list[Row]:
     none = dict.fromkeys(("variantTitle", "variantSku", "variantPrice", "stock"), "")
     own = {"name": "Shoe", "sku": shape.sku(), "price": shape.price(), **none}
@@ -131,6 +137,7 @@ WAYS: dict[str, tuple[Callable[[Shape], list[Row]], dict[str, str], int]] = {
     "a handle on each row": (_of_slug, {**MAPPED, "handle": "slug"}, 0),
     "a name on the first row": (_below, MAPPED, 1),
     "a parent's SKU": (_of_parent, BY_PARENT, 0),
+    "eBay": (_ebay, MAPPED, 1),
     "our columns": (_in_our_columns, {}, 0),
     "our columns, with a slug": (_in_our_columns_by_slug, {}, 0),
     "Spree": (_spree, {}, 0),
@@ -147,7 +154,7 @@ def shapes() -> Iterator[Any]:
         shape = Shape(*flags)
         is_own = shape.has_own_row or not (shape.own_sku or shape.own_price)
         is_priced = shape.prices or (shape.own_price and way not in PRICED)
-        needs_own_row = way in ("WooCommerce", "a parent's SKU")
+        needs_own_row = way in ("WooCommerce", "eBay", "a parent's SKU")
         has_parent = shape.own_sku or way != "a parent's SKU"
         if is_own and is_priced and has_parent and (shape.has_own_row or not needs_own_row):
             given = [name for name, is_given in vars(shape).items() if is_given]

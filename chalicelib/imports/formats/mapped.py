@@ -1,11 +1,12 @@
 """A file whose columns a user has mapped to fields, and the fields they can be mapped to."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final, NamedTuple
 
 from chalicelib.imports.formats.format import Format
 from chalicelib.imports.formats.ours import Ours
-from chalicelib.imports.formats.sheet import ColumnTable, plain
+from chalicelib.imports.formats.sheet import ColumnTable, Row, plain
 from chalicelib.values import slugs
 
 # Every field, with its description. Fields in `MULTI_COLUMN` take more than one column.
@@ -43,6 +44,8 @@ FIELDS: Final[Mapping[str, str]] = {
 }
 MULTI_COLUMN: Final = frozenset({"imageUrl", "category"})
 _ONE: Final = FIELDS.keys() - MULTI_COLUMN
+# A product of eBay lists all values of its options; that is no variant.
+_LISTS_OPTIONS: Final = re.compile(r"[^=;|]+=[^=;|]+;")
 _KEYS: Final = ("slug", "name", "sku", "variantSku", "parentSku")
 _OTHER_KEYS: Final = ("id", "parent")  # only formats have these
 # Fields that have another name in a format's table than in a mapping.
@@ -67,6 +70,9 @@ class Mapped(Ours):
 
     def __init__(self, columns: Sequence[str], mapping: Mapping[str, str | None]) -> None:
         super().__init__(columns, _table(mapping))
+
+    def is_variant(self, row: Row) -> bool:
+        return super().is_variant(row) and not _LISTS_OPTIONS.match(row["option"])
 
 
 def fields_of(file_format: type[Format]) -> list[str]:
