@@ -154,15 +154,24 @@ def _leave_imports(day: Day) -> None:
 
 
 def _leave_deliveries(day: Day) -> None:
-    """One each in an execution, in the queue of retries and in that of new events; and an event
-    that the stream has not brought."""
+    """One each in an execution, in the queue of retries and in that of new events; one that was
+    sent early, one whose sender crashed, a replay and a recovery; and an event that the stream has
+    not brought."""
     world, product = day.world, {"name": "Cup", "price": 9}
     asked = {"url": "https://shop.example.com/hook", "events": ["product.created"]}
-    day.admin("POST", "/webhooks", asked)
+    id = day.admin("POST", "/webhooks", asked)["id"]
+    recover = {"since": "2026-11-01T00:00:00Z", "dryRun": False}
     world.answer = lambda posted: failed(503)
-    for hours, seconds in ((3, 0), (0, 1)):
-        day.admin("POST", "/products", product)
-        world.run(timedelta(hours=hours, seconds=seconds))
+    day.admin("POST", "/products", product)
+    world.run(timedelta(hours=3))
+    day.admin("POST", f"/webhooks/{id}/recover", recover)
+    world.run(timedelta(minutes=2))
+    day.admin("POST", "/products", product)
+    world.run(timedelta(seconds=1))
+    day.admin("POST", "/products", product)
+    world.fate = lambda operation: False if operation == "Post" else None
+    world.run(timedelta(seconds=1))
+    world.fate = lambda operation: None
     # New events of a receiver that is failing are in the queue of retries.
     day.admin("POST", "/webhooks", {**asked, "url": "https://well.example.com/hook"})
     day.shop.post(f"{_ADMIN}/products", product)
@@ -170,6 +179,9 @@ def _leave_deliveries(day: Day) -> None:
         assert world.step()
     day.shop.post(f"{_ADMIN}/products", product)
     assert world.unread_events()
+    plate = day.shop.get(f"{_ADMIN}/deliveries?status=FAILED").json["data"][0]["id"]
+    for path, body in (f"deliveries/{plate}/replay", None), (f"webhooks/{id}/recover", recover):
+        assert day.shop.post(f"{_ADMIN}/{path}", body).status == 202
 
 
 # --- The shop as JSON -----------------------------------------------------------------------------

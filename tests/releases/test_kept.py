@@ -9,17 +9,20 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import fields
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
 import pytest
+from pydantic.alias_generators import to_camel
 
 import chalicelib
 from chalicelib.counts import check
 from chalicelib.imports.steps import run as imports
 from chalicelib.jobs.model import JobType
+from chalicelib.webhooks.messages import Message
 from chalicelib.webhooks.model import DeliveryStatus
 from tests.examples import Day
 from tests.releases import kept
@@ -73,7 +76,7 @@ def test_work_that_waited_ends(shop: Any) -> None:
         day.world.answer = lambda posted: OK
         day.world.run()
         cups = [post for post in day.world.posted if b'"Cup"' in post.body]
-        assert len({post.delivery for post in cups}) == len(cups) == 4 + 2, "each arrived once"
+        assert len({post.delivery for post in cups}) == len(cups) == 3 + 2 * 2, "each arrived once"
         reindex()
         assert [name for name, found in check.recounts() if found.wrong] == []
 
@@ -128,4 +131,10 @@ def test_work_of_each_kind_waits(shop: Any) -> None:
         path = "/api/admin/deliveries?limit=100"
         states = {one["status"] for one in day.shop.get(path).json["data"]}
     assert states == {*DeliveryStatus} - {DeliveryStatus.CANCELLED}
+    waiting = [one["body"] for queue in shop["queues"].values() for one in queue]
+    items = shop["tables"][SETTINGS["TABLE"]]
+    waiting += [item["message"]["S"] for item in items if item["pk"]["S"].startswith("due#")]
+    named = {name for body in waiting for name in json.loads(body)}
+    assert named == {to_camel(each.name) for each in fields(Message)}
+    assert any("claim" in item for item in items)
     assert all(shop["queues"].values()) and any(one["waiting"] for one in shop["executions"])
