@@ -1,6 +1,7 @@
 """The release in the package, in the table, and what `deploy.py` makes of it."""
 
 import tomllib
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 import chalicelib
 from chalicelib.reindexing.store import RELEASE, ended
 from chalicelib.storage import table
-from infra import release
+from infra import deploy, release
 from tests.support.dynamodb_double import Double
 from tests.support.shop import Shop
 
@@ -35,8 +36,11 @@ def test_a_release_is_not_skipped_before_its_reindexing_has_ended(
     release.refuse_to_skip("prod")
     formats = {kind.name: kind.format + 1 for kind in release._KINDS}
     table.update(RELEASE, assign={"formats": formats, "release": "0.8.0"})
+    for asks in ("_consent", "_refuse_another_currency", "_refuse_the_other_way"):
+        monkeypatch.setattr(deploy, asks, lambda *_: None)
+    monkeypatch.setattr(deploy.keys, "use", lambda table: None)
     with pytest.raises(SystemExit, match=r"prod has release 0\.8\.0.*\(product.*reindex\.py"):
-        release.refuse_to_skip("prod")
+        deploy._deploy(Namespace(stage="prod", from_package=None), {"Table": "here"})
     table.update(RELEASE, assign={"release": chalicelib.__version__})
     release.refuse_to_skip("prod")  # the same release again
 
