@@ -4,7 +4,6 @@ import { h } from "../dom.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
 import { card } from "./page.js";
-import "./work.js";
 
 export function firstSteps() {
   const step = (text, ...links) => h.li(h.p(text), h.div({ class: "actions" }, links));
