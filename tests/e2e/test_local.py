@@ -72,18 +72,30 @@ def processes_of(home: Path) -> list[str]:
 
 def test_data_survives_a_stop_and_fresh_deletes_it(tmp_path: Path) -> None:
     """A listener gets every event, also that of the mug: the change feed shows an event only after
-    half a minute, when the shop has been restarted."""
-    port = free_port()
-    with Receiver() as webhook, Receiver() as forwarded, ExitStack() as terminals:
-        with running(tmp_path, port, keeps=True) as first:
+    half a minute, when the shop has been restarted. What waits for a receiver is sent then, too."""
+    port, scale = free_port(), ("--setting", "WEBHOOK_SCHEDULE_SCALE=0.01")
+    with (
+        Receiver() as webhook,
+        Receiver() as forwarded,
+        ExitStack() as terminals,
+        Receiver() as busy,
+    ):
+        with running(tmp_path, port, *scale, keeps=True) as first:
+            webhooks = f"{first.base_url}/api/admin/webhooks"
             new = {"url": webhook.url("/ok"), "events": ["product.created"]}
-            call(f"{first.base_url}/api/admin/webhooks", first.api_key, send=new)
+            call(webhooks, first.api_key, send=new)
+            later = {**new, "url": busy.url("/busy?status=503&after=7200")}  # scaled: 72 s
+            call(webhooks, first.api_key, send=later)
             terminals.enter_context(listening(first, tmp_path, forwarded.url("/ok")))
             add(first, "Enamel mug")
+            retried = f"{first.base_url}/api/admin/deliveries?status=RETRYING"
+            until(lambda: call(retried, first.api_key)[1]["data"], 180)
             until(lambda: names_in(webhook) == ["Enamel mug"], 180)
-        with running(tmp_path, port, keeps=True) as second:
+        tried = len(busy.requests)
+        with running(tmp_path, port, *scale, keeps=True) as second:
             assert second == first
             assert names(second) == ["Enamel mug"]
+            until(lambda: len(busy.requests) > tried, 300)
             add(second, "Tin cup")
             until(lambda: names_in(forwarded) == ["Enamel mug", "Tin cup"], 180)
     with running(tmp_path, port, "--fresh", sample=True) as third:
