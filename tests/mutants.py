@@ -15,6 +15,7 @@ import importlib
 import json
 import multiprocessing
 import os
+import re
 import signal
 import tempfile
 from collections import Counter
@@ -87,14 +88,14 @@ def _difference(old: str, new: str) -> str:
 
 
 def _conditions(node: ast.AST, of_items: bool) -> Iterator[ast.AST]:
-    """Removes `when=` and `otherwise=`, and each operand of `&`."""
+    """Removes `when=` and `otherwise=`, and each operand of `&` between conditions."""
     match node:
         case ast.Call(func, args, keywords):
             for one in keywords:
                 if one.arg in ("when", "otherwise") and not _is_nothing(one.value):
                     none = ast.keyword(one.arg, ast.Constant(None))
                     yield ast.Call(func, args, [none if each is one else each for each in keywords])
-        case ast.BinOp(left, ast.BitAnd(), right) if of_items:
+        case ast.BinOp(left, ast.BitAnd(), right) if of_items and ".keys()" not in _text(node):
             yield from (left, right)
 
 
@@ -247,11 +248,20 @@ def forked(call: Callable[[], bool], seconds: float) -> bool | None:
 
 
 def reached(file: str) -> Any:
-    """Of a test file: seconds by test, and {path: {line: tests}}. Kept until the file changes."""
-    kept = KEPT / f"{hashlib.sha256(file.encode() + (ROOT / file).read_bytes()).hexdigest()}.json"
-    if not kept.exists() and not forked(partial(_measured, file, kept), 1_200):
-        raise SystemExit(f"{file} could not be measured")
-    return json.loads(kept.read_text())
+    """Of a test file: seconds by test, {path: {line: tests}}, and the sources that these lines are
+    of. Kept until the file changes, or one of `modules` that its tests reach."""
+    kept = KEPT / f"{_digest(file)}.json"
+    known = json.loads(kept.read_text()) if kept.exists() else {}
+    then, now = known.get("sources"), GIVEN["modules"]
+    if then is None or any(then[path] != now[path] for path in then.keys() & now.keys()):
+        if not forked(partial(_measured, file, kept), 1_200):
+            raise SystemExit(f"{file} could not be measured")
+        known = json.loads(kept.read_text())
+    return known
+
+
+def _digest(file: str) -> str:
+    return hashlib.sha256(file.encode() + (ROOT / file).read_bytes()).hexdigest()
 
 
 def _measured(file: str, kept: Path) -> bool:
@@ -262,12 +272,15 @@ def _measured(file: str, kept: Path) -> bool:
     data = measured.get_data()
     lines = {os.path.relpath(at, ROOT): data.contexts_by_lineno(at) for at in data.measured_files()}
     took = {test: s for test, s in watcher.took.items() if test not in watcher.failed}
-    return bool(kept.write_text(json.dumps({"took": took, "lines": lines})))
+    tested = [path for path, found in lines.items() if any(map(any, found.values()))]
+    known = {"took": took, "lines": lines, "sources": {path: _digest(path) for path in tested}}
+    return bool(kept.write_text(json.dumps(known)))
 
 
 def tests_of(mutant: Mutant) -> list[str]:
-    """A minute of the tests that reach it: one case of each first, then the fastest. Outside
-    functions: of those that reach the module, or read its source."""
+    """A minute of the tests that reach it: first those of files that import the module, of these
+    one case of each, the fastest first. Outside functions: of those that reach the module, or read
+    its source."""
     first, last = mutant.lines
     found: dict[str, float] = {}
     for known in GIVEN["reached"]:
@@ -275,12 +288,15 @@ def tests_of(mutant: Mutant) -> list[str]:
         tests = {test for at, some in lines for test in some if first <= int(at) <= (last or 1e9)}
         reads = () if last else (test for test in known["took"] if "/test_limits.py" in test)
         found |= {test: known["took"][test] for test in (*tests, *reads) if test in known["took"]}
+    package, _, module = mutant.path.removesuffix(".py").replace("/", ".").rpartition(".")
+    imported = re.compile(rf"from {package} import .*\b{module}\b|{package}\.{module}\b")
     cases, ranked = Counter[str](), []
     for test in sorted(found, key=lambda one: (found[one], one)):
         name = test.partition("[")[0]
         cases[name] += 1
-        ranked.append((cases[name], found[test], test))
-    chosen = [test for _, _, test in sorted(ranked)]
+        is_far = not imported.search((ROOT / test.partition("::")[0]).read_text())
+        ranked.append((is_far, cases[name], found[test], test))
+    chosen = [test for *_, test in sorted(ranked)]
     within = sum(spent <= MOST_SECONDS for spent in accumulate(found[test] for test in chosen))
     return chosen[:within]
 
@@ -339,7 +355,9 @@ def main() -> None:
     patterns = [given.module] if given.module else ["**/*"] if given.conditions else CORE
     found = {path for name in patterns for path in (ROOT / "chalicelib").glob(f"{name}.py")}
     GIVEN["conditions"] = given.conditions
-    chosen = sample([path.relative_to(ROOT).as_posix() for path in found], given.sample, given.seed)
+    modules = [path.relative_to(ROOT).as_posix() for path in found]
+    GIVEN["modules"] = {path: _digest(path) for path in modules}
+    chosen = sample(modules, given.sample, given.seed)
     equivalent = (ROOT / "tests/mutants_equivalent.txt").read_text().splitlines()
     reasons = {line.partition(" || ")[0] for line in equivalent}
     todo = [mutant for mutant in chosen if mutant.name not in reasons]

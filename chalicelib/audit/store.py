@@ -124,7 +124,7 @@ def _clear(customer_id: str) -> None:
         found = page(query)
         for entry in found.records:
             if changes := _cleared(entry):
-                table.update(_key(entry.id), assign=changes, when=table.present)
+                table.update(_key(entry.id), assign=changes)
         query = replace(query, cursor=found.next or "")
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from chalicelib import settings
+from chalicelib import listing, settings
 from chalicelib.audit import store
-from chalicelib.audit.model import ShownAudit
+from chalicelib.audit.model import KIND, ShownAudit
 from chalicelib.storage import attributes, commit, outbox, table
 from chalicelib.webhooks import fan_out
 from tests.audit.build import AUDIT, changed, entries, of_request, traced
@@ -230,6 +230,19 @@ def test_a_fan_out_that_fails_at_a_write_is_repeated(
     dynamodb.faults = lambda operation, request: None
     fanned_out(dynamodb)
     assert len(entries(shop, type="customer")) == 30
+
+
+def test_two_fan_outs_at_once_enter_and_count_each_write_once(shop: Shop, dynamodb: Double) -> None:
+    customer(shop)
+
+    def rival(operation: str, request: Any) -> None:
+        if operation == "TransactWriteItems" and "audit" in str(request):
+            dynamodb.faults = lambda operation, request: None
+            fanned_out(dynamodb)
+
+    dynamodb.faults = rival
+    fanned_out(dynamodb)
+    assert listing.recount(KIND).wrong == []
 
 
 def test_what_the_stream_lost_is_entered_when_it_is_published_again(world: World) -> None:

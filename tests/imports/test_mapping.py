@@ -10,6 +10,7 @@ import pytest
 from chalicelib import settings
 from chalicelib.imports import files
 from chalicelib.values import clock
+from tests.audit.build import traced
 from tests.support.dynamodb_double import Fault
 from tests.support.import_desk import IMPORT, Desk
 
@@ -97,6 +98,15 @@ def test_a_deletion_of_a_mapping_whose_answer_from_the_table_is_lost_succeeds(de
     )
     assert desk.shop.delete(f"{MAPPINGS}/mine").status == 200
     assert next(lost, None) is None and desk.shop.get(MAPPINGS).json["data"] == []
+
+
+def test_of_two_deletions_of_a_mapping_at_once_one_is_in_the_audit_log(desk: Desk) -> None:
+    path = f"{MAPPINGS}/mine"
+    assert desk.shop.put(path, {"columns": MAPPING}).status == 200
+    desk.meanwhile("TransactWriteItems", lambda: desk.shop.delete(path))
+    assert desk.shop.delete(path).status == 200
+    actions = [entry["action"] for entry in traced(desk.dynamodb)]
+    assert actions.count("mapping.deleted") == 1
 
 
 @pytest.mark.parametrize(

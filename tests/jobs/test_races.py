@@ -132,6 +132,12 @@ def test_a_step_finished_by_two_workers_counts_once(jobs: JobDesk) -> None:
     assert processed(job) == (JobStatus.RUNNING, 2)
 
 
+def test_a_late_step_does_not_recreate_a_deleted_job(jobs: JobDesk) -> None:
+    with pytest.raises(table.ConditionFailed):
+        store.new_number(JOB)
+    assert table.everything(JOB) == []
+
+
 def test_the_last_step_of_a_cancelled_job_counts_and_the_job_stays_cancelled(
     jobs: JobDesk,
 ) -> None:

@@ -252,6 +252,27 @@ def test_a_line_and_the_end_of_a_count_at_once(jobs: JobDesk) -> None:
     assert (stock_of(shop, id), lines(shop, count)) == (5, [(None, None, None)])
 
 
+@pytest.mark.parametrize(
+    ("first", "then", "ended"),
+    [("apply", "cancel", (409, "APPLIED")), ("cancel", "apply", (409, "CANCELLED"))],
+)
+def test_a_count_that_ends_in_two_ways_at_once_ends_in_the_first(
+    jobs: JobDesk, first: str, then: str, ended: tuple[int, str]
+) -> None:
+    path = f"{COUNTS}/{started(jobs.shop, variant(jobs.shop, 5))['id']}"
+    waiting = [lambda: jobs.shop.post(f"{path}/{first}")]
+
+    def meanwhile(operation: str, request: Any) -> None:
+        if operation == "TransactWriteItems" and waiting:
+            waiting.pop()()
+
+    jobs.dynamodb.faults = meanwhile
+    refused = jobs.shop.post(f"{path}/{then}")
+    jobs.dynamodb.faults = lambda operation, request: None
+    assert (refused.status, refused.json["status"]) == ended
+    assert jobs.shop.get(path).json["status"] == ended[1]
+
+
 def test_filters_choose_the_tracked_variants(shop: Shop) -> None:
     made = product(shop, 5, None, 7, vendor="Kestrel")
     product(shop, 9, vendor="Other")

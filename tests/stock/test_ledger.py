@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from chalicelib import listing
 from chalicelib.stock import store as ledger
-from chalicelib.stock.model import ShownMovement
+from chalicelib.stock.model import KIND, ShownMovement
 from chalicelib.storage import table
 from chalicelib.webhooks import fan_out
 from tests.jobs.conftest import jobs
@@ -214,6 +215,28 @@ def test_two_fan_outs_at_once_enter_each_move_once(shop: Shop, dynamodb: Double)
     assert agrees(shop) == 9
 
 
+def test_a_move_that_another_fan_out_entered_with_its_return_is_entered_once(
+    shop: Shop, dynamodb: Double
+) -> None:
+    """The sum is again what it was when this fan-out read it."""
+    id = variant(shop, 5)
+    fanned_out(dynamodb)
+    order = placed(shop, line(id, 2))
+    moved(shop, order, "CANCELLED")
+    *_, sale, back = traced(dynamodb)
+
+    def rival(operation: str, request: Any) -> None:
+        if operation == "TransactWriteItems":
+            dynamodb.faults = lambda operation, request: None
+            fanned_out(dynamodb, [sale, back])
+
+    dynamodb.faults = rival
+    fanned_out(dynamodb, [sale])
+    assert told(movements(shop)) == [("TRACKED", None, 5), ("SALE", -2, 3), ("RETURN", 2, 5)]
+    assert (table.get((id, "ledger")) or {})["sum"] == 5
+    assert listing.recount(KIND).wrong == []
+
+
 def test_what_the_stream_lost_is_entered_when_it_is_published_again(
     shop: Shop, dynamodb: Double
 ) -> None:
@@ -273,6 +296,17 @@ def test_the_nightly_check_names_the_variants_whose_ledger_differs(
     out = capsys.readouterr().out
     assert f"{id}/ledger" in out and '"CountsWrong":1' in out
     assert waits == [40, 40]
+
+
+def test_a_variant_that_differs_at_a_later_look_is_not_wrong(
+    shop: Shop, dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its entry is on its way; its product has another that is wrong."""
+    spoilt, sold = (one["id"] for one in product(shop, 5, 5)["variants"])
+    fanned_out(dynamodb)
+    spoiled(spoilt)
+    monkeypatch.setattr("chalicelib.stock.store.time.sleep", lambda _: placed(shop, line(sold, 1)))
+    assert [one.cell for one in ledger.recount().wrong] == [(spoilt, "ledger")]
 
 
 def test_an_entry_that_is_on_its_way_is_not_wrong(
