@@ -147,10 +147,10 @@ def test_only_a_trial_is_deployed_changed_or_deleted() -> None:
 
 
 def test_the_units_are_those_of_the_page() -> None:
-    assert units.documented("create") == (0, 77)
+    assert units.documented("create") == (0, 79)
     assert units.documented("get") == (2, 0)
     near = {"create": units.Units(0, 80), "get": units.Units(2, 0)}
-    assert "create 0 and 80 (0 and 77), $50.00 a million" in units._compared(near)
+    assert "create 0 and 80 (0 and 79), $50.00 a million" in units._compared(near)
     with pytest.raises(DoesNotHoldError):
         units._compared({"create": units.Units(0, 120)})
 
