@@ -25,5 +25,5 @@ Mechanisms:
   `threads`
 """
 
-__version__ = "0.9.0"
+__version__ = "1.0.0"
 """The release: of this package, and of its client (`clients/python`)."""
