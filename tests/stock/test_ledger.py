@@ -212,7 +212,7 @@ def test_two_fan_outs_at_once_enter_each_move_once(shop: Shop, dynamodb: Double)
     dynamodb.faults = lambda operation, request: None
     assert rivals == [3]
     fanned_out(dynamodb)
-    assert agrees(shop) == 9
+    assert (agrees(shop), ledger.recount().wrong) == (9, [])
 
 
 def test_a_move_that_another_fan_out_entered_with_its_return_is_entered_once(

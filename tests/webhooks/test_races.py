@@ -15,6 +15,7 @@ from chalicelib.webhooks.deliveries import Taken
 from chalicelib.webhooks.messages import Message
 from chalicelib.webhooks.model import Delivery, event_of
 from chalicelib.webhooks.parked import recover, redrive
+from tests.support.faults import Faults
 from tests.support.shop import Shop
 from tests.support.webhook_world import DELIVERIES, OK, RETRIES, World, announce, failed
 from tests.webhooks.test_delivery import add, listed, only
@@ -129,6 +130,36 @@ def test_failures_count_until_it_is_failing_and_not_for_a_deleted_webhook(
     health.note({seen.id: seen}, [(seen.id, False)])
     health.failed(seen, 1)
     assert table.get(key) is None
+
+
+@pytest.mark.parametrize("success", [False, True])
+def test_what_another_sender_notes_while_the_third_failure_is_noted_stands(
+    success: bool, world: World, merchant: Shop
+) -> None:
+    """The receiver answered, or since when it is failing is noted already."""
+    seen = store.find(add(merchant)["id"])
+    assert seen is not None
+    left: list[Any] = []
+
+    def other() -> None:
+        world.now += timedelta(minutes=1)
+        health.note({seen.id: store.find(seen.id) or seen}, [(seen.id, success)])
+        left.append(table.get(store.key(seen.id)))
+
+    Faults(world.double).meanwhile("UpdateItem", other, nth=2)
+    health.failed(seen, 3)
+    assert ("failingSince" in left[0]) is not success
+    assert [table.get(store.key(seen.id))] == left
+
+
+def test_a_late_message_of_an_ended_schedule_is_refused(world: World, merchant: Shop) -> None:
+    mine = deliveries.claim_replay(
+        found(merchant, given_up(world, merchant)), ids.ulid(), world.now
+    )
+    assert deliveries.replay_failed(mine, tried(mine))
+    with pytest.raises(Taken):
+        deliveries.claim_step(Message(mine.id), world.now)
+    assert deliveries.claim_step(Message(mine.id, mine.schedule), world.now).attempts > 1
 
 
 def test_only_waiting_unclaimed_deliveries_are_cancelled(world: World, merchant: Shop) -> None:
