@@ -78,6 +78,10 @@ class Desk:
         self.page.goto(f"{self.console_url}#{address}", wait_until="commit")
         expect(self.page.locator("main:not([aria-busy]) h1:not(.left)")).to_be_visible()
 
+    def filled(self) -> None:
+        """Waits for the parts that load themselves."""
+        expect(self.page.locator("main .skeleton")).to_have_count(0)
+
     def stands(self) -> None:
         expect(self.page.locator("main:not([aria-busy]) h1")).to_be_visible()
 

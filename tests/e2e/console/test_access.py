@@ -81,6 +81,7 @@ def test_no_page_has_a_serious_finding(
     found = {}
     for address in addresses:
         desk.open(address)
+        desk.filled()
         results = Axe().run(desk.page, options={"resultTypes": ["violations"]})
         serious = [
             (each["id"], each["nodes"][0]["html"], each["nodes"][0]["failureSummary"])
@@ -99,6 +100,7 @@ def test_nothing_is_cut_off_in_a_narrow_window(
     wide = {}
     for address in addresses:
         desk.open(address)
+        desk.filled()
         root = "document.documentElement"
         over = desk.page.evaluate(f"{root}.scrollWidth - {root}.clientWidth")
         if over > 0:
