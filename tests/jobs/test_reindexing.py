@@ -274,8 +274,9 @@ def test_a_step_ends_although_few_records_are_moved_a_second(
     monkeypatch.setattr("time.monotonic", lambda: now[0])
     monkeypatch.setattr("time.sleep", sleep)
     monkeypatch.setattr(work, "_LOOKED_AT_ONCE", 100)
-    pk = work._partitions(SECOND_RELEASE.kind)[-1]  # an old one
-    newest_first = sorted((item["sk"] for item in table.everything(pk)), reverse=True)
+    held = {pk: table.everything(pk) for pk in work._partitions(SECOND_RELEASE.kind)}
+    pk = max(held, key=lambda each: len(held[each]))  # an old one: of 20 at least 10
+    newest_first = sorted((item["sk"] for item in held[pk]), reverse=True)
     after, looked, moved = work._moved(SECOND_RELEASE.records, pk, "", 0.4)
     assert after == newest_first[4]
     assert (looked, moved) == (5, 5) and sum(slept) == pytest.approx(12.5)

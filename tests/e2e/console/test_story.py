@@ -169,3 +169,15 @@ def test_each_page_has_one_main_button_and_deleting_is_in_a_menu(desk: Desk) -> 
             expect(desk.button("More")).to_be_focused()
     assert many == {}
     desk.api.call("DELETE", f"webhooks/{webhook['id']}")
+
+
+def test_an_empty_list_has_one_main_button(desk: Desk) -> None:
+    none = {"data": [], "total": 0, "pagination": {"page": 1, "limit": 1, "total": 0, "next": None}}
+    desk.page.route(
+        re.compile("/api/admin/(orders|products|customers|jobs|webhooks)[?]"),
+        lambda route: route.fulfill(json=none),
+    )
+    for address in ("/orders", "/products", "/customers", "/jobs", "/settings/developer/webhooks"):
+        desk.open(address)
+        expect(desk.page.locator("main .empty")).to_be_visible()
+        expect(desk.page.locator("main :is(button, a).main:visible")).to_have_count(1)

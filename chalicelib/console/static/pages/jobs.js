@@ -11,14 +11,14 @@ import { link } from "../router.js";
 import { may } from "../session.js";
 
 export async function show(visit) {
-  const importing = () => may("STAFF") && h.a({ class: "button main", href: link("/import") }, "Import");
+  const importing = may("STAFF") && h.a({ class: "button main", href: link("/import") }, "Import");
   const undone = new Set(); // the newest come first, so an undo comes before its job
   const undoing = (job) => {
     const undo = visit.once(async () => (await takeBack(visit, job)) && page.load());
     return button("Undo", undo, { class: "small above-row", "aria-label": `Undo ${jobName(job)}` });
   };
   const page = await list(visit, {
-    top: { title: "Jobs", actions: importing() },
+    top: { title: "Jobs", actions: importing },
     api: "admin/jobs",
     name: "job",
     columns: [
@@ -53,10 +53,6 @@ export async function show(visit) {
         class: "number",
       },
     ],
-    none: empty(
-      "No jobs yet",
-      "Imports, exports and bulk edits are listed here, with what they changed.",
-      importing(),
-    ),
+    none: empty("No jobs yet", "Imports, exports and bulk edits are listed here, with what they changed."),
   });
 }

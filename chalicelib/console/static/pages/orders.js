@@ -15,9 +15,9 @@ import { link } from "../router.js";
 import { may } from "../session.js";
 
 export async function show(visit) {
-  const add = () => may("STAFF") && h.a({ class: "button main", href: link("/orders/new") }, "Create order");
+  const add = may("STAFF") && h.a({ class: "button main", href: link("/orders/new") }, "Create order");
   await list(visit, {
-    top: { title: "Orders", actions: add() },
+    top: { title: "Orders", actions: add },
     api: "admin/orders",
     name: "order",
     cards: true,
@@ -72,7 +72,7 @@ export async function show(visit) {
       { title: "Total", cell: ({ total, currency }) => money(total, currency), class: "number money top" },
     ],
     choose: may("STAFF") ? (selection, done) => changes(visit, selection, done) : undefined,
-    none: empty("No orders yet", "Create an order here, or send orders through the API.", add()),
+    none: empty("No orders yet", "Create an order here, or send orders through the API."),
   });
 }
 

@@ -74,14 +74,7 @@ export async function show(visit) {
       { title: "Type", cell: ({ type }) => type ?? "", class: "wide" },
       { title: "Last changed", cell: ({ updatedAt }) => ago(updatedAt), class: "wide", sorts: ["-updatedAt"] },
     ],
-    none: empty(
-      "No products yet",
-      "Add your first product, or import a catalog from a file.",
-      h.div(
-        { class: "actions" },
-        actions.slice(-2).map((each) => each.cloneNode(true)),
-      ),
-    ),
+    none: empty("No products yet", "Add your first product, or import a catalog from a file."),
     choose: may("STAFF") ? (selection, done) => changes(visit, selection, done) : undefined,
   });
 }

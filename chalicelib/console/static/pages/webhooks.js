@@ -10,9 +10,8 @@ import { empty } from "../parts/page.js";
 import { link } from "../router.js";
 
 export async function show(visit) {
-  const adding = () => button("Add webhook", () => add(visit), { class: "main" });
   await list(visit, {
-    top: { title: "Webhooks", actions: adding() },
+    top: { title: "Webhooks", actions: button("Add webhook", () => add(visit), { class: "main" }) },
     intro: h.p(
       { class: "soft" },
       "Events are sent to these URLs by HTTP POST, with a signature, and retried for 7 days until a 2xx response.",
@@ -42,7 +41,6 @@ export async function show(visit) {
     none: empty(
       "No webhooks yet",
       "Add the URL of your receiver and choose its events. Sending starts immediately.",
-      adding(),
     ),
   });
 }
