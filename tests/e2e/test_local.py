@@ -91,6 +91,8 @@ def test_data_survives_a_stop_and_fresh_deletes_it(tmp_path: Path) -> None:
             retried = f"{first.base_url}/api/admin/deliveries?status=RETRYING"
             until(lambda: call(retried, first.api_key)[1]["data"], 180)
             until(lambda: names_in(webhook) == ["Enamel mug"], 180)
+            # Before its first answer, a listener takes a shop that stops for a wrong address.
+            until(lambda: "/api/admin/events → 200" in (tmp_path / "output").read_text(), 180)
         tried = len(busy.requests)
         with running(tmp_path, port, *scale, keeps=True) as second:
             assert second == first
