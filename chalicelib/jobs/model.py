@@ -33,7 +33,9 @@ class JobType(StrEnum):
 
 
 class JobStatus(StrEnum):
-    """NEEDS_MAPPING: an import waits for a mapping of its file's columns."""
+    """QUEUED: accepted; an import also waits for its file. NEEDS_MAPPING: an import waits for a
+    mapping of its file's columns. RUNNING: its steps are at work. The others are final: every
+    record was tried, an error ended it, or a client cancelled it."""
 
     QUEUED = "QUEUED"
     NEEDS_MAPPING = "NEEDS_MAPPING"
