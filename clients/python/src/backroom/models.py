@@ -65,7 +65,9 @@ ImportMode: TypeAlias = Literal["upsert", "create", "update"]
 JobStatus: TypeAlias = Literal[
     "QUEUED", "NEEDS_MAPPING", "RUNNING", "COMPLETED", "FAILED", "CANCELLED"
 ]
-"""NEEDS_MAPPING: an import waits for a mapping of its file's columns."""
+"""QUEUED: accepted; an import also waits for its file. NEEDS_MAPPING: an import waits for a
+mapping of its file's columns. RUNNING: its steps are at work. The others are final: every
+record was tried, an error ended it, or a client cancelled it."""
 
 LineChangeKind: TypeAlias = Literal["ADDED", "CHANGED", "REMOVED"]
 """What an edit does with a line."""
