@@ -80,6 +80,11 @@ def imports_at_once() -> int:
     return 2 if emulator() else 50
 
 
+def planner() -> str:
+    """The name of the function that plans imports."""
+    return f"backroom-{stage()}-plan_import"
+
+
 def jobs_queue_url() -> str:
     return os.environ["JOBS_QUEUE_URL"]
 

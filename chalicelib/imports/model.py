@@ -37,7 +37,7 @@ MOST_MAPPINGS: Final = 200  # that are saved
 LONGEST_MAPPING_NAME: Final = 100
 MAPPING_NAME: Final = r"^[^/]*[^/.][^/]*$"  # it stands in a path
 _ASKED: Final = timedelta(days=7)  # until a file without an answer about its columns fails
-_READING: Final = timedelta(hours=2)  # three attempts of 15 minutes, within an hour (triggers.yaml)
+_READING: Final = timedelta(hours=2)  # an hour of refusals, and three attempts of 15 minutes
 
 
 class ImportMode(Choice):

@@ -41,6 +41,11 @@ UNASKED = {
         "*",
     ): "for messages that arrive early or are in work elsewhere, which the tour may not meet",
     (
+        f"backroom-{STAGE}-import_dead_letters",
+        "lambda:InvokeFunction",
+        "plan_import",
+    ): "a planner that was refused is started again; none is on the tour",
+    (
         f"backroom-{STAGE}-run_job",
         "sqs:ChangeMessageVisibility",
         "jobs",

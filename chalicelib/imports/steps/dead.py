@@ -1,13 +1,22 @@
-"""Dead letters: each ends its job with a reason, so that no job hangs."""
+"""Dead letters: each ends its job with a reason, so that no job hangs.
+
+Lambda runs a planner three times within minutes. That is enough for one that is killed; one that
+AWS refused is started again for an hour, as the messages of queues are.
+"""
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from datetime import timedelta
+from typing import Any, Final
 
-from chalicelib import telemetry
+from chalicelib import aws, settings, telemetry
 from chalicelib.imports import files, store
 from chalicelib.jobs import store as jobs
+from chalicelib.problems import Busy
 from chalicelib.sqs import Batch, Handled, all_but
+from chalicelib.values import clock
+
+_REFUSED: Final = timedelta(hours=1)  # that long a refused planner is started again
 
 _End = tuple[Callable[[str, str, str], None], str, str, str]  # what ends the job, and its arguments
 
@@ -27,11 +36,14 @@ def batch(event: Batch) -> Handled:
 def _end_job(body: str) -> None:
     try:
         letter = json.loads(body)
-        fail, job_id, code, message = _step(letter) if "job" in letter else _upload(letter)
+        end = _step(letter) if "job" in letter else _upload(letter)
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         # Receiving it again would not help.
         telemetry.error("dead letter not understood", error, body=body[:2_000])
         return
+    if end is None:
+        return
+    fail, job_id, code, message = end
     fail(job_id, code, message)
     telemetry.error("import failed", jobId=job_id, code=code)
 
@@ -45,10 +57,20 @@ def _step(letter: Mapping[str, Any]) -> _End:
     return store.fail, letter["job"], "chunk_failed", message + _again
 
 
-def _upload(letter: Mapping[str, Any]) -> _End:
-    """The event of an upload; Lambda wraps one on which a function failed."""
+def _upload(letter: Mapping[str, Any]) -> _End | None:
+    """The event of an upload; Lambda wraps one on which a function failed. None if that function
+    was refused and is started again."""
     event = letter.get("requestPayload", letter)
     job_id = files.job_of(event["detail"]["object"]["key"])
+    if letter.get("responsePayload", {}).get("errorType") == Busy.__name__:
+        now = clock.now()
+        since = event.setdefault("refusedSince", clock.iso(now))
+        if now < clock.parse(since) + _REFUSED:
+            telemetry.warning("planning was refused", jobId=job_id, since=since)
+            aws.client("lambda").invoke(
+                FunctionName=settings.planner(), InvocationType="Event", Payload=json.dumps(event)
+            )
+            return None
     return store.fail, job_id, "planning_failed", "The file could not be read. " + _again
 
 

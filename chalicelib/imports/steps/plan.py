@@ -13,6 +13,8 @@ from itertools import chain, islice
 from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any, Final
 
+from botocore.exceptions import BotoCoreError, ClientError
+
 from chalicelib import telemetry
 from chalicelib.imports import columns, files, foreseen, store
 from chalicelib.imports.csv import workbooks
@@ -28,7 +30,9 @@ from chalicelib.imports.model import LONGEST_HEADER, ImportJob, UnknownColumnsMo
 from chalicelib.imports.steps import advance
 from chalicelib.imports.steps.lanes import Plan
 from chalicelib.jobs.model import INLINE_ERRORS, JobStatus
+from chalicelib.problems import Busy
 from chalicelib.products import store as products
+from chalicelib.sqs import Unsent
 
 # Lambda ends a function after 900 s. docs/import.md#the-job says how long 5 GB take.
 _PLANNING_SECONDS: Final = 780  # then up to two minutes for what was copied to reach S3
@@ -36,7 +40,8 @@ _SAMPLED: Final = 30  # rows used for a proposal
 
 
 def uploaded(event: Mapping[str, Any]) -> None:
-    """An object was created below `imports/` (EventBridge: S3, Object Created)."""
+    """An object was created below `imports/` (EventBridge: S3, Object Created). Raises Busy if AWS
+    refused calls for too long: then it is started again (`dead.py`)."""
     job_id = files.job_of(event["detail"]["object"]["key"])
     job = store.find(job_id)
     if job is None:
@@ -51,6 +56,8 @@ def uploaded(event: Mapping[str, Any]) -> None:
         telemetry.info("import rejected", jobId=job_id, code=rejected.code)
     except files.FileChanged:
         advance.end_without_file(job_id)
+    except (BotoCoreError, ClientError, Unsent) as error:
+        raise Busy from error
 
 
 def _plan(waiting: ImportJob) -> None:
