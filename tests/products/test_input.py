@@ -109,13 +109,6 @@ def test_a_product_has_up_to_200000_bytes_of_json(shop: Shop) -> None:
     assert fields_of(shop.post(PRODUCTS, sent(more=room + 1))) == ["product"]
 
 
-def test_a_sku_may_be_a_number(shop: Shop) -> None:
-    for sent, stored in ((12345, "12345"), ("0815", "0815"), (None, None), ("", None)):
-        assert shop.post(PRODUCTS, new_product(sku=sent)).json["sku"] == stored
-    for sent in (True, ["A"]):
-        assert fields_of(shop.post(PRODUCTS, new_product(sku=sent))) == ["sku"]
-
-
 def test_the_public_pages_end_at_10000_products(shop: Shop) -> None:
     for limit, last in ((100, 100), (20, 500)):
         assert shop.get(f"/api/products?page={last}&limit={limit}").status == 200

@@ -30,12 +30,19 @@ def test_an_integer_may_be_written_with_a_zero_fraction(shop: Shop) -> None:
         assert refused.json["errors"][0]["field"] == "lineItems.0.quantity"
 
 
-@pytest.mark.parametrize(("written", "sku"), [(4711, "4711"), (1.50, "1.5"), ("007", "007")])
-def test_a_numeric_sku_becomes_text(shop: Shop, written: object, sku: str) -> None:
+@pytest.mark.parametrize(
+    ("written", "sku"), [(4711, "4711"), (1.50, "1.5"), ("007", "007"), ("", None), (None, None)]
+)
+def test_a_numeric_sku_becomes_text(shop: Shop, written: object, sku: str | None) -> None:
     sent = new_product(sku=written, variants=[{"title": "S", "sku": written}])
     made = shop.post(PRODUCTS, sent).json
     assert (made["sku"], made["variants"][0]["sku"]) == (sku, sku)
-    assert shop.post(PRODUCTS, new_product(sku=True)).status == 422
+
+
+@pytest.mark.parametrize("written", [True, ["A"]])
+def test_a_sku_is_text_or_a_number(shop: Shop, written: object) -> None:
+    refused = shop.post(PRODUCTS, new_product(sku=written))
+    assert (refused.status, refused.json["errors"][0]["field"]) == (422, "sku")
 
 
 def test_currencies_and_enumerations_are_accepted_in_any_case(shop: Shop) -> None:
