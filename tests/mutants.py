@@ -1,27 +1,28 @@
 """make mutants: mutation testing of the core.
 
-Makes a seeded sample of small changes, the same number in each module, and runs the tests that
-reach the changed lines until one fails. Prints each change that no test noticed, and the score.
-`tests/mutants_equivalent.txt` lists changes without a visible effect. Each is tried in a forked
-process, which imports the module as changed; no file is written. The lines that each test reaches
-are measured once (coverage.py) and kept below `.mutants/`.
+Makes a seeded sample of small changes, the same number in each module, and every change that leaves
+out a condition of a write. Runs the tests that reach the changed lines, those of `make test`, until
+one fails. Prints each change that no test noticed, and the scores. `tests/mutants_equivalent.txt`
+lists changes without a visible effect. Each is tried in a forked process, which imports the module
+as changed; no file is written. coverage.py measures which lines each test reaches.
+
+mutmut leaves out functions and classes with decorators, and conditions joined with `&`; cosmic-ray
+runs all tests for each change.
 """
 
 import argparse
 import ast
 import contextlib
-import hashlib
 import importlib
-import json
 import multiprocessing
 import os
+import random
 import re
 import signal
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from functools import partial
 from importlib.machinery import SourceFileLoader
 from itertools import accumulate, islice, pairwise, zip_longest
 from pathlib import Path
@@ -32,7 +33,6 @@ import hypothesis
 import pytest
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-KEPT: Final = ROOT / ".mutants"
 CORE: Final = """storage/commit storage/table storage/round_trips storage/idempotency
   storage/outbox storage/feed storage/conditions storage/attributes values/money values/timezone
   values/slugs deadline sqs validation listing/* orders/* products/* customers/* webhooks/*
@@ -58,18 +58,21 @@ class Mutant(NamedTuple):
     lines: tuple[int, int]  # of its statement, first and last; (0, 0) outside functions
     name: str
     number: int  # its place among all changes of the module
+    is_condition: bool
 
 
 # --- The changes ----------------------------------------------------------------------------------
 
 
-def edits(tree: ast.Module) -> Iterator[tuple[ast.AST, str, ast.AST]]:
-    """Each change: the node of `tree`, its text, and its replacement."""
+def edits(tree: ast.Module) -> Iterator[tuple[ast.AST, str, ast.AST, bool]]:
+    """Each change: the node of `tree`, its text, its replacement, and whether it is a condition."""
     # In other modules `&` joins bits and sets.
     of_items = "from chalicelib.storage.conditions import" in ast.unparse(tree)
     for node in ast.walk(tree):
-        for new in _conditions(node, of_items) if GIVEN["conditions"] else _changes(node):
-            yield node, _difference(_text(node), _text(new)), ast.copy_location(new, node)
+        for is_condition, found in ((True, _conditions(node, of_items)), (False, _changes(node))):
+            for new in found:
+                said = _difference(_text(node), _text(new))
+                yield node, said, ast.copy_location(new, node), is_condition
 
 
 def _text(node: ast.AST) -> str:
@@ -144,13 +147,13 @@ def parsed(path: str) -> ast.Module:
 
 
 def mutants(path: str) -> list[Mutant]:
-    found, seen = [], Counter[str]()
-    for number, (node, said, _) in enumerate(edits(parsed(path))):
+    found, seen = [], Counter[tuple[str, bool]]()
+    for number, (node, said, _, is_condition) in enumerate(edits(parsed(path))):
         if place := _place(node):
             name = f"{path} {place[1]}{said}"
-            seen[name] += 1
-            nth = f" (no. {seen[name]})" if seen[name] > 1 else ""
-            found.append(Mutant(path, place[0], name + nth, number))
+            seen[name, is_condition] += 1
+            nth = f" (no. {times})" if (times := seen[name, is_condition]) > 1 else ""
+            found.append(Mutant(path, place[0], name + nth, number, is_condition))
     return found
 
 
@@ -180,11 +183,11 @@ def _place(node: ast.AST) -> tuple[tuple[int, int], str] | None:
 
 def mutated(mutant: Mutant) -> ast.Module:
     tree = parsed(mutant.path)
-    node, _, new = next(islice(edits(tree), mutant.number, None))
+    node, _, new, _ = next(islice(edits(tree), mutant.number, None))
     parent, field = node.parent, node.field  # type: ignore[attr-defined]
     held = getattr(parent, field)
-    new = [new if one is node else one for one in held] if isinstance(held, list) else new
-    setattr(parent, field, new)
+    is_one_of = isinstance(held, list)
+    setattr(parent, field, [new if one is node else one for one in held] if is_one_of else new)
     return ast.fix_missing_locations(tree)
 
 
@@ -222,8 +225,9 @@ def run_tests(files: list[str], watcher: Watcher, *more: str) -> Watcher:
         os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = place
         os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # others need seconds to start
         options = ["-p", "_hypothesis_pytestplugin", "-p", "pytest_timeout", "--hypothesis-seed=16"]
-        options += ["-p", "no:cacheprovider", "-q", f"--basetemp={place}/tmp"]
-        pytest.main([*options, *more, *files], [watcher])
+        options += ["-p", "no:cacheprovider", "-p", "no:terminal", "-m", "not thorough"]
+        options += ["-o", "addopts=--import-mode=importlib"]
+        pytest.main([*options, f"--basetemp={place}/tmp", *more, *files], [watcher])
     return watcher
 
 
@@ -232,9 +236,6 @@ def forked(call: Callable[[], bool], seconds: float) -> bool | None:
 
     def end() -> None:
         os.setsid()
-        null = os.open(os.devnull, os.O_RDWR)
-        for stream in (0, 1, 2):
-            os.dup2(null, stream)
         os._exit(40 + call())
 
     child = FORK.Process(target=end)
@@ -247,133 +248,115 @@ def forked(call: Callable[[], bool], seconds: float) -> bool | None:
     return {40: False, 41: True}.get(code or 0)
 
 
-def reached(file: str) -> Any:
-    """Of a test file: seconds by test, {path: {line: tests}}, and the sources that these lines are
-    of. Kept until the file changes, or one of `modules` that its tests reach."""
-    kept = KEPT / f"{_digest(file)}.json"
-    known = json.loads(kept.read_text()) if kept.exists() else {}
-    then, now = known.get("sources"), GIVEN["modules"]
-    if then is None or any(then[path] != now[path] for path in then.keys() & now.keys()):
-        if not forked(partial(_measured, file, kept), 1_200):
-            raise SystemExit(f"{file} could not be measured")
-        known = json.loads(kept.read_text())
-    return known
-
-
-def _digest(file: str) -> str:
-    return hashlib.sha256(file.encode() + (ROOT / file).read_bytes()).hexdigest()
-
-
-def _measured(file: str, kept: Path) -> bool:
+def reached(file: str) -> tuple[dict[str, float], dict[str, dict[int, list[str]]]]:
+    """Of a test file: seconds by test that passes, and {path: {line: tests}}."""
     measured = coverage.Coverage(None, config_file=False, include=[f"{ROOT}/chalicelib/*"])
     measured.start()
     watcher = run_tests([file], Watcher(measured=measured))
     measured.stop()
     data = measured.get_data()
     lines = {os.path.relpath(at, ROOT): data.contexts_by_lineno(at) for at in data.measured_files()}
-    took = {test: s for test, s in watcher.took.items() if test not in watcher.failed}
-    tested = [path for path, found in lines.items() if any(map(any, found.values()))]
-    known = {"took": took, "lines": lines, "sources": {path: _digest(path) for path in tested}}
-    return bool(kept.write_text(json.dumps(known)))
+    return {test: s for test, s in watcher.took.items() if test not in watcher.failed}, lines
 
 
 def tests_of(mutant: Mutant) -> list[str]:
-    """A minute of the tests that reach it: first those of files that import the module, of these
-    one case of each, the fastest first. Outside functions: of those that reach the module, or read
-    its source."""
+    """A minute of the tests that reach it: first those of files that import the module, then those
+    of its package, of these one case of each, the fastest first. Outside functions: of those that
+    reach the module, or read its source."""
     first, last = mutant.lines
     found: dict[str, float] = {}
-    for known in GIVEN["reached"]:
-        lines = known["lines"].get(mutant.path, {}).items()
-        tests = {test for at, some in lines for test in some if first <= int(at) <= (last or 1e9)}
-        reads = () if last else (test for test in known["took"] if "/test_limits.py" in test)
-        found |= {test: known["took"][test] for test in (*tests, *reads) if test in known["took"]}
+    for took, lines in GIVEN["reached"]:
+        reaching = lines.get(mutant.path, {}).items()
+        tests = {test for at, some in reaching for test in some if first <= at <= (last or at)}
+        reading = set() if last else {test for test in took if "/test_limits.py" in test}
+        found |= {test: took[test] for test in tests | reading if test in took}
     package, _, module = mutant.path.removesuffix(".py").replace("/", ".").rpartition(".")
     imported = re.compile(rf"from {package} import .*\b{module}\b|{package}\.{module}\b")
     cases, ranked = Counter[str](), []
     for test in sorted(found, key=lambda one: (found[one], one)):
         name = test.partition("[")[0]
         cases[name] += 1
-        is_far = not imported.search((ROOT / test.partition("::")[0]).read_text())
-        ranked.append((is_far, cases[name], found[test], test))
+        is_near = f"/{package.rpartition('.')[2]}/" in test
+        is_direct = imported.search((ROOT / test.partition("::")[0]).read_text()) is not None
+        ranked.append((not is_direct, not is_near, cases[name], found[test], test))
     chosen = [test for *_, test in sorted(ranked)]
     within = sum(spent <= MOST_SECONDS for spent in accumulate(found[test] for test in chosen))
     return chosen[:within]
 
 
-def fate(mutant: Mutant) -> tuple[Mutant, str]:
+def is_noticed(mutant: Mutant) -> bool:
+    """Whether a test fails, or they do not end."""
     tests = tests_of(mutant)
     changed = compile(mutated(mutant), ROOT / mutant.path, "exec")
     name = mutant.path.removesuffix(".py").replace("/", ".")
+    usual = SourceFileLoader.get_code
 
     def noticed() -> bool:
-        usual = SourceFileLoader.get_code
         SourceFileLoader.get_code = (  # type: ignore[method-assign]
-            lambda self, asked: changed if asked == name else usual(self, asked)
+            lambda self, fullname: changed if fullname == name else usual(self, fullname)
         )
         for first, last in pairwise((0, 12, 60, 300, 3_000)):  # the files of few are read sooner
             if some := tests[first:last]:
                 files = sorted({test.partition("::")[0] for test in some})
-                tried = run_tests(files, Watcher(some), "-x")
-                if tried.failed or not tried.took:  # not even collected
+                ran = run_tests(files, Watcher(some), "-x")
+                if ran.failed or not ran.took:  # not even collected
                     return True
         return False
 
-    end = forked(noticed, 120 + 20 * MOST_SECONDS)
-    return mutant, "timed out" if end is None else "noticed" if end else "survived"
+    return forked(noticed, 120 + 20 * MOST_SECONDS) is not False
 
 
 # --- All of it ------------------------------------------------------------------------------------
 
 
-def sample(modules: list[str], size: int, seed: int) -> list[Mutant]:
-    """The same number from each module, or all conditions. A larger sample extends a smaller one;
-    a change to a function replaces only its own part of the sample."""
+def sample(found: list[Mutant], size: int, seed: int) -> list[Mutant]:
+    """The same number from each module."""
+    by_module: dict[str, list[Mutant]] = {}
+    for mutant in random.Random(seed).sample(found, len(found)):
+        by_module.setdefault(mutant.path, []).append(mutant)
+    rows = zip_longest(*by_module.values())
+    return [one for row in rows for one in row if one is not None][:size]
 
-    def chance(text: str) -> bytes:
-        return hashlib.sha256(f"{seed} {text}".encode()).digest()
 
-    by_module = [mutants(path) for path in sorted(modules, key=chance)]
-    rows = zip_longest(*(sorted(some, key=lambda one: chance(one.name)) for some in by_module))
-    every = (one for row in rows for one in row if one is not None)
-    return list(every if GIVEN["conditions"] else islice(every, size))
+def tried(what: str, chosen: list[Mutant], least: float) -> bool:
+    """Prints the changes that no test noticed; whether enough were noticed."""
+    equivalent = (ROOT / "tests/mutants_equivalent.txt").read_text().splitlines()
+    names = {line.partition(" || ")[0] for line in equivalent}
+    todo = [mutant for mutant in chosen if mutant.name not in names]
+    with ProcessPoolExecutor(2, FORK) as pool:
+        ends = pool.map(is_noticed, todo)
+        left = [one for one, noticed in zip(todo, ends, strict=True) if not noticed]
+    share = 1 - len(left) / max(1, len(todo))
+    print(f"{what}: {share:.1%} of {len(todo)} noticed; {len(chosen) - len(todo)} are equivalent.")
+    for mutant in left:
+        print(f"  not noticed: {mutant.name}", flush=True)
+    return share >= least
 
 
 def main() -> None:
-    """Exits with 1 if fewer than 97 % are noticed, or any condition is not."""
+    """Exits with 1 if fewer than 97 % of a sample are noticed, or any condition is not."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--sample", type=int, default=400)
-    options.add_argument("--seed", type=int, default=16)
-    options.add_argument("--conditions", action="store_true", help="every when= and otherwise=")
-    options.add_argument("--module", help="of this module only, for example orders/store")
+    options.add_argument("--seed", type=int, nargs="+", default=[16])
+    options.add_argument("--only", help="this module, for example orders/store")
+    options.add_argument("--tests", default="tests", help="with the tests of this folder")
     given = options.parse_args()
     os.chdir(ROOT)
     os.nice(15)
     for name in PRELOADED:
         importlib.import_module(name)
-    KEPT.mkdir(exist_ok=True)
-    patterns = [given.module] if given.module else ["**/*"] if given.conditions else CORE
-    found = {path for name in patterns for path in (ROOT / "chalicelib").glob(f"{name}.py")}
-    GIVEN["conditions"] = given.conditions
-    modules = [path.relative_to(ROOT).as_posix() for path in found]
-    GIVEN["modules"] = {path: _digest(path) for path in modules}
-    chosen = sample(modules, given.sample, given.seed)
-    equivalent = (ROOT / "tests/mutants_equivalent.txt").read_text().splitlines()
-    reasons = {line.partition(" || ")[0] for line in equivalent}
-    todo = [mutant for mutant in chosen if mutant.name not in reasons]
-    files = sorted(path.relative_to(ROOT) for path in ROOT.glob("tests/**/test_*.py"))
-    inside = [path.as_posix() for path in files if path.parts[1] not in ELSEWHERE]
-    with ProcessPoolExecutor(2, FORK) as pool:
-        GIVEN["reached"] = list(pool.map(reached, inside))
-    left = []
-    with ProcessPoolExecutor(2, FORK) as pool:
-        for mutant, end in pool.map(fate, todo):
-            print(f"{end}: {mutant.name}", flush=True)
-            left += [mutant] if end == "survived" else []
-    print("Not noticed:", *(mutant.name for mutant in left), sep="\n")
-    share = 1 - len(left) / max(1, len(todo))
-    print(f"{share:.1%} of {len(todo)} noticed; {len(chosen) - len(todo)} are equivalent")
-    raise SystemExit(share < (1 if given.conditions else 0.97))
+    files = sorted(path.as_posix() for path in Path(given.tests).glob("**/test_*.py"))
+    inside = [file for file in files if file.split("/")[1] not in ELSEWHERE]
+    with FORK.Pool(2, maxtasksperchild=1) as pool:
+        GIVEN["reached"] = pool.map(reached, inside, chunksize=1)
+    modules = sorted(Path("chalicelib").glob(f"{given.only or '**/*'}.py"))
+    found = [mutant for path in modules for mutant in mutants(path.as_posix())]
+    core = {path.as_posix() for one in CORE for path in Path("chalicelib").glob(f"{one}.py")}
+    usual = [mutant for mutant in found if not mutant.is_condition and mutant.path in core]
+    conditions = [mutant for mutant in found if mutant.is_condition]
+    ends = [tried("Conditions", conditions, 1)]
+    ends += [tried(f"Seed {seed}", sample(usual, given.sample, seed), 0.97) for seed in given.seed]
+    raise SystemExit(not all(ends))
 
 
 if __name__ == "__main__":
