@@ -25,7 +25,6 @@ from chalicelib.imports.model import LARGEST_UPLOAD
 _PIECE: Final = 1 << 18
 REPORT_URL_SECONDS: Final = 3_600
 _COPIED_AT_ONCE: Final = 256 << 20
-_COPIERS: Final = 10
 _REMOVERS: Final = 8
 _GONE: Final = frozenset({"PreconditionFailed", "412", "NoSuchKey", "404"})
 
@@ -210,44 +209,26 @@ def copy_to_upload(source: str, target: str, *, report: bool) -> None:
     S3 copies a large file in pieces, several at once: 5 GB within seconds, where it takes one piece
     a minute or more.
     """
+    from boto3.s3.transfer import TransferConfig  # only copies pay for it
+
     key = _source_key(source, report)
     found = _head(key)
     if found is None:
         raise FileChanged
-    size, bucket = int(found["ContentLength"]), settings.bucket()
-    whole: dict[str, object] = {
-        "Bucket": bucket,
-        "Key": _upload_key(target),
-        "CopySource": {"Bucket": bucket, "Key": key},
-        "CopySourceIfMatch": found["ETag"],
-    }
+    same = {"CopySourceIfMatch": found["ETag"]}
+    in_pieces = TransferConfig(_COPIED_AT_ONCE, multipart_chunksize=_COPIED_AT_ONCE)
     try:
-        if size <= _COPIED_AT_ONCE:
-            changed = {"MetadataDirective": "REPLACE"} if target == source else {}
-            client().copy_object(**whole, **changed)
-        else:
-            _copy_in_pieces(whole, size)
+        client().copy(
+            {"Bucket": settings.bucket(), "Key": key},
+            settings.bucket(),
+            _upload_key(target),
+            ExtraArgs=same | ({"MetadataDirective": "REPLACE"} if target == source else {}),
+            Config=in_pieces,
+        )
     except ClientError as error:
         if error.response["Error"]["Code"] in _GONE:
             raise FileChanged from None
         raise
-
-
-def _copy_in_pieces(whole: dict[str, object], size: int) -> None:
-    target = {"Bucket": whole["Bucket"], "Key": whole["Key"]}
-    upload_id = client().create_multipart_upload(**target)["UploadId"]
-
-    def copied(number: int) -> dict[str, object]:
-        start = number * _COPIED_AT_ONCE
-        end = min(start + _COPIED_AT_ONCE, size) - 1
-        part = {"PartNumber": number + 1, "CopySourceRange": f"bytes={start}-{end}"}
-        answer = client().upload_part_copy(**whole, **part, UploadId=upload_id)
-        return {"PartNumber": number + 1, "ETag": answer["CopyPartResult"]["ETag"]}
-
-    with ThreadPoolExecutor(_COPIERS) as copiers:
-        parts = list(copiers.map(copied, range(-(-size // _COPIED_AT_ONCE))))
-    made = {"UploadId": upload_id, "MultipartUpload": {"Parts": parts}}
-    client().complete_multipart_upload(**target, **made)
 
 
 def _source_key(job_id: str, report: bool) -> str:

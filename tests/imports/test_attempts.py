@@ -1,9 +1,11 @@
 """Retrying a job: a worker copies its file, in parts if it is large."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
+from boto3.s3 import transfer
 
 from chalicelib import settings
 from chalicelib.imports import files
@@ -65,6 +67,9 @@ def test_a_large_file_is_copied_completely_in_parts(
 )
 def test_a_crashed_copy_is_repeated(desk: Desk, last: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "_COPIED_AT_ONCE", PIECE)
+    # A crash in a thread of boto3's own would end that thread alone.
+    one_thread = partial(transfer.TransferConfig, use_threads=False)
+    monkeypatch.setattr(transfer, "TransferConfig", one_thread)
     answer = retry(desk, failed(desk, LARGE))
     events, crashed = files.client().meta.events, []
 
