@@ -105,80 +105,58 @@ _ATTRIBUTES: Final = {each.name: to_camel(each.name) for each in dataclass_field
 }
 
 
-_FileName = Annotated[str, Field(min_length=1, max_length=255)]
-_Mode = Annotated[
-    ImportMode, Field(description="upsert, create (new only) or update (existing only).")
-]
-_DryRun = Annotated[bool, Field(description="Report what would happen, and write no product.")]
-_Zero = Annotated[bool, Field(description="Allow prices above zero to become zero.")]
-_Unknown = Annotated[
-    UnknownColumnsMode, Field(description="`ask`: the job waits for a mapping; `fail`: it fails.")
-]
 Columns = Annotated[
     dict[Annotated[str, Field(max_length=1_000)], Annotated[str, Field(max_length=50)] | None],
     Field(min_length=1, max_length=MOST_COLUMNS, description="Column → field; null: not read"),
 ]
-_Name = Annotated[
-    str,
-    Field(
-        min_length=1,
-        max_length=LONGEST_MAPPING_NAME,
-        pattern=MAPPING_NAME,
-        description="A name without a slash, and not of dots alone.",
-    ),
-]
-_Encoding = Annotated[
-    str, Field(max_length=40, description="The file's encoding, such as cp1250; default: detected.")
-]
-_Delimiter = Annotated[
+Delimiter = Annotated[
     Literal["", ",", ";", "\t", "|"], Field(description="Between cells; default: detected.")
 ]
-_HeaderRow = Annotated[
-    int | None,
-    Field(ge=0, le=1_000, description="Line of the header, 0: there is none; default: detected."),
-]
-_Review = Annotated[
-    bool, Field(description="Wait for confirmation even if the file is recognised.")
-]
-_Sheet = Annotated[
-    str, Field(max_length=100, description="A workbook's sheet; default: the first.")
-]
-_Location = Annotated[
-    str, Field(max_length=200, description="The location whose stock is read; default: all.")
-]
 
 
-_Saved = Annotated[
-    str, Field(max_length=LONGEST_MAPPING_NAME, description="Name of the saved mapping to use.")
-]
+class _Text(BaseModel):
+    """How the text of a file is read."""
+
+    encoding: str = Field(
+        "", max_length=40, description="The file's encoding, such as cp1250; default: detected."
+    )
+    delimiter: Delimiter = ""
+    header_row: int | None = Field(
+        None, ge=0, le=1_000, description="Line of the header, 0: there is none; default: detected."
+    )
 
 
-class _Asked(BaseModel):
+class _Asked(_Text):
     """What an import in either way takes."""
 
-    mode: _Mode = ImportMode.UPSERT
-    dry_run: _DryRun = False
-    allow_zero_prices: _Zero = False
-    on_unknown_columns: _Unknown = UnknownColumnsMode.ASK
-    saved_mapping: _Saved = ""
-    encoding: _Encoding = ""
-    delimiter: _Delimiter = ""
-    sheet: _Sheet = ""
-    location: _Location = ""
-    header_row: _HeaderRow = None
-    review: _Review = False
+    mode: ImportMode = Field(
+        ImportMode.UPSERT, description="upsert, create (new only) or update (existing only)."
+    )
+    dry_run: bool = Field(False, description="Report what would happen, and write no product.")
+    allow_zero_prices: bool = Field(False, description="Allow prices above zero to become zero.")
+    on_unknown_columns: UnknownColumnsMode = Field(
+        UnknownColumnsMode.ASK, description="`ask`: the job waits for a mapping; `fail`: it fails."
+    )
+    saved_mapping: str = Field(
+        "", max_length=LONGEST_MAPPING_NAME, description="Name of the saved mapping to use."
+    )
+    sheet: str = Field("", max_length=100, description="A workbook's sheet; default: the first.")
+    location: str = Field(
+        "", max_length=200, description="The location whose stock is read; default: all."
+    )
+    review: bool = Field(False, description="Wait for confirmation even if the file is recognised.")
 
 
 class ImportOptions(QueryParameters, _Asked):
     """Of the multipart import; form fields of these names say the same."""
 
-    mapping: Annotated[str, Field(max_length=200_000, description="Column → field, as JSON.")] = ""
+    mapping: str = Field("", max_length=200_000, description="Column → field, as JSON.")
 
 
 class NewImportUpload(NullIsAbsent, _Asked):
     """A file that will be uploaded, and how it is imported."""
 
-    file_name: Annotated[_FileName, about("Name of the file.")]
+    file_name: str = Field(min_length=1, max_length=255, description="Name of the file.")
     mapping: Annotated[Columns | None, about("Column → field; null: not read.")] = None
 
 
@@ -191,14 +169,18 @@ class PreviewedMapping(NullIsAbsent):
     ] = None
 
 
-class ChosenMapping(PreviewedMapping):
+class ChosenMapping(PreviewedMapping, _Text):
     """How a job's file is read. `encoding`, `delimiter` or `headerRow`: it is read again, and its
     columns are shown again. Otherwise the fields of its columns, or a known format with changes."""
 
-    encoding: _Encoding = ""
-    delimiter: _Delimiter = ""
-    header_row: _HeaderRow = None
-    save_as: Annotated[_Name | None, about("Keep the mapping under this name.")] = None
+    save_as: Annotated[
+        Annotated[
+            str,
+            Field(min_length=1, max_length=LONGEST_MAPPING_NAME, pattern=MAPPING_NAME),
+        ]
+        | None,
+        about("Keep the mapping under this name: without a slash, and not of dots alone."),
+    ] = None
 
 
 class ForeseenVariant(TypedDict):

@@ -9,9 +9,9 @@ from typing_extensions import TypedDict
 from chalicelib.imports import files, store
 from chalicelib.imports.formats import FIELDS
 from chalicelib.imports.formats.product import Skipped
-from chalicelib.imports.model import ImportFailure, ImportJob, ImportMode, ProductOutcome
+from chalicelib.imports.model import ImportFailure, ImportJob, ImportMode
 from chalicelib.imports.store import MOST_PREVIEWS
-from chalicelib.jobs.model import INLINE_ERRORS, JobStatus, progress
+from chalicelib.jobs.model import INLINE_ERRORS, JobProgress, JobStatus, show_progress
 from chalicelib.schemas import about
 from chalicelib.values import clock
 
@@ -70,15 +70,12 @@ class ImportPreview(TypedDict):
     after: Annotated[dict[str, object], about("The fields that differ, afterwards.")]
 
 
-class ImportJobSummary(TypedDict):
-    """An import, as a list shows it."""
+class ImportJobSummary(JobProgress):
+    """An import, as a list shows it; it counts products."""
 
-    id: Annotated[str, about("Identifier.")]
     type: Annotated[str, about("Always product_import.")]
     fileName: Annotated[str, about("Name of the file.")]
-    status: Annotated[JobStatus, about("Its state.")]
     mode: Annotated[ImportMode, about("Import mode: which products may be created or changed.")]
-    dryRun: Annotated[bool, about("Whether it only reports what would happen.")]
     allowZeroPrices: Annotated[bool, about("Whether prices above zero may become zero.")]
     dialect: Annotated[str | None, Field(description="The format of the file")]
     encoding: Annotated[str | None, Field(description="Of the file's text")]
@@ -89,18 +86,9 @@ class ImportJobSummary(TypedDict):
     sourceJobId: Annotated[str | None, Field(description="The job that this one retries or runs")]
     total: Annotated[int | None, Field(description="Products in the file; null until it was read")]
     rows: Annotated[int | None, Field(description="Rows in the file; null until it was read")]
-    processed: Annotated[int, about("How many were worked on.")]
-    created: Annotated[int, about("How many were created.")]
-    updated: Annotated[int, about("How many were updated.")]
-    unchanged: Annotated[int, about("How many needed no change.")]
     failed: Annotated[int, about("Of how many nothing could be written.")]
     withErrors: Annotated[int, about("How many have rows that failed, written or not.")]
-    progress: Annotated[int, Field(description="Percent")]
     error: Annotated[ImportFailure | None, about("Why it failed; null: it did not.")]
-    createdAt: Annotated[str, about("When it was created.")]
-    startedAt: Annotated[str | None, about("When it began; null: it has not.")]
-    completedAt: Annotated[str | None, about("When it ended; null: it has not.")]
-    createdBy: Annotated[str, Field(description="Name of the API key that requested it")]
 
 
 class ShownImportJob(ImportJobSummary):
@@ -123,22 +111,16 @@ class ShownImportJob(ImportJobSummary):
 
 def show(job: ImportJob, now: datetime) -> dict[str, object]:
     """The shape of ImportJobSummary."""
-    fields = job.fields
+    fields, form = job.fields, job.fields.get("format", {})
     shown: dict[str, object] = {
-        **{name: fields[name] for name in ("id", "type", "fileName", "status", "mode", "dryRun")},
+        **show_progress(job),
+        **{name: fields[name] for name in ("fileName", "mode", "failed", "withErrors")},
         "allowZeroPrices": bool(fields.get("allowZeroPrices")),
-        "dialect": fields.get("dialect"),
-        **{name: fields.get("format", {}).get(name) for name in ("encoding", "delimiter")},
-        "headerRow": fields.get("format", {}).get("header_row"),
+        **{name: form.get(name) for name in ("encoding", "delimiter")},
+        "headerRow": form.get("header_row"),
         "ignoredColumns": fields.get("ignoredColumns", []),
         "warnings": _warnings(job),
-        "sourceJobId": fields.get("sourceJobId"),
-        **{name: fields.get(name) for name in ("total", "rows")},
-        **{name: fields[name] for name in ("processed", *ProductOutcome, "withErrors")},
-        "progress": progress(job),
-        "error": fields.get("error"),
-        **{name: fields.get(name) for name in ("createdAt", "startedAt", "completedAt")},
-        "createdBy": fields["by"],
+        **{name: fields.get(name) for name in ("dialect", "sourceJobId", "rows")},
     }
     given_up = job.given_up(now)
     if given_up is not None:

@@ -38,6 +38,8 @@ _PARTS: Final = 1_000  # chunks that one query reads
 MOST_PREVIEWS: Final = 50
 NOTICES: Final = "notice#"
 _ERRORS: Final = "error#"
+_PREVIEWS: Final = "preview#"
+_MOST: Final = {_ERRORS: INLINE_ERRORS, NOTICES: INLINE_ERRORS, _PREVIEWS: MOST_PREVIEWS}
 _NAMES: Final = ("slug", "sku", "name")
 _SHOWN_COLUMNS: Final = ("columns", "savedMapping", "fields", "encodings")
 
@@ -245,7 +247,7 @@ def parts(job_id: str, after: str | None = None) -> tuple[list[str], str | None]
     return [item["sk"] for item in rows.items], rows.after
 
 
-# --- Row errors -----------------------------------------------------------------------------------
+# --- The first errors, notices and previews -------------------------------------------------------
 
 
 def put_errors(
@@ -254,60 +256,48 @@ def put_errors(
     kind: str = _ERRORS,
 ) -> None:
     """Stores errors, or notices, that are among the first 100 of the job so far, each with the
-    product as its rows name it (`_NAMES`). Repeating it changes nothing."""
+    product as its rows name it (`_NAMES`)."""
     first = sorted(errors, key=lambda one: one[0])[:INLINE_ERRORS]
-    known = [int(error["row"]) for error in _errors(job_id, kind)] if first else []
-    if len(known) == INLINE_ERRORS:
-        first = [one for one in first if one[0].row <= known[-1]]
-    items = [
-        {
-            "pk": job_id,
-            "sk": f"{kind}{error.row:09d}#{number:03d}",
+    rows = {
+        f"{error.row:09d}#{number:03d}": {
             **error._asdict(),
             **{name: (text := product.get(name)) and text[:200] for name in _NAMES},
             "field": error.field[:200],
-            "expiresAt": jobs.expires(),
         }
         for _, of_row in groupby(first, key=lambda one: one[0].row)
         for number, (error, product) in enumerate(of_row)
-    ]
-    table.batch_write(items)
+    }
+    _put_first(job_id, kind, rows)
 
 
 def errors(job_id: str, kind: str = _ERRORS) -> list[dict[str, object]]:
     """The first errors of a job, or its first notices, in the shape of ImportRowError."""
     names = (*RowError._fields, *_NAMES)
-    return [{name: item.get(name) for name in names} for item in _errors(job_id, kind)]
+    return [{name: item.get(name) for name in names} for item in _first(job_id, kind)]
 
 
-def _errors(job_id: str, kind: str) -> list[Item]:
-    begins = table.sk.begins_with(kind)
-    return table.query(job_id, where=begins, limit=INLINE_ERRORS).items
-
-
-# --- What a dry run shows -------------------------------------------------------------------------
-
-
-def put_previews(job_id: str, previews: Sequence[Mapping[str, object]]) -> None:
-    """Stores previews that are among the first 50 so far. Repeating it changes nothing."""
-    if not previews:
-        return
-    known = [int(preview["row"]) for preview in previews_of(job_id)]
-    rows = sorted(previews, key=_row)[:MOST_PREVIEWS]
-    if len(known) == MOST_PREVIEWS:
-        rows = [one for one in rows if _row(one) < known[-1]]
-    expires = {"expiresAt": jobs.expires()}
-    table.batch_write(
-        {"pk": job_id, "sk": f"preview#{_row(one):09d}", "preview": one, **expires} for one in rows
-    )
+def put_previews(job_id: str, previews: Sequence[Mapping[str, Any]]) -> None:
+    """Stores previews of a dry run that are among its first 50 so far."""
+    rows = {f"{one['row']:09d}": {"preview": one} for one in previews}
+    _put_first(job_id, _PREVIEWS, rows)
 
 
 def previews_of(job_id: str) -> list[dict[str, Any]]:
     """In the shape of ImportPreview."""
-    begins = table.sk.begins_with("preview#")
-    rows = table.query(job_id, where=begins, limit=MOST_PREVIEWS)
-    return [item["preview"] for item in rows.items]
+    return [item["preview"] for item in _first(job_id, _PREVIEWS)]
 
 
-def _row(preview: Mapping[str, Any]) -> int:
-    return int(preview["row"])
+def _put_first(job_id: str, kind: str, rows: Mapping[str, Mapping[str, object]]) -> None:
+    """Stores what is among the first of its kind, by line. Repeating it changes nothing."""
+    known = _first(job_id, kind) if rows else []
+    last = known[-1]["sk"] if len(known) == _MOST[kind] else f"{kind}~"
+    expires = {"expiresAt": jobs.expires()}
+    table.batch_write(
+        {"pk": job_id, "sk": f"{kind}{line}", **rows[line], **expires}
+        for line in sorted(rows)[: _MOST[kind]]
+        if f"{kind}{line}" <= last
+    )
+
+
+def _first(job_id: str, kind: str) -> list[Item]:
+    return table.query(job_id, where=table.sk.begins_with(kind), limit=_MOST[kind]).items

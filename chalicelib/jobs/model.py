@@ -87,10 +87,26 @@ class StartedJob(TypedDict):
     jobId: Annotated[str, about("Id of the job: get the job until it has ended.")]
 
 
-class JobSummary(TypedDict):
-    """A job that changes, exports, adds up or reindexes records of the shop."""
+class JobProgress(TypedDict):
+    """What a list shows of a job of any type."""
 
     id: Annotated[str, about("Identifier.")]
+    status: Annotated[JobStatus, about("Its state.")]
+    dryRun: Annotated[bool, about("Whether it only reports what would happen.")]
+    processed: Annotated[int, about("How many were worked on.")]
+    created: Annotated[int, about("How many were created.")]
+    updated: Annotated[int, about("How many were updated.")]
+    unchanged: Annotated[int, about("How many needed no change.")]
+    progress: Annotated[int, Field(description="Percent")]
+    createdAt: Annotated[str, about("When it was created.")]
+    startedAt: Annotated[str | None, about("When it began; null: it has not.")]
+    completedAt: Annotated[str | None, about("When it ended; null: it has not.")]
+    createdBy: Annotated[str, Field(description="Name of the API key that requested it")]
+
+
+class JobSummary(JobProgress):
+    """A job that changes, exports, adds up or reindexes records of the shop."""
+
     type: Annotated[
         str,
         about(
@@ -98,21 +114,10 @@ class JobSummary(TypedDict):
             " or reindex."
         ),
     ]
-    status: Annotated[JobStatus, about("Its state.")]
-    dryRun: Annotated[bool, about("Whether it only reports what would happen.")]
     total: Annotated[int | None, Field(description="All records; null until they were counted")]
-    processed: Annotated[int, about("How many were worked on.")]
-    created: Annotated[int, about("How many were created.")]
-    updated: Annotated[int, about("How many were updated.")]
     deleted: Annotated[int, about("How many were deleted.")]
-    unchanged: Annotated[int, about("How many needed no change.")]
     failed: Annotated[int, about("How many failed.")]
-    progress: Annotated[int, Field(description="Percent")]
     error: Annotated[JobError | None, about("Why it failed; null: it did not.")]
-    createdAt: Annotated[str, about("When it was created.")]
-    startedAt: Annotated[str | None, about("When it began; null: it has not.")]
-    completedAt: Annotated[str | None, about("When it ended; null: it has not.")]
-    createdBy: Annotated[str, Field(description="Name of the API key that requested it")]
     about: Annotated[dict[str, object], Field(description="The request")]
 
 
@@ -215,16 +220,21 @@ def index_of(fields: Item) -> listing.Index:
 
 def show(job: Job) -> dict[str, object]:
     """The shape of JobSummary."""
+    counts = {name: job.fields[name] for name in ("deleted", "failed")}
+    return {**show_progress(job), **counts, "about": job.asked}
+
+
+def show_progress(job: Job) -> dict[str, object]:
+    """The shape of JobProgress, with the type, the total and the error that jobs of any type
+    have."""
     fields = job.fields
+    shown = ("id", "type", "status", "dryRun", "processed", "created", "updated", "unchanged")
     return {
-        **{name: fields[name] for name in ("id", "type", "status", "dryRun")},
-        "total": fields.get("total"),
-        **{name: fields[name] for name in ("processed", *RecordOutcome)},
-        "progress": progress(job),
-        "error": fields.get("error"),
+        **{name: fields[name] for name in shown},
+        **{name: fields.get(name) for name in ("total", "error")},
+        "progress": _progress(job),
         **{name: fields.get(name) for name in ("createdAt", "startedAt", "completedAt")},
         "createdBy": job.by,
-        "about": job.asked,
     }
 
 
@@ -242,9 +252,9 @@ def show_whole(
     }
 
 
-def progress(job: Job, of: str = "total", done: str = "processed") -> int:
+def _progress(job: Job) -> int:
     """Percent."""
     if job.status is JobStatus.COMPLETED:
         return 100
-    total = job.fields.get(of)
-    return min(99, int(job.fields[done]) * 100 // int(total)) if total else 0
+    total = job.fields.get("total")
+    return min(99, int(job.fields["processed"]) * 100 // int(total)) if total else 0

@@ -14,7 +14,7 @@ from chalicelib.exports.model import ExportColumns, ExportFormat
 from chalicelib.imports import formats
 from chalicelib.imports.csv.encodings import KNOWN
 from chalicelib.imports.csv.records import DELIMITERS
-from chalicelib.imports.model import ImportMode, _Delimiter
+from chalicelib.imports.model import ImportMode, Delimiter
 from chalicelib.values import addresses
 from tests.support.shop import Answer, Shop
 
@@ -230,7 +230,7 @@ def test_import_formats_and_fields_match_the_source() -> None:
     assert said("ENCODINGS").keys() == set(KNOWN)
     (line,) = re.findall(r"const DELIMITERS = (.*);", text)
     assert {key.replace("\\t", "\t") for key in re.findall(r'"(.|\\t)":', line)} == set(DELIMITERS)
-    assert {*DELIMITERS, ""} == set(get_args(get_args(_Delimiter)[0]))
+    assert {*DELIMITERS, ""} == set(get_args(get_args(Delimiter)[0]))
 
 
 @pytest.mark.parametrize(

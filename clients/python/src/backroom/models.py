@@ -534,18 +534,18 @@ class ChosenMapping(TypedDict):
     columns are shown again. Otherwise the fields of its columns, or a known format with
     changes."""
 
-    columns: NotRequired[dict[str, str | None] | None]
-    """Column → field; null: not read."""
-    format: NotRequired[str | None]
-    """Name of a format, such as `shopify`."""
     encoding: NotRequired[str]
     """The file's encoding, such as cp1250; default: detected."""
     delimiter: NotRequired[Literal["", ",", ";", "\t", "|"]]
     """Between cells; default: detected."""
     headerRow: NotRequired[int | None]
     """Line of the header, 0: there is none; default: detected."""
+    columns: NotRequired[dict[str, str | None] | None]
+    """Column → field; null: not read."""
+    format: NotRequired[str | None]
+    """Name of a format, such as `shopify`."""
     saveAs: NotRequired[str | None]
-    """Keep the mapping under this name."""
+    """Keep the mapping under this name: without a slash, and not of dots alone."""
 
 
 class CompareAtPriceChange(TypedDict):
@@ -633,6 +633,12 @@ class CreateExport(TypedDict):
 class CreateImportUpload(TypedDict):
     """A file that will be uploaded, and how it is imported."""
 
+    encoding: NotRequired[str]
+    """The file's encoding, such as cp1250; default: detected."""
+    delimiter: NotRequired[Literal["", ",", ";", "\t", "|"]]
+    """Between cells; default: detected."""
+    headerRow: NotRequired[int | None]
+    """Line of the header, 0: there is none; default: detected."""
     mode: NotRequired[ImportMode]
     """upsert, create (new only) or update (existing only)."""
     dryRun: NotRequired[bool]
@@ -643,16 +649,10 @@ class CreateImportUpload(TypedDict):
     """`ask`: the job waits for a mapping; `fail`: it fails."""
     savedMapping: NotRequired[str]
     """Name of the saved mapping to use."""
-    encoding: NotRequired[str]
-    """The file's encoding, such as cp1250; default: detected."""
-    delimiter: NotRequired[Literal["", ",", ";", "\t", "|"]]
-    """Between cells; default: detected."""
     sheet: NotRequired[str]
     """A workbook's sheet; default: the first."""
     location: NotRequired[str]
     """The location whose stock is read; default: all."""
-    headerRow: NotRequired[int | None]
-    """Line of the header, 0: there is none; default: detected."""
     review: NotRequired[bool]
     """Wait for confirmation even if the file is recognised."""
     fileName: str
@@ -1384,16 +1384,34 @@ class ImportJob(TypedDict):
 
     id: str
     """Identifier."""
+    status: JobStatus
+    """Its state."""
+    dryRun: bool
+    """Whether it only reports what would happen."""
+    processed: int
+    """How many were worked on."""
+    created: int
+    """How many were created."""
+    updated: int
+    """How many were updated."""
+    unchanged: int
+    """How many needed no change."""
+    progress: int
+    """Percent"""
+    createdAt: str
+    """When it was created."""
+    startedAt: str | None
+    """When it began; null: it has not."""
+    completedAt: str | None
+    """When it ended; null: it has not."""
+    createdBy: str
+    """Name of the API key that requested it"""
     type: str
     """Always product_import."""
     fileName: str
     """Name of the file."""
-    status: JobStatus
-    """Its state."""
     mode: ImportMode
     """Import mode: which products may be created or changed."""
-    dryRun: bool
-    """Whether it only reports what would happen."""
     allowZeroPrices: bool
     """Whether prices above zero may become zero."""
     dialect: str | None
@@ -1414,30 +1432,12 @@ class ImportJob(TypedDict):
     """Products in the file; null until it was read"""
     rows: int | None
     """Rows in the file; null until it was read"""
-    processed: int
-    """How many were worked on."""
-    created: int
-    """How many were created."""
-    updated: int
-    """How many were updated."""
-    unchanged: int
-    """How many needed no change."""
     failed: int
     """Of how many nothing could be written."""
     withErrors: int
     """How many have rows that failed, written or not."""
-    progress: int
-    """Percent"""
     error: ImportFailure | None
     """Why it failed; null: it did not."""
-    createdAt: str
-    """When it was created."""
-    startedAt: str | None
-    """When it began; null: it has not."""
-    completedAt: str | None
-    """When it ended; null: it has not."""
-    createdBy: str
-    """Name of the API key that requested it"""
     errors: list[ImportRowError]
     """The first 100, by line"""
     errorReportUrl: str | None
@@ -1457,20 +1457,38 @@ class ImportJob(TypedDict):
 
 
 class ImportJobSummary(TypedDict):
-    """An import, as a list shows it."""
+    """An import, as a list shows it; it counts products."""
 
     id: str
     """Identifier."""
+    status: JobStatus
+    """Its state."""
+    dryRun: bool
+    """Whether it only reports what would happen."""
+    processed: int
+    """How many were worked on."""
+    created: int
+    """How many were created."""
+    updated: int
+    """How many were updated."""
+    unchanged: int
+    """How many needed no change."""
+    progress: int
+    """Percent"""
+    createdAt: str
+    """When it was created."""
+    startedAt: str | None
+    """When it began; null: it has not."""
+    completedAt: str | None
+    """When it ended; null: it has not."""
+    createdBy: str
+    """Name of the API key that requested it"""
     type: str
     """Always product_import."""
     fileName: str
     """Name of the file."""
-    status: JobStatus
-    """Its state."""
     mode: ImportMode
     """Import mode: which products may be created or changed."""
-    dryRun: bool
-    """Whether it only reports what would happen."""
     allowZeroPrices: bool
     """Whether prices above zero may become zero."""
     dialect: str | None
@@ -1491,30 +1509,12 @@ class ImportJobSummary(TypedDict):
     """Products in the file; null until it was read"""
     rows: int | None
     """Rows in the file; null until it was read"""
-    processed: int
-    """How many were worked on."""
-    created: int
-    """How many were created."""
-    updated: int
-    """How many were updated."""
-    unchanged: int
-    """How many needed no change."""
     failed: int
     """Of how many nothing could be written."""
     withErrors: int
     """How many have rows that failed, written or not."""
-    progress: int
-    """Percent"""
     error: ImportFailure | None
     """Why it failed; null: it did not."""
-    createdAt: str
-    """When it was created."""
-    startedAt: str | None
-    """When it began; null: it has not."""
-    completedAt: str | None
-    """When it ended; null: it has not."""
-    createdBy: str
-    """Name of the API key that requested it"""
 
 
 class ImportNotice(TypedDict):
@@ -1599,30 +1599,20 @@ class Job(TypedDict):
 
     id: str
     """Identifier."""
-    type: str
-    """bulk_edit, export, report, undo, stock_count, customer_merge, customer_erasure or reindex."""
     status: JobStatus
     """Its state."""
     dryRun: bool
     """Whether it only reports what would happen."""
-    total: int | None
-    """All records; null until they were counted"""
     processed: int
     """How many were worked on."""
     created: int
     """How many were created."""
     updated: int
     """How many were updated."""
-    deleted: int
-    """How many were deleted."""
     unchanged: int
     """How many needed no change."""
-    failed: int
-    """How many failed."""
     progress: int
     """Percent"""
-    error: JobError | None
-    """Why it failed; null: it did not."""
     createdAt: str
     """When it was created."""
     startedAt: str | None
@@ -1631,6 +1621,16 @@ class Job(TypedDict):
     """When it ended; null: it has not."""
     createdBy: str
     """Name of the API key that requested it"""
+    type: str
+    """bulk_edit, export, report, undo, stock_count, customer_merge, customer_erasure or reindex."""
+    total: int | None
+    """All records; null until they were counted"""
+    deleted: int
+    """How many were deleted."""
+    failed: int
+    """How many failed."""
+    error: JobError | None
+    """Why it failed; null: it did not."""
     about: dict[str, Any]
     """The request"""
     errors: list[JobRecordError]
@@ -1683,30 +1683,20 @@ class JobSummary(TypedDict):
 
     id: str
     """Identifier."""
-    type: str
-    """bulk_edit, export, report, undo, stock_count, customer_merge, customer_erasure or reindex."""
     status: JobStatus
     """Its state."""
     dryRun: bool
     """Whether it only reports what would happen."""
-    total: int | None
-    """All records; null until they were counted"""
     processed: int
     """How many were worked on."""
     created: int
     """How many were created."""
     updated: int
     """How many were updated."""
-    deleted: int
-    """How many were deleted."""
     unchanged: int
     """How many needed no change."""
-    failed: int
-    """How many failed."""
     progress: int
     """Percent"""
-    error: JobError | None
-    """Why it failed; null: it did not."""
     createdAt: str
     """When it was created."""
     startedAt: str | None
@@ -1715,6 +1705,16 @@ class JobSummary(TypedDict):
     """When it ended; null: it has not."""
     createdBy: str
     """Name of the API key that requested it"""
+    type: str
+    """bulk_edit, export, report, undo, stock_count, customer_merge, customer_erasure or reindex."""
+    total: int | None
+    """All records; null until they were counted"""
+    deleted: int
+    """How many were deleted."""
+    failed: int
+    """How many failed."""
+    error: JobError | None
+    """Why it failed; null: it did not."""
     about: dict[str, Any]
     """The request"""
 
@@ -2727,30 +2727,20 @@ class ReportJob(TypedDict):
 
     id: str
     """Identifier."""
-    type: str
-    """bulk_edit, export, report, undo, stock_count, customer_merge, customer_erasure or reindex."""
     status: JobStatus
     """Its state."""
     dryRun: bool
     """Whether it only reports what would happen."""
-    total: int | None
-    """All records; null until they were counted"""
     processed: int
     """How many were worked on."""
     created: int
     """How many were created."""
     updated: int
     """How many were updated."""
-    deleted: int
-    """How many were deleted."""
     unchanged: int
     """How many needed no change."""
-    failed: int
-    """How many failed."""
     progress: int
     """Percent"""
-    error: JobError | None
-    """Why it failed; null: it did not."""
     createdAt: str
     """When it was created."""
     startedAt: str | None
@@ -2759,6 +2749,16 @@ class ReportJob(TypedDict):
     """When it ended; null: it has not."""
     createdBy: str
     """Name of the API key that requested it"""
+    type: str
+    """bulk_edit, export, report, undo, stock_count, customer_merge, customer_erasure or reindex."""
+    total: int | None
+    """All records; null until they were counted"""
+    deleted: int
+    """How many were deleted."""
+    failed: int
+    """How many failed."""
+    error: JobError | None
+    """Why it failed; null: it did not."""
     about: dict[str, Any]
     """The request"""
     errors: list[JobRecordError]
