@@ -70,27 +70,21 @@ def shown(
     """The columns with samples, and the fields that they are read as; without a format, proposed
     fields: from the request, else from a mapping saved for this header, else from names and
     values."""
-    saved = None
-    fields: Mapping[str, str | None] = {}
-    if file_format is None:
-        fields = dict(zip(header, propose(header, samples), strict=True))
-    if file_format is not None:
-        mapping = {plain(column): field for column, field in (options.mapping or {}).items()}
-        fields = {
-            name: mapping.get(plain(name)) or field_of(file_format, at)
-            for at, name in reversed([*enumerate(header)])
-        }
-    elif options.mapping is not None:
-        given = {plain(column): field for column, field in options.mapping.items()}
-        fields = {name: given.get(plain(name), fields[name]) for name in header}
-    else:
-        saved = mappings.fitting(header)
-        if saved is not None:
-            given = {plain(column): field for column, field in saved["columns"].items()}
-            known = by_name(saved["format"] or "")
-            if known and not any(given.values()):  # as the format has them
-                given = {plain(c): field_of(known(header), at) for at, c in enumerate(header)}
-            fields = {name: given.get(plain(name)) for name in header}
+    given: Mapping[str, str | None] = options.mapping or {}
+    is_open = file_format is None and options.mapping is None
+    saved = mappings.fitting(header) if is_open else None
+    like = file_format
+    if saved:
+        known = by_name(saved["format"] or "")
+        if known and not any(saved["columns"].values()):  # as the format has them
+            like = known(header)
+        else:
+            given = {**dict.fromkeys(header), **saved["columns"]}
+    usual = [field_of(like, at) for at in range(len(header))] if like else propose(header, samples)
+    meant = {plain(column): field for column, field in given.items()}
+    fields = {
+        name: meant.get(plain(name), usual[at]) for at, name in reversed([*enumerate(header)])
+    }
     longest = max(8, _SAMPLE_BYTES // (12 * max(len(header), 1)))
     return {
         "columns": [

@@ -72,15 +72,8 @@ def put(
         given = {column: field_of(bound, at) for at, column in enumerate(columns)}
     whole = {column: given.get(column) for column in columns if _counts(column)}
     pk, sk = _key(name)
-    now = clock.iso(clock.now())
-    item = {
-        "pk": pk,
-        "sk": sk,
-        "name": name,
-        "columns": whole,
-        "format": file_format,
-        "updatedAt": now,
-    }
+    shown = {"name": name, "columns": whole, "format": file_format}
+    item = {"pk": pk, "sk": sk, **shown, "updatedAt": clock.iso(clock.now())}
     for _ in deadline.attempts():
         try:
             _save(item)
@@ -92,14 +85,11 @@ def put(
 
 def _save(item: Item) -> None:
     """Raises Conflict, and _SavedMeanwhile if another one was saved since these were counted."""
-    before = table.get(_SAVED)
-    saved = every()
-    is_known = any(one["name"] == item["name"] for one in saved)
-    if len(saved) >= MOST_MAPPINGS and not is_known:
+    before, saved, name = table.get(_SAVED), every(), str(item["name"])
+    was = next((one for one in saved if one["name"] == name), None)
+    if len(saved) >= MOST_MAPPINGS and was is None:
         raise Conflict(f"There are {MOST_MAPPINGS} saved mappings.", code="too_many_mappings")
     commit = Commit()
-    was = next((one for one in saved if one["name"] == item["name"]), None)
-    name = str(item["name"])
     commit.audit(
         outbox.audited(
             "mapping", name, was, show(item), show=dict, action="mapping.saved", name=name

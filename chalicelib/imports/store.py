@@ -39,7 +39,7 @@ MOST_PREVIEWS: Final = 50
 NOTICES: Final = "notice#"
 _ERRORS: Final = "error#"
 _PREVIEWS: Final = "preview#"
-_MOST: Final = {_ERRORS: INLINE_ERRORS, NOTICES: INLINE_ERRORS, _PREVIEWS: MOST_PREVIEWS}
+_KEPT: Final = {_ERRORS: INLINE_ERRORS, NOTICES: INLINE_ERRORS, _PREVIEWS: MOST_PREVIEWS}
 _NAMES: Final = ("slug", "sku", "name")
 _SHOWN_COLUMNS: Final = ("columns", "savedMapping", "fields", "encodings")
 
@@ -290,14 +290,14 @@ def previews_of(job_id: str) -> list[dict[str, Any]]:
 def _put_first(job_id: str, kind: str, rows: Mapping[str, Mapping[str, object]]) -> None:
     """Stores what is among the first of its kind, by line. Repeating it changes nothing."""
     known = _first(job_id, kind) if rows else []
-    last = known[-1]["sk"] if len(known) == _MOST[kind] else f"{kind}~"
+    last = known[-1]["sk"] if len(known) == _KEPT[kind] else f"{kind}~"
     expires = {"expiresAt": jobs.expires()}
     table.batch_write(
         {"pk": job_id, "sk": f"{kind}{line}", **rows[line], **expires}
-        for line in sorted(rows)[: _MOST[kind]]
+        for line in sorted(rows)[: _KEPT[kind]]
         if f"{kind}{line}" <= last
     )
 
 
 def _first(job_id: str, kind: str) -> list[Item]:
-    return table.query(job_id, where=table.sk.begins_with(kind), limit=_MOST[kind]).items
+    return table.query(job_id, where=table.sk.begins_with(kind), limit=_KEPT[kind]).items

@@ -53,50 +53,48 @@ class ProductRows:
         """As before anything was refused."""
         self.outcome, self.failed = None, []
         self._good = list(self.groups)
-        self._read()
+        self.refuse(self._read())
 
-    def _read(self) -> None:
-        """Reads the rows that have no error, until there are such, or none is left."""
-        while True:
-            records = [record for group in self._good for record in group]
-            self.imported = self.read(records)
-            if not self.imported.errors:
-                self.slugs = self._slugs()
-                return
-            self._put_aside(self.imported.errors)
+    def _read(self) -> list[RowError]:
+        """What is wrong with the rows that have had no error so far."""
+        self.imported = self.read([record for group in self._good for record in group])
+        if not self.imported.errors:
+            self.slugs = self._slugs()
+        return self.imported.errors
+
+    def refuse(self, errors: Sequence[RowError], *, is_whole: bool = False) -> None:
+        """Reads the product again without the groups that have these errors, until the others have
+        none. It fails if those are all, or if the errors are the product's as a whole."""
+        while errors:
+            self._put_aside(errors, is_whole)
             if not self._good:
                 self.outcome = ProductOutcome.FAILED
                 return
+            errors = self._read()
 
-    def refuse(self, errors: Sequence[RowError]) -> None:
-        """Reads the product again without the groups that have these errors. It fails if those are
-        all, or if the errors are the product's as a whole."""
-        self._put_aside(errors)
-        if self._good:
-            self._read()
-        else:
-            self.outcome = ProductOutcome.FAILED
-
-    def _put_aside(self, errors: Sequence[RowError], *, is_whole: bool = False) -> None:
+    def _put_aside(self, errors: Sequence[RowError], is_whole: bool) -> None:
         lines = {error.row for error in errors}
-        are_faulty = [any(row.line in lines for row in group) for group in self._good]
         is_whole = is_whole or any(error.code in _OF_THE_WHOLE for error in errors)
-        if is_whole or not any(are_faulty):
-            are_faulty = [True] * len(self._good)
-        good = []
-        for group, is_faulty in zip(self._good, are_faulty, strict=True):
-            if not is_faulty:
-                good.append(group)
-                continue
+        every = {group[0].line: group for group in self._good}
+        faulty = (
+            {}
+            if is_whole
+            else {
+                line: group
+                for line, group in every.items()
+                if any(record.line in lines for record in group)
+            }
+        )
+        faulty = faulty or every
+        self._good = [group for line, group in every.items() if line not in faulty]
+        for line, group in faulty.items():
             here = {record.line for record in group}
             own = [error for error in errors if error.row in here]
-            self.failed.append((group, own or [errors[0]._replace(row=group[0].line)]))
-        self._good = good
+            self.failed.append((group, own or [errors[0]._replace(row=line)]))
 
     def fail(self, error: RowError) -> None:
         """The product fails as a whole."""
-        self._put_aside([error], is_whole=True)
-        self.outcome = ProductOutcome.FAILED
+        self.refuse([error], is_whole=True)
 
     @property
     def line(self) -> int:
