@@ -232,7 +232,7 @@ def show_progress(job: Job) -> dict[str, object]:
     return {
         **{name: fields[name] for name in shown},
         **{name: fields.get(name) for name in ("total", "error")},
-        "progress": _progress(job),
+        "progress": progress(job),
         **{name: fields.get(name) for name in ("createdAt", "startedAt", "completedAt")},
         "createdBy": job.by,
     }
@@ -252,7 +252,7 @@ def show_whole(
     }
 
 
-def _progress(job: Job) -> int:
+def progress(job: Job) -> int:
     """Percent."""
     if job.status is JobStatus.COMPLETED:
         return 100
