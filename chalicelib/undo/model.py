@@ -34,7 +34,11 @@ def difference(before: Product | None, after: Product | None) -> FieldChange:
     stock = _pairs(before.quantities, after.quantities)
     change: FieldChange = {
         "updatedAt": after.fields["updatedAt"],
-        "fields": _pairs(_own(before), _own(after)),
+        "fields": {
+            name: pair
+            for name, pair in _pairs(before.fields, after.fields).items()
+            if name not in _DERIVED
+        },
         "variants": {
             id: pairs for id in old.keys() & new.keys() if (pairs := _pairs(old[id], new[id]))
         },
@@ -47,14 +51,12 @@ def difference(before: Product | None, after: Product | None) -> FieldChange:
     return {name: value for name, value in change.items() if value}
 
 
-def _own(product: Product) -> Fields:
-    return {name: value for name, value in product.fields.items() if name not in _DERIVED}
-
-
 def _pairs(before: Mapping[str, object], after: Mapping[str, object]) -> dict[str, list[object]]:
-    names = before.keys() | after.keys()
-    found = {name: [before.get(name), after.get(name)] for name in names}
-    return {name: pair for name, pair in found.items() if pair[0] != pair[1]}
+    return {
+        name: [before.get(name), after.get(name)]
+        for name in before.keys() | after.keys()
+        if before.get(name) != after.get(name)
+    }
 
 
 @dataclass

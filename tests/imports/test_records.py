@@ -5,13 +5,11 @@ import io
 import itertools
 import tracemalloc
 from collections.abc import Iterator
-from unittest.mock import patch
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.imports.csv import opening
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.csv.opening import open_csv
 from chalicelib.imports.csv.records import LARGEST_RECORD, CsvRecord, FileFormat, read
@@ -77,23 +75,6 @@ def test_lines_ending_with_a_bare_return_may_contain_line_feeds(encoding):
 )
 def test_only_delimiters_outside_quotes_count(header, delimiter):
     assert open_csv([f"{header}\nx\n".encode()]).format.delimiter == delimiter
-
-
-_marks = st.sampled_from([*',;|"\t\r\n', '""', "\r\n", "a", "b c", " ", "sep=;"])
-
-
-@given(st.lists(_marks, max_size=60).map("".join), st.integers(1, 30), st.sampled_from(["", ";"]))
-@example("a\r\r\nb,c", 3, "")
-def test_a_file_is_opened_the_same_with_any_size_of_the_first_piece(text, little, delimiter):
-    def opened(size):
-        with patch.object(opening, "_FIRST_LINES", size):
-            try:
-                table = open_csv([text.encode()], delimiter=delimiter)
-                return table.format, table.header_line
-            except FileRejected as rejected:
-                return rejected.code, rejected.message
-
-    assert opened(little) == opened(1 << 16)
 
 
 def test_a_broken_line_has_the_readable_cells():

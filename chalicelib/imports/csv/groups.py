@@ -3,8 +3,12 @@
 `places.py` joins the groups of one product that are apart.
 """
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, NamedTuple, Protocol
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import Final, Protocol
 
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.records import LARGEST_RECORD, CsvRecord
@@ -14,19 +18,13 @@ LARGEST_GROUP: Final = 8 * LARGEST_RECORD  # bytes of one product
 
 
 class Keys(Protocol):
-    """What grouping needs from a format."""
+    """What grouping needs from a format, which says what each is (`formats/format.py`)."""
 
-    def key(self, cells: list[str]) -> str:
-        """Which product a row belongs to; empty: to the product of the row above."""
-        ...
+    def key(self, cells: list[str]) -> str: ...
 
-    def aliases(self, cells: list[str], key: str) -> Sequence[str]:
-        """Keys other than `key`, the row's own, by which rows of the same product may name it."""
-        ...
+    def aliases(self, cells: list[str], key: str) -> Sequence[str]: ...
 
-    def joins(self, above: list[str], cells: list[str]) -> bool:
-        """Whether a row belongs to the product of the row above, though their keys differ."""
-        ...
+    def joins(self, above: list[str], cells: list[str]) -> bool: ...
 
 
 def name_key(name: str) -> str:
@@ -34,17 +32,11 @@ def name_key(name: str) -> str:
     return f"name {' '.join(name.casefold().split())}" if name else ""
 
 
-class _Names(NamedTuple):
-    """The keys of a group, to which each record adds its own."""
-
-    keys: set[str]
-    aliases: set[str]
-
-
-class Group(NamedTuple):
+@dataclass(eq=False, slots=True)
+class Group:
     """Adjacent records of one product, by their place in the file: `rows` records, the first on
     `line`. `keys`: by which they name the product; `aliases`: other keys by which other rows may
-    name it. `error`: why nobody reads them; they are too large.
+    name it. `too_large`: the error of a record of them.
     """
 
     offset: int
@@ -53,42 +45,25 @@ class Group(NamedTuple):
     rows: int
     keys: set[str]
     aliases: set[str]
-    error: RowError | None = None
+    too_large: RowError | None = None
+
+    @property
+    def error(self) -> RowError | None:
+        """Why nobody reads them; they are too large."""
+        return self.too_large or refused(self.line, self.rows, self.length)
 
 
 def grouped(records: Iterable[CsvRecord], keys: Keys) -> Iterator[list[CsvRecord]]:
     """The records of each group."""
-    held: list[CsvRecord] = []
-    for names, record in _marked(records, keys):
-        if names is not None and held:
-            yield held
-            held = []
-        held.append(record)
-    if held:
-        yield held
+    for _, same in groupby(_marked(records, keys), itemgetter(0)):
+        yield [record for _, record in same]
 
 
 def groups(records: Iterable[CsvRecord], keys: Keys) -> Iterator[Group]:
     """The place of each group, without holding its records."""
-    begin, end, line, rows = 0, 0, 0, 0
-    too_large: RowError | None = None
-    held = _Names(set(), set())
-
-    def group() -> Group:
-        error = too_large or refused(line, rows, end - begin)
-        return Group(begin, end - begin, line, rows, *held, error)
-
-    for names, record in _marked(records, keys):
-        if names is not None:
-            if rows:
-                yield group()
-            begin, line, rows, too_large, held = record.offset, record.line, 0, None, names
-        end = record.offset + record.length
-        rows += 1
-        if record.length > LARGEST_RECORD:
-            too_large = too_large or record.problem
-    if rows:
-        yield group()
+    for group, same in groupby(_marked(records, keys), itemgetter(0)):
+        deque(same, maxlen=0)
+        yield group
 
 
 def refused(line: int, rows: int, size: int) -> RowError | None:
@@ -102,27 +77,28 @@ def refused(line: int, rows: int, size: int) -> RowError | None:
     return None
 
 
-def _marked(records: Iterable[CsvRecord], keys: Keys) -> Iterator[tuple[_Names | None, CsvRecord]]:
-    """Each record; with the first of a group, the group's keys, to which later records add."""
-    names: _Names | None = None
+def _marked(records: Iterable[CsvRecord], keys: Keys) -> Iterator[tuple[Group, CsvRecord]]:
+    """Each record, and its group up to there."""
+    group: Group | None = None
     above: list[str] = []
     for record in records:
         key = keys.key(record.cells)
         also = keys.aliases(record.cells, key) if key else ()
-        is_same = names is not None and (
+        if group is None or not (
             not key
-            or key in names.keys
-            or key in names.aliases
+            or key in group.keys
+            or key in group.aliases
             or keys.joins(above, record.cells)
             # A product's own row may follow rows that name the product by its other key.
-            or not names.keys.isdisjoint(also)
-        )
+            or not group.keys.isdisjoint(also)
+        ):
+            group = Group(record.offset, 0, record.line, 0, set(), set())
         above = record.cells
-        if names is None or not is_same:
-            names = _Names(set(), set())
-            yield names, record
-        else:
-            yield None, record
+        group.length = record.offset + record.length - group.offset
+        group.rows += 1
+        if record.length > LARGEST_RECORD:
+            group.too_large = group.too_large or record.problem
         if key:
-            names.keys.add(key)
-            names.aliases.update(also)
+            group.keys.add(key)
+            group.aliases.update(also)
+        yield group, record

@@ -26,7 +26,6 @@ from chalicelib.imports.csv.records import (
 _BLANK_COLUMNS: Final = 1 << 17  # after the last name; Excel saves up to 16,384
 _UNNAMED: Final = 20  # columns after the last name in which rows may have cells: notes
 _SNIFFED: Final = 1 << 16
-_FIRST_LINES: Final = 1 << 12
 _COMPARED: Final = 6  # lines
 _COUNTED: Final = 30  # rows, for the columns of a file without a header
 _SEARCHED: Final = 1 << 22  # bytes, for non-ASCII text
@@ -257,12 +256,8 @@ def _is_regular(lines: list[str], delimiters: str) -> bool:
 
 def _first_line_end(sample: str) -> str:
     """The line end that stands first outside quotes."""
-    for size in _beginnings(sample):
-        text = _QUOTED.sub("", sample[:size])
-        found = _LINE_END.search(text)
-        if found and (size == len(sample) or text[found.end() :].strip("\r")):
-            return found[0]
-    return ""
+    found = _LINE_END.search(_QUOTED.sub("", sample))
+    return found[0] if found else ""
 
 
 def _first_filled_line(sample: str) -> str:
@@ -272,20 +267,6 @@ def _first_filled_line(sample: str) -> str:
 
 
 def _first_lines(sample: str) -> list[str]:
-    """The first lines that are not blank, each quoted cell as an x."""
-    lines: list[str] = []
-    for size in _beginnings(sample):
-        text = _QUOTED.sub("x", sample[:size])
-        lines = [line for line in re.split("[\r\n]+", text) if line.strip(f"{DELIMITERS} ")]
-        if len(lines) > _COMPARED:  # the last may be incomplete
-            break
-    return lines or [sample]
-
-
-def _beginnings(sample: str) -> Iterator[int]:
-    """Lengths of a sample's beginning, of which most files need the first alone."""
-    size = _FIRST_LINES
-    while size < len(sample):
-        yield size
-        size *= 8
-    yield len(sample)
+    """The lines that are not blank, each quoted cell as an x."""
+    lines = re.split("[\r\n]+", _QUOTED.sub("x", sample))
+    return [line for line in lines if line.strip(f"{DELIMITERS} ")] or [sample]

@@ -25,7 +25,7 @@ from itertools import accumulate, chain, product
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, Final, NamedTuple
-from xml.etree.ElementTree import Element, ParseError, iterparse
+from xml.etree.ElementTree import Element, ParseError, iterparse, parse
 
 from chalicelib import settings
 from chalicelib.imports.csv.faults import (
@@ -408,23 +408,15 @@ def _wide_styles(archive: zipfile.ZipFile) -> dict[str, int]:
     """The styles of an `.xlsx` whose format is zeros, such as 00000, with their number."""
     if "xl/styles.xml" not in archive.namelist():
         return {}
-    formats, wide = {}, {}
-    number = -1
-    inside = False
     with archive.open("xl/styles.xml") as styles:
-        for event, element in iterparse(styles, ("start", "end")):
-            tag = element.tag.removeprefix(_MAIN)
-            if tag == "cellXfs":
-                inside = event == "start"
-            elif event == "start" and tag == "numFmt":
-                code = element.get("formatCode", "")
-                if re.fullmatch("0{2,30}", code):
-                    formats[element.get("numFmtId")] = len(code)
-            elif event == "start" and tag == "xf" and inside:
-                number += 1
-                if element.get("numFmtId") in formats:
-                    wide[str(number)] = formats[element.get("numFmtId")]
-    return wide
+        root = parse(styles).getroot()
+    zeros = {
+        each.get("numFmtId"): len(each.get("formatCode", ""))
+        for each in root.iter(f"{_MAIN}numFmt")
+        if re.fullmatch("0{2,30}", each.get("formatCode", ""))
+    }
+    used = [each.get("numFmtId") for each in root.iterfind(f"{_MAIN}cellXfs/{_MAIN}xf")]
+    return {str(number): zeros[id] for number, id in enumerate(used) if id in zeros}
 
 
 def _part_of(archive: zipfile.ZipFile, sheet: int) -> str:
