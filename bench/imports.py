@@ -303,7 +303,7 @@ def _completed(job_id: str, failed: int = 0) -> Any:
     from chalicelib.jobs.model import JobStatus
 
     job = store.get(job_id)
-    assert (job.status, job.failed) == (JobStatus.COMPLETED, failed), job.fields
+    assert (job.status, job.fields["failed"]) == (JobStatus.COMPLETED, failed), job.fields
     return job
 
 

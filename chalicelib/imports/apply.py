@@ -192,11 +192,7 @@ def _images(listed: list[_Given], there: list[_Given]) -> list[_Given]:
         urls = {image["url"] for image in named}
         images = [next(given, image) if image["url"] in urls else image for image in there]
         images += given
-    return list(map(_without_position, images))
-
-
-def _without_position(image: _Given) -> _Given:
-    return {name: value for name, value in image.items() if name != "position"}
+    return [{k: v for k, v in image.items() if k != "position"} for image in images]
 
 
 def _variants(listed: Variants, product: Product) -> Variants:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import cached_property
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import BaseModel, Field
@@ -265,13 +266,9 @@ class ImportFailure(TypedDict):
 class ImportJob(jobs.Job):
     """An import's job as stored; names as shown where they are shown."""
 
-    @property
+    @cached_property
     def options(self) -> Options:
         return Options.read(self.fields)
-
-    @property
-    def mode(self) -> ImportMode:
-        return ImportMode(self.fields["mode"])
 
     @property
     def has_numbers_of_source(self) -> bool:
@@ -297,26 +294,9 @@ class ImportJob(jobs.Job):
     def etag(self) -> str:
         return str(self.fields["etag"])
 
-    @property
+    @cached_property
     def format(self) -> FileFormat:
         return FileFormat.from_dict(self.fields["format"])
-
-    @property
-    def met_products(self) -> bool:
-        """Whether the shop had any product when the file was read."""
-        return bool(self.fields["metProducts"])
-
-    @property
-    def created(self) -> int:
-        return int(self.fields[ProductOutcome.CREATED])
-
-    @property
-    def updated(self) -> int:
-        return int(self.fields[ProductOutcome.UPDATED])
-
-    @property
-    def failed(self) -> int:
-        return int(self.fields[ProductOutcome.FAILED])
 
     @property
     def with_errors(self) -> int:

@@ -146,7 +146,7 @@ def show_whole(job: ImportJob) -> dict[str, object]:
         notices = ([error[name] for name in told] for error in store.errors(job.id, store.NOTICES))
         named = [dict(zip(("code", "message", "column"), each, strict=True)) for each in notices]
         shown["warnings"] = [*_warnings(job), *named]
-    if job.is_dry_run and (job.created or job.updated):
+    if job.is_dry_run:
         shown["preview"] = store.previews_of(job.id)
     if job.has_report and not job.is_erased:
         shown["errorReportUrl"] = files.report_url(job.id, str(job.fields["fileName"]))

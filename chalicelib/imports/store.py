@@ -43,8 +43,6 @@ _KEPT: Final = {_ERRORS: INLINE_ERRORS, NOTICES: INLINE_ERRORS, _PREVIEWS: MOST_
 _NAMES: Final = ("slug", "sku", "name")
 _SHOWN_COLUMNS: Final = ("columns", "savedMapping", "fields", "encodings")
 
-OutcomeCounts = Mapping[ProductOutcome, int]
-
 _waiting = Attr("status").is_in([JobStatus.QUEUED, JobStatus.NEEDS_MAPPING])
 _running = Attr("status").eq(JobStatus.RUNNING)
 
@@ -216,7 +214,7 @@ def standing(job_id: str, chunk: str) -> tuple[ImportJob | None, bool]:
 def finish(
     job_id: str,
     chunk: str,
-    counts: OutcomeCounts,
+    counts: Mapping[ProductOutcome, int],
     *,
     with_errors: int = 0,
     skipped: Mapping[Skipped, int] | None = None,

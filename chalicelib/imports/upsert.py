@@ -204,7 +204,7 @@ class Upsert:
         self._is_running = is_running
         self._is_in_file = is_in_file
         # A first import finds nothing by SKU, so it looks nothing up until a concurrent change.
-        self._asks_for_skus = job.met_products
+        self._asks_for_skus = bool(job.fields["metProducts"])
         self._left: dict[str, str] = {}  # SKUs, and the products that no longer have them
         self.previews: list[dict[str, object]] = []  # of a dry run
 
@@ -333,13 +333,13 @@ class Upsert:
     def _apply(self, row: ProductRows, target: _Target) -> tuple[Product, ProductOutcome]:
         product = target.after
         if product is None:
-            if self.job.mode is ImportMode.UPDATE or row.imported.only_updates:
-                what = "import" if self.job.mode is ImportMode.UPDATE else "file"
+            if self.job.options.mode is ImportMode.UPDATE or row.imported.only_updates:
+                what = "import" if self.job.options.mode is ImportMode.UPDATE else "file"
                 message = f"There is no such product, and this {what} only updates."
                 raise apply.Refused([row.error("slug", "not_found", message)])
             return apply.created(row.imported, target.slug), ProductOutcome.CREATED
         is_ours = target.before is None or product.imported.get("job") == self.job.id
-        if self.job.mode is ImportMode.CREATE and not is_ours:
+        if self.job.options.mode is ImportMode.CREATE and not is_ours:
             message = "The product exists, and this import only creates."
             raise apply.Refused([row.error("slug", "exists", message)])
         after = apply.changed(row.imported, product)

@@ -252,12 +252,13 @@ def _ended(status: JobStatus) -> dict[str, object]:
     return {"status": status, "completedAt": clock.iso(clock.now())}
 
 
-def still_writes(job: Job) -> int:
-    """For how many seconds a worker of a job that was stopped may go on writing."""
+def still_writes(job: Job, seconds: int = WORKER_SECONDS) -> int:
+    """For how many seconds a worker of a job that was stopped, which is itself stopped after
+    `seconds`, may go on writing."""
     if job.status not in {JobStatus.CANCELLED, JobStatus.FAILED} or "startedAt" not in job.fields:
         return 0
     ended = clock.parse(str(job.fields["completedAt"]))
-    return max(0, WORKER_SECONDS - int((clock.now() - ended).total_seconds()))
+    return max(0, seconds - int((clock.now() - ended).total_seconds()))
 
 
 def update_if(

@@ -29,7 +29,7 @@ def test_a_file_planned_twice_is_counted_once(desk: Desk) -> None:
     desk.uploaded(job_id)
     store.planned(job_id, 2, 9, 5, 1)
     job = store.get(job_id)
-    assert (job.fields["chunks"], job.fields["total"], job.failed) == (1, 1, 0)
+    assert (job.fields["chunks"], job.fields["total"], job.fields["failed"]) == (1, 1, 0)
 
 
 def test_a_late_step_does_not_recreate_a_deleted_job(desk: Desk) -> None:

@@ -123,8 +123,8 @@ def as_csv(
 
     Raises FileRejected: not_csv, workbook_too_large, unreadable_workbook, unknown_sheet.
     """
-    _refuse_bombs(data)
-    _refuse_repeats(data)
+    archive = _unpacked(data)
+    _refuse_repeats(archive)
     from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
     try:
@@ -133,9 +133,11 @@ def as_csv(
         # Hidden ones last: what its user sees first is the workbook's first sheet.
         sheets.sort(key=lambda s: s.visible is not SheetVisibleEnum.Visible)
         name = _chosen([s.name for s in sheets], sheet)
-        _refuse_rectangle(data, workbook.sheet_names.index(name), say)
+        at = workbook.sheet_names.index(name)
+        part = _part_of(archive, at)
+        _refuse_rectangle(archive, part, say)
         cells = workbook.get_sheet_by_name(name)
-        widths = _zeros(data, workbook.sheet_names.index(name))
+        widths = _zeros(archive, part, at)
     except FileRejected:
         raise
     except (*_DAMAGED, CalamineError) as error:
@@ -180,34 +182,33 @@ def refuse_large(size: int) -> None:
         raise FileRejected("workbook_too_large", message)
 
 
-def _refuse_bombs(data: bytes) -> None:
+def _unpacked(data: bytes) -> zipfile.ZipFile:
     """Refuses what would be too large unpacked, by the declared sizes; of a part that has more, the
     process's limits stop the reader."""
     refuse_large(len(data))
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            parts = archive.infolist()
+        archive = zipfile.ZipFile(io.BytesIO(data))
     except _DAMAGED as error:
         raise FileRejected("unreadable_workbook", f"The workbook is damaged ({error}).") from None
+    parts = archive.infolist()
     if not any(part.filename in _PARTS for part in parts):
         message = "This is a ZIP archive, not a workbook. Unpack it, and import the CSV in it."
         raise FileRejected("not_csv", message)
     if sum(part.file_size for part in parts) > LARGEST_UNPACKED:
-        message = (
-            f"The workbook has more than {LARGEST_UNPACKED >> 20} MB unpacked. Save it as CSV."
-        )
+        most = LARGEST_UNPACKED >> 20
+        message = f"The workbook has more than {most} MB unpacked. Save it as CSV."
         raise FileRejected("workbook_too_large", message)
+    return archive
 
 
-def _refuse_repeats(data: bytes) -> None:
+def _refuse_repeats(archive: zipfile.ZipFile) -> None:
     """Refuses what is small in the archive and large as cells: a cell or a text that is written
     once and is used in many places."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        try:
-            held = chain.from_iterable(map(accumulate, _held_at_once(archive)))
-            is_too_large = any(size > LARGEST_CELLS for size in held)
-        except _DAMAGED:
-            return  # damaged: the reader reports it
+    try:
+        held = chain.from_iterable(map(accumulate, _held_at_once(archive)))
+        is_too_large = any(size > LARGEST_CELLS for size in held)
+    except _DAMAGED:
+        return  # damaged: the reader reports it
     if is_too_large:
         message = "The workbook has too many cells, or too long ones. Save it as CSV."
         raise FileRejected("workbook_too_large", message)
@@ -234,17 +235,13 @@ def _held_at_once(archive: zipfile.ZipFile) -> Iterator[Iterator[int]]:
                     yield _sizes_of_cells(sheet, texts)
 
 
-def _refuse_rectangle(data: bytes, sheet: int, say: Callable[[str], None]) -> None:
+def _refuse_rectangle(archive: zipfile.ZipFile, part: str, say: Callable[[str], None]) -> None:
     """Refuses an `.xlsx` sheet with a cell far from the others: the reader takes memory for all
     between them. Blank cells do not count. The part is scanned in pieces, before it is parsed."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        if "content.xml" in archive.namelist():
-            return
-        part = _part_of(archive, sheet)
-        if part not in archive.namelist():
-            return
-        with archive.open(part) as cells:
-            filled, every = _extents(iter(lambda: cells.read(_PIECE), b""))
+    if not part:
+        return
+    with archive.open(part) as cells:
+        filled, every = _extents(iter(lambda: cells.read(_PIECE), b""))
     if filled.rows * filled.columns * _HELD > LARGEST_CELLS:
         spans = f"{filled.rows} rows and {filled.columns} columns"
         message = f"The sheet spans {spans}: is there a cell far away?"
@@ -354,18 +351,16 @@ def _shown(cell: object, width: int) -> str:
     return re.sub("\r\n|\r|\n", LINE_BREAK, str(cell))
 
 
-def _zeros(data: bytes, sheet: int) -> dict[tuple[int, int], int]:
+def _zeros(archive: zipfile.ZipFile, part: str, sheet: int) -> dict[tuple[int, int], int]:
     """The cells that show zeros before a number, by row and column, with the digits they show."""
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        if "content.xml" in archive.namelist():
-            with archive.open("content.xml") as content:
-                return dict(_shown_zeros(content, sheet))
-        wide = _wide_styles(archive)
-        part = _part_of(archive, sheet) if wide else ""
-        if part not in archive.namelist():
-            return {}
-        with archive.open(part) as cells:
-            return dict(_wide_cells(cells, wide))
+    if "content.xml" in archive.namelist():
+        with archive.open("content.xml") as content:
+            return dict(_shown_zeros(content, sheet))
+    wide = _wide_styles(archive) if part else {}
+    if not wide:
+        return {}
+    with archive.open(part) as cells:
+        return dict(_wide_cells(cells, wide))
 
 
 def _shown_zeros(content: object, sheet: int) -> Iterator[tuple[tuple[int, int], int]]:
@@ -420,14 +415,17 @@ def _wide_styles(archive: zipfile.ZipFile) -> dict[str, int]:
 
 
 def _part_of(archive: zipfile.ZipFile, sheet: int) -> str:
-    """Where the workbook keeps a sheet."""
+    """Where an `.xlsx` keeps a sheet; empty if that is not there, and for an `.ods`."""
+    if "content.xml" in archive.namelist():
+        return ""
     relations = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
     with archive.open("xl/workbook.xml") as book:
         ids = [e.get(relations) for _, e in iterparse(book) if e.tag == f"{_MAIN}sheet"]
     with archive.open("xl/_rels/workbook.xml.rels") as parts:
         targets = {e.get("Id"): e.get("Target", "") for _, e in iterparse(parts)}
     target = targets.get(ids[sheet] if sheet < len(ids) else None, "")
-    return target.removeprefix("/") if target.startswith("/") else f"xl/{target}"
+    part = target.removeprefix("/") if target.startswith("/") else f"xl/{target}"
+    return part if part in archive.namelist() else ""
 
 
 def _wide_cells(cells: object, wide: Mapping[str, int]) -> Iterator[tuple[tuple[int, int], int]]:

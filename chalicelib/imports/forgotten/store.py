@@ -92,11 +92,8 @@ def _is_running(job: ImportJob) -> bool:
     """Whether a worker may be running: also for a while after it was stopped."""
     if job.status in {JobStatus.QUEUED, JobStatus.RUNNING}:
         return job.given_up(clock.now()) is None
-    if job.status is JobStatus.COMPLETED or "startedAt" not in job.fields or not job.has_ended:
-        return False
     planner = _PLANNER_SECONDS if job.status is JobStatus.CANCELLED else 0
-    seconds = jobs.WORKER_SECONDS if job.is_read else planner
-    return str(job.fields["completedAt"]) > clock.iso(clock.after(-seconds))
+    return jobs.still_writes(job, jobs.WORKER_SECONDS if job.is_read else planner) > 0
 
 
 def _has_ended(job: ImportJob) -> bool:

@@ -22,7 +22,7 @@ from chalicelib.imports.csv.chunks import cut
 from chalicelib.imports.csv.encodings import Undecided
 from chalicelib.imports.csv.faults import FileRejected, RowError
 from chalicelib.imports.csv.groups import groups
-from chalicelib.imports.csv.opening import Table, open_csv
+from chalicelib.imports.csv.opening import open_csv
 from chalicelib.imports.csv.places import Places
 from chalicelib.imports.csv.records import CsvRecord
 from chalicelib.imports.formats import Format
@@ -83,7 +83,9 @@ def _plan(waiting: ImportJob) -> None:
         if store.ask(waiting, None):
             telemetry.info("import asks for an encoding", jobId=job_id)
         return
-    _refuse_long(table)
+    if sum(map(len, table.format.header)) > LONGEST_HEADER:
+        message = f"The header has more than {LONGEST_HEADER} characters."
+        raise FileRejected("bad_header", message, table.header_line)
     file_format = columns.chosen(table.format.header, options, table.header_line)
     if file_format is None and row is None and columns.is_data(table.format.header):
         table = open_csv(again(), table.format.encoding, table.format.delimiter, again, 0)
@@ -116,12 +118,6 @@ def _plan(waiting: ImportJob) -> None:
     if not job.is_read:
         _cut(job, chain(first, records), file_format, again)
     advance.after_chunks(job_id)
-
-
-def _refuse_long(table: Table) -> None:
-    if sum(map(len, table.format.header)) > LONGEST_HEADER:
-        message = f"The header has more than {LONGEST_HEADER} characters."
-        raise FileRejected("bad_header", message, table.header_line)
 
 
 def _cut(
