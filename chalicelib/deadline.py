@@ -1,16 +1,14 @@
 """How long calls that AWS refuses for a moment are sent again: two policies.
 
 *A client waits*: seconds count, and what throttles is heard of. *Background work* (imports, jobs,
-fan-out, deliveries) waits until the table has room, within the remaining time of its function; then
-its message comes again.
+fan-out, deliveries) waits within the remaining time of its function; then its message comes again.
 """
 
 import random
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from functools import wraps
+from contextvars import ContextVar, copy_context
+from functools import partial, wraps
 from itertools import count
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -18,7 +16,6 @@ from chalicelib import telemetry
 
 PATIENCE_SECONDS = 6.0  # how long a client waits for conflicts and throttles before 503
 _LEFT_SECONDS: Final = 8  # of a function's time, to give its messages back
-
 T = TypeVar("T")
 
 
@@ -46,28 +43,22 @@ def in_background(function: Callable[[Any, Any], T]) -> Callable[[Any, Any], T]:
     def run(event: Any, context: Any) -> T:
         telemetry.begin(context)
         left = context.get_remaining_time_in_millis() / 1000 if context else float("inf")
-        with at_most(left - _LEFT_SECONDS):
-            return function(event, context)
+        return at_most(left - _LEFT_SECONDS, partial(function, event, context))
 
     return run
 
 
-@contextmanager
-def at_most(seconds: float) -> Iterator[None]:
-    """Calls in here are given up after so many seconds, in the background too."""
-    token = _ends.set(within(seconds))
-    try:
-        yield
-    finally:
-        _ends.reset(token)
+def at_most(seconds: float, work: Callable[[], T]) -> T:
+    """Calls of this work are given up after so many seconds, in the background too."""
+    inside = copy_context()
+    inside.run(_ends.set, within(seconds))
+    return inside.run(work)
 
 
 def within(seconds: float | None = None) -> float:
     """The deadline (of `time.monotonic`) after so many seconds, by default those of the policy."""
     mine = PATIENCE_SECONDS * patience().times if seconds is None else seconds
-    ends = _ends.get()
-    until = time.monotonic() + mine
-    return until if ends is None else min(until, ends)
+    return min(time.monotonic() + mine, _ends.get() or float("inf"))
 
 
 def attempts(

@@ -1,6 +1,6 @@
 """Pieces of work that wait for AWS, made at the same time in threads.
 
-Independent calls to DynamoDB need none: `storage/round_trips.py`.
+Independent calls to DynamoDB need none: `storage/dynamodb.py`.
 """
 
 from collections.abc import Callable, Sequence

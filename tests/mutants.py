@@ -33,7 +33,7 @@ import hypothesis
 import pytest
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-CORE: Final = """storage/commit storage/table storage/round_trips storage/idempotency
+CORE: Final = """storage/commit storage/table storage/dynamodb storage/idempotency
   storage/outbox storage/feed storage/conditions storage/attributes values/money values/timezone
   values/slugs deadline sqs validation listing/* orders/* products/* customers/* webhooks/*
   webhooks/parked/* imports/apply imports/upsert imports/store imports/steps/* jobs/* bulk_edits/*

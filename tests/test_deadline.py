@@ -63,11 +63,19 @@ def test_background_work_waits_for_a_table_that_throttles_within_its_functions_t
     assert deadline.within() == 100 + sum(waited) + 6, "afterwards a client waits again"
 
 
+@pytest.mark.parametrize(
+    ("policy", "patience", "expected"), [("A_CLIENT_WAITS", 6, 4), ("BACKGROUND", 75, 10)]
+)
 def test_the_next_attempt_ends_within_the_patience_if_it_takes_as_long_as_the_last(
-    waited: list[float],
+    waited: list[float], policy: str, patience: float, expected: int
 ) -> None:
-    attempts = 0
-    for _ in deadline.attempts():
-        attempts += 1
-        waited.append(1.25)  # it hangs
-    assert attempts == 4 and sum(waited) <= 6
+    made: list[int] = []
+
+    def hangs(event: object, context: object) -> None:
+        for attempt in deadline.attempts():
+            made.append(attempt)
+            waited.append(deadline.patience().attempt)
+
+    run = deadline.in_background(hangs) if policy == "BACKGROUND" else hangs
+    run({}, None)
+    assert len(made) == expected and sum(waited) <= patience

@@ -22,7 +22,7 @@ from botocore.exceptions import ClientError
 
 from chalicelib import aws, deadline
 from chalicelib.problems import Busy
-from chalicelib.storage import round_trips, table
+from chalicelib.storage import dynamodb, table
 from chalicelib.storage.attributes import Expressions, pack, unpack
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr, all_of
@@ -31,6 +31,7 @@ from tests.support.environment import SETTINGS
 from tests.webhooks.certificates import issue
 
 OWN_CALLS, BOTOCORE = "on", "off"
+PATIENCE_SECONDS = deadline.PATIENCE_SECONDS
 _READ_AT_ONCE = 8192  # bytes that a socket is asked for
 
 
@@ -321,7 +322,7 @@ def test_all_calls_are_sent_before_the_first_is_answered(server: Server) -> None
         partial(table.get.send, ("a", "1")),
         partial(table.tally.send, "d", where=None, matching=None, most=1),
     )
-    found = round_trips.together([one, read("b"), read("c"), count])
+    found = dynamodb.together([one, read("b"), read("c"), count])
     assert found == [
         {"pk": "a", "sk": "1"},
         [{"pk": "b"}],
@@ -335,14 +336,14 @@ def test_further_pages_are_read_at_the_same_time(server: Server) -> None:
     more = b'{"Items": [], "LastEvaluatedKey": {"pk": {"S": "x"}, "sk": {"S": "y"}}}'
     server.gathers = threading.Barrier(2)
     server.answers = [answer(200, more), answer(200, more)]
-    assert round_trips.together([read("a"), read("b")]) == [[{"pk": "a"}], [{"pk": "b"}]]
+    assert dynamodb.together([read("a"), read("b")]) == [[{"pk": "a"}], [{"pk": "b"}]]
     assert len(server.requests) == 4
 
 
 def test_calls_after_a_refused_one_get_their_own_replies(server: Server) -> None:
     server.answers = [REFUSED]
     with pytest.raises(ClientError, match="too long"):
-        round_trips.together([read("a"), read("b"), read("c")])
+        dynamodb.together([read("a"), read("b"), read("c")])
     assert [table.get((pk, "1")) for pk in "def"] == [{"pk": pk, "sk": "1"} for pk in "def"]
 
 
@@ -351,7 +352,7 @@ def test_a_call_of_several_that_fails_once_is_sent_again(
     server: Server, first: bytes | None
 ) -> None:
     server.answers = [first]
-    assert round_trips.together([read("a"), read("b")]) == [[{"pk": "a"}], [{"pk": "b"}]]
+    assert dynamodb.together([read("a"), read("b")]) == [[{"pk": "a"}], [{"pk": "b"}]]
     assert len(server.requests) == 3
 
 
@@ -364,9 +365,7 @@ def test_throttled_calls_pause_once_for_all(
     monkeypatch.setattr("time.sleep", pauses.append)
     throttled = answer(400, b'{"__type": "x#ThrottlingException"}')
     server.answers = [throttled] * 16
-    assert round_trips.together([read(pk) for pk in "abcdefgh"]) == [
-        [{"pk": pk}] for pk in "abcdefgh"
-    ]
+    assert dynamodb.together([read(pk) for pk in "abcdefgh"]) == [[{"pk": pk}] for pk in "abcdefgh"]
     assert (len(pauses), len(server.requests)) == (2, 24)
 
 
@@ -415,7 +414,7 @@ def test_threads_share_connections(server: Server) -> None:
 
 def test_many_calls_share_a_few_connections(server: Server) -> None:
     pks = [str(n) for n in range(100)]
-    assert round_trips.together([read(pk) for pk in pks]) == [[{"pk": pk}] for pk in pks]
+    assert dynamodb.together([read(pk) for pk in pks]) == [[{"pk": pk}] for pk in pks]
     assert server.connections <= 32
 
 
@@ -452,9 +451,10 @@ def test_a_server_with_the_certificate_of_another_gets_no_request(
 def test_an_attempt_without_a_whole_answer_in_time_is_followed_by_another(
     server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, piece: bytes, tls: bool
 ) -> None:
-    """With the policy of a client, four times as fast."""
+    """With a client's patience, and attempts a quarter as long as the policy's."""
     if tls:
         encrypt(server, "localhost", monkeypatch, tmp_path)
+    monkeypatch.setattr(deadline, "PATIENCE_SECONDS", PATIENCE_SECONDS)
     monkeypatch.setattr(deadline, "A_CLIENT_WAITS", deadline.Patience(1, 0.3, 0.05))
     server.drips = [piece]
     gc.disable()

@@ -19,7 +19,7 @@ from chalicelib.audit import store as audit
 from chalicelib.customers import store as customers
 from chalicelib.facets.model import KINDS, FacetOf, Facets, ListFacets, used
 from chalicelib.listing import words
-from chalicelib.storage import outbox, round_trips, table
+from chalicelib.storage import dynamodb, outbox, table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.values.forgetting import Person
 
@@ -118,7 +118,7 @@ def find(asked: ListFacets) -> Facets:
     if terms:  # among more values, those that begin with it
         begun = table.sk.begins_with(_folded(asked.search))
         reads.append(partial(table.query.send, pk, where=begun, limit=asked.limit + 1))
-    read = round_trips.together(reads)
+    read = dynamodb.together(reads)
     values = [item["value"] for rows in read for item in rows.items]
     fit = list(dict.fromkeys(value for value in values if _fits(value, terms)))
     shown = fit[: asked.limit]

@@ -6,7 +6,7 @@ from typing import Final
 
 from chalicelib.listing.kinds import Kind, escape, word_shards
 from chalicelib.storage import table
-from chalicelib.storage.round_trips import Sent
+from chalicelib.storage.dynamodb import Sent
 
 _WHOLE: Final = 5  # entries of a shard that have the term as a whole word
 _BEGINNING: Final = 15  # … that only begin with it

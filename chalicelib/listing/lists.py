@@ -11,9 +11,9 @@ from typing import Final
 from chalicelib.listing.counts import Counts, Where
 from chalicelib.listing.index import SEVERAL
 from chalicelib.listing.kinds import Kind, list_shards
-from chalicelib.storage import round_trips, table
+from chalicelib.storage import dynamodb, table
 from chalicelib.storage.conditions import Attr, Condition, all_of
-from chalicelib.storage.round_trips import Sent
+from chalicelib.storage.dynamodb import Sent
 
 # The cost of one more query, in entries read: a call's CPU compared with 200 bytes each.
 _QUERY_COST: Final = 25
@@ -87,7 +87,7 @@ class Lists:
         for shards in list_shards():
             firsts = read
             if firsts is None:
-                firsts = round_trips.together(self.reads(need, after, forward, shards))
+                firsts = dynamodb.together(self.reads(need, after, forward, shards))
             read = None
             limit = self._limit(need, shards)
             streams += [

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from chalicelib.listing.kinds import Kind, escape, word_shards
 from chalicelib.listing.words import whole
-from chalicelib.storage import round_trips, table
-from chalicelib.storage.round_trips import Sent
+from chalicelib.storage import dynamodb, table
+from chalicelib.storage.dynamodb import Sent
 
 _ENTRIES: Final = 100  # entries that cost as much CPU as the query itself
 _LAST: Final = "\U0010ffff"
@@ -51,7 +51,7 @@ def _blocks(
         partial(_read, pk, [escape(word) + suffix for word in words])
         for pk, words in partitions.items()
     ]
-    for words, blocks in zip(partitions.values(), round_trips.together(reads), strict=True):
+    for words, blocks in zip(partitions.values(), dynamodb.together(reads), strict=True):
         yield from zip(words, blocks, strict=True)
 
 

@@ -18,7 +18,7 @@ from chalicelib.listing.lists import Lists, choices, serving
 from chalicelib.listing.query import Load, Query, R
 from chalicelib.listing.search import ENTRIES_A_RECORD, Found, Matches, matches, verified
 from chalicelib.problems import Invalid
-from chalicelib.storage import round_trips, table
+from chalicelib.storage import dynamodb, table
 from chalicelib.storage.attributes import Item
 from chalicelib.values.batches import batches
 
@@ -76,7 +76,7 @@ class Listing(Generic[R]):
         pks = places(self.kind, self.where)
         tallies = self._tallies(one) if self._is_tallied else []
         reads = one.reads(self.need, self.after, self.query.forward, list_shards()[0])
-        results = round_trips.together(
+        results = dynamodb.together(
             [*tallies, *(partial(table.everything.send, pk) for pk in pks), *reads]
         )
         tallied, results = results[: len(tallies)], results[len(tallies) :]
@@ -132,7 +132,7 @@ class Listing(Generic[R]):
                 probes.append(Lists(self.kind, probe.names, self.where, self.query.between))
         probing = [call for probe in probes for call in self._tallies(probe, _PROBE)]
         cells = [partial(table.everything.send, pk) for pk in pks]
-        results = round_trips.together([*probing, *cells])
+        results = dynamodb.together([*probing, *cells])
         probed, results = results[: len(probing)], results[len(probing) :]
         known = counts(self.kind, self.where, results)
         known.require(self.features)
@@ -166,7 +166,7 @@ class Listing(Generic[R]):
             return Slice(positions, following > 0, total)
         tallies = self._tallies(base) if total is None and query.counted else []
         reads = base.reads(self.need, self.after, query.forward, list_shards()[0])
-        results = round_trips.together([*tallies, *reads])
+        results = dynamodb.together([*tallies, *reads])
         at_least = False
         if total is None and query.counted:
             tallied = results[: len(tallies)]

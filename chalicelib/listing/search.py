@@ -10,10 +10,10 @@ from typing import Any, Final
 from chalicelib.listing.counts import Counts, Where, counts, places
 from chalicelib.listing.kinds import Kind, escape, list_shards, word_shards
 from chalicelib.problems import Invalid
-from chalicelib.storage import round_trips, table
+from chalicelib.storage import dynamodb, table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.conditions import Attr
-from chalicelib.storage.round_trips import Sent
+from chalicelib.storage.dynamodb import Sent
 from chalicelib.values import clock
 
 MOST_MATCHES = 10_000
@@ -91,11 +91,11 @@ def matches(
     # The old partitions are read first, so that records that move to the new ones are not missed.
     oldest, *newer = word_shards()
     of, calls = _reading(kind, asked, oldest, MOST_MATCHES)
-    results = round_trips.together([*calls, *cells])
+    results = dynamodb.together([*calls, *cells])
     parts = [*zip(of, results, strict=False)]
     for shards in newer:
         of, calls = _reading(kind, asked, shards, MOST_MATCHES)
-        parts += zip(of, round_trips.together(calls), strict=True)
+        parts += zip(of, dynamodb.together(calls), strict=True)
     narrow = _narrow(parts, MOST_MATCHES)
     if not narrow:
         narrow = {term: _whole_words(kind, term) for term in asked[:1]}
@@ -130,7 +130,7 @@ def beginning(kind: Kind, term: str, most: int, suffix: str = "") -> Matches | N
     parts: list[tuple[str, Matches | None]] = []
     for shards in word_shards():
         of, calls = _reading(kind, [term], shards, most, suffix)
-        parts += zip(of, round_trips.together(calls), strict=True)
+        parts += zip(of, dynamodb.together(calls), strict=True)
     return _narrow(parts, most).get(term)
 
 

@@ -12,7 +12,7 @@ from chalicelib.orders import model as order
 from chalicelib.orders import store as orders
 from chalicelib.products import model as product
 from chalicelib.products import store as products
-from chalicelib.storage import round_trips
+from chalicelib.storage import dynamodb
 
 MOST_FOUND: Final = 5  # of each
 
@@ -32,7 +32,7 @@ def find(search: str) -> list[list[Any]]:
     if not terms:
         return [[] for _ in _KINDS]
     calls = [best.reading(kind, terms) for kind, _ in _KINDS]
-    read = iter(round_trips.together([call for some in calls for call in some]))
+    read = iter(dynamodb.together([call for some in calls for call in some]))
     found = [best.candidates(terms, [next(read) for _ in some]) for some in calls]
     loads = [partial(load, ids) for (_, load), ids in zip(_KINDS, found, strict=True) if ids]
     loaded = iter(threads.together(loads))

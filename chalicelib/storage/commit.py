@@ -18,8 +18,7 @@ from chalicelib.problems import Busy, Invalid
 from chalicelib.storage import dynamodb, outbox, table
 from chalicelib.storage.attributes import Expressions, Item, Key, pack, pack_key, unpack
 from chalicelib.storage.conditions import Condition
-from chalicelib.storage.dynamodb import NO_ANSWER, encoded
-from chalicelib.storage.round_trips import is_throttled, may_repeat
+from chalicelib.storage.dynamodb import NO_ANSWER, THROTTLED, encoded, may_repeat
 from chalicelib.storage.table import ConditionFailed
 from chalicelib.threads import together
 from chalicelib.values import ids
@@ -254,7 +253,8 @@ class Commit:
                     raise
                 self._longest_pause = self._pause_after(reasons)
                 more = 0.0
-                if is_throttled([code, *(reason.get("Code") for reason in reasons)]):
+                codes = [code, *(str(reason.get("Code")) for reason in reasons)]
+                if any(each.startswith(THROTTLED) for each in codes):
                     open_lanes.narrow()
                     more = _THROTTLED_SECONDS
                 if conflicts_until is not None and time.monotonic() >= conflicts_until + more:

@@ -1,10 +1,7 @@
-"""One call to DynamoDB, sent and then read; the reply is in DynamoDB's JSON.
+"""Calls to DynamoDB: sent, then read; several in one round trip; repeated until a deadline.
 
-botocore's client takes most of its CPU to find, check, build and read a call by a model of the
-service. Ours are DynamoDB's JSON already: botocore's `SigV4Auth` signs them, the connections of
-`http.client` send them. The address, the credentials, the CA bundle and the `before-send` hooks,
-through which tests answer, are botocore's. Its client makes the calls if a proxy is set, or as
-`settings` say.
+botocore's `SigV4Auth` signs them, urllib3's connections send them. The address, credentials, CA
+bundle and hooks are botocore's. Its client makes the calls if a proxy is set, or as `settings` say.
 """
 
 import json
@@ -12,121 +9,169 @@ import ssl
 import time
 import zlib
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from hashlib import sha256
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from http import client as http
 from io import BufferedReader, RawIOBase
 from socket import socket
-from typing import Any, Final, cast
+from typing import Any, Final, Generic, TypeVar
 from urllib.parse import urlsplit
 
-from botocore import xform_name
-from botocore.auth import SigV4Auth
-from botocore.awsrequest import AWSPreparedRequest, AWSRequest
+from botocore import auth, awsrequest, httpsession, utils, xform_name
 from botocore.exceptions import ClientError, ConnectionError, HTTPClientError
-from botocore.httpsession import get_cert_path
-from botocore.utils import get_environ_proxies
-from urllib3.util import wait_for_read
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.exceptions import HTTPError
 
-from chalicelib import deadline, settings
-from chalicelib.aws import client as client_of
-from chalicelib.aws import session
+from chalicelib import aws, deadline, settings, telemetry
+from chalicelib.problems import Busy
+from chalicelib.values.batches import batches
 
 Reply = dict[str, Any]
 Result = Callable[[], Reply]
-
+T = TypeVar("T")
 NO_ANSWER: Final = (HTTPClientError, ConnectionError)  # it may or may not have happened
-AT_ONCE: Final = 32  # calls that are sent before the first is read; each has a connection
-
+_FAILED: Final = (OSError, http.HTTPException, HTTPError, *NO_ANSWER)
+# What codes of refusals begin with, of a call or, as a reason, of a cancelled transaction.
+THROTTLED: Final = ("ProvisionedThroughputExceeded", "RequestLimitExceeded", "Throttling")
+_REPEATED: Final = (*THROTTLED, "TransactionConflict", "TransactionInProgress")
+_AT_ONCE: Final = 32  # calls that are sent before the first is read; each has a connection
 # Requests are trees: a check for cycles would take a fifth of the time.
 encoded: Final = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
 
 
-def send(operation: str, request: Reply | str) -> Result:
-    """Sends a call, such as `GetItem`; a request may be JSON text already. What it returns waits
-    for the reply, and is called once.
+@dataclass
+class Sent(Generic[T]):
+    """A call that was sent; `result()` waits."""
 
-    That raises ClientError if DynamoDB refuses, one of NO_ANSWER if no answer came in the time of
-    one attempt (`deadline.py`).
-    """
-    body = request if isinstance(request, str) else encoded(request)
-    return _sender(client_of("dynamodb"))(operation, body)
+    operation: str
+    request: dict[str, Any]
+    read: Callable[[Any], object] = lambda reply: reply  # makes the result, or sends the next call
+    refused: Callable[[Any], Exception] = lambda error: error  # what is raised for a ClientError
+
+    def __post_init__(self) -> None:
+        self.answer = send(self.operation, self.request)
+
+    def result(self) -> T:
+        """Raises Busy where DynamoDB refuses or does not answer for too long."""
+        found: T = _results([self])[0]
+        return found
+
+
+def together(sends: Sequence[Callable[[], Sent[Any]]]) -> list[Any]:
+    """The results of independent calls: all are sent, then read, and so are those that follow. When
+    it raises, no write is under way."""
+    found = []
+    for some in batches(sends, _AT_ONCE):
+        found += _results([send() for send in some])
+    return found
+
+
+def _results(calls: Sequence[Sent[Any]]) -> list[Any]:
+    found: list[Any] = list(calls)
+    refused: dict[int, Exception] = {}
+    for _ in deadline.attempts():
+        for place in refused:
+            found[place] = replace(found[place])  # sent again
+        refused = {}
+        unread = [place for place, call in enumerate(found) if isinstance(call, Sent)]
+        for place in unread:
+            try:
+                found[place] = found[place].read(found[place].answer())
+            except (ClientError, *NO_ANSWER) as error:
+                refused[place] = error
+            if isinstance(found[place], Sent) and place not in refused:
+                unread.append(place)  # the call that follows was sent
+        for place, failure in refused.items():
+            if not may_repeat(failure):
+                raise found[place].refused(failure)
+        if not refused:
+            return found
+    telemetry.given_up(found[place].operation, failure)
+    raise Busy
+
+
+def may_repeat(error: Exception) -> bool:
+    """Whether the same request may be sent again: it was refused temporarily, or its outcome is
+    unknown, as after every failure of the service itself."""
+    if not isinstance(error, ClientError):
+        return True
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    return status >= 500 or error.response["Error"]["Code"].startswith(_REPEATED)
+
+
+def send(operation: str, request: Reply | str) -> Result:
+    """One attempt at a call, such as `GetItem`; a request may be JSON text already. What it returns
+    is called once: it waits for the reply, and raises ClientError if DynamoDB refuses, one of
+    NO_ANSWER if no whole answer came in the time of an attempt (`deadline.py`)."""
+    text = request if isinstance(request, str) else encoded(request)
+    return _sender(aws.client("dynamodb"))(operation, text.encode())
 
 
 @lru_cache(maxsize=1)
-def _sender(client: Any) -> Callable[[str, str], Result]:
-    if settings.direct_calls() and not get_environ_proxies(client.meta.endpoint_url):
-        return _Direct(client).send
-
-    def send(operation: str, request: str) -> Result:
-        return partial(getattr(client, xform_name(operation)), **json.loads(request))
-
-    return send
+def _sender(client: Any) -> Callable[[str, bytes], Result]:
+    if settings.direct_calls() and not utils.get_environ_proxies(client.meta.endpoint_url):
+        return _Direct(client.meta).send
+    return lambda name, body: partial(getattr(client, xform_name(name)), **json.loads(body))
 
 
 class _Direct:
     def __init__(self, client: Any) -> None:
-        self._url = f"{client.meta.endpoint_url.rstrip('/')}/"
-        self._region: str = client.meta.region_name
-        self._emit = client.meta.events.emit_until_response
-        self._credentials = session().get_credentials()
-        self._idle: deque[HTTPConnection] = deque(maxlen=AT_ONCE)
-        address = urlsplit(self._url)
-        self._host = address.netloc.rpartition("@")[2]
-        kind: Callable[..., HTTPConnection] = HTTPConnection
-        if address.scheme == "https":
-            trusted = session().get_config_variable("ca_bundle") or get_cert_path(True)
-            kind = partial(HTTPSConnection, context=ssl.create_default_context(cafile=trusted))
-        self._connection = partial(kind, address.hostname, address.port)
+        self._url = f"{client.endpoint_url.rstrip('/')}/"
+        self._address = urlsplit(self._url)
+        self._region: str = client.region_name
+        self._emit = client.events.emit_until_response
+        self._credentials = aws.session().get_credentials()
+        self._idle: deque[HTTPConnection] = deque(maxlen=_AT_ONCE)
+        self._connection: Callable[..., HTTPConnection] = HTTPConnection
+        if self._address.scheme == "https":
+            bundle = aws.session().get_config_variable("ca_bundle")
+            trusted = ssl.create_default_context(cafile=bundle or httpsession.get_cert_path(True))
+            self._connection = partial(HTTPSConnection, ssl_context=trusted)
 
-    def send(self, operation: str, request: str) -> Result:
-        seconds = deadline.patience().attempt
-        end = time.monotonic() + seconds
-        body = request.encode()
+    def send(self, operation: str, body: bytes) -> Result:
         signed = self._signed(operation, body)
         try:
             connection = self._idle.pop()
         except IndexError:
-            connection = self._connection()
+            connection = self._connection(self._address.hostname, self._address.port)
+        connection.timeout = deadline.patience().attempt
+        end = time.monotonic() + connection.timeout
+        connection.response_class = partial(_answer, end)  # type: ignore[assignment]
         try:
             _, hooked = self._emit(f"before-send.dynamodb.{operation}", request=signed)
             if hooked is not None:
-                parts = hooked.status_code, hooked.headers, hooked.content
-                return partial(_reply, operation, *parts)
-            connection.timeout = seconds
-            if connection.sock is not None:
-                connection.sock.settimeout(seconds)
-                if wait_for_read(connection.sock, 0):  # closed by DynamoDB
-                    connection.close()  # the request opens it again
-            connection.response_class = partial(_answer, end)  # type: ignore[assignment]
+                return partial(
+                    _reply, operation, hooked.status_code, hooked.headers, hooked.content
+                )
+            if not connection.is_connected:  # or no longer: DynamoDB closes what is idle
+                connection.close()  # the request opens it
             connection.request("POST", "/", body, dict(signed.headers.items()))
-        except (OSError, HTTPException, *NO_ANSWER) as error:
+        except _FAILED as error:
             return partial(self._read, connection, operation, error)
-        return partial(self._read, connection, operation)
+        return partial(self._read, connection, operation, None)
 
-    def _signed(self, operation: str, body: bytes) -> AWSPreparedRequest:
-        # Without the last two, botocore finds them out, which takes a quarter of its time.
+    def _signed(self, operation: str, body: bytes) -> awsrequest.AWSPreparedRequest:
         headers = {
             "Content-Type": "application/x-amz-json-1.0",
             "X-Amz-Target": f"DynamoDB_20120810.{operation}",
-            "Host": self._host,
+            "Host": self._address.netloc,  # the last two: otherwise botocore takes longer
             "X-Amz-Content-SHA256": sha256(body).hexdigest(),
         }
-        request = AWSRequest("POST", self._url, headers, body)
+        request = awsrequest.AWSRequest("POST", self._url, headers, body)
         keys = self._credentials.get_frozen_credentials()
-        SigV4Auth(keys, "dynamodb", self._region).add_auth(request)
-        return AWSPreparedRequest("POST", self._url, request.headers, body, False)
+        auth.SigV4Auth(keys, "dynamodb", self._region).add_auth(request)
+        return awsrequest.AWSPreparedRequest("POST", self._url, request.headers, body, False)
 
-    def _read(
-        self, connection: HTTPConnection, operation: str, failed: Exception | None = None
-    ) -> Reply:
+    def _read(self, connection: HTTPConnection, operation: str, failed: Exception | None) -> Reply:
         try:
             if failed:
                 raise failed
-            answer = connection.getresponse()
+            # urllib3's own wraps it in what is not used here, for half of a call's time.
+            answer = http.HTTPConnection.getresponse(connection)
             return _reply(operation, answer.status, answer.headers, answer.read())
-        except (OSError, HTTPException, ValueError, *NO_ANSWER) as error:
+        except (ValueError, *_FAILED) as error:
             connection.close()
             raise HTTPClientError(error=f"{type(error).__name__}: {error}") from error
         finally:
@@ -155,8 +200,8 @@ class _Received(RawIOBase):
         return BufferedReader(self)
 
 
-def _answer(end: float, connected: socket, **options: Any) -> HTTPResponse:
-    return HTTPResponse(cast(socket, _Received(end, connected)), **options)
+def _answer(end: float, connected: socket, **options: Any) -> http.HTTPResponse:
+    return http.HTTPResponse(_Received(end, connected), **options)  # type: ignore[arg-type]
 
 
 def _reply(operation: str, status: int, headers: Any, content: bytes) -> Reply:

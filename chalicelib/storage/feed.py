@@ -98,8 +98,7 @@ def _enter(items: Sequence[Item]) -> None:
             "bytes": sum(len(event["body"].encode()) for event in item["events"]),
         }
         commit.put({"pk": f"feed#{now[:_HOUR]}", "sk": f"{now}#{pk}", **entry, **expires})
-    with deadline.at_most(_SECONDS):
-        commit.send()
+    deadline.at_most(_SECONDS, commit.send)
 
 
 def _now() -> str:

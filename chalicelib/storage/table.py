@@ -15,7 +15,7 @@ from botocore.exceptions import ClientError
 from chalicelib import aws, settings
 from chalicelib.storage.attributes import Expressions, Item, Key, pack, pack_key, unpack
 from chalicelib.storage.conditions import Attr, Condition
-from chalicelib.storage.round_trips import Sent, together
+from chalicelib.storage.dynamodb import Sent, together
 from chalicelib.values.batches import batches
 
 BATCH_KEYS: Final = 100  # AWS: at most 100 keys in a BatchGetItem call

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Final
 
 from chalicelib import settings
-from chalicelib.storage import round_trips, table
+from chalicelib.storage import dynamodb, table
 from chalicelib.storage.attributes import Key
 from chalicelib.storage.table import sk
 from chalicelib.values import clock
@@ -63,7 +63,7 @@ def wake(endpoint_id: str) -> None:
 
 def forget(entries: Sequence[Key]) -> None:
     """Deletes entries whose messages are on the queue."""
-    round_trips.together([partial(table.delete.send, entry) for entry in entries])
+    dynamodb.together([partial(table.delete.send, entry) for entry in entries])
 
 
 def _put(message: Message, due: datetime) -> None:

@@ -9,10 +9,10 @@ from typing import Final
 
 from chalicelib import settings
 from chalicelib.problems import Invalid
-from chalicelib.storage import outbox, round_trips, table
+from chalicelib.storage import dynamodb, outbox, table
 from chalicelib.storage.attributes import Item
 from chalicelib.storage.conditions import Attr, Condition, all_of
-from chalicelib.storage.round_trips import Sent
+from chalicelib.storage.dynamodb import Sent
 from chalicelib.storage.table import sk
 from chalicelib.values import ids
 from chalicelib.webhooks import attempts, deliveries, store
@@ -64,7 +64,7 @@ def page(endpoint_ids: Iterable[str], asked: ListDeliveries) -> DeliveriesRead:
         if not reading:
             break
         looked_at = math.ceil((_LOOKED_AT if passes else 4 * asked.limit) / len(reading))
-        round_trips.together([partial(shard.read, oldest, passes, looked_at) for shard in reading])
+        dynamodb.together([partial(shard.read, oldest, passes, looked_at) for shard in reading])
     # Older deliveries than the least advanced shard has reached are not complete yet.
     least_far = max((shard.reached for shard in shards if shard.more), default="")
     found = [item for shard in shards for item in shard.found if item["sk"] >= least_far]

@@ -209,7 +209,7 @@ class World:
     # --- services ---
 
     def client(self, service: str) -> Any:
-        return _Service(self)
+        return table.client() if service == "dynamodb" else _Service(self)
 
     def send_message_batch(self, QueueUrl: str, Entries: list[dict[str, Any]]) -> Any:
         refused = self._refuse(Entries)
