@@ -31,7 +31,7 @@ def _pack(value: Any) -> dict[str, object]:
     raise TypeError(f"{kind.__name__} cannot be stored")
 
 
-def _unpack(value: Mapping[str, Any]) -> object:
+def _unpack(value: Item) -> object:
     # One look-up for each type, the most frequent first: a quarter of a list's time is spent here.
     if "S" in value:
         return value["S"]
@@ -60,7 +60,7 @@ def pack(item: Mapping[str, object]) -> dict[str, object]:
     }
 
 
-def unpack(stored: Mapping[str, Any]) -> Item:
+def unpack(stored: Item) -> Item:
     """An item of a reply or a stream record as Python values."""
     return {name: value["S"] if "S" in value else _unpack(value) for name, value in stored.items()}
 
@@ -107,7 +107,7 @@ class Expressions:
                 clauses["ADD"].append(f"{place} {number}")
         return " ".join(f"{verb} {', '.join(parts)}" for verb, parts in clauses.items() if parts)
 
-    def into(self, request: dict[str, Any]) -> dict[str, object]:
+    def into(self, request: Item) -> dict[str, object]:
         """Adds the names and values that were used to the request."""
         if self._placeholders:
             request["ExpressionAttributeNames"] = {

@@ -18,7 +18,7 @@ from chalicelib.problems import Busy, Invalid
 from chalicelib.storage import dynamodb, outbox, table
 from chalicelib.storage.attributes import Expressions, Item, Key, pack, pack_key, unpack
 from chalicelib.storage.conditions import Condition
-from chalicelib.storage.dynamodb import NO_ANSWER, THROTTLED, encoded, may_repeat
+from chalicelib.storage.dynamodb import NO_ANSWER, THROTTLED, Wire, encoded, may_repeat
 from chalicelib.storage.table import ConditionFailed
 from chalicelib.threads import together
 from chalicelib.values import ids
@@ -268,7 +268,7 @@ class Commit:
     def _add(
         self,
         key: Key,
-        action: dict[str, dict[str, Any]],
+        action: dict[str, Wire],
         expressions: Expressions,
         when: Condition | None,
         otherwise: Otherwise | None,

@@ -28,8 +28,8 @@ from chalicelib import aws, deadline, settings, telemetry
 from chalicelib.problems import Busy
 from chalicelib.values.batches import batches
 
-Reply = dict[str, Any]
-Result = Callable[[], Reply]
+Wire = dict[str, Any]  # a request or a reply, in DynamoDB's JSON
+Result = Callable[[], Wire]
 T = TypeVar("T")
 NO_ANSWER: Final = (HTTPClientError, ConnectionError)  # it may or may not have happened
 _FAILED: Final = (OSError, http.HTTPException, HTTPError, *NO_ANSWER)
@@ -46,8 +46,8 @@ class Sent(Generic[T]):
     """A call that was sent; `result()` waits."""
 
     operation: str
-    request: dict[str, Any]
-    read: Callable[[Any], object] = lambda reply: reply  # makes the result, or sends the next call
+    request: Wire
+    read: Callable[[Wire], object] = lambda reply: reply  # makes the result, or sends the next call
     refused: Callable[[Any], Exception] = lambda error: error  # what is raised for a ClientError
 
     def __post_init__(self) -> None:
@@ -101,7 +101,7 @@ def may_repeat(error: Exception) -> bool:
     return status >= 500 or error.response["Error"]["Code"].startswith(_REPEATED)
 
 
-def send(operation: str, request: Reply | str) -> Result:
+def send(operation: str, request: Wire | str) -> Result:
     """One attempt at a call, such as `GetItem`; a request may be JSON text already. What it returns
     is called once: it waits for the reply, and raises ClientError if DynamoDB refuses, one of
     NO_ANSWER if no whole answer came in the time of an attempt (`deadline.py`)."""
@@ -164,7 +164,7 @@ class _Direct:
         auth.SigV4Auth(keys, "dynamodb", self._region).add_auth(request)
         return awsrequest.AWSPreparedRequest("POST", self._url, request.headers, body, False)
 
-    def _read(self, connection: HTTPConnection, operation: str, failed: Exception | None) -> Reply:
+    def _read(self, connection: HTTPConnection, operation: str, failed: Exception | None) -> Wire:
         try:
             if failed:
                 raise failed
@@ -204,13 +204,13 @@ def _answer(end: float, connected: socket, **options: Any) -> http.HTTPResponse:
     return http.HTTPResponse(_Received(end, connected), **options)  # type: ignore[arg-type]
 
 
-def _reply(operation: str, status: int, headers: Any, content: bytes) -> Reply:
+def _reply(operation: str, status: int, headers: Any, content: bytes) -> Wire:
     """Raises ValueError if it was cut or changed on its way, or is from something else, and
     ClientError with what botocore puts into it, if it is a refusal."""
     expected = headers.get("x-amz-crc32")
     if expected is not None and int(expected) != zlib.crc32(content):
         raise ValueError("the checksum of the answer is wrong")
-    reply: Reply = json.loads(content)
+    reply: Wire = json.loads(content)
     if status == 200:
         return reply
     code = str(reply.pop("__type", status)).rpartition("#")[2]

@@ -15,7 +15,7 @@ from botocore.exceptions import ClientError
 from chalicelib import aws, settings
 from chalicelib.storage.attributes import Expressions, Item, Key, pack, pack_key, unpack
 from chalicelib.storage.conditions import Attr, Condition
-from chalicelib.storage.dynamodb import Sent, together
+from chalicelib.storage.dynamodb import Sent, Wire, together
 from chalicelib.values.batches import batches
 
 BATCH_KEYS: Final = 100  # AWS: at most 100 keys in a BatchGetItem call
@@ -69,7 +69,7 @@ def get(key: Key, table: str | None = None) -> Sent[Item | None]:
     return Sent("GetItem", request, _item)
 
 
-def _item(reply: Any) -> Item | None:
+def _item(reply: Wire) -> Item | None:
     return unpack(reply["Item"]) if "Item" in reply else None
 
 
@@ -99,7 +99,7 @@ def _got(name: str, keys: Sequence[Key], only: dict[str, object]) -> Sent[dict[K
     wanted = {"Keys": [pack_key(key) for key in keys], "ConsistentRead": True, **only}
     found: dict[Key, Item] = {}
 
-    def read(reply: Any) -> dict[Key, Item]:
+    def read(reply: Wire) -> dict[Key, Item]:
         for item in map(unpack, reply["Responses"].get(name, ())):
             found[item["pk"], item["sk"]] = item
         return found
@@ -108,12 +108,12 @@ def _got(name: str, keys: Sequence[Key], only: dict[str, object]) -> Sent[dict[K
 
 
 def _batch(
-    operation: str, items: dict[str, Any], read: Callable[[object], object] = lambda reply: None
+    operation: str, items: Wire, read: Callable[[Wire], object] = lambda reply: None
 ) -> Sent[Any]:
     """What DynamoDB leaves of it, because of a throttle, is sent again after a pause."""
     request: dict[str, object] = {"RequestItems": items}
 
-    def whole(reply: Any) -> object:
+    def whole(reply: Wire) -> object:
         value, left = read(reply), reply.get("UnprocessedKeys") or reply.get("UnprocessedItems")
         if left:
             request["RequestItems"] = left
@@ -169,7 +169,7 @@ def query(
     return Sent("Query", expressions.into(request), lambda reply: then(_rows(reply)))
 
 
-def _rows(reply: Any) -> Rows:
+def _rows(reply: Wire) -> Rows:
     last = reply.get("LastEvaluatedKey")
     return Rows([unpack(stored) for stored in reply["Items"]], last["sk"]["S"] if last else None)
 
@@ -204,7 +204,7 @@ def tally(
         request["Limit"] = most
     expressions.into(request)
 
-    def read(so_far: Tally, reply: Any) -> Tally | Sent[object]:
+    def read(so_far: Tally, reply: Wire) -> Tally | Sent[object]:
         last = reply.get("LastEvaluatedKey")
         passed, looked = int(reply["Count"]), int(reply["ScannedCount"])
         now = Tally(so_far.passed + passed, so_far.looked + looked, last is None)
@@ -253,7 +253,7 @@ def scan(begins: str) -> Iterator[list[Key]]:
     }
     expressions.into(request)
     while True:
-        reply: Any = Sent("Scan", request).result()
+        reply: Wire = Sent("Scan", request).result()
         yield [(item["pk"]["S"], item["sk"]["S"]) for item in reply["Items"]]
         if "LastEvaluatedKey" not in reply:
             return
@@ -266,12 +266,12 @@ def scanned(name: str, after: Key | None) -> tuple[list[Item], Key | None]:
     request: dict[str, object] = {"TableName": name, "ConsistentRead": True}
     if after is not None:
         request["ExclusiveStartKey"] = pack_key(after)
-    reply: Any = Sent("Scan", request).result()
+    reply: Wire = Sent("Scan", request).result()
     last = reply.get("LastEvaluatedKey")
     return [unpack(item) for item in reply["Items"]], _key_of(last) if last else None
 
 
-def _key_of(stored: Mapping[str, Any]) -> Key:
+def _key_of(stored: Wire) -> Key:
     return stored["pk"]["S"], stored["sk"]["S"]
 
 
@@ -301,7 +301,7 @@ def update(
     return _single("UpdateItem", request, expressions, when, key, read=_updated)
 
 
-def _updated(reply: Any) -> Item:
+def _updated(reply: Wire) -> Item:
     return unpack(reply["Attributes"])
 
 
@@ -325,12 +325,12 @@ def batch_write(puts: Iterable[Item] = (), deletes: Iterable[Key] = ()) -> None:
 
 def _single(
     operation: str,
-    request: dict[str, Any],
+    request: Wire,
     expressions: Expressions,
     when: Condition | None,
     key: Key,
     *,
-    read: Callable[[object], object] = lambda reply: None,
+    read: Callable[[Wire], object] = lambda reply: None,
 ) -> Sent[Any]:
     """A write whose answer is lost is sent again, and may then fail its own condition: who must
     tell that from another's write puts something of his own into it, and looks for it in `old`."""
@@ -341,7 +341,7 @@ def _single(
     def refused(error: ClientError) -> Exception:
         if error.response["Error"]["Code"] != "ConditionalCheckFailedException":
             return error
-        reply: dict[str, Any] = {**error.response}
+        reply: Wire = {**error.response}
         return ConditionFailed(key, unpack(reply.get("Item", {})) or None)
 
     may_write()

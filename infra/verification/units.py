@@ -125,7 +125,7 @@ def _asking() -> Iterator[Units]:
         content = json.loads(request) if isinstance(request, str) else request
         result = send(operation, {**content, "ReturnConsumedCapacity": "TOTAL"})
 
-        def read() -> dynamodb.Reply:
+        def read() -> dynamodb.Wire:
             reply = result()
             consumed: Any = reply.pop("ConsumedCapacity", [])
             for each in [consumed] if isinstance(consumed, dict) else consumed:
