@@ -1,4 +1,4 @@
-"""Fixtures: `shop`, the application with its own tables, and `faults`, failures of AWS calls."""
+"""Fixtures: `shop`, the application with its own tables, and `aws`, its account."""
 
 import os
 from collections import Counter
@@ -12,7 +12,6 @@ import pytest
 from chalicelib.values import clock
 from tests.support.dynamodb_double import Double
 from tests.support.environment import SETTINGS, account
-from tests.support.faults import Faults
 from tests.support.shop import Shop
 from tests.support.thorough import THOROUGH
 
@@ -84,10 +83,3 @@ def time_stands(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock_of_test = Clock(1_800_000_020)
     monkeypatch.setattr(clock, "unix", lambda: clock_of_test.seconds)
     return clock_of_test
-
-
-@pytest.fixture
-def faults(aws: Double) -> Iterator[Faults]:
-    faults = Faults(aws)
-    yield faults
-    assert faults.pending() == [], "planned faults that did not happen"

@@ -11,7 +11,7 @@ from chalicelib.request.routes import operations
 from chalicelib.storage import table
 from chalicelib.values import clock
 from tests.conftest import Clock
-from tests.support.faults import Crash, Faults
+from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.shop import Answer, Shop
 
 
@@ -40,7 +40,7 @@ def test_a_key_authenticates_with_its_role(shop: Shop) -> None:
     assert me["limits"] == {"read": 120, "write": 60}
 
 
-def test_a_key_is_shown_once_and_stored_nowhere(shop: Shop, faults: Faults) -> None:
+def test_a_key_is_shown_once_and_stored_nowhere(shop: Shop) -> None:
     made = make(shop)
     assert made["key"] not in shop.get("/api/admin/keys").text
     assert made["key"] not in shop.get("/api/admin/me", key=made["key"]).text
@@ -100,26 +100,26 @@ def test_the_last_owner_key_cannot_be_revoked(shop: Shop) -> None:
     assert shop.get("/api/admin/me").status == 200
 
 
-def test_two_concurrent_revocations_leave_one_owner_key(shop: Shop, faults: Faults) -> None:
+def test_two_concurrent_revocations_leave_one_owner_key(shop: Shop, aws: Double) -> None:
     other = make(shop, "OWNER")
     mine = my_id(shop)
-    faults.meanwhile("TransactWriteItems", lambda: store.revoke(other["id"]))
+    aws.meanwhile("TransactWriteItems", lambda: store.revoke(other["id"]))
     answer = revoke(shop, mine)
     assert (answer.status, answer.json["code"]) == (409, "last_owner_key")
     assert [key["id"] for key in shop.get("/api/admin/keys").json["data"]] == [mine]
 
 
-def test_two_concurrent_revocations_of_a_key_count_once(shop: Shop, faults: Faults) -> None:
+def test_two_concurrent_revocations_of_a_key_count_once(shop: Shop, aws: Double) -> None:
     first, second = make(shop, "OWNER"), make(shop, "OWNER")
-    faults.meanwhile("TransactWriteItems", lambda: store.revoke(first["id"]))
+    aws.meanwhile("TransactWriteItems", lambda: store.revoke(first["id"]))
     assert revoke(shop, first["id"]).status == 404
     assert revoke(shop, second["id"]).status == 200
     assert revoke(shop, my_id(shop)).status == 409
 
 
-def test_a_failed_creation_leaves_no_key(shop: Shop, faults: Faults) -> None:
+def test_a_failed_creation_leaves_no_key(shop: Shop, aws: Double) -> None:
     before = shop.get("/api/admin/keys").json["total"]
-    faults.crash("TransactWriteItems")
+    aws.fails(Fault.CRASH, "TransactWriteItems")
     with pytest.raises(Crash):
         make(shop, "OWNER")
     assert shop.get("/api/admin/keys").json["total"] == before
@@ -200,14 +200,15 @@ def test_the_last_owner_key_without_expiry_cannot_be_revoked(shop: Shop) -> None
 
 
 def test_the_day_of_the_last_use_is_listed_without_a_further_write(
-    shop: Shop, time_stands: Clock, faults: Faults
+    shop: Shop, time_stands: Clock, aws: Double
 ) -> None:
     made = make(shop)
     used = lambda: shop.get("/api/admin/keys").json["data"][0]["lastUsedAt"]  # noqa: E731
     assert used() is None
-    faults.calls.clear()
+    calls = list[str]()
+    aws.faults = lambda operation, _: calls.append(operation)
     shop.get("/api/admin/me", key=made["key"])
-    assert faults.calls == ["UpdateItem"]
+    assert calls == ["UpdateItem"]
     assert used() == "2027-01-15"
     time_stands.seconds += 86_400 * 40
     assert used() == "2027-01-15"
@@ -255,24 +256,26 @@ def hashes(shop: Shop) -> int:
 
 
 def test_a_key_revoked_while_it_is_used_stays_revoked(
-    shop: Shop, faults: Faults, time_stands: Clock
+    shop: Shop, aws: Double, time_stands: Clock
 ) -> None:
     made = make(shop)
     past = {f"r{time_stands.seconds // 60 - n}": 1 for n in range(10, 40)}
     table.update((f"key#{store.digest_of(made['key'])}", "key"), assign=past)
     # The first write admits the request, the second sweeps counters of past minutes.
-    faults.meanwhile("UpdateItem", lambda: store.revoke(made["id"]), nth=2)
+    calls = list[str]()
+    aws.faults = lambda operation, _: calls.append(operation)
+    aws.meanwhile("UpdateItem", lambda: store.revoke(made["id"]), nth=2)
     assert shop.get("/api/admin/me", key=made["key"]).status == 200
-    assert faults.calls[-3:] == ["UpdateItem", "GetItem", "TransactWriteItems"]
+    assert calls[-3:] == ["UpdateItem", "GetItem", "TransactWriteItems"]
     assert shop.get("/api/admin/me", key=made["key"]).status == 401
     with pytest.raises(NotFound):
         store.limit(made["id"], read=1)
     assert hashes(shop) == 1, "only the Owner's"
 
 
-def test_a_key_revoked_while_its_limits_change_stays_revoked(shop: Shop, faults: Faults) -> None:
+def test_a_key_revoked_while_its_limits_change_stays_revoked(shop: Shop, aws: Double) -> None:
     made = make(shop)
-    faults.meanwhile("TransactWriteItems", lambda: store.revoke(made["id"]))
+    aws.meanwhile("TransactWriteItems", lambda: store.revoke(made["id"]))
     with pytest.raises(NotFound):
         store.limit(made["id"], read=1)
     assert hashes(shop) == 1, "only the Owner's"

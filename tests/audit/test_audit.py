@@ -83,17 +83,10 @@ def test_who_what_and_when_of_a_record_is_read_in_two_round_trips(
     fanned_out(dynamodb)
     for path in (f"{AUDIT}?recordId={made['id']}", AUDIT):
         assert counted(lambda path=path: shop.get(path))[1] == 2
-        read: list[int] = []
-
-        def note(operation: str, request: Any, read: list[int] = read) -> Fault | None:
-            if operation == "Query" and request.get("Select") == "COUNT":
-                read.append(request.get("Limit", 100_000))
-            return None
-
-        dynamodb.faults = note
+        queries = dynamodb.asked("Query")
         assert shop.get(path).json["total"] > 60
+        read = [one.get("Limit", 100_000) for one in queries if one.get("Select") == "COUNT"]
         assert sum(read) <= 1_100
-        dynamodb.faults = lambda operation, request: None
 
 
 def refused(shop: Shop) -> list[Any]:
@@ -189,16 +182,10 @@ def staff_name() -> str:
 def test_an_entry_is_there_if_and_only_if_the_change_is(
     shop: Shop, dynamodb: Double, fault: Fault
 ) -> None:
-    due = [fault]
-
-    def at_write(operation: str, request: Any) -> Fault | None:
-        return due.pop() if operation == "TransactWriteItems" and due else None
-
     shop.get(PRODUCTS)
-    dynamodb.faults = at_write
+    dynamodb.fails(fault, "TransactWriteItems")
     with suppress(Crash):
         shop.post(PRODUCTS, new_product())
-    dynamodb.faults = lambda operation, request: None
     there = shop.get(PRODUCTS).json["total"]
     assert there == (0 if fault is Fault.CRASH else 1)
     fanned_out(dynamodb)
@@ -213,14 +200,7 @@ def test_a_fan_out_that_fails_at_a_write_is_repeated(
 ) -> None:
     for n in range(30):
         customer(shop, email=f"c{n}@example.com")
-    seen = 0
-
-    def at_nth(operation: str, request: Any) -> Fault | None:
-        nonlocal seen
-        seen += operation == "TransactWriteItems"
-        return fault if operation == "TransactWriteItems" and seen == nth else None
-
-    dynamodb.faults = at_nth
+    dynamodb.fails(fault, "TransactWriteItems", nth)
     for _ in range(3):
         try:
             if not fan_out.records(stream(items_of(dynamodb)))["batchItemFailures"]:
@@ -234,13 +214,7 @@ def test_a_fan_out_that_fails_at_a_write_is_repeated(
 
 def test_two_fan_outs_at_once_enter_and_count_each_write_once(shop: Shop, dynamodb: Double) -> None:
     customer(shop)
-
-    def rival(operation: str, request: Any) -> None:
-        if operation == "TransactWriteItems" and "audit" in str(request):
-            dynamodb.faults = lambda operation, request: None
-            fanned_out(dynamodb)
-
-    dynamodb.faults = rival
+    dynamodb.meanwhile("TransactWriteItems", lambda: fanned_out(dynamodb), "audit")
     fanned_out(dynamodb)
     assert listing.recount(KIND).wrong == []
 
@@ -317,13 +291,7 @@ def test_an_entry_that_is_written_while_its_customer_is_erased_has_no_values(
 ) -> None:
     made = customer(shop, firstName="Zenobia")
     shop.patch(f"{CUSTOMERS}/{made['id']}", {"lastName": "Quillfeather"})
-
-    def meanwhile(operation: str, request: Any) -> None:
-        if operation == "TransactWriteItems" and "unnamed" in str(request):
-            dynamodb.faults = lambda operation, request: None
-            store.unname([made["id"]])
-
-    dynamodb.faults = meanwhile
+    dynamodb.meanwhile("TransactWriteItems", lambda: store.unname([made["id"]]), "unnamed")
     fanned_out(dynamodb)
     found = entries(shop, recordId=made["id"])
     assert [one["action"] for one in found] == ["customer.created", "customer.updated"]

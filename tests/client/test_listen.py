@@ -149,23 +149,28 @@ def test_an_event_is_skipped_only_on_request(desk: Desk) -> None:
     assert desk.receiver.ids == desk.expected()[1:]
 
 
-def test_the_listener_waits_while_the_shop_restarts(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    happen(desk, 3)
-    listener, whole = desk.listener(), httpx.Client.send
-    troubles = iter([httpx.ConnectError("refused"), None, httpx.ReadError("cut"), None])
+def listen(desk: Desk, monkeypatch: pytest.MonkeyPatch, *answers: Any) -> None:
+    """Runs a listener whose requests to the shop get these answers, of which None is the shop's,
+    and that is then killed."""
+    listener, whole, left = desk.listener(), httpx.Client.send, iter(answers)
 
     def send(http: httpx.Client, request: httpx.Request, **more: Any) -> httpx.Response:
-        if request.url.host == "shop.test":
-            trouble = next(troubles, Killed())
-            if trouble:
-                raise trouble
-        return whole(http, request, **more)
+        answer = next(left, Killed()) if request.url.host == "shop.test" else None
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer or whole(http, request, **more)
 
     with monkeypatch.context() as patched, pytest.raises(Killed):
         patched.setattr(httpx.Client, "send", send)
         listener.run()
+
+
+def test_the_listener_waits_while_the_shop_restarts(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    happen(desk, 3)
+    refused, cut = httpx.ConnectError("refused"), httpx.ReadError("cut")
+    listen(desk, monkeypatch, refused, None, cut, None)
     assert desk.receiver.taken == desk.events()
     assert len(desk.trouble) == 2 and "again in 2 s" in desk.trouble[0]
 
@@ -179,20 +184,7 @@ def test_the_listener_waits_while_the_shop_is_deployed_again(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, status: int
 ) -> None:
     happen(desk, 3)
-    listener, whole = desk.listener(), httpx.Client.send
-    answers: Iterator[Any] = iter([None, of_the_gateway(status), None])
-
-    def send(http: httpx.Client, request: httpx.Request, **more: Any) -> httpx.Response:
-        if request.url.host != "shop.test":
-            return whole(http, request, **more)
-        answer = next(answers, Killed)
-        if answer is Killed:
-            raise Killed
-        return whole(http, request, **more) if answer is None else answer
-
-    with monkeypatch.context() as patched, pytest.raises(Killed):
-        patched.setattr(httpx.Client, "send", send)
-        listener.run()
+    listen(desk, monkeypatch, None, of_the_gateway(status), None)
     assert desk.receiver.taken == desk.events()
     assert len(desk.trouble) == 1 and "Not Found" in desk.trouble[0]
 

@@ -20,7 +20,7 @@ from chalicelib.webhooks.attempts import Attempt
 from tests.audit.build import changed, entries
 from tests.customers.build import CUSTOMERS, address, customer
 from tests.jobs.conftest import jobs
-from tests.orders.build import ORDERS, before_the_commit, line, new_order, placed, variant
+from tests.orders.build import ORDERS, before_the_commit, line, moved, new_order, placed, variant
 from tests.stock.build import traced
 from tests.support.dynamodb_double import Crash, Fault
 from tests.support.import_desk import Desk
@@ -370,13 +370,7 @@ def test_an_order_changed_during_an_erasure_is_anonymized(jobs: JobDesk) -> None
     shop = jobs.shop
     order = placed(shop, customer=PERSON, shippingAddress=HOME)
     jobs.start(f"{path(order['customer'])}/erase")
-
-    def change(operation: str, request: Any) -> None:
-        if operation == "TransactWriteItems":
-            jobs.dynamodb.faults = lambda operation, request: None
-            shop.patch(f"{ORDERS}/{order['id']}", {"status": "PAID"})
-
-    jobs.dynamodb.faults = change
+    before_the_commit(jobs.dynamodb, lambda: moved(shop, order, "PAID"))
     jobs.work()
     now = shop.get(f"{ORDERS}/{order['id']}").json
     assert (now["status"], now["customer"]["email"]) == ("PAID", None)

@@ -129,12 +129,7 @@ def test_the_answer_says_whether_there_are_more(
 @pytest.mark.parametrize("fault", [Fault.CRASH, Fault.CRASH_AFTER])
 def test_values_survive_a_crash_of_the_fan_out(shop: Shop, dynamodb: Double, fault: Fault) -> None:
     stocked(shop)
-    left = [fault]
-
-    def once(operation: str, request: object) -> Fault | None:
-        return left.pop() if left and operation == "BatchWriteItem" else None
-
-    dynamodb.faults = once
+    dynamodb.fails(fault, "BatchWriteItem")
     with pytest.raises(Crash):
         fanned_out(dynamodb)
     fanned_out(dynamodb)

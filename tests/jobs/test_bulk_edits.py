@@ -1,6 +1,7 @@
 """POST …/bulk-edit: one change to many products or orders, each independently."""
 
 import json
+from collections import defaultdict
 from typing import Any
 
 import pytest
@@ -8,11 +9,12 @@ import pytest
 from chalicelib import sqs
 from chalicelib.bulk_edits import work
 from chalicelib.jobs import queue, run, store
-from chalicelib.jobs.model import Job, Step, progress
+from chalicelib.jobs.model import Job, Step, show_progress
 from chalicelib.orders import store as orders
 from chalicelib.problems import Busy, Gone
 from chalicelib.products import store as products
 from chalicelib.undo import store as undo
+from tests.orders.build import before_the_commit, keys_written
 from tests.support.dynamodb_double import Fault
 from tests.support.job_desk import PRODUCTS, JobDesk
 
@@ -115,17 +117,11 @@ def test_a_job_shows_its_first_100_errors(jobs: JobDesk) -> None:
 
 def test_an_edit_without_effect_writes_no_product(jobs: JobDesk) -> None:
     product = jobs.product(vendor="A")
-    puts: list[str] = []
-
-    def observe(operation: str, request: Any) -> None:
-        for action in request.get("TransactItems", ()):
-            puts.append(next(iter(action.values())).get("Item", {}).get("pk", {}).get("S"))
-
-    jobs.dynamodb.faults = observe
+    written = keys_written(jobs.dynamodb)
     assert jobs.counted(edit(jobs, {"vendor": "A"}, product)) == {"unchanged": 1}
-    assert product["id"] not in puts
+    assert (product["id"], "product") not in written
     assert jobs.counted(edit(jobs, {"vendor": "B"}, product)) == {"updated": 1}
-    assert product["id"] in puts
+    assert (product["id"], "product") in written
 
 
 def test_a_sale_keeps_the_old_price_as_the_compare_at_price(jobs: JobDesk) -> None:
@@ -363,17 +359,9 @@ def test_a_product_changed_by_two_workers_of_a_job_is_changed_once(
 
 def test_a_concurrent_edit_is_neither_lost_nor_applied_twice(jobs: JobDesk) -> None:
     product = jobs.product(price="10.00", vendor="A")
-    done = False
-
-    def meanwhile(operation: str, request: Any) -> Fault | None:
-        nonlocal done
-        if operation == "TransactWriteItems" and not done:
-            done = True
-            jobs.shop.put(f"{PRODUCTS}/{product['id']}", {"price": "20.00", "vendor": "B"})
-        return None
-
     job = jobs.start(EDIT, {"ids": [product["id"]], "change": {"price": {"percent": 10}}})
-    jobs.dynamodb.faults = meanwhile
+    other = {"price": "20.00", "vendor": "B"}
+    before_the_commit(jobs.dynamodb, lambda: jobs.shop.put(f"{PRODUCTS}/{product['id']}", other))
     assert jobs.counted(jobs.finished(job)) == {"updated": 1}
     now = jobs.now(product)
     assert (now["price"], now["vendor"]) == ("22.00", "B")
@@ -456,7 +444,8 @@ def throw(error: Exception) -> Any:
 
 def test_only_a_completed_job_shows_100_percent() -> None:
     def shown(status: str, done: int, total: int | None) -> int:
-        return progress(Job({"status": status, "processed": done, "total": total}))
+        fields = {"status": status, "processed": done, "total": total}
+        return show_progress(Job(defaultdict(str, fields)))["progress"]
 
     assert [shown("RUNNING", n, 300) for n in (0, 1, 3, 200, 299, 300)] == [0, 0, 1, 66, 99, 99]
     assert (shown("RUNNING", 5, None), shown("CANCELLED", 3, 4)) == (0, 75)

@@ -2,7 +2,6 @@
 the words and the record."""
 
 import random
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -232,15 +231,8 @@ def test_concurrent_writes_leave_the_words_of_the_first(dynamodb: Double) -> Non
     assert before
     first, second = (things.writes(before, replace(before, texts=MANY)) for _ in range(2))
     other = things.writes(before, replace(before, texts=OTHERS))
-    third: list[Callable[[], Any]] = []
-
-    def race(operation: str, request: Any) -> None:
-        if operation == "TransactWriteItems" and third:
-            third.pop()()
-
     first.send()
-    third.append(lambda: update(one, texts=MANY[1:]))
-    dynamodb.faults = race  # type: ignore[assignment]
+    dynamodb.meanwhile("TransactWriteItems", lambda: update(one, texts=MANY[1:]))
     for late in (second, other):
         with pytest.raises(table.ConditionFailed):
             late.send()
@@ -279,17 +271,8 @@ def test_words_of_pending_or_successful_writes_are_never_removed(
     check_found(one, MANY)
     assert kept(dynamodb) == stored
     commit = things.writes(before, replace(before, texts=OTHERS))
-    pending: list[str] = []
-
-    def observe(operation: str, request: Any) -> None:
-        if operation == "TransactWriteItems":
-            dynamodb.faults = lambda operation, request: None
-            pending.append(operation)
-            check_found(one, MANY)
-
-    dynamodb.faults = observe
+    dynamodb.meanwhile("TransactWriteItems", lambda: check_found(one, MANY))
     commit.send()
-    assert pending, "all words were searched for before the record was written"
     check_found(one, OTHERS)
 
 
@@ -388,13 +371,11 @@ def test_a_word_rewritten_before_its_removal_stays(
     later = clock.unix() + 3_601
     monkeypatch.setattr(clock, "unix", lambda: later)
 
-    def written_again(operation: str, request: Any) -> None:
-        if operation == "DeleteItem":
-            dynamodb.faults = lambda operation, request: None
-            for item in garbage:
-                table.put({**item, "at": later})
+    def write_again() -> None:
+        for item in garbage:
+            table.put({**item, "at": later})
 
-    dynamodb.faults = written_again
+    dynamodb.meanwhile("DeleteItem", write_again)
     assert page(search="w1100").total == 0
     assert {(item["pk"], item["sk"]) for item in garbage} <= kept(dynamodb)
     rewritten = table.get((garbage[0]["pk"], garbage[0]["sk"]))

@@ -210,13 +210,7 @@ def test_a_record_written_during_its_move_is_read_again(
     one = thing("shirt 20417")
     create(one)
     deploy(monkeypatch)
-    rename = [lambda: update(one, texts=("coat 20418",))]
-
-    def race(operation: str, request: Any) -> None:
-        if operation == "TransactWriteItems" and rename:
-            rename.pop()()
-
-    dynamodb.faults = race  # type: ignore[assignment]
+    dynamodb.meanwhile("TransactWriteItems", lambda: update(one, texts=("coat 20418",)))
     listing.reindex(RECORDS, one.id)
     assert names(page(search="coat 18")) == ["coat 20418"]
     assert page(search="shirt").total == 0
@@ -227,16 +221,14 @@ def test_a_change_visible_only_in_the_new_words_is_not_lost(
 ) -> None:
     one = replace(thing(), texts=("coat", "x" * words.LONGEST_WORD + "a"))
     create(one)
-    rename = [lambda: update(one, texts=("coat", "x" * 40 + "b"))]
 
-    def race(operation: str, request: Any) -> None:
-        if operation == "TransactWriteItems" and rename:
-            monkeypatch.setattr(words, "LONGEST_WORD", 40)
-            rename.pop()()
-            monkeypatch.setattr(words, "LONGEST_WORD", 60)
+    def rename() -> None:
+        monkeypatch.setattr(words, "LONGEST_WORD", 40)
+        update(one, texts=("coat", "x" * 40 + "b"))
+        monkeypatch.setattr(words, "LONGEST_WORD", 60)
 
     monkeypatch.setattr(words, "LONGEST_WORD", 60)
-    dynamodb.faults = race  # type: ignore[assignment]
+    dynamodb.meanwhile("TransactWriteItems", rename)
     listing.reindex(RECORDS, one.id)
     assert page(search="x" * 40 + "b").total == 1
     assert page(search="x" * 40 + "a").total == 0

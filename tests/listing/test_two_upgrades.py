@@ -9,6 +9,7 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 import pytest
@@ -285,13 +286,8 @@ def test_a_total_that_an_old_cell_has_too_much_is_moved_and_can_be_repaired(mode
 def test_what_old_code_writes_while_its_cell_is_replaced_is_counted(dynamodb: Double) -> None:
     old = {"pk": SECOND.count_pk(), "sk": f"{FIRST.cell(FACETS)}#0"}
     table.put({**old, "n": 5})
-
-    def meanwhile(operation: str, request: Any) -> None:
-        if operation == "TransactWriteItems":
-            dynamodb.faults = lambda operation, request: None
-            table.update((old["pk"], old["sk"]), add={"n": 1})
-
-    dynamodb.faults = meanwhile
+    more = partial(table.update, (old["pk"], old["sk"]), add={"n": 1})
+    dynamodb.meanwhile("TransactWriteItems", more)
     assert [listing.retire(SECOND) for _ in range(2)] == [False, True]
     (cell,) = table.everything(SECOND.count_pk())
     assert (cell["sk"].rsplit("#")[0], cell["n"]) == (SECOND.cell(FACETS), 6)

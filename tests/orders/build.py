@@ -87,12 +87,4 @@ def keys_written(dynamodb: Double) -> list[tuple[str, str]]:
 
 def before_the_commit(dynamodb: Double, action: Callable[[], object]) -> None:
     """Calls `action` just before the commit of the next request. The test fails without one."""
-
-    def act(operation: str, request: Any) -> None:
-        if operation == "TransactWriteItems":
-            dynamodb.faults = lambda operation, request: None
-            dynamodb.planned.remove(action)
-            action()
-
-    dynamodb.planned.append(action)
-    dynamodb.faults = act
+    dynamodb.meanwhile("TransactWriteItems", action)

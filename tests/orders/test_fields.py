@@ -62,33 +62,23 @@ def test_an_unknown_field_is_refused_by_name(
             assert wrong.split(",")[-1] in error["message"]
 
 
-def reads(dynamodb: Double) -> list[Any]:
-    """The reads of several items, as they are made from now on."""
-    asked: list[Any] = []
-
-    def observe(operation: str, request: Any) -> None:
-        if operation == "BatchGetItem":
-            asked.extend(request["RequestItems"].values())
-
-    dynamodb.faults = observe
-    return asked
+def reads(asked: list[Any]) -> list[Any]:
+    """The reads of several items."""
+    return [read for one in asked for read in one["RequestItems"].values()]
 
 
-def test_omitted_fields_are_not_read(
-    shop: Shop,
-    dynamodb: Double,
-) -> None:
+def test_omitted_fields_are_not_read(shop: Shop, dynamodb: Double) -> None:
     product(shop)
-    asked = reads(dynamodb)
+    asked = dynamodb.asked("BatchGetItem")
     shop.get(f"{PRODUCTS}?fields=id,name,status,createdAt")
-    (light,) = asked
+    (light,) = reads(asked)
     assert [key["sk"]["S"] for key in light["Keys"]] == ["product"]
     assert not {"variants", "quantities", "description"} & {
         *light["ExpressionAttributeNames"].values()
     }
     asked.clear()
     shop.get(f"{PRODUCTS}?fields=variants")
-    (with_stock,) = asked
+    (with_stock,) = reads(asked)
     assert [key["sk"]["S"] for key in with_stock["Keys"]] == ["product", "stock"]
 
 
@@ -97,11 +87,11 @@ def test_only_the_requested_fields_of_orders_and_customers_are_read(
     shop: Shop, dynamodb: Double, path: str, make: Any
 ) -> None:
     id = make(shop)["id"]
-    asked = reads(dynamodb)
+    asked = dynamodb.asked("BatchGetItem")
     shop.get(f"{path}?fields=id,createdAt")
     shop.get(f"{path}/{id}?fields=id,createdAt")
-    assert len(asked) == 2
-    for one in asked:
+    assert len(reads(asked)) == 2
+    for one in reads(asked):
         read = {*one["ExpressionAttributeNames"].values()}
         assert read - {"into"} == {"pk", "sk", "id", "version", "createdAt"}
 
@@ -124,16 +114,9 @@ def test_the_storefront_reads_and_returns_only_the_requested_fields(
             assert (refused.status, refused.json["errors"][0]["field"]) == (422, "fields")
     etags = {shop.get(f"/api/products/hat?fields={name}").headers["ETag"] for name in whole}
     assert len(etags) == len(whole), "each answer has its own"
-    asked: list[Any] = []
-
-    def observe(operation: str, request: Any) -> None:
-        if operation == "BatchGetItem":
-            asked.extend(
-                key["sk"]["S"] for one in request["RequestItems"].values() for key in one["Keys"]
-            )
-
-    dynamodb.faults = observe
+    asked = dynamodb.asked("BatchGetItem")
     shop.get("/api/products?fields=id,name,price")
-    assert asked == ["product"], "and no stock"
+    keys = [key["sk"]["S"] for one in reads(asked) for key in one["Keys"]]
+    assert keys == ["product"], "and no stock"
     assert shop.put(f"{PRODUCTS}/{made['id']}", {"published": False}).status == 200
     assert shop.get("/api/products/hat?fields=name").status == 404

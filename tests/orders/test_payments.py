@@ -529,11 +529,8 @@ def test_transactions_are_listed_newest_first(shop: Shop) -> None:
     )
     assert ids("from=2020-01-01") == everything
     for query in ("", f"&orderId={order['id']}"):
-        walked, cursor = [], "*"
-        while cursor:
-            page = shop.get(f"{TRANSACTIONS}?limit=2&cursor={cursor}{query}").json
-            walked += [one["id"] for one in page["data"]]
-            cursor = page["pagination"]["next"]
+        pages = shop.pages(f"{TRANSACTIONS}?limit=2{query}")
+        walked = [one["id"] for page in pages for one in page.json["data"]]
         assert walked == everything[: len(walked)] and len(walked) == (4 if query else 5)
     shop.delete(f"{ORDERS}/{order['id']}")
     assert ids("") == everything[4:]
@@ -603,12 +600,7 @@ def test_a_record_is_made_completely_or_not_at_all(
     path = f"{ORDERS}/{order['id']}/{'payments' if what == 'pay' else 'refunds'}"
     lines = [{"lineItemId": order["lineItems"][0]["id"], "quantity": 1}]
     sent: Any = {"amount": 5} if what == "pay" else {"lines": lines}
-    left = iter([fault])
-
-    def inject(operation: str, request: Any) -> Fault | None:
-        return next(left, None) if operation == "TransactWriteItems" else None
-
-    dynamodb.faults = inject
+    dynamodb.fails(fault, "TransactWriteItems")
     key = {"Idempotency-Key": "once"}
     try:
         first = shop.post(path, sent, headers=key)

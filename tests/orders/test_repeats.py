@@ -238,12 +238,7 @@ def test_an_order_is_stored_completely_or_not_at_all(
 ) -> None:
     id = variant(shop, 5)
     sent = new_order(line(id, 2), paymentStatus="PAID")
-    left = iter([fault])
-
-    def inject(operation: str, request: Any) -> Fault | None:
-        return next(left, None) if operation == "TransactWriteItems" else None
-
-    dynamodb.faults = inject
+    dynamodb.fails(fault, "TransactWriteItems")
     try:
         answer = shop.post(ORDERS, sent, headers=KEY)
         assert answer.status == 201

@@ -1,7 +1,7 @@
 """Up to 500 products in one request."""
 
 from tests.products.build import new_product
-from tests.support.faults import Faults
+from tests.support.dynamodb_double import Double
 from tests.support.shop import Answer, Shop
 
 BULK = "/api/admin/products/bulk"
@@ -42,24 +42,21 @@ def test_more_than_500_are_refused_before_anything_is_written(shop: Shop) -> Non
     assert shop.get("/api/admin/products").json["total"] == 0
 
 
-def test_a_bulk_of_taken_names_finds_free_slugs_before_it_writes(
-    shop: Shop, faults: Faults
-) -> None:
+def test_a_bulk_of_taken_names_finds_free_slugs_before_it_writes(shop: Shop, aws: Double) -> None:
     for name in ("Hat", "Cap"):
         shop.post("/api/admin/products", new_product(name=name))
-    faults.calls.clear()
+    commits = aws.asked("TransactWriteItems")
     sent = [new_product(name=name) for name in ("Hat", "Cap", "Hat")]
     data = shop.post(BULK, [*sent, new_product(slug="mug"), new_product(name="Mug")]).json["data"]
     slugs = [row["product"]["slug"] for row in data]
     assert slugs == ["hat-2", "cap-2", "hat-3", "mug", "mug-2"]
-    assert faults.calls.count("TransactWriteItems") == 1  # none of them was refused
-    faults.calls.clear()
+    assert len(commits) == 1  # none of them was refused
     assert shop.post("/api/admin/products", new_product(name="Hat")).json["slug"] == "hat-4"
-    assert faults.calls.count("TransactWriteItems") == 2
+    assert len(commits) == 1 + 2
 
 
 def test_two_concurrent_creations_with_one_key_and_slug_make_one_product(
-    shop: Shop, faults: Faults
+    shop: Shop, aws: Double
 ) -> None:
     sent, key = new_product(name="Café", slug="one"), {"Idempotency-Key": "k"}
     first: list[Answer] = []
@@ -68,7 +65,7 @@ def test_two_concurrent_creations_with_one_key_and_slug_make_one_product(
         first.append(shop.post("/api/admin/products", sent, headers=key))
 
     assert shop.owner
-    faults.meanwhile("TransactWriteItems", overtake)
+    aws.meanwhile("TransactWriteItems", overtake)
     second = shop.post("/api/admin/products", sent, headers=key)
     assert (first[0].status, second.status, second.text) == (201, 201, first[0].text)
     refused = shop.post("/api/admin/products", sent, headers={"Idempotency-Key": "another"})

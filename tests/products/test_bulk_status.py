@@ -6,7 +6,7 @@ import pytest
 
 from chalicelib import deadline
 from tests.products.build import new_product
-from tests.support.faults import Faults
+from tests.support.dynamodb_double import Double, Fault
 from tests.support.shop import Shop
 
 BULK = "/api/admin/products/bulk-status"
@@ -33,10 +33,10 @@ def test_each_product_succeeds_or_fails_independently(shop: Shop) -> None:
     assert [event["event"] for event in shop.events()].count("product.updated") == 2
 
 
-def test_a_product_changed_concurrently_keeps_both_changes(shop: Shop, faults: Faults) -> None:
+def test_a_product_changed_concurrently_keeps_both_changes(shop: Shop, aws: Double) -> None:
     ids = [made(shop), made(shop)]
     path = f"/api/admin/products/{ids[0]}"
-    faults.meanwhile("TransactWriteItems", lambda: shop.put(path, {"vendor": "Acme"}))
+    aws.meanwhile("TransactWriteItems", lambda: shop.put(path, {"vendor": "Acme"}))
     answer = shop.post(BULK, {"ids": ids, "status": "ARCHIVED"})
     assert answer.json["summary"] == {"updated": 2, "failed": 0}
     product = shop.get(path).json
@@ -44,12 +44,12 @@ def test_a_product_changed_concurrently_keeps_both_changes(shop: Shop, faults: F
 
 
 def test_products_that_could_not_be_written_are_answered_as_busy(
-    shop: Shop, faults: Faults, monkeypatch: pytest.MonkeyPatch
+    shop: Shop, aws: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = [made(shop), "prod_nothing", made(shop, status="ACTIVE")]
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     monkeypatch.setattr(deadline, "PATIENCE_SECONDS", 0.05)
-    faults.conflict("TransactWriteItems", times=10**6)
+    aws.faults = lambda operation, _: Fault.CONFLICT if operation == "TransactWriteItems" else None
     answer = shop.post(BULK, {"ids": ids, "status": "ACTIVE"})
     errors = [row.get("error", {}).get("code") for row in answer.json["data"]]
     assert (answer.status, errors) == (200, ["busy", "not_found", None])

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from chalicelib import deadline
-from tests.support.faults import Faults
+from tests.support.dynamodb_double import Double, Fault
 from tests.support.shop import Shop
 
 
@@ -59,11 +59,11 @@ def test_no_key_is_logged_even_if_it_is_wrong(
 
 
 def test_an_unreachable_storage_is_503_with_retry_after(
-    shop: Shop, faults: Faults, monkeypatch: pytest.MonkeyPatch
+    shop: Shop, aws: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key = shop.owner
     monkeypatch.setattr(deadline, "PATIENCE_SECONDS", 0.2)
-    faults.timeout("UpdateItem", times=1_000)
+    aws.faults = lambda operation, _: Fault.LOST if operation == "UpdateItem" else None
     answer = shop.get("/api/admin/me", key=key)
     assert (answer.status, answer.json["code"]) == (503, "busy")
     assert int(answer.headers["Retry-After"]) >= 1

@@ -9,7 +9,7 @@ from chalicelib.api_keys import store
 from chalicelib.request import authenticate, rate
 from chalicelib.storage import table
 from tests.conftest import Clock
-from tests.support.faults import Faults
+from tests.support.dynamodb_double import Double
 from tests.support.shop import Answer, Shop
 
 
@@ -74,13 +74,14 @@ def test_exactly_the_limit_passes_with_concurrent_calls(shop: Shop, time_stands:
 
 
 def test_authentication_and_counting_take_one_round_trip(
-    shop: Shop, time_stands: Clock, faults: Faults
+    shop: Shop, time_stands: Clock, aws: Double
 ) -> None:
-    key = shop.mint()
+    key, calls = shop.mint(), list[str]()
+    aws.faults = lambda operation, _: calls.append(operation)
     for _ in range(3):
-        faults.calls.clear()
+        calls.clear()
         assert read(shop, key).status == 200
-        assert faults.calls == ["UpdateItem"]
+        assert calls == ["UpdateItem"]
         time_stands.seconds += 60
 
 

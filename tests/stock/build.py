@@ -30,14 +30,9 @@ def movements(shop: Shop, **filters: str) -> list[Any]:
 
 def walked(shop: Shop, path: str, **filters: str) -> list[Any]:
     """All of a list that fit, the oldest first."""
-    found, cursor = [], "*"
     query = "".join(f"&{name}={value}" for name, value in filters.items())
-    while cursor:
-        answer = shop.get(f"{path}?limit=100&cursor={cursor}{query}")
-        assert answer.status == 200, answer.text
-        found += answer.json["data"]
-        cursor = answer.json["pagination"]["next"]
-    return found[::-1]
+    pages = shop.pages(f"{path}?limit=100{query}")
+    return [one for page in pages for one in page.json["data"]][::-1]
 
 
 def told(entries: Sequence[Any]) -> list[tuple[Any, ...]]:
@@ -59,12 +54,9 @@ def added_up(entries: Sequence[Any]) -> dict[str, int | None]:
 
 def in_stock(shop: Shop) -> Iterator[tuple[str, int | None]]:
     """Every variant of the shop with its stock."""
-    cursor = "*"
-    while cursor:
-        answer = shop.get(f"/api/admin/products?limit=100&fields=variants&cursor={cursor}").json
-        for product in answer["data"]:
+    for page in shop.pages("/api/admin/products?limit=100&fields=variants"):
+        for product in page.json["data"]:
             yield from ((one["id"], one["stock"]) for one in product["variants"])
-        cursor = answer["pagination"]["next"]
 
 
 def agrees(shop: Shop) -> int:

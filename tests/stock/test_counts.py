@@ -9,7 +9,7 @@ import pytest
 
 from chalicelib.stocktaking import model, store
 from tests.jobs.conftest import jobs
-from tests.orders.build import line, placed, product, stock_of, variant
+from tests.orders.build import before_the_commit, line, placed, product, stock_of, variant
 from tests.stock.build import agrees, fanned_out, movements, told
 from tests.support.dynamodb_double import Fault
 from tests.support.job_desk import JobDesk
@@ -156,21 +156,15 @@ def test_a_count_whose_job_crashes_at_any_write_is_applied_once(
             count,
             *((id, int(before[id] or 0) + place % 3) for place, id in enumerate(all_ids)),
         )
-        seen = 0
-
-        def at_nth(operation: str, request: Any, nth: int = nth) -> Fault | None:
-            nonlocal seen
-            seen += operation == "TransactWriteItems"
-            return fault if operation == "TransactWriteItems" and seen == nth else None
-
+        failed = jobs.dynamodb.failed_calls
         job_id = jobs.start(f"{COUNTS}/{count['id']}/apply")
-        jobs.dynamodb.faults = at_nth
+        jobs.dynamodb.fails(fault, "TransactWriteItems", nth)
         jobs.work()
         jobs.dynamodb.faults = lambda operation, request: None
         assert outcome(jobs.job(job_id)) == (18, 12, 6, 0)
         now = {id: int(before[id] or 0) + place % 3 for place, id in enumerate(all_ids)}
         assert {id: stock_of(shop, id) for id in all_ids} == now
-        if seen < nth:
+        if jobs.dynamodb.failed_calls == failed:
             break
     assert nth > 8
     jobs.failed.clear()
@@ -238,15 +232,8 @@ def test_a_line_and_the_end_of_a_count_at_once(jobs: JobDesk) -> None:
     shop = jobs.shop
     id = variant(shop, 5)
     count = started(shop, id)
-    waiting = [lambda: shop.post(f"{COUNTS}/{count['id']}/apply")]
-
-    def meanwhile(operation: str, request: Any) -> None:
-        if operation == "TransactWriteItems" and waiting:
-            waiting.pop()()
-
-    jobs.dynamodb.faults = meanwhile
+    before_the_commit(jobs.dynamodb, lambda: shop.post(f"{COUNTS}/{count['id']}/apply"))
     refused = enter(shop, count, (id, 4))
-    jobs.dynamodb.faults = lambda operation, request: None
     assert (refused.status, refused.json["status"]) == (409, "APPLIED")
     jobs.work()
     assert (stock_of(shop, id), lines(shop, count)) == (5, [(None, None, None)])
@@ -260,15 +247,8 @@ def test_a_count_that_ends_in_two_ways_at_once_ends_in_the_first(
     jobs: JobDesk, first: str, then: str, ended: tuple[int, str]
 ) -> None:
     path = f"{COUNTS}/{started(jobs.shop, variant(jobs.shop, 5))['id']}"
-    waiting = [lambda: jobs.shop.post(f"{path}/{first}")]
-
-    def meanwhile(operation: str, request: Any) -> None:
-        if operation == "TransactWriteItems" and waiting:
-            waiting.pop()()
-
-    jobs.dynamodb.faults = meanwhile
+    before_the_commit(jobs.dynamodb, lambda: jobs.shop.post(f"{path}/{first}"))
     refused = jobs.shop.post(f"{path}/{then}")
-    jobs.dynamodb.faults = lambda operation, request: None
     assert (refused.status, refused.json["status"]) == ended
     assert jobs.shop.get(path).json["status"] == ended[1]
 

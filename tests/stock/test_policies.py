@@ -5,7 +5,17 @@ from typing import Any
 
 import pytest
 
-from tests.orders.build import ORDERS, line, moved, new_order, placed, product, stock_of, variant
+from tests.orders.build import (
+    ORDERS,
+    before_the_commit,
+    line,
+    moved,
+    new_order,
+    placed,
+    product,
+    stock_of,
+    variant,
+)
 from tests.stock.build import agrees, fanned_out, movements, told
 from tests.support.dynamodb_double import Double
 from tests.support.shop import Shop
@@ -101,13 +111,8 @@ def test_forty_buyers_with_force_never_sell_below_zero(shop: Shop, dynamodb: Dou
 def test_a_replenishment_during_a_forced_sale_is_sold_from(shop: Shop, dynamodb: Double) -> None:
     id = variant(shop, 1)
     moves = {"moves": [{"variantId": id, "by": 9, "reason": "RECEIVED"}]}
-    waiting = [lambda: shop.post(f"/api/admin/products/prod_{id[4:30]}/stock", moves)]
-
-    def meanwhile(operation: str, request: Any) -> None:
-        if operation == "TransactWriteItems" and waiting:
-            waiting.pop()()
-
-    dynamodb.faults = meanwhile
+    path = f"/api/admin/products/prod_{id[4:30]}/stock"
+    before_the_commit(dynamodb, lambda: shop.post(path, moves))
     order = placed(shop, line(id, 3), stockPolicy="FORCE")
     assert (sizes(order), stock_of(shop, id)) == ([(3, 0)], 7)
 

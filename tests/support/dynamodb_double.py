@@ -11,6 +11,7 @@ write one item, remembers client tokens, enforces AWS's limits, meters the units
 fails when asked to (`faults`). Moto copies the table for each item of a transaction; this does not.
 """
 
+import itertools
 import json
 import threading
 import time
@@ -129,6 +130,45 @@ class Double:
         start, calls = len(self.calls), list[Call]()
         yield calls
         calls += self.calls[start:]
+
+    # --- what happens from now on ---
+
+    def fails(self, fault: Fault, operation: str, nth: int = 1) -> None:
+        """The nth such call fails, and no other."""
+        calls = itertools.count(1)
+        self.faults = lambda called, request: (
+            fault if called == operation and next(calls) == nth else None
+        )
+
+    def meanwhile(
+        self, operation: str, action: Callable[[], object], text: str = "", nth: int = 1
+    ) -> None:
+        """Calls `action` just before the nth such call with `text` in its request arrives. The
+        test fails without one."""
+        calls, faults = itertools.count(1), self.faults
+
+        def act(called: str, request: Wire) -> Fault | None:
+            fault = faults(called, request)
+            if called == operation and text in str(request) and next(calls) == nth:
+                self.faults = faults
+                self.planned.remove(action)
+                action()
+            return fault
+
+        self.planned.append(action)
+        self.faults = act
+
+    def asked(self, operation: str) -> list[Wire]:
+        """The requests of such calls, as they arrive."""
+        arrived, faults = list[Wire](), self.faults
+
+        def note(called: str, request: Wire) -> Fault | None:
+            if called == operation:
+                arrived.append(request)
+            return faults(called, request)
+
+        self.faults = note
+        return arrived
 
     # --- the wire ---
 

@@ -108,6 +108,16 @@ class Shop:
         documented.check(method, event["resource"], answer, has_fields="fields" in asked)
         return answer
 
+    def pages(self, path: str, cursor: str | None = "*") -> Iterator[Answer]:
+        """The pages of a list. `cursor`: the first one."""
+        join = "&" if "?" in path else "?"
+        while cursor is not None:
+            answer = self.get(f"{path}{join}cursor={cursor}" if cursor else path)
+            assert answer.status == 200, answer.text
+            yield answer
+            page = answer.json
+            cursor = page["nextCursor"] if "nextCursor" in page else page["pagination"]["next"]
+
     def events(self) -> list[dict[str, Any]]:
         """Every event so far, oldest first: `{id, event, data}`."""
         return list(self._events())

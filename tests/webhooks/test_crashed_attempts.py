@@ -9,11 +9,10 @@ from chalicelib.problems import Busy
 from chalicelib.safe_post.post import PostResult
 from chalicelib.values import clock
 from chalicelib.webhooks import fan_out, health, store
-from tests.support.dynamodb_double import Crash
+from tests.support.dynamodb_double import Crash, Fault
 from tests.support.shop import Shop
 from tests.support.webhook_world import DELIVERIES, OK, RETRIES, Posted, World, announce, failed
-from tests.webhooks.test_delivery import add, listed, only
-from tests.webhooks.test_endpoints import no_answer
+from tests.webhooks.test_delivery import add, failing, listed, only
 
 KILLER = "http://127.0.0.1:9/kills"
 
@@ -74,7 +73,7 @@ def test_an_attempt_whose_claim_gets_no_answer_from_the_table_is_made_and_no_int
         world.run()
         id = only(merchant, webhook)["id"]
         assert merchant.post(f"/api/admin/deliveries/{id}/replay").status == 202
-    no_answer(world, "UpdateItem", 1)
+    world.double.fails(Fault.LOST_AFTER, "UpdateItem")
     begun = world.now
     world.run()
     delivery = only(merchant, webhook)
@@ -134,10 +133,7 @@ def test_only_failures_after_the_last_success_are_in_a_row(world: World, merchan
 
 
 def test_an_interrupted_last_attempt_fails_its_delivery(world: World, merchant: Shop) -> None:
-    webhook = add(merchant)
-    world.answer = lambda posted: failed()
-    announce()
-    world.run(timedelta(days=7))
+    webhook = failing(world, merchant, days=7)
 
     world.answer = crash
     world.run()
@@ -146,10 +142,7 @@ def test_an_interrupted_last_attempt_fails_its_delivery(world: World, merchant: 
 
 
 def test_an_interrupted_attempt_is_parked(world: World, merchant: Shop) -> None:
-    webhook = add(merchant)
-    world.answer = lambda posted: failed()
-    announce()
-    world.run(timedelta(minutes=5))
+    webhook = failing(world, merchant, minutes=5)
     assert only(merchant, webhook)["attemptCount"] == 2
     world.answer = crash
     world.run(timedelta(minutes=20))

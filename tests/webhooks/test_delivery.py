@@ -29,6 +29,16 @@ def add(merchant: Shop, *events: str, **more: Any) -> dict[str, Any]:
     return made
 
 
+def failing(world: World, merchant: Shop, events: int = 1, **passed: float) -> dict[str, Any]:
+    """A webhook whose receiver has failed for that time, or until its deliveries have ended."""
+    webhook = add(merchant)
+    world.answer = lambda posted: failed()
+    for _ in range(events):
+        announce()
+    world.run(timedelta(**(passed or {"days": 365})))
+    return webhook
+
+
 def listed(merchant: Shop, webhook: dict[str, Any], query: str = "") -> list[dict[str, Any]]:
     found = merchant.get(f"/api/admin/webhooks/{webhook['id']}/deliveries{query}")
     assert found.status == 200, found.text
@@ -115,10 +125,7 @@ def test_a_success_on_the_third_try_ends_the_schedule(world: World, merchant: Sh
 def test_a_delivery_without_success_fails_after_thirteen_attempts(
     world: World, merchant: Shop
 ) -> None:
-    webhook = add(merchant)
-    world.answer = lambda posted: failed()
-    announce()
-    world.run()
+    webhook = failing(world, merchant)
     delivery = only(merchant, webhook)
     assert (delivery["status"], delivery["attemptCount"]) == ("FAILED", 13)
     assert [one["number"] for one in delivery["attempts"]] == list(range(1, 14))
@@ -154,11 +161,8 @@ def test_a_late_daily_retry_does_not_delay_the_next(world: World, merchant: Shop
 
 
 def test_retries_missed_in_a_long_pause_are_not_made_together(world: World, merchant: Shop) -> None:
-    webhook = add(merchant)
+    webhook = failing(world, merchant, days=2)
     path = f"/api/admin/webhooks/{webhook['id']}"
-    world.answer = lambda posted: failed()
-    announce()
-    world.run(timedelta(days=2))
     before = len(world.posted)
     merchant.put(path, {"enabled": False})
     world.sleep(days=9)
@@ -170,10 +174,7 @@ def test_retries_missed_in_a_long_pause_are_not_made_together(world: World, merc
 
 
 def test_the_view_shows_the_time_of_the_next_attempt(world: World, merchant: Shop) -> None:
-    webhook = add(merchant)
-    world.answer = lambda posted: failed()
-    announce()
-    world.run(timedelta(seconds=30))
+    webhook = failing(world, merchant, seconds=30)
     (before,) = listed(merchant, webhook)
     assert before["status"] == "RETRYING"
     world.run(timedelta(minutes=2))
@@ -285,11 +286,8 @@ def test_secrets_are_not_stored(world: World, merchant: Shop) -> None:
 def test_a_paused_endpoint_gets_no_new_deliveries_and_pending_ones_wait(
     world: World, merchant: Shop
 ) -> None:
-    webhook = add(merchant)
+    webhook = failing(world, merchant, seconds=10)
     path = f"/api/admin/webhooks/{webhook['id']}"
-    world.answer = lambda posted: failed()
-    announce()
-    world.run(timedelta(seconds=10))
     assert merchant.put(path, {"enabled": False}).json["enabled"] is False
     announce()
     world.run()
@@ -305,11 +303,8 @@ def test_a_paused_endpoint_gets_no_new_deliveries_and_pending_ones_wait(
 def test_a_delivery_whose_slot_ran_during_a_pause_continues_when_enabled(
     world: World, merchant: Shop
 ) -> None:
-    webhook = add(merchant)
+    webhook = failing(world, merchant, hours=4)
     path = f"/api/admin/webhooks/{webhook['id']}"
-    world.answer = lambda posted: failed()
-    announce()
-    world.run(timedelta(hours=4))
     merchant.put(path, {"enabled": False})
     due = clock.parse(only(merchant, webhook)["nextAttemptAt"])
     world.step()  # the execution of its slot
@@ -320,10 +315,7 @@ def test_a_delivery_whose_slot_ran_during_a_pause_continues_when_enabled(
 
 
 def test_the_message_of_a_deleted_webhook_comes_once(world: World, merchant: Shop) -> None:
-    webhook = add(merchant)
-    world.answer = lambda posted: failed()
-    announce()
-    world.run(timedelta(seconds=10))
+    webhook = failing(world, merchant, seconds=10)
     merchant.delete(f"/api/admin/webhooks/{webhook['id']}")
     ((message,),) = [queue for queue in world.queues.values() if queue]
     world.run(message.visible - world.now)
@@ -337,14 +329,11 @@ def test_an_invalid_id_of_a_delivery_is_not_looked_up(world: World, merchant: Sh
     assert len(world.calls) - before <= 1, "the rate limit's"
 
 
-@pytest.mark.parametrize("after", ["10 seconds", "a day"])
+@pytest.mark.parametrize("passed", [{"seconds": 10}, {"days": 1}], ids=["10 seconds", "a day"])
 def test_deleting_an_endpoint_cancels_its_pending_deliveries(
-    world: World, merchant: Shop, after: str
+    world: World, merchant: Shop, passed: dict[str, float]
 ) -> None:
-    webhook = add(merchant)
-    world.answer = lambda posted: failed()
-    announce()
-    world.run(timedelta(seconds=10) if after == "10 seconds" else timedelta(days=1))
+    webhook = failing(world, merchant, **passed)
     id, posts = only(merchant, webhook)["id"], len(world.posted)
     answer = merchant.delete(f"/api/admin/webhooks/{webhook['id']}")
     assert answer.json == {"id": webhook["id"], "deleted": True}
@@ -408,11 +397,7 @@ def test_the_waits_of_deliveries_differ_by_a_tenth_or_a_minute_at_most(
     world: World, merchant: Shop
 ) -> None:
     """So that the deliveries of an outage do not all come back in the same second."""
-    webhook = add(merchant)
-    world.answer = lambda posted: failed()
-    for _ in range(40):
-        announce()
-    world.run(timedelta(seconds=1))
+    webhook = failing(world, merchant, 40, seconds=1)
     waits = [
         (clock.parse(row["nextAttemptAt"]) - world.now).total_seconds()
         for row in listed(merchant, webhook, "?limit=100")

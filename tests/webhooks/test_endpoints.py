@@ -1,6 +1,5 @@
 """Creating, changing, listing and deleting webhooks, and the required role."""
 
-import itertools
 import json
 from typing import Any
 
@@ -127,22 +126,13 @@ def test_concurrent_changes_are_all_kept(world: World, merchant: Shop) -> None:
     assert merchant.put(path, {"description": "mine"}, headers=seen).status == 412
 
 
-def no_answer(world: World, operation: str, nth: int) -> None:
-    """The answer to the nth such call is lost after its effect."""
-    calls = itertools.count(1)
-
-    def lost(called: str, request: Any) -> Fault | None:
-        return Fault.LOST_AFTER if called == operation and next(calls) == nth else None
-
-    world.double.faults = lost
-
-
 def test_a_change_whose_answer_from_the_table_is_lost_is_made_once(
     world: World, merchant: Shop
 ) -> None:
     path = f"{PATH}/{add(merchant)['id']}"
     seen = {"If-Match": merchant.get(path).headers["ETag"]}
-    no_answer(world, "UpdateItem", 2)  # the first is the admission of the request
+    # The first is the admission of the request.
+    world.double.fails(Fault.LOST_AFTER, "UpdateItem", nth=2)
     changed = merchant.put(path, {"description": "mine"}, headers=seen)
     assert (changed.status, changed.json["description"]) == (200, "mine")
     assert merchant.get(path).headers["ETag"] == changed.headers["ETag"]
@@ -152,7 +142,7 @@ def test_a_rotation_whose_answer_from_the_table_is_lost_makes_one_secret(
     world: World, merchant: Shop
 ) -> None:
     webhook = add(merchant)
-    no_answer(world, "UpdateItem", 2)
+    world.double.fails(Fault.LOST_AFTER, "UpdateItem", nth=2)
     rotated = merchant.post(f"{PATH}/{webhook['id']}/rotate-secret", {"overlapHours": 1})
     endpoint = store.get(webhook["id"])
     secrets = [rotated.json["secret"], webhook["secret"]]
@@ -163,7 +153,7 @@ def test_a_deletion_whose_answer_from_the_table_is_lost_succeeds(
     world: World, merchant: Shop
 ) -> None:
     path = f"{PATH}/{add(merchant)['id']}"
-    no_answer(world, "DeleteItem", 1)
+    world.double.fails(Fault.LOST_AFTER, "DeleteItem")
     assert merchant.delete(path).status == 200
     assert merchant.delete(path).status == 404
 

@@ -143,21 +143,27 @@ def test_deliveries_made_before_are_looked_for_only_after_a_change_of_their_webh
     assert reads() == never
 
 
+def failing_at(nth: int, world: World, monkeypatch: pytest.MonkeyPatch, refusals: int = 0) -> Any:
+    """The answer of a fan-out whose nth record fails. `refusals`: of the messages after that."""
+    made, calls = fan_out._made, count(1)
+
+    def fails(*given: Any) -> Any:
+        if next(calls) == nth:
+            world.refusals["send_message_batch"] = refusals
+            raise Busy
+        return made(*given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(fan_out, "_made", fails)
+        return fan_out.records(stream(world.unread_events()))
+
+
 def test_a_failed_record_is_repeated_without_those_before_it(
     world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     webhook = add(merchant)
     ids = [announce(), announce(), announce()]
-    made, calls = fan_out._made, count(1)
-
-    def second_fails(*given: Any) -> Any:
-        if next(calls) == 2:
-            raise Busy
-        return made(*given)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(fan_out, "_made", second_fails)
-        answer = fan_out.records(stream(world.unread_events()))
+    answer = failing_at(2, world, monkeypatch)
     assert answer == {"batchItemFailures": [{"itemIdentifier": ids[1][:30]}]}
     assert len(world.queues[DELIVERIES]) == len(listed(merchant, webhook)) == 1
     world.run()
@@ -184,17 +190,7 @@ def test_records_before_a_failed_one_are_repeated_if_their_messages_cannot_be_se
 ) -> None:
     add(merchant)
     ids = [announce(), announce(), announce()]
-    made, calls = fan_out._made, count(1)
-
-    def third_fails(*given: Any) -> Any:
-        if next(calls) == 3:
-            world.refusals["send_message_batch"] = 99
-            raise Busy
-        return made(*given)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(fan_out, "_made", third_fails)
-        answer = fan_out.records(stream(world.unread_events()))
+    answer = failing_at(3, world, monkeypatch, refusals=99)
     assert answer == {"batchItemFailures": [{"itemIdentifier": ids[0][:30]}]}
     world.refusals.clear()
     world.run()

@@ -8,7 +8,7 @@ from chalicelib.webhooks import messages
 from chalicelib.webhooks.messages import Message
 from tests.support.shop import Shop
 from tests.support.webhook_world import DELIVERIES, OK, RETRIES, Posted, World, announce, failed
-from tests.webhooks.test_delivery import add, listed, only
+from tests.webhooks.test_delivery import add, failing, listed, only
 
 DEAD, ALIVE = "http://127.0.0.1:9/dead", "http://127.0.0.1:9/alive"
 
@@ -48,10 +48,10 @@ def test_new_events_of_a_failing_endpoint_use_the_retry_lane_until_a_success(
     webhook, other = add(merchant, "order.paid"), add(merchant, "product.created")
     path = f"/api/admin/webhooks/{webhook['id']}"
     world.answer = lambda posted: failed()
-    for failing in (False, False, True):
+    for is_failing in (False, False, True):
         announce("order.paid")
         world.run(timedelta(seconds=1))
-        assert bool(merchant.get(path).json["failingSince"]) == failing
+        assert bool(merchant.get(path).json["failingSince"]) == is_failing
     announce("order.paid")
     announce("product.created")
     world.step()
@@ -81,10 +81,7 @@ def test_messages_that_cannot_change_lanes_are_redelivered(world: World, merchan
 
 
 def test_a_message_that_comes_early_is_hidden_until_it_is_due(world: World, merchant: Shop) -> None:
-    webhook = add(merchant)
-    world.answer = lambda posted: failed()
-    announce()
-    world.run(timedelta(seconds=1))
+    webhook = failing(world, merchant, seconds=1)
     (waiting,) = world.queues[RETRIES]
     due, waiting.visible = waiting.visible, world.now
     world.refused_entries = 1  # and if it is not hidden, it comes again
@@ -106,11 +103,7 @@ def test_a_message_is_read_as_it_was_written_and_needs_only_its_delivery() -> No
 
 
 def test_a_slot_is_scheduled_once_for_all_its_deliveries(world: World, merchant: Shop) -> None:
-    add(merchant)
-    world.answer = lambda posted: failed()
-    for _ in range(100):
-        announce()
-    world.run(timedelta(minutes=30))
+    failing(world, merchant, 100, minutes=30)
     parked = [one for one in world.stored() if one["pk"].startswith("due#")]
     assert len(parked) == 100
     assert world.calls.count("start_execution") == len(world.executions) < 5

@@ -15,10 +15,9 @@ from chalicelib.webhooks.deliveries import Taken
 from chalicelib.webhooks.messages import Message
 from chalicelib.webhooks.model import Delivery, event_of
 from chalicelib.webhooks.parked import recover, redrive
-from tests.support.faults import Faults
 from tests.support.shop import Shop
 from tests.support.webhook_world import DELIVERIES, OK, RETRIES, World, announce, failed
-from tests.webhooks.test_delivery import add, listed, only
+from tests.webhooks.test_delivery import add, failing, listed, only
 from tests.webhooks.test_view import given_up
 
 SINCE = {"since": "2026-01-01T00:00:00Z", "dryRun": False}
@@ -146,7 +145,7 @@ def test_what_another_sender_notes_while_the_third_failure_is_noted_stands(
         health.note({seen.id: store.find(seen.id) or seen}, [(seen.id, success)])
         left.append(table.get(store.key(seen.id)))
 
-    Faults(world.double).meanwhile("UpdateItem", other, nth=2)
+    world.double.meanwhile("UpdateItem", other, nth=2)
     health.failed(seen, 3)
     assert ("failingSince" in left[0]) is not success
     assert [table.get(store.key(seen.id))] == left
@@ -256,11 +255,8 @@ def test_a_late_duplicate_that_a_pause_holds_does_not_replace_the_next_attempt(
 
 
 def test_two_concurrent_recoveries_are_both_completed(world: World, merchant: Shop) -> None:
-    webhook = add(merchant)
+    webhook = failing(world, merchant)
     path = f"/api/admin/webhooks/{webhook['id']}/recover"
-    world.answer = lambda posted: failed()
-    announce()
-    world.run()
     world.sleep(days=1)
     between = clock.iso(world.now)
     announce()
@@ -279,12 +275,8 @@ def test_two_concurrent_recoveries_are_both_completed(world: World, merchant: Sh
 def outlived(world: World, merchant: Shop, count: int) -> dict[str, Any]:
     """A webhook with `count` deliveries that are too old to be replayed because of a pause, and
     that failed a few days ago."""
-    webhook = add(merchant)
+    webhook = failing(world, merchant, count, seconds=10)
     path = f"/api/admin/webhooks/{webhook['id']}"
-    world.answer = lambda posted: failed()
-    for _ in range(count):
-        announce()
-    world.run(timedelta(seconds=10))
     merchant.put(path, {"enabled": False})
     world.sleep(days=42)
     merchant.put(path, {"enabled": True})
@@ -446,10 +438,7 @@ def test_what_waits_is_sent_though_functions_crash(
 def test_parked_deliveries_are_sent_though_their_executions_were_lost(
     world: World, merchant: Shop
 ) -> None:
-    webhook = add(merchant)
-    world.answer = lambda posted: failed()
-    announce()
-    world.run(timedelta(hours=4))
+    webhook = failing(world, merchant, hours=4)
     world.executions.clear()  # the emulator was stopped
     world.answer = lambda posted: OK
     world.run()
@@ -462,10 +451,7 @@ def test_parked_deliveries_are_sent_though_their_executions_were_lost(
 def test_a_second_execution_for_a_webhook_waits_for_the_first(
     world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    webhook = add(merchant)
-    world.answer = lambda posted: failed()
-    announce()
-    world.run(timedelta(hours=4))
+    webhook = failing(world, merchant, hours=4)
     (parked,) = [one for one in world.stored() if one["pk"].startswith("due#")]
 
     def run(due: timedelta) -> Any:
@@ -514,11 +500,8 @@ def test_a_note_does_not_recreate_a_deleted_webhook(world: World, merchant: Shop
 
 
 def test_a_delivery_whose_event_expired_fails(world: World, merchant: Shop) -> None:
-    webhook = add(merchant)
+    webhook = failing(world, merchant, hours=1)
     path = f"/api/admin/webhooks/{webhook['id']}"
-    world.answer = lambda posted: failed()
-    announce()
-    world.run(timedelta(hours=1))
     posts = len(world.posted)
     merchant.put(path, {"enabled": False})
     world.sleep(days=63)

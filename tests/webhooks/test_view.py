@@ -11,20 +11,12 @@ from chalicelib.values import clock
 from chalicelib.webhooks import view
 from tests.support.shop import Shop
 from tests.support.webhook_world import OK, World, announce, failed
-from tests.webhooks.test_delivery import add, listed, only
-
-
-def after(cursor: str) -> str:
-    return f"&cursor={cursor}" if cursor else ""
+from tests.webhooks.test_delivery import add, failing, listed, only
 
 
 def given_up(world: World, merchant: Shop, count: int = 1) -> dict[str, Any]:
     """A webhook with `count` failed deliveries, whose receiver works again."""
-    webhook = add(merchant)
-    world.answer = lambda posted: failed()
-    for _ in range(count):
-        announce()
-    world.run()
+    webhook = failing(world, merchant, count)
     assert {one["status"] for one in listed(merchant, webhook, "?limit=100")} == {"FAILED"}
     world.posted.clear()
     world.answer = lambda posted: OK
@@ -91,14 +83,9 @@ def test_deliveries_are_listed_newest_first_page_by_page(world: World, merchant:
         world.sleep(seconds=1)
     whole = [one["id"] for one in listed(merchant, webhook, "?limit=100")]
     assert len(whole) == 23 and whole == sorted(whole, reverse=True)
-    walked, cursor = list[str](), ""
-    while cursor is not None:
-        path = f"/api/admin/webhooks/{webhook['id']}/deliveries?limit=5{after(cursor)}"
-        page = merchant.get(path).json
-        assert len(page["data"]) <= 5
-        walked += [one["id"] for one in page["data"]]
-        cursor = page["nextCursor"]
-    assert walked == whole
+    pages = [*merchant.pages(f"/api/admin/webhooks/{webhook['id']}/deliveries?limit=5", "")]
+    assert max(len(page.json["data"]) for page in pages) <= 5
+    assert [one["id"] for page in pages for one in page.json["data"]] == whole
 
 
 def test_deliveries_are_filtered_by_status_event_and_time(world: World, merchant: Shop) -> None:
@@ -142,13 +129,10 @@ def test_a_filter_with_few_matches_finds_distant_ones(
         world.sleep(seconds=1)
         announce("order.created")
     world.run()
-    found, cursor, pages = list[str](), "", 0
-    while cursor is not None:
-        path = f"/api/admin/webhooks/{webhook['id']}/deliveries?event=order.paid{after(cursor)}"
-        page = merchant.get(path).json
-        found += [one["event"] for one in page["data"]]
-        cursor, pages = page["nextCursor"], pages + 1
-    assert found == ["order.paid"] and pages > 1
+    path = f"/api/admin/webhooks/{webhook['id']}/deliveries?event=order.paid"
+    pages = [*merchant.pages(path, "")]
+    found = [one["event"] for page in pages for one in page.json["data"]]
+    assert found == ["order.paid"] and len(pages) > 1
 
 
 def test_the_deliveries_of_all_webhooks_are_one_list(world: World, merchant: Shop) -> None:
@@ -158,11 +142,8 @@ def test_the_deliveries_of_all_webhooks_are_one_list(world: World, merchant: Sho
         world.sleep(seconds=1)
     world.run()
     both = [one["id"] for each in (first, second) for one in listed(merchant, each, "?limit=100")]
-    walked, cursor = list[dict[str, Any]](), ""
-    while cursor is not None:
-        page = merchant.get(f"/api/admin/deliveries?limit=4{after(cursor)}").json
-        walked += page["data"]
-        cursor = page["nextCursor"]
+    pages = merchant.pages("/api/admin/deliveries?limit=4", "")
+    walked = [one for page in pages for one in page.json["data"]]
     assert [one["id"] for one in walked] == sorted(both, reverse=True) and len(both) == 18
     assert {one["endpointId"] for one in walked} == {first["id"], second["id"]}
     only_created = merchant.get("/api/admin/deliveries?event=order.created").json["data"]
@@ -221,10 +202,7 @@ def test_a_replay_of_a_failed_delivery_restarts_the_schedule(world: World, merch
 
 
 def test_a_failed_replay_does_not_change_a_running_schedule(world: World, merchant: Shop) -> None:
-    webhook = add(merchant)
-    world.answer = lambda posted: failed()
-    announce()
-    world.run(timedelta(minutes=2))
+    webhook = failing(world, merchant, minutes=2)
     before = listed(merchant, webhook)[0]
     merchant.post(f"/api/admin/deliveries/{before['id']}/replay")
     world.run(timedelta(minutes=1))
@@ -237,10 +215,7 @@ def test_a_failed_replay_does_not_change_a_running_schedule(world: World, mercha
 
 
 def test_a_replay_that_succeeds_ends_a_running_schedule(world: World, merchant: Shop) -> None:
-    webhook = add(merchant)
-    world.answer = lambda posted: failed()
-    announce()
-    world.run(timedelta(hours=5))
+    webhook = failing(world, merchant, hours=5)
     posts = len(world.posted)
     world.answer = lambda posted: OK
     merchant.post(f"/api/admin/deliveries/{only(merchant, webhook)['id']}/replay")
