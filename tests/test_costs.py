@@ -19,9 +19,7 @@ EXTRAS = {"barcode": EAN, "cost": "4.50", "metadata": {"shelf": [1, {"row": 2.5}
 def product(shop: Shop) -> Any:
     variants = [{"title": "S", "sku": "S-1", "stock": 3, **EXTRAS}, {"title": "M"}]
     new = new_product(status="ACTIVE", published=True, variants=variants, metadata={"a": "b"})
-    made = shop.post(PRODUCTS, new)
-    assert made.status == 201, made.text
-    return made.json
+    return shop.made(PRODUCTS, new)
 
 
 def test_a_variant_keeps_them_until_they_are_cleared(shop: Shop, product: Any) -> None:

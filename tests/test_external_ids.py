@@ -34,10 +34,9 @@ def change(shop: Shop, path: str, id: str, body: Any) -> Answer:
 
 
 def found(shop: Shop, path: str, external_id: str) -> list[str]:
-    answer = shop.get(f"{path}?externalId={external_id}")
-    assert answer.status == 200, answer.text
-    assert answer.json["total"] == len(answer.json["data"])
-    return [each["id"] for each in answer.json["data"]]
+    answer = shop.read(f"{path}?externalId={external_id}")
+    assert answer["total"] == len(answer["data"])
+    return [each["id"] for each in answer["data"]]
 
 
 def locks(shop: Shop) -> set[str]:

@@ -49,10 +49,9 @@ class Reader:
     def read(self) -> list[dict[str, Any]]:
         """One page."""
         after = f"&after={self.cursor}" if self.cursor else ""
-        answer = self.shop.get(f"{PATH}?stock=true&limit={self.limit}{after}")
-        assert answer.status == 200, answer.text
-        page: list[dict[str, Any]] = answer.json["data"]
-        self.cursor = answer.json["next"]
+        answer = self.shop.read(f"{PATH}?stock=true&limit={self.limit}{after}")
+        page: list[dict[str, Any]] = answer["data"]
+        self.cursor = answer["next"]
         self.events += page
         for event in page:
             if event["event"].endswith(".deleted"):

@@ -26,15 +26,12 @@ def shop(dynamodb: Double) -> Shop:
 
 def values(shop: Shop, of: str, field: str, **asked: Any) -> dict[str, int | None]:
     query = "".join(f"&{name}={value}" for name, value in asked.items())
-    answer = shop.get(f"{FACETS}?type={of}&field={field}{query}")
-    assert answer.status == 200, answer.text
-    return {one["value"]: one["count"] for one in answer.json["data"]}
+    answer = shop.read(f"{FACETS}?type={of}&field={field}{query}")
+    return {one["value"]: one["count"] for one in answer["data"]}
 
 
 def product(shop: Shop, **fields: Any) -> Any:
-    answer = shop.post("/api/admin/products", {"name": "Mug", "price": 5, **fields})
-    assert answer.status == 201, answer.text
-    return answer.json
+    return shop.made("/api/admin/products", {"name": "Mug", "price": 5, **fields})
 
 
 def stocked(shop: Shop) -> Any:
@@ -50,12 +47,11 @@ def stocked(shop: Shop) -> Any:
         "tags": ["gift"],
         "payments": [{"amount": "5", "method": "CASH"}],
     }
-    placed = shop.post("/api/admin/orders", order)
-    assert placed.status == 201, placed.text
+    placed = shop.made("/api/admin/orders", order)
     back = {"amount": "1", "method": "VOUCHER"}
-    refunded = shop.post(f"/api/admin/orders/{placed.json['id']}/refunds", back)
+    refunded = shop.post(f"/api/admin/orders/{placed['id']}/refunds", back)
     assert refunded.status == 201, refunded.text
-    customer = placed.json["customer"]["id"]
+    customer = placed["customer"]["id"]
     shop.patch(f"/api/admin/customers/{customer}", {"tags": ["trade"]})
     return mug
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import partial
 from typing import Any
 
 import pytest
@@ -134,16 +135,8 @@ def test_two_workers_at_once_move_each_record_once(
     job = start()
     (message,) = jobs.messages()
     repeated = {**message, "attributes": {"ApproximateReceiveCount": "2"}}
-    calls: list[str] = []
-
-    def meanwhile(operation: str, request: Any) -> Fault | None:
-        calls.extend([operation] if operation == "TransactWriteItems" else [])
-        if len(calls) == nth:
-            jobs.dynamodb.faults = lambda operation, request: None
-            app.run_job({"Records": [repeated]}, None)  # as many steps as there are
-        return None
-
-    jobs.dynamodb.faults = meanwhile
+    work = partial(app.run_job, {"Records": [repeated]}, None)  # as many steps as there are
+    jobs.dynamodb.meanwhile("TransactWriteItems", work, nth=nth)
     jobs.handle(message)
     jobs.work()
     jobs.counted(jobs.job(job))

@@ -25,9 +25,7 @@ def undo(jobs: JobDesk, job: Any) -> Any:
 def sold(jobs: JobDesk, product: Any, pieces: int) -> Any:
     """The order."""
     line = {"variantId": product["variants"][0]["id"], "quantity": pieces}
-    answer = jobs.shop.post("/api/admin/orders", {"lineItems": [line]})
-    assert answer.status == 201, answer.text
-    return answer.json
+    return jobs.shop.made("/api/admin/orders", {"lineItems": [line]})
 
 
 def put(jobs: JobDesk, product: Any, **fields: Any) -> None:
@@ -149,19 +147,16 @@ def test_what_a_stopped_job_still_writes_is_undone_too(
     job = jobs.start(EDIT, {"ids": [product["id"]], "change": {"price": {"set": 12}}})
     undone: list[str] = []
 
-    def ended_before_the_write(operation: str, request: Any) -> Fault | None:
-        if operation == "TransactWriteItems":
-            jobs.dynamodb.faults = lambda operation, request: None
-            if end == "cancelled":
-                store.cancel(job)
-            else:
-                store.fail(job, "step_failed", "The job could not continue.")
-            undone.append(jobs.start(f"/api/admin/jobs/{job}/undo"))
-            (message,) = jobs.messages()
-            jobs.handle(message)
-        return None
+    def ended() -> None:
+        if end == "cancelled":
+            store.cancel(job)
+        else:
+            store.fail(job, "step_failed", "The job could not continue.")
+        undone.append(jobs.start(f"/api/admin/jobs/{job}/undo"))
+        (message,) = jobs.messages()
+        jobs.handle(message)
 
-    jobs.dynamodb.faults = ended_before_the_write
+    before_the_commit(jobs.dynamodb, ended)
     (message,) = jobs.messages()
     jobs.handle(message)
     assert jobs.now(product)["price"] == "12.00"

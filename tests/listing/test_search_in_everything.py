@@ -24,10 +24,9 @@ def shop(dynamodb: Double) -> Shop:
 
 
 def found(shop: Shop, q: str) -> dict[str, list[str]]:
-    answer = shop.get(f"{SEARCH}?q={q}")
-    assert answer.status == 200, answer.text
+    answer = shop.read(f"{SEARCH}?q={q}")
     names = {"orders": "number", "products": "sku", "customers": "email"}
-    return {kind: [one[name] for one in answer.json[kind]] for kind, name in names.items()}
+    return {kind: [one[name] for one in answer[kind]] for kind, name in names.items()}
 
 
 def test_exact_matches_come_first_then_the_newest(shop: Shop) -> None:

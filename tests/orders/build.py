@@ -16,9 +16,7 @@ def product(shop: Shop, *stocks: int | None, **fields: Any) -> Any:
     """A product for sale, with a variant for each of the stocks, as the API returns it."""
     variants = [{"title": f"V{n}", "stock": stock} for n, stock in enumerate(stocks or (None,))]
     fields = {"status": "ACTIVE", "variants": variants, **fields}
-    made = shop.post("/api/admin/products", new_product(**fields))
-    assert made.status == 201, made.text
-    return made.json
+    return shop.made("/api/admin/products", new_product(**fields))
 
 
 def variant(shop: Shop, stock: int | None = None, **fields: Any) -> str:
@@ -42,9 +40,7 @@ def new_order(*lines: dict[str, Any], **fields: Any) -> dict[str, Any]:
 
 def placed(shop: Shop, *lines: dict[str, Any], **fields: Any) -> Any:
     """A new order, of an untracked variant unless lines are given, as the API returns it."""
-    answer = shop.post(ORDERS, new_order(*(lines or [line(variant(shop))]), **fields))
-    assert answer.status == 201, answer.text
-    return answer.json
+    return shop.made(ORDERS, new_order(*(lines or [line(variant(shop))]), **fields))
 
 
 def moved(shop: Shop, order: Any, *statuses: str) -> Answer:

@@ -16,9 +16,7 @@ Moves = list[dict[str, Any]]
 
 def made(shop: Shop, *stock: int | None, **fields: Any) -> Any:
     variants = [{"title": str(n), "sku": f"V-{n}", "stock": s} for n, s in enumerate(stock)]
-    answer = shop.post("/api/admin/products", new_product(variants=variants, **fields))
-    assert answer.status == 201, answer.text
-    return answer.json
+    return shop.made("/api/admin/products", new_product(variants=variants, **fields))
 
 
 def moving(shop: Shop, product: Any, *moves: dict[str, Any], **options: Any) -> Answer:

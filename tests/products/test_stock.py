@@ -1,7 +1,6 @@
 """What a sale of stock depends on: whether it crosses the threshold, as it was read."""
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -107,15 +106,8 @@ def test_a_change_of_stock_does_not_conflict_with_a_sale_of_another_variant(
     made = product(shop, 20, 20, 20)
     counted, sold, third = (one["id"] for one in made["variants"])
     other = sale(replace(store.get(made["id"]), quantities={sold: 20}), 1)
-    commits: list[str] = []
-
-    def sold_before_the_first(operation: str, request: Any) -> None:
-        if operation == "TransactWriteItems":
-            commits.append(operation)
-            if len(commits) == 1:
-                other.send()
-
-    dynamodb.faults = sold_before_the_first
+    commits = dynamodb.asked("TransactWriteItems")
+    dynamodb.meanwhile("TransactWriteItems", other.send)
     stocks = [{"id": counted, "stock": 30}, {"id": sold}, {"id": third}]
     assert shop.put(f"/api/admin/products/{made['id']}", {"variants": stocks}).status == 200
     assert len(commits) == 2  # the sale's, and one

@@ -165,11 +165,10 @@ def test_posting_a_product_as_it_was_read_creates_another(shop: Shop) -> None:
 def test_posting_an_order_as_it_was_read_without_its_statuses_creates_another(shop: Shop) -> None:
     first = placed(shop, tax=1, note="gift", tags=["vip"])
     steps = ("status", "trackingNumber")
-    copied = shop.post(ORDERS, {n: v for n, v in first.items() if n not in steps})
-    assert copied.status == 201, copied.text
-    assert copied.json["number"] != first["number"]
+    copied = shop.made(ORDERS, {n: v for n, v in first.items() if n not in steps})
+    assert copied["number"] != first["number"]
     same: tuple[str, ...] = ("total", "tax", "note", "tags", "customer", "orderDate")
-    assert {n: copied.json[n] for n in same} == {n: first[n] for n in same}
+    assert {n: copied[n] for n in same} == {n: first[n] for n in same}
     refused: Any = shop.post(ORDERS, first).json["errors"]
     assert {(e["field"], e["code"]) for e in refused} == {(n, "unknown_field") for n in steps}
 

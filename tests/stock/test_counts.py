@@ -22,9 +22,7 @@ COUNTS = "/api/admin/stock/counts"
 
 def started(shop: Shop, *variants: str, **fields: Any) -> Any:
     chosen = {"variantIds": list(variants)} if variants else {}
-    answer = shop.post(COUNTS, {"name": "Shelf A", **chosen, **fields})
-    assert answer.status == 201, answer.text
-    return answer.json
+    return shop.made(COUNTS, {"name": "Shelf A", **chosen, **fields})
 
 
 def enter(shop: Shop, count: Any, *lines: tuple[str, int], key: str = "", **more: Any) -> Answer:
@@ -35,10 +33,9 @@ def enter(shop: Shop, count: Any, *lines: tuple[str, int], key: str = "", **more
 
 def lines(shop: Shop, count: Any, query: str = "") -> list[tuple[Any, ...]]:
     """Expected, counted and difference of each."""
-    answer = shop.get(f"{COUNTS}/{count['id']}/lines{query}")
-    assert answer.status == 200, answer.text
+    answer = shop.read(f"{COUNTS}/{count['id']}/lines{query}")
     names = ("expected", "counted", "difference")
-    return [tuple(one[name] for name in names) for one in answer.json["data"]]
+    return [tuple(one[name] for name in names) for one in answer["data"]]
 
 
 def applied(jobs: JobDesk, count: Any) -> Any:

@@ -150,7 +150,6 @@ class Double:
         def act(called: str, request: Wire) -> Fault | None:
             fault = faults(called, request)
             if called == operation and text in str(request) and next(calls) == nth:
-                self.faults = faults
                 self.planned.remove(action)
                 action()
             return fault

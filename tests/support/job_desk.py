@@ -35,9 +35,7 @@ class JobDesk:
         return self.job(job_id)
 
     def job(self, job_id: str) -> Any:
-        answer = self.shop.get(f"/api/admin/jobs/{job_id}")
-        assert answer.status == 200, answer.text
-        return answer.json
+        return self.shop.read(f"/api/admin/jobs/{job_id}")
 
     def work(self) -> None:
         """Handles messages until none is left; one whose handler crashed is redelivered."""
@@ -105,9 +103,7 @@ class JobDesk:
     # --- Results ---
 
     def product(self, **fields: Any) -> Any:
-        answer = self.shop.post(PRODUCTS, {"name": "Shirt", "price": "10.00", **fields})
-        assert answer.status == 201, answer.text
-        return answer.json
+        return self.shop.made(PRODUCTS, {"name": "Shirt", "price": "10.00", **fields})
 
     def now(self, record: Any) -> Any:
         """The current product or order, or None."""

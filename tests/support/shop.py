@@ -108,6 +108,17 @@ class Shop:
         documented.check(method, event["resource"], answer, has_fields="fields" in asked)
         return answer
 
+    def made(self, path: str, body: Any, **options: Any) -> Any:
+        """What a POST created."""
+        answer = self.post(path, body, **options)
+        assert answer.status == 201, answer.text
+        return answer.json
+
+    def read(self, path: str, **options: Any) -> Any:
+        answer = self.get(path, **options)
+        assert answer.status == 200, answer.text
+        return answer.json
+
     def pages(self, path: str, cursor: str | None = "*") -> Iterator[Answer]:
         """The pages of a list. `cursor`: the first one."""
         join = "&" if "?" in path else "?"

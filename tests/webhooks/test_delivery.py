@@ -23,9 +23,7 @@ URL = "http://127.0.0.1:9/hook"
 
 def add(merchant: Shop, *events: str, **more: Any) -> dict[str, Any]:
     body = {"url": URL, "events": list(events or ["product.created"]), **more}
-    answer = merchant.post("/api/admin/webhooks", body)
-    assert answer.status == 201, answer.text
-    made: dict[str, Any] = answer.json
+    made: dict[str, Any] = merchant.made("/api/admin/webhooks", body)
     return made
 
 
@@ -40,9 +38,8 @@ def failing(world: World, merchant: Shop, events: int = 1, **passed: float) -> d
 
 
 def listed(merchant: Shop, webhook: dict[str, Any], query: str = "") -> list[dict[str, Any]]:
-    found = merchant.get(f"/api/admin/webhooks/{webhook['id']}/deliveries{query}")
-    assert found.status == 200, found.text
-    deliveries: list[dict[str, Any]] = found.json["data"]
+    path = f"/api/admin/webhooks/{webhook['id']}/deliveries{query}"
+    deliveries: list[dict[str, Any]] = merchant.read(path)["data"]
     return deliveries
 
 
