@@ -54,20 +54,22 @@ class Clock:
 
 
 @pytest.fixture
-def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Double]:
-    """An AWS account in memory: the double as DynamoDB, moto for the rest."""
+def configured(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in SETTINGS.items():
         monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
+def aws(configured: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Double]:
+    """An AWS account in memory: the double as DynamoDB, moto for the rest."""
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     with account(), Double() as dynamodb:
         yield dynamodb
 
 
 @pytest.fixture
-def dynamodb(monkeypatch: pytest.MonkeyPatch) -> Iterator[Double]:
+def dynamodb(configured: None) -> Iterator[Double]:
     """Empty tables in this process, and no other AWS service."""
-    for name, value in SETTINGS.items():
-        monkeypatch.setenv(name, value)
     with Double() as double:
         yield double
 

@@ -15,7 +15,7 @@ from chalicelib.storage.commit import COUNT_SHARDS, Commit
 from chalicelib.storage.conditions import Attr, all_of
 from tests.conftest import Clock
 from tests.support.dynamodb_double import Crash, Double, Fault
-from tests.support.environment import SETTINGS, account
+from tests.support.environment import account
 
 KEYS = [("a", "1"), ("a", "2"), ("a", "2#x"), ("b", "1")]
 
@@ -112,9 +112,7 @@ def state() -> Any:
 
 
 @pytest.fixture
-def moto(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    for name, value in SETTINGS.items():
-        monkeypatch.setenv(name, value)
+def moto(configured: None) -> Iterator[None]:
     with account():
         table.client().create_table(
             TableName=shop_settings.table(),

@@ -1,24 +1,18 @@
 """The client's iteration over lists, against the application in this process."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.client.inside import client
 from tests.support.dynamodb_double import Double
-from tests.support.environment import SETTINGS
 from tests.support.shop import Shop
 
 PRODUCTS = 10_000
 
 
 @pytest.fixture
-def shop(monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
+def shop(dynamodb: Double) -> Shop:
     """On a DynamoDB in memory: the emulator would take minutes for so many products."""
-    for name, value in SETTINGS.items():
-        monkeypatch.setenv(name, value)
-    with Double():
-        yield Shop()
+    return Shop()
 
 
 def test_ten_thousand_products_are_iterated_by_cursor(shop: Shop) -> None:

@@ -6,19 +6,14 @@ import pytest
 
 from chalicelib import telemetry
 from infra.log_lines import readable
-from tests.support.environment import SETTINGS
+
+pytestmark = pytest.mark.usefixtures("configured")
 
 AT = 1_800_000_020_000
 
 
 def line(capsys: pytest.CaptureFixture[str], function: str = "") -> str:
     return readable(function, capsys.readouterr().out.strip(), AT)
-
-
-@pytest.fixture(autouse=True)
-def settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in SETTINGS.items():
-        monkeypatch.setenv(name, value)
 
 
 def test_a_request_is_printed_as_one_line(capsys: pytest.CaptureFixture[str]) -> None:

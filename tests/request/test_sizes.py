@@ -13,7 +13,6 @@ from chalicelib.storage import outbox, table
 from tests.orders.build import new_order
 from tests.products.build import new_product
 from tests.support.dynamodb_double import Double
-from tests.support.environment import SETTINGS
 from tests.support.shop import Answer, Shop
 from tests.support.webhook_world import World, announce
 from tests.support.webhook_world import world as made
@@ -26,11 +25,8 @@ PICTURES = [{"url": f"https://example.com/{n}", "alt": "é" * 500} for n in rang
 
 
 @pytest.fixture
-def shop(monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
-    for name, value in SETTINGS.items():
-        monkeypatch.setenv(name, value)
-    with Double():
-        yield Shop()
+def shop(dynamodb: Double) -> Shop:
+    return Shop()
 
 
 def sent(answer: Answer) -> int:
