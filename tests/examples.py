@@ -27,6 +27,7 @@ from chalicelib.summary import store as summary
 from chalicelib.webhooks.model import EventKind
 from chalicelib.webhooks.sample_event import sample
 from tests.support.environment import account
+from tests.support.forms import form
 from tests.support.shop import Answer, Shop, api_gateway_event
 from tests.support.webhook_world import World, failed, world
 
@@ -95,17 +96,10 @@ class Day:
 
     def sent(self, name: str, csv: str, **fields: str) -> str:
         """The job of a file uploaded by form, before it is planned."""
-        boundary = "part-of-the-form"
-        parts = [f'name="{key}"\r\n\r\n{value}' for key, value in fields.items()]
-        parts.append(f'name="file"; filename="{name}"\r\nContent-Type: text/csv\r\n\r\n{csv}')
-        form = "".join(f"--{boundary}\r\nContent-Disposition: form-data; {p}\r\n" for p in parts)
+        body, kind = form(fields, csv, name)
         self.world.sleep(seconds=7)
         path = f"{_ADMIN}/products/import"
-        answer = self.shop.post(
-            path,
-            f"{form}--{boundary}--\r\n".encode(),
-            headers={"Content-Type": f"multipart/form-data; boundary={boundary}"},
-        )
+        answer = self.shop.post(path, body, headers={"Content-Type": kind})
         assert answer.status == 202, answer.text
         self._keep("POST", path, {**fields, "file": csv}, answer)
         return str(answer.json["jobId"])
