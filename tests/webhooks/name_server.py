@@ -7,7 +7,6 @@ import struct
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Self
 
 from chalicelib.safe_post.post import addresses_of
@@ -32,12 +31,7 @@ class NameServer:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._socket.sendto(b"", self._socket.getsockname())
         self._thread.join()
         self._socket.close()
