@@ -36,10 +36,7 @@ def created(imported: ImportedProduct, slug: str) -> Product:
         variants = [(own, None)]
     if "images" in values:
         values["images"] = _images(values["images"], [])
-    if imported.lowest_price:
-        _lowest_price(values, variants, {})
-    given, places = _with_variants(values, variants)
-    return _drafted(imported, given, places, None)
+    return _drafted(imported, values, variants, None)
 
 
 def changed(imported: ImportedProduct, product: Product) -> Product:
@@ -59,10 +56,7 @@ def changed(imported: ImportedProduct, product: Product) -> Product:
         variants = _one_variant(imported, values, own, product)
     if imported.only_updates:
         _refuse_new(imported, variants, product)
-    if imported.lowest_price:
-        _lowest_price(values, variants, product.fields)
-    given, places = _with_variants(values, variants)
-    return _drafted(imported, given, places, product)
+    return _drafted(imported, values, variants, product)
 
 
 def _of_variant(values: _Given) -> _Given:
@@ -122,8 +116,11 @@ def _kept(values: _Given, there: Mapping[str, Any]) -> _Given:
 
 
 def _drafted(
-    imported: ImportedProduct, given: _Given, places: list[int | None], product: Product | None
+    imported: ImportedProduct, values: _Given, variants: Variants, product: Product | None
 ) -> Product:
+    if imported.lowest_price:
+        _lowest_price(values, variants, product.fields if product else {})
+    given, places = _with_variants(values, variants)
     try:
         if product is None:
             new = validate(NewProduct, given).given()

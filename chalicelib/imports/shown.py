@@ -142,10 +142,9 @@ def show_whole(job: ImportJob) -> dict[str, object]:
     if job.with_errors:
         shown["errors"] = store.errors(job.id)
     if job.fields.get(Skipped.REPEATED):
-        told = ("code", "message", "field")
-        notices = ([error[name] for name in told] for error in store.errors(job.id, store.NOTICES))
-        named = [dict(zip(("code", "message", "column"), each, strict=True)) for each in notices]
-        shown["warnings"] = [*_warnings(job), *named]
+        repeats = store.errors(job.id, store.NOTICES)
+        notices = [_notice(each["code"], each["message"], each["field"]) for each in repeats]
+        shown["warnings"] = [*_warnings(job), *notices]
     if job.is_dry_run:
         shown["preview"] = store.previews_of(job.id)
     if job.has_report and not job.is_erased:
@@ -156,17 +155,24 @@ def show_whole(job: ImportJob) -> dict[str, object]:
 def _warnings(job: ImportJob) -> list[ImportNotice]:
     if job.is_erased:
         message = "Its file, samples, errors and report were deleted when a customer was erased."
-        return [{"code": "file_erased", "message": message, "column": ""}]
-    notices = [_not_read(column) for column in job.fields.get("missedColumns", ())]
+        return [_notice("file_erased", message)]
+    notices = [
+        _notice("column_not_read", f'This column is not read: "{column}".', column)
+        for column in job.fields.get("missedColumns", ())
+    ]
     if far := job.fields.get("blankUpTo"):
         message = f"Blank cells far from the others, up to {far}, are not read."
-        notices.append({"code": "blank_cells_far_away", "message": message, "column": ""})
+        notices.append(_notice("blank_cells_far_away", message))
     if doubt := job.fields.get("doubt"):
-        notices.append({"code": "mapping_in_doubt", "message": doubt, "column": ""})
+        notices.append(_notice("mapping_in_doubt", doubt))
     for what, (code, message) in _SKIPPED.items():
         if number := job.fields.get(what):
-            notices.append({"code": code, "message": f"{message}: {number}.", "column": ""})
+            notices.append(_notice(code, f"{message}: {number}."))
     return notices
+
+
+def _notice(code: str, message: str, column: str = "") -> ImportNotice:
+    return {"code": code, "message": message, "column": column}
 
 
 _SKIPPED: Final = {
@@ -185,8 +191,3 @@ _SKIPPED: Final = {
         "Rows in another currency than the shop's, which are another price list, skipped",
     ),
 }
-
-
-def _not_read(column: str) -> ImportNotice:
-    message = f'This column is not read: "{column}".'
-    return {"code": "column_not_read", "message": message, "column": column}

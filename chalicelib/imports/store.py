@@ -268,7 +268,7 @@ def put_errors(
     _put_first(job_id, kind, rows)
 
 
-def errors(job_id: str, kind: str = _ERRORS) -> list[dict[str, object]]:
+def errors(job_id: str, kind: str = _ERRORS) -> list[dict[str, Any]]:
     """The first errors of a job, or its first notices, in the shape of ImportRowError."""
     names = (*RowError._fields, *_NAMES)
     return [{name: item.get(name) for name in names} for item in _first(job_id, kind)]

@@ -9,7 +9,7 @@ import sqlite3
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
-from itertools import groupby
+from itertools import compress, count, groupby
 from operator import itemgetter
 from typing import IO, Final, NamedTuple
 
@@ -163,7 +163,8 @@ class Places:
 
     def _keep_parts(self) -> None:
         of = self._products.of
-        apart = ((of(number), number) for number in self._products.joined())
+        joined = compress(count(), self._products.are_joined)
+        apart = ((of(number), number) for number in joined)
         with self._database:
             self._database.execute("BEGIN")
             self._database.executemany("INSERT INTO parts VALUES (?, ?)", apart)
@@ -212,7 +213,7 @@ class Places:
     @property
     def are_apart(self) -> bool:
         """Whether any product has several groups."""
-        return self._products.any_joined
+        return 1 in self._products.are_joined
 
 
 def _ambiguous(line: int) -> RowError:
@@ -223,12 +224,12 @@ def _ambiguous(line: int) -> RowError:
 def _limited(places: list[Span], at: int, error: RowError | None) -> FileProduct:
     """A product with as many of its groups as are read."""
     rows = size = 0
-    for count, place in enumerate(places):
+    for number, place in enumerate(places):
         rows, size = rows + place.rows, size + place.length
         refusal = refused(place.line, rows, size)
         if refusal is not None:
             rows, size = rows - place.rows, size - place.length
-            return FileProduct(places[:count], rows, size, at, error=error or refusal)
+            return FileProduct(places[:number], rows, size, at, error=error or refusal)
     return FileProduct(places, rows, size, at, error=error)
 
 
@@ -251,13 +252,3 @@ class _Products:
         if one != other:
             self._first[other] = one
             self.are_joined[one] = self.are_joined[other] = True
-
-    @property
-    def any_joined(self) -> bool:
-        return 1 in self.are_joined
-
-    def joined(self) -> Iterator[int]:
-        at = self.are_joined.find(1)
-        while at >= 0:
-            yield at
-            at = self.are_joined.find(1, at + 1)
