@@ -120,6 +120,7 @@ def show(job: ImportJob, now: datetime) -> dict[str, object]:
         "headerRow": form.get("header_row"),
         "ignoredColumns": fields.get("ignoredColumns", []),
         "warnings": _warnings(job),
+        "error": {"row": None, **fields["error"]} if fields.get("error") else None,
         **{name: fields.get(name) for name in ("dialect", "sourceJobId", "rows")},
     }
     given_up = job.given_up(now)

@@ -183,11 +183,6 @@ def planned(job_id: str, chunks: int, rows: int, total: int, refused: int) -> No
         table.update(jobs.key(job_id), assign=found, add=failed, when=when)
 
 
-def fail(job_id: str, code: str, message: str, row: int | None = None) -> None:
-    """Ends the job unless it has ended."""
-    jobs.end(job_id, JobStatus.FAILED, error={"code": code, "message": message, "row": row})
-
-
 def complete(job_id: str) -> None:
     jobs.end(job_id, JobStatus.COMPLETED)
 

@@ -218,9 +218,10 @@ def at_once(calls: Sequence[Callable[[], T]]) -> list[T]:
     return done
 
 
-def fail(job_id: str, code: str, message: str) -> None:
-    """Ends the job unless it has ended."""
-    end(job_id, JobStatus.FAILED, error={"code": code, "message": message})
+def fail(job_id: str, code: str, message: str, **more: object) -> None:
+    """Ends the job unless it has ended. `more`: the `row` of an import's file that is the
+    reason."""
+    end(job_id, JobStatus.FAILED, error={"code": code, "message": message, **more})
 
 
 def cancel(job_id: str) -> None:

@@ -10,6 +10,7 @@ from chalicelib import telemetry
 from chalicelib.imports import store
 from chalicelib.imports.model import ImportJob, ProductOutcome
 from chalicelib.imports.steps import queue
+from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import JobStatus
 
 
@@ -42,5 +43,5 @@ def end(job: ImportJob) -> None:
 def end_without_file(job_id: str) -> None:
     """The file was deleted or replaced, so the rest of it cannot be read."""
     message = "The file was replaced or removed before all of it was read."
-    store.fail(job_id, "file_changed", message)
+    jobs.fail(job_id, "file_changed", message)
     telemetry.warning("import without its file", jobId=job_id)

@@ -5,12 +5,12 @@ AWS refused is started again for an hour, as the messages of queues are.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final
 
 from chalicelib import aws, settings, telemetry
-from chalicelib.imports import files, store
+from chalicelib.imports import files
 from chalicelib.jobs import store as jobs
 from chalicelib.problems import Busy
 from chalicelib.sqs import Batch, Handled, all_but
@@ -18,7 +18,7 @@ from chalicelib.values import clock
 
 _REFUSED: Final = timedelta(hours=1)  # that long a refused planner is started again
 
-_End = tuple[Callable[[str, str, str], None], str, str, str]  # what ends the job, and its arguments
+_End = tuple[str, str, str]  # the job, the code and the message
 
 
 def batch(event: Batch) -> Handled:
@@ -43,18 +43,18 @@ def _end_job(body: str) -> None:
         return
     if end is None:
         return
-    fail, job_id, code, message = end
-    fail(job_id, code, message)
+    job_id, code, message = end
+    jobs.fail(job_id, code, message)
     telemetry.error("import failed", jobId=job_id, code=code)
 
 
 def _step(letter: Mapping[str, Any]) -> _End:
     if isinstance(letter.get("step"), int):  # of a job that is no import
         message = "The job could not continue. What was written stays."
-        return jobs.fail, letter["job"], "step_failed", message
+        return letter["job"], "step_failed", message
     where = f" from line {letter['line']} on" if "line" in letter else ""
     message = f"A part of the file{where} could not be imported within an hour. "
-    return store.fail, letter["job"], "chunk_failed", message + _again
+    return letter["job"], "chunk_failed", message + _again
 
 
 def _upload(letter: Mapping[str, Any]) -> _End | None:
@@ -71,7 +71,7 @@ def _upload(letter: Mapping[str, Any]) -> _End | None:
                 FunctionName=settings.planner(), InvocationType="Event", Payload=json.dumps(event)
             )
             return None
-    return store.fail, job_id, "planning_failed", "The file could not be read. " + _again
+    return job_id, "planning_failed", "The file could not be read. " + _again
 
 
 _again = "Products that were written stay; retry the job to import the rest."

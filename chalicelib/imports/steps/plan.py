@@ -29,6 +29,7 @@ from chalicelib.imports.formats import Format
 from chalicelib.imports.model import LONGEST_HEADER, ImportJob, UnknownColumnsMode
 from chalicelib.imports.steps import advance
 from chalicelib.imports.steps.lanes import Plan
+from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import INLINE_ERRORS, JobStatus
 from chalicelib.problems import Busy
 from chalicelib.products import store as products
@@ -52,7 +53,7 @@ def uploaded(event: Mapping[str, Any]) -> None:
     try:
         _plan(job)
     except FileRejected as rejected:
-        store.fail(job_id, rejected.code, rejected.message, rejected.row)
+        jobs.fail(job_id, rejected.code, rejected.message, row=rejected.row)
         telemetry.info("import rejected", jobId=job_id, code=rejected.code)
     except files.FileChanged:
         advance.end_without_file(job_id)
