@@ -57,10 +57,7 @@ def test_every_chunk_of_a_large_file_is_sent_once_and_few_at_a_time(
     monkeypatch.setattr(settings, "imports_at_once", lambda: at_once)
     for parts in (1, 3, 4, 6, 7, 12, 30):
         job_id = f"job_{parts}"
-        plan = lanes.Plan(job_id)
-        for number in range(parts):
-            plan.add({"job": job_id, "number": number})
-        plan.send()
+        lanes.send(job_id, ({"job": job_id, "number": number} for number in range(parts)))
         sent, most = [], 0
         while waiting := desk.messages():
             most = max(most, len(waiting))
@@ -79,10 +76,7 @@ def test_every_chunk_is_sent_once_if_the_number_of_workers_changes_meanwhile(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, later: int
 ) -> None:
     monkeypatch.setattr(settings, "imports_at_once", lambda: 4)
-    plan = lanes.Plan("job_1")
-    for number in range(30):
-        plan.add({"job": "job_1", "number": number})
-    plan.send()
+    lanes.send("job_1", ({"job": "job_1", "number": number} for number in range(30)))
     monkeypatch.setattr(settings, "imports_at_once", lambda: later)
     sent = []
     while waiting := desk.messages():

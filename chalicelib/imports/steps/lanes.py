@@ -6,8 +6,9 @@ deleted before, so that no page is lost.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from itertools import islice
 from typing import Any, Final
 
 from chalicelib import settings
@@ -24,37 +25,23 @@ def _page() -> int:
     return max(1, settings.imports_at_once() // 2)
 
 
-class Plan:
-    """The messages of a file while it is being cut."""
-
-    def __init__(self, job_id: str) -> None:
-        self._job_id = job_id
-        self._size = _page()
-        self.count = 0
-        self._first: list[ChunkMessage] = []
-        self._kept: list[ChunkMessage] = []
-
-    def add(self, message: ChunkMessage) -> None:
-        page, place = divmod(self.count, self._size)
-        if place == 0:
-            message = {**message, "page": page, "pageSize": self._size}
-        if page < _AHEAD:
-            self._first.append(message)
-        self._kept.append(message)
-        self.count += 1
-        if len(self._kept) == _KEPT_TOGETHER:
-            self._keep()
-
-    def send(self) -> None:
-        """Called after the whole file was read."""
-        if self._kept and self.count > len(self._first):
-            self._keep()
-        queue.send(self._first)
-
-    def _keep(self) -> None:
-        number = (self.count - 1) // _KEPT_TOGETHER
-        files.keep(self._job_id, _name(number), json.dumps(self._kept).encode())
-        self._kept = []
+def send(job_id: str, messages: Iterable[ChunkMessage]) -> int:
+    """Keeps the messages of a file while it is being cut; sends the first pages of them after the
+    last. Returns how many there are."""
+    size, count = _page(), 0
+    first: list[ChunkMessage] = []
+    numbered = enumerate(messages)
+    while some := list(islice(numbered, _KEPT_TOGETHER)):
+        kept = [
+            message if at % size else {**message, "page": at // size, "pageSize": size}
+            for at, message in some
+        ]
+        first += kept[: max(0, _AHEAD * size - count)]
+        number, count = count // _KEPT_TOGETHER, count + len(kept)
+        if count > len(first) or len(kept) == _KEPT_TOGETHER:
+            files.keep(job_id, _name(number), json.dumps(kept).encode())
+    queue.send(first)
+    return count
 
 
 def send_next_page(message: Mapping[str, Any]) -> None:

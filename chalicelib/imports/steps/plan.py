@@ -27,8 +27,8 @@ from chalicelib.imports.csv.places import Places
 from chalicelib.imports.csv.records import CsvRecord
 from chalicelib.imports.formats import Format
 from chalicelib.imports.model import LONGEST_HEADER, ImportJob, UnknownColumnsMode
-from chalicelib.imports.steps import advance
-from chalicelib.imports.steps.lanes import Plan
+from chalicelib.imports.steps import advance, lanes
+from chalicelib.imports.steps.queue import ChunkMessage
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import INLINE_ERRORS, JobStatus
 from chalicelib.problems import Busy
@@ -130,7 +130,16 @@ def _cut(
     """Reads the whole file, and sends its products to the workers."""
     ends = time.monotonic() + _PLANNING_SECONDS
     refused: list[RowError] = []
-    rows = count = 0
+    rows = too_large = total = 0
+
+    def messages(places: Places) -> Iterator[ChunkMessage]:
+        nonlocal total
+        total = too_large
+        for number, chunk in enumerate(cut(places.products())):
+            total += chunk.products
+            named = {"job": job.id, "step": "chunk", "number": f"{number:08d}"}
+            yield {**named, **chunk.as_dict()}
+
     with TemporaryDirectory() as folder, ExitStack() as opened:
         places = opened.enter_context(closing(Places(folder, lambda: time.monotonic() > ends)))
         try:
@@ -138,7 +147,7 @@ def _cut(
                 places.add(group)
                 rows += group.rows
                 if group.error is not None:
-                    count += 1
+                    too_large += 1
                     refused = sorted([*refused, group.error])[:INLINE_ERRORS]
             keys, apart = (opened.enter_context(TemporaryFile(dir=folder)) for _ in range(2))
             places.join(keys)
@@ -148,18 +157,13 @@ def _cut(
                 places.copy_apart(again(), apart)
                 apart.seek(0)
                 files.keep(job.id, "apart", apart)
-            total, lanes = count, Plan(job.id)
-            for number, chunk in enumerate(cut(places.products())):
-                total += chunk.products
-                message = {"job": job.id, "step": "chunk", "number": f"{number:08d}"}
-                lanes.add({**message, **chunk.as_dict()})
+            store.put_errors(job.id, [(error, {}) for error in refused])
+            chunks = lanes.send(job.id, messages(places))
         except sqlite3.OperationalError as error:
             why = "The file has too many rows for one import: split it."
             raise FileRejected("too_many_rows", why) from error
-    store.put_errors(job.id, [(error, {}) for error in refused])
-    lanes.send()
-    store.planned(job.id, lanes.count, rows, total, count)
-    telemetry.info("import planned", jobId=job.id, chunks=lanes.count, products=total)
+    store.planned(job.id, chunks, rows, total, too_large)
+    telemetry.info("import planned", jobId=job.id, chunks=chunks, products=total)
 
 
 def _convert(job: ImportJob, size: int, pieces: Iterator[bytes]) -> None:
