@@ -187,6 +187,10 @@ def null_is(default: object) -> BeforeValidator:
     return BeforeValidator(lambda sent: default if sent is None else sent)
 
 
+# true or false, and nothing that looks like it; null is false.
+Flag = Annotated[bool, null_is(False), Field(strict=True)]
+
+
 class QueryParameters(_Sent):
     """Query parameters: camelCase. Admin routes refuse unknown and blank ones by name, the others
     ignore them (`request/parse.py`)."""

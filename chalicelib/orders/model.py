@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -27,6 +27,7 @@ from chalicelib.listing.external_ids import ExternalId
 from chalicelib.products.model import Price, ShopCurrency
 from chalicelib.schemas import (
     Choice,
+    Flag,
     Several,
     Stripped,
     about,
@@ -167,6 +168,9 @@ Date = Annotated[
 ]
 Note = Annotated[str, length(5_000)]
 Tags = Annotated[list[Annotated[str, length(50, 1)]], Field(max_length=50)]
+_Pieces = Annotated[int, Field(strict=True, ge=1, le=MOST_PIECES)]
+_T = TypeVar("_T")
+_Some = Annotated[list[_T], null_is([]), Field(max_length=MOST_LINES)]  # perhaps none
 
 
 class DiscountInput(Stripped):
@@ -200,9 +204,7 @@ class LineItemInput(Stripped):
         "Id of the variant, `var_…`; null: a custom line."
     )
     title: LineTitle | None = optional("What a custom line is; a variant's line has the variant's.")
-    quantity: Annotated[
-        int, Field(strict=True, ge=1, le=MOST_PIECES, description="How many pieces.")
-    ]
+    quantity: Annotated[_Pieces, about("How many pieces.")]
     price: Price | None = optional("Per piece; default: the variant's. A custom line needs one.")
     discount: DiscountInput | None = optional("What is taken off the line.")
     note: LineNote | None = optional("Free text about the line.")
@@ -247,9 +249,7 @@ class PaymentInput(Stripped):
     note: RecordNote | None = optional("Free text about it.")
     received_at: Date | None = optional("At most 24 hours ahead; now.")
     tendered: Amount | None = optional("Cash that was handed over.")
-    allow_overpayment: Annotated[
-        bool, null_is(False), Field(strict=True, description="Accept more than is due.")
-    ] = False
+    allow_overpayment: Annotated[Flag, about("Accept more than is due.")] = False
     # A payment that was read has it; one that is voided cannot be sent.
     voided_at: SkipJsonSchema[None] = None
 
@@ -285,9 +285,7 @@ class RefundLineInput(Stripped):
     read_only: ClassVar[frozenset[str]] = frozenset({"amount", "tax", "restocked"})
 
     line_item_id: Annotated[str, length(60, 1), about("Id of the line, `li_…`.")]
-    quantity: Annotated[
-        int, Field(strict=True, ge=1, le=MOST_PIECES, description="How many pieces.")
-    ]
+    quantity: Annotated[_Pieces, about("How many pieces.")]
     restock: bool | None = Field(
         None, strict=True, description="Return them to the stock; default: before SHIPPED."
     )
@@ -296,11 +294,7 @@ class RefundLineInput(Stripped):
 class RefundInput(Stripped):
     """Lines, shipping or an amount."""
 
-    lines: Annotated[
-        list[RefundLineInput],
-        null_is([]),
-        Field(max_length=MOST_LINES, description="What comes back."),
-    ] = Field(default_factory=list)
+    lines: _Some[RefundLineInput] = Field(default_factory=list, description="What comes back.")
     shipping: Price | None = optional("The part of the order's shipping.")
     amount: Amount | None = optional("A decimal amount; default: the lines' shares, and shipping.")
     method: OpenName | None = optional("Default: that of the payment, or the only one used.")
@@ -312,9 +306,7 @@ class RefundInput(Stripped):
     )
     reason: OpenName | None = optional("Why, such as DAMAGED.")
     note: RecordNote | None = optional("Free text about it.")
-    dry_run: Annotated[
-        bool, null_is(False), Field(strict=True, description="Only say what would be refunded.")
-    ] = False
+    dry_run: Annotated[Flag, about("Only say what would be refunded.")] = False
 
     @field_validator("lines")
     @classmethod
@@ -438,21 +430,13 @@ class EditedCustomer(Stripped):
 class EditOrder(Stripped):
     """What changes; absent fields stay. Lines and amounts change until the order is SHIPPED."""
 
-    add: Annotated[
-        list[LineItemInput],
-        null_is([]),
-        Field(max_length=MOST_LINES, description="New lines."),
-    ] = Field(default_factory=list)
-    change: Annotated[
-        list[LineChange],
-        null_is([]),
-        Field(max_length=MOST_LINES, description="Lines that stay, with new values."),
-    ] = Field(default_factory=list)
-    remove: Annotated[
-        list[Annotated[str, length(60, 1)]],
-        null_is([]),
-        Field(max_length=MOST_LINES, description="Ids of the lines that go."),
-    ] = Field(default_factory=list)
+    add: _Some[LineItemInput] = Field(default_factory=list, description="New lines.")
+    change: _Some[LineChange] = Field(
+        default_factory=list, description="Lines that stay, with new values."
+    )
+    remove: _Some[Annotated[str, length(60, 1)]] = Field(
+        default_factory=list, description="Ids of the lines that go."
+    )
     discount: DiscountInput | None = optional("What is taken off the subtotal; null: nothing.")
     shipping: Price | None = optional("What shipping costs; null: nothing.")
     tax: Price | None = optional("Required if the order has tax and its other amounts change.")
@@ -461,9 +445,7 @@ class EditOrder(Stripped):
     source: OpenName | None = optional("Where the order came from.")
     order_date: Date | None = optional("At most 24 hours ahead.")
     reason: Annotated[str, length(500, 1), about("Why it is edited.")]
-    dry_run: Annotated[
-        bool, null_is(False), Field(strict=True, description="Only say what would change.")
-    ] = Field(default_factory=bool)
+    dry_run: Flag = Field(default_factory=bool, description="Only say what would change.")
 
     @model_validator(mode="after")
     def _changes_something(self) -> "EditOrder":

@@ -16,6 +16,7 @@ from chalicelib.schemas import (
     LARGEST_PAGE,
     PAGE_SIZE,
     Choice,
+    Flag,
     QueryParameters,
     Several,
     Stripped,
@@ -23,6 +24,7 @@ from chalicelib.schemas import (
     about,
     at_most,
     null_is,
+    optional,
 )
 from chalicelib.storage import outbox
 from chalicelib.storage.attributes import Item
@@ -110,6 +112,10 @@ Filter = Annotated[
 ]
 Moment = Annotated[Time, Field(description="ISO 8601")]
 
+_ENABLED: Final = "false pauses it: new events make no deliveries, and pending ones wait."
+_FILTER: Final = (
+    "A pattern (docs/webhooks.md#filters): events whose body does not fit are not sent."
+)
 _READ_ONLY: Final = frozenset(
     {
         "id",
@@ -133,23 +139,12 @@ class NewWebhook(Stripped):
 
     url: Url
     events: Annotated[Events, about("Kinds of events that it gets.")]
-    email: Annotated[
-        SummaryEmail | None,
-        about("Gets a mail when deliveries fail. Without it, the shop's address does."),
-    ] = None
-    description: Annotated[Description | None, about("Free text.")] = None
-    enabled: Annotated[
-        bool,
-        null_is(True),
-        Field(
-            strict=True,
-            description="false pauses it: new events make no deliveries, and pending ones wait.",
-        ),
-    ] = True
-    filter: Annotated[
-        Filter | None,
-        about("A pattern (docs/webhooks.md#filters): events whose body does not fit are not sent."),
-    ] = None
+    email: SummaryEmail | None = optional(
+        "Gets a mail when deliveries fail. Without it, the shop's address does."
+    )
+    description: Description | None = optional("Free text.")
+    enabled: Annotated[bool, null_is(True), Field(strict=True), about(_ENABLED)] = True
+    filter: Filter | None = optional(_FILTER)
 
 
 class WebhookChange(Stripped):
@@ -157,21 +152,14 @@ class WebhookChange(Stripped):
 
     read_only: ClassVar[frozenset[str]] = _READ_ONLY
 
-    url: Annotated[Url | SkipJsonSchema[None], about("Web address.")] = None
-    events: Annotated[Events | SkipJsonSchema[None], about("Kinds of events that it gets.")] = None
-    email: Annotated[
-        SummaryEmail | None,
-        about("Gets a mail when deliveries fail; null: the shop's address does."),
-    ] = None
-    description: Annotated[Description | None, about("Free text.")] = None
-    enabled: Annotated[
-        Annotated[bool, Field(strict=True)] | SkipJsonSchema[None],
-        about("false pauses it: new events make no deliveries, and pending ones wait."),
-    ] = None
-    filter: Annotated[
-        Filter | None,
-        about("A pattern (docs/webhooks.md#filters): events whose body does not fit are not sent."),
-    ] = None
+    url: Url | SkipJsonSchema[None] = optional("Web address.")
+    events: Events | SkipJsonSchema[None] = optional("Kinds of events that it gets.")
+    email: SummaryEmail | None = optional(
+        "Gets a mail when deliveries fail; null: the shop's address does."
+    )
+    description: Description | None = optional("Free text.")
+    enabled: Annotated[bool, Field(strict=True)] | SkipJsonSchema[None] = optional(_ENABLED)
+    filter: Filter | None = optional(_FILTER)
 
 
 class RotateSecret(Stripped):
@@ -195,22 +183,12 @@ class TestEvent(Stripped):
     # otherwise pytest takes the class for a test
     __test__: ClassVar[bool] = False
 
-    event: Annotated[
-        EventKind | None, Field(description="Default: the first of the endpoint's events")
-    ] = None
+    event: EventKind | None = optional("Default: the first of the endpoint's events")
     dry_run: Annotated[
-        bool,
-        null_is(False),
-        Field(
-            strict=True, description="Send nothing; only report whether the event passes the filter"
-        ),
+        Flag, about("Send nothing; only report whether the event passes the filter")
     ] = False
-    filter: Annotated[
-        Filter | None, Field(description="With `dryRun`: instead of the webhook's own")
-    ] = None
-    data: Annotated[
-        dict[str, object] | None, Field(description="With `dryRun`: instead of sample data")
-    ] = None
+    filter: Filter | None = optional("With `dryRun`: instead of the webhook's own")
+    data: dict[str, object] | None = optional("With `dryRun`: instead of sample data")
 
 
 class RecoverDeliveries(Stripped):
@@ -223,7 +201,7 @@ class RecoverDeliveries(Stripped):
 class ListDeliveries(QueryParameters):
     status: Several[DeliveryStatus] = Field(default_factory=list, description="Its state.")
     event: Several[EventKind] = Field(default_factory=list, description="Kind of the event.")
-    since: Annotated[Moment | None, about("The start time.")] = None
+    since: Moment | None = optional("The start time.")
     limit: Annotated[
         int,
         Field(ge=1, description="Items per answer; more than 100 counts as 100"),
@@ -320,9 +298,9 @@ class Claim:
 class Delivery:
     """One event on its way to one endpoint."""
 
-    id: Annotated[str, about("Identifier.")]
-    event: Annotated[EventKind, about("Kind of the event.")]
-    status: Annotated[DeliveryStatus, about("Its state.")]
+    id: str
+    event: EventKind
+    status: DeliveryStatus
     schedule: int
     """Counts the schedules: a replay after the end of one begins another."""
     step: int | None
@@ -334,7 +312,7 @@ class Delivery:
     """The time from which the daily retries of this schedule are counted (`retry.py`)."""
     created_at: str
     updated_at: str
-    test: Annotated[bool, about("Whether it is a test event.")]
+    test: bool
     claim: Claim | None
     replayed: str
     """The newest replay that was begun; their ids ascend."""
@@ -342,7 +320,7 @@ class Delivery:
     """Its key among the failed deliveries, while it is one."""
     first: Item | None
     """The record of the first attempt, if it succeeded."""
-    subject: Annotated[Item | None, about("What the event is about; null: not known.")]
+    subject: Item | None
     """The event's subject: `{id, name}`."""
     last: Item
     """The result of the newest settled attempt: `{status, error}`, if there was one."""

@@ -27,20 +27,17 @@ def announced(kind: EventKind) -> tuple[object, str]:
     )
     from chalicelib.products.shown import LowStockVariant, ShownProduct, UpdatedProduct
 
-    match kind.value.partition(".")[0]:
-        case "order" if kind is EventKind.ORDER_EDITED:
-            return AnnouncedEdit, _WHEN[kind]
-        case "order":
-            return ShownOrder, _WHEN[kind]
-        case "payment":
-            return AnnouncedPayment, _WHEN[kind]
-        case "refund":
-            return AnnouncedRefund, _WHEN[kind]
-        case "customer":
-            return ShownCustomer, _WHEN[kind]
-        case "inventory":
-            return LowStockVariant, _WHEN[kind]
-    return UpdatedProduct if kind is EventKind.PRODUCT_UPDATED else ShownProduct, _WHEN[kind]
+    of = {
+        "order": ShownOrder,
+        EventKind.ORDER_EDITED: AnnouncedEdit,
+        "payment": AnnouncedPayment,
+        "refund": AnnouncedRefund,
+        "customer": ShownCustomer,
+        "product": ShownProduct,
+        EventKind.PRODUCT_UPDATED: UpdatedProduct,
+        "inventory": LowStockVariant,
+    }
+    return of.get(kind) or of[kind.partition(".")[0]], _WHEN[kind]
 
 
 # docs/webhooks.md#events
@@ -257,23 +254,10 @@ class DeliveryAttempt(TypedDict):
     message: Annotated[str | None, about("What happened, for people.")]
 
 
-class DeliveryWithAttempts(TypedDict):
+class DeliveryWithAttempts(ShownDelivery):
     """A delivery with every attempt; `body` is the text of each."""
 
-    id: Annotated[str, about("Identifier.")]
-    event: Annotated[EventKind, about("Kind of the event.")]
-    endpointId: Annotated[str, about("Id of the webhook.")]
-    status: Annotated[DeliveryStatus, about("Its state.")]
-    attemptCount: Annotated[int, about("How often it was tried.")]
     attempts: Annotated[list[DeliveryAttempt], about("Every attempt, oldest first.")]
-    lastStatus: Annotated[int | None, about("HTTP status of the newest attempt.")]
-    lastError: Annotated[str | None, about("`error` of the newest attempt.")]
-    lastDurationMs: Annotated[int | None, about("How long the newest attempt took.")]
-    nextAttemptAt: Annotated[str | None, about("The time of the next attempt; null: none.")]
-    subject: Annotated[DeliverySubject | None, about("What the event is about; null: not known.")]
-    test: Annotated[bool, about("Whether it is a test event.")]
-    createdAt: Annotated[str, about("When it was created.")]
-    updatedAt: Annotated[str, about("When it was last changed.")]
     body: Annotated[str | None, about("The text, as it was sent.")]
 
 

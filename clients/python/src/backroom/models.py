@@ -1103,12 +1103,10 @@ class DeliveryWithAttempts(TypedDict):
     """Its state."""
     attemptCount: int
     """How often it was tried."""
-    attempts: list[DeliveryAttempt]
-    """Every attempt, oldest first."""
     lastStatus: int | None
-    """HTTP status of the newest attempt."""
+    """HTTP status of the newest attempt"""
     lastError: str | None
-    """`error` of the newest attempt."""
+    """`error` of the newest attempt"""
     lastDurationMs: int | None
     """How long the newest attempt took."""
     nextAttemptAt: str | None
@@ -1121,6 +1119,8 @@ class DeliveryWithAttempts(TypedDict):
     """When it was created."""
     updatedAt: str
     """When it was last changed."""
+    attempts: list[DeliveryAttempt]
+    """Every attempt, oldest first."""
     body: str | None
     """The text, as it was sent."""
 
