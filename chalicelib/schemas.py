@@ -241,15 +241,18 @@ def _digits(value: object) -> object:
 _Count = Annotated[int, Field(ge=1, le=10**15), BeforeValidator(_digits)]
 
 
+Limit = Annotated[
+    _Count,
+    Field(description="Items per page; more than 100 counts as 100."),
+    at_most(LARGEST_PAGE),
+]
+
+
 class PageQuery(QueryParameters):
     """`page` and `limit` of a list. A limit over 100 is 100 (docs/api.md#lists)."""
 
     page: Annotated[_Count, Field(description="Page number.")] = 1
-    limit: Annotated[
-        _Count,
-        Field(description="Items per page; more than 100 counts as 100."),
-        at_most(LARGEST_PAGE),
-    ] = PAGE_SIZE
+    limit: Limit = PAGE_SIZE
 
 
 class Walk(PageQuery):

@@ -309,6 +309,7 @@ def _orders(day: Day, shirt: Any) -> None:
     day.admin("POST", f"{path}/refunds", returned)
     day.admin("GET", "/transactions?kind=PAYMENT&limit=2")
     day.admin("GET", "/stock/movements?cause=SALE&limit=2")
+    day.admin("GET", "/stock/low?limit=2")
     _count(day, shirt["variants"][0]["id"])
     day.admin("DELETE", path)
     _customers(day, order["customer"]["id"])

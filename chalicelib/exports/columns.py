@@ -33,13 +33,11 @@ _ADDRESSES: Final = {
     for name in ("shippingAddress", "billingAddress")
     for part in Address.__annotations__
 }
-_PLAIN: Final = tuple(
-    name
-    for name in ShownOrder.__annotations__
-    if name
-    not in {"lineItems", "customer", "history", "tags", "payments", "refunds", "edits"}
-    | dict(_ADDRESSES.values()).keys()
-)
+_NESTED: Final = {
+    *("lineItems", "itemsCount", "customer", "history", "tags", "payments", "refunds", "edits"),
+    *dict(_ADDRESSES.values()),
+}
+_PLAIN: Final = tuple(name for name in ShownOrder.__annotations__ if name not in _NESTED)
 ORDERS: Final = (*_PLAIN, "tags", *_CUSTOMER.values(), *_LINE.values(), *_ADDRESSES)
 TRANSACTIONS: Final = tuple(ShownTransaction.__annotations__)
 MOVEMENTS: Final = (

@@ -214,6 +214,7 @@ class ShownOrder(TypedDict):
     billingAddress: Annotated[Address | None, Field(description="A copy; null if none was given")]
     salesRepId: Annotated[str | None, about("Employee who sold it, `emp_…`; null: none.")]
     lineItems: Annotated[list[LineItem], about("Items of the order.")]
+    itemsCount: Annotated[int, about("How many pieces its lines have.")]
     currency: Annotated[str, about("The shop's currency, ISO 4217.")]
     subtotal: Annotated[str, about("Sum of the lines; a decimal amount.")]
     discount: Annotated[ShownDiscount | None, about("What is taken off the subtotal.")]
@@ -245,7 +246,8 @@ class ShownOrder(TypedDict):
 
 
 _LINE: Final = tuple(LineItem.__annotations__)
-_ORDER: Final = tuple(name for name in ShownOrder.__annotations__ if name != "lineItems")
+_OF_LINES: Final = ("lineItems", "itemsCount")
+_ORDER: Final = tuple(name for name in ShownOrder.__annotations__ if name not in _OF_LINES)
 
 
 class OrderFields(Sparse):
@@ -256,6 +258,12 @@ class ListOrderFields(ListOrders, OrderFields):
     pass
 
 
+def attributes_of(fields: Collection[str]) -> frozenset[str]:
+    """The attributes of a record that these fields are made of; none for all of them."""
+    asked = {"lineItems" if name == "itemsCount" else name for name in fields}
+    return frozenset({"id", "version"} | asked if asked else ())
+
+
 def show(order: Order, fields: Collection[str] = (), *, costs: bool = True) -> dict[str, object]:
     """The shape of ShownOrder, or these fields of it. Without `costs` each is null."""
     shown = {name: order.fields[name] for name in _ORDER if not fields or name in fields}
@@ -263,6 +271,8 @@ def show(order: Order, fields: Collection[str] = (), *, costs: bool = True) -> d
         lines = order.fields["lineItems"]
         hidden = {} if costs else {"cost": None}
         shown["lineItems"] = [{name: line[name] for name in _LINE} | hidden for line in lines]
+    if not fields or "itemsCount" in fields:
+        shown["itemsCount"] = sum(int(line["quantity"]) for line in order.fields["lineItems"])
     for name in ("payments", "refunds"):
         if name in shown:
             shown[name] = [record(one) for one in shown[name]]

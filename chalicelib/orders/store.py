@@ -44,7 +44,7 @@ from chalicelib.orders.model import (
 from chalicelib.orders.model import room as room_of
 from chalicelib.orders.numbers import KEY as NUMBERS
 from chalicelib.orders.numbers import Numbers, NumberTaken
-from chalicelib.orders.shown import show
+from chalicelib.orders.shown import attributes_of, show
 from chalicelib.orders.transactions import Transaction
 from chalicelib.problems import Busy, Invalid, NotFound, PreconditionFailed, Problem
 from chalicelib.products import store as products
@@ -100,8 +100,7 @@ RECORDS: Final = listing.Records(KIND, _key, index_of)
 def load(ids: Iterable[str], fields: Iterable[str] = ()) -> list[Order]:
     """The orders that exist of these, in their order; of each these fields, if some are named."""
     wanted = list(ids)
-    only = ("id", "version", *fields) if fields else ()
-    items = table.batch_get(map(_key, wanted), fields=only)
+    items = table.batch_get(map(_key, wanted), fields=attributes_of(tuple(fields)))
     return [read(items[_key(id)]) for id in wanted if _key(id) in items]
 
 

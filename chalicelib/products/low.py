@@ -3,13 +3,16 @@
 `low-stock` / `<ulid>`: `products`, those of one commit in which a variant fell below its threshold.
 Such an entry is never changed: one order can push sixty products below it, and a transaction has
 room for one such item, not for sixty. So the entries name every product with low stock, and some
-without, which readers skip; they delete entries without any.
+without, which readers skip; they delete entries without any. So there are not many, and a page of
+all that is low reads all of them.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Final
 
+from chalicelib.listing import cursor
+from chalicelib.listing.cursor import Cursor
 from chalicelib.problems import Busy
 from chalicelib.products.model import MOST_LOW_OF_ONE, Product, ProductStatus
 from chalicelib.storage import table
@@ -19,7 +22,9 @@ from chalicelib.values import ids
 
 _PK: Final = "low-stock"
 _ENTRIES: Final = 100
-_PRODUCTS: Final = 100
+_PRODUCTS: Final = 100  # that are loaded together
+_LOADS: Final = 5  # for a page
+_LIST: Final = {"kind": "low stock"}
 
 _Load = Callable[[Iterable[str]], list[Product]]
 
@@ -57,16 +62,54 @@ def newest(load: _Load, most: int) -> list[dict[str, object]]:
     `load` gets products by their ids.
     """
     entries = table.query(_PK, forward=False, limit=_ENTRIES).items
-    named = dict.fromkeys(id for entry in entries for id in entry["products"])
-    looked_at = list(named)[:_PRODUCTS]
-    products = {product.id: product for product in load(looked_at)}
-    _sweep(entries, set(looked_at), products)
+    found = _active(load, entries, _named(entries)[:_PRODUCTS])
     return [
         shown(product, id, product.quantities[id])
-        for product in products.values()
-        if product.fields["status"] == ProductStatus.ACTIVE
+        for product in found
         for id in sorted(variants(product))[:MOST_LOW_OF_ONE]
     ][:most]
+
+
+def page(load: _Load, most: int, after: str) -> tuple[list[dict[str, object]], str | None]:
+    """All low variants, of the newest product first, `most` at a time; and the cursor of the next
+    page, None at the end. A page can be short. In an order that no sale changes, what is low
+    throughout comes exactly once. Raises Invalid for a cursor of another list.
+    """
+    product_id, _, variant_id = cursor.read(after, _LIST).position.partition("#")
+    entries = table.everything(_PK, forward=False)
+    left = sorted(_named(entries), reverse=True)
+    if product_id:
+        left = [id for id in left if id <= product_id]
+    rows = list[dict[str, object]]()
+    for _ in range(_LOADS):
+        looked_at, left = left[:_PRODUCTS], left[_PRODUCTS:]
+        rows += [
+            shown(product, id, product.quantities[id])
+            for product in _active(load, entries, looked_at)
+            for id in sorted(variants(product))
+            if product.id != product_id or id > variant_id
+        ]
+        if len(rows) > most or not left:
+            break
+    if len(rows) > most:
+        last = rows[most - 1]
+        position = f"{last['productId']}#{last['variantId']}"
+    elif left:
+        position = f"{looked_at[-1]}#~"  # after each variant of it
+    else:
+        return rows, None
+    return rows[:most], Cursor(position, 1).text(_LIST)
+
+
+def _named(entries: list[Item]) -> list[str]:
+    return list(dict.fromkeys(id for entry in entries for id in entry["products"]))
+
+
+def _active(load: _Load, entries: list[Item], looked_at: list[str]) -> list[Product]:
+    """Those of the products that are for sale; deletes outdated entries."""
+    products = {product.id: product for product in load(looked_at)}
+    _sweep(entries, set(looked_at), products)
+    return [one for one in products.values() if one.fields["status"] == ProductStatus.ACTIVE]
 
 
 def _sweep(entries: list[Item], looked_at: set[str], products: dict[str, Product]) -> None:

@@ -156,6 +156,11 @@ def running_low(most: int) -> list[dict[str, object]]:
     return low.newest(load, most)
 
 
+def low_stock(most: int, after: str) -> tuple[list[dict[str, object]], str | None]:
+    """A page of all of them, and the cursor of the next: `low.page`."""
+    return low.page(load, most, after)
+
+
 # --- The stock, for orders ------------------------------------------------------------------------
 
 StockMoved, VariantGone = stock.StockMoved, stock.VariantGone

@@ -67,6 +67,10 @@ class NewReport(NullIsAbsent):
     by: Annotated[ReportBy, about("What each row is of.")] = ReportBy.DAY
     from_: Annotated[Day, Field(alias="from", description="The first day, of the shop.")]
     to: Annotated[Day, Field(description=f"The last day; a period has at most {MOST_DAYS}.")]
+    product_id: Annotated[
+        str | None,
+        Field(max_length=60, description="Of sales by day: only what was sold of one product."),
+    ] = None
 
     @field_validator("to")
     @classmethod
@@ -78,6 +82,14 @@ class NewReport(NullIsAbsent):
         if begins == ends:
             raise ValueError("must not be a day that the shop's time zone left out")
         return to
+
+    @field_validator("product_id")
+    @classmethod
+    def _of_sales(cls, product_id: str | None, info: ValidationInfo) -> str | None:
+        kind = (info.data.get("type"), info.data.get("by"))
+        if product_id is not None and kind != (ReportType.SALES, ReportBy.DAY):
+            raise ValueError("is only for sales by day")
+        return product_id
 
     @field_validator("by")
     @classmethod

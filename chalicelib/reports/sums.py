@@ -64,14 +64,17 @@ def _add(to: dict[str, Decimal], values: Values) -> None:
         to[name] = to.get(name, _NOTHING) + value
 
 
-def of_order(sums: Sums, kind: str, by: str, order: Order) -> None:
-    """Adds what an order has on the day of its date."""
+def of_order(sums: Sums, kind: str, by: str, order: Order, product_id: str | None = None) -> None:
+    """Adds what an order has on the day of its date; of sales perhaps only the part of a
+    product."""
     if kind == ReportType.TAX:
         charged = _charged(order)
         whole = {"charged": charged, "refunded": _NOTHING, "net": charged}
         sums.add({_day(order.fields["orderDate"]): whole}, whole, {})
         return
     whole = sold(order)
+    if product_id:
+        whole = _by_product(order, whole).get(product_id, dict.fromkeys(whole, _NOTHING))
     if not whole["orders"] and not whole["net"]:
         return
     labels: dict[str, str] = {}

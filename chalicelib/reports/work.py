@@ -34,7 +34,7 @@ def step(job: Job) -> Step:
         if kind == ExportType.ORDERS:
             sold, total, after = jobs.records(wanted, orders.page, after)
             for order in sold:
-                of_order(sums, asked["type"], asked["by"], order)
+                of_order(sums, asked["type"], asked["by"], order, asked.get("productId"))
             read += len(sold)
         else:
             paid, total, after = jobs.records(wanted, orders.transactions_page, after)

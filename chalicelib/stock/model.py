@@ -9,7 +9,9 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib import listing
-from chalicelib.schemas import Choice, Several, about
+from chalicelib.listing.cursor import BEGIN
+from chalicelib.products.shown import LowStockVariant
+from chalicelib.schemas import PAGE_SIZE, Choice, Limit, QueryParameters, Several, about
 
 KIND: Final = listing.Kind(
     "movement", listed=("variantId", "productId", "orderId", "jobId", "cause")
@@ -44,6 +46,22 @@ class ListMovements(listing.Dated):
     order_id: Annotated[str, Field(max_length=60, description="Of one order.")] = ""
     job_id: Annotated[str, Field(max_length=60, description="Of one job.")] = ""
     cause: Several[MovementCause] = Field(default_factory=list, description="Which causes.")
+
+
+class ListLowStock(QueryParameters):
+    limit: Limit = PAGE_SIZE
+    cursor: Annotated[
+        str, Field(max_length=2_000, description="`nextCursor` of the previous answer")
+    ] = BEGIN
+
+
+class LowStock(TypedDict):
+    """`nextCursor` is null at the end; before it, a page can be short, even empty."""
+
+    data: Annotated[list[LowStockVariant], about("The items.")]
+    nextCursor: Annotated[
+        str | None, about("Send it as `cursor` for what follows; null at the end.")
+    ]
 
 
 class MovementActor(TypedDict):

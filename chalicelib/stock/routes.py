@@ -2,10 +2,11 @@
 
 from chalice.app import Response
 
-from chalicelib.request import Role, Routes, query, reply_page
+from chalicelib.products import store as products
+from chalicelib.request import Role, Routes, query, reply, reply_page
 from chalicelib.schemas import Walked
 from chalicelib.stock import store as ledger
-from chalicelib.stock.model import ListMovements, ShownMovement, show
+from chalicelib.stock.model import ListLowStock, ListMovements, LowStock, ShownMovement, show
 
 routes = Routes(__name__, "Stock")
 
@@ -23,3 +24,18 @@ def list_movements() -> Response:
     filter other than one `cause`, `total` counts to 1,000."""
     page = ledger.page(query(ListMovements).query())
     return reply_page([show(one) for one in page.records], page)
+
+
+@routes.get(
+    "/api/admin/stock/low",
+    "List low stock",
+    role=Role.READER,
+    query=ListLowStock,
+    answers={200: LowStock},
+)
+def list_low_stock() -> Response:
+    """Every variant of an active product whose stock is below the product's threshold, of the
+    newest product first. Follow `nextCursor` until it is null: each comes once."""
+    asked = query(ListLowStock)
+    rows, following = products.low_stock(asked.limit, asked.cursor)
+    return reply(200, {"data": rows, "nextCursor": following})

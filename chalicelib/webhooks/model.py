@@ -13,16 +13,15 @@ from pydantic.json_schema import SkipJsonSchema
 from chalicelib import settings
 from chalicelib.safe_post.destination import LONGEST_URL
 from chalicelib.schemas import (
-    LARGEST_PAGE,
     PAGE_SIZE,
     Choice,
     Flag,
+    Limit,
     QueryParameters,
     Several,
     Stripped,
     Time,
     about,
-    at_most,
     null_is,
     optional,
 )
@@ -202,11 +201,7 @@ class ListDeliveries(QueryParameters):
     status: Several[DeliveryStatus] = Field(default_factory=list, description="Its state.")
     event: Several[EventKind] = Field(default_factory=list, description="Kind of the event.")
     since: Moment | None = optional("The start time.")
-    limit: Annotated[
-        int,
-        Field(ge=1, description="Items per answer; more than 100 counts as 100"),
-        at_most(LARGEST_PAGE),
-    ] = PAGE_SIZE
+    limit: Limit = PAGE_SIZE
     subject: Annotated[
         str | None, Field(max_length=60, description="Id of the event's subject, such as ord_…")
     ] = None

@@ -203,6 +203,7 @@ class Tour:
         self.admin("POST", f"/orders/{order['id']}/edit", edit)
         path = f"/stock/movements?variantId={variant['id']}"
         self.until(lambda: self.admin("GET", path)["total"] == 3)
+        assert self.admin("GET", "/stock/low?limit=1")["data"]
         self._audited(order["id"], "order.created", "order.edited")
         self._counts(variant["id"])
 

@@ -230,7 +230,20 @@ def test_each_report_is_what_the_exports_add_up_to(
     parts = ((day, {"charged": a, "refunded": b, "net": a - b}) for day, a, b in taxes)
     tax = {row["key"]: plain(row) for row in reported(jobs, "tax")["rows"]}
     assert {day: sums for day, sums in tax.items() if any(sums.values())} == added(parts)
-    _assert_products(reported(jobs, "sales", "product"), orders, sold)
+    by_product = reported(jobs, "sales", "product")
+    _assert_products(by_product, orders, sold)
+    for row in by_product["rows"][:2]:
+        of_one = reported(jobs, "sales", **WHOLE, productId=row["key"])
+        assert of_one["totals"] == {name: row[name] for name in SUMS}
+        pieces = added(
+            (day_of(order["orderDate"]), {"pieces": Decimal(one["quantity"])})
+            for order in orders
+            if order["status"] != "CANCELLED"
+            for one in order["lineItems"]
+            if one["productId"] == row["key"]
+        )
+        days = {day: sums["pieces"] for day, sums in rows_of(of_one).items() if sums["orders"]}
+        assert days == {day: sums["pieces"] for day, sums in pieces.items()}
 
 
 def _assert_products(report: Any, orders: Any, sold: Any) -> None:
@@ -358,6 +371,8 @@ def test_a_readers_key_gets_reports(jobs: JobDesk) -> None:
         ({"to": "2027-02-26"}, "to"),
         ({"from": "25.2.2026"}, "from"),
         ({"from": 20260225}, "from"),
+        ({"by": "product", "productId": "prod_1"}, "productId"),
+        ({"type": "money", "productId": "prod_1"}, "productId"),
         ({"from": "20260225"}, "from"),
         ({"from": "2011-12-30", "to": "2011-12-30"}, "to"),
         ({"from": "0001-01-01", "to": "0001-01-02"}, "from"),

@@ -77,6 +77,7 @@ def test_a_created_order_is_returned_with_every_field(shop: Shop) -> None:
         (first, made["id"], "Shirt / V0", 2, "20.00", "40.00"),
         (second, made["id"], "Shirt / V1", 1, "15.50", "15.50"),
     ]
+    assert order["itemsCount"] == 3
     assert (order["subtotal"], order["tax"], order["total"]) == ("55.50", "1.10", "56.60")
     assert [entry["change"] for entry in order["history"]] == ["created"]
     read = shop.get(f"{ORDERS}/{order['id']}")

@@ -1,5 +1,6 @@
 """Lists, filters and search of orders; their customers; sales, low stock and the summary."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -308,6 +309,57 @@ def test_low_stock_is_listed_after_every_kind_of_change(shop: Shop) -> None:
     assert low(shop) == []
     placed(shop, line(raised), line(fine))
     assert low(shop) == [(raised, 6)]
+
+
+def walked(shop: Shop, limit: int, meanwhile: Callable[[], object]) -> list[list[str]]:
+    """The pages of all low variants; `meanwhile` happens after each."""
+    pages, cursor = list[list[str]](), "*"
+    while cursor:
+        answer = shop.get(f"/api/admin/stock/low?limit={limit}&cursor={cursor}").json
+        pages.append([one["variantId"] for one in answer["data"]])
+        cursor = answer["nextCursor"]
+        meanwhile()
+    return pages
+
+
+@pytest.mark.parametrize(("limit", "sizes"), [(3, [3] * 7), (6, [6, 6, 6, 3]), (100, [21])])
+def test_all_low_stock_is_paged_each_variant_once(
+    shop: Shop, dynamodb: Double, limit: int, sizes: list[int]
+) -> None:
+    """Also while variants of it fall again, and other readers delete outdated entries."""
+    made = [product(shop, *[3] * 7) for _ in range(3)]
+    product(shop, 1, status="DRAFT")
+    gone = variant(shop, 2)
+    shop.delete(f"/api/admin/products/prod_{gone[4:30]}")
+    rising = iter(made * 3)
+
+    def meanwhile() -> None:
+        one = next(rising)
+        move = {"variantId": one["variants"][-1]["id"], "reason": "COUNTED"}
+        for stock in (20, 1):
+            moves = {"moves": [{**move, "to": stock}]}
+            assert shop.post(f"/api/admin/products/{one['id']}/stock", moves).status == 200
+        low(shop)
+
+    pages = walked(shop, limit, meanwhile)
+    made.sort(key=lambda one: str(one["id"]), reverse=True)
+    expected = [id for one in made for id in sorted(each["id"] for each in one["variants"])]
+    assert [len(page) for page in pages] == sizes
+    assert [id for page in pages for id in page] == expected
+
+
+def test_a_page_of_low_stock_ends_early_after_many_products_that_are_not_low(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chalicelib.products.low._PRODUCTS", 1)
+    ids = [variant(shop, 3) for _ in range(8)]
+    for id in ids[1:]:
+        change = {"variants": [{"id": id, "stock": 20}]}
+        shop.put(f"/api/admin/products/prod_{id[4:30]}", change)
+    assert walked(shop, 5, lambda: None) == [[], ids[:1]]
+    assert shop.get("/api/admin/stock/low").json["data"][0]["stock"] == 3
+    refused = shop.get("/api/admin/stock/low?cursor=abc")
+    assert (refused.status, refused.json["errors"][0]["field"]) == (422, "cursor")
 
 
 def test_drafts_and_archived_products_do_not_count_as_low(shop: Shop) -> None:

@@ -11,6 +11,7 @@ import { held, retype, typedSince } from "./parts/typed.js";
 import { go, rewrite } from "./router.js";
 
 const AWAY = 20_000; // milliseconds, after which what a page shows is read again
+const SETTLES = 200; // milliseconds, after which an open question looks whether it still matters
 
 let carried = null; // what was typed on a page while its answer led to the next one
 
@@ -151,19 +152,24 @@ export class Visit {
     const isTyped = () => dialog.open && typedSince(dialog, drawn).size > 0;
     const text = "What you entered in this dialog will be lost.";
     this.guard(kind, isTyped, text);
-    dialog.addEventListener("close", () => this.saved(kind));
+    const closed = new AbortController();
+    dialog.addEventListener("close", () => {
+      this.saved(kind);
+      closed.abort();
+    });
     dialog.addEventListener("keydown", async (event) => {
       if (event.key !== "Escape" || event.defaultPrevented || options?.stays || !isTyped()) return;
       event.preventDefault();
-      const yes = await this.ask({ title: "Discard this?", text, yes: "Discard", no: "Keep", bad: true });
+      const question = { title: "Discard this?", text, yes: "Discard", no: "Keep", bad: true };
+      const yes = await this.ask(question, closed.signal);
       if (yes) dialog.close();
     });
     return dialog;
   }
 
-  // Resolves to whether the answer was yes; leaving is a no.
-  ask(question) {
-    return this.signal.aborted ? Promise.resolve(false) : ask(question, this.signal);
+  // Resolves to whether the answer was yes; leaving is a no, and so is `ends`, a signal.
+  ask(question, ends = this.signal) {
+    return this.signal.aborted ? Promise.resolve(false) : ask(question, AbortSignal.any([this.signal, ends]));
   }
 
   // --- Waiting and listening ---------------------------------------------------------------------
@@ -226,10 +232,20 @@ export class Visit {
     return [...this.#unsaved.values()].find(({ isUnsaved }) => isUnsaved())?.text ?? null;
   }
 
-  mayLeave(yes = "Leave", title = "Leave without saving?") {
+  // Resolves to whether the user leaves. The question ends when a save that was under way ends well: nothing is lost then.
+  async mayLeave(yes = "Leave", title = "Leave without saving?") {
     const text = this.unsaved;
-    return text === null
-      ? Promise.resolve(true)
-      : this.ask({ title, text, yes, no: "Stay", bad: true });
+    if (text === null) return true;
+    const question = new AbortController();
+    const asked = this.ask({ title, text, yes, no: "Stay", bad: true }, question.signal);
+    let isOpen = true;
+    asked.then(() => (isOpen = false));
+    while (isOpen && !this.signal.aborted) {
+      await Promise.race([asked, sleep(SETTLES)]);
+      if (!isOpen || this.unsaved !== null) continue;
+      question.abort();
+      return true;
+    }
+    return asked;
   }
 }

@@ -148,9 +148,9 @@ ASKED = re.compile(r"/api/")
 
 
 @contextmanager
-def held(desk: Desk, but: str = "\0") -> Iterator[Callable[[], None]]:
+def held(desk: Desk, but: str = "\0") -> Iterator[Callable[..., None]]:
     """The next change is made, unless its body says `but`, and its answer waits until it is let
-    through."""
+    through, or until another is given."""
     asked: list[Route] = []
     kept: list[APIResponse] = []
 
@@ -161,12 +161,12 @@ def held(desk: Desk, but: str = "\0") -> Iterator[Callable[[], None]]:
         asked.append(route)
         kept.append(route.fetch())
 
-    def answer() -> None:
+    def answer(**other: Any) -> None:
         for _ in range(PATIENCE // 20):
             if kept:
                 break
             desk.page.wait_for_timeout(20)
-        asked[0].fulfill(response=kept[0])
+        asked[0].fulfill(**(other or {"response": kept[0]}))
 
     desk.page.route(ASKED, hold)
     yield answer

@@ -137,6 +137,16 @@ def test_a_product_says_what_was_sold_of_it(desk: Desk) -> None:
     sums = desk.page.locator("details", has_text="Sold in the last 30 days")
     sums.locator("summary").click()
     expect(sums).to_contain_text("1 piece in 1 order, $6.00 net. Added up")
+    days = sums.get_by_role("slider")
+    days.focus()
+    desk.page.keyboard.press("End")
+    expect(days).to_have_attribute("aria-valuetext", re.compile(r": \$6\.00, 1 order$"))
+    desk.page.keyboard.press("ArrowLeft")
+    expect(days).to_have_attribute("aria-valuetext", re.compile(r": \$0\.00$"))
+    sums.get_by_text("Show as table").click()
+    expect(sums.get_by_role("row").nth(1)).to_contain_text("$6.00")
+    sums.get_by_role("link", name="1 order").first.click()
+    expect(desk.label("To (UTC)")).to_have_value(order["orderDate"][:10])
 
 
 def test_low_stock_is_listed_by_product(desk: Desk) -> None:
@@ -149,12 +159,36 @@ def test_low_stock_is_listed_by_product(desk: Desk) -> None:
     expect(card.get_by_role("row").filter(has_text="Curlew")).to_contain_text("4+ more of")
     card.get_by_role("link", name="View all low stock").click()
     rows = desk.page.get_by_role("row").filter(has=desk.page.get_by_label("Stock of Curlew"))
-    expect(rows).to_have_count(5)
+    expect(rows).to_have_count(7)
     shown = desk.page.locator("tbody tr").filter(visible=True)
     title = str(rows.first.locator(".soft").text_content())
     desk.label("Search").fill(f"curlew {title}")
     expect(shown).to_have_count(1)
     expect(shown.get_by_role("link", name="Curlew")).to_be_visible()
+
+
+def test_all_low_stock_is_shown_page_by_page_and_found_by_a_search(desk: Desk) -> None:
+    sizes = [{"title": f"Size {n}", "sku": f"AVOCET-{n:03}", "stock": 1} for n in range(102)]
+    new = {"price": 5, "status": "ACTIVE", "lowStockThreshold": 3, "variants": sizes}
+    desk.api.post("products", {"name": "Avocet", **new})
+    desk.open("/products/low-stock")
+    fields = desk.page.get_by_label("Stock of Avocet")
+    expect(fields).to_have_count(100)
+    expect(desk.page.get_by_text("The first 100 variants below the threshold.")).to_be_visible()
+    fields.first.fill("7")
+    desk.button("Show more").press("Enter")
+    expect(fields).to_have_count(102)
+    assert desk.page.evaluate("document.activeElement.closest('tr') !== null"), "goes on there"
+    expect(fields.first).to_have_value("7")
+    fields.first.fill("1")
+    desk.open("/")
+    desk.open("/products/low-stock")
+    shown = desk.page.locator("tbody tr").filter(visible=True)
+    for number in (0, 50, 101):
+        desk.label("Search").fill(f"avocet-{number:03}")
+        expect(shown).to_have_count(1)
+        expect(shown).to_contain_text(f"Size {number}")
+    expect(desk.button("Show more")).to_be_hidden()
 
 
 def test_deliveries_in_trouble_lead_to_their_list(desk: Desk) -> None:

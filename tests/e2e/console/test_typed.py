@@ -46,6 +46,45 @@ def test_text_typed_during_a_move_stays_with_its_cursor(desk: Desk) -> None:
     assert desk.api.get(f"orders/{order['id']}")["note"] == "call before"
 
 
+def test_a_question_about_unsaved_input_stays_while_it_is_not_saved(desk: Desk) -> None:
+    """When a save that was under way ends well, the page is left."""
+    order = placed(desk.api, "Dunlin")
+    desk.open(f"/orders/{order['id']}")
+    desk.label("Note").fill("kept")
+    wrong = {"code": "invalid", "errors": [{"field": "note", "message": "is too long"}]}
+    for refused in (True, False):
+        with held(desk) as answer:
+            desk.button("Save").click()
+            busy(desk.button("Save"))
+            desk.page.evaluate("location.hash = '#/customers'")
+            expect(desk.dialog).to_contain_text("have not been saved")
+            if not refused:
+                answer()
+                continue
+            answer(status=422, json={"message": "It is wrong.", **wrong})
+            expect(desk.field("note").locator(".error")).to_have_text("is too long")
+            desk.dialog.get_by_role("button", name="Stay").click()
+            expect(desk.label("Note")).to_have_value("kept")
+    desk.heading("Customers")
+    expect(desk.dialog).to_have_count(0)
+
+
+def test_a_question_about_a_dialog_ends_when_it_is_saved(desk: Desk) -> None:
+    order = placed(desk.api, "Knot")
+    desk.open(f"/orders/{order['id']}")
+    desk.button("Add: shipping address").click()
+    for name, value in (("Street and number", "Am Deich 1"), ("City", "Husum")):
+        desk.dialog.get_by_label(name).fill(value)
+    desk.dialog.get_by_label("Country").select_option("DE")
+    with held(desk) as answer:
+        desk.button("Save address").click()
+        desk.page.keyboard.press("Escape")
+        expect(desk.button("Discard")).to_be_visible()
+        answer()
+        expect(desk.page.locator("address")).to_contain_text("Husum")
+        expect(desk.dialog).to_have_count(0)
+
+
 def test_text_typed_over_someone_elses_edit_is_asked_about(desk: Desk) -> None:
     order = placed(desk.api, "Bittern")
     desk.open(f"/orders/{order['id']}")

@@ -1,43 +1,64 @@
 // Low stock, to be reordered or corrected.
 
-import { h, replace } from "../dom.js";
-import { MOST_LOW, MOST_LOW_OF_ONE } from "../facts.js";
+import { button, h, replace } from "../dom.js";
 import { plural } from "../format.js";
 import { field } from "../parts/form.js";
 import { lowStock } from "../parts/low-stock.js";
+import "../parts/work.js";
 import { link } from "../router.js";
 
+const LIMIT = 100;
+const PAUSE = 220; // milliseconds without a key before the others are read
+
 export async function show(visit) {
-  const { data: shop } = await visit.get("admin/summary");
-  const rows = shop.lowStock;
-  const table = lowStock(visit, rows);
-  const lines = [...table.querySelectorAll("tbody tr")];
+  const known = []; // [row, its line in the table]
+  let next = "*";
+  let table = null;
   const count = h.p({ class: "soft", role: "status" });
-  const search = field({ label: "Search", name: "search", type: "search", placeholder: "Name or SKU", oninput: fit });
-  const all =
-    rows.length < MOST_LOW
-      ? `${plural(rows.length, "variant")} below the threshold, most recent first`
-      : `The ${MOST_LOW} variants that fell below their threshold most recently; there may be more`;
+  const more = button("Show more", visit.once(load));
+  const search = field({ label: "Search", name: "search", type: "search", placeholder: "Name or SKU", oninput: searched });
+  const words = () => search.querySelector("input").value.toLowerCase().split(/\s+/).filter(Boolean);
+  await load();
   visit.draw(
     { title: "Low stock", back: [link("/products"), "Products"] },
-    rows.length === 0 ? table : h.div({ class: "stack even" }, search, count, table),
+    table ? h.div({ class: "stack even" }, search, count, table, h.p({ class: "pager" }, more)) : lowStock(visit, []),
   );
-  fit();
 
-  // Rows are hidden and not drawn again: a number may be typed in one.
+  // The next page; all of them for a search. Lines are added, and not drawn again: a number may be typed in one.
+  async function load() {
+    const at = known.length;
+    do take((await visit.get("admin/stock/low", { limit: LIMIT, cursor: next })).data);
+    while (next && (known.length === at || words().length > 0));
+    if (document.activeElement === more) known[at]?.[1].focus();
+    more.hidden = !next;
+  }
+
+  function take({ data: rows, nextCursor }) {
+    next = nextCursor;
+    const drawn = rows.length > 0 && lowStock(visit, rows);
+    const lines = drawn ? [...drawn.querySelectorAll("tbody tr")] : [];
+    lines.forEach((line) => (line.tabIndex = -1)); // the first of more gets the focus
+    if (table) table.querySelector("tbody").append(...lines);
+    else if (drawn) table = drawn;
+    known.push(...rows.map((row, at) => [row, lines[at]]));
+    fit();
+  }
+
+  function searched() {
+    fit();
+    if (next) visit.after(PAUSE, "search", () => next && words().length > 0 && more.click());
+  }
+
   function fit() {
-    const typed = search.querySelector("input").value.toLowerCase().split(/\s+/);
-    let shown = 0;
     let above = null; // the product that is named there
-    rows.forEach(({ productId, productName, variantTitle, sku }, at) => {
+    const shown = known.filter(([{ productId, productName, variantTitle, sku }, line]) => {
       const text = [productName, variantTitle, sku].join(" ").toLowerCase();
-      lines[at].hidden = !typed.every((word) => text.includes(word));
-      if (lines[at].hidden) return;
-      lines[at].classList.toggle("same", productId === above);
-      above = productId;
-      shown++;
+      line.hidden = !words().every((word) => text.includes(word));
+      line.classList.toggle("same", productId === above);
+      if (!line.hidden) above = productId;
+      return !line.hidden;
     });
-    const some = shown < lines.length && ` ${plural(shown, "variant")} of them match.`;
-    replace(count, `${all}, at most ${MOST_LOW_OF_ONE} of a product.`, some);
+    const all = `${next ? "The first " : ""}${plural(known.length, "variant")} below the threshold`;
+    replace(count, all, shown.length < known.length && `, ${plural(shown.length, "variant")} of them match`, ".");
   }
 }

@@ -2,7 +2,7 @@
 
 import { button, h } from "../dom.js";
 import { PAYMENTS, TIMEZONE } from "../facts.js";
-import { dateTime, money, plural, words } from "../format.js";
+import { dateTime, money, number, plural, words } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { bulkEdit, bulkForm } from "../parts/bulk-edit.js";
 import { choice } from "../parts/choice.js";
@@ -21,7 +21,7 @@ export async function show(visit) {
     api: "admin/orders",
     name: "order",
     cards: true,
-    reads: "id,number,orderDate,customer,status,paymentStatus,source,salesRepId,total,balanceDue,currency",
+    reads: "id,number,orderDate,customer,status,paymentStatus,source,salesRepId,itemsCount,total,balanceDue,currency",
     exports: may("STAFF") && "orders",
     filters: [
       { name: "search", type: "search", placeholder: "Number, name, email, tracking number, SKU" },
@@ -64,6 +64,7 @@ export async function show(visit) {
       },
       { title: "Source", cell: ({ source }) => words(source), class: "wide" },
       { title: "Rep", cell: ({ salesRepId }) => salesRepId, class: "wide" },
+      { title: "Items", cell: ({ itemsCount }) => number(itemsCount), class: "number wide" },
       {
         title: "Due",
         cell: ({ balanceDue, currency }) => Number(balanceDue) !== 0 && money(balanceDue, currency),

@@ -7,7 +7,7 @@ import { bars, dayName } from "../parts/bars.js";
 import { field, optionsOf } from "../parts/form.js";
 import { announce } from "../parts/notice.js";
 import { card, empty, skeleton } from "../parts/page.js";
-import { reportOf } from "../parts/report.js";
+import { days, reportOf } from "../parts/report.js";
 import { table } from "../parts/table.js";
 import "../parts/work.js";
 import { daysAgo } from "../parts/zone.js";
@@ -83,7 +83,8 @@ export async function show(visit) {
 }
 
 // The rows of a job's report; `about` is what was asked.
-function drawn({ report, about, downloadUrl }) {
+function drawn(job) {
+  const { report, about, downloadUrl } = job;
   const { columns, rows, totals, truncated } = report;
   if (rows.length === 0) return empty("Nothing in this period", "Choose other days.");
   const most = Math.max(...rows.map(({ net }) => Number(net)), 0) || 1;
@@ -94,7 +95,7 @@ function drawn({ report, about, downloadUrl }) {
       h.span({ style: { width: `${(100 * Math.max(0, net)) / most}%` } }),
     );
   return [
-    about.by === "day" && card("Net", bars(days(rows, about), `Net ${about.type}`)),
+    about.by === "day" && card("Net", bars(days(job, (date) => leads(date, about)), `Net ${about.type}`)),
     table({
       name: "Sums",
       columns: [
@@ -114,25 +115,6 @@ function drawn({ report, about, downloadUrl }) {
     truncated && h.p({ class: "notice" }, "Not all rows are shown. The file has more of them."),
     h.p(h.a({ class: "button", href: downloadUrl, download: "" }, "Download as CSV")),
   ];
-}
-
-// Every day of the period: those without a row, too.
-function days(rows, about) {
-  const known = Object.fromEntries(rows.map((row) => [row.key, row]));
-  const found = [];
-  const last = new Date(about.to);
-  for (let at = new Date(about.from); at <= last; at.setUTCDate(at.getUTCDate() + 1)) {
-    const date = at.toISOString().slice(0, 10);
-    const { net = "0", orders } = known[date] ?? {};
-    found.push({
-      date,
-      value: Number(net),
-      text: money(net, CURRENCY),
-      about: orders !== undefined && plural(orders, "order"),
-      href: leads(date, about),
-    });
-  }
-  return found;
 }
 
 function labelled({ key, label }, about) {

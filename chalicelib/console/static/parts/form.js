@@ -85,7 +85,7 @@ function showErrors(node, errors) {
   return rest;
 }
 
-function clearErrors(node) {
+export function clearErrors(node) {
   node.querySelectorAll("[aria-invalid]").forEach((each) => each.removeAttribute("aria-invalid"));
   node.querySelectorAll(".error").forEach((each) => (each.textContent = ""));
 }

@@ -38,8 +38,10 @@ export function recordsInWords({ ids, filters }) {
 // An export's records, a report's period, or a change and its records.
 export function aboutInWords({ type, about }) {
   if (!about) return "";
-  if (type === "report")
-    return `${words(about.type)} by ${called(about.by).toLowerCase()}, ${about.from} to ${about.to}`;
+  if (type === "report") {
+    const of = about.productId ? " of a product" : "";
+    return `${words(about.type)}${of} by ${called(about.by).toLowerCase()}, ${about.from} to ${about.to}`;
+  }
   const what = type === "export" ? words(about.type) : about.change && changeInWords(about.change);
   if (!what) return "";
   return about.ids || about.filters ? `${what} · ${recordsInWords(about)}` : what;

@@ -1,14 +1,16 @@
 // Variants below their threshold, as the summary names them: those that fell last come first. Their
 // stock is corrected where it is shown.
 
-import { isLeft } from "../api.js";
-import { h, newId, newKey, replace } from "../dom.js";
+import { h } from "../dom.js";
 import { MOST_LOW, MOST_LOW_OF_ONE } from "../facts.js";
 import { number, words } from "../format.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
+import { clearErrors, saving, summary, wrong } from "./form.js";
 import { announce, toast } from "./notice.js";
+import { once } from "./once.js";
 import { empty } from "./page.js";
+import { pieceCount } from "./pieces.js";
 import { table } from "./table.js";
 
 // The counted number is the usual correction; `+12` and `-1` add and take away.
@@ -57,41 +59,37 @@ export function lowStock(visit, rows) {
 // A number field: Enter saves, Escape restores the old value.
 function stockCell(visit, { productId, variantId, productName, variantTitle, stock }) {
   const name = [productName, variantTitle].filter(Boolean).join(" · ");
-  const errorId = newId("error");
   let known = stock;
-  let once = null; // [request, idempotency key, stock before a count]: a retry is the same move
-  const error = h.p({ id: errorId, class: "error" });
+  let key = once(); // a retry is the same move
+  let counted = []; // its key, and the stock before it
   const reason = h.select(
     { "aria-label": `Reason for ${name}`, class: "reason" },
     REASONS.map((each) => h.option({ value: each }, words(each))),
   );
-  const input = h.input({
-    name: "stock",
+  const count = pieceCount({
+    key: variantId,
+    label: `Stock of ${name}`,
     value: String(stock),
-    inputmode: "numeric",
-    autocomplete: "off",
-    "aria-label": `Stock of ${name}`,
-    "aria-describedby": errorId,
     onfocus: () => input.select(),
     oninput: () => /^[+-]/.test(input.value) && reason.value === "COUNTED" && guess(),
   });
+  const input = count.querySelector("input");
   const save = h.button({ type: "submit", class: "small" }, "Save");
   const form = h.form(
     {
       class: "stock-cell",
-      "data-field": variantId,
       novalidate: true,
       onsubmit: submitted,
       onkeydown: (event) => {
         if (event.key !== "Escape") return;
         input.value = String(known);
-        replace(error);
+        clearErrors(form);
       },
     },
-    input,
+    count,
     reason,
     save,
-    error,
+    summary(),
   );
   visit.guard(
     `stock ${variantId}`,
@@ -107,14 +105,11 @@ function stockCell(visit, { productId, variantId, productName, variantTitle, sto
   async function submitted(event) {
     event.preventDefault();
     const typed = input.value.trim();
-    if (typed === String(known) || save.ariaBusy) return;
-    if (!/^[+-]?\d+$/.test(typed)) {
-      replace(error, "Enter a number, or a change such as +12.");
-      input.focus();
-      return;
-    }
-    replace(error);
-    await move(/^[+-]/.test(typed) ? { by: Number(typed) } : { to: Number(typed) }, reason.value);
+    if (typed === String(known)) return;
+    await saving(form, save, async () => {
+      if (!/^[+-]?\d+$/.test(typed)) throw wrong(variantId, "Enter a number, or a change such as +12.");
+      await move(/^[+-]/.test(typed) ? { by: Number(typed) } : { to: Number(typed) }, reason.value);
+    });
   }
 
   // The stock before a count, which sales may have changed since the page was drawn: an undo does
@@ -125,37 +120,26 @@ function stockCell(visit, { productId, variantId, productName, variantTitle, sto
   }
 
   async function move(change, why) {
-    const asked = JSON.stringify([change, why]);
-    save.ariaBusy = "true";
-    try {
-      if (once?.[0] !== asked) {
-        const before = change.by === undefined ? await there() : null;
-        once = [asked, newKey(), before];
-      }
-      const before = once[2];
-      const { data } = await visit.send("POST", `admin/products/${productId}/stock`, {
-        body: { moves: [{ variantId, ...change, reason: why }] },
-        idempotencyKey: once[1],
-      });
-      once = null;
-      known = data.variants.find(({ id }) => id === variantId).stock;
-      input.value = String(known);
-      reason.value = "COUNTED";
-      form.classList.add("saved");
-      const by = change.by ?? known - before;
-      if (by === 0) announce(`${name}: the stock is already ${known}.`);
-      else
-        toast(`${name}: stock is now ${number(known)}.`, "", [
-          "Undo",
-          () => move({ by: -by }, "CORRECTED"),
-        ]);
-    } catch (refusal) {
-      if (isLeft(refusal)) return;
-      const left = refusal.body?.lines?.[0]?.available;
-      const message = refusal.errors?.[0]?.message ?? refusal.message;
-      replace(error, left === undefined ? message : `Only ${left} in stock`);
-    } finally {
-      save.ariaBusy = null;
-    }
+    const moves = [{ variantId, ...change, reason: why }];
+    const idempotencyKey = key(moves);
+    if (change.by === undefined && counted[0] !== idempotencyKey) counted = [idempotencyKey, await there()];
+    const { data } = await visit
+      .send("POST", `admin/products/${productId}/stock`, { body: { moves }, idempotencyKey })
+      .catch(explain);
+    key = once();
+    known = data.variants.find(({ id }) => id === variantId).stock;
+    input.value = String(known);
+    reason.value = "COUNTED";
+    form.classList.add("saved");
+    const by = change.by ?? known - counted[1];
+    const back = () => saving(form, save, () => move({ by: -by }, "CORRECTED"));
+    if (by === 0) announce(`${name}: the stock is already ${known}.`);
+    else toast(`${name}: stock is now ${number(known)}.`, "", ["Undo", back]);
+  }
+
+  function explain(refusal) {
+    const left = refusal.body?.lines?.[0]?.available;
+    if (left !== undefined) throw wrong(variantId, `Only ${left} in stock`);
+    throw refusal.errors?.length ? wrong(variantId, refusal.errors[0].message) : refusal;
   }
 }

@@ -1,6 +1,8 @@
 // Reports: jobs that add up a period. One that was asked for lately is shown again.
 
 import { newKey } from "../dom.js";
+import { CURRENCY } from "../facts.js";
+import { money, plural } from "../format.js";
 import { completed } from "./jobs.js";
 
 const LOOKED = 50; // at the newest jobs
@@ -9,7 +11,8 @@ const RECENT = 3_600_000; // milliseconds in which a report is shown again
 // The job of the same question that was asked lately, also if it has not ended.
 async function known(visit, asked, signal) {
   const { data } = await visit.get("admin/jobs", { limit: LOOKED }, signal);
-  const isSame = (about) => Object.entries(asked).every(([name, value]) => about[name] === value);
+  const names = ["productId", ...Object.keys(asked)];
+  const isSame = (about) => names.every((name) => (about[name] ?? null) === (asked[name] ?? null));
   const isRecent = ({ createdAt }) => Date.now() - Date.parse(createdAt) < RECENT;
   const isGone = ({ status }) => ["FAILED", "CANCELLED"].includes(status);
   return data.data.find((job) => job.type === "report" && isSame(job.about) && isRecent(job) && !isGone(job))?.id;
@@ -24,4 +27,23 @@ export async function reportOf(visit, asked, signal, isNew = false) {
   signal.throwIfAborted();
   const get = (path) => visit.get(path, {}, signal);
   return completed({ get, sleep: (pause) => visit.sleep(pause, signal) }, id);
+}
+
+// Every day of a report's period as `bars` takes it: those without a row, too. `leads(date)`: where a day's orders are.
+export function days({ report, about }, leads) {
+  const known = Object.fromEntries(report.rows.map((row) => [row.key, row]));
+  const found = [];
+  const last = new Date(about.to);
+  for (let at = new Date(about.from); at <= last; at.setUTCDate(at.getUTCDate() + 1)) {
+    const date = at.toISOString().slice(0, 10);
+    const { net = "0", orders } = known[date] ?? {};
+    found.push({
+      date,
+      value: Number(net),
+      text: money(net, CURRENCY),
+      about: orders !== undefined && plural(orders, "order"),
+      href: leads(date),
+    });
+  }
+  return found;
 }

@@ -1805,6 +1805,15 @@ class ListedApiKey(TypedDict):
     """The day of the last request, in UTC; null: never used."""
 
 
+class LowStock(TypedDict):
+    """`nextCursor` is null at the end; before it, a page can be short, even empty."""
+
+    data: list[LowStockVariant]
+    """The items."""
+    nextCursor: str | None
+    """Send it as `cursor` for what follows; null at the end."""
+
+
 class LowStockVariant(TypedDict):
     """A variant whose stock is below its product's threshold."""
 
@@ -1969,6 +1978,8 @@ class Order(TypedDict):
     """Employee who sold it, `emp_…`; null: none."""
     lineItems: list[LineItem]
     """Items of the order."""
+    itemsCount: int
+    """How many pieces its lines have."""
     currency: str
     """The shop's currency, ISO 4217."""
     subtotal: str

@@ -59,6 +59,8 @@ from backroom.models import (
     JobSummary,
     LineState,
     ListedApiKey,
+    LowStock,
+    LowStockVariant,
     MappingPreview,
     Merge,
     Movement,
@@ -1687,6 +1689,37 @@ class AsyncOperations:
             timeout=timeout,
         )
         return answer
+
+    async def list_low_stock(
+        self, *, limit: int | None = None, cursor: str | None = None, timeout: float | None = None
+    ) -> LowStock:
+        """List low stock.
+
+        Every variant of an active product whose stock is below the product's threshold, of the
+        newest product first. Follow `nextCursor` until it is null: each comes once.
+
+        `GET /api/admin/stock/low`, from the role READER on.
+        """
+        answer: LowStock = await self._transport.call(
+            "GET",
+            "/api/admin/stock/low",
+            (),
+            query={"limit": limit, "cursor": cursor},
+            timeout=timeout,
+        )
+        return answer
+
+    def iter_low_stock(
+        self, *, limit: int = 100, timeout: float | None = None
+    ) -> AsyncIterator[LowStockVariant]:
+        """All of `list_low_stock`, page by page. `limit`: items per request."""
+        asked: dict[str, Any] = {"limit": limit}
+        return walk(
+            lambda at: self._transport.call(
+                "GET", "/api/admin/stock/low", (), query={**asked, **at}, timeout=timeout
+            ),
+            by_cursor=True,
+        )
 
     async def list_movements(
         self,
