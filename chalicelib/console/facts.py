@@ -12,6 +12,7 @@ from typing import Final
 from chalicelib import settings
 from chalicelib.api_keys.model import Role
 from chalicelib.imports.model import LARGEST_FORM
+from chalicelib.imports.shown import FIELD_NAMES, TITLES
 from chalicelib.jobs.model import OPEN_JOBS, UNDOABLE, JobStatus
 from chalicelib.jobs.store import KEPT_SECONDS
 from chalicelib.orders import store as orders
@@ -51,6 +52,8 @@ def _facts() -> Mapping[str, object]:
         "ENDED_JOBS": [status for status in JobStatus if status not in OPEN_JOBS],
         "UNDOABLE": UNDOABLE,
         "UNDO_DAYS": KEPT_SECONDS // 86_400,
+        "IMPORT_FORMATS": TITLES,
+        "IMPORT_FIELDS": FIELD_NAMES,
         **_needed(),
     }
 

@@ -7,13 +7,17 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.imports import files, store
-from chalicelib.imports.formats import FIELDS
+from chalicelib.imports.formats import FIELDS, FORMATS, Format, Mapped, Ours
 from chalicelib.imports.formats.product import Skipped
 from chalicelib.imports.model import ImportFailure, ImportJob, ImportMode
 from chalicelib.imports.store import MOST_PREVIEWS
 from chalicelib.jobs.model import INLINE_ERRORS, JobProgress, JobStatus, show_progress
 from chalicelib.schemas import about
 from chalicelib.values import clock
+
+_KNOWN: Final[tuple[type[Format], ...]] = (Ours, Mapped, *FORMATS)
+TITLES: Final = {one.name: one.title for one in _KNOWN}
+FIELD_NAMES: Final = tuple(FIELDS)
 
 
 class ImportRowError(TypedDict):

@@ -2,8 +2,8 @@
 
 import { call, isLeft, onWait } from "./api.js";
 import { h, replace } from "./dom.js";
-import { FILES, NEEDS } from "./facts.js";
-import { again, current, link, match, start } from "./router.js";
+import { fetchEarly } from "./early.js";
+import { again, current, link, start } from "./router.js";
 import * as session from "./session.js";
 import { drawShell } from "./shell.js";
 import { openSignIn, signInPage } from "./sign-in.js";
@@ -14,16 +14,6 @@ import { skeleton } from "./parts/page.js";
 const SKELETON_AFTER = 80; // milliseconds in which nothing was drawn
 
 let visit = null;
-
-// Asks for all files of a page at once: its imports would be found one after the other.
-function fetchEarly(page) {
-  const files = (NEEDS[page] ?? []).splice(0).map((place) => `parts/${FILES[place]}`);
-  for (const file of files.length ? [`pages/${page}`, ...files] : []) {
-    const kind = file.endsWith(".css") ? { rel: "preload", as: "style" } : { rel: "modulepreload" };
-    const name = kind.as ? file : `${file}.js`;
-    document.head.append(h.link({ ...kind, href: new URL(name, import.meta.url).href }));
-  }
-}
 
 async function begin() {
   const key = session.key() ?? (await session.borrowed());
@@ -157,7 +147,6 @@ async function endedElsewhere() {
   else await session.another(null);
 }
 
-fetchEarly(match(current()).page); // while it is asked who is signed in
 onWait(waiting);
 session.whenRefused(openSignIn);
 session.whenEndedElsewhere(endedElsewhere);

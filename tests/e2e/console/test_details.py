@@ -98,10 +98,22 @@ def test_orders_are_bulk_edited_after_a_confirmation_and_undone(desk: Desk) -> N
 @pytest.mark.parametrize("width", [768, 1920])
 def test_columns_are_shown_if_there_is_room(another: Callable[..., Desk], width: int) -> None:
     desk = another(viewport={"width": width, "height": 900})
-    ordered(desk, "Wide", source="IN_PERSON", paymentStatus="PAID")
+    order = ordered(desk, "Wide", source="IN_PERSON", paymentStatus="PAID")
     desk.open("/orders")
-    for name in ("Order", "Date (UTC)", "Customer", "Status", "Payment", "Source", "Total"):
+    for name in (
+        "Order",
+        "Date (UTC)",
+        "Customer",
+        "Status",
+        "Payment",
+        "Source",
+        "Items",
+        "Total",
+    ):
         expect(desk.page.get_by_role("columnheader", name=name, exact=True)).to_be_visible()
+    titles = desk.page.get_by_role("columnheader").all_inner_texts()
+    row = desk.page.get_by_role("row").filter(has_text=f"#{order['number']}")
+    expect(row.get_by_role("cell").nth(titles.index("Items"))).to_have_text("2")
     expect(desk.page.get_by_role("cell", name="In person").first).to_be_visible()
     desk.api.post("customers", {"email": f"{width}@wide.example", "firstName": "Wide"})
     desk.open(f"/customers?search={width}@wide.example")

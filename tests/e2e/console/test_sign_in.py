@@ -145,6 +145,12 @@ def test_a_cold_list_takes_less_than_3_seconds_of_a_slow_line(desk: Desk) -> Non
     assert rounds * ROUND_TRIP + size / BYTES_A_SECOND < 3, (rounds, size)
 
 
+def test_the_files_of_a_page_are_asked_for_before_the_console_has_started(desk: Desk) -> None:
+    desk.page.route("**/app.js", lambda route: None)  # which never comes
+    with desk.page.expect_request("**/parts/list.js"):
+        desk.page.goto(f"{desk.console_url}#/products", wait_until="commit")
+
+
 def asked_together(desk: Desk, asked: list[Route]) -> list[Route]:
     """What is asked for until nothing is added for a while."""
     before = -1

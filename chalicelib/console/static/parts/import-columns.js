@@ -1,30 +1,13 @@
 // The columns of an import's file: what each is read as, and a form if the file is not recognised.
 
 import { h, replace } from "../dom.js";
+import { IMPORT_FIELDS, IMPORT_FORMATS } from "../facts.js";
 import { called, whole } from "../format.js";
 import { field, form, values } from "./form.js";
 import { card } from "./page.js";
 import { table } from "./table.js";
 
-// `tests/console` holds both against the source.
-export const FORMATS = {
-  backroom: "Backroom's own columns",
-  mapped: "Mapped columns",
-  shopify: "Shopify product export",
-  shopify_inventory: "Shopify inventory export",
-  woocommerce: "WooCommerce product export",
-  spree: "Spree product export",
-  vendure: "Vendure product file",
-  medusa: "Medusa product export",
-  wix: "Wix product export",
-  squarespace: "Squarespace product export",
-  square: "Square item library",
-  etsy: "Etsy listings download",
-  bigcommerce: "BigCommerce product export",
-  prestashop: "PrestaShop product file",
-  magento: "Magento 2 product export",
-};
-// In the order in which they are likely.
+// In the order in which they are likely; `tests/console` holds them against the source.
 export const ENCODINGS = {
   "utf-8": "UTF-8",
   cp1252: "Western European (Windows-1252)",
@@ -44,43 +27,26 @@ export const ENCODINGS = {
   "utf-16-be": "UTF-16, big-endian",
 };
 export const DELIMITERS = { ",": "Comma", ";": "Semicolon", "\t": "Tab", "|": "Pipe" };
-const FIELDS = {
-  name: "Name",
+// Of fields whose name does not say enough.
+const LABELS = {
   slug: "URL slug (handle)",
-  description: "Description",
-  sku: "SKU",
-  price: "Price",
-  salePrice: "Sale price",
-  compareAtPrice: "Compare-at price",
-  stock: "Stock",
   barcode: "Barcode (EAN, UPC)",
   cost: "Cost (what a piece costs the shop)",
-  lowStockThreshold: "Low-stock threshold",
   imageUrl: "Image URLs",
   imageAlt: "Image alt text",
-  vendor: "Vendor",
-  type: "Type",
   category: "Categories",
-  tags: "Tags",
-  status: "Status",
-  published: "Published",
-  storefront: "Storefront",
-  currency: "Currency",
   option1: "Option 1",
   option2: "Option 2",
   option3: "Option 3",
-  variantTitle: "Variant title",
   variantSku: "Variant SKU",
-  variantPrice: "Variant price",
   parentSku: "SKU of the variant's product",
   seoTitle: "Page title",
   seoDescription: "Meta description",
 };
 
-export const formatName = (dialect) => FORMATS[dialect] ?? dialect ?? "Not recognized yet";
+export const formatName = (dialect) => IMPORT_FORMATS[dialect] ?? dialect ?? "Not recognized yet";
 
-// The labels of fields. A field that only one format has, such as `mediaAltText`, has its own name.
-const fieldName = (name) => FIELDS[name] ?? called(name);
+const fieldName = (name) => LABELS[name] ?? called(name);
 
 const samplesOf = ({ samples }) =>
   h.span({ class: "cut" }, samples.length ? samples.map((each) => h.div(h.bdi(each))) : "empty");
@@ -168,7 +134,7 @@ function againForm(job, answer) {
 }
 
 function columnsForm(job, answer, foresee) {
-  const others = Object.entries(FORMATS).filter(([name]) => name !== "mapped");
+  const others = Object.entries(IMPORT_FORMATS).filter(([name]) => name !== "mapped");
   const format = field({
     name: "format",
     options: [["", "Match each column"], ...others],
@@ -206,10 +172,10 @@ function columnsForm(job, answer, foresee) {
   // Each column of the recognized format can be changed; another format is used unchanged.
   function draw() {
     const name = chosen();
-    fields = name === (job.dialect ?? "") ? job.fields : Object.keys(FIELDS);
+    fields = name === (job.dialect ?? "") ? job.fields : IMPORT_FIELDS;
     const error = h.p({ class: "error" });
     if (name && name !== job.dialect) {
-      const message = `All columns are read as in this format: ${FORMATS[name]}.`;
+      const message = `All columns are read as in this format: ${IMPORT_FORMATS[name]}.`;
       return replace(into, h.p({ class: "hint" }, message), error);
     }
     const options = [["", "Do not import"], ...fields.map((each) => [each, fieldName(each)])];
@@ -251,7 +217,7 @@ function columnsForm(job, answer, foresee) {
   }
 
   return card(
-    job.dialect ? FORMATS[job.dialect] : "Match the columns",
+    job.dialect ? IMPORT_FORMATS[job.dialect] : "Match the columns",
     h.p({ class: "soft" }, `${reason(job)} Nothing has been imported yet.`),
     node,
   );

@@ -771,6 +771,7 @@ CreateReport = TypedDict(
         "by": "NotRequired[ReportBy]",
         "from": "Required[str]",
         "to": "Required[str]",
+        "productId": "NotRequired[str | None]",
     },
 )
 
