@@ -1,5 +1,5 @@
-"""The API's facts that the console needs, served as its module `facts.js`, so that they are defined
-once.
+"""The API's facts that the console needs, served as its modules `facts.js` and `import-facts.js`,
+so that they are defined once.
 """
 
 import json
@@ -22,15 +22,17 @@ from chalicelib.summary.store import MOST_LOW
 from chalicelib.webhooks.model import LONGEST_OVERLAP, RECEIVER_SECONDS, DeliveryStatus, EventKind
 
 NAME: Final = "facts.js"
+OF_IMPORTS: Final = "import-facts.js"  # which Home does not need
 STATIC: Final = Path(__file__).parent / "static"
 _JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _DAILY: Final = ("customers", "home", "new-order", "order", "orders", "product", "products")
 _IMPORTS: Final = re.compile(r'(?:from|import) "(\.[^"]+)";')
 
 
-def module() -> str:
+def module(name: str = NAME) -> str:
     """The text of an ES module whose constants are JSON."""
-    return "".join(f"export const {name} = {_JSON(value)};\n" for name, value in _facts().items())
+    known = _facts() if name == NAME else {"FORMATS": TITLES, "FIELDS": FIELD_NAMES}
+    return "".join(f"export const {name} = {_JSON(value)};\n" for name, value in known.items())
 
 
 def _facts() -> Mapping[str, object]:
@@ -52,8 +54,6 @@ def _facts() -> Mapping[str, object]:
         "ENDED_JOBS": [status for status in JobStatus if status not in OPEN_JOBS],
         "UNDOABLE": UNDOABLE,
         "UNDO_DAYS": KEPT_SECONDS // 86_400,
-        "IMPORT_FORMATS": TITLES,
-        "IMPORT_FIELDS": FIELD_NAMES,
         **_needed(),
     }
 

@@ -25,8 +25,9 @@ _TYPES: Final = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-# Comments, blank lines and indentation: a fifth of the scripts. No text of them has several lines.
-_UNSENT: Final = re.compile(r"^ *(?:(?://.*)?\n)?", re.MULTILINE)
+# Comments, blank lines and indentation: a fifth of the scripts. No text of them has several lines,
+# or what begins a comment.
+_UNSENT: Final = re.compile(r"^ *(?:(?://.*)?\n)?| +// .*$", re.MULTILINE)
 _YEAR: Final = "public, max-age=31536000, immutable"
 
 routes = Blueprint(__name__)
@@ -133,14 +134,14 @@ def _policy() -> str:
 
 @cache
 def _files() -> dict[str, str]:
-    """Every file by its path below `static/`, and `facts.js`. Read once per process. Comments that
-    are lines of their own and indentation are for who reads the sources, and are not sent."""
+    """Every file by its path below `static/`, and those of `facts.py`. Read once per process.
+    Comments and indentation are for who reads the sources, and are not sent."""
     found = {
         path.relative_to(facts.STATIC).as_posix(): _UNSENT.sub("", path.read_text(encoding="utf-8"))
         for path in sorted(facts.STATIC.rglob("*"))
         if path.suffix in _TYPES
     }
-    return {**found, facts.NAME: facts.module()}
+    return found | {name: facts.module(name) for name in (facts.NAME, facts.OF_IMPORTS)}
 
 
 @cache

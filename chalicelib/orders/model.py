@@ -316,9 +316,10 @@ class RefundInput(Stripped):
         return lines
 
 
-# What an order's records say; never sent.
+# What an order's lines and records say; never sent.
 _DERIVED: Final = frozenset(
     {"refunds", "amountPaid", "amountRefunded", "amountCredited", "balanceDue", "refundStatus"}
+    | {"itemsCount"}
 )
 
 

@@ -1,12 +1,11 @@
 // All requests to the API. The console uses no private calls.
 
+import { MOST_WAITED } from "./early.js";
 import { plain } from "./format.js";
 import * as session from "./session.js";
 
 const BASE = new URL("api/", document.baseURI);
 const MOST_TRIES = 6;
-// API Gateway answers within 29 s.
-const MOST_WAITED = 35_000;
 
 // A refusal by the API; status 0 if it could not be reached.
 export class Refusal extends Error {
@@ -55,7 +54,7 @@ export async function call(
   }
 }
 
-async function reach(url, { signal, ...request }) {
+export async function reach(url, { signal, ...request }) {
   const isSent = navigator.onLine;
   const ends = [signal, AbortSignal.timeout(MOST_WAITED)].filter(Boolean);
   try {

@@ -1,8 +1,8 @@
 // Starts the console: signs in, then shows the shell, then the page of the address.
 
-import { call, isLeft, onWait } from "./api.js";
+import { call, isLeft, onWait, reach } from "./api.js";
 import { h, replace } from "./dom.js";
-import { fetchEarly } from "./early.js";
+import { fetchEarly, taken } from "./early.js";
 import { again, current, link, start } from "./router.js";
 import * as session from "./session.js";
 import { drawShell } from "./shell.js";
@@ -19,7 +19,8 @@ async function begin() {
   const key = session.key() ?? (await session.borrowed());
   if (!key) return signInPage(enter);
   try {
-    const { data } = await call("GET", "admin/me", { key });
+    const via = (...asked) => taken()?.catch(() => reach(...asked)) ?? reach(...asked);
+    const { data } = await call("GET", "admin/me", { key, via });
     session.begin(key, data);
   } catch (refusal) {
     if (refusal.status !== 401) return outage(refusal);

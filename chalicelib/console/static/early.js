@@ -1,8 +1,25 @@
-// Asks for all files of a page at once: its imports would be found one after the other. It needs little itself, and so
-// does it for the first page while the console's own files are still on their way.
+// What the first page needs is asked for while the console's own files are still on their way: its files all at once,
+// which its imports would find one after the other, and who is signed in.
 
 import { FILES, NEEDS } from "./facts.js";
 import { current, match } from "./router.js";
+import { key } from "./session.js";
+
+export const MOST_WAITED = 35_000; // milliseconds: API Gateway answers within 29 s
+
+let me = key() && fetch(new URL("api/admin/me", document.baseURI), {
+  headers: { Authorization: `Bearer ${key()}` },
+  cache: "no-store",
+  signal: AbortSignal.timeout(MOST_WAITED),
+});
+me?.catch(() => {}); // which is asked again
+
+// The answer that is on its way, once.
+export function taken() {
+  const first = me;
+  me = null;
+  return first;
+}
 
 export function fetchEarly(page) {
   const files = (NEEDS[page] ?? []).splice(0).map((place) => `parts/${FILES[place]}`);

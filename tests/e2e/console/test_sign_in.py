@@ -145,10 +145,26 @@ def test_a_cold_list_takes_less_than_3_seconds_of_a_slow_line(desk: Desk) -> Non
     assert rounds * ROUND_TRIP + size / BYTES_A_SECOND < 3, (rounds, size)
 
 
-def test_the_files_of_a_page_are_asked_for_before_the_console_has_started(desk: Desk) -> None:
-    desk.page.route("**/app.js", lambda route: None)  # which never comes
-    with desk.page.expect_request("**/parts/list.js"):
+def test_what_the_first_page_needs_is_asked_for_before_the_console_has_started(
+    desk: Desk,
+) -> None:
+    for file in ("app.js", "look.css"):
+        desk.page.route(f"**/{file}", lambda route: None)  # which never comes
+    with desk.page.expect_request("**/parts/list.js"), desk.page.expect_request("**/admin/me"):
         desk.page.goto(f"{desk.console_url}#/products", wait_until="commit")
+
+
+def test_who_is_signed_in_is_asked_again_after_a_lost_answer(desk: Desk) -> None:
+    asked: list[Route] = []
+
+    def lose(route: Route) -> None:
+        asked.append(route)
+        route.abort() if len(asked) == 1 else route.continue_()
+
+    desk.page.route("**/admin/me", lose)
+    desk.open("/customers")
+    desk.heading("Customers")
+    assert len(asked) == 2
 
 
 def asked_together(desk: Desk, asked: list[Route]) -> list[Route]:

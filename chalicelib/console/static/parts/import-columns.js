@@ -1,8 +1,8 @@
 // The columns of an import's file: what each is read as, and a form if the file is not recognised.
 
 import { h, replace } from "../dom.js";
-import { IMPORT_FIELDS, IMPORT_FORMATS } from "../facts.js";
 import { called, whole } from "../format.js";
+import { FIELDS, FORMATS } from "../import-facts.js";
 import { field, form, values } from "./form.js";
 import { card } from "./page.js";
 import { table } from "./table.js";
@@ -44,7 +44,7 @@ const LABELS = {
   seoDescription: "Meta description",
 };
 
-export const formatName = (dialect) => IMPORT_FORMATS[dialect] ?? dialect ?? "Not recognized yet";
+export const formatName = (dialect) => FORMATS[dialect] ?? dialect ?? "Not recognized yet";
 
 const fieldName = (name) => LABELS[name] ?? called(name);
 
@@ -134,7 +134,7 @@ function againForm(job, answer) {
 }
 
 function columnsForm(job, answer, foresee) {
-  const others = Object.entries(IMPORT_FORMATS).filter(([name]) => name !== "mapped");
+  const others = Object.entries(FORMATS).filter(([name]) => name !== "mapped");
   const format = field({
     name: "format",
     options: [["", "Match each column"], ...others],
@@ -172,10 +172,10 @@ function columnsForm(job, answer, foresee) {
   // Each column of the recognized format can be changed; another format is used unchanged.
   function draw() {
     const name = chosen();
-    fields = name === (job.dialect ?? "") ? job.fields : IMPORT_FIELDS;
+    fields = name === (job.dialect ?? "") ? job.fields : FIELDS;
     const error = h.p({ class: "error" });
     if (name && name !== job.dialect) {
-      const message = `All columns are read as in this format: ${IMPORT_FORMATS[name]}.`;
+      const message = `All columns are read as in this format: ${FORMATS[name]}.`;
       return replace(into, h.p({ class: "hint" }, message), error);
     }
     const options = [["", "Do not import"], ...fields.map((each) => [each, fieldName(each)])];
@@ -217,7 +217,7 @@ function columnsForm(job, answer, foresee) {
   }
 
   return card(
-    job.dialect ? IMPORT_FORMATS[job.dialect] : "Match the columns",
+    job.dialect ? FORMATS[job.dialect] : "Match the columns",
     h.p({ class: "soft" }, `${reason(job)} Nothing has been imported yet.`),
     node,
   );
