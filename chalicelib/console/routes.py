@@ -27,7 +27,7 @@ _TYPES: Final = {
 }
 # Comments, blank lines and indentation: a fifth of the scripts. No text of them has several lines,
 # or what begins a comment.
-_UNSENT: Final = re.compile(r"^ *(?:(?://.*)?\n)?| +// .*$", re.MULTILINE)
+_UNSENT: Final = re.compile(r"^ *(?:(?://.*|/\*.*\*/)?\n)?| +// .*$", re.MULTILINE)
 _YEAR: Final = "public, max-age=31536000, immutable"
 
 routes = Blueprint(__name__)
