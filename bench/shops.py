@@ -1,5 +1,5 @@
 """The monthly cost of a small, a medium and a large shop, from what each operation was measured to
-ask for (`requests`, `orders`, `webhooks` of this folder). Arithmetic; it runs in no time.
+ask for (`requests`, `orders`, `webhooks` and `releases`). Arithmetic; it runs in no time.
 
 Prices: US East (N. Virginia), on demand, US dollars, as AWS lists them; no free tier but that of
 CloudWatch's alarms and metrics, and of SQS's requests. Assumed: 5 ms for a call to DynamoDB; 40 KB
@@ -54,12 +54,12 @@ class Operation:
         }
 
 
-LIST: Final = Operation("list or search", 6.50, 5.0, 4, 24)
-GET: Final = Operation("get", 0.88, 1.1, 2, 1.5)
-WRITE: Final = Operation("create a product", 40.63, 1.6, 2, 1.5)
-CHANGE: Final = Operation("update a product", 5.88, 1.9, 3, 1.5)
-ORDER: Final = Operation("place an order", 35.50, 2.9, 3, 1.5)
-STEP: Final = Operation("move an order", 18.25, 1.9, 3, 1.5)
+LIST: Final = Operation("list or search", 6.00, 2.9, 2, 24)
+GET: Final = Operation("get", 0.88, 0.8, 1, 1.5)
+WRITE: Final = Operation("create a product", 54.38, 1.7, 2, 1.5)
+CHANGE: Final = Operation("update a product", 8.38, 1.8, 2, 1.5)
+ORDER: Final = Operation("place an order", 58.75, 2.5, 2, 1.5)  # of one line, and pay it
+STEP: Final = Operation("move an order", 29.50, 2.3, 2, 1.5)
 DELIVERY: Final = 3.45e-6  # full batches; alone in its batch:
 LONE_DELIVERY: Final = 8.64e-6
 
