@@ -431,10 +431,9 @@ def test_only_an_owner_can_erase(jobs: JobDesk) -> None:
 
 def test_a_crashed_erasure_request_changes_nothing(jobs: JobDesk) -> None:
     made = customer(jobs.shop)
-    jobs.crash("TransactWriteItems", after=False)
+    jobs.dynamodb.fails(Fault.CRASH, "TransactWriteItems")
     with pytest.raises(Crash):
         jobs.shop.post(f"{path(made)}/erase")
-    jobs.dynamodb.faults = lambda operation, request: None
     assert jobs.shop.get(path(made)).json == made
     assert placed(jobs.shop, customer={"email": made["email"]})["customer"]["id"] == made["id"]
 

@@ -8,7 +8,7 @@ from chalicelib.counts import check
 from tests.customers.build import CUSTOMERS, address, customer, new_customer
 from tests.jobs.conftest import jobs
 from tests.orders.build import ORDERS, before_the_commit, line, new_order, placed, variant
-from tests.support.dynamodb_double import Crash
+from tests.support.dynamodb_double import Crash, Fault
 from tests.support.job_desk import JobDesk
 from tests.support.shop import Shop
 
@@ -275,8 +275,7 @@ def test_addresses_without_room_are_reported_though_the_worker_crashed(
 def test_a_crashed_merge_request_leaves_both_customers_changeable(jobs: JobDesk) -> None:
     shop = jobs.shop
     one, two = customer(shop), customer(shop)
-    jobs.crash("TransactWriteItems", after=False)
+    jobs.dynamodb.fails(Fault.CRASH, "TransactWriteItems")
     with pytest.raises(Crash):
         shop.post(f"{path(one)}/merge", {"into": two["id"]})
-    jobs.dynamodb.faults = lambda operation, request: None
     assert shop.patch(path(one), {"note": "x"}).status == 200

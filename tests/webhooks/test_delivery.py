@@ -21,10 +21,9 @@ DAY = timedelta(days=1)
 URL = "http://127.0.0.1:9/hook"
 
 
-def add(merchant: Shop, *events: str, **more: Any) -> dict[str, Any]:
+def add(merchant: Shop, *events: str, **more: Any) -> Any:
     body = {"url": URL, "events": list(events or ["product.created"]), **more}
-    made: dict[str, Any] = merchant.made("/api/admin/webhooks", body)
-    return made
+    return merchant.made("/api/admin/webhooks", body)
 
 
 def failing(world: World, merchant: Shop, events: int = 1, **passed: float) -> dict[str, Any]:
@@ -37,17 +36,14 @@ def failing(world: World, merchant: Shop, events: int = 1, **passed: float) -> d
     return webhook
 
 
-def listed(merchant: Shop, webhook: dict[str, Any], query: str = "") -> list[dict[str, Any]]:
-    path = f"/api/admin/webhooks/{webhook['id']}/deliveries{query}"
-    deliveries: list[dict[str, Any]] = merchant.read(path)["data"]
-    return deliveries
+def listed(merchant: Shop, webhook: Any, query: str = "") -> Any:
+    return merchant.read(f"/api/admin/webhooks/{webhook['id']}/deliveries{query}")["data"]
 
 
-def only(merchant: Shop, webhook: dict[str, Any]) -> dict[str, Any]:
+def only(merchant: Shop, webhook: Any) -> Any:
     """The only delivery of the webhook, with all fields."""
     (delivery,) = listed(merchant, webhook)
-    full: dict[str, Any] = merchant.get(f"/api/admin/deliveries/{delivery['id']}").json
-    return full
+    return merchant.read(f"/api/admin/deliveries/{delivery['id']}")
 
 
 def test_messages_that_cannot_be_read_are_received_again_later_and_later(

@@ -33,16 +33,12 @@ def certificate(tmp_path: Path) -> Certificates:
     return issue(tmp_path, "127.0.0.1")
 
 
-def deliver(port: int, trusting: ssl.SSLContext | None, timeout: float = 60) -> PostResult:
-    scheme = "https" if trusting else "http"
-    return safe_post.post(
-        f"{scheme}://127.0.0.1:{port}/",
-        {},
-        b"{}",
-        allowed_networks=["127.0.0.0/8"],
-        timeout=timeout,
-        tls=trusting,
-    )
+def deliver(
+    port: int, trusting: ssl.SSLContext | None, timeout: float = 60, body: bytes = b"{}"
+) -> PostResult:
+    url = f"{'https' if trusting else 'http'}://127.0.0.1:{port}/"
+    allowed = ["127.0.0.0/8"]
+    return safe_post.post(url, {}, body, allowed_networks=allowed, timeout=timeout, tls=trusting)
 
 
 def test_a_few_key_updates_and_tickets_are_accepted(
@@ -193,19 +189,10 @@ def test_a_request_that_is_not_read_ends_at_the_deadline(certificate: Certificat
             over.wait(30)
 
     with Server(deaf) as server:
-        outcome = safe_post.post(
-            f"https://127.0.0.1:{server.port}/",
-            {},
-            b"x" * 20_000_000,
-            allowed_networks=["127.0.0.0/8"],
-            timeout=3,
-            tls=certificate.trusting,
-        )
+        outcome = deliver(server.port, certificate.trusting, timeout=3, body=b"x" * 20_000_000)
         over.set()
-    assert (outcome.error, outcome.message.partition("ended while ")[2]) == (
-        Failure.TIMEOUT,
-        "sending the request.",
-    )
+    assert outcome.error is Failure.TIMEOUT
+    assert outcome.message.endswith("ended while sending the request.")
 
 
 def test_floods_in_a_batch_do_not_affect_its_other_deliveries(
