@@ -36,9 +36,7 @@ def test_a_created_product_is_returned_with_every_field(shop: Shop) -> None:
             {"title": "M", "sku": "SH-1-M"},
         ],
     }
-    answer = shop.post("/api/admin/products", sent)
-    assert answer.status == 201
-    made = answer.json
+    made = shop.made("/api/admin/products", sent)
     assert made["id"].startswith("prod_")
     assert made["price"] == "19.90" and made["compareAtPrice"] == "25.00"
     assert made["currency"] == "USD"
