@@ -129,10 +129,12 @@ class Life(RuleBasedStateMachine):
         if outage:
             self.answers = False
             self.world.sleep(days=9)
-        known = len(self.promises)
+        known, double = len(self.promises), self.world.double
+        faults = double.faults
         self.world.before_the_write(self.recovered)
         self.recovered(since=clock.iso(self.world.now))
-        self.world._meanwhile.clear()
+        double.faults = faults  # it may have written nothing
+        double.planned.clear()
         if len(self.promises) > known:
             self.world.sleep(minutes=10)
             assert self.delivery()["attempts"] > self.promises[-1], "neither recovery is lost"
