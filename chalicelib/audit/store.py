@@ -103,9 +103,7 @@ def page(query: listing.Query) -> listing.Page[AuditEntry]:
 
 
 def _load(ids: Iterable[str]) -> list[AuditEntry]:
-    wanted = list(ids)
-    found = table.batch_get(map(_key, wanted))
-    return [AuditEntry(found[_key(id)]) for id in wanted if _key(id) in found]
+    return list(map(AuditEntry, table.existing(map(_key, ids))))
 
 
 # --- Forgetting -----------------------------------------------------------------------------------

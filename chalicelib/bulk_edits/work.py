@@ -174,6 +174,6 @@ def _order(job: Job, id: str) -> _Preview | None:
         logged[:] = [before, after]
         undo.note(commit, job.id, id, {"fields": pairs})
 
-    orders.change(id, asked, job.by, None, log)
+    orders.change(id, asked, orders.Asked(job.by), log)
     before, after = logged
     return _preview(id, show_order(before), show_order(after))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 
 from chalicelib import deadline, listing, settings
 from chalicelib.customers import model
@@ -39,6 +39,8 @@ from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
 from chalicelib.storage.idempotency import Once
 from chalicelib.values import clock, ids
+
+T = TypeVar("T")
 
 RECORDS: Final = listing.Records(KIND, record_key, index_of)
 
@@ -156,10 +158,8 @@ def count(commit: Commit, id: str, change: Totals, *, placing: bool) -> None:
 def load(ids: Iterable[str], fields: Iterable[str] = ()) -> list[Customer]:
     """The customers that exist of these, in their order; of each these fields, if some are
     named."""
-    wanted = list(ids)
     only = ("id", "version", *fields) if fields else ()
-    items = table.batch_get(map(record_key, wanted), fields=only)
-    return [read(items[record_key(id)]) for id in wanted if record_key(id) in items]
+    return list(map(read, table.existing(map(record_key, ids), only)))
 
 
 def find(id: str) -> Customer | None:
@@ -225,24 +225,23 @@ def rewrite(
 ) -> Customer:
     """Writes the result of `change`, computed again after a concurrent change; nothing if it is the
     same."""
-    for _ in deadline.attempts(deadline.within(settings.conflict_seconds())):
+
+    def attempt() -> Customer:
         before = _unchanged_since(if_match, get(id))
         after = change(before)
-        if after is before:
-            return before
-        commit = Commit()
-        write(commit, before, after)
-        try:
+        if after is not before:
+            commit = Commit()
+            write(commit, before, after)
             commit.send()
-            return after
-        except CustomerChanged:
-            continue
-    raise Busy
+        return after
+
+    return _again_if_changed(attempt, settings.conflict_seconds())
 
 
 def remove(id: str, if_match: frozenset[str] | None) -> None:
     """Emits customer.deleted. Raises NotFound, HasOrders, PreconditionFailed, CustomerBusy."""
-    for _ in deadline.attempts(deadline.within(settings.conflict_seconds())):
+
+    def attempt() -> None:
         before = _unchanged_since(if_match, get(id))
         if before.held:
             raise CustomerBusy(before.held)
@@ -250,11 +249,16 @@ def remove(id: str, if_match: frozenset[str] | None) -> None:
             raise HasOrders
         commit = Commit()
         write(commit, before, None)
-        try:
-            commit.send()
-            return
-        except CustomerChanged:
-            continue
+        commit.send()
+
+    _again_if_changed(attempt, settings.conflict_seconds())
+
+
+def _again_if_changed(attempt: Callable[[], T], seconds: float | None = None) -> T:
+    """What it returns, for so many seconds attempted again after a concurrent change."""
+    for _ in deadline.attempts(deadline.within(seconds)):
+        with suppress(CustomerChanged):
+            return attempt()
     raise Busy
 
 
@@ -301,23 +305,22 @@ def absorb(source_id: str, into_id: str, job_id: str) -> int:
     """Ends a merge: `into` gets what it lacks from `source`, which is deleted. Emits
     customer.updated and customer.deleted. Returns how many addresses did not fit. Doing it again
     changes nothing."""
-    for _ in deadline.attempts():
+
+    def attempt() -> int:
         source, into = find(source_id), find(into_id)
         if source is None or into is None:
             return int((table.get(gone_key(source_id)) or {}).get("left", 0))
         after, left = model.merged(into, source, _now())
-        try:
-            if source.id not in into.merged:
-                ids = [*into.merged, *source.merged, source.id]
-                fields = {**after.fields, "merged": ids, "updatedAt": _now()}
-                commit = Commit()
-                write(commit, into, Customer(fields, into.version + 1), holders=[source.id])
-                commit.send()
-            _remove_merged(source, into_id, job_id, left)
-            return left
-        except CustomerChanged:
-            continue
-    raise Busy
+        if source.id not in into.merged:
+            ids = [*into.merged, *source.merged, source.id]
+            fields = {**after.fields, "merged": ids, "updatedAt": _now()}
+            commit = Commit()
+            write(commit, into, Customer(fields, into.version + 1), holders=[source.id])
+            commit.send()
+        _remove_merged(source, into_id, job_id, left)
+        return left
+
+    return _again_if_changed(attempt)
 
 
 def _remove_merged(source: Customer, into_id: str, job_id: str, left: int) -> None:
@@ -342,7 +345,8 @@ def _merged_item(id: str, into: str) -> Item:
 def forget(id: str) -> None:
     """Removes the customer's personal data; the totals stay. Emits customer.updated. Doing it again
     changes nothing."""
-    for _ in deadline.attempts():
+
+    def attempt() -> None:
         before = find(id)
         if before is None:
             return
@@ -352,12 +356,9 @@ def forget(id: str) -> None:
         commit = Commit()
         # The e-mail may be taken by now.
         write(commit, before, after, locks=False, action=ERASED)
-        try:
-            commit.send()
-            return
-        except CustomerChanged:
-            continue
-    raise Busy
+        commit.send()
+
+    _again_if_changed(attempt)
 
 
 def let_go(id: str, job_id: str) -> None:

@@ -132,9 +132,7 @@ def audit(commit: Commit, done: str, job_id: str, kind: str) -> None:
 
 def load(job_ids: Iterable[str]) -> list[Job]:
     """The jobs that exist of these, in their order."""
-    wanted = list(job_ids)
-    items = table.batch_get(map(key, wanted))
-    return [Job(items[key(id)]) for id in wanted if key(id) in items]
+    return list(map(Job, table.existing(map(key, job_ids))))
 
 
 def find(job_id: str) -> Job | None:

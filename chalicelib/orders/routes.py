@@ -36,8 +36,13 @@ from chalicelib.request import (
     reply_text,
 )
 from chalicelib.schemas import Deleted, Walked
+from chalicelib.storage.idempotency import Once
 
 routes = Routes(__name__, "Orders")
+
+
+def _asked(once: Once | None = None) -> store.Asked:
+    return store.Asked(caller().name, if_match(), once)
 
 
 @routes.get(
@@ -105,7 +110,7 @@ def update(id: str) -> Response:
     """`status` moves along the transitions only; any other is 422 `invalid_transition` with
     `from`, `to` and `allowed`. PAID and REFUNDED set the payment status too; CANCELLED and REFUNDED
     return the stock. Emits order.updated, and the more specific events."""
-    order = store.change(id, body(OrderChange), caller().name, if_match())
+    order = store.change(id, body(OrderChange), _asked())
     return reply(200, show(order), etag=order.etag)
 
 
@@ -141,8 +146,8 @@ def edit(id: str) -> Response:
     order.paid, inventory.low where they apply."""
     asked, once = body_once(EditOrder)
     if asked.dry_run:
-        return reply(200, store.edit_preview(id, asked, caller().name, if_match()))
-    order, text = store.edit(id, asked, caller().name, if_match(), once)
+        return reply(200, store.edit_preview(id, asked, _asked()))
+    order, text = store.edit(id, asked, _asked(once))
     return reply_text(200, text, etag=order.etag)
 
 
@@ -161,7 +166,7 @@ def pay(id: str) -> Response:
     becomes PAID when nothing is due, or its deposit is reached. 422 `overpaid` has `balanceDue`.
     Emits payment.created, order.updated, and order.paid where it applies."""
     asked, once = body_once(TakePayments)
-    order, text = store.pay(id, asked.each, caller().name, if_match(), once)
+    order, text = store.pay(id, asked.each, _asked(once))
     return reply_text(201, text, etag=order.etag)
 
 
@@ -179,10 +184,7 @@ def void_payment(id: str, payment_id: str) -> Response:
     """The money never came: the payment no longer counts. One that was refunded cannot be voided:
     409 `payment_refunded`. Emits payment.voided and order.updated."""
     asked, once = body_once(VoidPayment)
-    name = caller().name
-    order, text = store.void(
-        id, payment_id, asked.reason or None, by=name, if_match=if_match(), once=once
-    )
+    order, text = store.void(id, payment_id, asked.reason or None, _asked(once))
     return reply_text(200, text, etag=order.etag)
 
 
@@ -203,8 +205,8 @@ def refund(id: str) -> Response:
     refund.created and order.updated, and order.refunded when nothing is left."""
     asked, once = body_once(RefundInput)
     if asked.dry_run:
-        return reply(200, store.refund_preview(id, asked, caller().name, if_match()))
-    order, text = store.refund(id, asked, caller().name, if_match(), once)
+        return reply(200, store.refund_preview(id, asked, _asked()))
+    order, text = store.refund(id, asked, _asked(once))
     return reply_text(201, text, etag=order.etag)
 
 

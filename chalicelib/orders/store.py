@@ -7,6 +7,7 @@ After a concurrent change it is computed again.
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from typing import Final
@@ -64,6 +65,17 @@ money_since = transactions.money_since
 TRANSACTIONS: Final = transactions.KIND
 recount_customers = spending.recount
 
+
+@dataclass(frozen=True)
+class Asked:
+    """Who asks for a change, and how. `by`: the name of the key. Raised for `if_match`:
+    PreconditionFailed; for `once`: Repeated and KeyReused."""
+
+    by: str
+    if_match: frozenset[str] | None = None
+    once: Once | None = None
+
+
 Also = Callable[[Commit, Order, Order], None]
 Gone = frozenset[str]  # variants that take no stock
 Change = Callable[[Order, Gone], Order | None]
@@ -99,9 +111,8 @@ RECORDS: Final = listing.Records(KIND, _key, index_of)
 
 def load(ids: Iterable[str], fields: Iterable[str] = ()) -> list[Order]:
     """The orders that exist of these, in their order; of each these fields, if some are named."""
-    wanted = list(ids)
-    items = table.batch_get(map(_key, wanted), fields=attributes_of(tuple(fields)))
-    return [read(items[_key(id)]) for id in wanted if _key(id) in items]
+    only = attributes_of(tuple(fields))
+    return list(map(read, table.existing(map(_key, ids), only)))
 
 
 def get(id: str, fields: Iterable[str] = ()) -> Order:
@@ -245,114 +256,83 @@ def _require(sold: Iterable[tuple[Product, Mapping[str, int]]]) -> None:
 # --- Changing -------------------------------------------------------------------------------------
 
 
-def change(
-    id: str,
-    asked: OrderChange,
-    by: str,
-    if_match: frozenset[str] | None,
-    also: Also | None = None,
-) -> Order:
+def change(id: str, new: OrderChange, asked: Asked, also: Also | None = None) -> Order:
     """Emits order.updated, and what follows from the change (`lifecycle.events`). `also`: adds to
     the commit, given the order before and after.
 
-    Raises NotFound, InvalidTransition, Invalid, PreconditionFailed.
+    Raises NotFound, InvalidTransition, Invalid, and as `Asked` says.
     """
 
     def attempt(before: Order, gone: Gone) -> Order:
-        return redrafted(before, asked, by)
+        return redrafted(before, new, asked.by)
 
-    after, _ = _rewrite(id, attempt, if_match, also=also)
+    after, _ = _rewrite(id, attempt, asked.if_match, also=also)
     assert after is not None
     return after
 
 
-def pay(
-    id: str,
-    asked: Sequence[PaymentInput],
-    by: str,
-    if_match: frozenset[str] | None,
-    once: Once | None,
-) -> tuple[Order, str]:
+def pay(id: str, received: Sequence[PaymentInput], asked: Asked) -> tuple[Order, str]:
     """The order with the payments, and the text that answers. Emits payment.created, order.updated,
     and order.paid the first time that nothing is due.
 
-    Raises NotFound, Invalid, DuplicateReference, PreconditionFailed; Repeated and KeyReused.
+    Raises NotFound, Invalid, DuplicateReference, and as `Asked` says.
     """
 
     def attempt(before: Order, gone: Gone) -> Order:
-        return lifecycle.paid(before, asked, by, clock.iso(clock.now()))
+        return lifecycle.paid(before, received, asked.by, clock.iso(clock.now()))
 
-    return _recorded(id, attempt, if_match, once, action="payment.created")
+    return _recorded(id, attempt, asked, "payment.created")
 
 
-def void(
-    id: str,
-    payment_id: str,
-    reason: str | None,
-    *,
-    by: str,
-    if_match: frozenset[str] | None,
-    once: Once | None,
-) -> tuple[Order, str]:
+def void(id: str, payment_id: str, reason: str | None, asked: Asked) -> tuple[Order, str]:
     """As `pay`. Emits payment.voided. Raises also AlreadyVoided, PaymentRefunded."""
 
     def attempt(before: Order, gone: Gone) -> Order:
-        return lifecycle.voided(before, payment_id, reason, by, clock.iso(clock.now()))
+        return lifecycle.voided(before, payment_id, reason, asked.by, clock.iso(clock.now()))
 
-    return _recorded(id, attempt, if_match, once, action="payment.voided")
+    return _recorded(id, attempt, asked, "payment.voided")
 
 
-def refund(
-    id: str,
-    asked: RefundInput,
-    by: str,
-    if_match: frozenset[str] | None,
-    once: Once | None,
-) -> tuple[Order, str]:
+def refund(id: str, wanted: RefundInput, asked: Asked) -> tuple[Order, str]:
     """As `pay`. Emits refund.created, and order.refunded when nothing of the money is left."""
 
     def attempt(before: Order, gone: Gone) -> Order:
-        now = clock.iso(clock.now())
-        found = payments.refunded(before.fields, asked, by, now, gone)
-        return lifecycle.refunded(before, found, by, now)
+        _, after = _refunded(before, wanted, asked.by, gone)
+        return after
 
-    return _recorded(id, attempt, if_match, once, action="refund.created")
+    return _recorded(id, attempt, asked, "refund.created")
 
 
-def refund_preview(
-    id: str, asked: RefundInput, by: str, if_match: frozenset[str] | None
-) -> dict[str, object]:
+def refund_preview(id: str, wanted: RefundInput, asked: Asked) -> dict[str, object]:
     """The shape of RefundPreview: what `refund` would do now. Raises what it does."""
-    before = _unchanged_since(if_match, get(id))
-    now = clock.iso(clock.now())
-    found = payments.refunded(before.fields, asked, by, now, _gone(before.taken()))
-    lifecycle.refunded(before, found, by, now)
+    before = _unchanged_since(asked.if_match, get(id))
+    found, _ = _refunded(before, wanted, asked.by, _gone(before.taken()))
     return found.preview()
 
 
-def edit(
-    id: str,
-    asked: EditOrder,
-    by: str,
-    if_match: frozenset[str] | None,
-    once: Once | None,
-) -> tuple[Order, str]:
+def _refunded(
+    before: Order, wanted: RefundInput, by: str, gone: Gone
+) -> tuple[payments.Refund, Order]:
+    now = clock.iso(clock.now())
+    found = payments.refunded(before.fields, wanted, by, now, gone)
+    return found, lifecycle.refunded(before, found, by, now)
+
+
+def edit(id: str, wanted: EditOrder, asked: Asked) -> tuple[Order, str]:
     """As `pay`. Emits order.edited, order.updated, order.paid where it applies, inventory.low.
     Raises also TooLate, TaxRequired, BelowRefunded, EmptyOrder, InsufficientStock."""
     stock = _Stock()
 
     def attempt(before: Order, gone: Gone) -> Order:
-        return _edited(before, asked, by, stock)
+        return _edited(before, wanted, asked.by, stock)
 
-    return _recorded(id, attempt, if_match, once, action="order.edited", stock=stock)
+    return _recorded(id, attempt, asked, "order.edited", stock)
 
 
-def edit_preview(
-    id: str, asked: EditOrder, by: str, if_match: frozenset[str] | None
-) -> dict[str, object]:
+def edit_preview(id: str, wanted: EditOrder, asked: Asked) -> dict[str, object]:
     """The shape of EditPreview: what `edit` would do now. Raises what it does."""
-    before, stock = _unchanged_since(if_match, get(id)), _Stock()
-    _edited(before, asked, by, stock)
+    before, stock = _unchanged_since(asked.if_match, get(id)), _Stock()
+    _edited(before, wanted, asked.by, stock)
     return stock.edited.preview()
 
 
@@ -386,14 +366,9 @@ def _edited(before: Order, asked: EditOrder, by: str, stock: _Stock) -> Order:
 
 
 def _recorded(
-    id: str,
-    attempt: Change,
-    if_match: frozenset[str] | None,
-    once: Once | None,
-    *,
-    action: str,
-    stock: _Stock | None = None,
+    id: str, attempt: Change, asked: Asked, action: str, stock: _Stock | None = None
 ) -> tuple[Order, str]:
+    if_match, once = asked.if_match, asked.once
     try:
         after, text = _rewrite(id, attempt, if_match, once=once, stock=stock, action=action)
     except Problem:

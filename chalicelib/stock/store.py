@@ -147,9 +147,7 @@ def page(query: listing.Query) -> listing.Page[Movement]:
 
 
 def _load(ids: Iterable[str]) -> list[Movement]:
-    wanted = list(ids)
-    found = table.batch_get(map(_key, wanted))
-    return [Movement(found[_key(id)]) for id in wanted if _key(id) in found]
+    return list(map(Movement, table.existing(map(_key, ids))))
 
 
 # --- The nightly comparison -----------------------------------------------------------------------

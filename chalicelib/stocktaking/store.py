@@ -166,9 +166,7 @@ def page(query: listing.Query) -> listing.Page[Count]:
 
 
 def _load(count_ids: Iterable[str]) -> list[Count]:
-    wanted = list(count_ids)
-    found = table.batch_get(map(_key, wanted))
-    return [Count(found[_key(id)]) for id in wanted if _key(id) in found]
+    return list(map(Count, table.existing(map(_key, count_ids))))
 
 
 def get(count_id: str) -> Count:

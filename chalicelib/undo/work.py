@@ -185,7 +185,8 @@ def _put_back_order(job: Job, id: str, entries: Sequence[Entry]) -> _Outcome:
         store.note(commit, job.id, id, change)
 
     # On condition that it is as it was read, so concurrent changes stay.
-    orders.change(id, OrderChange.model_validate(back), job.by, frozenset({order.etag}), log)
+    unchanged = orders.Asked(job.by, frozenset({order.etag}))
+    orders.change(id, OrderChange.model_validate(back), unchanged, log)
     return RecordOutcome.UPDATED, _left(id, left)
 
 
