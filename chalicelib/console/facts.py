@@ -1,12 +1,10 @@
-"""The API's facts that the console needs, served as its modules `facts.js` and `import-facts.js`,
-so that they are defined once.
+"""The API's facts that the console needs, as its modules `facts.js` and `import-facts.js`, so that
+they are defined once.
 """
 
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
-from posixpath import join, normpath, relpath
 from typing import Final
 
 from chalicelib import settings
@@ -25,8 +23,6 @@ NAME: Final = "facts.js"
 OF_IMPORTS: Final = "import-facts.js"  # which Home does not need
 STATIC: Final = Path(__file__).parent / "static"
 _JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_DAILY: Final = ("customers", "home", "new-order", "order", "orders", "product", "products")
-_IMPORTS: Final = re.compile(r'(?:from|import) "(\.[^"]+)";')
 
 
 def module(name: str = NAME) -> str:
@@ -54,34 +50,4 @@ def _facts() -> Mapping[str, object]:
         "ENDED_JOBS": [status for status in JobStatus if status not in OPEN_JOBS],
         "UNDOABLE": UNDOABLE,
         "UNDO_DAYS": KEPT_SECONDS // 86_400,
-        **_needed(),
-    }
-
-
-def _needed() -> Mapping[str, object]:
-    """FILES, from `parts/`, and for each daily page the places in it of those that it needs beside
-    `app.js` and itself: a browser that asks for all at once waits once, and not for each import of
-    an import."""
-    imports = {
-        name: [normpath(join(name, "..", found)) for found in _IMPORTS.findall(path.read_text())]
-        for path in STATIC.rglob("*.js")
-        if (name := path.relative_to(STATIC).as_posix())
-    }
-    imports["parts/work.js"].append("work.css")  # which it loads itself
-
-    def reached(names: list[str]) -> set[str]:
-        found, left = set[str](), list(names)
-        while left:
-            if (name := left.pop()) not in found:
-                found.add(name)
-                left += imports.get(name, [])
-        return found
-
-    always = reached(["app.js"])
-    pages = {name: f"pages/{name}.js" for name in _DAILY}
-    needs = {name: reached([page]) - always - {page} for name, page in pages.items()}
-    files = sorted(set().union(*needs.values()))
-    return {
-        "FILES": [relpath(name, "parts").removesuffix(".js") for name in files],
-        "NEEDS": {page: sorted(map(files.index, names)) for page, names in needs.items() if names},
     }

@@ -14,7 +14,7 @@ from typing import Final
 from chalice.app import Blueprint, HeadersType, Response
 
 from chalicelib import __version__, settings
-from chalicelib.console import facts
+from chalicelib.console import facts, scripts
 from chalicelib.request.answer import reply
 from chalicelib.request.call import current, entity_tags, header
 
@@ -28,6 +28,7 @@ _TYPES: Final = {
 # Comments, blank lines and indentation: a fifth of the scripts. No text of them has several lines,
 # or what begins a comment.
 _UNSENT: Final = re.compile(r"^ *(?:(?://.*|/\*.*\*/)?\n)?| +// .*$", re.MULTILINE)
+_STYLES: Final = ("look.css", "layout.css", "parts.css")
 _YEAR: Final = "public, max-age=31536000, immutable"
 
 routes = Blueprint(__name__)
@@ -134,14 +135,17 @@ def _policy() -> str:
 
 @cache
 def _files() -> dict[str, str]:
-    """Every file by its path below `static/`, and those of `facts.py`. Read once per process.
-    Comments and indentation are for who reads the sources, and are not sent."""
-    found = {
+    """What is sent, by its path. The styles that every page needs are one file. Read once per
+    process. Comments and indentation are for who reads the sources, and are not sent."""
+    sources = {
         path.relative_to(facts.STATIC).as_posix(): _UNSENT.sub("", path.read_text(encoding="utf-8"))
         for path in sorted(facts.STATIC.rglob("*"))
         if path.suffix in _TYPES
-    }
-    return found | {name: facts.module(name) for name in (facts.NAME, facts.OF_IMPORTS)}
+    } | {name: facts.module(name) for name in (facts.NAME, facts.OF_IMPORTS)}
+    modules = {name: text for name, text in sources.items() if name.endswith(".js")}
+    sent = {name: sources[name] for name in ("index.html", "icon.svg", "work.css")}
+    styles = "".join(sources[name] for name in _STYLES)
+    return {**sent, "start.css": styles, **scripts.scripts(modules)}
 
 
 @cache

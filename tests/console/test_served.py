@@ -1,5 +1,6 @@
 """The console's files as API Gateway serves them."""
 
+import gzip
 import json
 import re
 from html.parser import HTMLParser
@@ -20,7 +21,10 @@ from tests.support.shop import Answer, Shop
 
 STATIC: Final = Path(routes.__file__).parent / "static"
 SCRIPTS: Final = sorted(path.relative_to(STATIC).as_posix() for path in STATIC.rglob("*.js"))
-IMPORTED: Final = re.compile(r"""(?:from|import)\s*\(?\s*["'](\.[^"']+)["']""")
+MADE: Final = (facts.NAME, facts.OF_IMPORTS)
+SENT: Final = ("start.js", "lists.js", "records.js", "rest.js")
+AHEAD: Final = re.compile(r'(?:from|import) "(\.[^"]+)";')
+IMPORTED: Final = re.compile(r'(?:from |import |import\()"(\.[^"]+)"')
 
 
 class Links(HTMLParser):
@@ -51,27 +55,28 @@ def assets(shop: Shop) -> str:
 
 def test_every_link_on_the_page_is_relative_and_has_a_file(shop: Shop) -> None:
     links = Links(opened(shop).text)
-    assert len(links.addresses) > 5
+    assert len(links.addresses) > 3
     for address in links.addresses:
         assert address.startswith("console/assets/")
         assert shop.get(f"/{address}").status == 200
 
 
-def test_every_imported_module_exists(shop: Shop) -> None:
-    folder = assets(shop)
-    named = {
-        (script, (STATIC / script).parent.joinpath(target).resolve().relative_to(STATIC).as_posix())
-        for script in SCRIPTS
-        for target in IMPORTED.findall((STATIC / script).read_text())
+def imported(script: str, how: re.Pattern[str]) -> set[str]:
+    """The paths that a module imports."""
+    folder, text = (STATIC / script).parent, (STATIC / script).read_text()
+    return {
+        folder.joinpath(target).resolve().relative_to(STATIC).as_posix()
+        for target in how.findall(text)
     }
-    assert len(named) > 100
-    for script, target in named:
-        assert shop.get(folder + target).status == 200, f"{script} imports {target}"
+
+
+def test_every_imported_module_exists() -> None:
+    for script in SCRIPTS:
+        assert imported(script, IMPORTED) <= {*SCRIPTS, *MADE}, script
 
 
 def exported(script: str) -> set[str]:
-    made = script in (facts.NAME, facts.OF_IMPORTS)
-    text = facts.module(script) if made else (STATIC / script).read_text()
+    text = facts.module(script) if script in MADE else (STATIC / script).read_text()
     return set(re.findall(r"^export (?:async )?(?:const|function|class) (\w+)", text, re.MULTILINE))
 
 
@@ -98,18 +103,18 @@ def test_every_constant_that_a_script_reads_is_its_own_or_imported() -> None:
         assert set(re.findall(r"\b([A-Z][A-Z_]+)[\[.][a-z]", text)) <= known, script
 
 
-def test_every_page_of_the_router_exists(shop: Shop) -> None:
+def test_every_page_of_the_router_exists() -> None:
     pages = re.findall(r'\["/[^"]*", "([a-z-]+)"[\],]', (STATIC / "router.js").read_text())
     assert {"home", "products", "delivery"} <= set(pages)
     for page in [*pages, "nowhere"]:
-        assert shop.get(f"{assets(shop)}pages/{page}.js").status == 200
+        assert f"pages/{page}.js" in SCRIPTS
 
 
 def test_files_are_text_that_browsers_cache(shop: Shop) -> None:
-    answer = shop.get(f"{assets(shop)}app.js")
+    answer = shop.get(f"{assets(shop)}early.js")
     assert answer.headers["Content-Type"] == "text/javascript; charset=utf-8"
     assert "immutable" in answer.headers["Cache-Control"]
-    sources = (STATIC / "app.js").read_text().splitlines(keepends=True)
+    sources = (STATIC / "early.js").read_text().splitlines(keepends=True)
     lines = (re.sub(" +// .*", "", line.lstrip(" ")) for line in sources)
     assert answer.text == "".join(line for line in lines if not line.startswith(("//", "\n")))
     assert answer.text != "".join(sources)
@@ -124,15 +129,24 @@ def test_no_text_in_a_script_has_several_lines_or_what_begins_a_comment() -> Non
             assert all(code.count(mark) % 2 == 0 for mark in '"`') or code == line, line
 
 
-def test_a_page_needs_what_it_and_its_imports_import() -> None:
-    told = dict(re.findall(r"^export const (FILES|NEEDS) = (.*);$", facts.module(), re.MULTILINE))
-    files, needs = json.loads(told["FILES"]), json.loads(told["NEEDS"])
-    customers = {files[place] for place in needs["customers"]}
-    assert customers >= {"list", "choice", "combobox", "../background", "../work.css"}
-    assert "form" not in customers, "app.js needs it, too"
-    for file in files:
-        name = file.removeprefix("../") if file[:3] == "../" else f"parts/{file}"
-        assert (STATIC / (name if "." in name else f"{name}.js")).is_file()
+def test_each_module_is_sent_once_and_after_what_it_imports(shop: Shop) -> None:
+    texts = [shop.get(assets(shop) + name).text for name in SENT]
+    sent = re.findall(r'^\$\["([^"]+)"\] = ', "".join(texts), re.MULTILINE)
+    assert sorted(["early.js", *sent]) == sorted([*SCRIPTS, *MADE])
+    before = {"early.js"}
+    for script in sent:
+        assert script in MADE or imported(script, AHEAD) <= before, script
+        before.add(script)
+    named = [re.findall(r'^import .*"\./(.+)";$', text, re.MULTILINE) for text in texts]
+    assert named[0] == ["early.js"]
+    assert all({*names} <= {*SENT[:at]} for at, names in enumerate(named[1:], 1))
+
+
+def test_a_list_needs_few_bytes(shop: Shop) -> None:
+    scripts = [shop.get(assets(shop) + name).text for name in ("start.js", "lists.js")]
+    assert sum(len(gzip.compress(text.encode())) for text in scripts) < 40_000
+    assert '$["pages/orders.js"]' in scripts[1]
+    assert '$["parts/rows.js"]' not in "".join(scripts)
 
 
 def test_the_page_is_revalidated_on_each_load(shop: Shop) -> None:
@@ -207,9 +221,9 @@ def test_a_page_uses_only_resources_of_its_visit() -> None:
 
 
 def test_facts_js_has_the_rules_of_the_api(shop: Shop) -> None:
-    told = shop.get(f"{assets(shop)}facts.js")
-    assert told.headers["Content-Type"] == "text/javascript; charset=utf-8"
-    constants = re.findall(r"^export const (\w+) = (.*);$", told.text, re.MULTILINE)
+    told = shop.get(f"{assets(shop)}start.js").text
+    module = told.partition('$["facts.js"] = ')[2].partition("return {")[0]
+    constants = re.findall(r"^const (\w+) = (.*);$", module, re.MULTILINE)
     found = {name: json.loads(value) for name, value in constants}
     assert found["MOVES"]["PROCESSING"] == ["SHIPPED"]
     description = shop.get("/api/openapi.json").json

@@ -2,7 +2,7 @@
 
 import { call, isLeft, onWait, reach } from "./api.js";
 import { h, replace } from "./dom.js";
-import { fetchEarly, taken } from "./early.js";
+import { taken } from "./early.js";
 import { again, current, link, start } from "./router.js";
 import * as session from "./session.js";
 import { drawShell } from "./shell.js";
@@ -98,7 +98,6 @@ async function showPage(main, arrived, found, y) {
 
 // The loaded files may be of an old version: one reload loads the new ones.
 async function loaded(page) {
-  fetchEarly(page);
   try {
     const module = await import(`./pages/${page}.js`);
     sessionStorage.removeItem("backroom-reloaded");

@@ -1,14 +1,11 @@
-// What the first page needs is asked for while the console's own files are still on their way: its files all at once,
-// which its imports would find one after the other, and who is signed in.
-
-import { FILES, NEEDS } from "./facts.js";
-import { current, match } from "./router.js";
-import { key } from "./session.js";
+// Asked for while the console's own files are still on their way: who is signed in, and what pages other than Home need.
 
 export const MOST_WAITED = 35_000; // milliseconds: API Gateway answers within 29 s
+export const KEY = "backroom-key"; // in sessionStorage
 
-let me = key() && fetch(new URL("api/admin/me", document.baseURI), {
-  headers: { Authorization: `Bearer ${key()}` },
+const key = sessionStorage.getItem(KEY);
+let me = key && fetch(new URL("api/admin/me", document.baseURI), {
+  headers: { Authorization: `Bearer ${key}` },
   cache: "no-store",
   signal: AbortSignal.timeout(MOST_WAITED),
 });
@@ -21,13 +18,14 @@ export function taken() {
   return first;
 }
 
-export function fetchEarly(page) {
-  const files = (NEEDS[page] ?? []).splice(0).map((place) => `parts/${FILES[place]}`);
-  for (const file of files.length ? [`pages/${page}`, ...files] : []) {
-    const kind = file.endsWith(".css") ? { rel: "preload", as: "style" } : { rel: "modulepreload" };
-    const href = new URL(kind.as ? file : `${file}.js`, import.meta.url).href;
-    document.head.append(Object.assign(document.createElement("link"), kind, { href }));
-  }
+function preload(file, kind) {
+  const href = new URL(file, import.meta.url).href;
+  document.head.append(Object.assign(document.createElement("link"), kind, { href }));
 }
 
-fetchEarly(match(current()).page);
+const [, page, record] = location.hash.split("?")[0].split("/");
+if (page) {
+  preload("lists.js", { rel: "modulepreload" });
+  preload("work.css", { rel: "preload", as: "style" });
+}
+if (record) preload("records.js", { rel: "modulepreload" });

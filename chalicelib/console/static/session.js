@@ -1,10 +1,9 @@
 // Who is signed in. The key lives in this tab (sessionStorage), is handed to other tabs of the same
 // console while one is open, and is never part of an address.
 
+import { KEY } from "./early.js";
 import { ROLES } from "./facts.js";
 import * as tabs from "./tabs.js";
-
-const KEY = "backroom-key";
 
 const refused = new Set();
 let me = null;

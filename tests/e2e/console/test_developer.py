@@ -263,7 +263,7 @@ def test_a_key_expires_on_a_day_of_the_shop(desk: Desk) -> None:
         answer = route.fetch()
         route.fulfill(response=answer, body=answer.text().replace('"UTC"', '"America/New_York"'))
 
-    desk.page.route("**/facts.js", elsewhere)
+    desk.page.route("**/start.js", elsewhere)
     desk.open("/settings/keys")
     desk.button("Create API key").click()
     desk.dialog.get_by_label("Name").fill("Till in Brooklyn")

@@ -39,8 +39,9 @@ BUTTONS = """
 CLOSED = """
 async () => {
   const from = document.querySelector("script[type=module]").src;
-  const { match } = await import(new URL("router.js", from));
-  const { may } = await import(new URL("session.js", from));
+  const { $ } = await import(new URL("start.js", from));
+  const { match } = $["router.js"];
+  const { may } = $["session.js"];
   return [...document.querySelectorAll("a[href^='#/']")]
     .map((each) => each.getAttribute("href").slice(1))
     .filter((address) => !may(match(address).role));
