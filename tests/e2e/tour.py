@@ -194,16 +194,16 @@ class Tour:
 
     def _movements(self) -> None:
         """Of a sale, and of its edit, which leaves no line to name its movement by."""
-        new = {"name": "Counted", "price": "4.00", "variants": [{"stock": 3}]}
+        new = {"name": "Counted", "price": "4.00", "status": "ACTIVE", "variants": [{"stock": 5}]}
         (variant,) = self.admin("POST", "/products", new)["variants"]
         custom = {"title": "Engraving", "price": "1.00", "quantity": 1}
         lines = [{"variantId": variant["id"], "quantity": 1}, custom]
         order = self.admin("POST", "/orders", {"lineItems": lines})
+        assert self.admin("GET", "/stock/low?limit=1")["data"]
         edit = {"remove": [order["lineItems"][0]["id"]], "reason": "Asked"}
         self.admin("POST", f"/orders/{order['id']}/edit", edit)
         path = f"/stock/movements?variantId={variant['id']}"
         self.until(lambda: self.admin("GET", path)["total"] == 3)
-        assert self.admin("GET", "/stock/low?limit=1")["data"]
         self._audited(order["id"], "order.created", "order.edited")
         self._counts(variant["id"])
 
