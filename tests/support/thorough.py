@@ -44,11 +44,14 @@ THOROUGH: Final = (
     "e2e/test_spec/test_6_retries.py::test_any_other_outcome_is_retried[/hang]",
     "e2e/test_spec/test_6_retries.py::test_the_endpoint_gets_a_summary_email",
     "e2e/test_verification.py",
+    "imports/test_formats.py::test_a_file_is_read_equally_in_every_encoding_and_delimiter",
     "imports/test_recognition.py::"
     "test_two_columns_of_a_format_are_read_as_ours_only_if_they_mean_the_same[woocommerce]",
     "listing/test_many_words.py::test_a_crash_leaves_the_words_of_one_version[Fault.CRASH]",
     "orders/test_machine.py",
     "products/test_bulk_repeats.py::test_the_largest_bulks_fit_the_throughput_of_a_new_table",
+    "request/test_any_parameter.py",
     "runtime/test_runtime.py::test_malformed_delivery_messages_are_returned_to_the_queue",
     "stock/test_walk.py::test_the_ledger_adds_up_after_a_random_walk[20]",
+    "test_contention.py::test_a_parallel_import_tries_a_commit_about_twice",
 )
