@@ -6,6 +6,10 @@ from typing import Final
 THOROUGH: Final = (
     "client/test_lists.py::test_ten_thousand_products_are_iterated_by_cursor",
     "client/test_wrong_input.py::test_another_server_is_named",
+    "customers/test_erasure.py::"
+    "test_an_erasure_that_crashes_anywhere_has_the_same_result[TransactWriteItems",
+    "customers/test_erasure.py::"
+    "test_an_erasure_that_crashes_anywhere_has_the_same_result[UpdateItem",
     "deploy/test_chalice_deploy.py",
     "deploy/test_main_job_aws.py",
     "deploy/test_readme.py",
