@@ -7,6 +7,7 @@ them.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import Final
 
 from chalicelib.imports import apply, catalogue, preview
@@ -75,22 +76,16 @@ class ProductRows:
     def _put_aside(self, errors: Sequence[RowError], is_whole: bool) -> None:
         lines = {error.row for error in errors}
         is_whole = is_whole or any(error.code in _OF_THE_WHOLE for error in errors)
-        every = {group[0].line: group for group in self._good}
-        faulty = (
-            {}
-            if is_whole
-            else {
-                line: group
-                for line, group in every.items()
-                if any(record.line in lines for record in group)
-            }
-        )
-        faulty = faulty or every
-        self._good = [group for line, group in every.items() if line not in faulty]
-        for line, group in faulty.items():
+        are_faulty = [any(row.line in lines for row in group) for group in self._good]
+        if is_whole or not any(are_faulty):
+            are_faulty = [True] * len(self._good)
+        for group in compress(self._good, are_faulty):
             here = {record.line for record in group}
             own = [error for error in errors if error.row in here]
-            self.failed.append((group, own or [errors[0]._replace(row=line)]))
+            self.failed.append((group, own or [errors[0]._replace(row=group[0].line)]))
+        self._good = [
+            group for group, faulty in zip(self._good, are_faulty, strict=True) if not faulty
+        ]
 
     def fail(self, error: RowError) -> None:
         """The product fails as a whole."""

@@ -221,8 +221,8 @@ def test_a_page_uses_only_resources_of_its_visit() -> None:
 
 
 def test_facts_js_has_the_rules_of_the_api(shop: Shop) -> None:
-    told = shop.get(f"{assets(shop)}start.js").text
-    module = told.partition('$["facts.js"] = ')[2].partition("return {")[0]
+    script = shop.get(f"{assets(shop)}start.js").text
+    module = script.partition('$["facts.js"] = ')[2].partition("return {")[0]
     constants = re.findall(r"^const (\w+) = (.*);$", module, re.MULTILINE)
     found = {name: json.loads(value) for name, value in constants}
     assert found["MOVES"]["PROCESSING"] == ["SHIPPED"]

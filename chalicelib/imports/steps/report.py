@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import chain
 from typing import Any, Final
 
 from chalicelib.imports import files, store
@@ -54,10 +53,10 @@ def assemble(job: ImportJob, state: Mapping[str, Any]) -> Mapping[str, object] |
     upload, etags = state.get("upload"), list(state.get("etags", ()))
     held = bytearray() if etags else bytearray(next(report(job.format, [])))
     is_empty = not etags
-    for chunk, data in chain(_parts(job.id, state.get("after")), [(None, b"")]):
+    for chunk, data in _parts(job.id, state.get("after")):
         held += data
-        is_empty = is_empty and not data
-        if len(held) < _PIECE and (chunk or not held or upload is None):
+        is_empty = False
+        if len(held) < _PIECE:
             continue
         upload = upload or files.begin_report(job.id)
         etag = files.add_to_report(job.id, upload, len(etags) + 1, bytes(held))
@@ -65,13 +64,18 @@ def assemble(job: ImportJob, state: Mapping[str, Any]) -> Mapping[str, object] |
             return _pieces_are_gone(job)
         etags.append(etag)
         held.clear()
-        if chunk and time.monotonic() - started > _PATIENCE_SECONDS:
+        if time.monotonic() - started > _PATIENCE_SECONDS:
             return {"upload": upload, "etags": etags, "after": chunk}
     if is_empty:
         return None
     if upload is None:
         files.put_report(job.id, bytes(held))
     else:
+        if held:
+            etag = files.add_to_report(job.id, upload, len(etags) + 1, bytes(held))
+            if etag is None:
+                return _pieces_are_gone(job)
+            etags.append(etag)
         files.end_report(job.id, upload, etags)
     store.has_report(job.id)
     return None

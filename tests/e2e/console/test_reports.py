@@ -178,7 +178,9 @@ def test_all_low_stock_is_shown_page_by_page_and_found_by_a_search(desk: Desk) -
     fields.first.fill("7")
     desk.button("Show more").press("Enter")
     expect(fields).to_have_count(102)
-    assert desk.page.evaluate("document.activeElement.closest('tr') !== null"), "goes on there"
+    assert desk.page.evaluate("document.activeElement.closest('tr') !== null"), (
+        "the focus is in the first new line"
+    )
     expect(fields.first).to_have_value("7")
     fields.first.fill("1")
     desk.open("/")
