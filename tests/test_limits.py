@@ -61,7 +61,6 @@ BARE: Final = {
     "imports.formats.cells: len(digits) > 10": "so many digits has the largest stock",
     "imports.formats.wix: len(cell) > 20": "no amount has as many",
     "safe_post.destination: len(host) > 253": "DNS: the longest name",
-    "safe_post.response: len(self._unread) > 1024": "HTTP: the size of a chunk is a number",
 }
 
 

@@ -188,13 +188,9 @@ class _Exchange:
         with suppress(ConnectionError):
             connection.send(request)
         self.phase = "waiting for the answer"
-
-        def receive() -> bytes:
-            if self.response.status is not None:
-                self.phase = "reading the body of the answer"
-            return connection.receive()
-
-        self.response.read(receive)
+        self.response.read_head(connection.receive)
+        self.phase = "reading the body of the answer"
+        self.response.read_body()
 
 
 def _look_up(destination: Destination, deadline: float, resolve: Resolver) -> Sequence[str]:

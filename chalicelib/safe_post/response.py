@@ -1,37 +1,27 @@
-"""Reads one HTTP/1.1 response from an untrusted receiver, up to size limits."""
+"""Reads one response from an untrusted receiver: `http.client` parses, what it gets is limited."""
 
-import re
 import zlib
-from collections.abc import Callable, Iterator
-from typing import Protocol
+from collections.abc import Callable
+from http import client as http
+from io import BufferedReader, RawIOBase
+from typing import Any
 
 LONGEST_HEAD = 16 * 1024
-MOST_HEADERS = 100
+MOST_HEADERS = 100  # http.client's limit, with the blank line after them
 LONGEST_BODY = 16 * 1024
 # Chunk framing, compression and padding may say much and mean little: reading ends here as well.
 LONGEST_RAW_BODY = 4 * LONGEST_BODY
 
-Receive = Callable[[], bytes]
-"""The next bytes of the connection; empty at its end. May raise OSError, TimeoutError included."""
-
-_STATUS_LINE = re.compile(rb"HTTP/1\.[01] ([1-9][0-9]{2})(?: .*)?")
-_BLANK_LINE = re.compile(rb"\n\r?\n")
+Receive = Callable[[int], bytes]
+"""At most so many bytes, empty at the end. May raise OSError, TimeoutError included."""
 
 
 class ProtocolError(Exception):
-    """The response is not HTTP/1.1, or its headers do not end."""
-
-
-class _Broken(Exception):
-    """The body does not arrive as its headers promised."""
-
-
-class _Decoder(Protocol):
-    def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
+    """The response is not HTTP/1.1, or more comes than is read."""
 
 
 class Response:
-    """What was read so far; kept even if `read` raises."""
+    """What was read so far; kept even if reading raises."""
 
     def __init__(self) -> None:
         self.status: int | None = None
@@ -41,151 +31,92 @@ class Response:
         """The first 16 KB, decoded if they came as gzip or deflate."""
         self.truncated = False
         """Whether the body was longer, was cut off, or could not be decoded."""
-        self._unread = b""
 
-    def read(self, receive: Receive) -> None:
-        """Reads the head, then the stored part of the body.
-
-        The status line decides: a broken body after it does not change the result.
-        Raises ProtocolError, and whatever `receive` raises before the head is complete; later only
-        TimeoutError.
-        """
-        self._read_head(receive)
+    def read_head(self, receive: Receive) -> None:
+        """Raises ProtocolError, and OSError if there is no answer."""
+        self._received = received = _Received(receive)
+        self._answer = answer = http.HTTPResponse(received)  # type: ignore[arg-type]
         try:
-            self._read_body(receive)
+            answer.begin()
+            while answer.status < 200 and answer.status != 101:
+                answer.headers = None  # type: ignore[assignment]  # begins again
+                answer.begin()
+        except (OSError, ProtocolError):
+            raise
+        except Exception:  # whatever fails in the parser of mail that http.client uses for headers
+            said = f"The answer is not HTTP/1.1, or has more than {MOST_HEADERS} headers."
+            raise ProtocolError(said) from None
+        if received.ended:
+            raise ProtocolError("The answer ended within its headers.")
+        if answer.status == 101:
+            raise ProtocolError("The receiver switched protocols without being asked.")
+        for name, folded in answer.getheaders():
+            before, value = self.headers.get(name.lower()), " ".join(folded.split())
+            self.headers[name.lower()] = value if before is None else f"{before}, {value}"
+        self.status = answer.status
+        received.room = LONGEST_RAW_BODY
+
+    def read_body(self) -> None:
+        """Reads the part that is kept. The status line decides: a broken body does not change the
+        result. Raises TimeoutError only."""
+        try:
+            self._read_body()
+            self.truncated = len(self.body) > LONGEST_BODY or bool(self._answer.length)
         except TimeoutError:
             raise
-        except (OSError, _Broken, zlib.error):
+        except (OSError, http.HTTPException, ProtocolError, zlib.error):
             self.truncated = True
+        finally:
+            self.body = self.body[:LONGEST_BODY]
 
-    def _read_head(self, receive: Receive) -> None:
-        room = LONGEST_HEAD
-        status = 100
-        while status < 200:
-            head = self._until_blank_line(receive, room)
-            room -= len(head)
-            lines = head.replace(b"\r\n", b"\n").split(b"\n")
-            status_line = _STATUS_LINE.fullmatch(lines[0])
-            if not status_line:
-                raise ProtocolError("The answer is not HTTP/1.1.")
-            status = int(status_line[1])
-            if status == 101:
-                raise ProtocolError("The receiver switched protocols without being asked.")
-        if len(lines) > MOST_HEADERS:
-            raise ProtocolError(f"The answer has more than {MOST_HEADERS} headers.")
-        for line in lines[1:]:
-            name, colon, value = line.decode("latin-1").partition(":")
-            name, value = name.strip().lower(), value.strip()
-            if colon and name:
-                before = self.headers.get(name)
-                self.headers[name] = value if before is None else f"{before}, {value}"
-        self.status = status
-
-    def _until_blank_line(self, receive: Receive, room: int) -> bytes:
-        data = self._unread
-        searched = 0
-        while not (end := _BLANK_LINE.search(data, max(0, searched - 2))) and len(data) <= room:
-            searched = len(data)
-            more = receive()
-            if not more and not data:
-                raise ConnectionResetError("The receiver closed the connection without an answer.")
-            if not more:
-                raise ProtocolError("The answer ended within its headers.")
-            data += more
-        if not end or end.start() > room:
-            raise ProtocolError(f"The answer's headers exceed {LONGEST_HEAD // 1024} KB.")
-        self._unread = data[end.end() :]
-        return data[: end.start()].removesuffix(b"\r")
-
-    def _read_body(self, receive: Receive) -> None:
-        if self.status in (204, 304):
-            return
-        decoder = _decoder(self.headers.get("content-encoding", ""))
-        for piece in self._pieces(_Wire(self._unread, receive)):
-            room = LONGEST_BODY + 1 - len(self.body)
-            shown = decoder.decompress(piece, room) if decoder else piece[:room]
-            self.body += shown
-            if len(self.body) > LONGEST_BODY:
-                self.body = self.body[:LONGEST_BODY]
-                self.truncated = True
+    def _read_body(self) -> None:
+        decoder: Any = None
+        # The length is 0 where none follows, and counts down to it.
+        while self._answer.length != 0 and (room := LONGEST_BODY + 1 - len(self.body)):
+            piece = self._answer.read1(room)
+            if not piece:
                 return
-
-    def _pieces(self, wire: "_Wire") -> Iterator[bytes]:
-        coding = self.headers.get("transfer-encoding", "").lower()
-        length = self.headers.get("content-length", "")
-        if coding.endswith("chunked"):
-            return _chunks(wire)
-        if re.fullmatch(r"[0-9]{1,18}", length) and not coding:
-            return wire.take(int(length))
-        return wire.rest()
+            if decoder is None:
+                decoder = _decoder(self.headers.get("content-encoding", ""), piece[0])
+            self.body += decoder.decompress(piece, room) if decoder else piece
 
 
-class _Wire:
-    """The bytes after the head, up to the limit."""
-
-    def __init__(self, unread: bytes, receive: Receive) -> None:
-        self._unread = unread
-        self._receive = receive
-        self._room = LONGEST_RAW_BODY - len(unread)
-
-    def _more(self) -> bytes:
-        if self._room <= 0:
-            raise _Broken("The body exceeds what is read of it.")
-        data = self._receive()
-        self._room -= len(data)
-        return data
-
-    def rest(self) -> Iterator[bytes]:
-        data, self._unread = self._unread, b""
-        while data or (data := self._more()):
-            yield data
-            data = b""
-
-    def take(self, length: int) -> Iterator[bytes]:
-        while length > 0:
-            data = self._unread or self._more()
-            if not data:
-                raise _Broken("The body is shorter than its length says.")
-            piece, self._unread = data[:length], data[length:]
-            length -= len(piece)
-            yield piece
-
-    def line(self) -> bytes:
-        while b"\n" not in self._unread:
-            data = self._more()
-            if not data or len(self._unread) > 1_024:
-                raise _Broken("A chunk has no size.")
-            self._unread += data
-        line, _, self._unread = self._unread.partition(b"\n")
-        return line.strip()
-
-
-def _chunks(wire: _Wire) -> Iterator[bytes]:
-    while True:
-        size = wire.line().partition(b";")[0].strip()
-        if not re.fullmatch(rb"[0-9A-Fa-f]{1,15}", size):
-            raise _Broken("A chunk has no size.")
-        if int(size, 16) == 0:
-            return
-        yield from wire.take(int(size, 16))
-        wire.line()
-
-
-def _decoder(encoding: str) -> _Decoder | None:
+def _decoder(encoding: str, first: int) -> Any:
     """For gzip and deflate; other encodings, of which we ask for none, stay as they came."""
     if encoding.lower() in ("gzip", "x-gzip"):
         return zlib.decompressobj(31)
-    return _Deflate() if encoding.lower() == "deflate" else None
+    if encoding.lower() == "deflate":
+        # Some servers send it with the zlib header that RFC 9110 asks for, some without.
+        wrapped = first & 0x0F == 8 and first >> 4 <= 7
+        return zlib.decompressobj(15 if wrapped else -15)
+    return None
 
 
-class _Deflate:
-    """Some servers send deflate with the zlib header that RFC 9110 asks for, some without."""
+class _Received(RawIOBase):
+    """What is received, up to a limit: of the head first, then of the body."""
 
-    def __init__(self) -> None:
-        self._inner: _Decoder | None = None
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self.room = LONGEST_HEAD
+        self.ended = False
 
-    def decompress(self, data: bytes, max_length: int, /) -> bytes:
-        if self._inner is None:
-            wrapped = data[:1] and data[0] & 0x0F == 8 and data[0] >> 4 <= 7
-            self._inner = zlib.decompressobj(15 if wrapped else -15)
-        return self._inner.decompress(data, max_length)
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self.room:
+            raise ProtocolError(f"The answer's headers exceed {LONGEST_HEAD // 1024} KB.")
+        data = self._receive(min(len(buffer), self.room))
+        self.ended = not data
+        self.room -= len(data)
+        buffer[: len(data)] = data
+        return len(data)
+
+    def makefile(self, mode: str) -> BufferedReader:
+        return _Lines(self)
+
+
+class _Lines(BufferedReader):
+    def readline(self, size: int | None = -1) -> bytes:
+        """A CR within a line is a blank (RFC 9112, 2.2): `http.client` would parse two lines."""
+        return super().readline(size).replace(b"\r\n", b"\n").replace(b"\r", b" ")

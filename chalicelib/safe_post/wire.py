@@ -43,10 +43,10 @@ class Wire:
         self._connection.settimeout(left(self._deadline))
         self._connection.sendall(data)
 
-    def receive(self) -> bytes:
+    def receive(self, size: int) -> bytes:
         """The next bytes; empty at the end. Raises ProtocolError beyond MOST_RECEIVED."""
         self._connection.settimeout(left(self._deadline))
-        data = self._connection.recv(_PIECE)
+        data = self._connection.recv(size)
         self._room -= len(data)
         if self._room < 0:
             raise ProtocolError("The receiver sent more than 1 MB.")
@@ -68,10 +68,10 @@ class Secured:
         while data:
             data = data[self._until_done(partial(self._tls.write, data[:_PIECE])) :]
 
-    def receive(self) -> bytes:
+    def receive(self, size: int) -> bytes:
         """The next bytes; empty at the end, also where TLS was not closed before the connection."""
         try:
-            return self._until_done(partial(self._tls.read, _PIECE))
+            return self._until_done(partial(self._tls.read, size))
         except ssl.SSLEOFError:
             return b""
 
@@ -88,7 +88,7 @@ class Secured:
             else:
                 self._flush()
                 return result
-            if data := self._wire.receive():
+            if data := self._wire.receive(_PIECE):
                 self._incoming.write(data)
             else:
                 self._incoming.write_eof()

@@ -83,7 +83,7 @@ STRANGE = {
     "/big?bytes=100000000": ("status", "answered 500"),
     "/big?bytes=100000000&status=200": (None, ""),
     "/bomb": (None, ""),
-    "/headers": ("protocol", "headers exceed 16 KB"),
+    "/headers": ("protocol", "more than 100 headers"),
     "/drip": ("timeout", "reading the body"),
     "/drip-head": ("timeout", "waiting for the answer"),
 }
