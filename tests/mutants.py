@@ -20,6 +20,7 @@ import random
 import re
 import signal
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -48,7 +49,7 @@ SWAPPED: Final[dict[type, type]] = {
     ast.BitOr: ast.BitAnd,
 }  # fmt: skip
 ELSEWHERE: Final = "client conformance deploy e2e infra".split()  # noqa: SIM905
-MOST_SECONDS: Final = 60  # of tests for one change
+MOST_SECONDS: Final = 60  # of CPU, of tests for one change
 FORK: Final = multiprocessing.get_context("fork")
 GIVEN: Final[dict[str, Any]] = {}  # what forked processes inherit
 
@@ -195,11 +196,11 @@ def mutated(mutant: Mutant) -> ast.Module:
 
 
 class Watcher:
-    """A pytest plugin: runs the wanted tests in their order, notes durations and failures."""
+    """A pytest plugin: runs the wanted tests in their order, notes seconds of CPU and failures."""
 
     def __init__(self, order: list[str] | None = None, measured: coverage.Coverage | None = None):
         self.order, self.measured = order, measured
-        self.failed, self.took = set[str](), dict[str, float]()
+        self.failed, self.took, self.began = set[str](), dict[str, float](), 0.0
 
     def pytest_configure(self) -> None:
         phases = [hypothesis.Phase.explicit, hypothesis.Phase.generate]
@@ -212,12 +213,15 @@ class Watcher:
             items[:] = [by_id[test] for test in self.order if test in by_id]
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self.began = time.process_time()
         if self.measured:
             self.measured.switch_context(nodeid)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self.took[report.nodeid] = self.took.get(report.nodeid, 0) + report.duration
         self.failed |= {report.nodeid} if report.failed else set()
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        self.took[nodeid] = time.process_time() - self.began
 
 
 def run_tests(files: list[str], watcher: Watcher, *more: str) -> Watcher:
@@ -249,7 +253,7 @@ def forked(call: Callable[[], bool], seconds: float) -> bool | None:
 
 
 def reached(file: str) -> tuple[dict[str, float], dict[str, dict[int, list[str]]]]:
-    """Of a test file: seconds by test that passes, and {path: {line: tests}}."""
+    """Of a test file: seconds of CPU by test that passes, and {path: {line: tests}}."""
     measured = coverage.Coverage(None, config_file=False, include=[f"{ROOT}/chalicelib/*"])
     measured.start()
     watcher = run_tests([file], Watcher(measured=measured))

@@ -93,7 +93,7 @@ def _stack(step: str, verb: str, template: str, **parameters: str) -> dict[str, 
         Capabilities=["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM"],
         Parameters=[{"ParameterKey": k, "ParameterValue": v} for k, v in parameters.items()],
     )
-    deadline = time.monotonic() + 240
+    deadline = time.monotonic() + 600
     while time.monotonic() < deadline:
         stack = cloudformation.describe_stacks(StackName=name)["Stacks"][0]
         if not stack["StackStatus"].endswith("IN_PROGRESS"):
