@@ -15,17 +15,13 @@ def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return found
 
 
-def test_pauses_double_from_20_ms_to_600_ms_and_end_within_six_seconds(
-    waited: list[float],
-) -> None:
+def test_pauses_double_from_20_ms_to_600_ms_and_end_within_six_seconds(waited: list[float]) -> None:
     numbers = list(deadline.attempts())
     assert waited == [0.02, 0.04, 0.08, 0.16, 0.32, *[0.6] * 8]
     assert numbers == list(range(14))
 
 
-def test_attempts_end_at_the_callers_deadline_after_at_least_one(
-    waited: list[float],
-) -> None:
+def test_attempts_end_at_the_callers_deadline_after_at_least_one(waited: list[float]) -> None:
     assert list(deadline.attempts(100.14)) == [0, 1, 2, 3] and waited == [0.02, 0.04, 0.08]
     assert list(deadline.attempts(99)) == [0] and len(waited) == 3
 

@@ -60,9 +60,7 @@ def test_a_moment_is_within_its_day(zone: str, moment: datetime) -> None:
         assert at < ends or is_twice
 
 
-def test_a_day_without_midnight_begins_at_the_clock_change(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_day_without_midnight_begins_at_the_clock_change(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TIMEZONE", "America/Sao_Paulo")  # 2018-11-04: from 00:00 to 01:00
     assert timezone.start(date(2018, 11, 4)) == datetime(2018, 11, 4, 3, tzinfo=UTC)
     assert hours(date(2018, 11, 4)) == 23

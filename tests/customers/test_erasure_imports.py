@@ -130,8 +130,7 @@ def test_an_erasure_waits_for_a_running_import(jobs: JobDesk, desk: Desk, made: 
 def test_an_erasure_waits_for_workers_of_a_stopped_import(
     jobs: JobDesk, desk: Desk, made: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stopped = desk.send(BAD)
-    desk.uploaded(stopped)
+    stopped = desk.started(BAD)
     (message,) = desk.messages()
     erasure = jobs.start(f"{path(made)}/erase")
     keep = files.keep

@@ -104,9 +104,7 @@ def test_a_bad_row_is_reported_by_line_column_and_code_and_affects_no_other(
     assert sorted(desk.products()) == ["a", "c"]
 
 
-def test_a_row_without_a_product_belongs_to_the_row_above_or_fails(
-    desk: Desk,
-) -> None:
+def test_a_row_without_a_product_belongs_to_the_row_above_or_fails(desk: Desk) -> None:
     job = desk.imported(HEADER + ",,5,,\na,A,1,,\n,,,,more\n")
     assert (job["created"], job["failed"]) == (1, 1)
     assert [(e["row"], e["code"]) for e in job["errors"]] == [(2, "missing_key")]

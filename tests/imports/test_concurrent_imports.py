@@ -52,8 +52,7 @@ def test_two_concurrent_imports_create_each_product_once(
 
 
 def test_a_product_created_by_a_client_meanwhile_is_the_only_one(desk: Desk) -> None:
-    job_id = desk.send("name,price,sku\nHat,2,H-1\n")
-    desk.uploaded(job_id)
+    job_id = desk.started("name,price,sku\nHat,2,H-1\n")
     given = {"name": "Quite another name", "price": 1, "sku": "H-1"}
     desk.meanwhile("TransactWriteItems", lambda: desk.shop.post("/api/admin/products", given))
     desk.work()

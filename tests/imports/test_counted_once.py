@@ -25,8 +25,7 @@ def test_a_chunk_that_is_delivered_twice_is_counted_once(desk: Desk) -> None:
 
 
 def test_a_file_planned_twice_is_counted_once(desk: Desk) -> None:
-    job_id = desk.send("name,price\nHat,2\n")
-    desk.uploaded(job_id)
+    job_id = desk.started("name,price\nHat,2\n")
     store.planned(job_id, 2, 9, 5, 1)
     job = store.get(job_id)
     assert (job.fields["chunks"], job.fields["total"], job.fields["failed"]) == (1, 1, 0)
@@ -65,8 +64,7 @@ def test_a_mapping_is_not_stored_for_a_queued_or_cancelled_job(desk: Desk) -> No
 
 
 def test_each_step_may_be_delivered_twice(desk: Desk) -> None:
-    job_id = desk.send("slug,name,price\nhat,Hat,2\ncap,Cap,free\nhat,Hat,3\n")
-    desk.uploaded(job_id)
+    job_id = desk.started("slug,name,price\nhat,Hat,2\ncap,Cap,free\nhat,Hat,3\n")
     for step in ("chunk", "report"):
         message, *_ = desk.messages()
         assert json.loads(message["body"])["step"] == step
@@ -78,8 +76,7 @@ def test_each_step_may_be_delivered_twice(desk: Desk) -> None:
 
 
 def test_a_worker_that_finds_its_chunk_finished_starts_the_next_step(desk: Desk) -> None:
-    job_id = desk.send("name,price\nHat,2\n")
-    desk.uploaded(job_id)
+    job_id = desk.started("name,price\nHat,2\n")
     (message,) = desk.messages()
     assert store.finish(job_id, "chunk#00000000", {ProductOutcome.CREATED: 1})
     assert desk.job(job_id)["status"] == "RUNNING"

@@ -196,9 +196,7 @@ def test_the_first_non_ascii_letter_may_be_cut_between_pieces(
     assert list(table.records())[-1].cells == ["z", word]
 
 
-def test_ambiguous_text_is_asked_about_at_any_distance(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_ambiguous_text_is_asked_about_at_any_distance(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opening, "_SEARCHED", 70_000)
     plain = "".join(f"p{at},plain\n" for at in range(20_000))
     data = ("slug,name\n" + plain).encode() + "z,Červené tričko\n".encode("cp1250")
@@ -347,9 +345,7 @@ def test_the_columns_can_be_asked_about_after_the_encoding(
     assert words_of(desk) == ["Červené tričko"]
 
 
-def test_the_last_chosen_encoding_counts(
-    desk: Desk,
-) -> None:
+def test_the_last_chosen_encoding_counts(desk: Desk) -> None:
     job = desk.imported(catalogue("Červené tričko").encode("cp1250"))
     path = f"/api/admin/jobs/{job['id']}/mapping"
     for encoding in ("cp1252", "cp1250"):
@@ -373,9 +369,7 @@ def test_a_late_planner_does_not_ask_again(desk: Desk, capsys: pytest.CaptureFix
     assert desk.finished(job["id"])["created"] == 1
 
 
-def test_a_late_planner_does_not_start_with_an_outdated_answer(
-    desk: Desk,
-) -> None:
+def test_a_late_planner_does_not_start_with_an_outdated_answer(desk: Desk) -> None:
     job = desk.imported(catalogue("Červené tričko").encode("cp1250"))
     path = f"/api/admin/jobs/{job['id']}/mapping"
     assert desk.shop.post(path, {"encoding": "cp1252"}).status == 200

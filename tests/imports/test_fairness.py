@@ -29,10 +29,8 @@ def two_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("two_at_once")
 def test_few_chunks_of_a_large_file_are_ahead_of_a_small_one(desk: Desk) -> None:
-    large = desk.send(LARGE)
-    desk.uploaded(large)
-    small = desk.send(SMALL)
-    desk.uploaded(small)
+    large = desk.started(LARGE)
+    small = desk.started(SMALL)
     handled = 0
     waiting = desk.messages()
     while desk.job(small)["status"] != "COMPLETED":
@@ -91,8 +89,7 @@ def test_every_chunk_is_sent_once_if_the_number_of_workers_changes_meanwhile(
 def test_an_import_continues_after_a_crash_at_the_end_of_a_chunk(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job_id = desk.send(LARGE)
-    desk.uploaded(job_id)
+    job_id = desk.started(LARGE)
     send_next_page, died = lanes.send_next_page, []
 
     def dies_once(message: Mapping[str, Any]) -> None:

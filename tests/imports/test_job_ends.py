@@ -61,8 +61,7 @@ def broken(*_: Any, **__: Any) -> None:
 
 
 def test_a_cancelled_job_stops_and_counts_its_writes(desk: Desk) -> None:
-    job_id = desk.send(LONG)
-    desk.uploaded(job_id)
+    job_id = desk.started(LONG)
     first, *others = desk.messages()
     desk.handle(first)
     answer = desk.shop.post(f"/api/admin/jobs/{job_id}/cancel")
@@ -77,8 +76,7 @@ def test_a_cancelled_job_stops_and_counts_its_writes(desk: Desk) -> None:
 
 
 def test_a_running_chunk_counts_its_writes_before_the_cancellation(desk: Desk) -> None:
-    job_id = desk.send(LONG)
-    desk.uploaded(job_id)
+    job_id = desk.started(LONG)
     first, *_ = desk.messages()
     desk.meanwhile("TransactWriteItems", lambda: desk.cancel(job_id))
     desk.handle(first)
@@ -87,8 +85,7 @@ def test_a_running_chunk_counts_its_writes_before_the_cancellation(desk: Desk) -
 
 
 def test_writes_of_a_crashed_worker_before_a_cancellation_are_counted(desk: Desk) -> None:
-    job_id = desk.send(LONG)
-    desk.uploaded(job_id)
+    job_id = desk.started(LONG)
     first, *others = desk.messages()
     desk.crash("TransactWriteItems", nth=4)
     desk.handle(first)
@@ -132,7 +129,7 @@ def test_unreadable_rows_fail_again_until_they_are_fixed(desk: Desk) -> None:
         *("unclosed_quote", "too_many_cells", "too_few_cells"),
         *("stray_line_break", "misplaced_quote"),
     ]
-    again = desk.copied(desk.shop.post(f"/api/admin/jobs/{job['id']}/retry"))
+    again = desk.retried(job["id"])
     assert (again["failed"], again["total"]) == (5, 5)
     assert [(error["field"], error["code"]) for error in again["errors"]] == [
         ("error code", code) for code in codes
@@ -175,14 +172,13 @@ def test_a_job_without_failed_rows_cannot_be_retried(desk: Desk) -> None:
 
 
 def test_a_cancelled_job_is_retried_completely(desk: Desk) -> None:
-    job_id = desk.send(LONG)
-    desk.uploaded(job_id)
+    job_id = desk.started(LONG)
     first, *others = desk.messages()
     desk.handle(first)
     desk.cancel(job_id)
     for message in others:
         desk.done_with(message)
-    again = desk.copied(desk.shop.post(f"/api/admin/jobs/{job_id}/retry"))
+    again = desk.retried(job_id)
     assert (again["unchanged"], again["created"]) == (200, 250)
 
 
@@ -192,8 +188,7 @@ def dead(body: Any) -> dict[str, Any]:
 
 
 def test_a_chunk_that_failed_five_times_ends_the_job_with_a_reason(desk: Desk) -> None:
-    job_id = desk.send(LONG)
-    desk.uploaded(job_id)
+    job_id = desk.started(LONG)
     poison, *others = desk.messages()
     answer = app.import_dead_letters(dead(poison["body"]), None)
     assert answer == {"batchItemFailures": []}
@@ -219,8 +214,7 @@ def test_an_upload_that_cannot_be_planned_ends_the_job_with_a_reason(
 
 
 def test_a_step_without_a_line_that_failed_five_times_ends_the_job(desk: Desk) -> None:
-    job_id = desk.send(LONG)
-    desk.uploaded(job_id)
+    job_id = desk.started(LONG)
     app.import_dead_letters(dead({"job": job_id, "step": "leftover"}), None)
     error = desk.job(job_id)["error"]
     assert error["code"] == "chunk_failed"
@@ -249,8 +243,7 @@ def test_a_dead_letter_is_redelivered_while_the_table_is_unavailable(desk: Desk)
 
 
 def test_replacing_the_file_during_an_import_ends_the_job(desk: Desk) -> None:
-    job_id = desk.send(LONG)
-    desk.uploaded(job_id)
+    job_id = desk.started(LONG)
     files.put(job_id, (HEADER + "other,Other,1\n").encode())
     desk.work()
     job = desk.job(job_id)
@@ -284,8 +277,7 @@ def test_a_file_that_is_gone_or_replaced_when_it_is_read_ends_the_job(desk: Desk
 def test_a_step_that_fails_is_retried_at_growing_intervals(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job_id = desk.send(HEADER + "a,A,1\n")
-    desk.uploaded(job_id)
+    job_id = desk.started(HEADER + "a,A,1\n")
     (message,) = desk.messages()
     waits: list[int] = []
     monkeypatch.setattr(queue, "show_again", lambda receipt, seconds: waits.append(seconds))

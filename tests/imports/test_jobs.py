@@ -144,8 +144,7 @@ def test_the_total_counts_products_once_wherever_their_rows_are(desk: Desk) -> N
 def test_many_products_at_two_places_each_count_once(desk: Desk) -> None:
     rows = "".join(f"p{n},P,{n}.00\n" for n in range(450))
     again = "".join(f"p{n},P,{n}.50\n" for n in range(450))
-    job_id = desk.send("slug,name,price\n" + rows + again)
-    desk.uploaded(job_id)
+    job_id = desk.started("slug,name,price\n" + rows + again)
     assert desk.job(job_id)["total"] == 450
     shown = []
     while messages := desk.messages():
@@ -173,9 +172,7 @@ def test_a_part_of_a_file_without_errors_and_previews_reads_none(desk: Desk) -> 
     assert calls == []
 
 
-def test_a_file_of_failing_rows_stores_about_a_hundred_errors(
-    desk: Desk,
-) -> None:
+def test_a_file_of_failing_rows_stores_about_a_hundred_errors(desk: Desk) -> None:
     rows = "".join(f"p{n},P{n},free\n" for n in range(1_000))
     job = desk.imported("slug,name,price\n" + rows)
     assert (job["failed"], len(job["errors"])) == (1_000, 100)

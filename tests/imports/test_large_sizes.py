@@ -91,8 +91,7 @@ def test_a_report_whose_pieces_are_gone_is_complete_or_started_again(
 
     monkeypatch.setattr(report, "_PIECE", piece)
     monkeypatch.setattr(files.client(), "upload_part", gone)
-    job_id = desk.send("slug,name,price\na,A,free\n")
-    desk.uploaded(job_id)
+    job_id = desk.started("slug,name,price\na,A,free\n")
     (chunk,) = desk.messages()
     desk.handle(chunk)
     job, state = store.get(job_id), {"upload": "gone", "etags": ["x"]}

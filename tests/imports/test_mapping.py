@@ -67,9 +67,7 @@ def test_an_invalid_mapping_is_refused_by_column(desk: Desk) -> None:
     assert desk.job(job["id"])["status"] == "NEEDS_MAPPING"
 
 
-def test_a_saved_mapping_is_proposed_and_can_be_sent_by_name(
-    desk: Desk,
-) -> None:
+def test_a_saved_mapping_is_proposed_and_can_be_sent_by_name(desk: Desk) -> None:
     odd = {"Product Name": "name", "Selling Price": "compareAtPrice", "Qty": "price"}
     answer(desk, waiting(desk), columns=odd, saveAs="Supplier A")
     (saved,) = desk.shop.get(MAPPINGS).json["data"]
@@ -256,9 +254,7 @@ def brief(error: Any) -> tuple[Any, ...]:
     return tuple(error[name] for name in ("row", "field", "code", "name", "slug"))
 
 
-def test_failed_rows_of_a_mapped_file_are_retried_with_its_mapping(
-    desk: Desk,
-) -> None:
+def test_failed_rows_of_a_mapped_file_are_retried_with_its_mapping(desk: Desk) -> None:
     rows = "Mug,7,4,\n" * 3 + "Hat,free,1,\nCap,8,1,\nBag,dear,2,\n"
     header, _, _ = FOREIGN.partition("\n")
     job = answer(desk, waiting(desk, f"{header}\n{rows}"), columns=MAPPING)
@@ -324,8 +320,7 @@ def test_a_preview_has_the_first_fifty_changed_products(
     desk: Desk, order: Any, stored: int
 ) -> None:
     rows = "".join(f"p{n},P{n},{n + 1}\n" for n in range(450))
-    job_id = desk.send("slug,name,price\n" + rows, dryRun="true")
-    desk.uploaded(job_id)
+    job_id = desk.started("slug,name,price\n" + rows, dryRun="true")
     for message in order(desk.messages()):
         desk.handle(message)
     desk.work()

@@ -18,8 +18,7 @@ MAPPING = {"Article": "sku", "Product Name": "name", "Our Price": "price", "Qty"
 
 
 def asked(desk: Desk, text: str | bytes, **options: str) -> Any:
-    job_id = desk.send(text, **options)
-    desk.uploaded(job_id)
+    job_id = desk.started(text, **options)
     desk.work()
     job = desk.job(job_id)
     assert job["status"] == "NEEDS_MAPPING", job
@@ -152,7 +151,7 @@ def test_failed_rows_of_a_file_without_a_header_can_be_retried(desk: Desk) -> No
     options = {"mapping": json.dumps(NUMBERED), "headerRow": "0"}
     job = desk.imported("Hat,H-1,6.00,\n" + "Mug,M-1,x,3\n", **options)
     assert [error["row"] for error in job["errors"]] == [2]
-    again = desk.copied(desk.shop.post(f"/api/admin/jobs/{job['id']}/retry"))
+    again = desk.retried(job["id"])
     assert (again["failed"], [error["row"] for error in again["errors"]]) == (1, [2])
 
 

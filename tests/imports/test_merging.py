@@ -110,8 +110,7 @@ def test_an_unknown_variant_in_a_stock_file_is_an_error_of_its_row(desk: Desk) -
     before = shirt(desk)
     header = "Handle,Option1 Name,Option1 Value,SKU,Location,On hand\n"
     rows = "shirt,Size,S,SH-S,Berlin,1\nshirt,Size,XL,SH-XL,Berlin,2\n"
-    (error,) = desk.imported(header + rows)["errors"]
-    assert (error["row"], error["field"], error["code"]) == (3, "SKU", "unknown_variant")
+    assert desk.faults(header + rows) == [(3, "SKU", "unknown_variant")]
     assert desk.products()["shirt"] == before
 
 
@@ -183,8 +182,7 @@ def test_a_sale_during_an_import_is_kept(desk: Desk) -> None:
     made = shirt(desk)
     variant = made["variants"][0]["id"]
     order = {"lineItems": [{"variantId": variant, "quantity": 2}]}
-    job_id = desk.send(f"{OURS}\nshirt,,30,,,,,,,,\n")
-    desk.uploaded(job_id)
+    job_id = desk.started(f"{OURS}\nshirt,,30,,,,,,,,\n")
     desk.meanwhile("TransactWriteItems", lambda: desk.shop.post("/api/admin/orders", order))
     desk.work()
     product = desk.products()["shirt"]
@@ -193,8 +191,7 @@ def test_a_sale_during_an_import_is_kept(desk: Desk) -> None:
 
 def test_an_edit_during_an_import_is_merged_with_it(desk: Desk) -> None:
     made = shirt(desk)
-    job_id = desk.send(f"{OURS}\nshirt,,30,,,,,,,,\n")
-    desk.uploaded(job_id)
+    job_id = desk.started(f"{OURS}\nshirt,,30,,,,,,,,\n")
     path = f"/api/admin/products/{made['id']}"
     desk.meanwhile("TransactWriteItems", lambda: desk.shop.put(path, {"vendor": "Blå AB"}))
     desk.work()
@@ -204,8 +201,7 @@ def test_an_edit_during_an_import_is_merged_with_it(desk: Desk) -> None:
 
 
 def test_a_product_created_during_an_import_is_updated(desk: Desk) -> None:
-    job_id = desk.send(f"{OURS}\nshirt,Shirt,30,,,,,,,,\n")
-    desk.uploaded(job_id)
+    job_id = desk.started(f"{OURS}\nshirt,Shirt,30,,,,,,,,\n")
     desk.meanwhile("TransactWriteItems", lambda: shirt(desk))
     desk.work()
     job = desk.job(job_id)
@@ -223,9 +219,7 @@ def test_a_row_with_a_taken_name_and_a_new_sku_is_a_new_product_unless_it_gives_
     assert len(desk.products()) == (1 if slug else 2)
 
 
-def test_an_imported_price_replaces_the_inherited_price_of_a_variant(
-    desk: Desk,
-) -> None:
+def test_an_imported_price_replaces_the_inherited_price_of_a_variant(desk: Desk) -> None:
     variants = [{"title": "S", "sku": "SH-S"}, {"title": "M", "sku": "SH-M"}]
     shirt(desk, variants=variants)
     rows = f"{OURS}\nshirt,,30,,,,,,,,\nshirt,,,,,,S,,20,,\n"

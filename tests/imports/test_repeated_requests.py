@@ -29,9 +29,7 @@ def post(desk: Desk, body: bytes, boundary: str = "x", **headers: str) -> Answer
 FILE = ('name="file"; filename="a.csv"', CSV)
 
 
-def test_a_repeated_import_is_one_job_with_any_form_boundary(
-    desk: Desk,
-) -> None:
+def test_a_repeated_import_is_one_job_with_any_form_boundary(desk: Desk) -> None:
     first = post(desk, form("x", FILE), **KEY)
     again = post(desk, form("another", FILE), "another", **KEY)
     assert (first.status, again.status) == (202, 202)

@@ -28,9 +28,7 @@ def test_importing_a_file_again_changes_nothing(desk: Desk) -> None:
 TWICE = "slug,name,price,stock\na,A,1.00,5\nb,B,1.00,\na,A,2.00,6\nb,B,3.00,\na,A,4.00,\n"
 
 
-def test_reimporting_a_file_with_repeated_products_changes_nothing(
-    desk: Desk,
-) -> None:
+def test_reimporting_a_file_with_repeated_products_changes_nothing(desk: Desk) -> None:
     assert desk.imported(TWICE)["created"] == 2
     before, events = desk.products(), desk.events()
     assert (before["a"]["price"], before["a"]["variants"][0]["stock"]) == ("4.00", 6)
@@ -74,8 +72,7 @@ def test_all_rows_of_a_repeated_product_count_after_it_was_changed(desk: Desk, c
 
 
 def test_a_client_change_between_two_rows_is_overwritten_by_a_reimport(desk: Desk) -> None:
-    job_id = desk.send("slug,name,price,stock\na,A,1.00,\nb,B,1.00,\na,,2.00,\n")
-    desk.uploaded(job_id)
+    job_id = desk.started("slug,name,price,stock\na,A,1.00,\nb,B,1.00,\na,,2.00,\n")
     (chunk,) = desk.messages()
     desk.handle(chunk)
     id = desk.products()["a"]["id"]
@@ -159,9 +156,7 @@ def test_two_products_with_one_sku_are_a_row_error(desk: Desk) -> None:
     for slug in ("a", "b"):
         product = {"name": slug, "slug": slug, "price": 1, "sku": "SAME 1"}
         desk.shop.post("/api/admin/products", product)
-    job = desk.imported("sku,price\nSAME 1,2\n")
-    (error,) = job["errors"]
-    assert (error["row"], error["field"], error["code"]) == (2, "sku", "ambiguous_sku")
+    assert desk.faults("sku,price\nSAME 1,2\n") == [(2, "sku", "ambiguous_sku")]
     assert {product["price"] for product in desk.products().values()} == {"1.00"}
 
 

@@ -23,9 +23,7 @@ TEE = "slug,name,price,variantTitle,variantSku,variantPrice\n"
 def test_a_price_above_zero_does_not_become_zero(desk: Desk, rows: str, column: str) -> None:
     desk.imported(TEE + "mug,Mug,5,,,\ntee,Tee,9,S,T-S,9\ntee,,,M,T-M,8\n")
     before = desk.products()
-    job = desk.imported(TEE + rows + "new,New,0,,,\n")
-    (error,) = job["errors"]
-    assert (error["row"], error["field"], error["code"]) == (2, column, "price_to_zero")
+    assert desk.faults(TEE + rows + "new,New,0,,,\n") == [(2, column, "price_to_zero")]
     after = desk.products()
     assert {slug: after[slug] for slug in before} == before
     assert after["new"]["price"] == "0.00"
@@ -36,9 +34,7 @@ def test_a_price_above_zero_does_not_become_zero(desk: Desk, rows: str, column: 
 
 def test_the_refused_row_is_that_of_the_price_of_zero(desk: Desk) -> None:
     desk.imported(TEE + "tee,Tee,9,S,T-S,9\ntee,,,M,T-M,8\n")
-    job = desk.imported(TEE + "tee,Tee,9,S,T-S,7\ntee,,,M,T-M,0\n")
-    (error,) = job["errors"]
-    assert (error["row"], error["field"], error["code"]) == (3, "variantPrice", "price_to_zero")
+    assert desk.faults(TEE + "tee,Tee,9,S,T-S,7\ntee,,,M,T-M,0\n") == [(3, "variantPrice", "price_to_zero")]
 
 
 @pytest.mark.parametrize(
@@ -80,8 +76,7 @@ def test_a_worker_that_crashes_after_the_report_leaves_a_completed_job(
 ) -> None:
     monkeypatch.setattr(report, "_PIECE", 10)  # each part is a piece
     monkeypatch.setattr("moto.s3.models.S3_UPLOAD_PART_MIN_SIZE", 1)
-    job_id = desk.send("slug,name,price\n" + "".join(f"p{n},P,free\n" for n in range(450)))
-    desk.uploaded(job_id)
+    job_id = desk.started("slug,name,price\n" + "".join(f"p{n},P,free\n" for n in range(450)))
     ended = files.end_report
 
     def dies(*args: Any) -> None:

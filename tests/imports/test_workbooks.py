@@ -350,8 +350,7 @@ def test_blank_cells_far_from_the_others_are_left_out_with_a_warning(
 ) -> None:
     data = far(*cells)
     assert converted([data]) == (WORKBOOK_MARK + b"slug,name\nmug,Mug\n", warned)
-    job_id = desk.send(data, dryRun="true")
-    desk.uploaded(job_id)
+    job_id = desk.started(data, dryRun="true")
     job = desk.finished(job_id)
     far_away = [each for each in job["warnings"] if each["code"] == "blank_cells_far_away"]
     assert [warned in each["message"] for each in far_away] == [True] * bool(warned)
@@ -389,8 +388,7 @@ def test_a_damaged_workbook_is_read_or_refused(bits: int) -> None:
 @pytest.mark.parametrize("write", [xlsx, lambda *rows: ods(Sheet=list(rows))], ids=["xlsx", "ods"])
 def test_a_workbook_is_imported_with_errors_at_its_rows(desk: Desk, write) -> None:  # type: ignore[no-untyped-def]
     bad: list[object] = ["bad", "Bad", "free", "B-1", 1]
-    job_id = desk.send(write(*CATALOGUE, ["", "", "", "", ""], bad), name="products.xlsx")
-    desk.uploaded(job_id)
+    job_id = desk.started(write(*CATALOGUE, ["", "", "", "", ""], bad), name="products.xlsx")
     assert desk.job(job_id)["status"] == "QUEUED"  # the converted file is stored separately
     job = desk.finished(job_id)
     assert (job["status"], job["created"], job["failed"]) == ("COMPLETED", 2, 1)
@@ -403,12 +401,10 @@ def test_a_workbook_is_imported_with_errors_at_its_rows(desk: Desk, write) -> No
 
 def test_a_sheet_can_be_chosen_and_a_missing_one_is_reported(desk: Desk) -> None:
     data = xlsx(["nothing"], Lager=CATALOGUE)
-    job_id = desk.send(data, sheet="Lager", encoding="cp1250")
-    desk.uploaded(job_id)
+    job_id = desk.started(data, sheet="Lager", encoding="cp1250")
     assert desk.finished(job_id)["created"] == 2
     assert desk.products()["tee"]["name"] == "Größe L"
-    again = desk.send(data, sheet="Lager", delimiter=";")
-    desk.uploaded(again)
+    again = desk.started(data, sheet="Lager", delimiter=";")
     assert desk.finished(again)["unchanged"] == 2
     job = desk.imported(data, sheet="Preise")
     assert (job["status"], job["error"]["code"]) == ("FAILED", "unknown_sheet")

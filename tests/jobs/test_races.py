@@ -138,9 +138,7 @@ def test_a_late_step_does_not_recreate_a_deleted_job(jobs: JobDesk) -> None:
     assert table.everything(JOB) == []
 
 
-def test_the_last_step_of_a_cancelled_job_counts_and_the_job_stays_cancelled(
-    jobs: JobDesk,
-) -> None:
+def test_the_last_step_of_a_cancelled_job_counts_and_the_job_stays_cancelled(jobs: JobDesk) -> None:
     job = running(jobs)
     store.cancel(job.id)
     assert store.advance(job, Step(counts={RecordOutcome.UPDATED: 2})) is not None

@@ -349,9 +349,7 @@ def test_a_variant_added_by_an_import_is_removed_and_restored(jobs: JobDesk) -> 
     assert like(jobs.now(known)) == like(added)
 
 
-def test_a_variant_added_by_an_import_and_changed_since_stays(
-    jobs: JobDesk,
-) -> None:
+def test_a_variant_added_by_an_import_and_changed_since_stays(jobs: JobDesk) -> None:
     known = jobs.product(name="Coat", slug="coat", variants=[{"title": "S", "sku": "A"}])
     job = imported(jobs, "slug,name,variant title,sku,stock\ncoat,Coat,M,B,6\n")
     small, medium = jobs.now(known)["variants"]

@@ -167,9 +167,7 @@ def test_a_filter_with_only_distant_matches_takes_few_calls(dynamodb: Double) ->
     assert len(calls) <= 12
 
 
-def test_a_search_combines_with_a_common_and_with_a_rare_filter(
-    dynamodb: Double,
-) -> None:
+def test_a_search_combines_with_a_common_and_with_a_rare_filter(dynamodb: Double) -> None:
     create(*(thing(f"shirt {n}", status="DRAFT" if n % 50 else "ACTIVE") for n in range(200)))
     rare, common = {"status": ["ACTIVE"]}, {"status": ["DRAFT"]}
     assert page(rare, search="shirt").total == 4

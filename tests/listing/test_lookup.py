@@ -30,9 +30,7 @@ def holding(*skus: str) -> dict[str, set[str]]:
     return lookup.holding(KIND, skus)
 
 
-def test_a_sku_that_is_a_prefix_of_others_is_found(
-    dynamodb: Double,
-) -> None:
+def test_a_sku_that_is_a_prefix_of_others_is_found(dynamodb: Double) -> None:
     made = {f"TS-{n}": having(f"TS-{n}", *(f"TS-{n}-{size}" for size in "SML")) for n in range(150)}
     create(*made.values())
     found = holding(*made)

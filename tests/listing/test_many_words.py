@@ -42,9 +42,7 @@ def kept(dynamodb: Double) -> set[tuple[str, str]]:
     return {key for key in keys if key[0].startswith(("word#", "list#"))}
 
 
-def test_each_word_and_prefix_finds_its_record_after_every_change(
-    dynamodb: Double,
-) -> None:
+def test_each_word_and_prefix_finds_its_record_after_every_change(dynamodb: Double) -> None:
     one, other = replace(thing(), texts=MANY), replace(thing("other"), texts=("else",))
     create(one, other)
     check_found(one, MANY)

@@ -210,9 +210,7 @@ def test_a_cursor_of_a_deleted_record_continues_after_it(dynamodb: Double) -> No
     assert names(page(limit=9, cursor=cursor)) == ["3", "2", "1", "0"]
 
 
-def test_a_numbered_page_has_the_cursor_of_the_next(
-    dynamodb: Double,
-) -> None:
+def test_a_numbered_page_has_the_cursor_of_the_next(dynamodb: Double) -> None:
     numbered(9)
     assert names(page(limit=3, page=2)) == ["5", "4", "3"]
     create(thing("new", sort="1"))
@@ -235,9 +233,7 @@ def test_a_record_deleted_or_changed_during_the_read_is_dropped(dynamodb: Double
     assert names(listing.page(KIND, query, load)) == ["4", "other", "0"]
 
 
-def test_a_record_that_no_longer_matches_the_search_is_dropped(
-    dynamodb: Double,
-) -> None:
+def test_a_record_that_no_longer_matches_the_search_is_dropped(dynamodb: Double) -> None:
     (one, other) = (thing("blue"), thing("blue too"))
     create(one, other)
 

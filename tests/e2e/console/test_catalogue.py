@@ -251,9 +251,7 @@ def test_a_product_is_deleted_after_a_confirmation(desk: Desk) -> None:
     desk.heading("Not found")
 
 
-def test_five_hundred_variants_are_filtered_and_edited(
-    desk: Desk,
-) -> None:
+def test_five_hundred_variants_are_filtered_and_edited(desk: Desk) -> None:
     sizes = [
         {"title": f"Size {n:03}", "sku": f"MANY-{n:03}", "price": 9, "stock": n} for n in range(500)
     ]

@@ -38,9 +38,7 @@ def pictured(desk: Desk) -> None:
     desk.page.route("https://pictures.example.com/**", answer)
 
 
-def test_each_job_says_what_it_did_and_is_undone_in_the_list(
-    another: Callable[..., Desk],
-) -> None:
+def test_each_job_says_what_it_did_and_is_undone_in_the_list(another: Callable[..., Desk]) -> None:
     desk = another(viewport=PHONE)
     made = [product(desk.api, f"Jobbed{RUN} {n}", price="10.00") for n in range(3)]
     change = {"price": {"percent": 10}, "addTags": ["autumn"]}
@@ -64,9 +62,7 @@ def test_each_job_says_what_it_did_and_is_undone_in_the_list(
     expect(desk.label("Search")).to_have_value(f"jobbed{RUN}")
 
 
-def test_what_is_too_old_or_cannot_be_undone_offers_no_undo(
-    another: Callable[..., Desk],
-) -> None:
+def test_what_is_too_old_or_cannot_be_undone_offers_no_undo(another: Callable[..., Desk]) -> None:
     """Also types of jobs that this version of the console does not know have their row."""
     desk = another()
     counts = {

@@ -168,9 +168,7 @@ def placed(desk: Desk) -> dict:
     return desk.api.post("orders", {"lineItems": [line]})
 
 
-def test_the_result_of_a_pending_change_is_shown_on_the_next_page(
-    desk: Desk,
-) -> None:
+def test_the_result_of_a_pending_change_is_shown_on_the_next_page(desk: Desk) -> None:
     order = placed(desk)
     desk.open(f"/orders/{order['id']}")
     with held(desk, method="PATCH") as kept:

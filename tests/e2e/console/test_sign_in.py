@@ -17,9 +17,7 @@ def entered(desk: Desk, key: str) -> None:
     desk.button("Sign in").click()
 
 
-def test_a_key_opens_the_console_and_is_never_in_the_url(
-    another: Callable[..., Desk],
-) -> None:
+def test_a_key_opens_the_console_and_is_never_in_the_url(another: Callable[..., Desk]) -> None:
     desk = another(signed_in=False)
     addresses: list[str] = []
     desk.page.on("request", lambda request: addresses.append(request.url))
@@ -57,9 +55,7 @@ def test_the_menu_shows_what_the_role_may_do(another: Callable[..., Desk]) -> No
     assert seen["OWNER"] - seen["ADMIN"] == {"API keys"}
 
 
-def test_a_forbidden_page_says_so_and_sends_no_request(
-    another: Callable[..., Desk],
-) -> None:
+def test_a_forbidden_page_says_so_and_sends_no_request(another: Callable[..., Desk]) -> None:
     desk = another("STAFF")
     refused: list[str] = []
     desk.page.on("response", lambda answer: answer.status == 403 and refused.append(answer.url))
@@ -145,9 +141,7 @@ def test_a_cold_list_takes_less_than_3_seconds_of_a_slow_line(desk: Desk) -> Non
     assert rounds * ROUND_TRIP + size / BYTES_A_SECOND < 3, (rounds, size)
 
 
-def test_what_the_first_page_needs_is_asked_for_before_the_console_has_started(
-    desk: Desk,
-) -> None:
+def test_what_the_first_page_needs_is_asked_for_before_the_console_has_started(desk: Desk) -> None:
     for file in ("start.js", "start.css"):
         desk.page.route(f"**/{file}", lambda route: None)  # which never comes
     with desk.page.expect_request("**/lists.js"), desk.page.expect_request("**/admin/me"):

@@ -41,9 +41,7 @@ def test_a_link_in_a_new_tab_is_signed_in(another: Callable[..., Desk]) -> None:
     assert opened.value.evaluate("JSON.stringify(localStorage)") == "{}"
 
 
-def test_a_new_tab_is_signed_in_though_another_answers_late(
-    another: Callable[..., Desk],
-) -> None:
+def test_a_new_tab_is_signed_in_though_another_answers_late(another: Callable[..., Desk]) -> None:
     desk = another(signed_in=False)
     signed_in(desk)
     second = tab(desk, "/products")
@@ -100,9 +98,7 @@ def test_a_revoked_key_is_asked_for_once_in_all_tabs(another: Callable[..., Desk
     assert desk.page.evaluate("sessionStorage.getItem('backroom-key')") == successor.key
 
 
-def test_a_later_tab_takes_the_new_key_of_another(
-    another: Callable[..., Desk],
-) -> None:
+def test_a_later_tab_takes_the_new_key_of_another(another: Callable[..., Desk]) -> None:
     desk, successor = another(signed_in=False), another().api
     signed_in(desk)
     second = tab(desk, "/products")

@@ -59,9 +59,7 @@ def left_in_one_minute(call: Callable[[], Got]) -> tuple[int, int]:
             return int(first[REMAINING]), int(second[REMAINING])
 
 
-def test_every_answer_has_the_rate_limit_headers_and_a_request_id(
-    shop: Client,
-) -> None:
+def test_every_answer_has_the_rate_limit_headers_and_a_request_id(shop: Client) -> None:
     paths = {path for _, path in operations(shop)}
     paths |= {"/", "/api", "/api/", "/api/admin", "/nothing", "/api/admin/Products", "/console"}
     wrong = []
