@@ -82,7 +82,7 @@ SHORT = [
     ("euc_kr", "상품명,가격"),
 ]
 # What is no letter is the same in several encodings, and no letter is likelier.
-SIGNS = ["12 €", "£12", "20 °C", "1½", "kid’s “Best”", "5 ¥"]
+SIGNS = [("cp1252", sign) for sign in ("12 €", "£12", "20 °C", "1½", "kid’s “Best”", "5 ¥")]
 
 
 def rows(data: bytes, encoding: str = "") -> list[str]:
@@ -98,14 +98,9 @@ def file(words: str) -> str:
     return "slug,name\n" + "".join(f"p{at},{w}\n" for at, w in enumerate(words.split(",")))
 
 
-@pytest.mark.parametrize(("encoding", "words"), TEXTS)
+@pytest.mark.parametrize(("encoding", "words"), [*TEXTS, *SIGNS])
 def test_the_encoding_of_a_file_is_detected_by_its_words(encoding: str, words: str) -> None:
     assert rows(file(words).encode(encoding)) == words.split(",")
-
-
-@pytest.mark.parametrize("text", SIGNS)
-def test_signs_are_taken_for_signs(text: str) -> None:
-    assert rows(file(text).encode("cp1252")) == [text]
 
 
 @pytest.mark.parametrize(("encoding", "words"), [*TEXTS, *SHORT])
@@ -183,15 +178,8 @@ def test_the_first_non_ascii_letter_may_be_cut_between_pieces(
     monkeypatch.setattr(opening, "_SEARCHED", searched)
     data = b"slug,name\n" + b"p,plain\n" * (before // 8) + b"z," + word.encode(encoding) + b"\n"
     cut = data.index(word.encode(encoding)) + 1
-
-    def pieces() -> list[bytes]:
-        return (
-            [data[:cut], data[cut:]]
-            if not before
-            else [data[:70_100], data[70_100:cut], data[cut:]]
-        )
-
-    table = open_csv(pieces(), again=pieces)
+    first = [data[:70_100], data[70_100:cut]] if before else [data[:cut]]
+    table = open_csv([*first, data[cut:]], again=lambda: [*first, data[cut:]])
     assert table.format.encoding == encoding
     assert list(table.records())[-1].cells == ["z", word]
 
@@ -275,27 +263,30 @@ def test_an_unknown_encoding_is_refused_with_the_known_ones() -> None:
 # --- Through the whole job ------------------------------------------------------------------------
 
 
-def words_of(desk: Desk) -> list[str]:
-    products = desk.products()
-    return [products[slug]["name"] for slug in sorted(products)]
-
-
 def catalogue(words: str) -> str:
     return "slug,name,price\n" + "".join(f"p{at},{w},9\n" for at, w in enumerate(words.split(",")))
 
 
-@pytest.mark.parametrize(("encoding", "words"), TEXTS[:1])
-def test_a_file_is_imported_in_its_detected_encoding(desk: Desk, encoding: str, words: str) -> None:
+def names(desk: Desk) -> list[str]:
+    return [product["name"] for _, product in sorted(desk.products().items())]
+
+
+@pytest.fixture
+def czech(desk: Desk) -> Any:
+    """A job that asks for the encoding of one Czech name."""
+    return desk.waiting(catalogue("Červené tričko").encode("cp1250"))
+
+
+def choose(desk: Desk, job: Any, encoding: str) -> None:
+    path = f"/api/admin/jobs/{job['id']}/mapping"
+    assert desk.shop.post(path, {"encoding": encoding}).status == 200
+
+
+def test_a_file_is_imported_in_its_detected_encoding(desk: Desk) -> None:
+    encoding, words = TEXTS[0]
     job = desk.imported(catalogue(words).encode(encoding))
     assert (job["status"], job["encoding"], job["failed"]) == ("COMPLETED", encoding, 0)
-    assert sorted(words_of(desk)) == sorted(words.split(","))
-
-
-def choose(desk: Desk, job: Any, **body: Any) -> Any:
-    reply = desk.shop.post(f"/api/admin/jobs/{job['id']}/mapping", body)
-    assert reply.status == 200, reply.text
-    desk.work()
-    return desk.finished(job["id"])
+    assert sorted(names(desk)) == sorted(words.split(","))
 
 
 def logged(capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -303,81 +294,78 @@ def logged(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return [json.loads(line)["message"] for line in capsys.readouterr().out.splitlines()]
 
 
-@pytest.mark.parametrize(("encoding", "words"), SHORT[:1])
-def test_choosing_an_encoding_continues_the_job(desk: Desk, encoding: str, words: str) -> None:
-    job = desk.imported(catalogue(words).encode(encoding))
-    assert (job["status"], job["encoding"], job["columns"]) == ("NEEDS_MAPPING", None, [])
+def test_choosing_an_encoding_continues_the_job(desk: Desk) -> None:
+    encoding, words = SHORT[0]
+    job = desk.waiting(catalogue(words).encode(encoding))
+    assert (job["encoding"], job["columns"]) == (None, [])
     samples = {each["encoding"]: each["samples"] for each in job["encodings"]}
     assert samples[encoding][0] in words
     assert len({tuple(each) for each in samples.values()}) == len(samples) > 1
     assert desk.products() == {}
-    done = choose(desk, job, encoding=encoding)
+    done = desk.answered(job, encoding=encoding)
     assert (done["status"], done["encoding"], done["encodings"]) == ("COMPLETED", encoding, [])
-    assert words_of(desk) == words.split(",")
+    assert names(desk) == words.split(",")
+
+
+@pytest.mark.parametrize(
+    ("answer", "fault"),
+    [
+        ({"columns": {"Cena": "price"}}, ("encoding", "required")),
+        ({"format": "shopify"}, ("encoding", "required")),
+        ({"encoding": "rot13"}, ("encoding", "unknown_encoding")),
+        ({"encoding": "cp1250", "columns": {"Cena": "price"}}, ("columns", "not_yet")),
+        ({"delimiter": "x"}, ("delimiter", "not_allowed")),
+    ],
+)
+def test_nothing_but_the_encoding_can_be_answered_first(
+    desk: Desk, czech: Any, answer: Any, fault: Any
+) -> None:
+    assert desk.refused_answer(czech, **answer) == fault
 
 
 def test_the_columns_can_be_asked_about_after_the_encoding(
     desk: Desk, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    header = "Nazev vyrobku,Skladove cislo XY,Cena\n"
-    job = desk.imported((header + "Červené tričko,T-1,9\n").encode("cp1250"))
+    header = ["Nazev vyrobku", "Skladove cislo XY", "Cena"]
+    job = desk.waiting(f"{','.join(header)}\nČervené tričko,T-1,9\n".encode("cp1250"))
     assert logged(capsys).count("import asks for an encoding") == 1
     assert job["columns"] == []
-    path = f"/api/admin/jobs/{job['id']}/mapping"
-    for body, field, code in (
-        ({"columns": {"Cena": "price"}}, "encoding", "required"),
-        ({"format": "shopify"}, "encoding", "required"),
-        ({"encoding": "rot13"}, "encoding", "unknown_encoding"),
-        ({"encoding": "cp1250", "columns": {"Cena": "price"}}, "columns", "not_yet"),
-        ({"delimiter": "x"}, "delimiter", "not_allowed"),
-    ):
-        refused = desk.shop.post(path, body)
-        (error,) = refused.json["errors"]
-        assert (refused.status, error["field"], error["code"]) == (422, field, code)
-    asked = choose(desk, job, encoding="windows-1250")
+    asked = desk.answered(job, encoding="windows-1250")
     assert (asked["status"], asked["encoding"]) == ("NEEDS_MAPPING", "cp1250")
     assert logged(capsys).count("import asks for a mapping") == 1
-    names = [each["column"] for each in asked["columns"]]
-    assert names == header.strip().split(",")
-    done = choose(desk, asked, columns={names[0]: "name", names[1]: "sku", names[2]: "price"})
+    assert [each["column"] for each in asked["columns"]] == header
+    fields = dict(zip(header, ("name", "sku", "price"), strict=True))
+    done = desk.answered(asked, columns=fields)
     assert (done["status"], done["created"]) == ("COMPLETED", 1)
     assert logged(capsys).count("import planned") == 1
-    assert words_of(desk) == ["Červené tričko"]
+    assert names(desk) == ["Červené tričko"]
 
 
-def test_the_last_chosen_encoding_counts(desk: Desk) -> None:
-    job = desk.imported(catalogue("Červené tričko").encode("cp1250"))
-    path = f"/api/admin/jobs/{job['id']}/mapping"
-    for encoding in ("cp1252", "cp1250"):
-        assert desk.shop.post(path, {"encoding": encoding}).status == 200
-    desk.work()
-    desk.uploaded(job["id"])
-    done = desk.finished(job["id"])
-    assert (done["created"], done["total"], words_of(desk)) == (1, 1, ["Červené tričko"])
+def test_the_last_chosen_encoding_counts(desk: Desk, czech: Any) -> None:
+    choose(desk, czech, "cp1252")
+    done = desk.answered(czech, encoding="cp1250")
+    assert (done["created"], done["total"], names(desk)) == (1, 1, ["Červené tričko"])
 
 
-def test_a_late_planner_does_not_ask_again(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
-    job = desk.imported(catalogue("Červené tričko").encode("cp1250"))
-    answer = {"encoding": "cp1250"}
-    path = f"/api/admin/jobs/{job['id']}/mapping"
-    desk.meanwhile("UpdateItem", lambda: desk.shop.post(path, answer))
+def test_a_late_planner_does_not_ask_again(
+    desk: Desk, czech: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    desk.meanwhile("UpdateItem", lambda: choose(desk, czech, "cp1250"))
     capsys.readouterr()
-    desk.uploaded(job["id"])  # once more, and asks again
+    desk.uploaded(czech["id"])  # once more, and asks again
     assert "import asks for an encoding" not in logged(capsys)
-    assert desk.job(job["id"])["status"] == "QUEUED"
+    assert desk.job(czech["id"])["status"] == "QUEUED"
     desk.work()
-    assert desk.finished(job["id"])["created"] == 1
+    assert desk.finished(czech["id"])["created"] == 1
 
 
-def test_a_late_planner_does_not_start_with_an_outdated_answer(desk: Desk) -> None:
-    job = desk.imported(catalogue("Červené tričko").encode("cp1250"))
-    path = f"/api/admin/jobs/{job['id']}/mapping"
-    assert desk.shop.post(path, {"encoding": "cp1252"}).status == 200
-    desk.meanwhile("UpdateItem", lambda: desk.shop.post(path, {"encoding": "cp1250"}))
+def test_a_late_planner_does_not_start_with_an_outdated_answer(desk: Desk, czech: Any) -> None:
+    choose(desk, czech, "cp1252")
+    desk.meanwhile("UpdateItem", lambda: choose(desk, czech, "cp1250"))
     desk.work()
-    desk.uploaded(job["id"])
-    assert desk.finished(job["id"])["created"] == 1
-    assert words_of(desk) == ["Červené tričko"]
+    desk.uploaded(czech["id"])
+    assert desk.finished(czech["id"])["created"] == 1
+    assert names(desk) == ["Červené tričko"]
 
 
 @pytest.mark.parametrize("csv", ["name,price\nHat,2\n", "what,is,this\n1,2,3\n"])

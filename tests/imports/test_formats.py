@@ -20,9 +20,10 @@ from chalicelib.imports.csv.opening import open_csv
 from chalicelib.imports.csv.records import CsvRecord
 from chalicelib.imports.formats import FORMATS, Format, ImportedProduct, Ours, Shop, recognise
 from chalicelib.imports.formats.sheet import Sheet
-from tests.support.import_desk import Desk
+from tests.support.import_desk import Desk, counts
 
 FILES = Path(__file__).parent / "files"
+EXPECTED = json.loads((FILES / "expected.json").read_text())
 ALL: dict[str, type[Format]] = {file_format.name: file_format for file_format in (Ours, *FORMATS)}
 PRODUCTS = [name for name in ALL if name != "shopify_inventory"]
 SHOP = Shop("EUR", date(2026, 11, 20))
@@ -70,22 +71,13 @@ def rewritten(
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_file_is_recognised_and_read_without_errors(name: str) -> None:
+def test_each_file_is_recognised_and_gives_the_expected_products(name: str) -> None:
     file_format, groups = opened(text(name).encode())
     assert file_format.name == name
     read = [file_format.product(group, SHOP) for group in groups]
     assert [(product.errors, product.repeated) for product in read] == [([], []) for _ in read]
-    assert len(read) == len(json.loads(text_of_expected())[name])
+    assert [{"slug": p.slug, **p.values, "new": p.if_new} for p in read] == EXPECTED[name]
     assert file_format.missed == []
-
-
-def text_of_expected() -> str:
-    return (FILES / "expected.json").read_text()
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_each_file_gives_the_expected_products(name: str) -> None:
-    assert read(text(name).encode()) == json.loads(text_of_expected())[name]
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -133,27 +125,17 @@ def shuffled(
 
 def in_any_order(found: dict[str, Any]) -> dict[str, Any]:
     """Products without the order of their pictures, if the file gives no positions."""
-    hidden = {"updatedAt", "version"}
-    bare = {slug: {k: v for k, v in p.items() if k not in hidden} for slug, p in found.items()}
     return {
         slug: {**product, "images": sorted(product["images"], key=str)}
-        for slug, product in bare.items()
+        for slug, product in without(found, "updatedAt", "version").items()
     }
 
 
-def without_prices(found: dict[str, Any]) -> dict[str, Any]:
-    hidden = {"price", "compareAtPrice", "updatedAt", "version"}
-
-    def bare(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: bare(each) for key, each in value.items() if key not in hidden}
-        return [bare(each) for each in value] if isinstance(value, list) else value
-
-    return {slug: bare(product) for slug, product in found.items()}
-
-
-def counts(job: Any) -> list[int]:
-    return [job[name] for name in ("created", "updated", "unchanged", "failed", "total")]
+def without(found: Any, *names: str) -> Any:
+    """Products, or a part of them, without fields of these names."""
+    if isinstance(found, dict):
+        return {key: without(each, *names) for key, each in found.items() if key not in names}
+    return [without(each, *names) for each in found] if isinstance(found, list) else found
 
 
 @pytest.mark.parametrize("name", PRODUCTS)
@@ -161,7 +143,7 @@ def test_every_format_keeps_the_rules_of_imports(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setenv("CURRENCY", "EUR")
-    file, many = text(name), len(json.loads(text_of_expected())[name])
+    file, many = text(name), len(EXPECTED[name])
     rehearsed = desk.imported(file, dryRun="true")
     assert desk.products() == {}
     real = desk.imported(file)
@@ -197,7 +179,8 @@ def test_every_format_keeps_the_rules_of_imports(
     job = desk.imported(rewritten(name, dearer))
     assert (counts(job), job["errors"]) == ([0, many, 0, 0, many], [])
     after = desk.products()
-    assert without_prices(in_any_order(after)) == without_prices(in_any_order(before))
+    prices = ("price", "compareAtPrice")
+    assert without(in_any_order(after), *prices) == without(in_any_order(before), *prices)
     assert all(after[slug]["price"] != before[slug]["price"] for slug in before)
 
 
@@ -211,18 +194,8 @@ def test_an_inventory_changes_only_stock(desk: Desk, monkeypatch: pytest.MonkeyP
     stocks = {v["sku"]: v["stock"] for p in after.values() for v in p["variants"]}
     assert stocks == {"LIN-S": 15, "LIN-L": 0, "MUG-1": 7, "CAFE": 3}
     assert counts(desk.imported(text("shopify_inventory"))) == [0, 0, 2, 0, 2]
-
-    def others(found: dict[str, Any]) -> dict[str, Any]:
-        hidden = {"stock", "updatedAt", "version", "lowStock"}
-        bare = {s: {k: v for k, v in p.items() if k not in hidden} for s, p in found.items()}
-        for product in bare.values():
-            product["variants"] = [
-                {k: v for k, v in variant.items() if k not in hidden}
-                for variant in product["variants"]
-            ]
-        return bare
-
-    assert others(after) == others(before)
+    changed = ("stock", "lowStock", "updatedAt", "version")
+    assert without(after, *changed) == without(before, *changed)
 
 
 def test_an_inventory_creates_no_product_and_no_variant(

@@ -1,6 +1,7 @@
 """A file whose columns are not recognised waits for a mapping."""
 
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
@@ -8,32 +9,19 @@ from urllib.parse import quote
 import pytest
 
 from chalicelib import settings
-from chalicelib.imports import files
 from chalicelib.values import clock
 from tests.audit.build import traced
 from tests.support.dynamodb_double import Fault
-from tests.support.import_desk import IMPORT, Desk
+from tests.support.import_desk import IMPORT, Desk, counts
+from tests.support.shop import Answer
 
 FOREIGN = "Product Name,Selling Price,Qty,Colour code\nMug,7.50,4,#fff\nHat,9,2,#000\n"
 MAPPING = {"Product Name": "name", "Selling Price": "price", "Qty": "stock"}
 MAPPINGS = f"{IMPORT}/mappings"
 
 
-def waiting(desk: Desk, csv: str = FOREIGN, **options: str) -> Any:
-    job = desk.imported(csv, **options)
-    assert job["status"] == "NEEDS_MAPPING", job
-    return job
-
-
-def answer(desk: Desk, job: Any, **body: Any) -> Any:
-    reply = desk.shop.post(f"/api/admin/jobs/{job['id']}/mapping", body)
-    assert reply.status == 200, reply.text
-    desk.work()
-    return desk.finished(job["id"])
-
-
 def test_nothing_is_written_until_a_mapping_is_sent(desk: Desk) -> None:
-    job = waiting(desk)
+    job = desk.waiting(FOREIGN)
     assert (desk.products(), job["processed"], job["dialect"]) == ({}, 0, None)
     assert (job["encoding"], job["delimiter"]) == ("utf-8", ",")
     assert [(c["column"], c["field"], c["ignored"]) for c in job["columns"]] == [
@@ -43,42 +31,42 @@ def test_nothing_is_written_until_a_mapping_is_sent(desk: Desk) -> None:
         ("Colour code", None, True),
     ]
     assert job["columns"][0]["samples"] == ["Mug", "Hat"]
-    done = answer(desk, job, columns=MAPPING)
+    done = desk.answered(job, columns=MAPPING)
     assert (done["status"], done["created"], done["dialect"]) == ("COMPLETED", 2, "mapped")
     mug = desk.products()["mug"]
     assert (mug["price"], mug["variants"][0]["stock"]) == ("7.50", 4)
     assert done["ignoredColumns"] == ["Colour code"]
 
 
-def test_an_invalid_mapping_is_refused_by_column(desk: Desk) -> None:
-    job = waiting(desk)
-    path = f"/api/admin/jobs/{job['id']}/mapping"
-    for columns, field, code in (
-        ({"Product Name": "nam"}, "columns.Product Name", "unknown_field"),
-        ({"Name": "name"}, "columns.Name", "unknown_column"),
-        ({"Selling Price": "price"}, "columns", "missing_key"),
-        (None, "columns", "required"),
-    ):
-        reply = desk.shop.post(path, {"columns": columns} if columns else {})
-        (error,) = reply.json["errors"]
-        assert (reply.status, error["field"], error["code"]) == (422, field, code)
-    assert desk.shop.post(path, {"format": "shopify"}).status == 422
-    assert desk.shop.post(path, {"format": "excel"}).status == 422
+@pytest.mark.parametrize(
+    ("answer", "fault"),
+    [
+        ({"columns": {"Product Name": "nam"}}, ("columns.Product Name", "unknown_field")),
+        ({"columns": {"Name": "name"}}, ("columns.Name", "unknown_column")),
+        ({"columns": {"Selling Price": "price"}}, ("columns", "missing_key")),
+        ({}, ("columns", "required")),
+        ({"format": "shopify"}, ("format", "format_does_not_fit")),
+        ({"format": "excel"}, ("format", "unknown_format")),
+    ],
+)
+def test_an_invalid_mapping_is_refused_by_column(desk: Desk, answer: Any, fault: Any) -> None:
+    job = desk.waiting(FOREIGN)
+    assert desk.refused_answer(job, **answer) == fault
     assert desk.job(job["id"])["status"] == "NEEDS_MAPPING"
 
 
 def test_a_saved_mapping_is_proposed_and_can_be_sent_by_name(desk: Desk) -> None:
     odd = {"Product Name": "name", "Selling Price": "compareAtPrice", "Qty": "price"}
-    answer(desk, waiting(desk), columns=odd, saveAs="Supplier A")
+    desk.answered(desk.waiting(FOREIGN), columns=odd, saveAs="Supplier A")
     (saved,) = desk.shop.get(MAPPINGS).json["data"]
     assert (saved["name"], saved["columns"]) == ("Supplier A", {**odd, "Colour code": None})
     shuffled = "Qty,COLOUR CODE,Product name,Selling Price\n3,#fff,Cup,5\n"
-    job = waiting(desk, shuffled)
+    job = desk.waiting(shuffled)
     assert job["savedMapping"] == "Supplier A"
     assert [c["field"] for c in job["columns"]] == ["price", None, "name", "compareAtPrice"]
     done = desk.imported(shuffled, savedMapping="Supplier A")
     assert (done["status"], desk.products()["cup"]["price"]) == ("COMPLETED", "3.00")
-    other = waiting(desk, "Product Name,Selling Price\nCup,1\n")
+    other = desk.waiting("Product Name,Selling Price\nCup,1\n")
     assert other["savedMapping"] is None
     assert desk.shop.delete(f"{MAPPINGS}/Supplier A").status == 200
     assert desk.shop.delete(f"{MAPPINGS}/Supplier A").status == 404
@@ -88,14 +76,21 @@ def test_a_saved_mapping_is_proposed_and_can_be_sent_by_name(desk: Desk) -> None
     )
 
 
-def test_a_deletion_of_a_mapping_whose_answer_from_the_table_is_lost_succeeds(desk: Desk) -> None:
-    assert desk.shop.put(f"{MAPPINGS}/mine", {"columns": MAPPING}).status == 200
-    lost = iter([Fault.LOST_AFTER])
-    desk.dynamodb.faults = lambda operation, request: (
-        next(lost, None) if operation == "TransactWriteItems" else None
-    )
-    assert desk.shop.delete(f"{MAPPINGS}/mine").status == 200
-    assert next(lost, None) is None and desk.shop.get(MAPPINGS).json["data"] == []
+def test_a_change_of_a_mapping_whose_answer_from_the_table_is_lost_succeeds_once(
+    desk: Desk,
+) -> None:
+    def names_after(change: Callable[[], Answer]) -> list[str]:
+        lost = iter([Fault.LOST_AFTER])
+        desk.dynamodb.faults = lambda operation, request: (
+            next(lost, None) if operation == "TransactWriteItems" else None
+        )
+        assert change().status == 200
+        assert next(lost, None) is None
+        return [each["name"] for each in desk.shop.read(MAPPINGS)["data"]]
+
+    path = f"{MAPPINGS}/mine"
+    assert names_after(lambda: desk.shop.put(path, {"columns": MAPPING})) == ["mine"]
+    assert names_after(lambda: desk.shop.delete(path)) == []
 
 
 def test_of_two_deletions_of_a_mapping_at_once_one_is_in_the_audit_log(desk: Desk) -> None:
@@ -141,7 +136,7 @@ def test_mappings_are_saved_by_name(desk: Desk) -> None:
         assert (reply.status, reply.json["columns"]) == (200, columns)
     assert len(desk.shop.get(MAPPINGS).json["data"]) == 1
     assert desk.shop.put(f"{MAPPINGS}/mine", {"columns": {"A": "nothing"}}).status == 422
-    assert waiting(desk, "A,B\nMug,5\n")["savedMapping"] == "mine"
+    assert desk.waiting("A,B\nMug,5\n")["savedMapping"] == "mine"
 
 
 def test_of_two_mappings_for_the_last_place_one_is_saved(desk: Desk) -> None:
@@ -157,22 +152,12 @@ def test_of_two_mappings_for_the_last_place_one_is_saved(desk: Desk) -> None:
     assert desk.shop.put(f"{MAPPINGS}/second", save).status == 200
 
 
-def test_a_mapping_whose_answer_is_lost_is_saved_once(desk: Desk) -> None:
-    lost = iter([Fault.LOST_AFTER])
-    desk.dynamodb.faults = lambda operation, request: (
-        next(lost, None) if operation == "TransactWriteItems" else None
-    )
-    assert desk.shop.put(f"{MAPPINGS}/mine", {"columns": MAPPING}).status == 200
-    assert next(lost, None) is None
-    assert [each["name"] for each in desk.shop.get(MAPPINGS).json["data"]] == ["mine"]
-
-
 @pytest.mark.parametrize(
     "name",
     ["Ost & West", "100 %", "Händler", "a?b#c", "..a", "a%2Fb", "a+b", "a;b=c", "\\\\", "x" * 100],
 )
 def test_any_name_of_a_mapping_can_be_changed_used_and_deleted(desk: Desk, name: str) -> None:
-    answer(desk, waiting(desk), columns=MAPPING, saveAs=name)
+    desk.answered(desk.waiting(FOREIGN), columns=MAPPING, saveAs=name)
     path = f"{MAPPINGS}/{quote(name, safe='')}"
     assert desk.shop.put(path, {"columns": MAPPING}).json["name"] == name
     assert len(desk.shop.get(MAPPINGS).json["data"]) == 1
@@ -185,25 +170,23 @@ def test_any_name_of_a_mapping_can_be_changed_used_and_deleted(desk: Desk, name:
 @pytest.mark.parametrize("name", ["winter/2026", ".", "..", "...", "/", "", "x" * 101])
 def test_a_name_that_cannot_stand_in_a_path_is_refused(desk: Desk, name: str) -> None:
     asked = {"columns": MAPPING, "saveAs": name}
-    refused = desk.shop.post(f"/api/admin/jobs/{waiting(desk)['id']}/mapping", asked)
+    refused = desk.shop.post(f"/api/admin/jobs/{desk.waiting(FOREIGN)['id']}/mapping", asked)
     assert (refused.status, refused.json["errors"][0]["field"]) == (422, "saveAs")
 
 
 @pytest.mark.parametrize("sent", [MAPPING, json.dumps(MAPPING)])
 def test_a_mapping_can_be_sent_with_the_file(desk: Desk, sent: Any) -> None:
     if isinstance(sent, str):
-        job = desk.imported(FOREIGN, mapping=sent)
+        job_id = desk.send(FOREIGN, mapping=sent)
     else:
-        upload = {"fileName": "a.csv", "mapping": sent}
-        job_id = desk.shop.post(f"{IMPORT}/uploads", upload).json["jobId"]
-        files.put(job_id, FOREIGN.encode())
-        job = desk.finished(job_id)
+        job_id = desk.put(FOREIGN.encode(), mapping=sent)
+    job = desk.finished(job_id)
     assert (job["status"], job["created"]) == ("COMPLETED", 2)
 
 
 def test_a_mapping_for_other_columns_is_asked_about_or_fails(desk: Desk) -> None:
     other = json.dumps({"Name": "name", "Cost": "price"})
-    job = waiting(desk, mapping=other)
+    job = desk.waiting(FOREIGN, mapping=other)
     assert [c["field"] for c in job["columns"]][:3] == ["name", "price", "stock"]
     job = desk.imported(FOREIGN, mapping=other, onUnknownColumns="fail")
     assert (job["status"], job["error"]["code"]) == ("FAILED", "mapping_does_not_fit")
@@ -220,7 +203,7 @@ def test_an_invalid_mapping_sent_with_the_file_is_refused(desk: Desk) -> None:
 def test_a_job_without_a_mapping_for_a_week_fails(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job = waiting(desk)
+    job = desk.waiting(FOREIGN)
     later = datetime.now(UTC) + timedelta(days=7, seconds=1)
     monkeypatch.setattr(clock, "now", lambda: later)
     shown = desk.job(job["id"])
@@ -230,17 +213,15 @@ def test_a_job_without_a_mapping_for_a_week_fails(
 
 
 def test_only_a_waiting_job_accepts_a_mapping(desk: Desk) -> None:
-    job = desk.imported("slug,name,price\na,A,1\n")
-    reply = desk.shop.post(f"/api/admin/jobs/{job['id']}/mapping", {"columns": MAPPING})
-    assert (reply.status, reply.json["code"]) == (409, "job_not_waiting")
-    cancelled = waiting(desk)
+    done, cancelled = desk.imported("slug,name,price\na,A,1\n"), desk.waiting(FOREIGN)
     desk.cancel(cancelled["id"])
-    reply = desk.shop.post(f"/api/admin/jobs/{cancelled['id']}/mapping", {"columns": MAPPING})
-    assert reply.status == 409
+    for job in (done, cancelled):
+        reply = desk.shop.post(f"/api/admin/jobs/{job['id']}/mapping", {"columns": MAPPING})
+        assert (reply.status, reply.json["code"]) == (409, "job_not_waiting")
 
 
 def test_a_repeated_mapping_imports_once(desk: Desk) -> None:
-    job = waiting(desk)
+    job = desk.waiting(FOREIGN)
     path = f"/api/admin/jobs/{job['id']}/mapping"
     for _ in range(2):
         assert desk.shop.post(path, {"columns": MAPPING}).status == 200
@@ -250,27 +231,20 @@ def test_a_repeated_mapping_imports_once(desk: Desk) -> None:
     assert (done["created"], done["total"]) == (2, 2)
 
 
-def brief(error: Any) -> tuple[Any, ...]:
-    return tuple(error[name] for name in ("row", "field", "code", "name", "slug"))
-
-
 def test_failed_rows_of_a_mapped_file_are_retried_with_its_mapping(desk: Desk) -> None:
     rows = "Mug,7,4,\n" * 3 + "Hat,free,1,\nCap,8,1,\nBag,dear,2,\n"
     header, _, _ = FOREIGN.partition("\n")
-    job = answer(desk, waiting(desk, f"{header}\n{rows}"), columns=MAPPING)
-    errors = list(map(brief, job["errors"]))
-    assert errors == [
-        (5, "Selling Price", "not_an_amount", "Hat", "hat"),
-        (7, "Selling Price", "not_an_amount", "Bag", "bag"),
-    ]
-    for _ in range(2):
-        reply = desk.shop.post(f"/api/admin/jobs/{job['id']}/retry")
-        desk.work()
-        again = desk.finished(reply.json["jobId"])
-        assert (again["failed"], again["sourceJobId"]) == (2, job["id"])
+    job = desk.answered(desk.waiting(f"{header}\n{rows}"), columns=MAPPING)
+    for _ in range(3):
         assert [
-            (e["row"], e["field"], e["code"], e["name"], e["slug"]) for e in again["errors"]
-        ] == errors
+            tuple(error[name] for name in ("row", "field", "code", "name", "slug"))
+            for error in job["errors"]
+        ] == [
+            (5, "Selling Price", "not_an_amount", "Hat", "hat"),
+            (7, "Selling Price", "not_an_amount", "Bag", "bag"),
+        ]
+        again = desk.retried(job["id"])
+        assert (again["failed"], again["sourceJobId"]) == (2, job["id"])
         job = again
 
 
@@ -287,9 +261,8 @@ def test_a_dry_run_shows_a_preview_and_can_be_run(desk: Desk) -> None:
     pictured = "slug,name,price,image\na,A,1,https://example.com/a.png\nb,B,2,\nsame,Same,3,\n"
     desk.imported(pictured)
     foreign = "Product Name,Selling Price,Qty\nA,5,4\nNew,6,1\nSame,3,\nB,x,\n"
-    job = answer(desk, waiting(desk, foreign, dryRun="true"), columns=MAPPING)
-    counts = {name: job[name] for name in ("created", "updated", "unchanged", "failed")}
-    assert counts == {"created": 1, "updated": 1, "unchanged": 1, "failed": 1}
+    job = desk.answered(desk.waiting(foreign, dryRun="true"), columns=MAPPING)
+    assert counts(job) == [1, 1, 1, 1, 4]
     changed, created = job["preview"]
     assert (changed["row"], changed["outcome"], changed["slug"]) == (2, "updated", "a")
     assert (changed["image"], created["image"]) == ("https://example.com/a.png", None)
@@ -298,17 +271,11 @@ def test_a_dry_run_shows_a_preview_and_can_be_run(desk: Desk) -> None:
     assert [v["stock"] for v in changed["before"]["variants"]] == [None]
     assert [v["stock"] for v in changed["after"]["variants"]] == [4]
     assert changed["after"].keys() == {"price", "variants"}
-    assert (created["outcome"], created["before"], created["after"]["name"]) == (
-        "created",
-        None,
-        "New",
-    )
+    assert (created["outcome"], created["before"]) == ("created", None)
+    assert created["after"]["name"] == "New"
     assert "new" not in desk.products()
-    reply = desk.shop.post(f"/api/admin/jobs/{job['id']}/run")
-    assert reply.status == 202, reply.text
-    desk.work()
-    real = desk.finished(reply.json["jobId"])
-    assert {name: real[name] for name in counts} == counts
+    real = desk.retried(job["id"], "run")
+    assert counts(real) == counts(job)
     assert (real["dryRun"], real["sourceJobId"], real["preview"]) == (False, job["id"], [])
     assert desk.products()["a"]["price"] == "5.00"
     reply = desk.shop.post(f"/api/admin/jobs/{real['id']}/run")
@@ -346,35 +313,37 @@ SHOPIFY = (
 
 
 def test_a_recognised_file_waits_for_a_confirmation_on_request(desk: Desk) -> None:
-    job = waiting(desk, SHOPIFY, review="true", dryRun="true")
+    job = desk.waiting(SHOPIFY, review="true", dryRun="true")
     assert (job["dialect"], job["encoding"], job["delimiter"]) == ("shopify", "utf-8", ",")
     assert job["ignoredColumns"] == ["Lager Ost"]
     fields = {each["column"]: each["field"] for each in job["columns"]}
     assert (fields["Handle"], fields["Lager Ost"]) == ("slug", None)
     assert {"slug", "stock", "position", "imageUrl"} <= set(job["fields"])
-    done = answer(desk, job, format="shopify")
+    done = desk.answered(job, format="shopify")
     assert (done["status"], done["created"], done["dryRun"]) == ("COMPLETED", 1, True)
-    reply = desk.shop.post(f"/api/admin/jobs/{job['id']}/run")
-    desk.work()
-    real = desk.finished(reply.json["jobId"])
+    real = desk.retried(job["id"], "run")
     assert (real["status"], real["created"], real["dialect"]) == ("COMPLETED", 1, "shopify")
     assert desk.products()["mug"]["vendor"] == "Northwind"
 
 
+@pytest.mark.parametrize(
+    ("columns", "fault"),
+    [
+        ({"Lager Ost": "stock"}, ("columns.Lager Ost", "duplicate_field")),
+        ({"Lager Ost": "variantTitle"}, ("columns.Lager Ost", "unknown_field")),
+        ({"Lager West": "stock"}, ("columns.Lager West", "unknown_column")),
+        ({"Handle": None, "Title": None, "Variant SKU": None}, ("columns", "missing_key")),
+    ],
+)
+def test_a_wrong_column_of_a_known_format_is_refused(desk: Desk, columns: Any, fault: Any) -> None:
+    job = desk.waiting(SHOPIFY, review="true")
+    assert desk.refused_answer(job, format="shopify", columns=columns) == fault
+
+
 def test_single_columns_of_a_known_format_can_be_remapped(desk: Desk) -> None:
-    job = waiting(desk, SHOPIFY, review="true")
-    path = f"/api/admin/jobs/{job['id']}/mapping"
-    for columns, field, code in (
-        ({"Lager Ost": "stock"}, "columns.Lager Ost", "duplicate_field"),
-        ({"Lager Ost": "variantTitle"}, "columns.Lager Ost", "unknown_field"),
-        ({"Lager West": "stock"}, "columns.Lager West", "unknown_column"),
-        ({"Handle": None, "Title": None, "Variant SKU": None}, "columns", "missing_key"),
-    ):
-        reply = desk.shop.post(path, {"format": "shopify", "columns": columns})
-        (error,) = reply.json["errors"]
-        assert (reply.status, error["field"], error["code"]) == (422, field, code)
+    job = desk.waiting(SHOPIFY, review="true")
     changed = {"Vendor": None, "Variant Inventory Qty": None, "Lager Ost": "stock"}
-    done = answer(desk, job, format="shopify", columns=changed, saveAs="Ost")
+    done = desk.answered(job, format="shopify", columns=changed, saveAs="Ost")
     assert (done["status"], done["dialect"], done["created"]) == ("COMPLETED", "shopify", 1)
     assert done["ignoredColumns"] == ["Vendor", "Variant Inventory Qty"]
     fields = {each["column"]: each["field"] for each in done["columns"]}
@@ -389,9 +358,9 @@ def test_single_columns_of_a_known_format_can_be_remapped(desk: Desk) -> None:
 
 
 def test_columns_of_our_own_format_can_be_remapped(desk: Desk) -> None:
-    job = waiting(desk, "slug,name,price,stock\nmug,Mug,7,4\n", review="true")
+    job = desk.waiting("slug,name,price,stock\nmug,Mug,7,4\n", review="true")
     assert (job["dialect"], "option1" in job["fields"]) == ("backroom", True)
-    done = answer(desk, job, format="backroom", columns={"stock": None})
+    done = desk.answered(job, format="backroom", columns={"stock": None})
     assert (done["created"], done["ignoredColumns"]) == (1, ["stock"])
     fields = {each["column"]: each["field"] for each in done["columns"]}
     assert fields == {"slug": "slug", "name": "name", "price": "price", "stock": None}
@@ -400,18 +369,18 @@ def test_columns_of_our_own_format_can_be_remapped(desk: Desk) -> None:
 
 def test_changing_encoding_and_delimiter_updates_the_columns(desk: Desk) -> None:
     file = "slug,name;x,price\nmug,Größe;y,7\n".encode("cp1252")
-    job = waiting(desk, file, review="true")  # type: ignore[arg-type]
+    job = desk.waiting(file, review="true")
     desk.shop.post(f"/api/admin/jobs/{job['id']}/mapping", {"delimiter": ";"})
     desk.work()
     other = desk.finished(job["id"])
     assert (other["status"], other["delimiter"]) == ("NEEDS_MAPPING", ";")
     assert [each["column"] for each in other["columns"]] == ["slug,name", "x,price"]
     for body in ({"encoding": "mac_roman", "delimiter": ","}, {"encoding": "cp1252"}):
-        job = answer(desk, job, **body)
+        job = desk.answered(job, **body)
         assert (job["status"], job["encoding"]) == ("NEEDS_MAPPING", body["encoding"])
     assert job["columns"][1]["samples"] == ["Größe;y"]
     mapping = {"slug": "slug", "name;x": "name", "price": "price"}
-    assert answer(desk, job, columns=mapping)["created"] == 1
+    assert desk.answered(job, columns=mapping)["created"] == 1
     assert desk.products()["mug"]["name"] == "Größe;y"
 
 
@@ -419,7 +388,7 @@ def test_a_format_saved_for_some_columns_is_proposed_with_its_fields(desk: Desk)
     columns = {"Handle": None, "Title": None, "Price": None, "Colour of the wall": None}
     saved = desk.shop.put(f"{MAPPINGS}/odd", {"columns": columns, "format": "shopify"})
     assert saved.status == 200, saved.text
-    job = waiting(desk, ",".join(columns) + "\nmug,Mug,7,red\n")
+    job = desk.waiting(",".join(columns) + "\nmug,Mug,7,red\n")
     assert job["savedMapping"] == "odd"
     assert [each["field"] for each in job["columns"]] == ["slug", "name", "price", None]
-    assert answer(desk, job, format="shopify")["created"] == 1
+    assert desk.answered(job, format="shopify")["created"] == 1

@@ -7,7 +7,7 @@ import pytest
 from backroom.cli import mapping
 
 from tests.client.inside import client
-from tests.imports.test_mapping_preview import MAPPING, SHOES, asked
+from tests.imports.test_mapping_preview import MAPPING, SHOES
 from tests.support.import_desk import Desk
 
 COLUMNS = {**MAPPING, "Talla": "option1"}
@@ -16,7 +16,7 @@ ENTER = ""
 
 def answered(desk: Desk, monkeypatch: pytest.MonkeyPatch, text: str, *typed: str) -> Any:
     """The mapping that what somebody types comes to."""
-    job = asked(desk, text)
+    job = desk.waiting(text)
     monkeypatch.setattr("sys.stdin", io.StringIO("\n".join([*typed, ""])))
     sent: list[Any] = []
     shop, _ = client(desk.shop)

@@ -15,21 +15,10 @@ SHOES = SHEET + "".join(
     for size in (8, 9, 10)
 )
 MAPPING = {"Article": "sku", "Product Name": "name", "Our Price": "price", "Qty": "stock"}
-
-
-def asked(desk: Desk, text: str | bytes, **options: str) -> Any:
-    job_id = desk.started(text, **options)
-    desk.work()
-    job = desk.job(job_id)
-    assert job["status"] == "NEEDS_MAPPING", job
-    return job
-
-
-def answered(desk: Desk, job: Any, answer: Any) -> Any:
-    reply = desk.shop.post(f"/api/admin/jobs/{job['id']}/mapping", answer)
-    assert reply.status == 200, reply.text
-    desk.work()
-    return desk.finished(job["id"])
+PARTED = (
+    "12 rows become 12 products of one variant; did you mean 4 products? Then say which column is"
+    " an option."
+)
 
 
 def preview(desk: Desk, job: Any, answer: Any) -> Any:
@@ -39,13 +28,13 @@ def preview(desk: Desk, job: Any, answer: Any) -> Any:
 
 
 def test_the_readmes_file_is_proposed_as_a_careful_person_would_choose(desk: Desk) -> None:
-    job = asked(desk, SHOES)
+    job = desk.waiting(SHOES)
     proposed = {each["column"]: each["field"] for each in job["columns"]}
     assert proposed == {**MAPPING, "Talla": "option1"}
 
 
 def test_a_mapping_shows_how_many_products_and_variants_come_of_it(desk: Desk) -> None:
-    job = asked(desk, SHOES)
+    job = desk.waiting(SHOES)
     found = preview(desk, job, {"columns": {**MAPPING, "Talla": "option1"}})
     counts = ("rows", "products", "variants", "failed", "isWhole", "question", "warnings")
     assert [found[name] for name in counts] == [12, 4, 12, 0, True, None, []]
@@ -54,29 +43,22 @@ def test_a_mapping_shows_how_many_products_and_variants_come_of_it(desk: Desk) -
         "title": "10", "sku": "S-Bow-10", "price": "60.50", "stock": 10
     }  # fmt: skip
     assert (desk.products(), desk.job(job["id"])["status"]) == ({}, "NEEDS_MAPPING")
-    done = answered(desk, job, {"columns": {**MAPPING, "Talla": "option1"}})
+    done = desk.answered(job, columns={**MAPPING, "Talla": "option1"})
     assert (done["created"], done["rows"]) == (4, 12)
     assert [len(each["variants"]) for each in desk.products().values()] == [3, 3, 3, 3]
 
 
 def test_a_mapping_that_makes_a_product_of_each_variant_is_a_question(desk: Desk) -> None:
-    found = preview(desk, asked(desk, SHOES), {"columns": {**MAPPING, "Talla": None}})
+    found = preview(desk, desk.waiting(SHOES), {"columns": {**MAPPING, "Talla": None}})
     assert (found["products"], found["variants"]) == (12, 12)
-    assert found["question"] == (
-        "12 rows become 12 products of one variant; did you mean 4 products? Then say which"
-        " column is an option."
-    )
+    assert found["question"] == PARTED
 
 
 def test_a_mapping_that_was_not_previewed_is_doubted_in_the_report_and_goes_on(desk: Desk) -> None:
     parted = json.dumps(MAPPING)
     dry = desk.imported(SHOES, mapping=parted, dryRun="true")
-    written = desk.copied(desk.shop.post(f"/api/admin/jobs/{dry['id']}/run"))
-    message = (
-        "12 rows become 12 products of one variant; did you mean 4 products? Then say which"
-        " column is an option."
-    )
-    doubt = {"code": "mapping_in_doubt", "message": message, "column": ""}
+    written = desk.retried(dry["id"], "run")
+    doubt = {"code": "mapping_in_doubt", "message": PARTED, "column": ""}
     assert [doubt in job["warnings"] for job in (dry, written)] == [True, True]
     assert (written["status"], written["created"]) == ("COMPLETED", 12)
     joined = desk.imported(SHOES, mapping=json.dumps({**MAPPING, "Talla": "option1"}))
@@ -85,21 +67,21 @@ def test_a_mapping_that_was_not_previewed_is_doubted_in_the_report_and_goes_on(d
 
 def test_a_mapping_that_loses_variants_names_the_rows(desk: Desk) -> None:
     mapping = {"Product Name": "name", "Our Price": "price"}
-    found = preview(desk, asked(desk, SHOES), {"columns": mapping})
+    found = preview(desk, desk.waiting(SHOES), {"columns": mapping})
     assert (found["products"], found["variants"], len(found["warnings"])) == (4, 4, 3)
     both = "Rows 2 and 3 give the same product or variant another price."
     assert found["warnings"][0] == both
 
 
 def test_rows_with_errors_are_in_the_preview(desk: Desk) -> None:
-    job = asked(desk, SHEET + "A,Ace,12.5€,1,\nB,,5,2,\nC,Cap,5,3,\n")
+    job = desk.waiting(SHEET + "A,Ace,12.5€,1,\nB,,5,2,\nC,Cap,5,3,\n")
     found = preview(desk, job, {"columns": MAPPING})
     assert (found["products"], found["failed"]) == (3, 1)
     assert found["first"][0]["errors"][0].startswith("Row 2: ")
 
 
 def test_a_preview_is_refused_as_the_mapping_is(desk: Desk) -> None:
-    job = asked(desk, SHOES)
+    job = desk.waiting(SHOES)
     path = f"/api/admin/jobs/{job['id']}/mapping"
     for answer in ({"columns": {"Nope": "name"}}, {"format": "nope"}, {}):
         refused = desk.shop.post(path, answer)
@@ -107,13 +89,13 @@ def test_a_preview_is_refused_as_the_mapping_is(desk: Desk) -> None:
             422,
             refused.json,
         )
-    answered(desk, job, {"columns": MAPPING})
+    desk.answered(job, columns=MAPPING)
     assert desk.shop.post(f"{path}/preview", {"columns": MAPPING}).status == 409
 
 
 def test_of_a_large_file_the_beginning_is_shown(desk: Desk) -> None:
     rows = "".join(f"S-{n},Shoe {n},5,1,{'x' * 900}\n" for n in range(2_000))
-    found = preview(desk, asked(desk, SHEET + rows), {"columns": MAPPING})
+    found = preview(desk, desk.waiting(SHEET + rows), {"columns": MAPPING})
     assert not found["isWhole"]
     assert 500 < found["products"] == found["rows"] < 600
     assert found["failed"] == 0
@@ -122,7 +104,7 @@ def test_of_a_large_file_the_beginning_is_shown(desk: Desk) -> None:
 def test_a_product_that_is_too_large_is_in_the_preview(desk: Desk) -> None:
     rows = "S-0,Mug,5,1,\n" + "".join(f"S-1,Shoe,5,1,{n}\n" for n in range(2_001))
     columns = {**MAPPING, "Article": None, "Talla": "option1"}
-    found = preview(desk, asked(desk, SHEET + rows), {"columns": columns})
+    found = preview(desk, desk.waiting(SHEET + rows), {"columns": columns})
     assert (found["products"], found["failed"]) == (2, 1)
     assert "more than 2000 rows" in found["first"][1]["errors"][0]
 
@@ -138,12 +120,12 @@ def prices(desk: Desk) -> dict[str, str]:
 
 
 def test_a_missing_header_is_found_and_no_product_is_lost(desk: Desk) -> None:
-    job = asked(desk, ROWS)
+    job = desk.waiting(ROWS)
     assert job["headerRow"] == 0
     assert job["columns"][0]["column"] == "Column 1"
     assert job["columns"][0]["samples"] == ["Mug", "Hat"]
     assert preview(desk, job, {"columns": NUMBERED})["products"] == 2
-    answered(desk, job, {"columns": NUMBERED})
+    desk.answered(job, columns=NUMBERED)
     assert prices(desk) == {"Mug": "5.00", "Hat": "6.00"}
 
 
@@ -157,9 +139,9 @@ def test_failed_rows_of_a_file_without_a_header_can_be_retried(desk: Desk) -> No
 
 @pytest.mark.parametrize(("row", "name"), [(1, "Mug"), (0, "Column 1"), (2, "Hat")])
 def test_the_header_can_be_named_in_the_answer(desk: Desk, row: int, name: str) -> None:
-    job = asked(desk, "Mug,M-1,five,few\nHat,H-1,six,few\nTee,T-1,six,few\n")
+    job = desk.waiting("Mug,M-1,five,few\nHat,H-1,six,few\nTee,T-1,six,few\n")
     assert job["columns"][0]["column"] == "Mug"
-    again = answered(desk, job, {"headerRow": row})
+    again = desk.answered(job, headerRow=row)
     assert (again["status"], again["headerRow"]) == ("NEEDS_MAPPING", row)
     assert again["columns"][0]["column"] == name
 
@@ -167,7 +149,7 @@ def test_the_header_can_be_named_in_the_answer(desk: Desk, row: int, name: str) 
 def test_the_header_can_be_named_with_the_upload(desk: Desk) -> None:
     above = "From,To,Currency,Unit\n2026-01-01,2026-12-31,USD,piece\n\n"
     text = above + "name,sku,price,stock\n" + ROWS
-    assert asked(desk, text)["columns"][0]["column"] == "From"
+    assert desk.waiting(text)["columns"][0]["column"] == "From"
     job = desk.imported(text, headerRow="4")
     assert (job["headerRow"], job["created"]) == (4, 2)
     assert desk.imported(text.replace("5.00", "x"), headerRow="4")["errors"][0]["row"] == 5
@@ -182,7 +164,7 @@ def test_titles_above_the_header_are_no_header(desk: Desk, above: str) -> None:
 
 
 def test_a_header_of_numbers_is_one_if_a_name_is_known(desk: Desk) -> None:
-    assert asked(desk, "Name,38,39\nShoe,1,2\n")["columns"][1]["column"] == "38"
+    assert desk.waiting("Name,38,39\nShoe,1,2\n")["columns"][1]["column"] == "38"
 
 
 @pytest.mark.parametrize(

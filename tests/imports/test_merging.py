@@ -182,7 +182,7 @@ def test_a_sale_during_an_import_is_kept(desk: Desk) -> None:
     made = shirt(desk)
     variant = made["variants"][0]["id"]
     order = {"lineItems": [{"variantId": variant, "quantity": 2}]}
-    job_id = desk.started(f"{OURS}\nshirt,,30,,,,,,,,\n")
+    desk.started(f"{OURS}\nshirt,,30,,,,,,,,\n")
     desk.meanwhile("TransactWriteItems", lambda: desk.shop.post("/api/admin/orders", order))
     desk.work()
     product = desk.products()["shirt"]

@@ -34,7 +34,9 @@ def test_a_price_above_zero_does_not_become_zero(desk: Desk, rows: str, column: 
 
 def test_the_refused_row_is_that_of_the_price_of_zero(desk: Desk) -> None:
     desk.imported(TEE + "tee,Tee,9,S,T-S,9\ntee,,,M,T-M,8\n")
-    assert desk.faults(TEE + "tee,Tee,9,S,T-S,7\ntee,,,M,T-M,0\n") == [(3, "variantPrice", "price_to_zero")]
+    assert desk.faults(TEE + "tee,Tee,9,S,T-S,7\ntee,,,M,T-M,0\n") == [
+        (3, "variantPrice", "price_to_zero")
+    ]
 
 
 @pytest.mark.parametrize(

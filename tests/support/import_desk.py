@@ -23,6 +23,10 @@ _ROUNDS = 1_000
 IMPORT = "/api/admin/products/import"
 
 
+def counts(job: Any) -> list[int]:
+    return [job[name] for name in ("created", "updated", "unchanged", "failed", "total")]
+
+
 class Desk:
     """`send` a file, `work` until the queue is empty, and read the `job`."""
 
@@ -41,11 +45,28 @@ class Desk:
         assert answer.status == 202, answer.text
         return str(answer.json["jobId"])
 
-    def put(self, data: bytes) -> str:
+    def started(self, csv: str | bytes, **options: str) -> str:
+        """The job of a file that is planned."""
+        job_id = self.send(csv, **options)
+        self.uploaded(job_id)
+        return job_id
+
+    def waiting(self, csv: str | bytes, **options: str) -> Any:
+        """The job of a file that waits for an answer about it."""
+        job = self.imported(csv, **options)
+        assert job["status"] == "NEEDS_MAPPING", job
+        return job
+
+    def faults(self, csv: str | bytes, **options: str) -> list[tuple[int, str, str]]:
+        """The row, field and code of each error of a file."""
+        errors = self.imported(csv, **options)["errors"]
+        return [(error["row"], error["field"], error["code"]) for error in errors]
+
+    def put(self, data: bytes, **options: Any) -> str:
         """The job of a file that is uploaded directly to S3."""
-        answer = self.shop.post(f"{IMPORT}/uploads", {"fileName": "large.csv"})
-        files.put(answer.json["jobId"], data)
-        return str(answer.json["jobId"])
+        upload = self.shop.made(f"{IMPORT}/uploads", {"fileName": "large.csv", **options})
+        files.put(upload["jobId"], data)
+        return str(upload["jobId"])
 
     def post(self, csv: str | bytes, name: str = "products.csv", **options: str) -> Answer:
         body, kind = form(options, csv, name)
@@ -136,11 +157,26 @@ class Desk:
         self.work()
         return self.job(job_id)
 
-    def copied(self, retry: Answer) -> Any:
-        """The job of a retry, after its file was copied, at its end."""
-        assert retry.status == 202, retry.text
+    def answered(self, job: Any, **answer: Any) -> Any:
+        """The job after an answer about its file, at its end or next question."""
+        reply = self.shop.post(f"/api/admin/jobs/{job['id']}/mapping", answer)
+        assert reply.status == 200, reply.text
         self.work()
-        return self.finished(retry.json["jobId"])
+        return self.finished(job["id"])
+
+    def refused_answer(self, job: Any, **answer: Any) -> tuple[str, str]:
+        """The field and the code of a refused answer."""
+        reply = self.shop.post(f"/api/admin/jobs/{job['id']}/mapping", answer)
+        (error,) = reply.json["errors"]
+        assert reply.status == 422, reply.text
+        return error["field"], error["code"]
+
+    def retried(self, job_id: str, action: str = "retry") -> Any:
+        """The job of a retry, after its file was copied, at its end. `run`: of a dry run."""
+        reply = self.shop.post(f"/api/admin/jobs/{job_id}/{action}")
+        assert reply.status == 202, reply.text
+        self.work()
+        return self.finished(reply.json["jobId"])
 
     def cancel(self, job_id: str) -> None:
         assert self.shop.post(f"/api/admin/jobs/{job_id}/cancel").status == 200
