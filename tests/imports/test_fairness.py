@@ -46,6 +46,18 @@ def test_few_chunks_of_a_large_file_are_ahead_of_a_small_one(desk: Desk) -> None
     assert (job["status"], job["created"], job["processed"]) == ("COMPLETED", 2_000, 2_000)
 
 
+def sent(desk: Desk) -> tuple[list[int], int]:
+    """The numbers of all parts in the order of their messages, and the most that waited at once."""
+    numbers, most = [], 0
+    while waiting := desk.messages():
+        most = max(most, len(waiting))
+        for message in waiting:
+            part = json.loads(message["body"])
+            numbers.append(part["number"])
+            lanes.send_next_page(part)
+    return numbers, most
+
+
 @pytest.mark.parametrize("kept", [4, 500])
 @pytest.mark.parametrize("at_once", [2, 4])
 def test_every_chunk_of_a_large_file_is_sent_once_and_few_at_a_time(
@@ -53,19 +65,11 @@ def test_every_chunk_of_a_large_file_is_sent_once_and_few_at_a_time(
 ) -> None:
     monkeypatch.setattr(lanes, "_KEPT_TOGETHER", kept)
     monkeypatch.setattr(settings, "imports_at_once", lambda: at_once)
+    at_first = 3 * at_once // 2
     for parts in (1, 3, 4, 6, 7, 12, 30):
         job_id = f"job_{parts}"
         lanes.send(job_id, ({"job": job_id, "number": number} for number in range(parts)))
-        sent, most = [], 0
-        while waiting := desk.messages():
-            most = max(most, len(waiting))
-            for message in waiting:
-                part = json.loads(message["body"])
-                sent.append(part["number"])
-                lanes.send_next_page(part)
-        assert sent == list(range(parts))
-        at_first = 3 * at_once // 2
-        assert most == min(parts, at_first)
+        assert sent(desk) == (list(range(parts)), min(parts, at_first))
         assert (files.size_of(job_id, "plan-000000") > 0) == (parts > at_first or parts >= kept)
 
 
@@ -76,13 +80,8 @@ def test_every_chunk_is_sent_once_if_the_number_of_workers_changes_meanwhile(
     monkeypatch.setattr(settings, "imports_at_once", lambda: 4)
     lanes.send("job_1", ({"job": "job_1", "number": number} for number in range(30)))
     monkeypatch.setattr(settings, "imports_at_once", lambda: later)
-    sent = []
-    while waiting := desk.messages():
-        for message in waiting:
-            part = json.loads(message["body"])
-            sent.append(part["number"])
-            lanes.send_next_page(part)
-    assert sent == list(range(30))
+    numbers, _ = sent(desk)
+    assert numbers == list(range(30))
 
 
 @pytest.mark.usefixtures("two_at_once")

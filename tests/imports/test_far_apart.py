@@ -9,7 +9,7 @@ import pytest
 from chalicelib import aws
 from chalicelib.imports.steps import plan as planner
 from tests.support.dynamodb_double import Fault
-from tests.support.import_desk import Desk
+from tests.support.import_desk import Desk, counts
 
 HEADER = "slug,name,price,description,variantTitle,variantSku,variantPrice,stock\n"
 
@@ -24,38 +24,45 @@ def fillers(first: int, many: int = 5) -> str:
     return "".join(f"f{n},F{n},1,,,,,\n" for n in range(first, first + many))
 
 
+def spread(first: str, *others: str) -> str:
+    """A file with these rows, each in a chunk of its own."""
+    return HEADER + first + "".join(fillers(1000 * n) + row for n, row in enumerate(others))
+
+
+def sizes(desk: Desk) -> list[tuple[str, str, int]]:
+    """The variants of the product `a`."""
+    return [(v["title"], v["price"], v["stock"]) for v in desk.products()["a"]["variants"]]
+
+
 @pytest.mark.usefixtures("small_chunks")
 def test_the_later_of_two_rows_for_a_product_wins(desk: Desk) -> None:
-    rows = "a,A,1,first,,,,\n" + fillers(0) + "a,A,2,,,,,\n" + fillers(1000) + "a,A,3,last,,,,\n"
-    job = desk.imported(HEADER + rows)
-    assert (job["created"], job["updated"], job["failed"], job["total"]) == (11, 0, 0, 11)
+    rows = ("a,A,1,first,,,,\n", "a,A,2,,,,,\n", "a,A,3,last,,,,\n")
+    assert counts(desk.imported(spread(*rows))) == [11, 0, 0, 0, 11]
     assert (desk.products()["a"]["price"], desk.products()["a"]["description"]) == ("3.00", "last")
 
 
 @pytest.mark.usefixtures("small_chunks")
-def test_distant_variants_are_added_to_their_product(desk: Desk) -> None:
-    rows = "a,A,5,,S,A-S,,1\n" + fillers(0) + "a,,,,M,A-M,6,2\n" + fillers(1000) + "a,,,,S,A-S,4,\n"
-    job = desk.imported(HEADER + rows)
-    assert (job["created"], job["updated"], job["failed"], job["total"]) == (11, 0, 0, 11)
-    variants = desk.products()["a"]["variants"]
-    shown = [(v["title"], v["price"], v["stock"]) for v in variants]
-    assert shown == [("S", "4.00", 1), ("M", "6.00", 2)]
+@pytest.mark.parametrize("price", ["5", ""], ids=["of the product", "of its last variant"])
+def test_distant_variants_are_added_to_their_product_once_it_has_a_price(
+    desk: Desk, price: str
+) -> None:
+    rows = (f"a,A,{price},,S,A-S,,1\n", "a,,,,M,A-M,6,2\n", "a,,,,S,A-S,4,\n")
+    assert counts(desk.imported(spread(*rows))) == [11, 0, 0, 0, 11]
+    assert sizes(desk) == [("S", "4.00", 1), ("M", "6.00", 2)]
 
 
 @pytest.mark.usefixtures("small_chunks")
 def test_variants_may_precede_their_product(desk: Desk) -> None:
-    rows = "a,,,,S,A-S,4,1\n" + fillers(0) + "a,,,,M,A-M,6,\n" + fillers(1000) + "a,A,5,,,,,\n"
-    job = desk.imported(HEADER + rows)
-    assert (job["created"], job["updated"], job["failed"], job["total"]) == (11, 0, 0, 11)
-    product = desk.products()["a"]
-    assert [v["title"] for v in product["variants"]] == ["S", "M"]
+    rows = ("a,,,,S,A-S,4,1\n", "a,,,,M,A-M,6,\n", "a,A,5,,,,,\n")
+    assert counts(desk.imported(spread(*rows))) == [11, 0, 0, 0, 11]
+    assert [title for title, _, _ in sizes(desk)] == ["S", "M"]
     assert desk.events().count(("product.created", "a")) == 1
     assert ("product.updated", "a") not in desk.events()
 
 
 @pytest.mark.usefixtures("small_chunks")
 def test_the_later_row_wins_though_the_worker_crashed_that_created_the_product(desk: Desk) -> None:
-    job = desk.send(HEADER + "a,,,,S,A-S,4,1\n" + fillers(0) + "a,A,5,,S,A-S,9,7\n")
+    job_id = desk.send(spread("a,,,,S,A-S,4,1\n", "a,A,5,,S,A-S,9,7\n"))
     crashed: list[str] = []
 
     def faults(operation: str, request: Any) -> Fault | None:
@@ -66,47 +73,38 @@ def test_the_later_row_wins_though_the_worker_crashed_that_created_the_product(d
         return Fault.CRASH_AFTER
 
     desk.dynamodb.faults = faults
-    done = desk.finished(job)
+    assert counts(desk.finished(job_id)) == [6, 0, 0, 0, 6]
     assert crashed
-    assert (done["created"], done["updated"], done["failed"], done["total"]) == (6, 0, 0, 6)
-    (variant,) = desk.products()["a"]["variants"]
-    assert (variant["price"], variant["stock"]) == ("9.00", 7)
+    assert sizes(desk) == [("S", "9.00", 7)]
     assert ("product.updated", "a") not in desk.events()
 
 
 @pytest.mark.usefixtures("small_chunks")
-def test_a_product_waits_until_the_last_of_its_variants_has_a_price(desk: Desk) -> None:
-    rows = "a,A,,,S,A-S,,1\n" + fillers(0) + "a,,,,M,A-M,6,2\n" + fillers(1000) + "a,,,,S,A-S,4,\n"
-    job = desk.imported(HEADER + rows)
-    assert (job["created"], job["failed"], job["total"]) == (11, 0, 11)
-    variants = desk.products()["a"]["variants"]
-    shown = [(v["title"], v["price"], v["stock"]) for v in variants]
-    assert shown == [("S", "4.00", 1), ("M", "6.00", 2)]
-
-
-@pytest.mark.usefixtures("small_chunks")
 def test_variants_without_a_product_fail_and_are_reported(desk: Desk) -> None:
-    rows = "ghost,,,,S,G-S,4,1\n" + fillers(0) + "ghost,,,,M,G-M,6,\n"
-    job = desk.imported(HEADER + rows)
-    assert (job["created"], job["failed"], job["total"]) == (5, 1, 6)
-    assert [(e["row"], e["code"]) for e in job["errors"]] == [
-        (2, "missing_name"),
-        (8, "missing_name"),
-    ]
+    job = desk.imported(spread("ghost,,,,S,G-S,4,1\n", "ghost,,,,M,G-M,6,\n"))
+    assert counts(job) == [5, 0, 0, 1, 6]
+    found = [(error["row"], error["code"]) for error in job["errors"]]
+    assert found == [(2, "missing_name"), (8, "missing_name")]
     report = desk.report(job["id"])
     assert "ghost,,,,S,G-S,4,1,2,," in report and "ghost,,,,M,G-M,6,,8,," in report
 
 
 @pytest.mark.parametrize(
-    ("header", "lacking"), [("sku,price\n", "name"), ("sku,name,description\n", "price")]
+    ("header", "rest", "lacking"),
+    [
+        ("sku,price\n", ",5", "name"),
+        ("sku,name,description\n", ",5", "price"),
+        (HEADER, ",P,,,,,,", "price"),
+    ],
+    ids=["no column of names", "no column of prices", "no product twice"],
 )
 def test_an_incomplete_product_fails_immediately_if_no_row_can_complete_it(
-    desk: Desk, header: str, lacking: str
+    desk: Desk, header: str, rest: str, lacking: str
 ) -> None:
-    job_id = desk.send(header + "".join(f"NOPE-{n},5\n" for n in range(400)))
+    job_id = desk.send(header + "".join(f"nope-{n}{rest}\n" for n in range(400)))
     with desk.dynamodb.metered() as calls:
         job = desk.finished(job_id)
-    assert (job["failed"], job["total"]) == (400, 400)
+    assert counts(job) == [0, 0, 0, 400, 400]
     assert {error["code"] for error in job["errors"]} == {f"missing_{lacking}"}
     assert len(calls) < 400
 
@@ -114,21 +112,10 @@ def test_an_incomplete_product_fails_immediately_if_no_row_can_complete_it(
 def test_a_row_without_a_name_fails_for_the_name_and_not_for_its_price(desk: Desk) -> None:
     header = "ID,Type,SKU,Name,Regular price,Parent,Attribute 1 value(s)\n"
     job = desk.imported(header + "4,variable,TEE,,9,,\n5,variable,CAP,Cap,9,,\n")
-    nameless, priced = ((error["code"], error["message"]) for error in job["errors"])
-    assert nameless == (
-        "missing_name",
-        "There is no such product yet, and the file gives no name for a new one.",
-    )
-    assert priced[0] == "missing_price" and "variations" in priced[1]
-
-
-def test_rows_without_a_price_fail_immediately_if_no_product_is_repeated(desk: Desk) -> None:
-    job_id = desk.send(HEADER + "".join(f"p{n},P,,,,,,\n" for n in range(300)))
-    with desk.dynamodb.metered() as calls:
-        job = desk.finished(job_id)
-    assert (job["failed"], job["total"]) == (300, 300)
-    assert {error["code"] for error in job["errors"]} == {"missing_price"}
-    assert len(calls) < 350
+    nameless, priced = job["errors"]
+    assert (nameless["code"], priced["code"]) == ("missing_name", "missing_price")
+    assert "gives no name for a new one" in nameless["message"]
+    assert "variations" in priced["message"]
 
 
 def test_a_variation_without_its_parent_fails_alone_beside_a_product_with_the_parents_slug(
@@ -157,8 +144,7 @@ def test_a_parent_without_a_price_waits_for_its_variations(desk: Desk) -> None:
 @pytest.mark.parametrize("later", ["a,,5,,,,,\n", "a,A,5,,,,,\n", "a,,,,S,A-S,5,\na,,,,M,A-M,6,\n"])
 def test_name_and_price_may_be_in_distant_rows(desk: Desk, later: str) -> None:
     rows = HEADER + "a,A,,first,,,,\nb,B,1,,,,,\n" + later + "c,C,1,,,,,\n"
-    job = desk.imported(rows)
-    assert (job["created"], job["updated"], job["failed"], job["total"]) == (3, 0, 0, 3)
+    assert counts(desk.imported(rows)) == [3, 0, 0, 0, 3]
     product = desk.products()["a"]
     assert (product["price"], product["description"]) == ("5.00", "first")
     assert desk.imported(rows)["unchanged"] == 3

@@ -15,6 +15,10 @@ def variants(product: Any) -> list[tuple[Any, ...]]:
     return [(v["id"], v["title"], v["sku"], v["price"], v["stock"]) for v in product["variants"]]
 
 
+SMALL = {"title": "S", "sku": "T-S", "price": 5, "stock": 9}
+LARGE = {"title": "L", "price": 6}
+
+
 @pytest.mark.parametrize(
     "moved",
     [
@@ -64,12 +68,11 @@ def test_two_products_with_the_same_skus_stay_separate(desk: Desk) -> None:
 def test_a_renamed_product_with_the_skus_of_two_others_is_an_error(desk: Desk) -> None:
     for name, sku in (("A", "T-M"), ("B", "T-S")):
         given = {"name": name, "variants": [{"title": "S", "sku": sku, "price": 1}]}
-        assert desk.shop.post("/api/admin/products", given).status == 201
+        desk.shop.made("/api/admin/products", given)
     (error,) = desk.imported(TEE)["errors"]
     assert error["code"] == "ambiguous_sku"
-    assert error["message"].startswith(
-        '2 products have the SKU "T-S" or another SKU of these rows: prod_'
-    )
+    reason = '2 products have the SKU "T-S" or another SKU of these rows: prod_'
+    assert error["message"].startswith(reason)
     assert sorted(desk.products()) == ["a", "b"]
 
 
@@ -88,26 +91,24 @@ def test_the_only_variant_becomes_the_first_option(desk: Desk, sku: str) -> None
     assert (second["title"], second["price"], second["stock"]) == ("L", "6.00", 2)
 
 
-def test_a_put_turns_the_only_variant_into_the_first_option(desk: Desk) -> None:
-    given = {"name": "Mug", "price": 5, "sku": "MUG", "variants": [{"stock": 9}]}
-    mug = desk.shop.post("/api/admin/products", given).json
-    change = {"variants": [{"title": "S"}, {"title": "L", "price": 6}]}
-    answer = desk.shop.put(f"/api/admin/products/{mug['id']}", change)
-    assert answer.status == 200, answer.text
-    first, second = answer.json["variants"]
-    assert (first["id"], first["stock"], first["price"]) == (mug["variants"][0]["id"], 9, "5.00")
-    assert (second["stock"], second["price"]) == (None, "6.00")
-
-
-def test_a_put_with_a_new_sku_renames_it_and_keeps_the_stock(desk: Desk) -> None:
-    given = {"name": "Tee", "variants": [{"title": "S", "sku": "T-S", "price": 5, "stock": 3}]}
-    tee = desk.shop.post("/api/admin/products", given).json
-    change = {"variants": [{"title": "M", "price": 6}, {"title": "S", "sku": "NEW"}]}
-    answer = desk.shop.put(f"/api/admin/products/{tee['id']}", change)
-    assert answer.status == 200, answer.text
-    _, small = answer.json["variants"]
-    old = tee["variants"][0]
-    assert (small["id"], small["sku"], small["stock"]) == (old["id"], "NEW", 3)
+@pytest.mark.parametrize(
+    ("given", "change", "place"),
+    [
+        ({"price": 5, "sku": "MUG", "variants": [{"stock": 9}]}, [{"title": "S"}, LARGE], 0),
+        ({"variants": [SMALL]}, [LARGE, {"title": "S", "sku": "NEW"}], 1),
+    ],
+    ids=["the only variant becomes the first option", "a new SKU of an option renames it"],
+)
+def test_a_put_keeps_the_variant_and_its_stock(
+    desk: Desk, given: Any, change: list[Any], place: int
+) -> None:
+    (before,) = desk.shop.made("/api/admin/products", {"name": "Mug", **given})["variants"]
+    path = f"/api/admin/products/{desk.products()['mug']['id']}"
+    variants = desk.shop.put(path, {"variants": change}).json["variants"]
+    small, large = variants[place], variants[1 - place]
+    assert (small["id"], small["stock"], small["price"]) == (before["id"], 9, "5.00")
+    assert small["sku"] == change[place].get("sku", before["sku"])
+    assert (large["stock"], large["price"]) == (None, "6.00")
 
 
 def test_names_with_the_same_slug_make_two_products(desk: Desk) -> None:
@@ -196,9 +197,7 @@ def test_pictures_without_positions_have_the_order_of_the_file(desk: Desk) -> No
 
 def test_five_hundred_variants_are_created_in_every_way_and_keep_their_ids(desk: Desk) -> None:
     listed = [{"title": f"V{n}", "sku": f"V-{n}", "price": 5, "stock": 9} for n in range(500)]
-    given = {"name": "Api", "variants": listed}
-    api = desk.shop.post("/api/admin/products", given)
-    assert api.status == 201, api.text
+    desk.shop.made("/api/admin/products", {"name": "Api", "variants": listed})
     renamed = [{**v, "sku": f"B-{n}", "stock": 1} for n, v in enumerate(listed)]
     bulk = desk.shop.post("/api/admin/products/bulk", [{"name": "Bulk", "variants": renamed}])
     assert bulk.json["summary"] == {"created": 1, "failed": 0}

@@ -17,6 +17,9 @@ from tests.support.import_desk import Desk
 SIZES = ("8", "9", "10")
 
 
+Row = dict[str, str]
+
+
 @dataclass(frozen=True)
 class Shape:
     """What the rows give: of the product's own row, if there is one, and of its options'."""
@@ -37,22 +40,21 @@ class Shape:
             return f"{50 + int(size)}.99" if self.prices else ""
         return "50.00" if self.own_price else ""
 
-
-Row = dict[str, str]
-
-
-def _each(shape: Shape, own: Row, options: Callable[[str], Row]) -> list[Row]:
-    return [*([own] if shape.has_own_row else []), *map(options, SIZES)]
+    def rows(self, row: Callable[[str], Row]) -> list[Row]:
+        """The product's own row, for `""`, and the row of each size."""
+        return [*([row("")] if self.has_own_row else []), *map(row, SIZES)]
 
 
 def _of_name(shape: Shape, title: str = "size") -> list[Row]:
-    own = {"name": "Shoe", "sku": shape.sku(), title: "", "price": shape.price(), "stock": ""}
-
-    def option(size: str) -> Row:
-        given = {"sku": shape.sku(size), title: size, "price": shape.price(size), "stock": size}
-        return {"name": "Shoe", **given}
-
-    return _each(shape, own, option)
+    return shape.rows(
+        lambda size: {
+            "name": "Shoe",
+            "sku": shape.sku(size),
+            title: size,
+            "price": shape.price(size),
+            "stock": size,
+        }
+    )
 
 
 def _of_title(shape: Shape) -> list[Row]:
@@ -82,15 +84,17 @@ def _ebay(shape: Shape) -> list[Row]:
 
 
 def _in_our_columns(shape: Shape) -> list[Row]:
-    none = dict.fromkeys(("variantTitle", "variantSku", "variantPrice", "stock"), "")
-    own = {"name": "Shoe", "sku": shape.sku(), "price": shape.price(), **none}
-
-    def option(size: str) -> Row:
-        given = {"variantTitle": size, "variantSku": shape.sku(size)}
-        of_variant = {"variantPrice": shape.price(size), "stock": size}
-        return {"name": "Shoe", "sku": "", "price": "", **given, **of_variant}
-
-    return _each(shape, own, option)
+    return shape.rows(
+        lambda size: {
+            "name": "Shoe",
+            "sku": "" if size else shape.sku(),
+            "price": "" if size else shape.price(),
+            "variantTitle": size,
+            "variantSku": size and shape.sku(size),
+            "variantPrice": size and shape.price(size),
+            "stock": size,
+        }
+    )
 
 
 def _in_our_columns_by_slug(shape: Shape) -> list[Row]:
@@ -110,21 +114,19 @@ def _spree(shape: Shape) -> list[Row]:
 
 
 def _woocommerce(shape: Shape) -> list[Row]:
-    def row(kind: str, parent: str, size: str, number: int) -> Row:
-        return {
-            "ID": str(number),
-            "Type": kind,
+    parent = shape.sku() or "id:44"
+    return shape.rows(
+        lambda size: {
+            "ID": size or "44",
+            "Type": "variation" if size else "variable",
             "SKU": shape.sku(size),
             "Name": "Shoe",
             "Stock": size,
-            "Regular price": shape.price(size) if size else "",
-            "Parent": parent,
+            "Regular price": size and shape.price(size),
+            "Parent": size and parent,
             "Attribute 1 value(s)": size,
         }
-
-    parent = shape.sku() or "id:44"
-    options = [row("variation", parent, size, int(size)) for size in SIZES]
-    return [row("variable", "", "", 44), *options]
+    )
 
 
 MAPPED = {"name": "name", "sku": "sku", "price": "price", "stock": "stock", "size": "option1"}

@@ -31,19 +31,11 @@ def completed(desk: Desk, job_id: str) -> None:
     assert Shop().get("/api/admin/products").json["total"] == 60
 
 
-def sent(desk: Desk) -> str:
-    rows = "".join(f"p{n},P{n},{n + 1}\n" for n in range(60))
-    return desk.send(f"slug,name,price\n{rows}")
-
-
-def planned(desk: Desk) -> str:
-    job_id = sent(desk)
-    desk.uploaded(job_id)
-    return job_id
+SIXTY = "slug,name,price\n" + "".join(f"p{n},P{n},{n + 1}\n" for n in range(60))
 
 
 def test_an_import_completes_and_makes_each_product_once(desk: Desk) -> None:
-    job_id, calls = planned(desk), count()
+    job_id, calls = desk.started(SIXTY), count()
     desk.dynamodb.faults = lambda operation, request: Fault.THROTTLE if next(calls) % 5 else None
     desk.work()
     completed(desk, job_id)
@@ -54,7 +46,7 @@ def test_a_chunk_that_is_refused_for_an_hour_is_imported_once(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, transactions: int
 ) -> None:
     """Its message is given back each time, and is received as often as the queue allows."""
-    job_id, waits = planned(desk), list[int]()
+    job_id, waits = desk.started(SIXTY), list[int]()
     desk.dynamodb.faults = refused_after(transactions)
     message, *others = desk.messages()
     with monkeypatch.context() as patched:
@@ -138,7 +130,7 @@ def test_a_planner_that_is_refused_is_started_again_for_an_hour(
     refused: tuple[str, int],
     minutes: int,
 ) -> None:
-    job_id, began = sent(desk), clock.now()
+    job_id, began = desk.send(SIXTY), clock.now()
     started.append(desk.upload_event(job_id))
     for passed in (0, 7, 30, minutes):
         monkeypatch.setattr(clock, "now", lambda now=began + timedelta(minutes=passed): now)
@@ -157,7 +149,7 @@ def test_a_planner_that_is_refused_is_started_again_for_an_hour(
 def test_a_planner_that_dies_ends_its_job_after_three_attempts(
     desk: Desk, started: list[Any], error_type: str
 ) -> None:
-    job_id = sent(desk)
+    job_id = desk.send(SIXTY)
     put_aside(desk.upload_event(job_id), error_type)
     job = desk.job(job_id)
     assert (job["status"], job["error"]["code"], started) == ("FAILED", "planning_failed", [])
