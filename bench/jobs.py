@@ -23,6 +23,7 @@ from tests.support.dynamodb_double import Double
 from tests.support.environment import SETTINGS, account
 from tests.support.import_desk import Desk
 from tests.support.job_desk import PRODUCTS, JobDesk
+from tests.support.shop import Shop
 
 EDITED, EXPORTED, IMPORTED = 10_000, (10_000, 100_000), 50_000
 
@@ -86,7 +87,7 @@ def shop() -> Iterator[JobDesk]:
         for name, queue in (("JOBS", "jobs"), ("IMPORT", "import-chunks")):
             made = aws.client("sqs").create_queue(QueueName=f"backroom-test-{queue}")
             os.environ[f"{name}_QUEUE_URL"] = made["QueueUrl"]
-        yield JobDesk(dynamodb)
+        yield JobDesk(dynamodb, Shop())
     aws.forget()
     gc.collect()
 

@@ -14,6 +14,8 @@ from tests.support.dynamodb_double import Double
 from tests.support.environment import SETTINGS, account
 from tests.support.shop import Shop
 from tests.support.thorough import THOROUGH
+from tests.support.webhook_world import World
+from tests.support.webhook_world import world as a_world
 
 # No test asserts a time: other programs may have the machine at that moment. Examples are the same
 # in every run; `make fuzz` tries others.
@@ -60,14 +62,6 @@ def configured(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def aws(configured: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Double]:
-    """An AWS account in memory: the double as DynamoDB, moto for the rest."""
-    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-    with account(), Double() as dynamodb:
-        yield dynamodb
-
-
-@pytest.fixture
 def dynamodb(configured: None) -> Iterator[Double]:
     """Empty tables in this process, and no other AWS service."""
     with Double() as double:
@@ -75,8 +69,23 @@ def dynamodb(configured: None) -> Iterator[Double]:
 
 
 @pytest.fixture
-def shop(aws: Double) -> Shop:
+def aws(dynamodb: Double, monkeypatch: pytest.MonkeyPatch) -> Iterator[Double]:
+    """An AWS account in memory: the double as DynamoDB, moto for the rest."""
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    with account():
+        yield dynamodb
+
+
+@pytest.fixture
+def shop(dynamodb: Double) -> Shop:
     return Shop()
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    """A shop with webhooks, on a clock of its own."""
+    with a_world() as made:
+        yield made
 
 
 @pytest.fixture

@@ -146,11 +146,6 @@ def test_the_double_answers_as_moto_does(script: list[Any]) -> None:
         assert double == moto, step
 
 
-@pytest.fixture
-def dynamodb(aws: Double) -> Double:
-    return aws
-
-
 def refusal(call: Callable[[], Any]) -> str:
     with pytest.raises(ClientError) as raised:
         call()

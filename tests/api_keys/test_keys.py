@@ -97,26 +97,26 @@ def test_the_last_owner_key_cannot_be_revoked(shop: Shop) -> None:
     assert shop.get("/api/admin/me").status == 200
 
 
-def test_two_concurrent_revocations_leave_one_owner_key(shop: Shop, aws: Double) -> None:
+def test_two_concurrent_revocations_leave_one_owner_key(shop: Shop, dynamodb: Double) -> None:
     other = make(shop, "OWNER")
     mine = my_id(shop)
-    aws.meanwhile("TransactWriteItems", lambda: store.revoke(other["id"]))
+    dynamodb.meanwhile("TransactWriteItems", lambda: store.revoke(other["id"]))
     answer = revoke(shop, mine)
     assert (answer.status, answer.json["code"]) == (409, "last_owner_key")
     assert [key["id"] for key in shop.get("/api/admin/keys").json["data"]] == [mine]
 
 
-def test_two_concurrent_revocations_of_a_key_count_once(shop: Shop, aws: Double) -> None:
+def test_two_concurrent_revocations_of_a_key_count_once(shop: Shop, dynamodb: Double) -> None:
     first, second = make(shop, "OWNER"), make(shop, "OWNER")
-    aws.meanwhile("TransactWriteItems", lambda: store.revoke(first["id"]))
+    dynamodb.meanwhile("TransactWriteItems", lambda: store.revoke(first["id"]))
     assert revoke(shop, first["id"]).status == 404
     assert revoke(shop, second["id"]).status == 200
     assert revoke(shop, my_id(shop)).status == 409
 
 
-def test_a_failed_creation_leaves_no_key(shop: Shop, aws: Double) -> None:
+def test_a_failed_creation_leaves_no_key(shop: Shop, dynamodb: Double) -> None:
     before = shop.get("/api/admin/keys").json["total"]
-    aws.fails(Fault.CRASH, "TransactWriteItems")
+    dynamodb.fails(Fault.CRASH, "TransactWriteItems")
     with pytest.raises(Crash):
         make(shop, "OWNER")
     assert shop.get("/api/admin/keys").json["total"] == before
@@ -147,7 +147,17 @@ def test_an_invalid_id_is_not_found(shop: Shop, id: str) -> None:
 
 def test_a_reader_can_only_read(shop: Shop) -> None:
     key = make(shop, "READER")["key"]
-    for path in ("me", "products", "orders", "customers", "jobs", "summary"):
+    stock = ("stock/movements", "stock/counts", "stock/low")
+    for path in (
+        "me",
+        "products",
+        "orders",
+        "transactions",
+        "customers",
+        "jobs",
+        "summary",
+        *stock,
+    ):
         assert shop.get(f"/api/admin/{path}", key=key).status == 200
         assert shop.head(f"/api/admin/{path}", key=key).status == 200
     for path in ("webhooks", "deliveries", "keys"):
@@ -185,7 +195,7 @@ def test_a_key_expires_at_its_time(shop: Shop, monkeypatch: pytest.MonkeyPatch) 
 )
 def test_an_expiry_that_is_past_or_no_time_is_refused(shop: Shop, moment: object) -> None:
     answer = shop.post("/api/admin/keys", {"name": "x", "role": "STAFF", "expiresAt": moment})
-    assert (answer.status, answer.json["errors"][0]["field"]) == (422, "expiresAt")
+    assert answer.refused == ["expiresAt"]
 
 
 def test_the_last_owner_key_without_expiry_cannot_be_revoked(shop: Shop) -> None:
@@ -197,13 +207,13 @@ def test_the_last_owner_key_without_expiry_cannot_be_revoked(shop: Shop) -> None
 
 
 def test_the_day_of_the_last_use_is_listed_without_a_further_write(
-    shop: Shop, time_stands: Clock, aws: Double
+    shop: Shop, time_stands: Clock, dynamodb: Double
 ) -> None:
     made = make(shop)
     used = lambda: shop.get("/api/admin/keys").json["data"][0]["lastUsedAt"]  # noqa: E731
     assert used() is None
     calls = list[str]()
-    aws.faults = lambda operation, _: calls.append(operation)
+    dynamodb.faults = lambda operation, _: calls.append(operation)
     shop.get("/api/admin/me", key=made["key"])
     assert calls == ["UpdateItem"]
     assert used() == "2027-01-15"
@@ -253,15 +263,15 @@ def hashes(shop: Shop) -> int:
 
 
 def test_a_key_revoked_while_it_is_used_stays_revoked(
-    shop: Shop, aws: Double, time_stands: Clock
+    shop: Shop, dynamodb: Double, time_stands: Clock
 ) -> None:
     made = make(shop)
     past = {f"r{time_stands.seconds // 60 - n}": 1 for n in range(10, 40)}
     table.update((f"key#{store.digest_of(made['key'])}", "key"), assign=past)
     # The first write admits the request, the second sweeps counters of past minutes.
     calls = list[str]()
-    aws.faults = lambda operation, _: calls.append(operation)
-    aws.meanwhile("UpdateItem", lambda: store.revoke(made["id"]), nth=2)
+    dynamodb.faults = lambda operation, _: calls.append(operation)
+    dynamodb.meanwhile("UpdateItem", lambda: store.revoke(made["id"]), nth=2)
     assert shop.get("/api/admin/me", key=made["key"]).status == 200
     assert calls[-3:] == ["UpdateItem", "GetItem", "TransactWriteItems"]
     assert shop.get("/api/admin/me", key=made["key"]).status == 401
@@ -270,9 +280,9 @@ def test_a_key_revoked_while_it_is_used_stays_revoked(
     assert hashes(shop) == 1, "only the Owner's"
 
 
-def test_a_key_revoked_while_its_limits_change_stays_revoked(shop: Shop, aws: Double) -> None:
+def test_a_key_revoked_while_its_limits_change_stays_revoked(shop: Shop, dynamodb: Double) -> None:
     made = make(shop)
-    aws.meanwhile("TransactWriteItems", lambda: store.revoke(made["id"]))
+    dynamodb.meanwhile("TransactWriteItems", lambda: store.revoke(made["id"]))
     with pytest.raises(NotFound):
         store.limit(made["id"], read=1)
     assert hashes(shop) == 1, "only the Owner's"

@@ -20,12 +20,15 @@ from tests.stock.build import traced as items_of
 from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.job_desk import JobDesk
 from tests.support.shop import Shop
-from tests.support.webhook_events import stream
 from tests.support.webhook_world import World
 from tests.test_round_trips import counted
 
 PRODUCTS, WEBHOOKS = "/api/admin/products", "/api/admin/webhooks"
 WEBHOOK = {"url": "https://hooks.example.com/T0/s3cret-path?token=t0ken", "events": ["order.paid"]}
+
+
+def actions(found: list[Any]) -> list[str]:
+    return [one["action"] for one in found]
 
 
 def test_an_entry_says_who_did_what_to_which_record_and_when(shop: Shop, dynamodb: Double) -> None:
@@ -42,10 +45,7 @@ def test_an_entry_says_who_did_what_to_which_record_and_when(shop: Shop, dynamod
         f"variants[{id}].price": (made["variants"][0]["price"], "21.00"),
         f"variants[{id}].cost": (None, "4.00"),
     }
-    assert [one["action"] for one in entries(shop, recordId=made["id"])] == [
-        "product.created",
-        "product.updated",
-    ]
+    assert actions(entries(shop, recordId=made["id"])) == ["product.created", "product.updated"]
 
 
 def test_an_order_and_its_payments_are_entries_of_the_order(shop: Shop, dynamodb: Double) -> None:
@@ -58,13 +58,9 @@ def test_an_order_and_its_payments_are_entries_of_the_order(shop: Shop, dynamodb
     shop.delete(path)
     fanned_out(dynamodb)
     found = entries(shop, recordId=order["id"])
-    assert [one["action"] for one in found] == [
-        "order.created",
-        "payment.created",
-        "order.updated",
-        "order.edited",
-        "refund.created",
-        "order.deleted",
+    assert actions(found) == [
+        *("order.created", "payment.created", "order.updated"),
+        *("order.edited", "refund.created", "order.deleted"),
     ]
     assert {one["record"]["number"] for one in found} == {order["number"]}
     assert changed(found[2]) == {"status": ("PAID", "PROCESSING")}
@@ -89,35 +85,31 @@ def test_who_what_and_when_of_a_record_is_read_in_two_round_trips(
         assert sum(read) <= 1_100
 
 
-def refused(shop: Shop) -> list[Any]:
+def test_what_is_refused_or_changes_nothing_is_no_entry(shop: Shop, dynamodb: Double) -> None:
     made = product(shop, 5)
-    path = f"{PRODUCTS}/{made['id']}"
-    shop.put(path, {"name": "Cup"})
-    return [
+    path, name = f"{PRODUCTS}/{made['id']}", {"name": "Cup"}
+    assert shop.put(path, name).status == 200
+    refused = [
         shop.put(path, {"price": -1}),
-        shop.put(f"{PRODUCTS}/prod_01M885HCAHP5MRZJTSA4K1S9MT", {"name": "x"}),
+        shop.put(f"{PRODUCTS}/prod_01M885HCAHP5MRZJTSA4K1S9MT", name),
         shop.post(PRODUCTS, new_product(slug=made["slug"])),
         shop.put(path, {"name": "x"}, headers={"If-Match": '"old"'}),
         shop.post(ORDERS, new_order(line(made["variants"][0]["id"], 900))),
         shop.put(path, {"name": "x"}, key="bk_unknown"),
     ]
-
-
-def test_what_is_refused_or_changes_nothing_is_no_entry(shop: Shop, dynamodb: Double) -> None:
-    assert [one.status for one in refused(shop)] == [422, 404, 409, 412, 422, 401]
+    assert [one.status for one in refused] == [422, 404, 409, 412, 422, 401]
     key = {"Idempotency-Key": "once"}
     first, again = (shop.post(CUSTOMERS, {"email": "a@example.com"}, headers=key) for _ in "ab")
     assert again.json == first.json
     path = f"{CUSTOMERS}/{first.json['id']}"
     assert shop.patch(path, {"email": "a@example.com"}).status == 200
-    assert shop.post(f"{CUSTOMERS}/{first.json['id']}/merge", {"into": "x"}).status == 422
+    assert shop.post(f"{path}/merge", {"into": "x"}).status == 422
     fanned_out(dynamodb)
-    found = [one["action"] for one in entries(shop) if one["record"]["type"] != "key"]
-    assert found == ["product.created", "product.updated", "customer.created"]
+    found = [one for one in entries(shop) if one["record"]["type"] != "key"]
+    assert actions(found) == ["product.created", "product.updated", "customer.created"]
 
 
-def test_each_record_of_a_request_and_of_a_job_is_an_entry(jobs: JobDesk) -> None:
-    shop = jobs.shop
+def test_each_record_of_a_request_and_of_a_job_is_an_entry(shop: Shop, jobs: JobDesk) -> None:
     rows = [new_product(name=f"Hat {n}") for n in range(3)]
     answer = shop.post(f"{PRODUCTS}/bulk", rows)
     created = [row["id"] for row in answer.json["data"]]
@@ -137,7 +129,7 @@ def test_each_record_of_a_request_and_of_a_job_is_an_entry(jobs: JobDesk) -> Non
 
 
 def test_it_is_for_administrators_and_of_one_record_for_staff(world: World) -> None:
-    shop, dynamodb = Shop(), world.double
+    shop, dynamodb = world.shop, world.double
     order = placed(shop, line(variant(shop)), customer={"email": "ann@example.com"})
     hook = shop.post(WEBHOOKS, WEBHOOK).json
     fanned_out(dynamodb)
@@ -163,19 +155,16 @@ def test_entries_are_found_by_record_key_action_type_and_time(shop: Shop, dynamo
     (deleted,) = entries(shop, action="product.deleted")
     assert changed(deleted)["name"] == (made["name"], None)
     assert len(entries(shop, type="product")) == len(entries(shop, type="product,order")) == 2
-    (by_staff,) = [one for one in entries(shop) if one["actor"]["keyName"] == staff_name()]
+    (by_staff,) = [
+        one for one in entries(shop) if one["actor"]["keyName"] == "a STAFF of the tests"
+    ]
     key = by_staff["actor"]["keyId"]
     assert entries(shop, keyId=key) == [by_staff]
     assert entries(shop, keyId=key, recordId=made["id"], action="product.created") == [by_staff]
     assert entries(shop, keyId=key, action="product.deleted") == []
     assert entries(shop, **{"from": deleted["at"]})[0] == deleted
     assert entries(shop, to="2001-01-01") == []
-    answer = shop.get(f"{AUDIT}?employeeId=x")
-    assert (answer.status, answer.json["errors"][0]["field"]) == (422, "employeeId")
-
-
-def staff_name() -> str:
-    return "a STAFF of the tests"
+    assert shop.get(f"{AUDIT}?employeeId=x").refused == ["employeeId"]
 
 
 @pytest.mark.parametrize("fault", [Fault.CRASH, Fault.CRASH_AFTER, Fault.LOST_AFTER])
@@ -193,25 +182,6 @@ def test_an_entry_is_there_if_and_only_if_the_change_is(
     assert len(entries(shop, action="product.created")) == there
 
 
-@pytest.mark.parametrize("fault", [Fault.CRASH, Fault.CRASH_AFTER, Fault.ERROR])
-@pytest.mark.parametrize("nth", [1, 2, 3])
-def test_a_fan_out_that_fails_at_a_write_is_repeated(
-    shop: Shop, dynamodb: Double, fault: Fault, nth: int
-) -> None:
-    for n in range(30):
-        customer(shop, email=f"c{n}@example.com")
-    dynamodb.fails(fault, "TransactWriteItems", nth)
-    for _ in range(3):
-        try:
-            if not fan_out.records(stream(items_of(dynamodb)))["batchItemFailures"]:
-                break
-        except Crash:
-            continue
-    dynamodb.faults = lambda operation, request: None
-    fanned_out(dynamodb)
-    assert len(entries(shop, type="customer")) == 30
-
-
 def test_two_fan_outs_at_once_enter_and_count_each_write_once(shop: Shop, dynamodb: Double) -> None:
     customer(shop)
     dynamodb.meanwhile("TransactWriteItems", lambda: fanned_out(dynamodb), "audit")
@@ -220,19 +190,16 @@ def test_two_fan_outs_at_once_enter_and_count_each_write_once(shop: Shop, dynamo
 
 
 def test_what_the_stream_lost_is_entered_when_it_is_published_again(world: World) -> None:
-    shop = Shop()
-    hook = shop.post(WEBHOOKS, WEBHOOK).json
+    shop = world.shop
+    hook = shop.made(WEBHOOKS, WEBHOOK)
     assert shop.post(f"{WEBHOOKS}/{hook['id']}/test").status == 202
     world.sleep(hours=26)
     fan_out.records({"republish": "lost"})
-    assert [one["action"] for one in entries(shop, type="webhook")] == [
-        "webhook.created",
-        "webhook.tested",
-    ]
+    assert actions(entries(shop, type="webhook")) == ["webhook.created", "webhook.tested"]
 
 
 def test_no_secret_is_in_the_audit_log(world: World) -> None:
-    shop, dynamodb = Shop(), world.double
+    shop, dynamodb = world.shop, world.double
     made = shop.post("/api/admin/keys", {"name": "Till", "role": "STAFF"}).json
     hook = shop.post(WEBHOOKS, WEBHOOK).json
     path = f"{WEBHOOKS}/{hook['id']}"
@@ -260,9 +227,8 @@ def test_a_deleted_customer_leaves_no_values(shop: Shop, dynamodb: Double) -> No
     """Because it can be erased no more."""
     made = customer(shop, firstName="Zenobia")
     path = f"{CUSTOMERS}/{made['id']}"
-    shop.patch(
-        path, {"email": "z@palmyra.example", "addresses": [address(address1="7 Obelisk Lane")]}
-    )
+    home = address(address1="7 Obelisk Lane")
+    shop.patch(path, {"email": "z@palmyra.example", "addresses": [home]})
     order = placed(shop, line(variant(shop)), customer={"id": made["id"]})
     shop.patch(f"{ORDERS}/{order['id']}", {"note": "for Zenobia", "tags": ["gift"]})
     shop.delete(f"{ORDERS}/{order['id']}")
@@ -276,7 +242,7 @@ def test_a_deleted_customer_leaves_no_values(shop: Shop, dynamodb: Double) -> No
     for items in (unread[1:], unread[:1]):  # the deletion comes first
         fanned_out(dynamodb, items)
     found = entries(shop, customerId=made["id"])
-    assert [one["action"] for one in found] == [
+    assert actions(found) == [
         *("customer.created", "customer.updated", "order.created", "order.updated"),
         *("order.deleted", "customer.updated", "customer.deleted"),
     ]
@@ -294,7 +260,7 @@ def test_an_entry_that_is_written_while_its_customer_is_erased_has_no_values(
     dynamodb.meanwhile("TransactWriteItems", lambda: store.unname([made["id"]]), "unnamed")
     fanned_out(dynamodb)
     found = entries(shop, recordId=made["id"])
-    assert [one["action"] for one in found] == ["customer.created", "customer.updated"]
+    assert actions(found) == ["customer.created", "customer.updated"]
     assert changed(found[1]) == {"lastName": (None, None)}
     assert found[1]["record"]["name"] is None
 

@@ -25,7 +25,6 @@ from backroom.cli.listen import (
 from tests.client.inside import client
 from tests.support.shop import Shop
 from tests.support.webhook_world import World, announce
-from tests.support.webhook_world import world as made
 
 URL, RECEIVER, BEGIN = "http://shop.test", "http://127.0.0.1:9000/hook", "2026-01-01T00:00:00Z"
 
@@ -53,12 +52,6 @@ class Receiver:
             self.taken.append({"event": event["event"], "data": event["data"]})
             self.ids.append(event["id"])
         return httpx.Response(answer)
-
-
-@pytest.fixture
-def world() -> Iterator[World]:
-    with made() as world:
-        yield world
 
 
 @pytest.fixture

@@ -1,18 +1,9 @@
 """The client's iteration over lists, against the application in this process."""
 
-import pytest
-
 from tests.client.inside import client
-from tests.support.dynamodb_double import Double
 from tests.support.shop import Shop
 
 PRODUCTS = 10_000
-
-
-@pytest.fixture
-def shop(dynamodb: Double) -> Shop:
-    """On a DynamoDB in memory: the emulator would take minutes for so many products."""
-    return Shop()
 
 
 def test_ten_thousand_products_are_iterated_by_cursor(shop: Shop) -> None:

@@ -9,6 +9,10 @@ CUSTOMERS = "/api/admin/customers"
 _people = count(1)
 
 
+def path_of(customer: Any) -> str:
+    return f"{CUSTOMERS}/{customer['id']}"
+
+
 def address(**fields: Any) -> dict[str, Any]:
     return {"address1": "12 St James's Square", "city": "London", "countryCode": "GB", **fields}
 

@@ -66,8 +66,7 @@ def test_an_attempt_keeps_what_does_not_mention_the_person() -> None:
         "url": "https://example.com/?to=ann%40example.com",
     }
     assert attempts.forgotten(item, ANN) == {
-        "body": ERASED,
-        "headers": {"x-for": ERASED, "x-of": "ben"},
+        **{"body": ERASED, "headers": {"x-for": ERASED, "x-of": "ben"}},
         "url": f"https://example.com/?to={ERASED}",
     }
     assert attempts.forgotten({"body": "ok", "message": "refused"}, ANN) == {}

@@ -4,10 +4,17 @@ from typing import Any
 
 import pytest
 
-from chalicelib.counts import check
-from tests.customers.build import CUSTOMERS, address, customer, new_customer
+from tests.customers.build import CUSTOMERS, address, customer, new_customer, path_of
 from tests.jobs.conftest import jobs
-from tests.orders.build import ORDERS, before_the_commit, line, new_order, placed, variant
+from tests.orders.build import (
+    ORDERS,
+    before_the_commit,
+    counts_agree,
+    line,
+    new_order,
+    placed,
+    variant,
+)
 from tests.support.dynamodb_double import Crash, Fault
 from tests.support.job_desk import JobDesk
 from tests.support.shop import Shop
@@ -15,12 +22,8 @@ from tests.support.shop import Shop
 __all__ = ["jobs"]
 
 
-def path(customer: Any) -> str:
-    return f"{CUSTOMERS}/{customer['id']}"
-
-
 def merged(jobs: JobDesk, one: Any, into: Any) -> Any:
-    job = jobs.done(f"{path(one)}/merge", {"into": into["id"]})
+    job = jobs.done(f"{path_of(one)}/merge", {"into": into["id"]})
     assert (job["status"], job["type"]) == ("COMPLETED", "customer_merge"), job
     return job
 
@@ -30,32 +33,17 @@ def buys(shop: Shop, customer: Any, times: int, **fields: Any) -> list[Any]:
     return [placed(shop, line(id), customer={"id": customer["id"]}, **fields) for _ in range(times)]
 
 
-def now(shop: Shop, customer: Any) -> Any:
-    return shop.get(path(customer)).json
-
-
-def right(jobs: JobDesk) -> None:
-    assert [name for name, found in check.recounts() if found.wrong] == []
-
-
-def test_a_merge_moves_orders_totals_addresses_and_search(jobs: JobDesk) -> None:
-    shop = jobs.shop
+def test_a_merge_moves_orders_totals_addresses_and_search(shop: Shop, jobs: JobDesk) -> None:
     home = address(firstName="Ada")
     ada = customer(shop, email="ada@example.com", firstName="Ada", addresses=[home], note="one")
-    twin = customer(
-        shop,
-        email="countess@example.com",
-        firstName="Augusta",
-        phone="030 77",
-        tags=["vip"],
-        note="two",
-        addresses=[address(firstName="ADA"), address(city="Bath")],
-    )
+    names = {"email": "countess@example.com", "firstName": "Augusta", "phone": "030 77"}
+    homes = [address(firstName="ADA"), address(city="Bath")]
+    twin = customer(shop, **names, tags=["vip"], note="two", addresses=homes)
     paid = buys(shop, twin, 3, paymentStatus="PAID")
     buys(shop, ada, 1)
     job = merged(jobs, twin, ada)
     assert (job["total"], job["updated"], job["errors"]) == (3, 3, [])
-    after = now(shop, ada)
+    after = shop.read(path_of(ada))
     assert (after["ordersCount"], after["totalSpent"]) == (4, "59.70")
     assert (after["email"], after["firstName"]) == ("ada@example.com", "Ada")
     assert (after["phone"], after["tags"], after["note"]) == ("030 77", ["vip"], "one\n\ntwo")
@@ -69,16 +57,15 @@ def test_a_merge_moves_orders_totals_addresses_and_search(jobs: JobDesk) -> None
     assert shop.get(f"{ORDERS}?search=countess").json["total"] == 0
     assert shop.get(f"{ORDERS}?search=ada@example.com").json["total"] == 4
     assert shop.get(f"{CUSTOMERS}?search=augusta").json["total"] == 0
-    right(jobs)
+    assert counts_agree()
 
 
-def test_the_old_id_leads_to_the_merged_customer(jobs: JobDesk) -> None:
-    shop = jobs.shop
+def test_the_old_id_leads_to_the_merged_customer(shop: Shop, jobs: JobDesk) -> None:
     one, two, three = (customer(shop) for _ in range(3))
     merged(jobs, one, two)
     merged(jobs, two, three)
     for old in (one, two):
-        for answer in (shop.get(path(old)), shop.patch(path(old), {"note": "x"})):
+        for answer in (shop.get(path_of(old)), shop.patch(path_of(old), {"note": "x"})):
             assert (answer.status, answer.json["code"]) == (404, "merged")
             assert answer.json["into"] == three["id"]
     order = new_order(line(variant(shop)), customer={"id": one["id"]})
@@ -86,25 +73,19 @@ def test_the_old_id_leads_to_the_merged_customer(jobs: JobDesk) -> None:
     assert refused.json["errors"][0]["code"] == "unknown_customer"
     assert three["id"] in refused.json["message"]
     events = [(e["event"], e["data"]["id"]) for e in shop.events() if "created" not in e["event"]]
-    assert sorted(events) == sorted(
-        [
-            ("customer.updated", two["id"]),
-            ("customer.deleted", one["id"]),
-            ("customer.updated", three["id"]),
-            ("customer.deleted", two["id"]),
-        ]
-    )
+    kept = [("customer.updated", each["id"]) for each in (two, three)]
+    gone = [("customer.deleted", each["id"]) for each in (one, two)]
+    assert sorted(events) == sorted(kept + gone)
     # E-mails that are free stay free; adopted ones are taken.
     assert shop.post(CUSTOMERS, new_customer(email=one["email"])).status == 201
     assert shop.post(CUSTOMERS, new_customer(email=three["email"])).status == 409
 
 
-def test_a_customer_without_an_email_gets_that_of_the_merged_one(jobs: JobDesk) -> None:
-    shop = jobs.shop
+def test_a_customer_without_an_email_gets_that_of_the_merged_one(shop: Shop, jobs: JobDesk) -> None:
     known = customer(shop, email="grace@navy.mil")
     walk_in = shop.post(CUSTOMERS, {"phone": "030 1"}).json
     merged(jobs, known, walk_in)
-    after = now(shop, walk_in)
+    after = shop.read(path_of(walk_in))
     assert (after["email"], after["phone"], after["firstName"]) == (
         *("grace@navy.mil", "030 1"),
         "Grace",
@@ -114,8 +95,7 @@ def test_a_customer_without_an_email_gets_that_of_the_merged_one(jobs: JobDesk) 
     assert shop.post(CUSTOMERS, new_customer(email="GRACE@navy.mil")).json["id"] == walk_in["id"]
 
 
-def test_first_and_last_name_are_of_one_person(jobs: JobDesk) -> None:
-    shop = jobs.shop
+def test_first_and_last_name_are_of_one_person(shop: Shop, jobs: JobDesk) -> None:
     for own, others, expected in (
         (("Ada", None), ("Grace", "Hopper"), ("Ada", None)),
         ((None, "Byron"), ("Grace", "Hopper"), (None, "Byron")),
@@ -123,38 +103,35 @@ def test_first_and_last_name_are_of_one_person(jobs: JobDesk) -> None:
     ):
         one, two = (customer(shop, firstName=first, lastName=last) for first, last in (own, others))
         merged(jobs, two, one)
-        after = now(shop, one)
+        after = shop.read(path_of(one))
         assert (after["firstName"], after["lastName"]) == expected
 
 
-def test_addresses_beyond_the_limit_are_reported(jobs: JobDesk) -> None:
-    shop = jobs.shop
+def test_addresses_beyond_the_limit_are_reported(shop: Shop, jobs: JobDesk) -> None:
     one = customer(shop, addresses=[address(city=f"A{n}") for n in range(15)])
     two = customer(shop, addresses=[address(city=f"A{n}") for n in range(8, 28)])
     job = merged(jobs, one, two)
     assert [error["code"] for error in job["errors"]] == ["too_many_addresses"]
-    assert len(now(shop, two)["addresses"]) == 20
+    assert len(shop.read(path_of(two))["addresses"]) == 20
 
 
-def test_a_merged_customer_stays_within_the_limits(jobs: JobDesk) -> None:
-    shop = jobs.shop
+def test_a_merged_customer_stays_within_the_limits(shop: Shop, jobs: JobDesk) -> None:
     one, two = (
         customer(shop, note=name * 3_000, tags=[f"{name}{n}" for n in range(30)]) for name in "ab"
     )
     merged(jobs, one, two)
-    after = now(shop, two)
+    after = shop.read(path_of(two))
     assert after["note"] == "b" * 3_000 + "\n\n" + "a" * 1_998
     assert after["tags"] == [*two["tags"], *one["tags"][:20]]
 
 
-def test_an_impossible_merge_is_refused(jobs: JobDesk) -> None:
-    shop = jobs.shop
+def test_an_impossible_merge_is_refused(shop: Shop, jobs: JobDesk) -> None:
     one, two, three, erased = (customer(shop) for _ in range(4))
-    jobs.done(f"{path(erased)}/erase")
+    jobs.done(f"{path_of(erased)}/erase")
     merged(jobs, three, two)
 
     def refused(into: Any, of: Any = one) -> tuple[int, str]:
-        answer = shop.post(f"{path(of)}/merge", {"into": into})
+        answer = shop.post(f"{path_of(of)}/merge", {"into": into})
         return answer.status, answer.json["errors"][0]["code"]
 
     assert refused(one["id"]) == (422, "invalid")
@@ -162,98 +139,93 @@ def test_an_impossible_merge_is_refused(jobs: JobDesk) -> None:
         assert refused(nobody) == (422, "unknown_customer")
     assert refused(three["id"]) == (422, "merged")
     assert refused(erased["id"]) == (422, "erased")
-    shop.post(f"{path(one)}/merge", {"into": two["id"]})  # not worked on yet
+    shop.post(f"{path_of(one)}/merge", {"into": two["id"]})  # not worked on yet
     assert refused(one["id"], of=two) == (422, "circle")
     assert shop.post(f"{CUSTOMERS}/cus_nobody/merge", {"into": one["id"]}).status == 404
-    assert shop.post(f"{path(erased)}/merge", {"into": two["id"]}).status == 409
+    assert shop.post(f"{path_of(erased)}/merge", {"into": two["id"]}).status == 409
     jobs.work()
-    right(jobs)
+    assert counts_agree()
 
 
-def test_two_concurrent_merges_make_no_circle(jobs: JobDesk) -> None:
-    shop = jobs.shop
+def test_two_concurrent_merges_make_no_circle(shop: Shop, jobs: JobDesk) -> None:
     one, two = customer(shop), customer(shop)
-    back = lambda: shop.post(f"{path(two)}/merge", {"into": one["id"]})  # noqa: E731
+    back = lambda: shop.post(f"{path_of(two)}/merge", {"into": one["id"]})  # noqa: E731
     before_the_commit(jobs.dynamodb, back)
-    answer = shop.post(f"{path(one)}/merge", {"into": two["id"]})
+    answer = shop.post(f"{path_of(one)}/merge", {"into": two["id"]})
     assert (answer.status, answer.json["code"]) == (409, "customer_busy")
     jobs.work()
     jobs.failed.clear()  # the message of the job that was refused
-    assert shop.get(path(two)).json["into"] == one["id"]
+    assert shop.get(path_of(two)).json["into"] == one["id"]
 
 
-def test_a_customer_being_merged_or_erased_cannot_be_changed(jobs: JobDesk) -> None:
-    shop = jobs.shop
+def test_a_customer_being_merged_or_erased_cannot_be_changed(shop: Shop, jobs: JobDesk) -> None:
     one, two, three, erased = (customer(shop) for _ in range(4))
-    erasure = jobs.start(f"{path(erased)}/erase")
-    for answer in (shop.patch(path(erased), {"note": "x"}), shop.delete(path(erased))):
+    erasure = jobs.start(f"{path_of(erased)}/erase")
+    for answer in (shop.patch(path_of(erased), {"note": "x"}), shop.delete(path_of(erased))):
         assert (answer.status, answer.json["code"]) == (409, "customer_busy"), answer.text
         assert answer.json["jobId"] == erasure
-    job = jobs.start(f"{path(one)}/merge", {"into": two["id"]})
+    job = jobs.start(f"{path_of(one)}/merge", {"into": two["id"]})
     for answer in (
-        shop.patch(path(one), {"note": "x"}),
-        shop.delete(path(one)),
-        shop.delete(path(two)),
-        shop.post(f"{path(one)}/erase"),
-        shop.post(f"{path(two)}/erase"),
-        shop.post(f"{path(three)}/merge", {"into": two["id"]}),
+        shop.patch(path_of(one), {"note": "x"}),
+        shop.delete(path_of(one)),
+        shop.delete(path_of(two)),
+        shop.post(f"{path_of(one)}/erase"),
+        shop.post(f"{path_of(two)}/erase"),
+        shop.post(f"{path_of(three)}/merge", {"into": two["id"]}),
     ):
         assert (answer.status, answer.json["code"]) == (409, "customer_busy"), answer.text
         assert answer.json["jobId"] == job
-    assert shop.patch(path(two), {"note": "x"}).status == 200
+    assert shop.patch(path_of(two), {"note": "x"}).status == 200
     refused = shop.post(f"/api/admin/jobs/{job}/cancel")
     assert (refused.status, refused.json["code"]) == (409, "cannot_cancel")
     assert "useless if done in part" in refused.json["message"]
     jobs.work()
-    assert now(shop, two)["note"] == "x"
-    assert shop.delete(path(two)).status == 200
+    assert shop.read(path_of(two))["note"] == "x"
+    assert shop.delete(path_of(two)).status == 200
 
 
-def test_orders_placed_during_a_merge_are_not_lost(jobs: JobDesk) -> None:
-    shop = jobs.shop
+def test_orders_placed_during_a_merge_are_not_lost(shop: Shop, jobs: JobDesk) -> None:
     one, two = customer(shop), customer(shop)
     id = variant(shop)
     # Begun before the merge was requested: by e-mail it belongs to the other.
     order = new_order(line(id), customer={"email": one["email"]})
-    merge = lambda: shop.post(f"{path(one)}/merge", {"into": two["id"]})  # noqa: E731
+    merge = lambda: shop.post(f"{path_of(one)}/merge", {"into": two["id"]})  # noqa: E731
     before_the_commit(jobs.dynamodb, merge)
     assert shop.post(ORDERS, order).json["customer"]["id"] == two["id"]
     assert shop.post(ORDERS, order).json["customer"]["id"] == two["id"]
     by_id = new_order(line(id), customer={"id": one["id"]})
     assert shop.post(ORDERS, by_id).status == 422
     jobs.work()
-    assert now(shop, two)["ordersCount"] == 2
-    right(jobs)
+    assert shop.read(path_of(two))["ordersCount"] == 2
+    assert counts_agree()
 
 
 @pytest.mark.parametrize("nth", range(1, 9))
 @pytest.mark.parametrize("after", [False, True])
 def test_a_merge_that_crashes_anywhere_has_the_same_result(
-    jobs: JobDesk, nth: int, after: bool
+    shop: Shop, jobs: JobDesk, nth: int, after: bool
 ) -> None:
-    shop = jobs.shop
     one, two = customer(shop, addresses=[address()]), customer(shop)
     buys(shop, one, 4, paymentStatus="PAID")
     buys(shop, two, 1)
-    id = jobs.start(f"{path(one)}/merge", {"into": two["id"]})
+    id = jobs.start(f"{path_of(one)}/merge", {"into": two["id"]})
     jobs.crash("TransactWriteItems", nth, after=after)
     assert jobs.finished(id)["errors"] == []
-    after_ = now(shop, two)
+    after_ = shop.read(path_of(two))
     assert (after_["ordersCount"], after_["totalSpent"]) == (5, "79.60")
     assert len(after_["addresses"]) == 1
-    assert shop.get(path(one)).json["code"] == "merged"
+    assert shop.get(path_of(one)).json["code"] == "merged"
     kinds = [event["event"] for event in shop.events()]
     assert (kinds.count("customer.deleted"), kinds.count("customer.updated")) == (1, 1)
-    right(jobs)
+    assert counts_agree()
 
 
-def test_a_merge_requested_twice_is_one_job(jobs: JobDesk) -> None:
-    shop = jobs.shop
+def test_a_merge_requested_twice_is_one_job(shop: Shop, jobs: JobDesk) -> None:
     one, two = customer(shop), customer(shop)
     key = {"Idempotency-Key": "m"}
-    job = jobs.start(f"{path(one)}/merge", {"into": two["id"]}, headers=key)
+    job = jobs.start(f"{path_of(one)}/merge", {"into": two["id"]}, headers=key)
     jobs.work()
-    assert jobs.start(f"{path(one)}/merge", {"into": two["id"]}, headers=key) == job
+    assert jobs.start(f"{path_of(one)}/merge", {"into": two["id"]}, headers=key) == job
 
 
 @pytest.mark.parametrize("nth", range(1, 6))
@@ -263,7 +235,7 @@ def test_addresses_without_room_are_reported_though_the_worker_crashed(
 ) -> None:
     many = [address(city=f"City {n}") for n in range(22)]
     ada, twin = customer(jobs.shop, addresses=many[:20]), customer(jobs.shop, addresses=many[20:])
-    job = jobs.start(f"{path(twin)}/merge", {"into": ada["id"]})
+    job = jobs.start(f"{path_of(twin)}/merge", {"into": ada["id"]})
     jobs.crash("TransactWriteItems", nth, after=after, perhaps=True)
     done = jobs.finished(job)
     assert [(one["id"], one["code"]) for one in done["errors"]] == [
@@ -277,5 +249,5 @@ def test_a_crashed_merge_request_leaves_both_customers_changeable(jobs: JobDesk)
     one, two = customer(shop), customer(shop)
     jobs.dynamodb.fails(Fault.CRASH, "TransactWriteItems")
     with pytest.raises(Crash):
-        shop.post(f"{path(one)}/merge", {"into": two["id"]})
-    assert shop.patch(path(one), {"note": "x"}).status == 200
+        shop.post(f"{path_of(one)}/merge", {"into": two["id"]})
+    assert shop.patch(path_of(one), {"note": "x"}).status == 200

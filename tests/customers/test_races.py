@@ -8,10 +8,11 @@ from chalicelib import settings
 from chalicelib.customers import store
 from chalicelib.erasures.work import _change
 from chalicelib.storage import table
-from tests.customers.build import CUSTOMERS, customer, new_customer
+from tests.customers.build import CUSTOMERS, customer, new_customer, path_of
 from tests.jobs.conftest import jobs
 from tests.orders.build import ORDERS, before_the_commit, line, new_order, placed, variant
 from tests.support.job_desk import JobDesk
+from tests.support.shop import Shop
 
 __all__ = ["jobs"]
 
@@ -24,7 +25,7 @@ def is_free(jobs: JobDesk, email: str) -> bool:
 def test_a_change_during_a_merge_or_erasure_request_is_kept(jobs: JobDesk, what: str) -> None:
     shop = jobs.shop
     one, two = customer(shop), customer(shop)
-    path = f"{CUSTOMERS}/{one['id']}"
+    path = path_of(one)
     before_the_commit(jobs.dynamodb, lambda: shop.patch(path, {"email": "new@example.com"}))
     body = {"into": two["id"]} if what == "merge" else None
     refused = shop.post(f"{path}/{what}", body)
@@ -36,10 +37,9 @@ def test_a_change_during_a_merge_or_erasure_request_is_kept(jobs: JobDesk, what:
     assert not is_free(jobs, "new@example.com") and not is_free(jobs, two["email"])
 
 
-def test_a_customer_changed_while_deleted_leaves_no_entries(jobs: JobDesk) -> None:
-    shop = jobs.shop
+def test_a_customer_changed_while_deleted_leaves_no_entries(shop: Shop, jobs: JobDesk) -> None:
     made = customer(shop)
-    path = f"{CUSTOMERS}/{made['id']}"
+    path = path_of(made)
     change = {"email": "new@example.com", "firstName": "Renamed", "tags": ["vip"]}
     before_the_commit(jobs.dynamodb, lambda: shop.patch(path, change))
     assert shop.delete(path).status == 200
@@ -58,12 +58,11 @@ def test_paying_an_order_does_not_recreate_a_missing_customer(jobs: JobDesk) -> 
     assert table.get(key) is None
 
 
-def test_a_job_releases_only_customers_that_it_holds(jobs: JobDesk) -> None:
-    shop = jobs.shop
+def test_a_job_releases_only_customers_that_it_holds(shop: Shop, jobs: JobDesk) -> None:
     one, two = customer(shop), customer(shop)
-    jobs.start(f"{CUSTOMERS}/{one['id']}/merge", {"into": two["id"]})
+    jobs.start(f"{path_of(one)}/merge", {"into": two["id"]})
     store.let_go(two["id"], "job_another")
-    assert shop.delete(f"{CUSTOMERS}/{two['id']}").json["code"] == "customer_busy"
+    assert shop.delete(path_of(two)).json["code"] == "customer_busy"
     store.let_go("cus_gone", "job_another")
     store.forget("cus_gone")
     assert store.absorb("cus_gone", two["id"], "job_another") == 0
@@ -71,22 +70,19 @@ def test_a_job_releases_only_customers_that_it_holds(jobs: JobDesk) -> None:
     assert table.get(("cus_gone", "customer")) is None
 
 
-def test_an_order_for_a_customer_erased_meanwhile_is_refused(jobs: JobDesk) -> None:
-    shop = jobs.shop
+def test_an_order_for_a_customer_erased_meanwhile_is_refused(shop: Shop, jobs: JobDesk) -> None:
     made, sold = customer(shop), variant(shop)
 
     def erased() -> None:
-        assert jobs.done(f"{CUSTOMERS}/{made['id']}/erase")["status"] == "COMPLETED"
+        assert jobs.done(f"{path_of(made)}/erase")["status"] == "COMPLETED"
 
     before_the_commit(jobs.dynamodb, erased)
     refused = shop.post(ORDERS, new_order(line(sold), customer={"id": made["id"]}))
-    assert (refused.status, refused.json["errors"][0]["field"]) == (422, "customer.id")
-    assert shop.get(f"{CUSTOMERS}/{made['id']}").json["ordersCount"] == 0
+    assert refused.refused == ["customer.id"]
+    assert shop.read(path_of(made))["ordersCount"] == 0
 
 
-def test_an_erasure_does_not_overwrite_newer_writes(
-    jobs: JobDesk,
-) -> None:
+def test_an_erasure_does_not_overwrite_newer_writes(jobs: JobDesk) -> None:
     read = {"pk": "kept", "sk": "reply", "text": "as it was"}
     _change(read, {"text": "forgotten"})  # it has expired
     assert table.get(("kept", "reply")) is None
@@ -97,11 +93,10 @@ def test_an_erasure_does_not_overwrite_newer_writes(
 
 
 def test_an_event_that_expires_during_an_erasure_is_not_recreated(
-    jobs: JobDesk,
+    shop: Shop, jobs: JobDesk
 ) -> None:
-    shop = jobs.shop
     made = customer(shop, phone="030 123")
-    job = jobs.start(f"{CUSTOMERS}/{made['id']}/erase")
+    job = jobs.start(f"{path_of(made)}/erase")
     gone: list[str] = []
 
     def expire(operation: str, request: Any) -> None:

@@ -1,8 +1,6 @@
 """The change feed: a reader gets every event once, also after crashes."""
 
-import json
 import random
-from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from datetime import UTC, datetime, timedelta
@@ -18,18 +16,10 @@ from chalicelib.storage import attributes, feed, outbox, table
 from chalicelib.values import clock, ids
 from chalicelib.webhooks import fan_out
 from tests.support.dynamodb_double import Crash, Fault
-from tests.support.dynamodb_partition import Partition
 from tests.support.shop import Shop
 from tests.support.webhook_world import World, announce
-from tests.support.webhook_world import world as made
 
 PATH = "/api/admin/events"
-
-
-@pytest.fixture
-def world() -> Iterator[World]:
-    with made() as world:
-        yield world
 
 
 @pytest.fixture
@@ -339,62 +329,35 @@ def test_a_page_that_finds_nothing_looks_through_a_limited_number_of_entries(
     assert len([pk for pk in read if pk.startswith("feed#")]) == 2, "six entries each"
 
 
-class Hour(Sequence[str]):
-    """The sort keys of an hour's entries, made on access."""
-
-    def __init__(self, hour: datetime, entries: int) -> None:
-        self._hour, self._entries = hour, entries
-
-    def __len__(self) -> int:
-        return self._entries
-
-    def __getitem__(self, place: Any) -> Any:
-        if not 0 <= place < self._entries:
-            raise IndexError
-        at = self._hour + timedelta(hours=1) * place / self._entries
-        return f"{clock.iso(at)}#evt_{ids.derived('', int(at.timestamp() * 1000), str(at))[1:]}"
-
-
-class Entries(dict[str, bytes]):
-    def __init__(self, hour: str) -> None:
-        self._hour = hour
-
-    def __missing__(self, sk: str) -> bytes:
-        entry = {"kinds": ["product.updated"], "bytes": 60, "expiresAt": 1 << 40}
-        item = {"pk": f"feed#{self._hour}", "sk": sk, **entry}
-        return json.dumps(attributes.pack(item)).encode()
-
-
-def test_a_page_costs_the_same_in_a_feed_of_any_size(
-    world: World, shop: Shop, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A thousand events an hour; the oldest page, one in the middle, the newest."""
+def filled(world: World, hours: int) -> datetime:
+    """Puts 300 events into each of the last hours; the end of the last."""
+    end = world.now.replace(minute=0, second=0, microsecond=0)
     body = outbox.body("product.updated", {"id": "prod_1", "name": "Mug"})
-    found = world.double._item
+    facts = {"kinds": ["product.updated"], "bytes": 60, "expiresAt": 1 << 40}
 
-    def item(name: str, key: Any) -> Any:
-        if name != settings.outbox_table():
-            return found(name, key)
-        events = [{"event": "product.updated", "body": body}]
-        plain = {"events": events, "at": clock.iso(world.now)}
-        return attributes.pack({"pk": key["pk"]["S"], "sk": key["sk"]["S"], **plain})
+    def put(name: str, pk: str, sk: str, **fields: Any) -> None:
+        world.double._store(name, (pk, sk), attributes.pack({"pk": pk, "sk": sk, **fields}))
 
-    monkeypatch.setattr(world.double, "_item", item)
+    for place in range(hours * 300):
+        at = end - timedelta(seconds=12 * (place + 1))
+        id = f"evt_{ids.derived('', int(at.timestamp() * 1000), str(at))[1:]}"
+        put(settings.table(), "feed", clock.iso(at)[:13])
+        put(settings.table(), f"feed#{clock.iso(at)[:13]}", f"{clock.iso(at)}#{id}", **facts)
+        event = {"event": "product.updated", "body": body}
+        put(settings.outbox_table(), *outbox.key(id), events=[event], at=clock.iso(at))
+    return end
+
+
+def test_a_page_costs_the_same_in_a_feed_of_any_size(world: World, shop: Shop) -> None:
+    """The oldest page, one in the middle, the newest."""
 
     def costs(hours: int) -> list[tuple[int, float]]:
-        tables = world.double._tables.setdefault(settings.table(), {})
-        end = world.now.replace(minute=0, second=0, microsecond=0)
-        known = tables["feed"] = Partition()
-        for number in range(hours, 0, -1):
-            begins = end - timedelta(hours=number)
-            hour = clock.iso(begins)[:13]
-            known.put(hour, attributes.pack({"pk": "feed", "sk": hour}))
-            tables[f"feed#{hour}"] = Partition(Hour(begins, 1_000), Entries(hour))
+        end = filled(world, hours)
         return [cost(end - timedelta(hours=back)) for back in (hours, hours / 2, 0.4)]
 
     def cost(since: datetime) -> tuple[int, float]:
         with world.double.metered() as calls:
-            page = shop.get(f"{PATH}?limit=100&since={clock.iso(since)}").json["data"]
+            page = shop.read(f"{PATH}?limit=100&since={clock.iso(since)}")["data"]
         assert len(page) == 100
         return len(calls), sum(call.read_units for call in calls)
 
@@ -402,14 +365,12 @@ def test_a_page_costs_the_same_in_a_feed_of_any_size(
     costs(1)  # the key is admitted for the first time
     few = costs(1)
     assert len(set(few)) == 1, few
-    many = costs(1_000)
-    assert many == few
+    assert costs(30) == few
 
 
 @pytest.mark.parametrize("cursor", ["x", "AAAA", "e30", "*", "MjAyNi0xMS0yMA"])
 def test_an_invalid_cursor_is_refused(shop: Shop, cursor: str) -> None:
-    answer = shop.get(f"{PATH}?after={cursor}")
-    assert (answer.status, answer.json["errors"][0]["field"]) == (422, "after")
+    assert shop.get(f"{PATH}?after={cursor}").refused == ["after"]
 
 
 def test_a_cursor_older_than_the_feed_has_expired_and_a_used_one_never_does(

@@ -12,19 +12,17 @@ import pytest
 from chalicelib.counts import check
 from chalicelib.jobs import run
 from chalicelib.listing import kinds, words
-from tests.customers.build import CUSTOMERS, customer
-from tests.customers.test_erasure import expect_forgotten, path, traces
+from tests.customers.build import CUSTOMERS, customer, path_of
+from tests.customers.test_erasure import expect_forgotten, traces
 from tests.jobs.conftest import jobs
 from tests.orders.build import ORDERS, line, placed, variant
 from tests.support.import_desk import Desk
 from tests.support.job_desk import PRODUCTS, JobDesk
 from tests.support.reindexing import reindex
-from tests.support.shop import Shop
 from tests.support.webhook_world import OK, RETRIES, World, failed
-from tests.webhooks.conftest import merchant, world
-from tests.webhooks.test_delivery import add, listed
+from tests.webhooks.build import add
 
-__all__ = ["jobs", "merchant", "world"]
+__all__ = ["jobs"]
 SHAPES = {1: kinds.Shape(2, 4), 2: kinds.Shape(3, 5)}
 Upgrade = Callable[[], None]
 
@@ -129,7 +127,7 @@ def test_a_merge_is_upgraded_before_any_step(
     id = variant(shop)
     for _ in range(30):
         placed(shop, line(id), customer={"id": twin["id"]})
-    job = jobs.start(f"{path(twin)}/merge", {"into": ada["id"]})
+    job = jobs.start(f"{path_of(twin)}/merge", {"into": ada["id"]})
     assert finish(jobs, monkeypatch, upgrade, at) == 3
     if at == 3:
         upgrade()
@@ -147,7 +145,7 @@ def test_an_erasure_is_upgraded_before_any_step(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, upgrade: Upgrade, at: int
 ) -> None:
     made, orders = traces(jobs)
-    job = jobs.start(f"{path(made)}/erase")
+    job = jobs.start(f"{path_of(made)}/erase")
     assert finish(jobs, monkeypatch, upgrade, at) > at
     assert jobs.job(job)["status"] == "COMPLETED"
     expect_forgotten(jobs, made, orders)
@@ -156,15 +154,14 @@ def test_an_erasure_is_upgraded_before_any_step(
 @pytest.mark.parametrize("reindexed_first", [True, False])
 def test_events_on_their_way_arrive_once(
     world: World,
-    merchant: Shop,
     monkeypatch: pytest.MonkeyPatch,
     upgrade: Upgrade,
     reindexed_first: bool,
 ) -> None:
-    webhook = add(merchant)
+    webhook = add(world)
 
     def announced(name: str) -> str:
-        return str(merchant.post(PRODUCTS, {"name": name, "price": "9.00"}).json["id"])
+        return str(world.shop.post(PRODUCTS, {"name": name, "price": "9.00"}).json["id"])
 
     world.answer = lambda posted: failed()
     parked = announced("Coat")
@@ -192,6 +189,6 @@ def test_events_on_their_way_arrive_once(
         [parked, retried, sent, unread]
     )
     assert {event["event"] for event in events} == {"product.created"}
-    assert [one["status"] for one in listed(merchant, webhook)] == ["DELIVERED"] * 4
-    assert merchant.get(f"{PRODUCTS}?search=at").json["total"] == 0
-    assert merchant.get(PRODUCTS).json["total"] == 4
+    assert [one["status"] for one in webhook.listed()] == ["DELIVERED"] * 4
+    assert world.shop.get(f"{PRODUCTS}?search=at").json["total"] == 0
+    assert world.shop.get(PRODUCTS).json["total"] == 4

@@ -1,9 +1,12 @@
 """Valid orders, and products to sell; a test overrides the fields it is about."""
 
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from typing import Any
 
+from chalicelib.counts import check
 from tests.products.build import new_product
 from tests.support.dynamodb_double import Double
 from tests.support.shop import Answer, Shop
@@ -19,9 +22,14 @@ def product(shop: Shop, *stocks: int | None, **fields: Any) -> Any:
     return shop.made("/api/admin/products", new_product(**fields))
 
 
+def variants(shop: Shop, *stocks: int | None, **fields: Any) -> list[str]:
+    """The ids of the variants of a new product."""
+    return [one["id"] for one in product(shop, *stocks, **fields)["variants"]]
+
+
 def variant(shop: Shop, stock: int | None = None, **fields: Any) -> str:
     """The id of the only variant of a new product."""
-    return str(product(shop, stock, **fields)["variants"][0]["id"])
+    return variants(shop, stock, **fields)[0]
 
 
 def line(variant_id: str, quantity: int = 1, **fields: Any) -> dict[str, Any]:
@@ -46,13 +54,72 @@ def placed(shop: Shop, *lines: dict[str, Any], **fields: Any) -> Any:
 def moved(shop: Shop, order: Any, *statuses: str) -> Answer:
     """Makes the moves; returns the last answer."""
     for status in statuses:
-        answer = shop.patch(f"{ORDERS}/{order['id']}", {"status": status})
+        answer = shop.patch(path_of(order), {"status": status})
     return answer
 
 
+def path_of(order: Any) -> str:
+    return f"{ORDERS}/{order['id']}"
+
+
+def read(shop: Shop, order: Any) -> Any:
+    return shop.read(path_of(order))
+
+
+def pay(shop: Shop, order: Any, amount: Any = None, **fields: Any) -> Answer:
+    """All that is due, unless an amount is given."""
+    sent = fields if amount is None else {"amount": amount, **fields}
+    return shop.post(f"{path_of(order)}/payments", sent)
+
+
+def refund(shop: Shop, order: Any, **fields: Any) -> Answer:
+    return shop.post(f"{path_of(order)}/refunds", fields)
+
+
+def edit(shop: Shop, order: Any, *, headers: Any = None, **fields: Any) -> Answer:
+    sent = {"reason": "The customer asked", **fields}
+    return shop.post(f"{path_of(order)}/edit", sent, headers=headers)
+
+
+def first_line(order: Any, **fields: Any) -> dict[str, Any]:
+    """What a request says about the first line of the order."""
+    return {"lineItemId": order["lineItems"][0]["id"], **fields}
+
+
+def counts_agree() -> bool:
+    return not [name for name, found in check.recounts() if found.wrong]
+
+
+def at_once(count: int, call: Callable[[int], Answer]) -> list[Answer]:
+    """The answers of concurrent requests, which begin together."""
+    start = threading.Barrier(count)
+
+    def run(number: int) -> Answer:
+        start.wait()
+        return call(number)
+
+    with ThreadPoolExecutor(count) as threads:
+        return list(threads.map(run, range(count)))
+
+
+def product_path(variant_id: str) -> str:
+    return f"/api/admin/products/prod_{variant_id[4:30]}"
+
+
+def set_stock(shop: Shop, variant_id: str, stock: int | None) -> Answer:
+    """Of the only variant of its product."""
+    change = {"variants": [{"id": variant_id, "stock": stock}]}
+    return shop.put(product_path(variant_id), change)
+
+
+def move_stock(shop: Shop, variant_id: str, reason: str = "RECEIVED", **how: Any) -> Answer:
+    """`by` a number, or `to` a count."""
+    moves = [{"variantId": variant_id, "reason": reason, **how}]
+    return shop.post(f"{product_path(variant_id)}/stock", {"moves": moves})
+
+
 def stock_of(shop: Shop, variant_id: str) -> int | None:
-    product_id = "prod_" + variant_id[4:30]
-    product = shop.get(f"/api/admin/products/{product_id}").json
+    product = shop.get(product_path(variant_id)).json
     return next((v["stock"] for v in product["variants"] if v["id"] == variant_id), None)
 
 

@@ -22,16 +22,12 @@ from tests.orders.build import (
     product,
     stock_of,
     variant,
+    variants,
 )
 from tests.support.dynamodb_double import Double
-from tests.support.shop import Answer, Shop
+from tests.support.shop import Shop
 
 NOTHING = "var_01ARZ3NDEKTSV4RRFFQ69G5FAV0123456789"
-
-
-def fields_of(answer: Answer) -> list[str]:
-    assert answer.status == 422, answer.text
-    return [error["field"] for error in answer.json["errors"]]
 
 
 def test_a_created_order_is_returned_with_every_field(shop: Shop) -> None:
@@ -139,27 +135,21 @@ def test_amounts_have_the_decimals_of_the_currency(
         *(total, total, currency),
     )
     assert shop.get("/api/admin/summary").json["today"]["revenue"] == total
-    assert fields_of(shop.post(ORDERS, new_order(line(id), tax="0.00001"))) == ["tax"]
+    assert shop.post(ORDERS, new_order(line(id), tax="0.00001")).refused == ["tax"]
 
 
-def test_a_customer_is_matched_by_email_in_any_case(shop: Shop) -> None:
+@pytest.mark.parametrize(
+    ("one", "same"),
+    [("ada@example.com", "ADA@example.com"), ("zo\u00eb@example.com", "ZOE\u0308@example.com")],
+)
+def test_a_customer_is_matched_by_email_in_any_case_and_unicode_form(
+    shop: Shop, one: str, same: str
+) -> None:
     id = variant(shop)
-    first = placed(shop, line(id), customer={"email": "ada@example.com", "firstName": "Ada"})
-    again = placed(shop, line(id), customer={"email": "ADA@example.com", "firstName": "Countess"})
-    by_id = placed(shop, line(id), customer={"id": first["customer"]["id"]})
-    as_read = placed(shop, line(id), customer=first["customer"])
-    assert first["customer"] == again["customer"] == by_id["customer"] == as_read["customer"]
+    known = placed(shop, line(id), customer={"email": one, "firstName": "Ada"})["customer"]
+    for who in ({"email": same, "firstName": "Countess"}, {"id": known["id"]}, known):
+        assert placed(shop, line(id), customer=who)["customer"] == known
     assert kinds(shop).count("customer.created") == 1
-    assert shop.get("/api/admin/customers").json["total"] == 1
-
-
-def test_a_customer_is_matched_by_email_in_any_unicode_form(shop: Shop) -> None:
-    id = variant(shop)
-    one, two = (
-        placed(shop, line(id), customer={"email": email})["customer"]
-        for email in ("zo\u00eb@example.com", "ZOE\u0308@example.com")
-    )
-    assert one == two
     assert shop.get("/api/admin/customers").json["total"] == 1
 
 
@@ -169,8 +159,7 @@ def test_order_numbers_count_up(shop: Shop) -> None:
 
 
 def test_stock_is_checked_over_all_lines_and_only_for_tracked_variants(shop: Shop) -> None:
-    made = product(shop, 5, None, 0)
-    tracked, untracked, none = (v["id"] for v in made["variants"])
+    tracked, untracked, none = variants(shop, 5, None, 0)
     placed(shop, line(tracked, 2), line(untracked, 1000), line(tracked, 1))
     assert [stock_of(shop, id) for id in (tracked, untracked, none)] == [2, None, 0]
     other = variant(shop, 3)
@@ -257,7 +246,7 @@ def test_bad_input_is_refused_by_field_and_stores_nothing(
 ) -> None:
     id = variant(shop, 9)
     before = sorted(item["pk"] for item in shop.stored() if item["pk"] != "sequence")
-    assert fields_of(shop.post(ORDERS, {**new_order(line(id)), **sent})) == [field]
+    assert shop.post(ORDERS, {**new_order(line(id)), **sent}).refused == [field]
     assert before == sorted(item["pk"] for item in shop.stored() if item["pk"] != "sequence")
     assert [event["event"] for event in shop.events()] == ["product.created"]
 
@@ -265,9 +254,9 @@ def test_bad_input_is_refused_by_field_and_stores_nothing(
 def test_a_line_has_up_to_a_million_pieces_and_a_total_below_the_limit(shop: Shop) -> None:
     id = variant(shop, price=1)
     assert placed(shop, line(id, 10**6))["total"] == "1000000.00"
-    assert fields_of(shop.post(ORDERS, new_order(line(id, 10**6 + 1)))) == ["lineItems.0.quantity"]
+    assert shop.post(ORDERS, new_order(line(id, 10**6 + 1))).refused == ["lineItems.0.quantity"]
     exactly = new_order(line(id, 10**6, price=10**6))
-    assert fields_of(shop.post(ORDERS, exactly)) == ["lineItems.0.quantity"]
+    assert shop.post(ORDERS, exactly).refused == ["lineItems.0.quantity"]
     assert placed(shop, line(id, 10**6, price="999999.99"))["total"] == "999999990000.00"
     placed(shop, *[line(id)] * 200)
 
@@ -275,7 +264,7 @@ def test_a_line_has_up_to_a_million_pieces_and_a_total_below_the_limit(shop: Sho
 def test_an_unknown_variant_of_a_known_product_is_refused(shop: Shop) -> None:
     id = variant(shop, 9)
     sent = new_order(line(id), line(id[:-1] + ("0" if id[-1] != "0" else "1")))
-    assert fields_of(shop.post(ORDERS, sent)) == ["lineItems.1.variantId"]
+    assert shop.post(ORDERS, sent).refused == ["lineItems.1.variantId"]
 
 
 def test_an_order_is_dated_at_most_24_hours_ahead(
@@ -285,16 +274,16 @@ def test_an_order_is_dated_at_most_24_hours_ahead(
     monkeypatch.setattr(clock, "now", lambda: now)
     assert placed(shop, orderDate=clock.iso(now + timedelta(hours=24)))
     late = new_order(line(variant(shop)), orderDate=clock.iso(now + timedelta(hours=24, seconds=1)))
-    assert fields_of(shop.post(ORDERS, late)) == ["orderDate"]
+    assert shop.post(ORDERS, late).refused == ["orderDate"]
 
 
 def test_a_total_beyond_the_limit_is_refused(shop: Shop) -> None:
     id = variant(shop, price="900000000000")
-    assert fields_of(shop.post(ORDERS, new_order(line(id, 2)))) == ["lineItems.0.quantity"]
-    assert fields_of(shop.post(ORDERS, new_order(line(id), line(id)))) == ["total"]
+    assert shop.post(ORDERS, new_order(line(id, 2))).refused == ["lineItems.0.quantity"]
+    assert shop.post(ORDERS, new_order(line(id), line(id))).refused == ["total"]
     largest = new_order(line(id), subtotal="999999999999.98", tax="0.01")
     assert shop.post(ORDERS, largest).json["total"] == "999999999999.99"
-    assert fields_of(shop.post(ORDERS, {**largest, "tax": "0.02"})) == ["total"]
+    assert shop.post(ORDERS, {**largest, "tax": "0.02"}).refused == ["total"]
 
 
 def test_the_date_can_be_given_by_either_name(shop: Shop) -> None:
@@ -335,14 +324,7 @@ def test_a_date_that_is_on_no_day_of_the_shop_is_refused(
     answer = shop.post(ORDERS, sent)
     assert answer.status == (201 if zone == "Asia/Tokyo" else 422), answer.text
     if answer.status == 422:
-        assert fields_of(answer) == ["orderDate"]
-
-
-@pytest.mark.parametrize("id", ["ord_nothing", "prod_1", "%2E%2E", "x" * 500, "ord_" * 600])
-def test_a_missing_order_is_not_found(shop: Shop, id: str) -> None:
-    path = f"{ORDERS}/{id}"
-    for answer in (shop.get(path), shop.patch(path, {"note": "x"}), shop.delete(path)):
-        assert (answer.status, answer.json["code"]) == (404, "not_found")
+        assert answer.refused == ["orderDate"]
 
 
 def test_the_largest_order_fits_one_transaction(shop: Shop, dynamodb: Double) -> None:
@@ -363,7 +345,7 @@ def test_the_largest_order_fits_one_transaction(shop: Shop, dynamodb: Double) ->
     sizes = [len(commit["TransactItems"]) for commit in commits]
     assert max(sizes) <= 97  # three are left for other writes
     too_many = new_order(*(line(id) for id in [*ids, variant(shop)]))
-    assert fields_of(shop.post(ORDERS, too_many)) == ["lineItems"]
+    assert shop.post(ORDERS, too_many).refused == ["lineItems"]
 
 
 def test_an_order_with_any_number_of_tags_fits_one_transaction(
@@ -384,9 +366,8 @@ def test_an_order_with_any_number_of_tags_fits_one_transaction(
 
 
 def test_an_order_that_would_not_fit_its_events_is_refused(shop: Shop) -> None:
-    made = product(shop, *[9] * 100, name="é" * 500)
-    ids = [v["id"] for v in made["variants"]]
-    assert fields_of(shop.post(ORDERS, new_order(*(line(id) for id in ids)))) == ["lineItems"]
+    ids = variants(shop, *[9] * 100, name="é" * 500)
+    assert shop.post(ORDERS, new_order(*map(line, ids))).refused == ["lineItems"]
     assert placed(shop, *(line(id) for id in ids[:50]))["lineItems"]
     small = product(shop, *[5] * 100, name="x")
     lines = [line(v["id"]) for v in small["variants"]]
@@ -407,7 +388,7 @@ def test_an_order_has_up_to_79000_bytes_of_json(shop: Shop) -> None:
     assert 0 < room < 5_000
     sent = new_order(*lines, customer=customer, note="x" * room)
     assert shop.post(ORDERS, sent).status == 201
-    assert fields_of(shop.post(ORDERS, {**sent, "note": "x" * (room + 1)})) == ["lineItems"]
+    assert shop.post(ORDERS, {**sent, "note": "x" * (room + 1)}).refused == ["lineItems"]
 
 
 @pytest.mark.parametrize(

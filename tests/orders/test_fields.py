@@ -29,9 +29,7 @@ def order(shop: Shop) -> Any:
     ("path", "make"), [(PRODUCTS, product), (ORDERS, order), (CUSTOMERS, customer)]
 )
 def test_each_field_alone_has_the_value_of_the_whole_record(
-    shop: Shop,
-    path: str,
-    make: Any,
+    shop: Shop, path: str, make: Any
 ) -> None:
     made = make(shop)
     whole = shop.get(f"{path}/{made['id']}").json
@@ -47,10 +45,7 @@ def test_each_field_alone_has_the_value_of_the_whole_record(
 
 
 @pytest.mark.parametrize("path", [PRODUCTS, ORDERS])
-def test_an_unknown_field_is_refused_by_name(
-    shop: Shop,
-    path: str,
-) -> None:
+def test_an_unknown_field_is_refused_by_name(shop: Shop, path: str) -> None:
     make = product if path == PRODUCTS else order
     id = make(shop)["id"]
     for address in (path, f"{path}/{id}"):
@@ -111,7 +106,7 @@ def test_the_storefront_reads_and_returns_only_the_requested_fields(
     for address in ("/api/products", "/api/products/hat"):
         for private in ("stock", "status", "metadata", "nonsense"):
             refused = shop.get(f"{address}?fields=id,{private}")
-            assert (refused.status, refused.json["errors"][0]["field"]) == (422, "fields")
+            assert refused.refused == ["fields"]
     etags = {shop.get(f"/api/products/hat?fields={name}").headers["ETag"] for name in whole}
     assert len(etags) == len(whole), "each answer has its own"
     asked = dynamodb.asked("BatchGetItem")

@@ -12,7 +12,17 @@ from chalicelib.counts import check
 from chalicelib.orders.model import ListOrders
 from chalicelib.storage import table
 from chalicelib.values import clock, ids
-from tests.orders.build import ORDERS, before_the_commit, line, moved, placed, product, variant
+from tests.orders.build import (
+    ORDERS,
+    before_the_commit,
+    line,
+    moved,
+    placed,
+    product,
+    product_path,
+    set_stock,
+    variant,
+)
 from tests.support.dynamodb_double import Double, Fault
 from tests.support.shop import Answer, Shop
 
@@ -297,15 +307,14 @@ def low(shop: Shop) -> list[tuple[Any, ...]]:
 
 def test_low_stock_is_listed_after_every_kind_of_change(shop: Shop) -> None:
     sold, edited, born, raised, fine = (variant(shop, n) for n in (6, 9, 3, 7, 50))
-    path = "/api/admin/products/prod_{}".format
     order = placed(shop, line(sold, 2))
-    shop.put(path(edited[4:30]), {"variants": [{"id": edited, "stock": 4}]})
-    shop.put(path(raised[4:30]), {"lowStockThreshold": 8})
+    set_stock(shop, edited, 4)
+    shop.put(product_path(raised), {"lowStockThreshold": 8})
     assert low(shop) == [(raised, 7), (edited, 4), (sold, 4), (born, 3)]
     moved(shop, order, "CANCELLED")
-    shop.put(path(edited[4:30]), {"variants": [{"id": edited, "stock": None}]})
-    shop.put(path(raised[4:30]), {"lowStockThreshold": 7})
-    shop.delete(path(born[4:30]))
+    set_stock(shop, edited, None)
+    shop.put(product_path(raised), {"lowStockThreshold": 7})
+    shop.delete(product_path(born))
     assert low(shop) == []
     placed(shop, line(raised), line(fine))
     assert low(shop) == [(raised, 6)]
@@ -330,7 +339,7 @@ def test_all_low_stock_is_paged_each_variant_once(
     made = [product(shop, *[3] * 7) for _ in range(3)]
     product(shop, 1, status="DRAFT")
     gone = variant(shop, 2)
-    shop.delete(f"/api/admin/products/prod_{gone[4:30]}")
+    shop.delete(product_path(gone))
     rising = iter(made * 3)
 
     def meanwhile() -> None:
@@ -355,21 +364,20 @@ def test_a_page_of_low_stock_ends_early_after_many_products_that_are_not_low(
     ids = [variant(shop, 3) for _ in range(8)]
     for id in ids[1:]:
         change = {"variants": [{"id": id, "stock": 20}]}
-        shop.put(f"/api/admin/products/prod_{id[4:30]}", change)
+        shop.put(product_path(id), change)
     assert walked(shop, 5, lambda: None) == [[], ids[:1]]
     assert shop.get("/api/admin/stock/low").json["data"][0]["stock"] == 3
     refused = shop.get("/api/admin/stock/low?cursor=abc")
-    assert (refused.status, refused.json["errors"][0]["field"]) == (422, "cursor")
+    assert refused.refused == ["cursor"]
 
 
 def test_drafts_and_archived_products_do_not_count_as_low(shop: Shop) -> None:
-    path = "/api/admin/products/prod_{}".format
     id = variant(shop, 3)
     assert low(shop) == [(id, 3)]
     for status in ("DRAFT", "ARCHIVED"):
-        shop.put(path(id[4:30]), {"status": status})
+        shop.put(product_path(id), {"status": status})
         assert low(shop) == []
-    shop.put(path(id[4:30]), {"status": "ACTIVE"})
+    shop.put(product_path(id), {"status": "ACTIVE"})
     assert low(shop) == [(id, 3)]
 
 
@@ -420,12 +428,11 @@ def test_a_cleanup_keeps_products_that_become_low_meanwhile(
 
 def test_a_threshold_change_during_a_sale_announces_low_stock(shop: Shop, dynamodb: Double) -> None:
     bought, raised = variant(shop, 7), variant(shop, 9)
-    path = "/api/admin/products/prod_{}".format
     raise_it = {"lowStockThreshold": 7}
-    before_the_commit(dynamodb, lambda: shop.put(path(bought[4:30]), raise_it))
+    before_the_commit(dynamodb, lambda: shop.put(product_path(bought), raise_it))
     placed(shop, line(bought))
     fallen = [e["data"] for e in shop.events() if e["event"] == "inventory.low"]
     assert [(data["stock"], data["threshold"]) for data in fallen] == [(6, 7)]
     before_the_commit(dynamodb, lambda: placed(shop, line(raised, 2)))
-    shop.put(path(raised[4:30]), {"lowStockThreshold": 8})
+    shop.put(product_path(raised), {"lowStockThreshold": 8})
     assert low(shop) == [(raised, 7), (bought, 6)]

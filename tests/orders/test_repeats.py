@@ -1,8 +1,6 @@
 """Idempotency-Key: a repeated request is carried out once and gets the same answer."""
 
-import threading
 import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,12 +8,14 @@ import pytest
 from chalicelib.values import clock
 from tests.orders.build import (
     ORDERS,
+    at_once,
     before_the_commit,
     kinds,
     line,
     moved,
     new_order,
     placed,
+    set_stock,
     stock_of,
     variant,
 )
@@ -29,22 +29,6 @@ KEY = {"Idempotency-Key": "till-7/receipt-99"}
 def slow_transactions(dynamodb: Double) -> None:
     """Slow transactions, so that concurrent requests conflict."""
     dynamodb.pause = lambda: time.sleep(0.005)
-
-
-def at_once(count: int, call: Callable[[int], Answer]) -> list[Answer]:
-    answers: list[Any] = [None] * count
-    start = threading.Barrier(count)
-
-    def run(number: int) -> None:
-        start.wait()
-        answers[number] = call(number)
-
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return answers
 
 
 def test_a_repeated_order_is_placed_once(shop: Shop) -> None:
@@ -104,7 +88,7 @@ def test_refusals_are_not_kept(shop: Shop) -> None:
     sent = new_order(line(id, 2))
     assert shop.post(ORDERS, sent, headers=KEY).json["code"] == "insufficient_stock"
     assert shop.post(ORDERS, {"lineItems": []}, headers=KEY).json["code"] == "validation_failed"
-    shop.put(f"/api/admin/products/prod_{id[4:30]}", {"variants": [{"id": id, "stock": 2}]})
+    set_stock(shop, id, 2)
     assert shop.post(ORDERS, sent, headers=KEY).status == 201
 
 
@@ -128,7 +112,7 @@ def test_a_key_belongs_to_its_caller_and_lasts_a_day(
 @pytest.mark.parametrize("key", ["", "x" * 256])
 def test_a_key_has_one_to_255_characters(shop: Shop, key: str) -> None:
     answer = shop.post(ORDERS, new_order(line(variant(shop))), headers={"Idempotency-Key": key})
-    assert (answer.status, answer.json["errors"][0]["field"]) == (422, "Idempotency-Key")
+    assert answer.refused == ["Idempotency-Key"]
     sent = new_order(line(variant(shop)))
     for valid in ("é#" * 127 + "é", "x"):
         headers = {"Idempotency-Key": valid}

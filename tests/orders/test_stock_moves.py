@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.orders.build import before_the_commit
-from tests.orders.test_repeats import at_once
+from tests.orders.build import at_once, before_the_commit
 from tests.products.build import new_product
 from tests.support.dynamodb_double import Double
 from tests.support.shop import Answer, Shop
@@ -74,7 +73,7 @@ def test_a_variant_has_up_to_a_billion_pieces(shop: Shop) -> None:
     assert moving(shop, product, by(product, 10**9 - 10)).status == 200
     assert stock_of(shop, product) == [10**9]
     refused = moving(shop, product, by(product, 1))
-    assert [error["field"] for error in refused.json["errors"]] == ["moves.0.by"]
+    assert refused.refused == ["moves.0.by"]
     assert moving(shop, product, by(product, -(10**9))).status == 200
     assert stock_of(shop, product) == [0]
 
@@ -100,7 +99,7 @@ def test_a_bad_move_is_refused_by_field(shop: Shop, change: dict[str, Any], fiel
     sent = {name: v for name, v in (by(product, 1) | change).items() if v is not None}
     answer = moving(shop, product, sent)
     assert (answer.status, answer.json["code"]) == (422, "validation_failed"), answer.text
-    assert [error["field"] for error in answer.json["errors"]] == [field]
+    assert answer.refused == [field]
     assert stock_of(shop, product) == [10]
 
 

@@ -10,6 +10,7 @@ from chalicelib.orders.model import MOST_LINES
 from chalicelib.products import merge, store
 from chalicelib.products.model import KIND, LARGEST_PRODUCT, MOST_VARIANTS
 from chalicelib.storage.commit import TRANSACTION_ITEMS, Commit
+from tests.products.build import PRODUCTS
 from tests.support.shop import Shop
 
 NOW = "2026-11-20T06:12:14.123Z"
@@ -59,8 +60,8 @@ def test_a_change_of_all_words_and_tags_fits_one_transaction(shop: Shop) -> None
 
     for sizes in ((17, 3, 17, 16), (27, 12, 19, 0), (31, 17, 3, 1), (1, 12, 42, 11)):
         before, after = (product("a", *sizes[:2], "DRAFT"), product("b", *sizes[2:], "ACTIVE"))
-        id = shop.post("/api/admin/products", before).json["id"]
-        answer = shop.put(f"/api/admin/products/{id}", after)
+        id = shop.post(PRODUCTS, before).json["id"]
+        answer = shop.put(f"{PRODUCTS}/{id}", after)
         assert answer.status == 200, answer.json
 
 

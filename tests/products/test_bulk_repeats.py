@@ -10,14 +10,11 @@ import pytest
 
 from chalicelib.storage.idempotency import Once
 from chalicelib.values import clock, ids
-from tests.orders.conftest import shop
-from tests.products.build import new_product
+from tests.products.build import PRODUCTS, new_product
 from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.shop import Shop
 
-__all__ = ["shop"]
-
-BULK = "/api/admin/products/bulk"
+BULK = f"{PRODUCTS}/bulk"
 JSON = {"Content-Type": "application/json"}
 KEY = {"Idempotency-Key": "nightly-7"}
 
@@ -27,11 +24,11 @@ def test_a_repeated_bulk_creates_nothing_twice_and_has_the_same_answer(shop: Sho
     first = shop.post(BULK, rows, headers=KEY)
     made = ids.made_at(first.json["data"][0]["product"]["id"])
     assert abs(made - clock.now()) < timedelta(minutes=1)
-    shop.post("/api/admin/products", new_product(name="Hat"))
+    shop.post(PRODUCTS, new_product(name="Hat"))
     again = shop.post(BULK, rows, headers=KEY)
     assert (again.status, again.text) == (200, first.text)
     assert again.headers["Idempotent-Replayed"] == "true"
-    assert shop.get("/api/admin/products").json["total"] == 4
+    assert shop.get(PRODUCTS).json["total"] == 4
     other = shop.post(BULK, rows[:2], headers=KEY)
     assert (other.status, other.json["code"]) == (422, "idempotency_key_reused")
     assert [e["event"] for e in shop.events()].count("product.created") == 4
@@ -43,16 +40,6 @@ def test_all_parts_of_a_kept_answer_expire_together(shop: Shop) -> None:
     assert {item["sk"] for item in kept} == {"reply", "part#0"}
     (expires,) = {item["expiresAt"] for item in kept}
     assert abs(expires - clock.unix() - 24 * 3_600) < 60
-
-
-def test_a_repeated_creation_makes_one_product(shop: Shop) -> None:
-    new = new_product(name="Hat")
-    first = shop.post("/api/admin/products", new, headers=KEY)
-    again = shop.post("/api/admin/products", new, headers=KEY)
-    assert (first.status, again.status, again.json) == (201, 201, first.json)
-    assert shop.get("/api/admin/products").json["total"] == 1
-    other = shop.post("/api/admin/products", {**new, "name": "Cap"}, headers=KEY)
-    assert (other.status, shop.get("/api/admin/products").json["total"]) == (422, 1)
 
 
 def crashing_at(nth: int, fault: Fault) -> Callable[[str, Any], Fault | None]:
@@ -82,7 +69,7 @@ def test_repeating_a_bulk_that_crashed_at_any_call_creates_each_product_once(
         answer = shop.post(BULK, rows, headers=key)
         assert answer.json["summary"] == {"created": 30, "failed": 0}
         assert shop.post(BULK, rows, headers=key).text == answer.text
-    assert shop.get("/api/admin/products").json["total"] == 60
+    assert shop.get(PRODUCTS).json["total"] == 60
     assert len(shop.events()) == 60
 
 
@@ -104,11 +91,11 @@ def test_rows_without_time_left_are_created_by_the_repeat(
     monkeypatch.setattr("chalicelib.products.routes._BULK_SECONDS", -1.0)
     late = shop.post(BULK, rows, headers=KEY).json
     assert {row["error"]["code"] for row in late["data"]} == {"not_reached"}
-    assert shop.get("/api/admin/products").json["total"] == 0
+    assert shop.get(PRODUCTS).json["total"] == 0
     monkeypatch.setattr("chalicelib.products.routes._BULK_SECONDS", 1e9)
     answer = shop.post(BULK, rows, headers=KEY)
     assert answer.json["summary"] == {"created": 40, "failed": 0}
-    assert shop.get("/api/admin/products").json["total"] == 40
+    assert shop.get(PRODUCTS).json["total"] == 40
 
 
 def test_a_bulk_that_would_take_too_long_is_refused_before_writing(
@@ -125,7 +112,7 @@ def test_a_bulk_that_would_take_too_long_is_refused_before_writing(
     assert "variants, tags and words" in error["message"] and "30,000" in error["message"]
     assert [call for call in calls if call.write_units > 1] == []
     assert not any("Transact" in call.operation for call in calls)
-    assert shop.get("/api/admin/products").json["total"] == 0
+    assert shop.get(PRODUCTS).json["total"] == 0
     assert shop.post(BULK, rows[:20], headers=KEY).json["summary"]["created"] == 20
     assert "30,000" in str(shop.get("/api/openapi.json").json["paths"][BULK]["post"])
 
@@ -157,7 +144,7 @@ def test_a_large_bulk_returns_ids_and_errors_only(shop: Shop) -> None:
     assert answer.json["summary"] == {"created": 70, "failed": 1}
     *created, failed = answer.json["data"]
     assert {frozenset(row) for row in created} == {frozenset({"index", "status", "id"})}
-    assert shop.get(f"/api/admin/products/{created[9]['id']}").json["name"] == "Hat"
+    assert shop.get(f"{PRODUCTS}/{created[9]['id']}").json["name"] == "Hat"
     assert failed["error"]["code"] == "validation_failed"
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.products.build import new_product, of_many_variants
+from tests.products.build import PRODUCTS, new_product, of_many_variants, path_of, stored
 from tests.support.shop import Answer, Shop
 
 
@@ -17,7 +17,7 @@ def stocked(shop: Shop) -> Shop:
         new_product(name="Old hat", type="Hats, warm", status="ARCHIVED", tags=["Été"]),
         new_product(name="Secret hat", status="ACTIVE", published=False),
     ):
-        assert shop.post("/api/admin/products", sent).status == 201
+        assert shop.post(PRODUCTS, sent).status == 201
     return shop
 
 
@@ -57,7 +57,7 @@ ALL = ["Secret hat", "Old hat", "Blue hat", "Red shirt", "Blue shirt"]
 def test_filters_and_search_find_what_matches_newest_first(
     stocked: Shop, query: str, expected: list[str]
 ) -> None:
-    answer = stocked.get(f"/api/admin/products?{query}")
+    answer = stocked.get(f"{PRODUCTS}?{query}")
     assert names(answer) == expected
     assert answer.json["total"] == len(expected)
 
@@ -93,25 +93,21 @@ def test_an_unknown_parameter_is_refused_by_its_name_and_never_ignored(
 def test_two_values_of_a_parameter_that_takes_one_and_blank_ones_are_refused(
     shop: Shop, query: str, refused: list[str]
 ) -> None:
-    answer = shop.get(f"/api/admin/products?{query}")
+    answer = shop.get(f"{PRODUCTS}?{query}")
     assert answer.status == (422 if refused else 200)
     assert [error["field"] for error in answer.json.get("errors", [])] == refused
 
 
-def test_an_unknown_parameter_is_repeated_up_to_200_characters(
-    shop: Shop,
-) -> None:
+def test_an_unknown_parameter_is_repeated_up_to_200_characters(shop: Shop) -> None:
     for query in (f"{'x' * 300}=1", f"{'x' * 300}=\ud800"):
-        answer = shop.get(f"/api/admin/products?{query}")
-        assert answer.status == 422
-        assert [error["field"] for error in answer.json["errors"]] == ["x" * 200]
+        assert shop.get(f"{PRODUCTS}?{query}").refused == ["x" * 200]
     many = "&".join(f"x{number}=1" for number in range(150))
-    assert len(shop.get(f"/api/admin/products?{many}").json["errors"]) == 100
+    assert len(shop.get(f"{PRODUCTS}?{many}").json["errors"]) == 100
 
 
 def test_a_parameter_name_that_is_not_utf_8_is_refused_with_valid_text(shop: Shop) -> None:
-    answer = shop.get("/api/admin/products?a\ud800=1")
-    assert (answer.status, answer.json["errors"][0]["field"]) == (422, "a\ufffd")
+    answer = shop.get(f"{PRODUCTS}?a\ud800=1")
+    assert answer.refused == ["a\ufffd"]
     assert answer.text.encode()
 
 
@@ -122,27 +118,27 @@ def test_the_storefront_ignores_unknown_and_blank_parameters(stocked: Shop) -> N
 def test_the_pages_have_every_product_once_and_their_number(stocked: Shop) -> None:
     walked: list[str] = []
     for page in (1, 2, 3, 4):
-        answer = stocked.get(f"/api/admin/products?limit=2&page={page}")
+        answer = stocked.get(f"{PRODUCTS}?limit=2&page={page}")
         walked += names(answer)
         numbers = answer.json["pagination"]
         assert (numbers.pop("next") is None) == (page >= 3)
         assert numbers == {"page": page, "limit": 2, "total": 5, "totalPages": 3}
     assert walked == ALL
-    assert stocked.get("/api/admin/products?limit=1000").json["pagination"]["limit"] == 100
+    assert stocked.get(f"{PRODUCTS}?limit=1000").json["pagination"]["limit"] == 100
 
 
-@pytest.mark.parametrize("path", ["/api/admin/products", "/api/products"])
+@pytest.mark.parametrize("path", [PRODUCTS, "/api/products"])
 def test_a_cursor_continues_after_its_page_and_a_numbered_page_is_current(
     stocked: Shop, path: str
 ) -> None:
     every = names(stocked.get(path))
     first = stocked.get(f"{path}?limit=1").json["pagination"]["next"]
-    stocked.post("/api/admin/products", new_product(name="New", status="ACTIVE"))
+    stocked.post(PRODUCTS, new_product(name="New", status="ACTIVE"))
     assert names(stocked.get(f"{path}?limit=1&cursor={first}")) == every[1:2]
     assert names(stocked.get(f"{path}?limit=1&page=2")) == every[:1]
     for wrong in (f"cursor={first}&page=2", "cursor=x", f"cursor={first}&search=shirt"):
         refused = stocked.get(f"{path}?{wrong}")
-        assert (refused.status, refused.json["errors"][0]["field"]) == (422, "cursor")
+        assert refused.refused == ["cursor"]
 
 
 @pytest.mark.parametrize(
@@ -163,37 +159,35 @@ def test_a_cursor_continues_after_its_page_and_a_numbered_page_is_current(
     ],
 )
 def test_further_filters_and_orders_combine(stocked: Shop, query: str, expected: list[str]) -> None:
-    (red,) = stocked.get("/api/admin/products?search=red").json["data"]
-    stocked.put(f"/api/admin/products/{red['id']}", {"description": "Changed last"})
-    assert names(stocked.get(f"/api/admin/products?{query}")) == expected
+    (red,) = stocked.get(f"{PRODUCTS}?search=red").json["data"]
+    stocked.put(path_of(red), {"description": "Changed last"})
+    assert names(stocked.get(f"{PRODUCTS}?{query}")) == expected
 
 
-def test_pages_by_updated_at_have_unchanged_products_once_and_none_twice(
-    shop: Shop,
-) -> None:
-    ids = [shop.post("/api/admin/products", new_product()).json["id"] for _ in range(12)]
-    path = "/api/admin/products?sort=-updatedAt&limit=3&fields=id"
+def test_pages_by_updated_at_have_unchanged_products_once_and_none_twice(shop: Shop) -> None:
+    ids = [stored(shop)["id"] for _ in range(12)]
+    path = f"{PRODUCTS}?sort=-updatedAt&limit=3&fields=id"
     # The first is already read when both change, the second is not.
     seen, changed = list[str](), [ids[10], ids[2]]
     for page in shop.pages(path):
         seen += [one["id"] for one in page.json["data"]]
         for id in changed if len(seen) == 6 else ():
-            shop.put(f"/api/admin/products/{id}", {"description": "Changed meanwhile"})
+            shop.put(f"{PRODUCTS}/{id}", {"description": "Changed meanwhile"})
     assert seen == [id for id in reversed(ids) if id != ids[2]]
     first = [one["id"] for one in shop.get(path).json["data"]]
     assert set(first[:2]) == set(changed)
 
 
 def test_lists_and_totals_follow_every_write_immediately(stocked: Shop) -> None:
-    id = stocked.get("/api/admin/products?search=blue%20hat").json["data"][0]["id"]
-    stocked.put(f"/api/admin/products/{id}", {"status": "ACTIVE", "name": "Green hat", "type": "T"})
-    assert "Green hat" in names(stocked.get("/api/admin/products?status=ACTIVE"))
-    assert names(stocked.get("/api/admin/products?status=DRAFT")) == []
-    assert names(stocked.get("/api/admin/products?search=blue")) == ["Blue shirt"]
-    assert names(stocked.get("/api/admin/products?type=T")) == ["Green hat"]
-    stocked.delete(f"/api/admin/products/{id}")
-    assert names(stocked.get("/api/admin/products?search=green")) == []
-    assert stocked.get("/api/admin/products?type=T").json["total"] == 0
+    id = stocked.get(f"{PRODUCTS}?search=blue%20hat").json["data"][0]["id"]
+    stocked.put(f"{PRODUCTS}/{id}", {"status": "ACTIVE", "name": "Green hat", "type": "T"})
+    assert "Green hat" in names(stocked.get(f"{PRODUCTS}?status=ACTIVE"))
+    assert names(stocked.get(f"{PRODUCTS}?status=DRAFT")) == []
+    assert names(stocked.get(f"{PRODUCTS}?search=blue")) == ["Blue shirt"]
+    assert names(stocked.get(f"{PRODUCTS}?type=T")) == ["Green hat"]
+    stocked.delete(f"{PRODUCTS}/{id}")
+    assert names(stocked.get(f"{PRODUCTS}?search=green")) == []
+    assert stocked.get(f"{PRODUCTS}?type=T").json["total"] == 0
 
 
 def test_the_storefront_lists_active_published_products(stocked: Shop) -> None:
@@ -207,14 +201,14 @@ def test_the_storefront_lists_active_published_products(stocked: Shop) -> None:
 def test_the_storefront_shows_availability_but_no_stock(shop: Shop) -> None:
     variants = [{"title": "S", "stock": 3}, {"title": "M", "stock": 0}, {"title": "L"}]
     sent = new_product(slug="one", status="ACTIVE", variants=variants, metadata={"cost": 1})
-    made = shop.post("/api/admin/products", sent).json
+    made = shop.post(PRODUCTS, sent).json
     seen = shop.get("/api/products/one")
     assert seen.headers["Access-Control-Allow-Origin"] == "*"
     assert [v["available"] for v in seen.json["variants"]] == [True, False, True]
     hidden: set[Any] = {"metadata", "status", "published", "lowStockThreshold", "storefront"}
     assert hidden.isdisjoint(seen.json) and "stock" not in seen.json["variants"][0]
     assert shop.get(f"/api/products/{made['id']}").json == seen.json
-    shop.put(f"/api/admin/products/{made['id']}", {"status": "ARCHIVED"})
+    shop.put(path_of(made), {"status": "ARCHIVED"})
     assert shop.get("/api/products/one").status == 404
     assert shop.get(f"/api/products/{made['id']}").status == 404
 
@@ -223,10 +217,10 @@ def test_each_sku_of_a_product_with_a_hundred_variants_finds_it(shop: Shop) -> N
     id = of_many_variants(shop, status="ACTIVE", type="Shirts")["id"]
     of_many_variants(shop, "other", "OT")
     for sku in ("SH-00", "SH-60", "sh-99", "SH-99&status=ACTIVE&type=Shirts"):
-        assert names(shop.get(f"/api/admin/products?search={sku}")) == ["Shirt"]
+        assert names(shop.get(f"{PRODUCTS}?search={sku}")) == ["Shirt"]
     for none in ("SH-6X", "SH-99&status=DRAFT"):
-        assert names(shop.get(f"/api/admin/products?search={none}")) == []
-    assert shop.get("/api/admin/products?search=SH-99&page=2").json["data"] == []
+        assert names(shop.get(f"{PRODUCTS}?search={none}")) == []
+    assert shop.get(f"{PRODUCTS}?search=SH-99&page=2").json["data"] == []
     assert names(shop.get("/api/products?search=SH-99")) == ["Shirt"]
-    assert shop.delete(f"/api/admin/products/{id}").status == 200
-    assert names(shop.get("/api/admin/products?search=SH-99")) == []
+    assert shop.delete(f"{PRODUCTS}/{id}").status == 200
+    assert names(shop.get(f"{PRODUCTS}?search=SH-99")) == []

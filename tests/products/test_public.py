@@ -5,11 +5,10 @@ from typing import Any
 import pytest
 
 from chalicelib.values import clock, ids
-from tests.products.build import new_product
+from tests.products.build import PRODUCTS, new_product, path_of
 from tests.support.dynamodb_double import Double
 from tests.support.shop import Answer, Shop
 
-PRODUCTS = "/api/admin/products"
 PATHS = (
     "/api/products",
     "/api/products?limit=2",
@@ -80,11 +79,11 @@ def answers(shop: Shop) -> list[tuple[int, dict[str, str], str]]:
 
 
 def test_shops_that_differ_only_in_stock_and_drafts_have_the_same_public_answers(
-    aws: Double, shop: Shop, counted: Ids
+    dynamodb: Double, shop: Shop, counted: Ids
 ) -> None:
     stocked(shop, counted, (3, 500, None))
     one = answers(shop)
-    aws.empty()
+    dynamodb.empty()
     other = Shop()
     counted.begin(500)
     drafted(other)
@@ -101,10 +100,10 @@ def test_a_change_of_stock_or_drafts_changes_no_public_answer(shop: Shop, counte
     for number, stock in enumerate((1, 7)):
         product = shop.get(f"{PRODUCTS}?search=S-{number}").json["data"][0]
         variant = {"id": product["variants"][0]["id"], "stock": stock}
-        assert shop.put(f"{PRODUCTS}/{product['id']}", {"variants": [variant]}).status == 200
+        assert shop.put(path_of(product), {"variants": [variant]}).status == 200
         # Hidden fields of a product may change as well.
         hidden = {"lowStockThreshold": 9, "metadata": {"supplier": "x"}}
-        assert shop.put(f"{PRODUCTS}/{product['id']}", hidden).status == 200
+        assert shop.put(path_of(product), hidden).status == 200
     drafted(shop)
     assert answers(Shop(address="198.51.100.1")) == one
 
@@ -118,7 +117,7 @@ def test_the_etag_of_a_storefront_answer_follows_its_content(shop: Shop) -> None
         assert (again.status, again.text, again.headers["ETag"]) == (304, "", etag)
     product = shop.get(PRODUCTS).json["data"][0]
     sold_out = {"variants": [{"id": product["variants"][0]["id"], "stock": 0}]}
-    shop.put(f"{PRODUCTS}/{product['id']}", sold_out)
+    shop.put(path_of(product), sold_out)
     changed = shop.get(path, headers={"If-None-Match": etag})
     assert (changed.status, changed.json["variants"][0]["available"]) == (200, False)
 

@@ -3,27 +3,22 @@
 from chalicelib.listing import MOST_WORD_BYTES
 from chalicelib.products import store
 from chalicelib.products.model import MOST_VARIANTS
-from tests.orders.conftest import shop
-from tests.products.build import new_product
+from tests.products.build import PRODUCTS, new_product, stored
 from tests.support.shop import Shop
 
-__all__ = ["shop"]
-
-ADMIN, PUBLIC = "/api/admin/products", "/api/products"
+PUBLIC = "/api/products"
 
 
 def found(shop: Shop, search: str) -> list[str]:
     """In both lists, which must agree."""
-    answers = [shop.get(f"{path}?search={search}").json for path in (ADMIN, PUBLIC)]
+    answers = [shop.get(f"{path}?search={search}").json for path in (PRODUCTS, PUBLIC)]
     ids = [[product["id"] for product in answer["data"]] for answer in answers]
     assert ids[0] == ids[1]
     assert [answer["total"] for answer in answers] == [len(ids[0])] * 2
     return ids[0]
 
 
-def test_a_product_is_found_by_all_its_variants_tags_and_words(
-    shop: Shop,
-) -> None:
+def test_a_product_is_found_by_all_its_variants_tags_and_words(shop: Shop) -> None:
     name = " ".join(f"N{number:02d}ame" for number in range(33))[:200]
     variants = [
         {"title": f"Size {n} / Hue{n:03d}", "sku": f"SH-{n:03d}", "price": 1, "stock": 1}
@@ -31,8 +26,8 @@ def test_a_product_is_found_by_all_its_variants_tags_and_words(
     ]
     tags = [f"tag{n:03d}" for n in range(100)]
     sent = new_product(name=name, variants=variants, tags=tags, vendor="Acme", status="ACTIVE")
-    id = shop.post(ADMIN, sent).json["id"]
-    shop.post(ADMIN, new_product(name="Other", sku="SH-0000", status="ACTIVE"))
+    id = shop.post(PRODUCTS, sent).json["id"]
+    shop.post(PRODUCTS, new_product(name="Other", sku="SH-0000", status="ACTIVE"))
     last = MOST_VARIANTS - 1
     for number in (0, last // 2, last):
         for search in (f"SH-{number:03d}", f"hue{number:03d}", f"{number:03d}"):
@@ -41,36 +36,34 @@ def test_a_product_is_found_by_all_its_variants_tags_and_words(
         assert found(shop, search) == [id], search
     for search in ("tag100", f"SH-{last + 1:03d}", "hue9999"):
         assert found(shop, search) == []
-    shop.put(f"{ADMIN}/{id}", {"tags": [*tags[1:], "new"], "vendor": None})
+    shop.put(f"{PRODUCTS}/{id}", {"tags": [*tags[1:], "new"], "vendor": None})
     assert found(shop, "tag000") == found(shop, "acme") == []
     assert found(shop, "tag099") == found(shop, "new") == found(shop, "SH-050") == [id]
-    assert shop.delete(f"{ADMIN}/{id}").status == 200
+    assert shop.delete(f"{PRODUCTS}/{id}").status == 200
     assert found(shop, "tag") == found(shop, "sh-050") == []
 
 
 def test_an_exact_sku_finds_its_product_among_longer_ones(shop: Shop) -> None:
     """Longer SKUs of other products, and of its own variants."""
     own = [{"title": size, "sku": f"TS-1-{size}", "price": 1} for size in "SML"]
-    id = shop.post(ADMIN, new_product(sku="TS-1", variants=own)).json["id"]
+    id = stored(shop, sku="TS-1", variants=own)["id"]
     for number in range(30):
-        shop.post(ADMIN, new_product(sku=f"TS-1{number:02d}"))
+        shop.post(PRODUCTS, new_product(sku=f"TS-1{number:02d}"))
     assert [product.id for product in store.by_sku(["TS-1"])["TS-1"]] == [id]
-    answer = shop.get(f"{ADMIN}?search=TS-1&limit=100").json
+    answer = shop.get(f"{PRODUCTS}?search=TS-1&limit=100").json
     assert id in [product["id"] for product in answer["data"]]
 
 
-def test_too_many_words_are_refused_and_never_left_out(
-    shop: Shop,
-) -> None:
+def test_too_many_words_are_refused_and_never_left_out(shop: Shop) -> None:
     skus = ["-".join(f"{letter}{n}" for letter in "abcdefghijklmnopqrs") for n in range(500)]
     variants = [{"title": sku[:9], "sku": sku, "price": 1} for sku in skus]
-    id = shop.post(ADMIN, new_product()).json["id"]
+    id = stored(shop)["id"]
     for refused in (
-        shop.post(ADMIN, new_product(variants=variants)),
-        shop.put(f"{ADMIN}/{id}", {"variants": variants}),
+        shop.post(PRODUCTS, new_product(variants=variants)),
+        shop.put(f"{PRODUCTS}/{id}", {"variants": variants}),
     ):
         (error,) = refused.json["errors"]
         assert (refused.status, error["code"]) == (422, "too_many_words")
         assert str(MOST_WORD_BYTES) in error["message"]
-    bulk = shop.post(f"{ADMIN}/bulk", [new_product(variants=variants), new_product()]).json
+    bulk = shop.post(f"{PRODUCTS}/bulk", [new_product(variants=variants), new_product()]).json
     assert [row["status"] for row in bulk["data"]] == ["error", "created"]

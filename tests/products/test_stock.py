@@ -9,22 +9,17 @@ from chalicelib.products import low, store
 from chalicelib.products.model import Product
 from chalicelib.storage.commit import Commit
 from tests.orders.build import (
-    ORDERS,
     before_the_commit,
     keys_written,
     line,
     moved,
-    new_order,
     placed,
     product,
     stock_of,
     variant,
 )
-from tests.orders.conftest import shop
 from tests.support.dynamodb_double import Double
 from tests.support.shop import Shop
-
-__all__ = ["shop"]
 
 
 def sale(read: Product, pieces: int, number: int = 1) -> Commit:
@@ -89,15 +84,6 @@ def test_a_sale_that_crosses_no_threshold_notes_no_low_stock(shop: Shop, dynamod
     assert dynamodb.partition_sizes("backroom-test")["low-stock"] == 1
     (shown,) = low.newest(store.load, 9)
     assert (shown["variantId"], shown["stock"], shown["threshold"]) == (id, 4, 5)
-
-
-def test_the_last_pieces_are_sold_once_and_return_with_a_cancellation(shop: Shop) -> None:
-    id = variant(shop, 2, lowStockThreshold=0)
-    order = placed(shop, line(id, 2))
-    refused = shop.post(ORDERS, new_order(line(id)))
-    assert refused.json["lines"] == [{"variantId": id, "requested": 1, "available": 0}]
-    moved(shop, order, "CANCELLED")
-    assert stock_of(shop, id) == 2
 
 
 def test_a_change_of_stock_does_not_conflict_with_a_sale_of_another_variant(

@@ -1,17 +1,14 @@
 """How a sent variant is matched with the variants that a product has."""
 
 from chalicelib.products import store
-from tests.orders.conftest import shop
-from tests.products.build import new_product
+from tests.products.build import PRODUCTS, new_product, path_of, stored
 from tests.support.shop import Shop
-
-__all__ = ["shop"]
 
 
 def test_of_variants_with_one_sku_the_one_with_the_sent_title_is_changed(shop: Shop) -> None:
     variants = [{"title": title, "sku": "A"} for title in "SML"]
-    made = shop.post("/api/admin/products", new_product(variants=variants)).json
-    path = f"/api/admin/products/{made['id']}"
+    made = stored(shop, variants=variants)
+    path = path_of(made)
     small, medium, large = (one["id"] for one in made["variants"])
     new = [{"sku": "A", "title": "L"}, {"sku": "A", "title": "XL"}, {"title": "M"}]
     changed = shop.put(path, {"variants": new}).json["variants"]
@@ -21,8 +18,8 @@ def test_of_variants_with_one_sku_the_one_with_the_sent_title_is_changed(shop: S
 
 def test_the_only_variant_is_changed_without_its_title(shop: Shop) -> None:
     only = {"title": "Large", "sku": "A", "stock": 3}
-    made = shop.post("/api/admin/products", new_product(variants=[only])).json
-    path = f"/api/admin/products/{made['id']}"
+    made = stored(shop, variants=[only])
+    path = path_of(made)
     (known,) = made["variants"]
     for sent, expected in (
         ({"stock": 4}, {**known, "stock": 4}),
@@ -43,8 +40,8 @@ def test_the_only_variant_is_changed_without_its_title(shop: Shop) -> None:
 
 
 def test_a_variant_keeps_its_price_when_the_product_has_none_any_more(shop: Shop) -> None:
-    made = shop.post("/api/admin/products", new_product(price=10, sku="A")).json
-    path, own = f"/api/admin/products/{made['id']}", made["variants"][0]["id"]
+    made = stored(shop, price=10, sku="A")
+    path, own = path_of(made), made["variants"][0]["id"]
     sent = {"price": None, "variants": [{"id": own, "price": "10.00"}]}
     changed = shop.put(path, sent).json
     assert (changed["price"], changed["variants"][0]["price"]) == ("10.00", "10.00")
@@ -53,15 +50,15 @@ def test_a_variant_keeps_its_price_when_the_product_has_none_any_more(shop: Shop
 
 
 def test_a_product_is_not_found_by_the_title_of_its_default_variant(shop: Shop) -> None:
-    shop.post("/api/admin/products", new_product(name="Hat"))
-    shop.post("/api/admin/products", new_product(name="Cap", variants=[{"title": "Small"}]))
-    assert shop.get("/api/admin/products?search=default").json["total"] == 0
-    assert shop.get("/api/admin/products?search=small").json["total"] == 1
+    shop.post(PRODUCTS, new_product(name="Hat"))
+    shop.post(PRODUCTS, new_product(name="Cap", variants=[{"title": "Small"}]))
+    assert shop.get(f"{PRODUCTS}?search=default").json["total"] == 0
+    assert shop.get(f"{PRODUCTS}?search=small").json["total"] == 1
 
 
 def test_a_product_rewritten_as_it_is_stays_the_same(shop: Shop) -> None:
     assert store.is_empty()
-    id = shop.post("/api/admin/products", new_product()).json["id"]
+    id = stored(shop)["id"]
     assert not store.is_empty()
     known = store.get(id)
     assert store.rewritten(known, dict(known.fields), dict(known.quantities)) is known
@@ -71,10 +68,10 @@ def test_a_product_rewritten_as_it_is_stays_the_same(shop: Shop) -> None:
 
 
 def test_a_given_variant_id_must_be_known(shop: Shop) -> None:
-    made = shop.post("/api/admin/products", new_product(variants=[{"title": "S"}])).json
+    made = stored(shop, variants=[{"title": "S"}])
     own = made["variants"][0]["id"]
     for sent in ([{"id": "var_x", "title": "S"}], [{"id": own}, {"id": own, "title": "M"}]):
-        answer = shop.put(f"/api/admin/products/{made['id']}", {"variants": sent})
+        answer = shop.put(path_of(made), {"variants": sent})
         (error,) = answer.json["errors"]
         assert error["code"] == "unknown_variant"
         assert error["field"] == f"variants.{len(sent) - 1}.id"

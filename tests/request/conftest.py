@@ -85,7 +85,7 @@ def made() -> Routes:
 
 
 @pytest.fixture
-def trial(aws: None) -> Iterator[Shop]:
+def trial(dynamodb: Any) -> Iterator[Shop]:
     before = dict(operations)
     served = Chalice("trial", configure_logs=False)
     served.api.binary_types.append("multipart/form-data")

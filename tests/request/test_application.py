@@ -59,9 +59,7 @@ def test_a_product_request_does_not_import_orders_imports_and_webhooks() -> None
     assert not [name for name in ours if name.split(".")[1] in others]
 
 
-def test_the_chalice_command_line_imports_all_routes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_chalice_command_line_imports_all_routes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_CHALICE_CLI_MODE", "true")
     assert after("", "print(json.dumps(sorted(app.routes)))") == sorted(app.routes)
 

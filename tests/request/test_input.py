@@ -13,6 +13,8 @@ from chalicelib.validation import filters
 from tests.support.shop import Answer, Shop
 from tests.support.strict_json import strict
 
+ONE_SHOP = [HealthCheck.function_scoped_fixture]  # for all examples
+
 
 def raw(shop: Shop, body: bytes, **headers: str) -> Answer:
     sent = {"Content-Type": "application/json", **headers}
@@ -113,11 +115,7 @@ def test_every_accepted_number_is_returned_as_a_finite_one(trial: Shop, number: 
     assert answered == float(number)
 
 
-@settings(
-    max_examples=100,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(max_examples=100, suppress_health_check=ONE_SHOP)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -148,11 +146,7 @@ def test_a_json_body_is_parsed_correctly(trial: Shop, body: bytes, value: Any) -
     assert raw(trial, body).json == [value]
 
 
-@settings(
-    max_examples=150,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(max_examples=150, suppress_health_check=ONE_SHOP)
 @given(
     st.one_of(
         st.binary(max_size=200),
@@ -198,11 +192,8 @@ def test_a_body_must_be_an_object(trial: Shop, body: bytes) -> None:
 
 
 def test_every_invalid_field_is_reported(trial: Shop) -> None:
-    sent = {
-        "nmae": "x",
-        "full_name": "y",
-        "parts": [{"unitPrice": 1}, {"unitPrice": -1}, {"unitPrice": "much"}, 7],
-    }
+    parts = [{"unitPrice": 1}, {"unitPrice": -1}, {"unitPrice": "much"}, 7]
+    sent = {"nmae": "x", "full_name": "y", "parts": parts}
     assert sorted(errors(trial.post("/api/trial/things", sent))) == [
         ("fullName", "required"),
         ("full_name", "unknown_field"),
@@ -261,12 +252,8 @@ def test_a_resource_can_be_sent_back_as_it_was_read(trial: Shop) -> None:
 
 
 def test_query_parameters_have_defaults_and_limits(trial: Shop) -> None:
-    assert trial.get("/api/trial/things").json == {
-        "page": 1,
-        "limit": 20,
-        "status": [],
-        "search": None,
-    }
+    defaults = {"page": 1, "limit": 20, "status": [], "search": None}
+    assert trial.get("/api/trial/things").json == defaults
     assert trial.get("/api/trial/things?limit=101").json["limit"] == 100
     assert trial.get("/api/trial/things?limit=100&page=3").json["page"] == 3
     assert trial.get("/api/trial/things?limit=&search=").json["limit"] == 20
@@ -329,11 +316,11 @@ def test_a_number_is_no_time(shop: Shop, moment: object) -> None:
         (shop.post(f"{admin}/webhooks/{id}/recover", {"since": moment}), "since"),
         (shop.post(f"{admin}/keys", key), "expiresAt"),
     ):
-        assert (refused.status, refused.json["errors"][0]["field"]) == (422, field)
+        assert refused.refused == [field]
 
 
 @pytest.mark.parametrize("moment", ["1795447561", "1795447561.5", "1.7e9"])
 def test_a_number_is_no_day(shop: Shop, moment: str) -> None:
     for path, name in (("orders", "from"), ("orders", "to"), ("transactions", "to")):
         refused = shop.get(f"/api/admin/{path}?{name}={moment}")
-        assert (refused.status, refused.json["errors"][0]["field"]) == (422, name)
+        assert refused.refused == [name]

@@ -9,17 +9,13 @@ from pydantic import ValidationError
 
 import app
 from chalicelib.schemas import Choice, Input
-from tests.orders.build import ORDERS, line, new_order, placed, variant
-from tests.products.build import new_product
+from tests.orders.build import ORDERS, line, move_stock, moved, new_order, placed, variant
+from tests.products.build import PRODUCTS, new_product, stored
 from tests.support.shop import Shop
-
-PRODUCTS = "/api/admin/products"
 
 
 def test_an_integer_may_be_written_with_a_zero_fraction(shop: Shop) -> None:
-    made = shop.post(
-        PRODUCTS, new_product(variants=[{"title": "S", "stock": 5.0}], lowStockThreshold=2e0)
-    ).json
+    made = stored(shop, variants=[{"title": "S", "stock": 5.0}], lowStockThreshold=2e0)
     assert (made["variants"][0]["stock"], made["lowStockThreshold"]) == (5, 2)
     body = b'{"lineItems": [{"variantId": "%s", "quantity": 2.0}]}'
     sent = body % made["variants"][0]["id"].encode()
@@ -42,29 +38,22 @@ def test_a_numeric_sku_becomes_text(shop: Shop, written: object, sku: str | None
 @pytest.mark.parametrize("written", [True, ["A"]])
 def test_a_sku_is_text_or_a_number(shop: Shop, written: object) -> None:
     refused = shop.post(PRODUCTS, new_product(sku=written))
-    assert (refused.status, refused.json["errors"][0]["field"]) == (422, "sku")
+    assert refused.refused == ["sku"]
 
 
 def test_currencies_and_enumerations_are_accepted_in_any_case(shop: Shop) -> None:
-    made = shop.post(PRODUCTS, new_product(status="active", currency="usd")).json
+    made = stored(shop, status="active", currency="usd")
     assert (made["status"], made["currency"]) == ("ACTIVE", "USD")
-    order = placed(
-        shop, currency="Usd", paymentStatus="paid", source="in_person", paymentMethod="card"
-    )
-    assert (order["status"], order["source"], order["paymentMethod"]) == (
-        "PAID",
-        "IN_PERSON",
-        "CARD",
-    )
-    moved = shop.patch(f"{ORDERS}/{order['id']}", {"status": "in_production"}).json
-    assert moved["status"] == "IN_PRODUCTION"
+    words = {"paymentStatus": "paid", "source": "in_person", "paymentMethod": "card"}
+    order = placed(shop, currency="Usd", **words)
+    known = (order["status"], order["source"], order["paymentMethod"])
+    assert known == ("PAID", "IN_PERSON", "CARD")
+    assert moved(shop, order, "in_production").json["status"] == "IN_PRODUCTION"
     assert shop.get(f"{ORDERS}?status=In_Production&source=in_person").json["total"] == 1
     assert shop.get(f"{ORDERS}?excludeStatus[]=in_production").json["total"] == 0
     assert shop.post("/api/admin/keys", {"name": "Till", "role": "staff"}).json["role"] == "STAFF"
-    product = shop.post(PRODUCTS, new_product()).json
-    move = {"variantId": product["variants"][0]["id"], "to": 5, "by": None, "reason": "counted"}
-    moved = shop.post(f"{PRODUCTS}/{product['id']}/stock", {"moves": [move]})
-    assert moved.json["variants"][0]["stock"] == 5, moved.text
+    counted = move_stock(shop, variant(shop), "counted", to=5, by=None)
+    assert counted.json["variants"][0]["stock"] == 5, counted.text
     assert shop.events()[-1]["data"]["stockMoves"][0]["reason"] == "COUNTED"
     for unknown in ("ſhipped", "ACT IVE", "PAİD"):
         refused = shop.patch(f"{ORDERS}/{order['id']}", {"status": unknown})
@@ -72,15 +61,12 @@ def test_currencies_and_enumerations_are_accepted_in_any_case(shop: Shop) -> Non
 
 
 def test_null_means_the_default(shop: Shop) -> None:
-    nothing = dict.fromkeys(
-        ("slug", "status", "published", "lowStockThreshold", "tags", "variants", "images", "seo")
-    )
+    names = ("slug", "status", "published", "lowStockThreshold", "tags", "variants", "images")
+    nothing = dict.fromkeys((*names, "seo"))
     made = shop.post(PRODUCTS, {"name": "Shirt", "price": 1, **nothing}).json
     plain = shop.post(PRODUCTS, {"name": "Shirt", "price": 1}).json
-    own = ("id", "slug", "createdAt", "updatedAt", "variants")
-    assert {n: v for n, v in made.items() if n not in own} == {
-        n: v for n, v in plain.items() if n not in own
-    }
+    own = dict.fromkeys(("id", "slug", "createdAt", "updatedAt", "variants"))
+    assert made | own == plain | own
     live = shop.put(f"{PRODUCTS}/{made['id']}", {"status": "ACTIVE", "published": False}).json
     assert (live["status"], live["published"]) == ("ACTIVE", False)
     cleared = shop.put(f"{PRODUCTS}/{made['id']}", {"status": None, "published": None}).json
@@ -149,14 +135,13 @@ def test_enumerations_are_accepted_in_any_case_in_every_body() -> None:
 
 def test_posting_a_product_as_it_was_read_creates_another(shop: Shop) -> None:
     sent = new_product(variants=[{"title": "S", "sku": "A", "stock": 3}, {"title": "M"}])
-    first = shop.post(PRODUCTS, sent).json
+    first = shop.made(PRODUCTS, sent)
     copied = shop.made(PRODUCTS, {**first, "slug": "a-copy"})
     assert copied["id"] != first["id"]
     ids = {variant["id"] for variant in first["variants"] + copied["variants"]}
     assert len(ids) == 4
-    without = [{n: v for n, v in each.items() if n != "id"} for each in first["variants"]]
-    kept = [{n: v for n, v in each.items() if n != "id"} for each in copied["variants"]]
-    assert kept == without
+    known, kept = ([each | {"id": ""} for each in one["variants"]] for one in (first, copied))
+    assert kept == known
     bulk = shop.post(f"{PRODUCTS}/bulk", [{**first, "slug": "another"}]).json
     assert bulk["summary"] == {"created": 1, "failed": 0}
 

@@ -9,7 +9,6 @@ from chalicelib.api_keys import store
 from chalicelib.request import authenticate, rate
 from chalicelib.storage import table
 from tests.conftest import Clock
-from tests.support.dynamodb_double import Double
 from tests.support.shop import Answer, Shop
 
 
@@ -71,18 +70,6 @@ def test_exactly_the_limit_passes_with_concurrent_calls(shop: Shop, time_stands:
 
     with ThreadPoolExecutor(8) as threads:
         assert Counter(threads.map(admitted, range(100))) == {True: 60, False: 40}
-
-
-def test_authentication_and_counting_take_one_round_trip(
-    shop: Shop, time_stands: Clock, aws: Double
-) -> None:
-    key, calls = shop.mint(), list[str]()
-    aws.faults = lambda operation, _: calls.append(operation)
-    for _ in range(3):
-        calls.clear()
-        assert read(shop, key).status == 200
-        assert calls == ["UpdateItem"]
-        time_stands.seconds += 60
 
 
 def test_a_slower_clock_keeps_counting_in_its_own_minute(shop: Shop, time_stands: Clock) -> None:

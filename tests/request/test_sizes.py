@@ -1,7 +1,6 @@
 """No answer is larger than Lambda can send: 6 MB, with non-ASCII characters escaped."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,21 +11,14 @@ from chalicelib.safe_post.post import PostResult
 from chalicelib.storage import outbox, table
 from tests.orders.build import new_order
 from tests.products.build import new_product
-from tests.support.dynamodb_double import Double
 from tests.support.shop import Answer, Shop
 from tests.support.webhook_world import World, announce
-from tests.support.webhook_world import world as made
-from tests.webhooks.test_delivery import add, only
+from tests.webhooks.build import add
 
 SIX_MB = 6_291_556  # AWS: of the answer of a function
 BULK = "/api/admin/products/bulk"
 HUGE = "é" * 90_000  # 180 KB, and 540 KB of an answer
 PICTURES = [{"url": f"https://example.com/{n}", "alt": "é" * 500} for n in range(60)]
-
-
-@pytest.fixture
-def shop(dynamodb: Double) -> Shop:
-    return Shop()
 
 
 def sent(answer: Answer) -> int:
@@ -120,14 +112,7 @@ def test_a_first_page_by_cursor_takes_a_star_and_no_page_number(shop: Shop) -> N
     assert shop.get("/api/admin/products?cursor=*&page=2").status == 422
 
 
-@pytest.fixture
-def world() -> Iterator[World]:
-    with made() as world:
-        yield world
-
-
 def test_the_feed_ends_a_large_page_early(world: World) -> None:
-    shop = Shop()
     for n in range(15):
         body = outbox.body("order.paid", {"id": str(n), "note": HUGE})
         table.put(outbox.item([("order.paid", body)]), table=settings.outbox_table())
@@ -136,7 +121,7 @@ def test_the_feed_ends_a_large_page_early(world: World) -> None:
     world.sleep(minutes=1)
     read, after = list[dict[str, Any]](), ""
     while True:
-        answer = shop.get(f"/api/admin/events?limit=500{after}")
+        answer = world.shop.get(f"/api/admin/events?limit=500{after}")
         assert answer.status == 200 and sent(answer) <= SIX_MB
         if not answer.json["data"]:
             break
@@ -148,17 +133,16 @@ def test_the_feed_ends_a_large_page_early(world: World) -> None:
 
 def test_a_delivery_with_many_attempts_is_shown(world: World) -> None:
     """Each answer of its receiver is 16 KB that are not UTF-8."""
-    shop = Shop()
-    webhook = add(shop)
+    webhook = add(world)
     noise = PostResult(status=200, body=b"\xff" * 16_384, headers={"x": "é" * 16_000})
     world.answer = lambda posted: noise
     announce()
     world.run()
-    id = only(shop, webhook)["id"]
+    path = f"/api/admin/deliveries/{webhook.only()['id']}"
     for _ in range(40):
-        assert shop.post(f"/api/admin/deliveries/{id}/replay").status == 202
+        assert world.shop.post(f"{path}/replay").status == 202
         world.run()
-    answer = shop.get(f"/api/admin/deliveries/{id}")
+    answer = world.shop.get(path)
     assert answer.status == 200 and sent(answer) <= SIX_MB
     attempts = answer.json["attempts"]
     assert len(attempts) == 41

@@ -1,5 +1,6 @@
 """Counts of stock: lines are kept while the shop sells, and applied by their difference, once."""
 
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -9,8 +10,17 @@ import pytest
 
 from chalicelib.stocktaking import model, store
 from tests.jobs.conftest import jobs
-from tests.orders.build import before_the_commit, line, placed, product, stock_of, variant
-from tests.stock.build import agrees, fanned_out, movements, told
+from tests.orders.build import (
+    before_the_commit,
+    line,
+    placed,
+    product,
+    product_path,
+    stock_of,
+    variant,
+    variants,
+)
+from tests.stock.build import agrees, fanned_out, movements
 from tests.support.dynamodb_double import Fault
 from tests.support.job_desk import JobDesk
 from tests.support.shop import Answer, Shop
@@ -20,26 +30,30 @@ __all__ = ["jobs"]
 COUNTS = "/api/admin/stock/counts"
 
 
-def started(shop: Shop, *variants: str, **fields: Any) -> Any:
-    chosen = {"variantIds": list(variants)} if variants else {}
+def started(shop: Shop, *ids: str, **fields: Any) -> Any:
+    chosen = {"variantIds": list(ids)} if ids else {}
     return shop.made(COUNTS, {"name": "Shelf A", **chosen, **fields})
+
+
+def at(count: Any) -> str:
+    return f"{COUNTS}/{count['id']}"
 
 
 def enter(shop: Shop, count: Any, *lines: tuple[str, int], key: str = "", **more: Any) -> Answer:
     sent = [{"variantId": id, "counted": n, **more} for id, n in lines]
     headers = {"Idempotency-Key": key} if key else {}
-    return shop.put(f"{COUNTS}/{count['id']}/lines", {"lines": sent}, headers=headers)
+    return shop.put(f"{at(count)}/lines", {"lines": sent}, headers=headers)
 
 
 def lines(shop: Shop, count: Any, query: str = "") -> list[tuple[Any, ...]]:
     """Expected, counted and difference of each."""
-    answer = shop.read(f"{COUNTS}/{count['id']}/lines{query}")
+    answer = shop.read(f"{at(count)}/lines{query}")
     names = ("expected", "counted", "difference")
     return [tuple(one[name] for name in names) for one in answer["data"]]
 
 
 def applied(jobs: JobDesk, count: Any) -> Any:
-    return jobs.done(f"{COUNTS}/{count['id']}/apply")
+    return jobs.done(f"{at(count)}/apply")
 
 
 def outcome(job: Any) -> tuple[int, ...]:
@@ -47,8 +61,7 @@ def outcome(job: Any) -> tuple[int, ...]:
     return tuple(job[name] for name in ("total", "updated", "unchanged", "failed"))
 
 
-def test_what_is_sold_while_a_count_is_made_stays_sold(jobs: JobDesk) -> None:
-    shop = jobs.shop
+def test_what_is_sold_while_a_count_is_made_stays_sold(shop: Shop, jobs: JobDesk) -> None:
     id, other = variant(shop, 10, name="Mug", sku="MUG"), variant(shop, 4)
     count = started(shop, id, other)
     assert (count["status"], count["variants"], count["counted"]) == ("OPEN", 2, 0)
@@ -60,7 +73,7 @@ def test_what_is_sold_while_a_count_is_made_stays_sold(jobs: JobDesk) -> None:
     job = applied(jobs, count)
     assert (outcome(job), job["type"]) == ((1, 1, 0, 0), "stock_count")
     assert (stock_of(shop, id), stock_of(shop, other)) == (6, 4)
-    shown = shop.get(f"{COUNTS}/{count['id']}").json
+    shown = shop.get(at(count)).json
     assert (shown["status"], shown["jobId"], shown["different"]) == ("APPLIED", job["id"], 1)
     fanned_out(jobs.dynamodb)
     (entry,) = movements(shop, jobId=job["id"])
@@ -70,13 +83,12 @@ def test_what_is_sold_while_a_count_is_made_stays_sold(jobs: JobDesk) -> None:
     assert agrees(shop) == 4
 
 
-def test_a_count_is_applied_once_and_can_be_undone(jobs: JobDesk) -> None:
-    shop = jobs.shop
+def test_a_count_is_applied_once_and_can_be_undone(shop: Shop, jobs: JobDesk) -> None:
     id = variant(shop, 10)
     count = started(shop, id)
     enter(shop, count, (id, 12))
     job = applied(jobs, count)
-    again = shop.post(f"{COUNTS}/{count['id']}/apply")
+    again = shop.post(f"{at(count)}/apply")
     assert (again.status, again.json) == (202, {"jobId": job["id"]})
     jobs.work()
     assert stock_of(shop, id) == 12
@@ -116,13 +128,12 @@ def test_one_request_may_name_a_variant_several_times(shop: Shop) -> None:
     count = started(shop, id, other)
     answer = enter(shop, count, (id, 4), (other, 5), (id, 3), add=True)
     assert [one["counted"] for one in answer.json["lines"]] == [7, 5]
-    shown = shop.get(f"{COUNTS}/{count['id']}").json
+    shown = shop.get(at(count)).json
     assert (shown["counted"], shown["different"]) == (2, 1)
 
 
 def test_scans_of_eight_devices_at_once_are_all_counted(shop: Shop) -> None:
-    made = product(shop, 50, 50, 50)
-    all_ids = [one["id"] for one in made["variants"]]
+    all_ids = variants(shop, 50, 50, 50)
     count = started(shop, *all_ids)
 
     def scan(n: int) -> int:
@@ -131,36 +142,27 @@ def test_scans_of_eight_devices_at_once_are_all_counted(shop: Shop) -> None:
     with ThreadPoolExecutor(8) as pool:
         assert set(pool.map(scan, range(60))) == {200}
     assert lines(shop, count) == [(50, 20, -30)] * 3
-    assert shop.get(f"{COUNTS}/{count['id']}").json["different"] == 3
+    assert shop.get(at(count)).json["different"] == 3
 
 
 @pytest.mark.parametrize("fault", [Fault.CRASH, Fault.CRASH_AFTER, Fault.LOST_AFTER])
 def test_a_count_whose_job_crashes_at_any_write_is_applied_once(
-    jobs: JobDesk, fault: Fault, monkeypatch: pytest.MonkeyPatch
+    shop: Shop, jobs: JobDesk, fault: Fault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store, "_TOGETHER", 7)
     monkeypatch.setattr("chalicelib.stocktaking.work._AT_ONCE", 4)
-    shop = jobs.shop
-    made = [product(shop, *range(3, 9)) for _ in range(3)]
-    all_ids = [one["id"] for each in made for one in each["variants"]]
-    nth = 0
-    while True:
-        nth += 1
-        before = {id: stock_of(shop, id) for id in all_ids}
+    all_ids = [id for _ in range(3) for id in variants(shop, *range(3, 9))]
+    for nth in itertools.count(1):
+        found = {id: int(stock_of(shop, id) or 0) + place % 3 for place, id in enumerate(all_ids)}
         count = started(shop, *all_ids)
-        enter(
-            shop,
-            count,
-            *((id, int(before[id] or 0) + place % 3) for place, id in enumerate(all_ids)),
-        )
+        enter(shop, count, *found.items())
         failed = jobs.dynamodb.failed_calls
-        job_id = jobs.start(f"{COUNTS}/{count['id']}/apply")
+        job_id = jobs.start(f"{at(count)}/apply")
         jobs.dynamodb.fails(fault, "TransactWriteItems", nth)
         jobs.work()
         jobs.dynamodb.faults = lambda operation, request: None
         assert outcome(jobs.job(job_id)) == (18, 12, 6, 0)
-        now = {id: int(before[id] or 0) + place % 3 for place, id in enumerate(all_ids)}
-        assert {id: stock_of(shop, id) for id in all_ids} == now
+        assert {id: stock_of(shop, id) for id in all_ids} == found
         if jobs.dynamodb.failed_calls == failed:
             break
     assert nth > 8
@@ -169,31 +171,21 @@ def test_a_count_whose_job_crashes_at_any_write_is_applied_once(
     agrees(shop)
 
 
-def test_lines_that_cannot_be_applied_are_errors_of_the_job(jobs: JobDesk) -> None:
-    shop = jobs.shop
-    made = product(shop, 5, 5, 5, 5)
-    sold, untracked, fine, same = (one["id"] for one in made["variants"])
+def test_lines_that_cannot_be_applied_are_errors_of_the_job(shop: Shop, jobs: JobDesk) -> None:
+    sold, untracked, fine, same = variants(shop, 5, 5, 5, 5)
     gone = variant(shop, 5)
     count = started(shop, sold, untracked, fine, same, gone)
     enter(shop, count, (sold, 1), (untracked, 1), (fine, 6), (same, 5), (gone, 1))
     placed(shop, line(sold, 4))
-    path = f"/api/admin/products/{made['id']}"
-    wanted = [{"id": one["id"]} for one in made["variants"]]
-    shop.put(
-        path,
-        {
-            "variants": [
-                {**one, **({"stock": None} if one["id"] == untracked else {})} for one in wanted
-            ]
-        },
-    )
-    shop.delete(f"/api/admin/products/prod_{gone[4:30]}")
+    wanted = [{"id": sold}, {"id": untracked, "stock": None}, {"id": fine}, {"id": same}]
+    shop.put(product_path(sold), {"variants": wanted})
+    shop.delete(product_path(gone))
     job = applied(jobs, count)
     assert outcome(job) == (5, 1, 1, 3)
     codes = {one["id"]: one["code"] for one in job["errors"]}
     assert codes == {sold: "insufficient_stock", untracked: "not_tracked", gone: "not_tracked"}
     assert [stock_of(shop, id) for id in (sold, untracked, fine, same)] == [1, None, 6, 5]
-    shown = shop.get(f"{COUNTS}/{count['id']}/lines").json["data"]
+    shown = shop.get(f"{at(count)}/lines").json["data"]
     assert {one["title"] for one in shown if one["variantId"] == gone} == {None}
     fanned_out(jobs.dynamodb)
     agrees(shop)
@@ -203,7 +195,7 @@ def test_a_cancelled_count_changes_nothing(shop: Shop) -> None:
     id = variant(shop, 5)
     count = started(shop, id)
     enter(shop, count, (id, 3))
-    path = f"{COUNTS}/{count['id']}"
+    path = at(count)
     for _ in range(2):
         answer = shop.post(f"{path}/cancel")
         assert (answer.status, answer.json["status"]) == (200, "CANCELLED")
@@ -213,13 +205,12 @@ def test_a_cancelled_count_changes_nothing(shop: Shop) -> None:
     assert (stock_of(shop, id), lines(shop, count)) == (5, [(5, 3, -2)])
 
 
-def test_an_applied_count_takes_no_more_lines(jobs: JobDesk) -> None:
-    shop = jobs.shop
+def test_an_applied_count_takes_no_more_lines(shop: Shop, jobs: JobDesk) -> None:
     id = variant(shop, 5)
     count = started(shop, id)
-    jobs.start(f"{COUNTS}/{count['id']}/apply")
+    jobs.start(f"{at(count)}/apply")
     assert enter(shop, count, (id, 4)).json["status"] == "APPLIED"
-    assert shop.post(f"{COUNTS}/{count['id']}/cancel").status == 409
+    assert shop.post(f"{at(count)}/cancel").status == 409
     jobs.work()
     assert stock_of(shop, id) == 5
 
@@ -229,7 +220,7 @@ def test_a_line_and_the_end_of_a_count_at_once(jobs: JobDesk) -> None:
     shop = jobs.shop
     id = variant(shop, 5)
     count = started(shop, id)
-    before_the_commit(jobs.dynamodb, lambda: shop.post(f"{COUNTS}/{count['id']}/apply"))
+    before_the_commit(jobs.dynamodb, lambda: shop.post(f"{at(count)}/apply"))
     refused = enter(shop, count, (id, 4))
     assert (refused.status, refused.json["status"]) == (409, "APPLIED")
     jobs.work()
@@ -262,8 +253,7 @@ def test_filters_choose_the_tracked_variants(shop: Shop) -> None:
 
 
 def test_lines_are_listed_by_their_state(shop: Shop) -> None:
-    made = product(shop, 5, 6, 7)
-    first, second, third = (one["id"] for one in made["variants"])
+    first, second, third = variants(shop, 5, 6, 7)
     count = started(shop, first, second, third)
     enter(shop, count, (second, 6))
     enter(shop, count, (third, 1))
@@ -271,7 +261,7 @@ def test_lines_are_listed_by_their_state(shop: Shop) -> None:
     assert lines(shop, count, "?state=COUNTED") == [(7, 1, -6), (6, 6, 0)]
     assert lines(shop, count, "?state=different") == [(7, 1, -6)]
     assert lines(shop, count, "?state=UNCOUNTED") == [(None, None, None)]
-    page = shop.get(f"{COUNTS}/{count['id']}/lines?limit=2&page=2").json
+    page = shop.get(f"{at(count)}/lines?limit=2&page=2").json
     assert (page["total"], len(page["data"]), page["pagination"]["totalPages"]) == (3, 1, 2)
 
 
@@ -294,8 +284,7 @@ VARIANT = "var_01KB0000000000000000000000AAAAAAAAAA"
 def test_a_count_that_cannot_be_started_names_the_field(
     shop: Shop, sent: dict[str, Any], field: str
 ) -> None:
-    answer = shop.post(COUNTS, sent)
-    assert (answer.status, answer.json["errors"][0]["field"]) == (422, field)
+    assert shop.post(COUNTS, sent).refused == [field]
 
 
 @pytest.mark.parametrize(
@@ -314,8 +303,7 @@ def test_lines_that_cannot_be_kept_name_the_field(
     shop: Shop, sent: Sequence[Any], field: str
 ) -> None:
     count = started(shop, variant(shop, 5))
-    answer = shop.put(f"{COUNTS}/{count['id']}/lines", {"lines": sent})
-    assert (answer.status, answer.json["errors"][0]["field"]) == (422, field)
+    assert shop.put(f"{at(count)}/lines", {"lines": sent}).refused == [field]
 
 
 def test_more_pieces_than_can_be_in_stock_are_refused(shop: Shop) -> None:
@@ -329,13 +317,12 @@ def test_more_pieces_than_can_be_in_stock_are_refused(shop: Shop) -> None:
 def test_an_answer_too_long_to_be_kept_is_refused(shop: Shop) -> None:
     """Without a key it need not be kept."""
     title = "鹿" * 190
-    variants = [{"title": f"{title}{n}", "stock": 5} for n in range(50)]
-    made = [product(shop, name=title, variants=variants) for _ in range(7)]
-    all_ids = [one["id"] for each in made for one in each["variants"]]
+    many = [{"title": f"{title}{n}", "stock": 5} for n in range(50)]
+    all_ids = [id for _ in range(7) for id in variants(shop, name=title, variants=many)]
     count = started(shop, *all_ids)
     sent = [(id, 4) for id in all_ids]
     refused = enter(shop, count, *sent, key="shelf")
-    assert (refused.status, refused.json["errors"][0]["field"]) == (422, "lines")
+    assert refused.refused == ["lines"]
     assert enter(shop, count, *sent[:200], key="shelf").status == 200
     assert enter(shop, count, *sent).status == 200
 
@@ -358,20 +345,19 @@ def test_more_variants_than_a_count_may_have_are_refused(
 
 
 def test_ten_thousand_variants_and_500_lines_fit_into_transactions(shop: Shop) -> None:
-    made = [product(shop, *[5] * 500) for _ in range(20)]
-    all_ids = [one["id"] for each in made for one in each["variants"]]
+    all_ids = [id for _ in range(20) for id in variants(shop, *[5] * 500)]
     count = started(shop, all=True)
     assert count["variants"] == model.MOST_VARIANTS == len(all_ids)
     sent = [(id, 4) for id in all_ids[:: len(all_ids) // 500]]
     assert enter(shop, count, *sent).status == 200
-    assert shop.get(f"{COUNTS}/{count['id']}").json["counted"] == 500
+    assert shop.get(at(count)).json["counted"] == 500
 
 
 def test_a_step_reads_one_part_of_the_lines(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many variants a count has."""
     monkeypatch.setattr(store, "_TOGETHER", 3)
     shop = jobs.shop
-    ids = [one["id"] for one in product(shop, *[5] * 20)["variants"]]
+    ids = variants(shop, *[5] * 20)
     count = started(shop, *ids)
     enter(shop, count, *((id, 4) for id in ids))
     read: list[str] = []
@@ -383,12 +369,3 @@ def test_a_step_reads_one_part_of_the_lines(jobs: JobDesk, monkeypatch: pytest.M
     jobs.dynamodb.faults = note
     assert outcome(applied(jobs, count)) == (20, 20, 0, 0)
     assert Counter(read) == {"GetItem": 7}
-
-
-def test_who_may_count(shop: Shop) -> None:
-    id = variant(shop, 5)
-    reader = shop.as_("READER")
-    assert shop.post(COUNTS, {"name": "A", "variantIds": [id]}, key=reader).status == 403
-    count = started(shop, id)
-    assert shop.get(f"{COUNTS}/{count['id']}/lines", key=reader).status == 200
-    assert told(movements(shop)) == []

@@ -11,9 +11,26 @@ from chalicelib.stock import store as ledger
 from chalicelib.stock.model import KIND, ShownMovement
 from chalicelib.storage import table
 from chalicelib.webhooks import fan_out
+from tests.customers.build import customer
 from tests.jobs.conftest import jobs
-from tests.orders.build import ORDERS, before_the_commit, line, moved, placed, product, variant
-from tests.stock.build import MOVEMENTS, agrees, fanned_out, movements, told, traced
+from tests.orders.build import (
+    ORDERS,
+    before_the_commit,
+    edit,
+    first_line,
+    line,
+    move_stock,
+    moved,
+    path_of,
+    placed,
+    product,
+    product_path,
+    refund,
+    set_stock,
+    variant,
+    variants,
+)
+from tests.stock.build import MOVEMENTS, agrees, fanned_out, movements, told, traced, walked
 from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.import_desk import Desk
 from tests.support.job_desk import JobDesk
@@ -22,48 +39,30 @@ from tests.support.webhook_events import stream
 
 __all__ = ["jobs"]
 
-PRODUCTS = "/api/admin/products"
-
-
-def of(id: str) -> str:
-    """The path of a variant's product."""
-    return f"{PRODUCTS}/prod_{id[4:30]}"
-
-
-def edited(shop: Shop, order: Any, **change: Any) -> None:
-    answer = shop.post(f"{ORDERS}/{order['id']}/edit", {"reason": "Asked", **change})
-    assert answer.status == 200, answer.text
+AUDIT = "/api/admin/audit"
 
 
 def test_each_way_that_changes_a_quantity_is_an_entry(shop: Shop, dynamodb: Double) -> None:
     id = variant(shop, 10, name="Mug", sku="MUG")
-    move = {"variantId": id, "by": 5, "reason": "RECEIVED", "note": "Delivery 7"}
-    shop.post(f"{of(id)}/stock", {"moves": [move]})
+    move_stock(shop, id, by=5, note="Delivery 7")
     order = placed(shop, line(id, 3))
-    edited(shop, order, change=[{"lineItemId": order["lineItems"][0]["id"], "quantity": 4}])
+    edit(shop, order, change=[first_line(order, quantity=4)])
     moved(shop, order, "CANCELLED")
     sold = placed(shop, line(id, 2), paymentStatus="PAID")
-    back = {"lineItemId": sold["lineItems"][0]["id"], "quantity": 1, "restock": True}
-    assert shop.post(f"{ORDERS}/{sold['id']}/refunds", {"lines": [back]}).status == 201
-    shop.delete(f"{ORDERS}/{sold['id']}")
+    back = first_line(sold, quantity=1, restock=True)
+    assert refund(shop, sold, lines=[back]).status == 201
+    shop.delete(path_of(sold))
     for stock in (9, None, 2):
-        shop.put(of(id), {"variants": [{"id": id, "stock": stock}]})
-    shop.delete(of(id))
+        set_stock(shop, id, stock)
+    shop.delete(product_path(id))
     fanned_out(dynamodb)
     entries = movements(shop, variantId=id)
     assert told(entries) == [
-        ("TRACKED", None, 10),
-        ("MOVE", 5, 15),
-        ("SALE", -3, 12),
-        ("EDIT", -1, 11),
-        ("RETURN", 4, 15),
-        ("SALE", -2, 13),
-        ("RETURN", 1, 14),
-        ("RETURN", 1, 15),
-        ("EDIT", -6, 9),
-        ("UNTRACKED", None, None),
-        ("TRACKED", None, 2),
-        ("UNTRACKED", None, None),
+        *(("TRACKED", None, 10), ("MOVE", 5, 15)),
+        *(("SALE", -3, 12), ("EDIT", -1, 11), ("RETURN", 4, 15)),
+        *(("SALE", -2, 13), ("RETURN", 1, 14), ("RETURN", 1, 15)),
+        *(("EDIT", -6, 9), ("UNTRACKED", None, None)),
+        *(("TRACKED", None, 2), ("UNTRACKED", None, None)),
     ]
     orders = [None, *[order["id"]] * 3, *[sold["id"]] * 3, *[None] * 4]
     assert [one["orderId"] for one in entries[1:]] == orders
@@ -81,7 +80,7 @@ def test_the_entry_of_a_line_that_an_edit_removed_has_its_name(
 ) -> None:
     id, other = variant(shop, 5, name="Mug", sku="MUG"), variant(shop, 5)
     order = placed(shop, line(id, 2), line(other))
-    edited(shop, order, remove=[order["lineItems"][0]["id"]])
+    edit(shop, order, remove=[order["lineItems"][0]["id"]])
     fanned_out(dynamodb)
     last = movements(shop, variantId=id)[-1]
     assert (last["cause"], last["by"], last["title"]) == ("EDIT", 2, "Mug / V0")
@@ -103,7 +102,7 @@ def test_movements_are_found_by_what_they_are_about(shop: Shop, dynamodb: Double
     page = shop.get(f"{MOVEMENTS}?productId={made['id']}&limit=2").json
     assert (page["total"], len(page["data"])) == (5, 2)
     refused = shop.get(f"{MOVEMENTS}?cause=SOLD")
-    assert (refused.status, refused.json["errors"][0]["field"]) == (422, "cause.0")
+    assert refused.refused == ["cause.0"]
     assert shop.get(MOVEMENTS, key=shop.as_("READER")).status == 200
 
 
@@ -118,8 +117,7 @@ def test_a_total_is_counted_to_a_thousand(shop: Shop, dynamodb: Double) -> None:
     assert 0 < sum(read) <= 1_100
 
 
-def test_imports_bulk_edits_and_undos_are_entries_with_their_job(jobs: JobDesk) -> None:
-    shop = jobs.shop
+def test_imports_bulk_edits_and_undos_are_entries_with_their_job(shop: Shop, jobs: JobDesk) -> None:
     made = product(shop, 7, variants=[{"title": "Default", "sku": "MUG", "stock": 7}])
     (id,) = (one["id"] for one in made["variants"])
     order = placed(shop, line(id, 2))
@@ -142,16 +140,6 @@ def test_imports_bulk_edits_and_undos_are_entries_with_their_job(jobs: JobDesk) 
     agrees(shop)
 
 
-@pytest.mark.parametrize("times", [2, 3])
-def test_an_item_that_the_stream_brings_again_is_entered_once(
-    shop: Shop, dynamodb: Double, times: int
-) -> None:
-    placed(shop, line(variant(shop, 5), 2))
-    for _ in range(times):
-        fanned_out(dynamodb)
-    assert agrees(shop) == 2
-
-
 def test_items_may_come_in_any_order(shop: Shop, dynamodb: Double) -> None:
     id = variant(shop, 5)
     placed(shop, line(id, 2))
@@ -162,12 +150,15 @@ def test_items_may_come_in_any_order(shop: Shop, dynamodb: Double) -> None:
 
 
 @pytest.mark.parametrize("fault", [Fault.CRASH, Fault.CRASH_AFTER, Fault.LOST_AFTER, Fault.ERROR])
-@pytest.mark.parametrize("nth", range(1, 7))
+@pytest.mark.parametrize("nth", range(1, 10))
 def test_a_fan_out_that_fails_at_a_write_is_repeated(
     shop: Shop, dynamodb: Double, fault: Fault, nth: int
 ) -> None:
-    made = product(shop, *range(20))
-    placed(shop, *(line(one["id"], 1) for one in made["variants"][5:]))
+    """Each move is in the ledger once, and each write in the audit log."""
+    made = variants(shop, *range(20))
+    placed(shop, *(line(id, 1) for id in made[5:]))
+    for _ in range(30):
+        customer(shop)
     dynamodb.fails(fault, "TransactWriteItems", nth)
     items = traced(dynamodb)
     for _ in range(3):
@@ -179,6 +170,7 @@ def test_a_fan_out_that_fails_at_a_write_is_repeated(
     dynamodb.faults = lambda operation, request: None
     fanned_out(dynamodb)
     assert agrees(shop) == 20 + 15
+    assert len(walked(shop, AUDIT, type="customer")) == 30
 
 
 def test_two_fan_outs_at_once_enter_each_move_once(shop: Shop, dynamodb: Double) -> None:
@@ -232,7 +224,7 @@ def test_a_deletion_during_a_sale_leaves_no_pieces_in_the_ledger(
 ) -> None:
     id = variant(shop, 5)
     before_the_commit(dynamodb, lambda: placed(shop, line(id, 2)))
-    assert shop.delete(of(id)).status == 200
+    assert shop.delete(product_path(id)).status == 200
     fanned_out(dynamodb)
     item = table.get((id, "ledger"))
     assert item is not None and item["sum"] == 0

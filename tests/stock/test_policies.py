@@ -1,20 +1,23 @@
 """Selling what the screen denies (`stockPolicy`): never below 0, every piece accounted for."""
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 from tests.orders.build import (
     ORDERS,
+    at_once,
     before_the_commit,
+    edit,
+    first_line,
     line,
+    move_stock,
     moved,
     new_order,
     placed,
-    product,
     stock_of,
     variant,
+    variants,
 )
 from tests.stock.build import agrees, fanned_out, movements, told
 from tests.support.dynamodb_double import Double
@@ -42,8 +45,7 @@ def test_force_takes_what_is_there(shop: Shop, dynamodb: Double) -> None:
 
 
 def test_force_divides_what_is_there_between_lines(shop: Shop, dynamodb: Double) -> None:
-    made = product(shop, 4, 0, None)
-    few, none, untracked = (one["id"] for one in made["variants"])
+    few, none, untracked = variants(shop, 4, 0, None)
     lines = [line(few, 3), line(few, 3), line(none, 2), line(untracked, 9)]
     order = placed(shop, *lines, stockPolicy="force")
     assert sizes(order) == [(3, 0), (3, 2), (2, 2), (9, 0)]
@@ -77,10 +79,8 @@ def test_an_edit_of_an_oversold_line(
     """More pieces are taken of what came in since; fewer take off what was missing first."""
     id = variant(shop, 1)
     order = placed(shop, line(id, 3), stockPolicy="FORCE")
-    moves = {"moves": [{"variantId": id, "by": 5, "reason": "RECEIVED"}]}
-    shop.post(f"/api/admin/products/prod_{id[4:30]}/stock", moves)
-    change = {"lineItemId": order["lineItems"][0]["id"], "quantity": quantity}
-    answer = shop.post(f"{ORDERS}/{order['id']}/edit", {"change": [change], "reason": "Asked"})
+    move_stock(shop, id, by=5)
+    answer = edit(shop, order, change=[first_line(order, quantity=quantity)])
     assert answer.status == 200, answer.text
     assert (sizes(answer.json), stock_of(shop, id)) == ([(quantity, oversold)], stock)
     moved(shop, order, "CANCELLED")
@@ -91,14 +91,9 @@ def test_an_edit_of_an_oversold_line(
 
 def test_forty_buyers_with_force_never_sell_below_zero(shop: Shop, dynamodb: Double) -> None:
     id = variant(shop, 25)
-    shop.as_("OWNER")
-
-    def buy(_: int) -> Any:
-        order = new_order(line(id, 2), customer=None, stockPolicy="FORCE")
-        return shop.post(ORDERS, order, key=shop.as_("OWNER"))
-
-    with ThreadPoolExecutor(40) as pool:
-        answers = list(pool.map(buy, range(40)))
+    assert shop.owner
+    order = new_order(line(id, 2), customer=None, stockPolicy="FORCE")
+    answers = at_once(40, lambda _: shop.post(ORDERS, order))
     sold = [answer.json for answer in answers if answer.status == 201]
     assert {answer.status for answer in answers} <= {201, 503}
     missing = sum(order["lineItems"][0]["oversold"] for order in sold)
@@ -110,9 +105,7 @@ def test_forty_buyers_with_force_never_sell_below_zero(shop: Shop, dynamodb: Dou
 
 def test_a_replenishment_during_a_forced_sale_is_sold_from(shop: Shop, dynamodb: Double) -> None:
     id = variant(shop, 1)
-    moves = {"moves": [{"variantId": id, "by": 9, "reason": "RECEIVED"}]}
-    path = f"/api/admin/products/prod_{id[4:30]}/stock"
-    before_the_commit(dynamodb, lambda: shop.post(path, moves))
+    before_the_commit(dynamodb, lambda: move_stock(shop, id, by=9))
     order = placed(shop, line(id, 3), stockPolicy="FORCE")
     assert (sizes(order), stock_of(shop, id)) == ([(3, 0)], 7)
 

@@ -9,6 +9,5 @@
 - `faults`, `environment`: faults below botocore; the settings, and an account in memory.
 - `forms`, `strict_json`: forms with a file; JSON as other languages' parsers read it.
 - `running`: the whole service on the embedded AWS.
-- `buyers`, `kill`, `round_trips`: concurrent buyers, senders that crash, and the number of calls
-  that waited for one another.
+- `kill`, `round_trips`: senders that crash, and the number of calls that waited for one another.
 """

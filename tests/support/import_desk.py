@@ -10,13 +10,15 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 import app
-from chalicelib import aws, settings, threads
+from chalicelib import aws, settings
 from chalicelib.imports import files
 from chalicelib.imports.steps import queue
 from chalicelib.storage import attributes, outbox
+from tests.support import process
 from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.forms import form
 from tests.support.shop import Answer, Shop
+from tests.support.webhook_events import received
 
 _ROUNDS = 1_000
 
@@ -34,7 +36,7 @@ class Desk:
         self.shop = shop
         self.dynamodb = dynamodb
         self.errors: list[BaseException | None] = []
-        self._buried: Callable[[], None] = self._idle
+        self._buried: Callable[[], None] = process.rests
 
     def imported(self, csv: str | bytes, **options: str) -> Any:
         """Imports a file; the job after its end."""
@@ -73,9 +75,7 @@ class Desk:
         return self.shop.post(IMPORT, body, headers={"Content-Type": kind})
 
     def job(self, job_id: str) -> Any:
-        answer = self.shop.get(f"/api/admin/jobs/{job_id}")
-        assert answer.status == 200, answer.text
-        return answer.json
+        return self.shop.read(f"/api/admin/jobs/{job_id}")
 
     def uploaded(self, job_id: str) -> None:
         """Handles S3's event about the file, as EventBridge delivers it."""
@@ -89,21 +89,7 @@ class Desk:
 
     def messages(self) -> list[dict[str, Any]]:
         """The waiting messages, as Lambda receives them."""
-        reply = aws.client("sqs").receive_message(
-            QueueUrl=settings.import_queue_url(),
-            MaxNumberOfMessages=10,
-            AttributeNames=["All"],
-            VisibilityTimeout=600,
-        )
-        return [
-            {
-                "messageId": message["MessageId"],
-                "receiptHandle": message["ReceiptHandle"],
-                "body": message["Body"],
-                "attributes": message["Attributes"],
-            }
-            for message in reply.get("Messages", [])
-        ]
+        return received(settings.import_queue_url())
 
     def numbers(self) -> list[int]:
         """The numbers of the waiting messages."""
@@ -194,16 +180,11 @@ class Desk:
                 return Fault.CRASH if seen > nth else Fault.CRASH_AFTER if seen == nth else None
 
         def buried() -> None:
-            self._idle()
+            process.rests()
             self.dynamodb.faults = before
 
         self.dynamodb.faults = faults
         self._buried = buried
-
-    def _idle(self) -> None:
-        """Returns when no thread of `threads.together` is at work."""
-        everybody = threading.Barrier(17)
-        threads.together([everybody.wait] * 17)
 
     def fail(self, operation: str) -> None:
         """Makes the table refuse an operation from now on."""
@@ -212,37 +193,16 @@ class Desk:
     def meanwhile(self, operation: str, action: Callable[[], object], nth: int = 1) -> None:
         """Calls `action` just before the nth call of an operation arrives."""
 
-        def happen() -> None:
-            self.dynamodb.planned.remove(action)
-            action()
-
-        self.dynamodb.planned.append(action)
-        self._at(operation, nth, happen)
-
-    def _at(self, operation: str, nth: int, fault: Callable[[], Fault | None]) -> None:
-        before, seen, lock = self.dynamodb.faults, 0, threading.Lock()
-
-        def faults(called: str, request: Any) -> Fault | None:
-            nonlocal seen
-            with lock:
-                seen += called == operation
-                matches = called == operation and seen == nth
-            return fault() if matches else before(called, request)
-
-        self.dynamodb.faults = faults
+        self.dynamodb.meanwhile(operation, action, nth=nth)
 
     # --- Results ---
 
     def products(self) -> dict[str, Any]:
         """Every product as the API shows it, by slug."""
-        found, page = {}, 1
-        while True:
-            answer = self.shop.get(f"/api/admin/products?limit=100&page={page}").json
-            found |= {product["slug"]: product for product in answer["data"]}
-            if page >= answer["pagination"]["totalPages"]:
-                assert len(found) == answer["total"]
-                return found
-            page += 1
+        pages = [page.json for page in self.shop.pages("/api/admin/products?limit=100")]
+        found = {product["slug"]: product for page in pages for product in page["data"]}
+        assert len(found) == pages[0]["total"]
+        return found
 
     def events(self) -> list[tuple[str, str]]:
         """(kind, slug) of every event about products, unordered."""

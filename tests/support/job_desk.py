@@ -5,9 +5,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import app
-from chalicelib import aws, settings, threads
+from chalicelib import aws, settings
+from tests.support import process
 from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.shop import Answer, Shop
+from tests.support.webhook_events import received
 
 PRODUCTS = "/api/admin/products"
 
@@ -15,9 +17,8 @@ PRODUCTS = "/api/admin/products"
 class JobDesk:
     """A shop with a queue of jobs: `start` a job, `work` until the queue is empty, read the job."""
 
-    def __init__(self, dynamodb: Double) -> None:
-        self.dynamodb = dynamodb
-        self.shop = Shop()
+    def __init__(self, dynamodb: Double, shop: Shop) -> None:
+        self.dynamodb, self.shop = dynamodb, shop
         self.failed: list[str] = []  # messages whose handling failed though nothing was injected
         self._crash_is_due = False
 
@@ -52,7 +53,7 @@ class JobDesk:
                 assert len(self.failed) < 20, "a step fails again and again: see the log"
         except Crash:
             failed = [message]
-            self._at_rest()
+            process.rests()
             self.dynamodb.faults = lambda operation, request: None
         queue = {"QueueUrl": settings.jobs_queue_url(), "ReceiptHandle": message["receiptHandle"]}
         if failed:
@@ -61,19 +62,7 @@ class JobDesk:
             aws.client("sqs").delete_message(**queue)
 
     def messages(self) -> Iterator[dict[str, Any]]:
-        reply = aws.client("sqs").receive_message(
-            QueueUrl=settings.jobs_queue_url(),
-            MaxNumberOfMessages=10,
-            AttributeNames=["All"],
-            VisibilityTimeout=600,
-        )
-        for message in reply.get("Messages", []):
-            yield {
-                "messageId": message["MessageId"],
-                "receiptHandle": message["ReceiptHandle"],
-                "body": message["Body"],
-                "attributes": message["Attributes"],
-            }
+        yield from received(settings.jobs_queue_url())
 
     def crash(
         self, operation: str, nth: int = 1, *, after: bool = True, perhaps: bool = False
@@ -92,13 +81,6 @@ class JobDesk:
             return Fault.CRASH_AFTER if after and seen == nth else Fault.CRASH
 
         self.dynamodb.faults = faults
-
-    def _at_rest(self) -> None:
-        """Returns when no thread of `threads.together` is at work."""
-        import threading
-
-        everybody = threading.Barrier(17)
-        threads.together([everybody.wait] * 17)
 
     # --- Results ---
 

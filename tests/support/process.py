@@ -1,5 +1,8 @@
-"""What a process remembers of its shop. Tests share a process, in any order."""
+"""What a process remembers of its shop, and its threads. Tests share a process, in any order."""
 
+from threading import Barrier
+
+from chalicelib import threads
 from chalicelib.facets import store as facets
 from chalicelib.orders import numbers
 from chalicelib.request import authenticate
@@ -15,3 +18,9 @@ def begins() -> None:
     master_key._parameters.cache_clear()
     numbers._own.__dict__.clear()
     waking.forget()
+
+
+def rests() -> None:
+    """Returns when no thread of `threads.together` is at work."""
+    everybody = Barrier(17)
+    threads.together([everybody.wait] * 17)

@@ -32,6 +32,12 @@ class Answer:
     def json(self) -> Any:
         return json.loads(self.text)
 
+    @property
+    def refused(self) -> list[str]:
+        """The fields that an answer 422 refuses."""
+        assert self.status == 422, self.text
+        return [error["field"] for error in self.json["errors"]]
+
 
 class Shop:
     """Calls the application as its Owner, unless another key is given.

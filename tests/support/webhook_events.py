@@ -1,9 +1,11 @@
-"""The events of the functions: records of the outbox's stream, and messages of a queue."""
+"""The events of the functions: records of the outbox's stream, and messages of queues."""
 
 import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+from chalicelib import aws
 
 
 @dataclass
@@ -29,6 +31,21 @@ def stream(items: list[dict[str, Any]], kind: str = "INSERT") -> dict[str, Any]:
             for item in items
         ]
     }
+
+
+def received(url: str) -> list[dict[str, Any]]:
+    """The messages that wait on a queue of the account, as Lambda receives them."""
+    asked = {"MaxNumberOfMessages": 10, "AttributeNames": ["All"], "VisibilityTimeout": 600}
+    reply = aws.client("sqs").receive_message(QueueUrl=url, **asked)
+    return [
+        {
+            "messageId": message["MessageId"],
+            "receiptHandle": message["ReceiptHandle"],
+            "body": message["Body"],
+            "attributes": message["Attributes"],
+        }
+        for message in reply.get("Messages", [])
+    ]
 
 
 def batch_of(url: str, messages: list[Waiting]) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from chalicelib.webhooks.parked import redrive
 from tests.support import process
 from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.environment import SETTINGS
+from tests.support.shop import Shop
 from tests.support.webhook_events import Waiting, batch_of, stream
 
 ACCOUNT = "https://sqs.us-east-1.amazonaws.com/000000000000/"
@@ -100,6 +101,8 @@ class World:
     refused_entries: int = 0
     """How many of the next entries of batches SQS refuses."""
     double: Double = field(default_factory=Double)
+    shop: Shop = field(default_factory=Shop)
+    """Its API."""
 
     # --- time ---
 
@@ -163,9 +166,10 @@ class World:
         """The stream never brings what is unread."""
         self._read |= set(self.double.partition_sizes(settings.outbox_table()))
 
-    def stored(self) -> list[dict[str, Any]]:
-        """Every item of the main table."""
-        return [attributes.unpack(item) for item in self.double.items(settings.table())]
+    def stored(self, begin: str = "") -> list[dict[str, Any]]:
+        """Every item of the main table whose partition key begins so."""
+        items = map(attributes.unpack, self.double.items(settings.table()))
+        return [item for item in items if item["pk"].startswith(begin)]
 
     def _stream(self, items: list[dict[str, Any]]) -> None:
         answer = fan_out.records(stream(items))

@@ -1,1 +1,1 @@
-"""Webhooks on the double. `receiver` accepts deliveries; `tls_floods`, `name_server` attack."""
+"""Webhooks on the double. `receiver` accepts deliveries; `tls_floods` attack."""

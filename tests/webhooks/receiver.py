@@ -1,34 +1,26 @@
 """A webhook receiver on loopback. The path of a request determines its answer. It keeps requests.
 
-In a test:      with Receiver() as receiver: … receiver.url("/nth/3") … receiver.requests
-As a program:   python -m tests.webhooks.receiver [--port N] [--tls DIRECTORY]
-                prints {"url": …} and serves until it is stopped; GET /_requests lists what came.
+    with Receiver() as receiver: … receiver.url("/nth/3") … receiver.requests
 
 /ok                     200
 /status/503             that status; ?body=text
 /nth/3                  500 until the third request of the same delivery, then 200
-/as/shop                200 until told otherwise: answers["shop"] = 503, or PUT /_as/shop/503;
-                        0: never
+/as/shop                200 until told otherwise: answers["shop"] = 503; 0: never
 /busy?after=120         429 with Retry-After; ?status=503
 /gone                   410
 /redirect?to=URL        301
 /hang                   reads the request and never answers
 /reset                  cuts the connection off (RST);  /close ends it without an answer
-/cut                    200, then a body shorter than its length
 /big?bytes=1000000      500 with a body of that size; ?status=200
 /gzip?text=hello        the text compressed; ?coding=deflate, ?coding=raw-deflate
 /bomb                   a gzip body of a few KB that unpacks to 10 MB
 /headers                headers without an end
 /drip?pace=1            200, then one byte of the body a second;  /drip-head the same from byte one
-/early                  100 Continue and 103 Early Hints before a chunked 200
 /garbage                something that is not HTTP
 Every path takes ?delay=0.5, seconds to wait before it does anything.
 """
 
-import argparse
-import base64
 import gzip
-import json
 import socket
 import ssl
 import struct
@@ -37,11 +29,8 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Self
 from urllib.parse import parse_qs, quote, urlsplit
-
-from tests.webhooks.certificates import issue
 
 
 @dataclass(frozen=True)
@@ -136,28 +125,12 @@ class Receiver:
         parts = urlsplit(target)
         query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
         request = Received(time.time(), method, parts.path, query, headers, body)
-        if parts.path.startswith("/_"):
-            connection.sendall(self._control(request))
-            return
         with self._arrived:
             self.requests.append(request)
             self._arrived.notify_all()
         self._closed.wait(float(query.get("delay", "0")))
         word, _, argument = parts.path.strip("/").partition("/")
         _BEHAVIOURS.get(word, _not_found)(_Turn(self, connection, request, argument))
-
-    def _control(self, request: Received) -> bytes:
-        words = request.path.split("/")
-        if words[1] == "_as":
-            self.answers[words[2]] = int(words[3])
-        elif request.method == "DELETE":
-            self.requests.clear()
-        shown = [
-            vars(one) | {"body": base64.b64encode(one.body).decode()}
-            for one in list(self.requests)
-            if one.path.startswith(request.query.get("path", "/"))
-        ]
-        return _response(200, json.dumps(shown).encode(), "Content-Type: application/json")
 
 
 @dataclass(frozen=True)
@@ -223,10 +196,6 @@ def _reset(turn: _Turn) -> None:
     turn.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
 
 
-def _cut(turn: _Turn) -> None:
-    turn.send(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nonly this")
-
-
 def _big(turn: _Turn) -> None:
     turn.reply(int(turn.ask("status", "500")), b"x" * int(turn.ask("bytes", "1000000")))
 
@@ -259,12 +228,6 @@ def _drip_head(turn: _Turn) -> None:
     turn.drip(bytes([byte]) for byte in _response(200, b"x" * 10_000))
 
 
-def _early(turn: _Turn) -> None:
-    turn.send(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")
-    turn.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX-One: 1\r\nX-One: 2\r\n\r\n")
-    turn.send(b"5\r\nhello\r\n6;extension=1\r\n world\r\n0\r\nTrailer: 1\r\n\r\n")
-
-
 def _not_found(turn: _Turn) -> None:
     turn.reply(404, quote(turn.request.path).encode())
 
@@ -280,32 +243,11 @@ _BEHAVIOURS: dict[str, Callable[[_Turn], None]] = {
     "hang": _hang,
     "reset": _reset,
     "close": lambda turn: None,
-    "cut": _cut,
     "big": _big,
     "gzip": _gzip,
     "bomb": _bomb,
     "headers": _headers,
     "drip": _drip,
     "drip-head": _drip_head,
-    "early": _early,
     "garbage": lambda turn: turn.send(b"220 mail.example.com ESMTP\r\n\r\n"),
 }
-
-
-def main() -> None:
-    """Serves until it is stopped. With --tls it makes a certificate in that directory, whose
-    authority.pem a sender trusts when SSL_CERT_FILE names it."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--tls", type=Path)
-    arguments = parser.parse_args()
-    context = None
-    if arguments.tls:
-        context = issue(arguments.tls, "localhost", "127.0.0.1").server
-    with Receiver(port=arguments.port, tls=context) as receiver:
-        print(json.dumps({"url": receiver.url("")}), flush=True)
-        threading.Event().wait()
-
-
-if __name__ == "__main__":
-    main()

@@ -13,44 +13,18 @@ from chalicelib.safe_post.post import PostResult
 from chalicelib.values import clock
 from chalicelib.webhooks import signature
 from chalicelib.webhooks.retry import SCHEDULE
-from tests.support.shop import Shop
 from tests.support.webhook_world import DELIVERIES, MASTER_KEY, OK, Posted, World, announce, failed
 from tests.support.webhook_world import world as world_of
+from tests.webhooks.build import URL, add, failing
 
 DAY = timedelta(days=1)
-URL = "http://127.0.0.1:9/hook"
-
-
-def add(merchant: Shop, *events: str, **more: Any) -> Any:
-    body = {"url": URL, "events": list(events or ["product.created"]), **more}
-    return merchant.made("/api/admin/webhooks", body)
-
-
-def failing(world: World, merchant: Shop, events: int = 1, **passed: float) -> dict[str, Any]:
-    """A webhook whose receiver has failed for that time, or until its deliveries have ended."""
-    webhook = add(merchant)
-    world.answer = lambda posted: failed()
-    for _ in range(events):
-        announce()
-    world.run(timedelta(**(passed or {"days": 365})))
-    return webhook
-
-
-def listed(merchant: Shop, webhook: Any, query: str = "") -> Any:
-    return merchant.read(f"/api/admin/webhooks/{webhook['id']}/deliveries{query}")["data"]
-
-
-def only(merchant: Shop, webhook: Any) -> Any:
-    """The only delivery of the webhook, with all fields."""
-    (delivery,) = listed(merchant, webhook)
-    return merchant.read(f"/api/admin/deliveries/{delivery['id']}")
 
 
 def test_messages_that_cannot_be_read_are_received_again_later_and_later(
-    world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
+    world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(deadline, "PATIENCE_SECONDS", 0.0)
-    webhook = add(merchant)
+    webhook = add(world)
     announce()
     announce()
     world.step()
@@ -61,29 +35,29 @@ def test_messages_that_cannot_be_read_are_received_again_later_and_later(
     assert {one.received for one in world.queues[DELIVERIES]} == {4}  # 10, 20, 40, 80 s apart
     world.refusals.clear()
     world.run()
-    assert {one["status"] for one in listed(merchant, webhook)} == {"DELIVERED"}
+    assert webhook.statuses() == {"DELIVERED"}
     assert len(world.posted) == 2
 
 
-def test_an_event_is_delivered_signed_and_recorded(world: World, merchant: Shop) -> None:
-    webhook = add(merchant)
+def is_signed_by(posted: Posted, *secrets: str) -> bool:
+    at = int(posted.headers["X-Service-Timestamp"])
+    return posted.headers["X-Service-Signature"] == signature.sign(at, posted.body, [*secrets])
+
+
+def test_an_event_is_delivered_signed_and_recorded(world: World) -> None:
+    webhook = add(world)
     announce("product.created", id="prod_1", name="Größe")
     world.run(timedelta(seconds=1))
     (posted,) = world.posted
-    assert (
-        posted.body.decode() == '{"event":"product.created","data":{"id":"prod_1","name":"Größe"}}'
-    )
-    timestamp = int(world.now.timestamp())
+    body = '{"event":"product.created","data":{"id":"prod_1","name":"Größe"}}'
+    assert posted.body.decode() == body
     assert posted.headers == signature.headers(
-        "product.created", posted.delivery, timestamp, posted.body, [webhook["secret"]]
+        *("product.created", posted.delivery, int(world.now.timestamp())),
+        *(posted.body, [webhook["secret"]]),
     )
-    delivery = only(merchant, webhook)
-    assert (delivery["status"], delivery["nextAttemptAt"], delivery["attemptCount"]) == (
-        "DELIVERED",
-        None,
-        1,
-    )
-    assert delivery["body"] == posted.body.decode()
+    delivery = webhook.only()
+    assert (delivery["status"], delivery["nextAttemptAt"]) == ("DELIVERED", None)
+    assert (delivery["attemptCount"], delivery["body"]) == (1, body)
     (attempt,) = delivery["attempts"]
     assert attempt["number"] == 1 and attempt["error"] is None and attempt["url"] == URL
     assert attempt["request"]["headers"] == posted.headers
@@ -92,21 +66,21 @@ def test_an_event_is_delivered_signed_and_recorded(world: World, merchant: Shop)
     }  # fmt: skip
 
 
-def test_only_subscribed_endpoints_get_an_event(world: World, merchant: Shop) -> None:
-    takes = add(merchant, "product.created", "order.paid")
-    add(merchant, "product.updated")
+def test_only_subscribed_endpoints_get_an_event(world: World) -> None:
+    takes = add(world, "product.created", "order.paid")
+    add(world, "product.updated")
     announce("product.created")
     world.run(timedelta(minutes=1))
-    assert [posted.delivery for posted in world.posted] == [only(merchant, takes)["id"]]
+    assert [posted.delivery for posted in world.posted] == [takes.only()["id"]]
 
 
-def test_a_success_on_the_third_try_ends_the_schedule(world: World, merchant: Shop) -> None:
-    webhook = add(merchant)
+def test_a_success_on_the_third_try_ends_the_schedule(world: World) -> None:
+    webhook = add(world)
     answers = iter([failed(503), failed(500), OK])
     world.answer = lambda posted: next(answers)
     announce()
     world.run()
-    delivery = only(merchant, webhook)
+    delivery = webhook.only()
     assert delivery["status"] == "DELIVERED"
     assert [one["number"] for one in delivery["attempts"]] == [1, 2, 3]
     assert [one["error"] for one in delivery["attempts"]] == ["status", "status", None]
@@ -115,28 +89,23 @@ def test_a_success_on_the_third_try_ends_the_schedule(world: World, merchant: Sh
     assert len({posted.headers["X-Service-Signature"] for posted in world.posted}) == 3
 
 
-def test_a_delivery_without_success_fails_after_thirteen_attempts(
-    world: World, merchant: Shop
-) -> None:
-    webhook = failing(world, merchant)
-    delivery = only(merchant, webhook)
+def test_a_delivery_without_success_fails_after_thirteen_attempts(world: World) -> None:
+    webhook = failing(world)
+    delivery = webhook.only()
     assert (delivery["status"], delivery["attemptCount"]) == ("FAILED", 13)
     assert [one["number"] for one in delivery["attempts"]] == list(range(1, 14))
-    gaps = [
-        (later.at - earlier.at).total_seconds()
-        for earlier, later in zip(world.posted, world.posted[1:], strict=False)
-    ]
     # A minute of jitter at most, and a second by which a delay is rounded up.
-    for gap, wait in zip(gaps[:5], SCHEDULE[:5], strict=True):
-        assert wait <= gap <= wait + 61
+    first = itertools.pairwise(world.posted[:6])
+    for (earlier, later), wait in zip(first, SCHEDULE[:5], strict=True):
+        assert wait <= (later.at - earlier.at).total_seconds() <= wait + 61
     before_them = world.posted[5].at
     for number, posted in enumerate(world.posted[6:], 1):
         assert timedelta(0) <= posted.at - before_them - number * DAY <= timedelta(seconds=61)
 
 
-def test_a_late_daily_retry_does_not_delay_the_next(world: World, merchant: Shop) -> None:
+def test_a_late_daily_retry_does_not_delay_the_next(world: World) -> None:
     """The state machine is unavailable for five minutes each day."""
-    add(merchant)
+    add(world)
 
     def answer(posted: Posted) -> PostResult:
         world.now += timedelta(seconds=10)
@@ -153,30 +122,29 @@ def test_a_late_daily_retry_does_not_delay_the_next(world: World, merchant: Shop
     assert all(timedelta(0) <= each <= timedelta(minutes=10) for each in late)
 
 
-def test_retries_missed_in_a_long_pause_are_not_made_together(world: World, merchant: Shop) -> None:
-    webhook = failing(world, merchant, days=2)
-    path = f"/api/admin/webhooks/{webhook['id']}"
+def test_retries_missed_in_a_long_pause_are_not_made_together(world: World) -> None:
+    webhook = failing(world, days=2)
     before = len(world.posted)
-    merchant.put(path, {"enabled": False})
+    webhook.put({"enabled": False})
     world.sleep(days=9)
-    merchant.put(path, {"enabled": True})
+    webhook.put({"enabled": True})
     world.run()
     assert len(world.posted) == 13
     gaps = [later.at - earlier.at for earlier, later in itertools.pairwise(world.posted[before:])]
     assert gaps and all(abs(gap - DAY) <= timedelta(seconds=61) for gap in gaps)
 
 
-def test_the_view_shows_the_time_of_the_next_attempt(world: World, merchant: Shop) -> None:
-    webhook = failing(world, merchant, seconds=30)
-    (before,) = listed(merchant, webhook)
+def test_the_view_shows_the_time_of_the_next_attempt(world: World) -> None:
+    webhook = failing(world, seconds=30)
+    (before,) = webhook.listed()
     assert before["status"] == "RETRYING"
     world.run(timedelta(minutes=2))
     late = world.posted[1].at - clock.parse(before["nextAttemptAt"])
     assert timedelta(0) <= late <= timedelta(seconds=1), "a delay in a queue is whole seconds"
 
 
-def test_retry_after_lengthens_the_first_waits(world: World, merchant: Shop) -> None:
-    add(merchant)
+def test_retry_after_lengthens_the_first_waits(world: World) -> None:
+    add(world)
     answers = iter([failed(429, headers={"retry-after": "3600"}), OK])
     world.answer = lambda posted: next(answers)
     announce()
@@ -198,154 +166,127 @@ def test_an_unknown_message_is_redelivered_with_growing_delays(world: World) -> 
     assert waits == [10, 20, 40, 80, 160, 320, 360, 360]
 
 
-def test_a_rotated_secret_overlaps_and_then_expires(world: World, merchant: Shop) -> None:
-    webhook = add(merchant)
-    path = f"/api/admin/webhooks/{webhook['id']}/rotate-secret"
-    rotated = merchant.post(path, {"overlapHours": 1}).json
+def test_a_rotated_secret_overlaps_and_then_expires(world: World) -> None:
+    webhook = add(world)
+    rotated = webhook.post("/rotate-secret", {"overlapHours": 1}).json
     assert rotated["secret"] != webhook["secret"] and rotated["previousSecretExpiresAt"]
-    announce()
-    world.run()
-    world.sleep(hours=2)
-    announce()
-    world.run()
-    both, new = (posted.headers["X-Service-Signature"].count("v1=") for posted in world.posted)
-    assert (both, new) == (2, 1)
-    for posted, secrets in zip(
-        world.posted,
-        ([rotated["secret"], webhook["secret"]], [rotated["secret"]]),
-        strict=True,
-    ):
-        at = int(posted.headers["X-Service-Timestamp"])
-        assert posted.headers["X-Service-Signature"] == signature.sign(at, posted.body, secrets)
+    for _ in range(2):
+        announce()
+        world.sleep(hours=2)
+    during, later = world.posted
+    assert is_signed_by(during, rotated["secret"], webhook["secret"])
+    assert is_signed_by(later, rotated["secret"])
 
 
-def test_a_webhook_shows_that_two_secrets_sign(world: World, merchant: Shop) -> None:
-    webhook = add(merchant)
-    path = f"/api/admin/webhooks/{webhook['id']}"
-    rotated = merchant.post(f"{path}/rotate-secret", {"overlapHours": 1}).json
+def test_a_webhook_shows_that_two_secrets_sign(world: World) -> None:
+    webhook = add(world)
+    rotated = webhook.post("/rotate-secret", {"overlapHours": 1}).json
     told = {notice["code"]: notice["message"] for notice in rotated["notices"]}
     assert "2 v1" in told["two_signatures"] and "current secret first" in told["two_signatures"]
     assert rotated["previousSecretExpiresAt"] in told["two_signatures"]
-    assert merchant.get(path).json["notices"] == rotated["notices"]
+    assert webhook.get().json["notices"] == rotated["notices"]
     world.sleep(hours=2)
-    assert "two_signatures" not in str(merchant.get(path).json["notices"])
+    assert "two_signatures" not in str(webhook.get().json["notices"])
 
 
-def test_a_fifth_overlapping_rotation_is_refused_with_the_first_expiry(
-    world: World, merchant: Shop
-) -> None:
-    webhook = add(merchant)
-    path = f"/api/admin/webhooks/{webhook['id']}"
+def test_a_fifth_overlapping_rotation_is_refused_with_the_first_expiry(world: World) -> None:
+    webhook = add(world)
     secrets = [webhook["secret"]]
     ends = []
     for hours in (40, 30, 20, 50):
-        rotated = merchant.post(f"{path}/rotate-secret", {"overlapHours": hours}).json
+        rotated = webhook.post("/rotate-secret", {"overlapHours": hours}).json
         secrets.append(rotated["secret"])
         ends.append(clock.iso(world.now + timedelta(hours=hours)))
         world.sleep(minutes=1)
-    refused = merchant.post(f"{path}/rotate-secret", {"overlapHours": 1})
+    refused = webhook.post("/rotate-secret", {"overlapHours": 1})
     assert (refused.status, refused.json["code"]) == (409, "too_many_secrets")
     assert refused.json["endsFirst"] == {"secretEndsIn": secrets[2][-4:], "expiresAt": ends[2]}
     assert ends[2] in refused.json["message"]
     announce()
     world.run()
-    at = int(world.posted[0].headers["X-Service-Timestamp"])
-    all_of_them = signature.sign(at, world.posted[0].body, secrets[::-1])
-    assert world.posted[0].headers["X-Service-Signature"] == all_of_them
+    assert is_signed_by(world.posted[0], *secrets[::-1])
     world.sleep(hours=21)
-    assert merchant.post(f"{path}/rotate-secret", {"overlapHours": 1}).status == 200
+    assert webhook.post("/rotate-secret", {"overlapHours": 1}).status == 200
 
 
-def test_a_rotation_without_overlap_ends_every_older_secret(world: World, merchant: Shop) -> None:
-    webhook = add(merchant)
-    path = f"/api/admin/webhooks/{webhook['id']}/rotate-secret"
-    merchant.post(path, {"overlapHours": 72})
-    newest = merchant.post(path, {"overlapHours": 0}).json
+def test_a_rotation_without_overlap_ends_every_older_secret(world: World) -> None:
+    webhook = add(world)
+    webhook.post("/rotate-secret", {"overlapHours": 72})
+    newest = webhook.post("/rotate-secret", {"overlapHours": 0}).json
     announce()
     world.run()
-    (posted,) = world.posted
-    at = int(posted.headers["X-Service-Timestamp"])
-    sign = posted.headers["X-Service-Signature"]
-    assert sign == signature.sign(at, posted.body, [newest["secret"]])
+    assert is_signed_by(world.posted[0], newest["secret"])
 
 
-def test_secrets_are_not_stored(world: World, merchant: Shop) -> None:
-    webhook = add(merchant)
+def test_secrets_are_not_stored(world: World) -> None:
+    webhook = add(world)
     assert webhook["secret"] == signature.secret(MASTER_KEY, webhook["id"], 1)
     assert webhook["secret"] not in json.dumps(world.stored(), default=str)
-    assert "secret" not in merchant.get(f"/api/admin/webhooks/{webhook['id']}").json
+    assert "secret" not in webhook.get().json
 
 
-def test_a_paused_endpoint_gets_no_new_deliveries_and_pending_ones_wait(
-    world: World, merchant: Shop
-) -> None:
-    webhook = failing(world, merchant, seconds=10)
-    path = f"/api/admin/webhooks/{webhook['id']}"
-    assert merchant.put(path, {"enabled": False}).json["enabled"] is False
+def test_a_paused_endpoint_gets_no_new_deliveries_and_pending_ones_wait(world: World) -> None:
+    webhook = failing(world, seconds=10)
+    assert webhook.put({"enabled": False}).json["enabled"] is False
     announce()
     world.run()
     world.sleep(days=3)
-    assert len(world.posted) == 1 and len(listed(merchant, webhook)) == 1
+    assert len(world.posted) == 1 and len(webhook.listed()) == 1
     world.answer = lambda posted: OK
-    merchant.put(path, {"enabled": True})
+    webhook.put({"enabled": True})
     world.run()
-    delivery = only(merchant, webhook)
+    delivery = webhook.only()
     assert (delivery["status"], delivery["attemptCount"]) == ("DELIVERED", 2)
 
 
-def test_a_delivery_whose_slot_ran_during_a_pause_continues_when_enabled(
-    world: World, merchant: Shop
-) -> None:
-    webhook = failing(world, merchant, hours=4)
-    path = f"/api/admin/webhooks/{webhook['id']}"
-    merchant.put(path, {"enabled": False})
-    due = clock.parse(only(merchant, webhook)["nextAttemptAt"])
+def test_a_delivery_whose_slot_ran_during_a_pause_continues_when_enabled(world: World) -> None:
+    webhook = failing(world, hours=4)
+    webhook.put({"enabled": False})
+    due = clock.parse(webhook.only()["nextAttemptAt"])
     world.step()  # the execution of its slot
     assert world.now < due
-    merchant.put(path, {"enabled": True})
+    webhook.put({"enabled": True})
     world.run()
-    assert only(merchant, webhook)["attemptCount"] == 13
+    assert webhook.only()["attemptCount"] == 13
 
 
-def test_the_message_of_a_deleted_webhook_comes_once(world: World, merchant: Shop) -> None:
-    webhook = failing(world, merchant, seconds=10)
-    merchant.delete(f"/api/admin/webhooks/{webhook['id']}")
+def test_the_message_of_a_deleted_webhook_comes_once(world: World) -> None:
+    webhook = failing(world, seconds=10)
+    webhook.delete()
     ((message,),) = [queue for queue in world.queues.values() if queue]
     world.run(message.visible - world.now)
     assert not [queue for queue in world.queues.values() if queue]
 
 
-def test_an_invalid_id_of_a_delivery_is_not_looked_up(world: World, merchant: Shop) -> None:
-    merchant.get("/api/admin/deliveries/x")
+def test_an_invalid_id_of_a_delivery_is_not_looked_up(world: World) -> None:
+    world.shop.get("/api/admin/deliveries/x")
     before = len(world.calls)
-    assert merchant.get("/api/admin/deliveries/x").status == 404
+    assert world.shop.get("/api/admin/deliveries/x").status == 404
     assert len(world.calls) - before <= 1, "the rate limit's"
 
 
 @pytest.mark.parametrize("passed", [{"seconds": 10}, {"days": 1}], ids=["10 seconds", "a day"])
 def test_deleting_an_endpoint_cancels_its_pending_deliveries(
-    world: World, merchant: Shop, passed: dict[str, float]
+    world: World, passed: dict[str, float]
 ) -> None:
-    webhook = failing(world, merchant, **passed)
-    id, posts = only(merchant, webhook)["id"], len(world.posted)
-    answer = merchant.delete(f"/api/admin/webhooks/{webhook['id']}")
+    webhook = failing(world, **passed)
+    id, posts = webhook.only()["id"], len(world.posted)
+    answer = webhook.delete()
     assert answer.json == {"id": webhook["id"], "deleted": True}
     path = f"/api/admin/deliveries/{id}"
-    assert merchant.get(path).json["status"] == "CANCELLED"
+    assert world.shop.get(path).json["status"] == "CANCELLED"
     world.run()
     assert len(world.posted) == posts
     (stored,) = [item for item in world.stored() if item["sk"] == id]
     assert stored["status"] == "CANCELLED" and "step" not in stored
-    assert merchant.get(path).json["nextAttemptAt"] is None
-    assert merchant.post(f"{path}/replay").json["code"] == "webhook_deleted"
+    assert world.shop.get(path).json["nextAttemptAt"] is None
+    assert world.shop.post(f"{path}/replay").json["code"] == "webhook_deleted"
 
 
-def test_a_test_event_is_delivered_as_any_event_to_one_endpoint(
-    world: World, merchant: Shop
-) -> None:
-    webhook = add(merchant, "order.paid")
-    add(merchant, "order.paid")
-    made = merchant.post(f"/api/admin/webhooks/{webhook['id']}/test")
+def test_a_test_event_is_delivered_as_any_event_to_one_endpoint(world: World) -> None:
+    webhook = add(world, "order.paid")
+    add(world, "order.paid")
+    made = webhook.post("/test")
     assert (made.status, made.json["status"], made.json["test"]) == (202, "PENDING", True)
     world.run()
     (posted,) = world.posted
@@ -354,13 +295,13 @@ def test_a_test_event_is_delivered_as_any_event_to_one_endpoint(
     assert posted.headers["X-Service-Event"] == "order.paid"
     data = json.loads(posted.body)["data"]
     assert {"id", "number", "total", "currency", "customer", "paidAt"} <= data.keys()
-    assert only(merchant, webhook)["status"] == "DELIVERED"
+    assert webhook.only()["status"] == "DELIVERED"
 
 
 def test_the_deliveries_of_a_batch_are_posted_concurrently() -> None:
     """Each answer waits until all ten posts have come."""
     with world_of(concurrent=True) as made:
-        add(Shop())
+        add(made)
         together = threading.Barrier(10, timeout=60)
 
         def answer(posted: Posted) -> PostResult:
@@ -376,7 +317,7 @@ def test_the_deliveries_of_a_batch_are_posted_concurrently() -> None:
 
 def test_a_message_received_twice_concurrently_is_posted_once() -> None:
     with world_of(concurrent=True) as made:
-        add(Shop())
+        add(made)
         announce()
         made.step()
         (first,) = made.queues[DELIVERIES]
@@ -386,14 +327,12 @@ def test_a_message_received_twice_concurrently_is_posted_once() -> None:
         assert len(made.posted) == 1
 
 
-def test_the_waits_of_deliveries_differ_by_a_tenth_or_a_minute_at_most(
-    world: World, merchant: Shop
-) -> None:
+def test_the_waits_of_deliveries_differ_by_a_tenth_or_a_minute_at_most(world: World) -> None:
     """So that the deliveries of an outage do not all come back in the same second."""
-    webhook = failing(world, merchant, 40, seconds=1)
+    webhook = failing(world, 40, seconds=1)
     waits = [
         (clock.parse(row["nextAttemptAt"]) - world.now).total_seconds()
-        for row in listed(merchant, webhook, "?limit=100")
+        for row in webhook.listed("?limit=100")
     ]
     assert len(waits) == 40 and min(waits) >= 60 and max(waits) <= 66
     assert min(waits) < 62 and max(waits) > 64
@@ -401,35 +340,31 @@ def test_the_waits_of_deliveries_differ_by_a_tenth_or_a_minute_at_most(
 
 @pytest.mark.parametrize("answer", [OK, failed()])
 def test_an_attempt_is_counted_once_in_the_metrics(
-    world: World, merchant: Shop, answer: PostResult, monkeypatch: pytest.MonkeyPatch
+    world: World, answer: PostResult, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted: list[Any] = []
     monkeypatch.setattr(
         telemetry, "measured", lambda message, numbers, **fields: counted.append((numbers, fields))
     )
-    webhook = add(merchant)
+    webhook = add(world)
     world.answer = lambda posted: answer
     announce()
     world.run(timedelta(seconds=1))
     (numbers, fields), *others = [each for each in counted if "Attempts" in each[0]]
-    assert numbers == {
-        "Attempts": 1,
-        "Delivered": int(answer.error is None),
-        "AttemptMs": answer.duration_ms,
-    }
-    assert others == [] and fields == {
-        "deliveryId": only(merchant, webhook)["id"],
-        "event": "product.created",
-        "attempt": 1,
-        "status": answer.status,
+    delivered = int(answer.error is None)
+    assert numbers == {"Attempts": 1, "Delivered": delivered, "AttemptMs": answer.duration_ms}
+    assert others == []
+    assert fields.pop("deliveryId") == webhook.only()["id"]
+    assert fields == {
+        **{"event": "product.created", "attempt": 1, "status": answer.status},
         "error": answer.error and answer.error.value,
     }
 
 
 def test_an_event_that_is_accepted_at_once_costs_two_writes_and_no_read_of_its_delivery(
-    world: World, merchant: Shop
+    world: World,
 ) -> None:
-    add(merchant)
+    add(world)
     announce()
     world.step()
     world.calls.clear()

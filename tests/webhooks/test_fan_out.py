@@ -15,7 +15,6 @@ from chalicelib.storage import outbox, table
 from chalicelib.webhooks import fan_out, store
 from chalicelib.webhooks.model import EventKind, NewWebhook
 from tests.support.dynamodb_double import Crash, Fault
-from tests.support.shop import Shop
 from tests.support.webhook_events import stream
 from tests.support.webhook_world import (
     DEAD_EVENTS,
@@ -27,19 +26,19 @@ from tests.support.webhook_world import (
     failed,
 )
 from tests.support.webhook_world import world as world_of
-from tests.webhooks.test_delivery import URL, add, listed
+from tests.webhooks.build import URL, add
 
 
-def test_a_new_event_is_sent_without_delay(world: World, merchant: Shop) -> None:
-    add(merchant)
+def test_a_new_event_is_sent_without_delay(world: World) -> None:
+    add(world)
     announce()
     world.step()
     (message,) = world.queues[DELIVERIES]
     assert message.visible == world.now
 
 
-def test_a_repeated_record_makes_no_second_delivery(world: World, merchant: Shop) -> None:
-    webhook = add(merchant)
+def test_a_repeated_record_makes_no_second_delivery(world: World) -> None:
+    webhook = add(world)
     announce()
     announce()
     items = world.unread_events()
@@ -47,13 +46,11 @@ def test_a_repeated_record_makes_no_second_delivery(world: World, merchant: Shop
     fan_out.records(stream(items[::-1]))
     fan_out.records(stream(items))
     world.run()
-    assert len(world.posted) == len(listed(merchant, webhook)) == 2
+    assert len(world.posted) == len(webhook.listed()) == 2
 
 
-def test_a_record_repeated_during_the_first_attempt_queues_no_delivery(
-    world: World, merchant: Shop
-) -> None:
-    add(merchant)
+def test_a_record_repeated_during_the_first_attempt_queues_no_delivery(world: World) -> None:
+    add(world)
     announce()
     items = world.unread_events()
     left: list[int] = []
@@ -69,10 +66,8 @@ def test_a_record_repeated_during_the_first_attempt_queues_no_delivery(
     assert left == [0]
 
 
-def test_a_repeated_record_queues_no_delivery_that_was_attempted(
-    world: World, merchant: Shop
-) -> None:
-    add(merchant)
+def test_a_repeated_record_queues_no_delivery_that_was_attempted(world: World) -> None:
+    add(world)
     world.answer = lambda posted: failed()
     announce()
     items = world.unread_events()
@@ -89,7 +84,7 @@ def test_a_crash_of_the_fan_out_at_any_call_loses_no_delivery(after: bool) -> No
     crashed: list[str] = []
     while not crashed or crashed[-1] != "TransactWriteItems":  # its last call
         with world_of() as world:
-            webhook = add(Shop())
+            webhook = add(world)
             announce()
             world.calls.clear()
             world.crash = (len(crashed) + 1, after)
@@ -97,7 +92,7 @@ def test_a_crash_of_the_fan_out_at_any_call_loses_no_delivery(after: bool) -> No
             crashed.append(world.calls[-1])
             assert world.crash is None, f"{crashed}"
             world.run()
-            assert len(world.posted) == len(listed(Shop(), webhook)) == 1, f"{crashed}"
+            assert len(world.posted) == len(webhook.listed()) == 1, f"{crashed}"
     assert {"PutItem", "send_message_batch"} <= {*crashed}
 
 
@@ -107,28 +102,28 @@ def test_a_crash_of_the_fan_out_at_any_call_loses_no_delivery(after: bool) -> No
     ids=["paused", "other events", "filtered"],
 )
 def test_a_delivery_made_before_its_webhook_changed_is_sent_though_the_fan_out_crashed(
-    world: World, merchant: Shop, change: dict[str, Any]
+    world: World, change: dict[str, Any]
 ) -> None:
-    path = f"/api/admin/webhooks/{add(merchant)['id']}"
+    webhook = add(world)
     world.sleep(hours=1)
     announce()
     world.fate = lambda operation: False if operation == "send_message_batch" else None
     world.step()
     world.fate = lambda operation: None
     announce()  # no delivery is made of this one
-    assert merchant.put(path, change).status == 200
+    assert webhook.put(change).status == 200
     world.run()
     assert len(world.posted) == ("enabled" not in change)
-    merchant.put(path, {"enabled": True})
+    webhook.put({"enabled": True})
     world.run()
-    (delivery,) = merchant.get(f"{path}/deliveries").json["data"]
+    (delivery,) = webhook.get("/deliveries").json["data"]
     assert delivery["status"] == "DELIVERED" and len(world.posted) == 1
 
 
 def test_deliveries_made_before_are_looked_for_only_after_a_change_of_their_webhook(
-    world: World, merchant: Shop
+    world: World,
 ) -> None:
-    path = f"/api/admin/webhooks/{add(merchant, 'order.paid')['id']}"
+    webhook = add(world, "order.paid")
 
     def reads() -> int:
         announce()
@@ -137,7 +132,7 @@ def test_deliveries_made_before_are_looked_for_only_after_a_change_of_their_webh
         return world.calls.count("BatchGetItem")
 
     never = reads()
-    merchant.put(path, {"description": "changed"})
+    webhook.put({"description": "changed"})
     assert reads() == never + 1
     world.sleep(minutes=2)
     assert reads() == never
@@ -158,23 +153,26 @@ def failing_at(nth: int, world: World, monkeypatch: pytest.MonkeyPatch, refusals
         return fan_out.records(stream(world.unread_events()))
 
 
-def test_a_failed_record_is_repeated_without_those_before_it(
-    world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("nth", "refusals", "repeated"), [(2, 0, 1), (3, 99, 0)])
+def test_a_failed_record_is_repeated_without_those_whose_messages_were_sent(
+    world: World, monkeypatch: pytest.MonkeyPatch, nth: int, refusals: int, repeated: int
 ) -> None:
-    webhook = add(merchant)
+    webhook = add(world)
     ids = [announce(), announce(), announce()]
-    answer = failing_at(2, world, monkeypatch)
-    assert answer == {"batchItemFailures": [{"itemIdentifier": ids[1][:30]}]}
-    assert len(world.queues[DELIVERIES]) == len(listed(merchant, webhook)) == 1
+    answer = failing_at(nth, world, monkeypatch, refusals)
+    assert answer == {"batchItemFailures": [{"itemIdentifier": ids[repeated][:30]}]}
+    assert len(world.queues.get(DELIVERIES, ())) == repeated
+    assert len(webhook.listed()) == nth - 1
+    world.refusals.clear()
     world.run()
     assert len(world.posted) == 3
 
 
 @pytest.mark.parametrize("refusals", [1, 99])
 def test_records_whose_messages_cannot_be_sent_are_all_repeated(
-    world: World, merchant: Shop, refusals: int
+    world: World, refusals: int
 ) -> None:
-    add(merchant)
+    add(world)
     ids = [announce(), announce(), announce()]
     items = world.unread_events()
     world.meanwhile("PutItem", lambda: world.refusals.update(send_message_batch=refusals))
@@ -185,22 +183,8 @@ def test_records_whose_messages_cannot_be_sent_are_all_repeated(
     assert len(world.posted) == 3
 
 
-def test_records_before_a_failed_one_are_repeated_if_their_messages_cannot_be_sent(
-    world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    add(merchant)
-    ids = [announce(), announce(), announce()]
-    answer = failing_at(3, world, monkeypatch, refusals=99)
-    assert answer == {"batchItemFailures": [{"itemIdentifier": ids[0][:30]}]}
-    world.refusals.clear()
-    world.run()
-    assert len(world.posted) == 3
-
-
-def test_a_poison_record_is_sent_to_the_dead_letters_and_blocks_no_other(
-    world: World, merchant: Shop
-) -> None:
-    add(merchant)
+def test_a_poison_record_is_sent_to_the_dead_letters_and_blocks_no_other(world: World) -> None:
+    add(world)
     announce()
     (good,) = world.unread_events()
     poison = {"pk": {"S": "evt_01BROKEN"}, "sk": {"S": "events"}, "events": {"L": [{"M": {}}]}}
@@ -211,30 +195,28 @@ def test_a_poison_record_is_sent_to_the_dead_letters_and_blocks_no_other(
     assert dead.content == {"republish": ["evt_01BROKEN"]}
 
 
-def test_an_event_can_be_republished_without_a_second_delivery(
-    world: World, merchant: Shop
-) -> None:
-    got_it = add(merchant)
+def test_an_event_can_be_republished_without_a_second_delivery(world: World) -> None:
+    got_it = add(world)
     event = announce()
     world.run()
-    missed_it = add(merchant)
+    missed_it = add(world)
     assert fan_out.records({"republish": [event]}) == {"batchItemFailures": []}
     world.run()
-    assert len(listed(merchant, got_it)) == len(listed(merchant, missed_it)) == 1
+    assert len(got_it.listed()) == len(missed_it.listed()) == 1
     assert len(world.posted) == 2
     with pytest.raises(LookupError, match="keeps events for 60 days"):
         fan_out.records({"republish": ["evt_01ARZ3NDEKTSV4RRFFQ69G5FAV00"]})
 
 
-def test_an_endpoint_gets_the_events_of_the_minute_before_it(world: World, merchant: Shop) -> None:
+def test_an_endpoint_gets_the_events_of_the_minute_before_it(world: World) -> None:
     """The clocks of functions differ."""
     event = announce()
     world.now += timedelta(minutes=1)
-    webhook = add(merchant)
+    webhook = add(world)
     world.now += timedelta(milliseconds=2)
-    later = add(merchant)
+    later = add(world)
     fan_out.records({"republish": [event]})
-    assert len(listed(merchant, webhook)) == 1 and listed(merchant, later) == []
+    assert len(webhook.listed()) == 1 and later.listed() == []
 
 
 def test_a_thousand_endpoints_each_get_a_delivery(world: World) -> None:
@@ -249,8 +231,8 @@ def test_a_thousand_endpoints_each_get_a_delivery(world: World) -> None:
     assert sent == {*made} and len(made) == 1_000
 
 
-def test_deletions_in_the_outbox_are_ignored(world: World, merchant: Shop) -> None:
-    add(merchant)
+def test_deletions_in_the_outbox_are_ignored(world: World) -> None:
+    add(world)
     announce()
     items = world.unread_events()
     world.run()
@@ -258,8 +240,8 @@ def test_deletions_in_the_outbox_are_ignored(world: World, merchant: Shop) -> No
     assert not world.queues.get(DELIVERIES)
 
 
-def test_every_event_of_the_largest_commit_is_delivered(world: World, merchant: Shop) -> None:
-    add(merchant)
+def test_every_event_of_the_largest_commit_is_delivered(world: World) -> None:
+    add(world)
     kind = "product.created"
     bodies = [outbox.body(kind, {"n": number}) for number in range(outbox.MOST_COMMIT_EVENTS)]
     table.put(outbox.item([(kind, text) for text in bodies]), table=settings.outbox_table())
@@ -285,12 +267,12 @@ def test_the_body_of_an_event_is_kept_for_60_days(world: World) -> None:
 
 
 def test_events_are_fanned_out_once_while_the_table_throttles(
-    world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
+    world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     monkeypatch.setattr(deadline, "PATIENCE_SECONDS", 6.0)
     for _ in range(5):
-        add(merchant)
+        add(world)
     announce()
     items, calls = world.unread_events(), count()
     world.double.faults = lambda operation, request: Fault.THROTTLE if next(calls) % 5 else None
@@ -301,10 +283,8 @@ def test_events_are_fanned_out_once_while_the_table_throttles(
     assert len(sent) == len(set(sent)) == 5
 
 
-def test_whole_batches_that_the_stream_loses_are_published_again_once(
-    world: World, merchant: Shop
-) -> None:
-    add(merchant)
+def test_whole_batches_that_the_stream_loses_are_published_again_once(world: World) -> None:
+    add(world)
     world.sleep(minutes=2)
     announce()
     world.run()
@@ -321,7 +301,7 @@ def test_whole_batches_that_the_stream_loses_are_published_again_once(
         world.run()
     assert len(world.posted) == 1 + len(lost)
     world.sleep(minutes=1)
-    entered = [item for item in world.stored() if item["pk"].startswith("feed#")]
+    entered = world.stored("feed#")
     assert len([item for item in entered if item["kinds"]]) == 1 + len(lost)
 
 
@@ -330,7 +310,7 @@ def test_a_crash_while_lost_events_are_published_loses_none(after: bool) -> None
     crashed: list[str] = []
     while not crashed or crashed[-1] != "none":
         with world_of() as world:
-            add(Shop())
+            add(world)
             world.sleep(minutes=2)
             announce()
             announce()

@@ -11,10 +11,8 @@ from moto.events.models import EventPattern
 from chalicelib.orders.model import LARGEST_ORDER
 from chalicelib.webhooks import filter as filters
 from chalicelib.webhooks.filter import faults, lets_through
-from tests.support.shop import Shop
 from tests.support.webhook_world import World, announce
-from tests.webhooks.test_delivery import add, listed
-from tests.webhooks.test_endpoints import PATH, errors
+from tests.webhooks.build import PATH, add
 
 ORDER = {
     "event": "order.paid",
@@ -162,18 +160,16 @@ def test_an_accepted_pattern_works_on_any_body(pattern: Any, data: Any) -> None:
          "filter.data.a.b.c.d.e.f.g"),
     ],
 )  # fmt: skip
-def test_an_invalid_pattern_is_refused_by_its_place(
-    merchant: Shop, pattern: Any, field: str
-) -> None:
+def test_an_invalid_pattern_is_refused_by_its_place(world: World, pattern: Any, field: str) -> None:
     new = {"url": "http://127.0.0.1:9/", "events": ["order.paid"], "filter": pattern}
-    assert [*errors(merchant.post(PATH, new))] == [field]
-    webhook = add(merchant, "order.paid")
-    assert [*errors(merchant.put(f"{PATH}/{webhook['id']}", {"filter": pattern}))] == [field]
+    assert world.shop.post(PATH, new).refused == [field]
+    webhook = add(world, "order.paid")
+    assert webhook.put({"filter": pattern}).refused == [field]
     dry = {"dryRun": True, "filter": pattern}
-    assert [*errors(merchant.post(f"{PATH}/{webhook['id']}/test", dry))] == [field]
+    assert webhook.post("/test", dry).refused == [field]
 
 
-def test_a_filtered_event_makes_no_delivery(world: World, merchant: Shop) -> None:
+def test_a_filtered_event_makes_no_delivery(world: World) -> None:
     def writes() -> int:
         with world.double.metered() as calls:
             world.run()
@@ -184,65 +180,61 @@ def test_a_filtered_event_makes_no_delivery(world: World, merchant: Shop) -> Non
     writes()  # the first event of an hour writes one more item
     announce("order.paid", id="ord_1", total="499.99")
     without = writes()
-    webhook = add(merchant, "order.paid", filter=expensive)
+    webhook = add(world, "order.paid", filter=expensive)
     announce("order.paid", id="ord_1", total="499.99")
     assert writes() == without, "as if it were not there"
-    assert (world.posted, listed(merchant, webhook)) == ([], [])
+    assert (world.posted, webhook.listed()) == ([], [])
     announce("order.paid", id="ord_2", total="500.00")
     world.run()
     assert [json.loads(one.body)["data"]["id"] for one in world.posted] == ["ord_2"]
-    assert len(listed(merchant, webhook)) == 1
+    assert len(webhook.listed()) == 1
 
 
-def test_a_filter_can_be_read_changed_and_cleared(world: World, merchant: Shop) -> None:
+def test_a_filter_can_be_read_changed_and_cleared(world: World) -> None:
     pattern = {"data": {"total": [{"numeric": [">=", 499.99, "<", 1000]}, "Größe", None, True]}}
-    webhook = add(merchant, "order.paid", filter=pattern)
-    path = f"{PATH}/{webhook['id']}"
-    assert webhook["filter"] == merchant.get(path).json["filter"] == pattern
-    before = merchant.get(path)
-    assert merchant.put(path, {"description": "ERP"}).json["filter"] == pattern
+    webhook = add(world, "order.paid", filter=pattern)
+    before = webhook.get()
+    assert webhook["filter"] == before.json["filter"] == pattern
+    assert webhook.put({"description": "ERP"}).json["filter"] == pattern
     other = {"event": ["order.paid"]}
-    assert merchant.put(path, {"filter": other}).json["filter"] == other
-    assert merchant.get(path).headers["ETag"] != before.headers["ETag"]
-    assert merchant.put(path, {"filter": None}).json["filter"] is None
+    assert webhook.put({"filter": other}).json["filter"] == other
+    assert webhook.get().headers["ETag"] != before.headers["ETag"]
+    assert webhook.put({"filter": None}).json["filter"] is None
     announce("order.paid", id="ord_1")
     world.run()
     assert len(world.posted) == 1
 
 
-def test_a_test_event_is_always_sent_and_reports_whether_it_passes_the_filter(
-    world: World, merchant: Shop
-) -> None:
+def test_a_test_event_is_always_sent_and_reports_whether_it_passes_the_filter(world: World) -> None:
     for number, (source, fits) in enumerate([("IN_PERSON", True), ("ONLINE", False)], 1):
-        webhook = add(merchant, "order.paid", filter={"data": {"source": [source]}})
-        sent = merchant.post(f"{PATH}/{webhook['id']}/test", {})
+        webhook = add(world, "order.paid", filter={"data": {"source": [source]}})
+        sent = webhook.post("/test", {})
         assert (sent.status, sent.json["passesFilter"]) == (202, fits)
         world.run()
         assert len(world.posted) == number
 
 
-def test_a_filter_can_be_tried_before_it_is_saved(world: World, merchant: Shop) -> None:
-    webhook = add(merchant, "order.paid", filter={"data": {"source": ["ONLINE"]}})
-    path = f"{PATH}/{webhook['id']}/test"
-    tried = merchant.post(path, {"dryRun": True}).json
+def test_a_filter_can_be_tried_before_it_is_saved(world: World) -> None:
+    webhook = add(world, "order.paid", filter={"data": {"source": ["ONLINE"]}})
+    tried = webhook.post("/test", {"dryRun": True}).json
     assert (tried["event"], tried["data"]["source"], tried["passesFilter"]) == (
         "order.paid", "IN_PERSON", False,
     )  # fmt: skip
     here = {"dryRun": True, "filter": {"data": {"source": ["IN_PERSON"]}}}
-    assert merchant.post(path, here).json["passesFilter"] is True
-    assert merchant.post(path, {"dryRun": True, "filter": None}).json["passesFilter"] is True
+    assert webhook.post("/test", here).json["passesFilter"] is True
+    assert webhook.post("/test", {"dryRun": True, "filter": None}).json["passesFilter"] is True
     own = {**tried["data"], "source": "ONLINE"}
-    assert merchant.post(path, {"dryRun": True, "data": own}).json["passesFilter"] is True
+    assert webhook.post("/test", {"dryRun": True, "data": own}).json["passesFilter"] is True
     large = {"dryRun": True, "data": {"note": "x" * LARGEST_ORDER}}
-    assert [*errors(merchant.post(path, large))] == ["data"]
-    assert [*errors(merchant.post(path, {"data": own}))] == ["data"]
+    assert webhook.post("/test", large).refused == ["data"]
+    assert webhook.post("/test", {"data": own}).refused == ["data"]
     world.run()
-    assert world.posted == [] and listed(merchant, webhook) == []
+    assert world.posted == [] and webhook.listed() == []
 
 
-def test_a_test_with_null_for_what_only_a_trial_takes_is_sent(world: World, merchant: Shop) -> None:
-    path = f"{PATH}/{add(merchant, 'order.paid')['id']}/test"
-    sent = merchant.post(path, {"event": None, "dryRun": None, "filter": None, "data": None})
+def test_a_test_with_null_for_what_only_a_trial_takes_is_sent(world: World) -> None:
+    webhook = add(world, "order.paid")
+    sent = webhook.post("/test", {"event": None, "dryRun": None, "filter": None, "data": None})
     assert sent.status == 202, sent.text
     world.run()
     assert len(world.posted) == 1

@@ -1,78 +1,79 @@
-"""Hostile receivers from registration to the Deliveries view: the system's resolver uses a name
-server with false answers, and requests go over real sockets."""
+"""Hostile receivers from registration to the Deliveries view, with false answers about names, and
+over real sockets."""
 
 import os
-from collections.abc import Iterator
+import socket
 from typing import Any
 
 import pytest
 
 from chalicelib.safe_post import post as safe_post
-from tests.support.shop import Shop
 from tests.support.webhook_world import World, announce
-from tests.webhooks.name_server import NameServer
+from tests.webhooks.build import PATH, add
 from tests.webhooks.receiver import Receiver
-from tests.webhooks.test_delivery import only
 
-PATH = "/api/admin/webhooks"
 PUBLIC = "93.184.215.14"
 METADATA = "169.254.169.254"
 
 
+class Names:
+    """`zone`: name → its answers in order; the last one is repeated. An answer is a list of
+    addresses."""
+
+    def __init__(self) -> None:
+        self.zone: dict[str, list[list[str]]] = {}
+        self.asked: list[str] = []
+
+    def getaddrinfo(self, host: str, port: int, **_: Any) -> list[Any]:
+        self.asked.append(host)
+        answers = self.zone[host]
+        found = answers.pop(0) if len(answers) > 1 else answers[0]
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in found]
+
+
 @pytest.fixture
-def names(monkeypatch: pytest.MonkeyPatch) -> Iterator[NameServer]:
-    with NameServer() as server:
-        monkeypatch.setattr(safe_post, "addresses_of", server.resolve)
-        yield server
+def names(monkeypatch: pytest.MonkeyPatch) -> Names:
+    names = Names()
+    monkeypatch.setattr(socket, "getaddrinfo", names.getaddrinfo)
+    return names
 
 
 def post_for_real(world: World, allowed: str) -> None:
     """Real attempts, which may only reach the allowed networks."""
     os.environ["WEBHOOK_ALLOWED_NETWORKS"] = allowed  # `world` restores it
     world.answer = lambda posted: safe_post.post(
-        posted.url,
-        posted.headers,
-        posted.body,
+        *(posted.url, posted.headers, posted.body),
         allowed_networks=allowed.split(),
         timeout=2 if "drip" in posted.url else 10,
     )
 
 
-def register(merchant: Shop, url: str) -> Any:
-    return merchant.post(PATH, {"url": url, "events": ["product.created"]})
-
-
-def first_attempt(world: World, merchant: Shop, webhook: Any) -> dict[str, Any]:
+def first_attempt(world: World, url: str) -> Any:
+    webhook = add(world, url=url)
     announce()
     world.step()
     world.step()
-    attempt: dict[str, Any] = only(merchant, webhook)["attempts"][0]
-    return attempt
+    return webhook.only()["attempts"][0]
 
 
 def test_a_name_with_an_internal_address_is_refused_at_registration(
-    world: World,
-    merchant: Shop,
-    names: NameServer,
+    world: World, names: Names
 ) -> None:
     post_for_real(world, "")
     names.zone["hooks.example.com"] = [[PUBLIC, METADATA]]
-    refused = register(merchant, "https://hooks.example.com/")
-    assert refused.status == 422
-    (error,) = refused.json["errors"]
-    assert error["field"] == "url" and "not public" in error["message"]
+    sent = {"url": "https://hooks.example.com/", "events": ["product.created"]}
+    refused = world.shop.post(PATH, sent)
+    assert refused.refused == ["url"]
+    assert "not public" in refused.json["errors"][0]["message"]
     assert names.asked == ["hooks.example.com"]
 
 
 def test_a_name_with_an_internal_address_later_is_blocked_with_a_reason(
-    world: World,
-    merchant: Shop,
-    names: NameServer,
+    world: World, names: Names
 ) -> None:
     post_for_real(world, "")
     names.zone["hooks.example.com"] = [[PUBLIC], [METADATA]]
-    webhook = register(merchant, "https://hooks.example.com/").json
-    attempt = first_attempt(world, merchant, webhook)
+    attempt = first_attempt(world, "https://hooks.example.com/")
     assert (attempt["error"], attempt["address"], attempt["response"]) == ("blocked", None, None)
     assert "hooks.example.com has the address" in attempt["message"]
     assert "not public" in attempt["message"]
@@ -91,16 +92,11 @@ STRANGE = {
 
 @pytest.mark.parametrize("path", STRANGE)
 def test_the_answer_of_a_hostile_receiver_is_truncated_and_shown(
-    world: World,
-    merchant: Shop,
-    names: NameServer,
-    receiver: Receiver,
-    path: str,
+    world: World, names: Names, receiver: Receiver, path: str
 ) -> None:
     post_for_real(world, "127.0.0.1/32")
     names.zone["odd.example.com"] = [["127.0.0.1"]]
-    webhook = register(merchant, f"http://odd.example.com:{receiver.port}{path}").json
-    attempt = first_attempt(world, merchant, webhook)
+    attempt = first_attempt(world, f"http://odd.example.com:{receiver.port}{path}")
     error, said = STRANGE[path]
     assert attempt["error"] == error and said in (attempt["message"] or "")
     assert len(receiver.requests) == 1

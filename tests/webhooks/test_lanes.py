@@ -6,9 +6,8 @@ from chalicelib.safe_post.post import PostResult
 from chalicelib.values import clock
 from chalicelib.webhooks import messages
 from chalicelib.webhooks.messages import Message
-from tests.support.shop import Shop
 from tests.support.webhook_world import DELIVERIES, OK, RETRIES, Posted, World, announce, failed
-from tests.webhooks.test_delivery import add, failing, listed, only
+from tests.webhooks.build import add, failing
 
 DEAD, ALIVE = "http://127.0.0.1:9/dead", "http://127.0.0.1:9/alive"
 
@@ -23,18 +22,16 @@ def step_until_empty(world: World, queue: str) -> None:
         world.step()
 
 
-def test_queued_deliveries_of_a_failing_endpoint_move_to_the_retry_lane(
-    world: World, merchant: Shop
-) -> None:
-    add(merchant, url=DEAD)
-    alive = add(merchant, url=ALIVE)
+def test_queued_deliveries_of_a_failing_endpoint_move_to_the_retry_lane(world: World) -> None:
+    add(world, url=DEAD)
+    alive = add(world, url=ALIVE)
     world.answer = one_is_dead
     for _ in range(40):
         announce()
     step_until_empty(world, DELIVERIES)
     dead_posts = [posted for posted in world.posted if posted.url == DEAD]
     assert len(dead_posts) <= 10, "those of one batch"
-    assert {one["status"] for one in listed(merchant, alive, "?limit=100")} == {"DELIVERED"}
+    assert alive.statuses() == {"DELIVERED"}
     waiting = [one.content["step"] for one in world.queues[RETRIES]]
     assert waiting.count(0) == 40 - len(dead_posts)
     world.answer = lambda posted: OK
@@ -42,16 +39,13 @@ def test_queued_deliveries_of_a_failing_endpoint_move_to_the_retry_lane(
     assert len({posted.delivery for posted in world.posted}) == 80
 
 
-def test_new_events_of_a_failing_endpoint_use_the_retry_lane_until_a_success(
-    world: World, merchant: Shop
-) -> None:
-    webhook, other = add(merchant, "order.paid"), add(merchant, "product.created")
-    path = f"/api/admin/webhooks/{webhook['id']}"
+def test_new_events_of_a_failing_endpoint_use_the_retry_lane_until_a_success(world: World) -> None:
+    webhook, other = add(world, "order.paid"), add(world, "product.created")
     world.answer = lambda posted: failed()
     for is_failing in (False, False, True):
         announce("order.paid")
         world.run(timedelta(seconds=1))
-        assert bool(merchant.get(path).json["failingSince"]) == is_failing
+        assert bool(webhook.get().json["failingSince"]) == is_failing
     announce("order.paid")
     announce("product.created")
     world.step()
@@ -60,14 +54,14 @@ def test_new_events_of_a_failing_endpoint_use_the_retry_lane_until_a_success(
     assert [one.content["step"] for one in world.queues[RETRIES]].count(0) == 1
     world.answer = lambda posted: OK
     world.run(timedelta(seconds=1))
-    assert merchant.get(path).json["failingSince"] is None
+    assert webhook.get().json["failingSince"] is None
     announce("order.paid")
     world.step()
     assert len(world.queues[DELIVERIES]) == 1
 
 
-def test_messages_that_cannot_change_lanes_are_redelivered(world: World, merchant: Shop) -> None:
-    webhook = add(merchant)
+def test_messages_that_cannot_change_lanes_are_redelivered(world: World) -> None:
+    webhook = add(world)
     world.answer = lambda posted: failed()
     for _ in range(20):
         announce()
@@ -77,18 +71,18 @@ def test_messages_that_cannot_change_lanes_are_redelivered(world: World, merchan
     world.answer = lambda posted: OK
     world.run()
     assert world.refusals["send_message_batch"] == 0
-    assert {one["status"] for one in listed(merchant, webhook, "?limit=100")} == {"DELIVERED"}
+    assert webhook.statuses() == {"DELIVERED"}
 
 
-def test_a_message_that_comes_early_is_hidden_until_it_is_due(world: World, merchant: Shop) -> None:
-    webhook = failing(world, merchant, seconds=1)
+def test_a_message_that_comes_early_is_hidden_until_it_is_due(world: World) -> None:
+    webhook = failing(world, seconds=1)
     (waiting,) = world.queues[RETRIES]
     due, waiting.visible = waiting.visible, world.now
     world.refused_entries = 1  # and if it is not hidden, it comes again
     world.answer = lambda posted: OK
     world.run()
     assert len(world.posted) == 2 and world.posted[1].at >= due
-    assert only(merchant, webhook)["status"] == "DELIVERED"
+    assert webhook.only()["status"] == "DELIVERED"
 
 
 def test_a_message_is_read_as_it_was_written_and_needs_only_its_delivery() -> None:
@@ -102,22 +96,22 @@ def test_a_message_is_read_as_it_was_written_and_needs_only_its_delivery() -> No
         assert messages.parse(message.text()) == message
 
 
-def test_a_slot_is_scheduled_once_for_all_its_deliveries(world: World, merchant: Shop) -> None:
-    failing(world, merchant, 100, minutes=30)
-    parked = [one for one in world.stored() if one["pk"].startswith("due#")]
+def test_a_slot_is_scheduled_once_for_all_its_deliveries(world: World) -> None:
+    failing(world, 100, minutes=30)
+    parked = world.stored("due#")
     assert len(parked) == 100
     assert world.calls.count("start_execution") == len(world.executions) < 5
 
 
 def test_a_message_that_could_not_be_parked_is_redelivered_and_not_posted_again(
-    world: World, merchant: Shop
+    world: World,
 ) -> None:
     """An account can start a few hundred executions a second."""
-    webhook = add(merchant)
+    webhook = add(world)
     world.answer = lambda posted: failed()
     announce()
     world.refusals["start_execution"] = 3
     world.run()
-    delivery = only(merchant, webhook)
+    delivery = webhook.only()
     assert world.refusals["start_execution"] == 0
     assert (delivery["status"], delivery["attemptCount"], len(world.posted)) == ("FAILED", 13, 13)

@@ -15,16 +15,14 @@ from chalicelib.webhooks.deliveries import Taken
 from chalicelib.webhooks.messages import Message
 from chalicelib.webhooks.model import Delivery, event_of
 from chalicelib.webhooks.parked import recover, redrive
-from tests.support.shop import Shop
 from tests.support.webhook_world import DELIVERIES, OK, RETRIES, World, announce, failed
-from tests.webhooks.test_delivery import add, failing, listed, only
-from tests.webhooks.test_view import given_up
+from tests.webhooks.build import add, failing, given_up
 
 SINCE = {"since": "2026-01-01T00:00:00Z", "dryRun": False}
 
 
-def found(merchant: Shop, webhook: dict[str, Any]) -> Delivery:
-    delivery = deliveries.find(listed(merchant, webhook)[0]["id"])
+def found(world: World, webhook: dict[str, Any]) -> Delivery:
+    delivery = deliveries.find(webhook.listed()[0]["id"])
     assert delivery is not None
     return delivery
 
@@ -32,12 +30,12 @@ def found(merchant: Shop, webhook: dict[str, Any]) -> Delivery:
 # --- concurrent writes ---
 
 
-def claimed(world: World, merchant: Shop) -> Delivery:
+def claimed(world: World) -> Delivery:
     """A delivery that is claimed by a sender."""
-    webhook = add(merchant)
+    webhook = add(world)
     announce()
     world.step()
-    return deliveries.claim_step(Message(found(merchant, webhook).id), world.now)
+    return deliveries.claim_step(Message(found(world, webhook).id), world.now)
 
 
 def tried(delivery: Delivery) -> Attempt:
@@ -45,23 +43,23 @@ def tried(delivery: Delivery) -> Attempt:
 
 
 @pytest.mark.parametrize("late", ["delivered", "given_up", "replay_failed"])
-def test_a_late_result_changes_nothing(late: str, world: World, merchant: Shop) -> None:
-    mine = claimed(world, merchant)
+def test_a_late_result_changes_nothing(late: str, world: World) -> None:
+    mine = claimed(world)
     assert deliveries.delivered(mine, tried(mine))
     stands = deliveries.find(mine.id)
     settle = getattr(deliveries, late)
     assert settle(mine, tried(mine)) is False
     assert deliveries.find(mine.id) == stands
-    assert not [one for one in world.stored() if one["pk"].startswith("failed#")]
+    assert not world.stored("failed#")
 
 
 @pytest.mark.parametrize("deleted", [False, True])
 def test_a_message_whose_delivery_another_sender_posts_comes_again_after_twelve_seconds(
-    deleted: bool, world: World, merchant: Shop
+    deleted: bool, world: World
 ) -> None:
-    mine = claimed(world, merchant)
+    mine = claimed(world)
     if deleted:
-        assert merchant.delete(f"/api/admin/webhooks/{mine.endpoint_id}").status == 200
+        assert world.shop.delete(f"/api/admin/webhooks/{mine.endpoint_id}").status == 200
     begun = world.now
     assert world.step()
     (message,) = world.queues[DELIVERIES]
@@ -69,10 +67,8 @@ def test_a_message_whose_delivery_another_sender_posts_comes_again_after_twelve_
 
 
 @pytest.mark.parametrize("late", ["delivered", "given_up", "replay_failed"])
-def test_a_sender_does_not_settle_the_claim_of_another(
-    late: str, world: World, merchant: Shop
-) -> None:
-    mine = claimed(world, merchant)
+def test_a_sender_does_not_settle_the_claim_of_another(late: str, world: World) -> None:
+    mine = claimed(world)
     assert deliveries.replay_failed(mine, tried(mine))
     theirs = deliveries.claim_step(Message(mine.id), world.now)
     settle = getattr(deliveries, late)
@@ -80,9 +76,9 @@ def test_a_sender_does_not_settle_the_claim_of_another(
     assert deliveries.find(mine.id) == theirs
 
 
-def test_one_of_two_replays_of_the_same_state_is_claimed(world: World, merchant: Shop) -> None:
-    webhook = given_up(world, merchant)
-    seen = found(merchant, webhook)
+def test_one_of_two_replays_of_the_same_state_is_claimed(world: World) -> None:
+    webhook = given_up(world)
+    seen = found(world, webhook)
     first = deliveries.claim_replay(seen, ids.ulid(), world.now)
     with pytest.raises(Taken):
         deliveries.claim_replay(seen, ids.ulid(), world.now)
@@ -91,8 +87,8 @@ def test_one_of_two_replays_of_the_same_state_is_claimed(world: World, merchant:
         deliveries.claim_replay(seen, ids.ulid(), world.now)
 
 
-def test_a_replay_of_an_outdated_state_is_refused(world: World, merchant: Shop) -> None:
-    mine = claimed(world, merchant)
+def test_a_replay_of_an_outdated_state_is_refused(world: World) -> None:
+    mine = claimed(world)
     assert deliveries.replay_failed(mine, tried(mine))
     seen = deliveries.find(mine.id)
     assert seen is not None
@@ -106,8 +102,8 @@ def test_a_replay_of_an_outdated_state_is_refused(world: World, merchant: Shop) 
         deliveries.claim_replay(again, ids.ulid(), world.now)
 
 
-def test_an_attempt_is_recorded_once(world: World, merchant: Shop) -> None:
-    mine = claimed(world, merchant)
+def test_an_attempt_is_recorded_once(world: World) -> None:
+    mine = claimed(world)
     first = deliveries.record(
         mine.id, attempts.interrupted(mine, world.now, "https://example.com/")
     )
@@ -115,17 +111,15 @@ def test_an_attempt_is_recorded_once(world: World, merchant: Shop) -> None:
     assert [one.message for one in deliveries.attempts_of(mine)] == [first.message]
 
 
-def test_failures_count_until_it_is_failing_and_not_for_a_deleted_webhook(
-    world: World, merchant: Shop
-) -> None:
-    seen = store.find(add(merchant)["id"])
+def test_failures_count_until_it_is_failing_and_not_for_a_deleted_webhook(world: World) -> None:
+    seen = store.find(add(world)["id"])
     assert seen is not None
     key = store.key(seen.id)
     for streak in (1, 2, 3, 3):
         health.note({seen.id: seen}, [(seen.id, False)])
         found = table.get(key) or {}
         assert (found["streak"], "failingSince" in found) == (streak, streak == 3)
-    merchant.delete(f"/api/admin/webhooks/{seen.id}")
+    world.shop.delete(f"/api/admin/webhooks/{seen.id}")
     health.note({seen.id: seen}, [(seen.id, False)])
     health.failed(seen, 1)
     assert table.get(key) is None
@@ -133,10 +127,10 @@ def test_failures_count_until_it_is_failing_and_not_for_a_deleted_webhook(
 
 @pytest.mark.parametrize("success", [False, True])
 def test_what_another_sender_notes_while_the_third_failure_is_noted_stands(
-    success: bool, world: World, merchant: Shop
+    success: bool, world: World
 ) -> None:
     """The receiver answered, or since when it is failing is noted already."""
-    seen = store.find(add(merchant)["id"])
+    seen = store.find(add(world)["id"])
     assert seen is not None
     left: list[Any] = []
 
@@ -151,18 +145,16 @@ def test_what_another_sender_notes_while_the_third_failure_is_noted_stands(
     assert [table.get(store.key(seen.id))] == left
 
 
-def test_a_late_message_of_an_ended_schedule_is_refused(world: World, merchant: Shop) -> None:
-    mine = deliveries.claim_replay(
-        found(merchant, given_up(world, merchant)), ids.ulid(), world.now
-    )
+def test_a_late_message_of_an_ended_schedule_is_refused(world: World) -> None:
+    mine = deliveries.claim_replay(found(world, given_up(world)), ids.ulid(), world.now)
     assert deliveries.replay_failed(mine, tried(mine))
     with pytest.raises(Taken):
         deliveries.claim_step(Message(mine.id), world.now)
     assert deliveries.claim_step(Message(mine.id, mine.schedule), world.now).attempts > 1
 
 
-def test_only_waiting_unclaimed_deliveries_are_cancelled(world: World, merchant: Shop) -> None:
-    mine = claimed(world, merchant)
+def test_only_waiting_unclaimed_deliveries_are_cancelled(world: World) -> None:
+    mine = claimed(world)
     assert not deliveries.cancelled(mine), "somebody is posting it"
     assert deliveries.replay_failed(mine, tried(mine))
     seen = deliveries.find(mine.id)
@@ -177,11 +169,11 @@ def test_only_waiting_unclaimed_deliveries_are_cancelled(world: World, merchant:
     assert deliveries.find(mine.id) == ended
 
 
-def test_a_recovery_does_not_send_delivered_ones(world: World, merchant: Shop) -> None:
-    webhook = given_up(world, merchant)
-    id = only(merchant, webhook)["id"]
-    merchant.post(f"/api/admin/deliveries/{id}/replay")
-    merchant.post(f"/api/admin/webhooks/{webhook['id']}/recover", SINCE)
+def test_a_recovery_does_not_send_delivered_ones(world: World) -> None:
+    webhook = given_up(world)
+    id = webhook.only()["id"]
+    world.shop.post(f"/api/admin/deliveries/{id}/replay")
+    webhook.post("/recover", SINCE)
     endpoint = store.find(webhook["id"])
     those = endpoint and recover.following(endpoint, 10)
     assert those and [one.delivery for one in those.messages] == [id]
@@ -192,71 +184,68 @@ def test_a_recovery_does_not_send_delivered_ones(world: World, merchant: Shop) -
     assert len(world.posted) == 1
 
 
-def test_a_delivery_held_while_its_webhook_is_enabled_is_sent(world: World, merchant: Shop) -> None:
+def test_a_delivery_held_while_its_webhook_is_enabled_is_sent(world: World) -> None:
     """Everything started by enabling has run before the sender records that the message waits."""
-    webhook = add(merchant)
-    path = f"/api/admin/webhooks/{webhook['id']}"
+    webhook = add(world)
     announce()
     world.step()
-    merchant.put(path, {"enabled": False})
+    webhook.put({"enabled": False})
 
     def enabled_and_looked() -> None:
-        merchant.put(path, {"enabled": True})
+        webhook.put({"enabled": True})
         world.now += timedelta(minutes=1)
         for execution in list(world.executions.values()):
             world._redrive(execution)
 
     world.meanwhile("PutItem", enabled_and_looked)
     world.run()
-    assert only(merchant, webhook)["status"] == "DELIVERED"
+    assert webhook.only()["status"] == "DELIVERED"
 
 
-def test_two_replays_during_a_pause_are_both_sent(world: World, merchant: Shop) -> None:
-    webhook = add(merchant)
-    path = f"/api/admin/webhooks/{webhook['id']}"
+def test_two_replays_during_a_pause_are_both_sent(world: World) -> None:
+    webhook = add(world)
     announce()
     world.run()
-    id = only(merchant, webhook)["id"]
+    id = webhook.only()["id"]
     for _ in range(2):
-        assert merchant.post(f"/api/admin/deliveries/{id}/replay").status == 202
-    merchant.put(path, {"enabled": False})
+        assert world.shop.post(f"/api/admin/deliveries/{id}/replay").status == 202
+    webhook.put({"enabled": False})
     world.run(timedelta(seconds=1))
-    held = [one for one in world.stored() if one["pk"].startswith("due#")]
+    held = world.stored("due#")
     assert len(held) == 2
     due = clock.iso(world.now)
     assert redrive.run({"endpoint": webhook["id"], "due": due}) == {"more": False, "wait": 0}
     assert not any(world.queues.values())
-    merchant.put(path, {"enabled": True})
+    webhook.put({"enabled": True})
     world.run()
-    assert len(world.posted) == only(merchant, webhook)["attemptCount"] == 3
+    assert len(world.posted) == webhook.only()["attemptCount"] == 3
 
 
 def test_a_late_duplicate_that_a_pause_holds_does_not_replace_the_next_attempt(
-    world: World, merchant: Shop
+    world: World,
 ) -> None:
     """Both are held in the same millisecond."""
-    webhook = add(merchant)
+    webhook = add(world)
     world.answer = lambda posted: failed() if len(world.posted) == 1 else OK
     announce()
     world.run(timedelta(seconds=1))
-    merchant.put(f"/api/admin/webhooks/{webhook['id']}", {"enabled": False})
-    id = only(merchant, webhook)["id"]
+    webhook.put({"enabled": False})
+    id = webhook.only()["id"]
     ((lane, waiting),) = [(url, queue) for url, queue in world.queues.items() if queue]
     for late in (Message(id, 0, 0), Message(id, 0, 0)):
         world.put(lane, late.text(), waiting[0].visible)
     world.run(timedelta(minutes=2))
-    assert len([one for one in world.stored() if one["pk"].startswith("due#")]) == 2
-    merchant.put(f"/api/admin/webhooks/{webhook['id']}", {"enabled": True})
+    assert len(world.stored("due#")) == 2
+    webhook.put({"enabled": True})
     world.run()
-    assert only(merchant, webhook)["status"] == "DELIVERED"
+    assert webhook.only()["status"] == "DELIVERED"
 
 
 # --- recoveries ---
 
 
-def test_two_concurrent_recoveries_are_both_completed(world: World, merchant: Shop) -> None:
-    webhook = failing(world, merchant)
-    path = f"/api/admin/webhooks/{webhook['id']}/recover"
+def test_two_concurrent_recoveries_are_both_completed(world: World) -> None:
+    webhook = failing(world)
     world.sleep(days=1)
     between = clock.iso(world.now)
     announce()
@@ -264,112 +253,107 @@ def test_two_concurrent_recoveries_are_both_completed(world: World, merchant: Sh
     world.answer = lambda posted: OK
     world.posted.clear()
     answers = []
-    world.before_the_write(lambda: answers.append(merchant.post(path, SINCE)))
-    answers.append(merchant.post(path, {"since": between, "dryRun": False}))
+    world.before_the_write(lambda: answers.append(webhook.post("/recover", SINCE)))
+    answers.append(webhook.post("/recover", {"since": between, "dryRun": False}))
     assert [one.status for one in answers] == [202, 202]
     world.run()
-    assert {one["status"] for one in listed(merchant, webhook)} == {"DELIVERED"}
+    assert webhook.statuses() == {"DELIVERED"}
     assert len(world.posted) == 2
 
 
-def outlived(world: World, merchant: Shop, count: int) -> dict[str, Any]:
+def outlived(world: World, count: int) -> dict[str, Any]:
     """A webhook with `count` deliveries that are too old to be replayed because of a pause, and
     that failed a few days ago."""
-    webhook = failing(world, merchant, count, seconds=10)
-    path = f"/api/admin/webhooks/{webhook['id']}"
-    merchant.put(path, {"enabled": False})
+    webhook = failing(world, count, seconds=10)
+    webhook.put({"enabled": False})
     world.sleep(days=42)
-    merchant.put(path, {"enabled": True})
+    webhook.put({"enabled": True})
     world.sleep(days=9)
-    assert {one["status"] for one in listed(merchant, webhook, "?limit=100")} == {"FAILED"}
+    assert webhook.statuses() == {"FAILED"}
     return webhook
 
 
 def test_a_recovery_skips_too_old_deliveries_and_sends_the_others(
-    world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
+    world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(redrive, "PAGE", 3)
-    webhook = outlived(world, merchant, 7)
+    webhook = outlived(world, 7)
     announce()
     world.sleep(days=9)
     world.answer = lambda posted: OK
     world.posted.clear()
-    path = f"/api/admin/webhooks/{webhook['id']}"
-    asked = merchant.post(f"{path}/recover", SINCE)
+    asked = webhook.post("/recover", SINCE)
     assert (asked.status, asked.json["count"]) == (202, 1)
     world.run()
     assert len(world.posted) == 1
-    recovery = merchant.get(path).json["recovery"]
+    recovery = webhook.get().json["recovery"]
     assert recovery["sent"] == 1 and recovery["completedAt"]
 
 
 @pytest.mark.parametrize("minutes", [7, 40, 240, 3_000])
-def test_a_recovery_sends_what_waits_for_a_later_attempt_now(
-    world: World, merchant: Shop, minutes: int
-) -> None:
-    webhook = given_up(world, merchant)
+def test_a_recovery_sends_what_waits_for_a_later_attempt_now(world: World, minutes: int) -> None:
+    webhook = given_up(world)
     world.answer = lambda posted: OK
     announce()
     world.run()  # it is not failing any more
     world.answer = lambda posted: failed()
     announce()
     world.sleep(minutes=minutes)
-    failed_before, _, waiting = listed(merchant, webhook)[::-1]
+    failed_before, _, waiting = webhook.listed()[::-1]
     assert waiting["status"] == "RETRYING"
     world.posted.clear()
     world.answer = lambda posted: OK
-    path = f"/api/admin/webhooks/{webhook['id']}/recover"
-    assert merchant.post(path, {"since": clock.iso(world.now)}).json["count"] == 1
-    assert merchant.post(path, SINCE).json["count"] == 2
+    assert webhook.post("/recover", {"since": clock.iso(world.now)}).json["count"] == 1
+    assert webhook.post("/recover", SINCE).json["count"] == 2
     world.run(timedelta(seconds=40))
     assert {posted.delivery for posted in world.posted} == {failed_before["id"], waiting["id"]}
     world.run()
-    assert {one["status"] for one in listed(merchant, webhook)} == {"DELIVERED"}
+    assert webhook.statuses() == {"DELIVERED"}
     assert len(world.posted) == 2, "nothing is sent twice"
-    assert [one for one in world.stored() if one["pk"].startswith("due#")] == []
+    assert world.stored("due#") == []
 
 
-def test_an_early_attempt_that_fails_changes_nothing(world: World, merchant: Shop) -> None:
-    webhook = add(merchant)
+def test_an_early_attempt_that_fails_changes_nothing(world: World) -> None:
+    webhook = add(world)
     world.answer = lambda posted: failed()
     announce()
     world.sleep(hours=4)
     for _ in range(20):
-        (before,) = listed(merchant, webhook)
-        merchant.post(f"/api/admin/webhooks/{webhook['id']}/recover", SINCE)
+        (before,) = webhook.listed()
+        webhook.post("/recover", SINCE)
         world.sleep(minutes=5)
         assert len(world.posted) == before["attemptCount"] + 1
-        (after,) = listed(merchant, webhook)
+        (after,) = webhook.listed()
         for name in ("status", "nextAttemptAt"):
             assert after[name] == before[name]
     world.run()
-    assert only(merchant, webhook)["status"] == "FAILED"
+    assert webhook.only()["status"] == "FAILED"
     assert len(world.posted) == 13 + 20
 
 
-def backlog(world: World, merchant: Shop, hours: int = 4) -> dict[str, Any]:
+def backlog(world: World, hours: int = 4) -> dict[str, Any]:
     """A webhook that answers again after some hours, of which each had an event."""
-    webhook = add(merchant)
+    webhook = add(world)
     world.answer = lambda posted: failed()
     for _ in range(hours):
         announce()
         world.sleep(hours=1)
-    assert {one["status"] for one in listed(merchant, webhook)} == {"RETRYING"}
+    assert webhook.statuses() == {"RETRYING"}
     world.answer = lambda posted: OK
     world.posted.clear()
     return webhook
 
 
 def test_the_first_success_of_a_failing_endpoint_sends_what_waits_oldest_first(
-    world: World, merchant: Shop
+    world: World,
 ) -> None:
-    webhook = backlog(world, merchant)
+    webhook = backlog(world)
     new = announce()
     world.run(timedelta(minutes=2, seconds=10))
     events = [event_of(posted.delivery) for posted in world.posted]
     assert events == [new, *sorted(events[1:])] and len(set(events)) == 5
-    assert {one["status"] for one in listed(merchant, webhook)} == {"DELIVERED"}
-    assert [one for one in world.stored() if one["pk"].startswith("due#")] == []
+    assert webhook.statuses() == {"DELIVERED"}
+    assert world.stored("due#") == []
     begun = len(world.executions)
     announce()
     world.run()
@@ -378,28 +362,26 @@ def test_the_first_success_of_a_failing_endpoint_sends_what_waits_oldest_first(
 
 
 def test_an_endpoint_that_fails_again_is_sent_a_page_of_what_waits(
-    world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
+    world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(redrive, "PAGE", 3)
-    webhook = backlog(world, merchant, 9)
-    before = {one["id"]: one["nextAttemptAt"] for one in listed(merchant, webhook)}
+    webhook = backlog(world, 9)
+    before = {one["id"]: one["nextAttemptAt"] for one in webhook.listed()}
     new = announce()
     world.answer = lambda posted: OK if event_of(posted.delivery) == new else failed()
     world.run(timedelta(minutes=5))
     early = [one.delivery for one in world.posted if event_of(one.delivery) != new]
     assert len(early) == len(set(early)) == 3
-    after = {one["id"]: one["nextAttemptAt"] for one in listed(merchant, webhook)}
+    after = {one["id"]: one["nextAttemptAt"] for one in webhook.listed()}
     assert {id: after[id] for id in early} == {id: before[id] for id in early}
     world.answer = lambda posted: OK
     announce()
     world.run(timedelta(minutes=5))
-    assert {one["status"] for one in listed(merchant, webhook)} == {"DELIVERED"}
+    assert webhook.statuses() == {"DELIVERED"}
 
 
-def test_what_a_receiver_always_refuses_is_sent_early_three_times_a_step(
-    world: World, merchant: Shop
-) -> None:
-    webhook = add(merchant)
+def test_what_a_receiver_always_refuses_is_sent_early_three_times_a_step(world: World) -> None:
+    webhook = add(world)
     refused = {announce(), announce(), announce()}
     world.answer = lambda posted: failed() if event_of(posted.delivery) in refused else OK
     world.sleep(hours=3)  # each waits for 12 hours
@@ -409,50 +391,46 @@ def test_what_a_receiver_always_refuses_is_sent_early_three_times_a_step(
         world.sleep(minutes=10)
     assert {event_of(one.delivery) for one in world.posted[:20]} > refused
     assert len(world.posted) == 60 + 3 * 3
-    merchant.post(f"/api/admin/webhooks/{webhook['id']}/recover", SINCE)
+    webhook.post("/recover", SINCE)
     world.sleep(minutes=10)
     assert len(world.posted) == 60 + 3 * 4, "a person can ask for more"
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-def test_what_waits_is_sent_though_functions_crash(
-    world: World, merchant: Shop, after: bool
-) -> None:
+def test_what_waits_is_sent_though_functions_crash(world: World, after: bool) -> None:
     n, crashed = 1, True
     while crashed:
-        webhook = backlog(world, merchant, 3)
+        webhook = backlog(world, 3)
         announce()
         world.crash = (n, after)
         world.run(timedelta(minutes=10))
         crashed, world.crash = world.crash is None, None
         announce()  # if the crash was the success's own, the next one counts
         world.run(timedelta(minutes=10))
-        found = listed(merchant, webhook)
+        found = webhook.listed()
         assert {one["status"] for one in found} == {"DELIVERED"}, n
-        merchant.delete(f"/api/admin/webhooks/{webhook['id']}")
+        webhook.delete()
         world.run()
         n += 1
     assert n > 15
 
 
-def test_parked_deliveries_are_sent_though_their_executions_were_lost(
-    world: World, merchant: Shop
-) -> None:
-    webhook = failing(world, merchant, hours=4)
+def test_parked_deliveries_are_sent_though_their_executions_were_lost(world: World) -> None:
+    webhook = failing(world, hours=4)
     world.executions.clear()  # the emulator was stopped
     world.answer = lambda posted: OK
     world.run()
-    assert [one["status"] for one in listed(merchant, webhook)] == ["RETRYING"]
+    assert [one["status"] for one in webhook.listed()] == ["RETRYING"]
     parking.wake(webhook["id"])
     world.run()
-    assert [one["status"] for one in listed(merchant, webhook)] == ["DELIVERED"]
+    assert [one["status"] for one in webhook.listed()] == ["DELIVERED"]
 
 
 def test_a_second_execution_for_a_webhook_waits_for_the_first(
-    world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
+    world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    webhook = failing(world, merchant, hours=4)
-    (parked,) = [one for one in world.stored() if one["pk"].startswith("due#")]
+    webhook = failing(world, hours=4)
+    (parked,) = world.stored("due#")
 
     def run(due: timedelta) -> Any:
         at = clock.iso(world.now + due)
@@ -469,28 +447,28 @@ def test_a_second_execution_for_a_webhook_waits_for_the_first(
     answer = run(timedelta(days=1))
     assert (answer["more"], answer["wait"]) == (False, 1)
     assert parked not in world.stored()
-    (kept,) = [item for item in world.stored() if item["sk"] == webhook["id"]]
+    kept = webhook.stored()
     assert "redriving" not in kept
 
 
 def test_a_shortened_schedule_shortens_the_wait_after_enabling(
-    world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
+    world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    webhook = add(merchant)
+    webhook = add(world)
     waits = []
     for scale in ("1", "0.1", "0.01"):
         monkeypatch.setenv("WEBHOOK_SCHEDULE_SCALE", scale)
         world.executions.clear()
         for enabled in (False, True):
-            merchant.put(f"/api/admin/webhooks/{webhook['id']}", {"enabled": enabled})
+            webhook.put({"enabled": enabled})
         (execution,) = world.executions.values()
         waits.append((execution.at - world.now).total_seconds())
     assert waits == [30, 3, 2]
 
 
-def test_a_note_does_not_recreate_a_deleted_webhook(world: World, merchant: Shop) -> None:
-    webhook = add(merchant)
-    merchant.delete(f"/api/admin/webhooks/{webhook['id']}")
+def test_a_note_does_not_recreate_a_deleted_webhook(world: World) -> None:
+    webhook = add(world)
+    webhook.delete()
     with pytest.raises(table.ConditionFailed):
         store.note(webhook["id"], {"redriving": {"by": "x"}}, Attr("redriving").not_exists())
     assert table.get(store.key(webhook["id"])) is None
@@ -499,15 +477,14 @@ def test_a_note_does_not_recreate_a_deleted_webhook(world: World, merchant: Shop
 # --- expired events ---
 
 
-def test_a_delivery_whose_event_expired_fails(world: World, merchant: Shop) -> None:
-    webhook = failing(world, merchant, hours=1)
-    path = f"/api/admin/webhooks/{webhook['id']}"
+def test_a_delivery_whose_event_expired_fails(world: World) -> None:
+    webhook = failing(world, hours=1)
     posts = len(world.posted)
-    merchant.put(path, {"enabled": False})
+    webhook.put({"enabled": False})
     world.sleep(days=63)
-    merchant.put(path, {"enabled": True})
+    webhook.put({"enabled": True})
     world.run()
-    delivery = only(merchant, webhook)
+    delivery = webhook.only()
     assert (delivery["status"], delivery["nextAttemptAt"]) == ("FAILED", None)
     last = delivery["attempts"][-1]
     assert (last["error"], last["response"], last["request"]) == (
@@ -518,28 +495,27 @@ def test_a_delivery_whose_event_expired_fails(world: World, merchant: Shop) -> N
     assert last["durationMs"] == 0
     assert "no longer kept" in last["message"] and len(world.posted) == posts
     assert not [queue for queue in world.queues.values() if queue]
-    assert merchant.post(f"{path}/recover", {"since": SINCE["since"]}).json == {"count": 0}
+    assert webhook.post("/recover", {"since": SINCE["since"]}).json == {"count": 0}
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_a_crash_while_failing_a_delivery_without_event_is_repaired(
-    after: bool, world: World, merchant: Shop
+    after: bool, world: World
 ) -> None:
-    webhook = add(merchant)
-    path = f"/api/admin/webhooks/{webhook['id']}"
+    webhook = add(world)
     world.answer = lambda posted: failed()
     for number in range(1, 12):
         announce()
         world.run(timedelta(hours=1))
-        merchant.put(path, {"enabled": False})
+        webhook.put({"enabled": False})
         world.sleep(days=63)
-        merchant.put(path, {"enabled": True})
+        webhook.put({"enabled": True})
         world.crash = (number, after)
         world.run()
         assert world.crash is None, "there was no such call"
-        newest = listed(merchant, webhook)[0]
+        newest = webhook.listed()[0]
         assert newest["status"] == "FAILED"
-        full = merchant.get(f"/api/admin/deliveries/{newest['id']}").json
+        full = world.shop.get(f"/api/admin/deliveries/{newest['id']}").json
         numbers = [one["number"] for one in full["attempts"]]
         assert numbers == list(range(1, len(numbers) + 1))
         assert full["attempts"][-1]["error"] == "event_expired"
@@ -552,7 +528,7 @@ def test_the_deliveries_of_a_webhook_are_in_four_partitions() -> None:
 
 
 def test_deliveries_and_attempts_expire_30_days_after_the_end_and_90_after_any_other_change(
-    world: World, merchant: Shop
+    world: World,
 ) -> None:
     def kept(begin: str) -> dict[str, int]:
         """Days from now, of the items whose keys begin so."""
@@ -564,7 +540,7 @@ def test_deliveries_and_attempts_expire_30_days_after_the_end_and_90_after_any_o
         }
         return {name: int(number) for name, number in left.items() if number == int(number)}
 
-    add(merchant)
+    add(world)
     announce()
     world.step()
     assert kept("deliveries#") == {"dlv": 90}
@@ -577,12 +553,12 @@ def test_deliveries_and_attempts_expire_30_days_after_the_end_and_90_after_any_o
     assert kept("deliveries#") == {"dlv": 30} and kept("dlv_") == {"att": 90}
 
 
-def test_a_message_of_a_delivery_that_is_gone_is_dropped(world: World, merchant: Shop) -> None:
-    webhook = given_up(world, merchant)
-    delivery = found(merchant, webhook)
+def test_a_message_of_a_delivery_that_is_gone_is_dropped(world: World) -> None:
+    webhook = given_up(world)
+    delivery = found(world, webhook)
     where = deliveries.key(delivery.id)
     world.meanwhile("TransactWriteItems", lambda: table.delete(where))
-    merchant.post(f"/api/admin/deliveries/{delivery.id}/replay")
+    world.shop.post(f"/api/admin/deliveries/{delivery.id}/replay")
     world.run()
     for message in (Message(delivery.id, 0, 1), Message(delivery.id, replay=ids.ulid())):
         world.put(RETRIES, message.text(), world.now)
@@ -590,9 +566,9 @@ def test_a_message_of_a_delivery_that_is_gone_is_dropped(world: World, merchant:
     assert world.posted == [] and not world.queues[RETRIES] and table.get(where) is None
 
 
-def test_a_redrive_sends_a_hundred_messages_a_second(world: World, merchant: Shop) -> None:
-    webhook = given_up(world, merchant)
-    id = found(merchant, webhook).id
+def test_a_redrive_sends_a_hundred_messages_a_second(world: World) -> None:
+    webhook = given_up(world)
+    id = found(world, webhook).id
     for step in range(100):
         parking.hold(Message(id, 0, step))
     now = clock.iso(world.now)
@@ -603,9 +579,9 @@ def test_a_redrive_sends_a_hundred_messages_a_second(world: World, merchant: Sho
     assert len(delays) == 100 and set(delays) == {timedelta(0)}
 
 
-def test_a_message_that_is_long_due_is_sent_at_once(world: World, merchant: Shop) -> None:
-    webhook = given_up(world, merchant)
-    id = found(merchant, webhook).id
+def test_a_message_that_is_long_due_is_sent_at_once(world: World) -> None:
+    webhook = given_up(world)
+    id = found(world, webhook).id
     parking.hold(Message(id, 0, 3, due=world.now - timedelta(hours=1)))
 
     def slowly() -> None:
@@ -619,29 +595,29 @@ def test_a_message_that_is_long_due_is_sent_at_once(world: World, merchant: Shop
 
 
 def test_a_replay_that_meets_another_replay_of_the_failed_delivery_completes_it(
-    world: World, merchant: Shop
+    world: World,
 ) -> None:
     """The other one has begun, and its function has crashed."""
-    webhook = given_up(world, merchant)
-    delivery = found(merchant, webhook)
-    assert merchant.post(f"/api/admin/deliveries/{delivery.id}/replay").status == 202
+    webhook = given_up(world)
+    delivery = found(world, webhook)
+    assert world.shop.post(f"/api/admin/deliveries/{delivery.id}/replay").status == 202
     world.meanwhile(
         "TransactWriteItems",
         lambda: deliveries.claim_replay(delivery, ids.ulid(), world.now),
     )
     world.run()
-    replayed = only(merchant, webhook)
+    replayed = webhook.only()
     assert replayed["status"] == "DELIVERED"
     assert [one["error"] for one in replayed["attempts"][13:]] == ["interrupted", None]
 
 
 def test_a_run_of_a_redrive_sends_at_most_a_page(
-    world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
+    world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(redrive, "PAGE", 4)
-    webhook = given_up(world, merchant, 9)
-    ids_of = [row["id"] for row in listed(merchant, webhook)]
-    merchant.post(f"/api/admin/webhooks/{webhook['id']}/recover", SINCE)
+    webhook = given_up(world, 9)
+    ids_of = [row["id"] for row in webhook.listed()]
+    webhook.post("/recover", SINCE)
     for id in ids_of[:7]:
         parking.hold(Message(id, 0, 1))
     world.queues[RETRIES].clear()
@@ -655,7 +631,7 @@ def test_a_run_of_a_redrive_sends_at_most_a_page(
         if answer["more"]:
             assert redrive.run({**asked, "due": later}) == {"more": True, "wait": 60}, "it waits"
         sent.append(len(world.queues[RETRIES]) - sum(sent))
-        parked.append(len([item for item in world.stored() if item["pk"].startswith("due#")]))
+        parked.append(len(world.stored("due#")))
         more.append(answer["more"])
         waits.append(answer["wait"])
     assert (parked, sent) == ([3, 0, 0, 0, 0], [4, 4, 4, 4, 0])
@@ -663,13 +639,12 @@ def test_a_run_of_a_redrive_sends_at_most_a_page(
     assert more == [True, True, True, True, False] and waits == [1, 1, 1, 1, 0]
 
 
-def test_a_failed_delivery_is_kept_for_thirty_days(world: World, merchant: Shop) -> None:
-    webhook = given_up(world, merchant)
-    path = f"/api/admin/webhooks/{webhook['id']}/recover"
-    assert only(merchant, webhook)["status"] == "FAILED"
-    (entry,) = [one for one in world.stored() if one["pk"].startswith("failed#")]
+def test_a_failed_delivery_is_kept_for_thirty_days(world: World) -> None:
+    webhook = given_up(world)
+    assert webhook.only()["status"] == "FAILED"
+    (entry,) = world.stored("failed#")
     failed_at = clock.parse(entry["sk"].partition("#")[0])
     assert entry["expiresAt"] - int(failed_at.timestamp()) == 30 * 86_400
     world.sleep(days=33)
-    assert listed(merchant, webhook) == []
-    assert merchant.post(path, {"since": SINCE["since"]}).json == {"count": 0}
+    assert webhook.listed() == []
+    assert webhook.post("/recover", {"since": SINCE["since"]}).json == {"count": 0}

@@ -1,27 +1,23 @@
 """Two creations of a webhook with one Idempotency-Key make one webhook."""
 
 from chalicelib import settings
-from tests.support.shop import Shop
 from tests.support.webhook_world import World
-from tests.webhooks.test_delivery import URL
+from tests.webhooks.build import PATH, URL
 
-PATH = "/api/admin/webhooks"
 KEY = {"Idempotency-Key": "erp"}
 
 
-def test_a_repeated_creation_makes_one_webhook_and_stores_no_secret(
-    world: World, merchant: Shop
-) -> None:
+def test_a_repeated_creation_makes_one_webhook_and_stores_no_secret(world: World) -> None:
     sent = {"url": URL, "events": ["ORDER.PAID", "order.created"], "enabled": None}
-    first = merchant.post(PATH, sent, headers=KEY)
+    first = world.shop.post(PATH, sent, headers=KEY)
     assert first.status == 201, first.text
     changed = {"description": "since then", "events": ["order.paid"]}
-    assert merchant.put(f"{PATH}/{first.json['id']}", changed).status == 200
-    again = merchant.post(PATH, sent, headers=KEY)
+    assert world.shop.put(f"{PATH}/{first.json['id']}", changed).status == 200
+    again = world.shop.post(PATH, sent, headers=KEY)
     assert (again.status, again.text) == (201, first.text)
     assert again.headers["Idempotent-Replayed"] == "true"
-    assert merchant.get(PATH).json["total"] == 1
+    assert world.shop.get(PATH).json["total"] == 1
     assert first.json["secret"] not in str(world.double.items(settings.table()))
-    other = merchant.post(PATH, {**sent, "events": ["order.paid"]}, headers=KEY)
+    other = world.shop.post(PATH, {**sent, "events": ["order.paid"]}, headers=KEY)
     assert (other.status, other.json["code"]) == (422, "idempotency_key_reused")
-    assert merchant.post(PATH, sent).json["id"] != first.json["id"]
+    assert world.shop.post(PATH, sent).json["id"] != first.json["id"]

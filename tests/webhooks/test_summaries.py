@@ -9,21 +9,17 @@ from chalicelib.safe_post.post import PostResult
 from chalicelib.webhooks import store, summaries
 from tests.support import dynamodb_double
 from tests.support.dynamodb_double import Crash
-from tests.support.shop import Shop
 from tests.support.webhook_world import OK, World, announce, failed
-from tests.webhooks.test_delivery import add
-from tests.webhooks.test_view import given_up
+from tests.webhooks.build import add, given_up
 
 
 def told(mail: dict[str, Any]) -> tuple[str, str]:
     return mail["Message"]["Subject"]["Data"], mail["Message"]["Body"]["Text"]["Data"]
 
 
-def test_one_mail_lists_all_failed_deliveries_and_how_to_recover(
-    world: World, merchant: Shop
-) -> None:
-    webhook = add(merchant, "order.paid", "order.created", email="ops@example.com")
-    silent = add(merchant, "order.paid")
+def test_one_mail_lists_all_failed_deliveries_and_how_to_recover(world: World) -> None:
+    webhook = add(world, "order.paid", "order.created", email="ops@example.com")
+    silent = add(world, "order.paid")
     world.answer = lambda posted: failed(502)
     for kind in ("order.paid", "order.paid", "order.created"):
         announce(kind)
@@ -40,31 +36,27 @@ def test_one_mail_lists_all_failed_deliveries_and_how_to_recover(
     assert subject == "3 webhook deliveries failed"
     assert "order.paid: 2" in text and "order.created: 1" in text
     assert "The last error: The receiver answered 502." in text
-    path = f"/api/admin/webhooks/{webhook['id']}/recover"
-    assert path in text and silent["id"] not in text
+    assert f"{webhook.path}/recover" in text and silent["id"] not in text
     since = text.partition('"since": "')[2].partition('"')[0]
-    assert merchant.post(path, {"since": since}).json == {"count": 3}
+    assert webhook.post("/recover", {"since": since}).json == {"count": 3}
 
 
 def test_failed_deliveries_on_all_pages_are_counted(
-    world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
+    world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    webhook = given_up(world, merchant, 9)
-    path = f"/api/admin/webhooks/{webhook['id']}"
-    merchant.put(path, {"email": "ops@example.com"})
+    webhook = given_up(world, 9)
+    webhook.put({"email": "ops@example.com"})
     world.sleep(hours=1)
     monkeypatch.setattr(dynamodb_double, "ANSWER_BYTES", 300)
-    assert merchant.post(f"{path}/recover", {"since": "2026-01-01"}).json == {"count": 9}
+    assert webhook.post("/recover", {"since": "2026-01-01"}).json == {"count": 9}
     summaries.send()
     (mail,) = world.mails
     assert told(mail)[0] == "9 webhook deliveries failed"
     assert "product.created: 9" in told(mail)[1]
 
 
-def test_every_long_outage_is_mailed_once_and_short_ones_are_not(
-    world: World, merchant: Shop
-) -> None:
-    add(merchant, email="ops@example.com")
+def test_every_long_outage_is_mailed_once_and_short_ones_are_not(world: World) -> None:
+    add(world, email="ops@example.com")
 
     def hours(many: int, answer: PostResult) -> None:
         world.answer = lambda posted: answer
@@ -87,11 +79,9 @@ def test_every_long_outage_is_mailed_once_and_short_ones_are_not(
 
 
 @pytest.mark.parametrize("after", [False, True])
-def test_a_summary_whose_sender_crashed_is_sent_later(
-    world: World, merchant: Shop, after: bool
-) -> None:
-    webhook = given_up(world, merchant)
-    merchant.put(f"/api/admin/webhooks/{webhook['id']}", {"email": "ops@example.com"})
+def test_a_summary_whose_sender_crashed_is_sent_later(world: World, after: bool) -> None:
+    webhook = given_up(world)
+    webhook.put({"email": "ops@example.com"})
     world.sleep(hours=1)
     crashes = 0
     for n in range(1, 9):
@@ -111,10 +101,10 @@ def test_a_summary_whose_sender_crashed_is_sent_later(
     assert len(world.mails) == count
 
 
-def test_a_refused_mail_is_retried_and_delays_no_other(world: World, merchant: Shop) -> None:
+def test_a_refused_mail_is_retried_and_delays_no_other(world: World) -> None:
     for _ in range(2):
-        webhook = given_up(world, merchant)
-        merchant.put(f"/api/admin/webhooks/{webhook['id']}", {"email": "ops@example.com"})
+        webhook = given_up(world)
+        webhook.put({"email": "ops@example.com"})
     world.sleep(hours=1)
     world.refusals["send_email"] = 1
     with pytest.raises(RuntimeError, match="1 summaries"):
@@ -126,11 +116,11 @@ def test_a_refused_mail_is_retried_and_delays_no_other(world: World, merchant: S
 
 
 def test_the_summary_of_a_webhook_without_an_address_goes_to_the_shop(
-    world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
+    world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NOTIFY_EMAIL", "owner@example.com")
-    webhook = given_up(world, merchant)
-    its_own = add(merchant, email="ops@example.com")
+    webhook = given_up(world)
+    its_own = add(world, email="ops@example.com")
     assert (webhook["summaryEmail"], webhook["notices"]) == ("owner@example.com", [])
     assert its_own["summaryEmail"] == "ops@example.com"
     world.sleep(hours=1)
@@ -141,10 +131,10 @@ def test_the_summary_of_a_webhook_without_an_address_goes_to_the_shop(
 
 
 def test_a_new_webhook_without_summaries_shows_a_warning(
-    world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
+    world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def added(**more: Any) -> tuple[Any, list[str]]:
-        webhook = add(merchant, **more)
+        webhook = add(world, **more)
         return webhook["summaryEmail"], [notice["code"] for notice in webhook["notices"]]
 
     assert added() == (None, ["no_summary_address"])
@@ -156,19 +146,19 @@ def test_a_new_webhook_without_summaries_shows_a_warning(
 
 
 def test_no_mail_is_sent_without_an_address_or_a_sender(
-    world: World, merchant: Shop, monkeypatch: pytest.MonkeyPatch
+    world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    webhook = given_up(world, merchant)
+    webhook = given_up(world)
     world.sleep(hours=1)
     summaries.send()
-    merchant.put(f"/api/admin/webhooks/{webhook['id']}", {"email": "ops@example.com"})
+    webhook.put({"email": "ops@example.com"})
     monkeypatch.setenv("MAIL_FROM", "")
     summaries.send()
     assert world.mails == []
 
 
-def test_a_summary_is_sent_by_one_sender_and_once_an_hour(world: World, merchant: Shop) -> None:
-    id = add(merchant)["id"]
+def test_a_summary_is_sent_by_one_sender_and_once_an_hour(world: World) -> None:
+    id = add(world)["id"]
     world.now += timedelta(minutes=59 - world.now.minute)
     assert summaries._claimed(id) and not summaries._claimed(id)
     world.now += timedelta(minutes=2)

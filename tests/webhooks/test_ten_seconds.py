@@ -11,21 +11,11 @@ import pytest
 from chalicelib.safe_post import post as safe_post
 from chalicelib.safe_post import wire
 from chalicelib.safe_post.post import Failure, PostResult
-from tests.support.shop import Shop
 from tests.support.webhook_world import Posted, announce
 from tests.support.webhook_world import world as world_of
+from tests.webhooks.build import add
 from tests.webhooks.certificates import Certificates, issue
-from tests.webhooks.test_delivery import add, listed
-from tests.webhooks.tls_floods import (
-    Serve,
-    Server,
-    a_byte_at_a_time,
-    empty_records,
-    key_updates,
-    kinds,
-    renegotiations,
-    tickets,
-)
+from tests.webhooks.tls_floods import Serve, Server, a_byte_at_a_time, tickets
 
 
 @pytest.fixture
@@ -41,31 +31,15 @@ def deliver(
     return safe_post.post(url, {}, body, allowed_networks=allowed, timeout=timeout, tls=trusting)
 
 
-def test_a_few_key_updates_and_tickets_are_accepted(
-    certificate: Certificates, tmp_path: Path
+@pytest.mark.parametrize(("number", "error"), [(20, None), (6_000, Failure.PROTOCOL)])
+def test_a_flood_of_records_without_data_ends_at_a_megabyte(
+    certificate: Certificates, number: int, error: Failure | None
 ) -> None:
-    """So the floods below are refused because of their number."""
-    with Server(key_updates(certificate.server, tmp_path / "keys", 20)) as updating:
-        assert deliver(updating.port, certificate.trusting).error is None
-    certificate = issue(tmp_path, "127.0.0.1")
-    with Server(tickets(certificate.server, 20)) as ticketing:
-        assert deliver(ticketing.port, certificate.trusting).error is None
-
-
-def test_a_flood_of_key_updates_ends_at_a_megabyte(
-    certificate: Certificates, tmp_path: Path
-) -> None:
-    flood = wire.MOST_RECEIVED // 27 + 1_000
-    with Server(key_updates(certificate.server, tmp_path / "keys", flood)) as flooding:
-        outcome = deliver(flooding.port, certificate.trusting)
-    assert (outcome.error, outcome.status) == (Failure.PROTOCOL, None)
-    assert "more than 1 MB" in outcome.message
-
-
-def test_a_flood_of_session_tickets_ends_at_a_megabyte(certificate: Certificates) -> None:
-    with Server(tickets(certificate.server, 6_000)) as flooding:
-        outcome = deliver(flooding.port, certificate.trusting)
-    assert (outcome.error, outcome.status) == (Failure.PROTOCOL, None)
+    """Session tickets; inside TLS, key updates and renegotiations take the same way."""
+    with Server(tickets(certificate.server, number)) as server:
+        outcome = deliver(server.port, certificate.trusting)
+    assert (outcome.error, outcome.status) == (error, None if error else 200)
+    assert ("more than 1 MB" in outcome.message) == (error is not None)
 
 
 @pytest.fixture
@@ -75,32 +49,8 @@ def trusting(certificate: Certificates, monkeypatch: pytest.MonkeyPatch) -> ssl.
     return safe_post._system_trust.__wrapped__()
 
 
-def test_a_renegotiation_request_is_refused_with_an_alert(
-    certificate: Certificates, trusting: ssl.SSLContext, tmp_path: Path
-) -> None:
-    heard: list[bytes] = []
-    with Server(renegotiations(certificate.server, tmp_path / "keys", 3, heard)) as asking:
-        assert deliver(asking.port, trusting).error is None
-    assert kinds(heard) == {21}
-
-
-def test_a_flood_of_renegotiations_ends_at_a_megabyte(
-    certificate: Certificates, trusting: ssl.SSLContext, tmp_path: Path
-) -> None:
-    flood = wire.MOST_RECEIVED // 33 + 1_000
-    with Server(renegotiations(certificate.server, tmp_path / "keys", flood)) as flooding:
-        outcome = deliver(flooding.port, trusting)
-    assert (outcome.error, outcome.status) == (Failure.PROTOCOL, None)
-
-
-@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
-@pytest.mark.parametrize(("number", "error"), [(5, None), (50_000, Failure.TLS)])
-def test_a_flood_of_empty_records_is_refused(
-    tmp_path: Path, version: ssl.TLSVersion, number: int, error: Failure | None
-) -> None:
-    made = issue(tmp_path, "127.0.0.1")
-    with Server(empty_records(made.server, tmp_path / "keys", number, version)) as server:
-        assert deliver(server.port, made.trusting).error == error
+def test_a_receiver_cannot_renegotiate() -> None:
+    assert safe_post._system_trust().options & ssl.OP_NO_RENEGOTIATION
 
 
 def test_a_handshake_of_single_bytes_ends_at_the_deadline(
@@ -213,12 +163,11 @@ def test_floods_in_a_batch_do_not_affect_its_other_deliveries(
             return deliver(port, trust[port])
 
         made.answer = answer
-        merchant = Shop()
         webhooks = [
-            add(merchant, url=f"https://127.0.0.1:{server.port}/") for server in [bad] * 9 + [good]
+            add(made, url=f"https://127.0.0.1:{server.port}/") for server in [bad] * 9 + [good]
         ]
         announce()
         made.step()
         made.step()
-        found = [listed(merchant, webhook)[0]["status"] for webhook in webhooks]
+        found = [webhook.listed()[0]["status"] for webhook in webhooks]
         assert found == ["RETRYING"] * 9 + ["DELIVERED"]

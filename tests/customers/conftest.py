@@ -1,3 +1,0 @@
-from tests.orders.conftest import shop
-
-__all__ = ["shop"]
