@@ -41,7 +41,6 @@ THOROUGH: Final = (
     "e2e/console/test_walk.py",
     "e2e/test_accepted_input.py",
     "e2e/test_backup.py",
-    "e2e/test_buyers.py",
     "e2e/test_client.py::test_a_file_of_ten_megabytes_is_uploaded",
     "e2e/test_description.py",
     "e2e/test_emulator.py",

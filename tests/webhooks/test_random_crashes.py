@@ -12,6 +12,4 @@ def test_every_event_arrives_despite_crashes_and_each_repeat_is_explained(seed: 
     assert toll.arrived == toll.events
     assert toll.statuses == {"DELIVERED": 150}
     # The only reason for a repeat: the receiver got it, but the function crashed before recording.
-    told = [reason for reason in toll.again if reason.endswith("; recorded as interrupted")]
-    assert sum(toll.again.values()) == sum(toll.again[reason] for reason in told)
-    assert not any(reason.startswith("nothing") for reason in toll.again)
+    assert toll.again.keys() == {"interrupted"}
