@@ -7,9 +7,10 @@ nothing at run time, and `openapi.py` reads both.
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar, Generic, NotRequired, Protocol, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, NotRequired, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -308,21 +309,19 @@ class Walked(TypedDict, Generic[T]):
     ]
 
 
-class Paged(Protocol):
-    """What `listing.page` answers."""
+@dataclass(frozen=True)
+class Page(Generic[T]):
+    """`next`: the cursor of the next page, None at the end. `at_least`: there are more than
+    `total`, not counted. `after`: the cursor after the nth record; None for a page by number, which
+    must be complete."""
 
-    @property
-    def total(self) -> int: ...
-    @property
-    def page(self) -> int: ...
-    @property
-    def limit(self) -> int: ...
-    @property
-    def next(self) -> str | None: ...
-    @property
-    def at_least(self) -> bool: ...
-    @property
-    def after(self) -> Callable[[int], str] | None: ...
+    records: list[T]
+    total: int
+    page: int
+    limit: int
+    next: str | None = None
+    at_least: bool = False
+    after: Callable[[int], str] | None = None
 
 
 def listed(data: list[T], total: int, page: PageQuery) -> Listed[T]:
@@ -331,7 +330,7 @@ def listed(data: list[T], total: int, page: PageQuery) -> Listed[T]:
     return {"data": data, "pagination": numbers, "total": total}
 
 
-def walked(data: Sequence[T], page: Paged, following: str | None = None) -> Walked[T]:
+def walked(data: Sequence[T], page: Page[Any], following: str | None = None) -> Walked[T]:
     """One page of a list, and the cursor after it: `next`, or after the page."""
     numbers: CursorPagination = {
         **_pagination(page.page, page.limit, page.total),

@@ -564,11 +564,10 @@ def test_every_read_is_consistent() -> None:
         table.batch_get([("a", "1")])
         table.everything("a")
         table.tally("a", where=None, matching=None, most=1)
-        list(table.scan("a"))
         table.scanned(SETTINGS["TABLE"], None)
     batched = asked.pop(1)[1]["RequestItems"]
     assert [each["ConsistentRead"] for each in batched.values()] == [True]
-    assert [operation for operation, _ in asked] == ["GetItem", "Query", "Query", "Scan", "Scan"]
+    assert [operation for operation, _ in asked] == ["GetItem", "Query", "Query", "Scan"]
     assert all(request["ConsistentRead"] for _, request in asked)
 
 
@@ -582,9 +581,8 @@ def test_a_scan_continues_after_its_last_item() -> None:
         double.scan_bytes = 1_000
         for _ in keys:
             items, after = table.scanned(SETTINGS["TABLE"], after)
+            assert len(items) < len(keys)
             found += [item["pk"] for item in items]
             if after is None:
                 break
-        pages = [page for page in table.scan("a") if page]
     assert sorted(found) == sorted({pk for pk, _ in keys})
-    assert len(pages) > 1 and sorted(key for page in pages for key in page) == keys

@@ -77,15 +77,18 @@ class RateLimits(TypedDict):
     write: Annotated[int, about("Writes per minute.")]
 
 
-class ApiKey(TypedDict):
-    """An API key, without the key itself."""
-
+class _Key(TypedDict):
     id: Annotated[str, about("Identifier.")]
     name: Annotated[str, about("Name.")]
     role: Annotated[Role, about("What the key may do.")]
-    limits: Annotated[RateLimits, about("How often it may call.")]
     createdAt: Annotated[str, about("When it was created.")]
     expiresAt: Annotated[str | None, about("When it expires; null: never.")]
+
+
+class ApiKey(_Key):
+    """An API key, without the key itself."""
+
+    limits: Annotated[RateLimits, about("How often it may call.")]
 
 
 class ListedApiKey(ApiKey):
@@ -96,26 +99,29 @@ class ListedApiKey(ApiKey):
     ]
 
 
-class ApiKeyWithSecret(TypedDict):
+class ApiKeyWithSecret(_Key):
     """A new key. `key` is the secret itself, shown only once."""
 
-    id: Annotated[str, about("Identifier.")]
-    name: Annotated[str, about("Name.")]
-    role: Annotated[Role, about("What the key may do.")]
     key: Annotated[str, about("The API key itself, shown only once.")]
-    createdAt: Annotated[str, about("When it was created.")]
-    expiresAt: Annotated[str | None, about("When it expires; null: never.")]
 
 
-def shown(caller: Caller) -> ApiKey:
+def _shown(caller: Caller) -> _Key:
     return {
         "id": caller.id,
         "name": caller.name,
         "role": caller.role,
-        "limits": {"read": caller.reads_per_minute, "write": caller.writes_per_minute},
         "createdAt": caller.created_at,
         "expiresAt": caller.expires_at,
     }
+
+
+def shown(caller: Caller) -> ApiKey:
+    limits: RateLimits = {"read": caller.reads_per_minute, "write": caller.writes_per_minute}
+    return {**_shown(caller), "limits": limits}
+
+
+def minted(caller: Caller, key: str) -> ApiKeyWithSecret:
+    return {**_shown(caller), "key": key}
 
 
 def listed(caller: Caller) -> ListedApiKey:

@@ -11,6 +11,7 @@ from chalicelib.api_keys.model import (
     NewApiKey,
     Role,
     listed,
+    minted,
     shown,
 )
 from chalicelib.problems import Conflict
@@ -55,7 +56,7 @@ def create() -> Response:
     """`key` in the answer is the key. It is not stored, and shown only once."""
     new, once = body_once(NewApiKey)
     if once is None:
-        return reply(201, store.minted(*store.mint(new.name, new.role, expires=new.expires_at)))
+        return reply(201, minted(*store.mint(new.name, new.role, expires=new.expires_at)))
     made, again = store.mint_once(new.name, new.role, new.expires_at, once, current().bearer)
     return reply(201, made, headers=REPLAYED if again else {})
 

@@ -27,6 +27,7 @@ from chalicelib.api_keys.model import (
     ApiKeyWithSecret,
     Caller,
     Role,
+    minted,
     shown,
 )
 from chalicelib.problems import Conflict, NotFound, Unauthorized
@@ -125,17 +126,6 @@ def _derived(bearer: str, nonce: str) -> str:
 def _keeps_the_shop_open(entry: Mapping[str, object]) -> bool:
     """An Owner key that expires does not count as the last one."""
     return bool(entry["role"] == Role.OWNER and "until" not in entry)
-
-
-def minted(caller: Caller, key: str) -> ApiKeyWithSecret:
-    return {
-        "id": caller.id,
-        "name": caller.name,
-        "role": caller.role,
-        "key": key,
-        "createdAt": caller.created_at,
-        "expiresAt": caller.expires_at,
-    }
 
 
 def is_well_formed(key: str) -> bool:

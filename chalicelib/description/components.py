@@ -1,4 +1,4 @@
-"""From pydantic's schemas to those of the description: public names, and words for each."""
+"""From pydantic's schemas to those of the description."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -11,7 +11,8 @@ REFERENCE: Final = "#/components/schemas/{model}"
 
 
 def public(node: object) -> Any:
-    """With public names. Titles go: generators take them for names, and some repeat."""
+    """With public names, and texts on one line. Titles go: generators take them for names, and some
+    repeat."""
     if isinstance(node, list):
         return [public(inner) for inner in node]
     if not isinstance(node, dict):
@@ -25,6 +26,8 @@ def public(node: object) -> Any:
         for key, value in node.items()
         if key != "title"
     }
+    if isinstance(text := made.get("description"), str):
+        made["description"] = one_line(text)
     if "$ref" in made:
         name = str(made["$ref"]).rpartition("/")[2]
         made["$ref"] = REFERENCE.format(model=public_names.schema(name))
@@ -32,13 +35,13 @@ def public(node: object) -> Any:
 
 
 def named(paths: object, definitions: Mapping[str, Schema]) -> dict[str, Schema]:
-    """The schemas that something refers to, each with its words."""
+    """The schemas that something refers to."""
     found: dict[str, Schema] = {}
     wanted = list(references(paths))
     while wanted:
         name = wanted.pop()
         if name in definitions and name not in found:
-            found[name] = _with_words(name, definitions[name])
+            found[name] = definitions[name]
             wanted += references(found[name])
     return dict(sorted(found.items()))
 
@@ -54,25 +57,8 @@ def references(node: object) -> Iterator[str]:
             yield from references(inner)
 
 
-def _with_words(name: str, schema: Schema) -> Schema:
-    made = {
-        **schema,
-        "description": one_line(schema.get("description")),
-    }
-    if "properties" in schema:
-        made["properties"] = {
-            own: {
-                **field,
-                "description": one_line(field.get("description")),
-            }
-            for own, field in schema["properties"].items()
-        }
-    return made
-
-
-def one_line(*texts: str | None) -> str:
-    """The first that there is, on one line."""
-    return " ".join(next((text for text in texts if text), "").split())
+def one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def plain_schemas() -> Any:

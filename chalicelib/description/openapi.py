@@ -91,12 +91,6 @@ def problems(operation: Operation) -> frozenset[type[Problem]]:
     return frozenset(follow)
 
 
-def statuses(operation: Operation) -> frozenset[int]:
-    """Every status that an operation may answer."""
-    refusals = {problem.status for problem in problems(operation)}
-    return frozenset({*operation.answers, *refusals})
-
-
 @cache
 def document() -> Schema:
     """The whole description but for `servers`. Made once per process."""
@@ -223,7 +217,7 @@ def _operation(
         "operationId": public_names.operation(operation.name),
         "tags": [operation.tag],
         "summary": operation.summary,
-        "description": one_line(operation.description, f"{operation.summary}."),
+        "description": one_line(operation.description or f"{operation.summary}."),
         "parameters": [
             *(
                 {
@@ -287,7 +281,7 @@ def _query_parameters(
             "name": name,
             "in": "query",
             "required": name in schema.get("required", ()),
-            "description": one_line(field.get("description")),
+            "description": field["description"],
             "schema": described,
             **({"example": _read(example[name], described)} if name in example else {}),
         }
@@ -417,20 +411,14 @@ _ERROR: Final[Schema] = {
 _RECEIVED: Final = "Received events"
 _RETRY_AFTER: Final = {"Retry-After": {"$ref": "#/components/headers/Retry-After"}}
 _HEADERS: Final[dict[str, Schema]] = {
-    "X-RateLimit-Limit": {
-        "description": "Requests per minute.",
-        "schema": {"type": "integer"},
-    },
-    "X-RateLimit-Remaining": {
-        "description": "Requests left in this minute.",
-        "schema": {"type": "integer"},
-    },
-    "X-RateLimit-Reset": {
-        "description": "When the next minute begins, in Unix seconds.",
-        "schema": {"type": "integer"},
-    },
-    "X-Request-Id": {"description": "Names the request in the log.", "schema": _TEXT},
-    "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer"}},
+    name: {"description": says, "schema": {"type": of}}
+    for name, of, says in (
+        ("X-RateLimit-Limit", "integer", "Requests per minute."),
+        ("X-RateLimit-Remaining", "integer", "Requests left in this minute."),
+        ("X-RateLimit-Reset", "integer", "When the next minute begins, in Unix seconds."),
+        ("X-Request-Id", "string", "Names the request in the log."),
+        ("Retry-After", "integer", "Seconds to wait."),
+    )
 }
 _EVERY_ANSWER: Final = {
     name: {"$ref": f"#/components/headers/{name}"} for name in _HEADERS if name != "Retry-After"

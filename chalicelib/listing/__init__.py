@@ -20,6 +20,7 @@ from chalicelib.listing.kinds import FIRST, Kind
 from chalicelib.listing.leftovers import discard, words_of
 from chalicelib.listing.lists import Range
 from chalicelib.listing.move import Records, reindex
-from chalicelib.listing.pages import Page, count, page, page_of, sizes
+from chalicelib.listing.pages import count, page, page_of, sizes
 from chalicelib.listing.query import Indexed, Query
 from chalicelib.listing.recount import Recount, Wrong, disagreement, everyone, recount, repair
+from chalicelib.schemas import Page

@@ -21,12 +21,13 @@ def reading(kind: Kind, terms: Sequence[str]) -> list[_Read]:
     records."""
     calls: list[_Read] = []
     for term in terms:
-        begin = escape(term)
+        most = _BEGINNING if len(terms) == 1 else _BESIDE
+        whole, begins = map(table.sk.begins_with, (f"{escape(term)}#", escape(term)))
         for shards in word_shards():
             for shard in range(shards):
-                pk = kind.word_pk(term, shard, shards)
-                most = _BEGINNING if len(terms) == 1 else _BESIDE
-                calls += [_newest(pk, f"{begin}#"), _first(pk, begin, most)]
+                call = partial(table.query.send, kind.word_pk(term, shard, shards), fields=("sk",))
+                calls.append(partial(call, where=whole, forward=False, limit=_WHOLE))
+                calls.append(partial(call, where=begins, limit=most))
     return calls
 
 
@@ -46,13 +47,3 @@ def candidates(terms: Sequence[str], read: Sequence[table.Rows]) -> list[str]:
         common = set(sorted(found, key=len)[0])  # missing records may be among the unread entries
     sorts = {id: sort for some in found for id, sort in some.items()}
     return sorted(common, key=lambda id: (id in whole, sorts[id]), reverse=True)[:MOST_CANDIDATES]
-
-
-def _newest(pk: str, begin: str) -> _Read:
-    begins = table.sk.begins_with(begin)
-    return partial(table.query.send, pk, where=begins, forward=False, limit=_WHOLE, fields=("sk",))
-
-
-def _first(pk: str, begin: str, most: int) -> _Read:
-    begins = table.sk.begins_with(begin)
-    return partial(table.query.send, pk, where=begins, limit=most, fields=("sk",))

@@ -173,11 +173,9 @@ def serving(kind: Kind, where: Where, between: Range) -> Lists | None:
         if names := _names(kind, facet, accepted):
             rest = where if facet == SEVERAL else {}
             return Lists(kind, names, rest, between) if len(names) <= _FEW_LISTS else None
-    return Lists(kind, ["*"], where, between) if not _with_lists(kind, where) else None
-
-
-def _with_lists(kind: Kind, where: Where) -> bool:
-    return any(_names(kind, facet, accepted) for facet, accepted in where.items())
+    if any(_names(kind, facet, accepted) for facet, accepted in where.items()):
+        return None
+    return Lists(kind, ["*"], where, between)
 
 
 def choices(kind: Kind, where: Where, between: Range, known: Counts) -> list[Lists]:

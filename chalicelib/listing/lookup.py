@@ -1,7 +1,7 @@
 """Which records contain a text, such as a SKU, as a whole."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -13,8 +13,6 @@ from chalicelib.storage.dynamodb import Sent
 _ENTRIES: Final = 100  # entries that cost as much CPU as the query itself
 _LAST: Final = "\U0010ffff"
 
-Spread = Callable[[Kind, str], list[str]]  # the partitions that may hold a word of a kind
-
 
 def holding(kind: Kind, texts: Iterable[str]) -> dict[str, set[str]]:
     """For each of the `exact` texts (`Index.of`) the ids of the records that may contain it. The
@@ -23,34 +21,22 @@ def holding(kind: Kind, texts: Iterable[str]) -> dict[str, set[str]]:
     Texts with the same beginning are close together in the index: one query of a shard finds many.
     """
     words = {text: whole(text) for text in texts}
-    wanted = sorted(set(words.values()) - {""})
+    wanted = [*{*words.values()} - {""}]
     found: dict[str, set[str]] = {word: set() for word in words.values()}
     # Old partitions first: a record that moves to the new ones meanwhile is found at least once.
     for shards in word_shards():
-        for word, block in _blocks(kind, wanted, _words_of(shards), "#"):
-            found[word].update(map(_id, block))
+        for word, block in _blocks(kind, wanted, shards):
+            found[word].update(key.rsplit("#", 1)[1] for key in block)
     return {text: found[word] for text, word in words.items()}
 
 
-def _words_of(shards: int) -> Spread:
-    return lambda kind, word: [kind.word_pk(word, shard, shards) for shard in range(shards)]
-
-
-def _blocks(
-    kind: Kind, wanted: list[str], spread: Spread, suffix: str
-) -> Iterator[tuple[str, list[str]]]:
-    """For each partition that may hold them, the words and the keys that begin with word and
-    `suffix`."""
+def _blocks(kind: Kind, wanted: list[str], shards: int) -> Iterator[tuple[str, list[str]]]:
+    """For each partition that may hold them, the words and the keys of each."""
     partitions: dict[str, list[str]] = {}
-    for word in wanted:
-        for pk in spread(kind, word):
-            partitions.setdefault(pk, []).append(word)
-    for words in partitions.values():
-        words.sort(key=lambda word: escape(word) + suffix)
-    reads = [
-        partial(_read, pk, [escape(word) + suffix for word in words])
-        for pk, words in partitions.items()
-    ]
+    for word in sorted(wanted, key=_begin):
+        for shard in range(shards):
+            partitions.setdefault(kind.word_pk(word, shard, shards), []).append(word)
+    reads = [partial(_read, pk, [*map(_begin, words)]) for pk, words in partitions.items()]
     for words, blocks in zip(partitions.values(), dynamodb.together(reads), strict=True):
         yield from zip(words, blocks, strict=True)
 
@@ -79,5 +65,5 @@ def _read(pk: str, begins: Sequence[str]) -> Sent[list[list[str]]]:
     return asked()
 
 
-def _id(key: str) -> str:
-    return key.rsplit("#", 1)[1]
+def _begin(word: str) -> str:
+    return f"{escape(word)}#"

@@ -1,9 +1,7 @@
 """A page of a list: its records, its total, and the cursor of the next page."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Generic
 
 from chalicelib.listing import cursor, external_ids, words
 from chalicelib.listing.counts import Where, counts, places
@@ -13,23 +11,9 @@ from chalicelib.listing.kinds import Kind
 from chalicelib.listing.positions import Listing, id_of
 from chalicelib.listing.query import Load, Query, R, key_parts
 from chalicelib.problems import Invalid
+from chalicelib.schemas import Page
 from chalicelib.storage import dynamodb, table
 from chalicelib.values.ids import key_part
-
-
-@dataclass(frozen=True)
-class Page(Generic[R]):
-    """`next`: the cursor of the next page, None at the end. `at_least`: there are more than
-    `total`, not counted. `after`: the cursor after the nth record; None for a page by number, which
-    must be complete."""
-
-    records: list[R]
-    total: int
-    page: int
-    limit: int
-    next: str | None = None
-    at_least: bool = False
-    after: Callable[[int], str] | None = None
 
 
 def count(kind: Kind, where: Mapping[str, frozenset[str]]) -> int:

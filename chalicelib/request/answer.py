@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Final
+from typing import Any, Final
 
 from chalice.app import HeadersType, Response
 
@@ -45,8 +45,7 @@ def reply(
     sent: HeadersType = dict(headers or {})
     if etag is not None:
         sent["ETag"] = f'"{etag}"'
-        known = entity_tags(current().request.headers.get("if-none-match"))
-        if known and current().reads and (etag in known or "*" in known):
+        if _is_known(etag):
             return Response("", sent, 304)
     if content is None:
         return Response("", sent, status)
@@ -54,13 +53,18 @@ def reply(
     return Response(encode(content), sent, status)
 
 
-def reply_page(records: Sequence[object], page: schemas.Paged) -> Response:
+def _is_known(etag: str) -> bool:
+    known = entity_tags(current().request.headers.get("if-none-match")) or frozenset()
+    return current().reads and not known.isdisjoint({etag, "*"})
+
+
+def reply_page(records: Sequence[object], page: schemas.Page[Any]) -> Response:
     """A page of a list. A page by cursor that exceeds Lambda's limit ends early; a page by number
     raises AnswerTooLarge."""
     return Response(_page(records, page), {"Content-Type": _JSON}, 200)
 
 
-def _page(records: Sequence[object], page: schemas.Paged) -> str:
+def _page(records: Sequence[object], page: schemas.Page[Any]) -> str:
     text = encode(schemas.walked(records, page))
     if size.fits(text):
         return text
@@ -71,7 +75,7 @@ def _page(records: Sequence[object], page: schemas.Paged) -> str:
     return encode(schemas.walked(records[:number], page, page.after(number)))
 
 
-def reply_public_page(records: Sequence[object], page: schemas.Paged) -> Response:
+def reply_public_page(records: Sequence[object], page: schemas.Page[Any]) -> Response:
     """As `reply_page`, and as `reply_public`."""
     return _public(_page(records, page))
 
@@ -89,8 +93,7 @@ def _public(text: str) -> Response:
         "Cache-Control": f"public, max-age={settings.storefront_max_age()}",
         "Vary": "Accept-Encoding",  # API Gateway compresses it for who accepts that
     }
-    known = entity_tags(current().request.headers.get("if-none-match"))
-    if known and (etag in known or "*" in known):
+    if _is_known(etag):
         return Response("", headers, 304)
     return Response(text, {**headers, "Content-Type": _JSON}, 200)
 

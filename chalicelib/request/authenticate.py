@@ -48,7 +48,8 @@ def authenticate(call: Call) -> Callable[[], object]:
         call.answer_headers.update(rate.peek(call.address).headers())
         return _is_admitted
     admitted = _admit_key(call) if is_admin(call) else _admit_address(call)
-    known = _remembered(_who(call)) if _reads_first(call) else None
+    reads_first = call.operation is not None and call.operation.reads_first
+    known = _remembered(_who(call)) if reads_first else None
     if known is None or not _has_role(call, known.caller):
         admitted()
     else:
@@ -58,10 +59,6 @@ def authenticate(call: Call) -> Callable[[], object]:
 
 def _is_admitted() -> None:
     return None
-
-
-def _reads_first(call: Call) -> bool:
-    return call.operation is not None and call.operation.reads_first
 
 
 def _unknown(call: Call) -> Window:

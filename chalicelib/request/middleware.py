@@ -156,12 +156,9 @@ def _adopted(call: Call, response: Response) -> Response:
         message = str(body.get("Message"))
         if family is UnsupportedMediaType and call.operation:
             message = expected(call.operation)
-        raise family(message, headers=_text_headers(response))
+        texts = {name: text for name, text in response.headers.items() if isinstance(text, str)}
+        raise family(message, headers=texts)
     return response
-
-
-def _text_headers(response: Response) -> dict[str, str]:
-    return {name: value for name, value in response.headers.items() if isinstance(value, str)}
 
 
 def _unexpected(call: Call, error: BaseException) -> Problem:

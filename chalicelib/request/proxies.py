@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cache
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final
 
 _MOST_HOPS: Final = 20
@@ -15,31 +15,24 @@ def client(peer: str, forwarded: str, trusted: Sequence[str]) -> str:
     So it is read from the right, up to the first untrusted address.
     """
     address = peer
-    if not trusted or not _is_in(trusted, peer):
-        return address
     for hop in map(str.strip, reversed(forwarded.split(",")[-_MOST_HOPS:])):
-        if not _is_address(hop):
-            return address
+        if not trusted or not _is_in(trusted, address) or not _parsed(hop):
+            break
         address = hop
-        if not _is_in(trusted, hop):
-            return address
     return address
 
 
 def _is_in(trusted: Sequence[str], address: str) -> bool:
-    if not _is_address(address):
-        return False
-    found = ip_address(address)
+    found = _parsed(address)
     found = getattr(found, "ipv4_mapped", None) or found
-    return any(found in network for network in _networks(tuple(trusted)))
+    return found is not None and any(found in network for network in _networks(tuple(trusted)))
 
 
-def _is_address(text: str) -> bool:
+def _parsed(text: str) -> IPv4Address | IPv6Address | None:
     try:
-        ip_address(text)
+        return ip_address(text)
     except ValueError:
-        return False
-    return True
+        return None
 
 
 @cache

@@ -1,7 +1,7 @@
 """Routes: one declaration registers, documents and guards each."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any, Final, Required, TypedDict, Unpack
 from urllib.parse import unquote
@@ -13,7 +13,7 @@ from chalicelib.problems import MethodNotAllowed, NotFound, Problem
 from chalicelib.schemas import QueryParameters
 
 View = Callable[..., Response]
-Problems = Iterable[type[Problem]]
+Problems = Sequence[type[Problem]]
 
 METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 LARGEST_BODY: Final = 1_048_576
@@ -32,15 +32,15 @@ class Operation:
     tag: str
     summary: str
     description: str
-    role: Role | None
-    body: object
-    query: type[QueryParameters] | None
-    answers: Mapping[int, object]
-    problems: frozenset[type[Problem]]
-    headers: Mapping[str, str]
-    consumes: str
-    largest_body: int
     reads_first: bool
+    answers: Mapping[int, object]
+    role: Role | None = None
+    body: object = None
+    query: type[QueryParameters] | None = None
+    problems: Problems = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+    consumes: str = JSON
+    largest_body: int = LARGEST_BODY
 
 
 # The Allow header, by path as declared.
@@ -66,7 +66,7 @@ class _Declared(TypedDict, total=False):
     body: object
     query: type[QueryParameters] | None
     problems: Problems
-    headers: Mapping[str, str] | None
+    headers: Mapping[str, str]
     consumes: str
     largest_body: int
     reads_first: bool
@@ -130,34 +130,18 @@ class Routes(Blueprint):
         summary: str,
         **declared: Unpack[_Declared],
     ) -> Callable[[View], View]:
-        consumes = declared.get("consumes", JSON)
+        declared.setdefault("reads_first", method == "GET")
 
         def register(view: View) -> View:
-            operation = Operation(
-                method=method,
-                path=path,
-                name=f"{view.__module__.removesuffix('.routes').rpartition('.')[2]}.{view.__name__}",
-                tag=self._tag,
-                summary=summary,
-                description=view.__doc__ or "",
-                role=declared.get("role"),
-                body=declared.get("body"),
-                query=declared.get("query"),
-                answers=declared["answers"],
-                problems=frozenset(declared.get("problems", ())),
-                headers=declared.get("headers") or {},
-                consumes=consumes,
-                largest_body=declared.get("largest_body", LARGEST_BODY),
-                reads_first=declared.get("reads_first", method == "GET"),
-            )
+            folder = view.__module__.removesuffix(".routes").rpartition(".")[2]
+            name, about = f"{folder}.{view.__name__}", view.__doc__ or ""
+            operation = Operation(method, path, name, self._tag, summary, about, **declared)
             operations[method, path] = operation
             methods = ["GET", "HEAD"] if method == "GET" else [method]
             # Only a binary type is named: Chalice would judge the content type of requests
             # without a body too, and `body` judges it better.
-            types = [] if consumes == JSON else [consumes]
-            self.route(path, name=operation.name, methods=methods, content_types=types)(
-                _guarded(view)
-            )
+            types = [] if operation.consumes == JSON else [operation.consumes]
+            self.route(path, name=name, methods=methods, content_types=types)(_guarded(view))
             return view
 
         return register

@@ -1,13 +1,18 @@
 """Python values ↔ DynamoDB's attribute values, and the expressions of a request."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from decimal import Decimal
-from typing import Any
+from functools import cache
+from typing import Any, TypeVar
+
+from pydantic.alias_generators import to_camel
 
 from chalicelib.storage.conditions import Condition
 
 Item = dict[str, Any]
 Key = tuple[str, str]
+T = TypeVar("T")
 
 
 def _pack(value: Any) -> dict[str, object]:
@@ -63,6 +68,18 @@ def pack(item: Mapping[str, object]) -> dict[str, object]:
 def unpack(stored: Item) -> Item:
     """An item of a reply or a stream record as Python values."""
     return {name: value["S"] if "S" in value else _unpack(value) for name, value in stored.items()}
+
+
+def read(shape: Callable[..., T], item: Item, **more: object) -> T:
+    """An item as a dataclass: fields are stored under their names in camelCase, or not if they have
+    a default. `more`: those that are stored in another form."""
+    own = {name: item[stored] for name, stored in _names(shape) if stored in item}
+    return shape(**{**own, **more})
+
+
+@cache
+def _names(shape: Any) -> list[tuple[str, str]]:
+    return [(field.name, to_camel(field.name)) for field in fields(shape)]
 
 
 def pack_key(key: Key) -> dict[str, object]:

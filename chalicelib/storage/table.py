@@ -248,25 +248,6 @@ def pages(pk: str, **options: Any) -> Iterator[list[Item]]:
         yield rows.items
 
 
-def scan(begins: str) -> Iterator[list[Key]]:
-    """The keys of all partitions whose key begins so, a call at a time: it reads the whole table,
-    and is no snapshot."""
-    expressions = Expressions()
-    request: dict[str, object] = {
-        "TableName": settings.table(),
-        "FilterExpression": expressions.condition(Attr("pk").begins_with(begins)),
-        "ProjectionExpression": f"{expressions.name('pk')}, {expressions.name('sk')}",
-        "ConsistentRead": True,
-    }
-    expressions.into(request)
-    while True:
-        reply: Wire = Sent("Scan", request).result()
-        yield [(item["pk"]["S"], item["sk"]["S"]) for item in reply["Items"]]
-        if "LastEvaluatedKey" not in reply:
-            return
-        request["ExclusiveStartKey"] = reply["LastEvaluatedKey"]
-
-
 def scanned(name: str, after: Key | None) -> tuple[list[Item], Key | None]:
     """Items of a whole table, up to 1 MB, after the key `after`; and where to continue, None at the
     end. It is no snapshot."""
@@ -275,11 +256,10 @@ def scanned(name: str, after: Key | None) -> tuple[list[Item], Key | None]:
         request["ExclusiveStartKey"] = pack_key(after)
     reply: Wire = Sent("Scan", request).result()
     last = reply.get("LastEvaluatedKey")
-    return [unpack(item) for item in reply["Items"]], _key_of(last) if last else None
-
-
-def _key_of(stored: Wire) -> Key:
-    return stored["pk"]["S"], stored["sk"]["S"]
+    return [unpack(item) for item in reply["Items"]], (
+        last["pk"]["S"],
+        last["sk"]["S"],
+    ) if last else None
 
 
 def put(item: Item, when: Condition | None = None, table: str | None = None) -> None:

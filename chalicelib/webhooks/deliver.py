@@ -184,7 +184,7 @@ def _take(message: Message, known: _Known, post: Post, became: _Batch) -> None:
         return
     event = known.events.get(event_of(message.delivery))
     if event is None:
-        deliveries.expire(delivery, endpoint.url)
+        deliveries.end(delivery, attempts.expired(delivery, endpoint.url))
         return
     attempt = _attempt(delivery, endpoint, event, post)
     became.health.append((endpoint.id, attempt.error is None))

@@ -187,7 +187,7 @@ def begin(message: Message, endpoint: Endpoint) -> Delivery | None:
     try:
         if not message.replay:
             # Nearly always it is due, so it is claimed without a read.
-            return _begin(message, None)
+            return claim_step(message, clock.now())
         seen = find(message.delivery)
     except Taken as taken:
         seen = taken.current
@@ -198,8 +198,10 @@ def begin(message: Message, endpoint: Endpoint) -> Delivery | None:
         if verdict is Verdict.WAIT:
             break
         try:
+            if verdict is Verdict.CLAIM and message.replay:
+                return claim_replay(seen, message.replay, clock.now())
             if verdict is Verdict.CLAIM:
-                return _begin(message, seen)
+                return claim_step(message, clock.now())
             _interrupted(seen, endpoint)
             seen = find(message.delivery)
         except Taken as taken:
@@ -229,13 +231,6 @@ def _is_over(message: Message, delivery: Delivery) -> bool:
     if message.schedule != delivery.schedule:
         return message.schedule < delivery.schedule
     return delivery.step is None or message.step < delivery.step
-
-
-def _begin(message: Message, seen: Delivery | None) -> Delivery:
-    now = clock.now()
-    if seen and message.replay:
-        return claim_replay(seen, message.replay, now)
-    return claim_step(message, now)
 
 
 def claim_step(message: Message, now: datetime) -> Delivery:
@@ -312,11 +307,6 @@ def end(delivery: Delivery, attempt: Attempt) -> None:
         delivered(delivery, attempt, first=True)
     else:
         settle(delivery, record(delivery.id, attempt))
-
-
-def expire(delivery: Delivery, url: str) -> None:
-    """Ends a claimed delivery, because the outbox no longer has its body."""
-    end(delivery, attempts.expired(delivery, url))
 
 
 def cancel(message: Message) -> None:
@@ -423,7 +413,7 @@ def delivered(delivery: Delivery, attempt: Attempt, *, first: bool = False) -> b
     """
     more = {"first": attempt.fields()} if first else {}
     done = {"status": DeliveryStatus.DELIVERED, **_last_result(attempt), **more}
-    return _settle(delivery, done, _ENDED)
+    return _update(delivery, done, _ENDED)
 
 
 def retrying(delivery: Delivery, attempt: Attempt, following: NextStep) -> bool:
@@ -436,35 +426,32 @@ def retrying(delivery: Delivery, attempt: Attempt, following: NextStep) -> bool:
     }
     if following.daily_since:
         waits["dailySince"] = clock.iso(following.daily_since)
-    return _settle(delivery, waits, ["claim"], UNFINISHED_SECONDS)
+    return _update(delivery, waits)
 
 
 def replay_failed(delivery: Delivery, attempt: Attempt) -> bool:
     """An attempt outside the schedule has failed: the schedule continues unchanged."""
-    return _settle(delivery, _last_result(attempt), ["claim"], UNFINISHED_SECONDS)
+    return _update(delivery, _last_result(attempt))
 
 
 def given_up(delivery: Delivery, attempt: Attempt) -> bool:
     """The last attempt of the schedule has failed."""
-    error = attempt.message or attempt.error
     now = clock.iso(clock.now())
     pk, sk = _failed_key(delivery.id, now)
-    entry = {"pk": pk, "sk": sk, "event": delivery.event, "error": error, "expiresAt": _expiry()}
+    entry = {"pk": pk, "sk": sk, "event": delivery.event, "error": attempt.message or attempt.error}
+    changes = {"status": DeliveryStatus.FAILED, "failedAt": now, **_last_result(attempt)}
     commit = Commit()
     commit.update(
-        key(delivery.id),
-        assign={
-            "status": DeliveryStatus.FAILED,
-            "failedAt": now,
-            "updatedAt": now,
-            "expiresAt": _expiry(),
-            **_last_result(attempt),
-        },
-        remove=_ENDED,
-        when=_ours(delivery),
+        key(delivery.id), assign=changes | _kept(_ENDED), remove=_ENDED, when=_ours(delivery)
     )
-    commit.put(entry)
+    commit.put({**entry, "expiresAt": clock.unix() + KEPT_SECONDS})
     return commit.sent()
+
+
+def cancelled(delivery: Delivery) -> bool:
+    """Its endpoint was deleted. There must be no claim."""
+    unchanged = Attr("attempts").eq(delivery.attempts) & Attr("step").exists() & _unclaimed
+    return _update(delivery, {"status": DeliveryStatus.CANCELLED}, _ENDED, unchanged)
 
 
 def _last_result(attempt: Attempt) -> dict[str, object]:
@@ -476,40 +463,25 @@ def _last_result(attempt: Attempt) -> dict[str, object]:
     return {"last": {name: value for name, value in last.items() if value is not None}}
 
 
-def cancelled(delivery: Delivery) -> bool:
-    """Its endpoint was deleted. There must be no claim."""
-    return _update(
-        delivery.id,
-        {"status": DeliveryStatus.CANCELLED},
-        _ENDED,
-        Attr("attempts").eq(delivery.attempts) & Attr("step").exists() & _unclaimed,
-    )
-
-
 def _ours(delivery: Delivery) -> Condition:
     return Attr("attempts").eq(delivery.attempts) & Attr("claim").exists()
 
 
-def _settle(
-    delivery: Delivery,
-    changes: Mapping[str, object],
-    removed: Sequence[str],
-    kept: int = KEPT_SECONDS,
-) -> bool:
-    return _update(delivery.id, changes, removed, _ours(delivery), kept)
+def _kept(removed: Sequence[str]) -> dict[str, object]:
+    """When it is changed, and how long it is kept after that."""
+    kept = KEPT_SECONDS if removed == _ENDED else UNFINISHED_SECONDS
+    return {"updatedAt": clock.iso(clock.now()), "expiresAt": clock.unix() + kept}
 
 
 def _update(
-    id: str,
+    delivery: Delivery,
     changes: Mapping[str, object],
-    removed: Sequence[str],
-    when: Condition,
-    kept_seconds: int = KEPT_SECONDS,
+    removed: Sequence[str] = ("claim",),
+    when: Condition | None = None,
 ) -> bool:
-    expiry = clock.unix() + kept_seconds
-    kept = {**changes, "updatedAt": clock.iso(clock.now()), "expiresAt": expiry}
     try:
-        table.update(key(id), assign=kept, remove=removed, when=when)
+        assign = {**changes, **_kept(removed)}
+        table.update(key(delivery.id), assign=assign, remove=removed, when=when or _ours(delivery))
     except table.ConditionFailed:
         return False
     return True
@@ -517,7 +489,3 @@ def _update(
 
 def _failed_key(id: str, failed_at: str) -> Key:
     return failed_partition(endpoint_of(id)), f"{failed_at}#{id}"
-
-
-def _expiry() -> int:
-    return clock.unix() + KEPT_SECONDS

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Final
 
@@ -25,7 +25,7 @@ from chalicelib.schemas import (
     null_is,
     optional,
 )
-from chalicelib.storage import outbox
+from chalicelib.storage import attributes, outbox
 from chalicelib.storage.attributes import Item
 from chalicelib.values import clock
 from chalicelib.webhooks.retry import DAY, FAILING_STREAK, SCHEDULE
@@ -78,10 +78,6 @@ class DeliveryStatus(Choice):
 # --- What clients send ----------------------------------------------------------------------------
 
 
-def _distinct(events: list[EventKind]) -> list[EventKind]:
-    return list(dict.fromkeys(events))
-
-
 def _mailbox(value: str) -> str:
     if not re.fullmatch(r"[^\s@<>,;:\"]+@[^\s@<>,;:\"]+\.[^\s@<>,;:\".]+", value):
         raise ValueError("must be an e-mail address, such as ops@example.com")
@@ -94,7 +90,8 @@ Url = Annotated[
         min_length=1, max_length=LONGEST_URL, description="https:// and a public host; no redirects"
     ),
 ]
-Events = Annotated[list[EventKind], Field(min_length=1), AfterValidator(_distinct)]
+_each_once: Final = AfterValidator(lambda events: list(dict.fromkeys(events)))
+Events = Annotated[list[EventKind], Field(min_length=1), _each_once]
 SummaryEmail = Annotated[
     str,
     Field(max_length=254, description="Notified when deliveries fail; default: the shop's address"),
@@ -213,7 +210,7 @@ class ListDeliveries(QueryParameters):
 # --- What is stored -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
     """A registered receiver. Secrets are versions: `previous` are still valid, until Unix time."""
 
@@ -222,7 +219,7 @@ class Endpoint:
     events: tuple[EventKind, ...]
     email: str | None
     description: str | None
-    filter: str | None
+    filter: str | None = None
     """JSON of the pattern (`filter.py`) that its bodies match; None: it gets all."""
     enabled: bool
     created_at: str
@@ -232,13 +229,13 @@ class Endpoint:
     secret_version: int
     previous: tuple[tuple[int, int], ...]
     """(version, until), the newest first."""
-    streak: int
+    streak: int = 0
     """Failures in a row, up to the number that is counted (`health.py`)."""
-    failing_since: str | None
-    recovery: Mapping[str, Any] | None
-    mailed_until: str
+    failing_since: str | None = None
+    recovery: Mapping[str, Any] | None = None
+    mailed_until: str = ""
     """Until when failures were reported by summary e-mails; empty at first."""
-    warned_since: str | None
+    warned_since: str | None = None
     """The `failing_since` that an e-mail has reported."""
 
     @property
@@ -256,24 +253,12 @@ class Endpoint:
 
 
 def read_endpoint(item: Item) -> Endpoint:
-    return Endpoint(
+    return attributes.read(
+        Endpoint,
+        item,
         id=item["sk"],
-        url=item["url"],
-        events=tuple(EventKind(event) for event in item["events"]),
-        email=item["email"],
-        description=item["description"],
-        filter=item.get("filter"),
-        enabled=item["enabled"],
-        created_at=item["createdAt"],
-        updated_at=item["updatedAt"],
-        version=item["version"],
-        secret_version=item["secretVersion"],
+        events=tuple(map(EventKind, item["events"])),
         previous=tuple((one["version"], one["until"]) for one in item["previous"]),
-        streak=item.get("streak", 0),
-        failing_since=item.get("failingSince"),
-        recovery=item.get("recovery"),
-        mailed_until=item.get("mailedUntil", ""),
-        warned_since=item.get("warnedSince"),
     )
 
 
@@ -289,7 +274,7 @@ class Claim:
     that a person asked for."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
     """One event on its way to one endpoint."""
 
@@ -298,26 +283,26 @@ class Delivery:
     status: DeliveryStatus
     schedule: int
     """Counts the schedules: a replay after the end of one begins another."""
-    step: int | None
+    step: int | None = None
     """The next attempt of the schedule; None if it has ended."""
     attempts: int
     """How many attempts were begun, in all schedules; also the number of the last."""
-    next_attempt_at: str | None
+    next_attempt_at: str | None = None
     daily_since: datetime | None
     """The time from which the daily retries of this schedule are counted (`retry.py`)."""
     created_at: str
     updated_at: str
-    test: bool
+    test: bool = False
     claim: Claim | None
-    replayed: str
+    replayed: str = ""
     """The newest replay that was begun; their ids ascend."""
-    failed_at: str | None
+    failed_at: str | None = None
     """Its key among the failed deliveries, while it is one."""
-    first: Item | None
+    first: Item | None = None
     """The record of the first attempt, if it succeeded."""
-    subject: Item | None
+    subject: Item | None = None
     """The event's subject: `{id, name}`."""
-    last: Item
+    last: Item = field(default_factory=dict)
     """The result of the newest settled attempt: `{status, error}`, if there was one."""
 
     @property
@@ -327,26 +312,14 @@ class Delivery:
 
 def read_delivery(item: Item) -> Delivery:
     claim = item.get("claim")
-    return Delivery(
+    return attributes.read(
+        Delivery,
+        item,
         id=item["sk"],
         event=EventKind(item["event"]),
         status=DeliveryStatus(item["status"]),
-        schedule=item["schedule"],
-        step=item.get("step"),
-        attempts=item["attempts"],
-        next_attempt_at=item.get("nextAttemptAt"),
         daily_since=clock.parse(item["dailySince"]) if "dailySince" in item else None,
-        created_at=item["createdAt"],
-        updated_at=item["updatedAt"],
-        test=item.get("test", False),
-        claim=Claim(clock.parse(claim["until"]), claim["replay"], claim["early"])
-        if claim
-        else None,
-        replayed=item.get("replayed", ""),
-        failed_at=item.get("failedAt"),
-        first=item.get("first"),
-        subject=item.get("subject"),
-        last=item.get("last", {}),
+        claim=claim and Claim(clock.parse(claim["until"]), claim["replay"], claim["early"]),
     )
 
 

@@ -237,9 +237,9 @@ def replay_delivery(id: str) -> Response:
 
 def _deliveries(endpoints: Sequence[Endpoint]) -> Response:
     known = {endpoint.id: endpoint for endpoint in endpoints}
-    page = view.page(known, query(ListDeliveries))
-    shown = [show_delivery(each, known[each.endpoint_id]) for each in page.deliveries]
-    return reply(200, {"data": shown, "nextCursor": page.next_cursor})
+    found, following = view.page(known, query(ListDeliveries))
+    shown = [show_delivery(each, known[each.endpoint_id]) for each in found]
+    return reply(200, {"data": shown, "nextCursor": following})
 
 
 def _optional(model: type[Model]) -> Model:

@@ -7,10 +7,11 @@ same item and change without it.
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 from chalicelib import settings
@@ -37,6 +38,7 @@ from chalicelib.webhooks.shown import etag
 _PK: Final = "webhooks"
 _HOUR: Final = 3_600
 _TRIES: Final = 8
+T = TypeVar("T")
 _TOLD: Final = ("email", "description", "filter", "enabled")  # to the audit log
 
 
@@ -134,18 +136,16 @@ def change(id: str, asked: WebhookChange, if_match: frozenset[str] | None) -> En
         given["events"] = [event.value for event in given["events"]]
     if "filter" in given:
         given["filter"] = checked_filter(given["filter"])
-    for _ in range(_TRIES):
-        before = _unchanged_since(if_match, get(id))
+
+    def write(before: Endpoint) -> Endpoint:
         if given.get("url", before.url) != before.url:
             _check(given["url"])
         if given.get("enabled"):
             # First, so that waiting deliveries continue even if this function crashes in between.
             waking.soon(id)
-        try:
-            return _write(before, given, "updated")
-        except table.ConditionFailed:
-            continue
-    raise Conflict("The webhook keeps changing. Try again.")
+        return _write(before, given, "updated")
+
+    return _tried(write, id, if_match)
 
 
 def rotate(id: str, overlap_hours: int) -> tuple[Endpoint, str]:
@@ -153,8 +153,8 @@ def rotate(id: str, overlap_hours: int) -> tuple[Endpoint, str]:
 
     Raises NotFound, TooManySecrets, Conflict.
     """
-    for _ in range(_TRIES):
-        before = get(id)
+
+    def write(before: Endpoint) -> tuple[Endpoint, str]:
         now = clock.unix()
         valid: list[tuple[int, int]] = []
         if overlap_hours:
@@ -164,11 +164,9 @@ def rotate(id: str, overlap_hours: int) -> tuple[Endpoint, str]:
         previous = [{"version": version, "until": end} for version, end in valid]
         rotated = {"secretVersion": before.secret_version + 1, "previous": previous}
         secret = current_secret(id, before.secret_version + 1)
-        try:
-            return _write(before, rotated, "secret_rotated"), secret
-        except table.ConditionFailed:
-            continue
-    raise Conflict("The webhook keeps changing. Try again.")
+        return _write(before, rotated, "secret_rotated"), secret
+
+    return _tried(write, id)
 
 
 def _too_many_secrets(endpoint: Endpoint, now: int) -> TooManySecrets:
@@ -187,14 +185,27 @@ def remove(id: str, if_match: frozenset[str] | None) -> None:
 
     Raises NotFound, PreconditionFailed, Conflict.
     """
-    for _ in range(_TRIES):
-        before = _unchanged_since(if_match, get(id))
+
+    def write(before: Endpoint) -> None:
         waking.soon(id)
         commit = Commit()
         commit.delete(key(id), when=Attr("version").eq(before.version))
         commit.audit(audited("deleted", before))
-        if commit.sent() or find(id) is None:  # another was as fast
-            return
+        if not commit.sent() and find(id):  # otherwise another was as fast
+            raise table.ConditionFailed(key(id), None)
+
+    _tried(write, id, if_match)
+
+
+def _tried(write: Callable[[Endpoint], T], id: str, if_match: frozenset[str] | None = None) -> T:
+    """Writes a webhook as it is now, again if it was changed since. Raises NotFound,
+    PreconditionFailed, Conflict."""
+    for _ in range(_TRIES):
+        before = get(id)
+        if if_match is not None and etag(before) not in if_match:
+            raise PreconditionFailed("The webhook was changed since it was read.")
+        with suppress(table.ConditionFailed):
+            return write(before)
     raise Conflict("The webhook keeps changing. Try again.")
 
 
@@ -248,12 +259,6 @@ def _told(endpoint: Endpoint) -> dict[str, object]:
         "url": f"{url.scheme}://{url.hostname} ({digest[:8]})",
         "events": list(endpoint.events),
     }
-
-
-def _unchanged_since(if_match: frozenset[str] | None, endpoint: Endpoint) -> Endpoint:
-    if if_match is not None and etag(endpoint) not in if_match:
-        raise PreconditionFailed("The webhook was changed since it was read.")
-    return endpoint
 
 
 def checked_filter(pattern: Mapping[str, object] | None) -> str | None:

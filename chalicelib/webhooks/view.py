@@ -3,7 +3,6 @@
 import json
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -33,15 +32,9 @@ _ROUNDS: Final = 8
 _ANSWERS: Final = 2_000_000  # characters of receivers' responses in one answer, which has 6 MB
 
 
-@dataclass(frozen=True)
-class DeliveriesRead:
-    deliveries: list[Delivery]
-    next_cursor: str | None
-
-
-def page(endpoint_ids: Iterable[str], asked: ListDeliveries) -> DeliveriesRead:
-    """Of these endpoints together: an id begins with its event's, so ids sort by event across
-    endpoints. Raises Invalid for an invalid cursor.
+def page(endpoint_ids: Iterable[str], asked: ListDeliveries) -> tuple[list[Delivery], str | None]:
+    """Of these endpoints together, and the next cursor: an id begins with its event's, so ids sort
+    by event across endpoints. Raises Invalid for an invalid cursor.
 
     Only a limited number of deliveries is filtered, so if few match, a page is short, perhaps
     empty, with a cursor after it.
@@ -51,7 +44,7 @@ def page(endpoint_ids: Iterable[str], asked: ListDeliveries) -> DeliveriesRead:
     oldest = f"dlv_{ids.first_at(asked.since)}" if asked.since else _FIRST
     newest = asked.cursor or _LAST
     if newest < oldest:
-        return DeliveriesRead([], None)
+        return [], None
     shards = [
         _Shard(partition, newest) for id in endpoint_ids for partition in deliveries.partitions(id)
     ]
@@ -71,8 +64,8 @@ def page(endpoint_ids: Iterable[str], asked: ListDeliveries) -> DeliveriesRead:
     found.sort(key=lambda item: item["sk"], reverse=True)
     shown = [read_delivery(item) for item in found[: asked.limit]]
     if len(found) > asked.limit:
-        return DeliveriesRead(shown, shown[-1].id)
-    return DeliveriesRead(shown, least_far or None)
+        return shown, shown[-1].id
+    return shown, least_far or None
 
 
 def full(id: str) -> dict[str, object]:

@@ -27,7 +27,8 @@ def check(method: str, resource: str, answer: "Answer", *, has_fields: bool = Fa
     if operation is None:
         assert answer.status in {204, 401, 404, 405, 429, 500, 503}
         return
-    declared = openapi.statuses(operation)
+    refusals = {problem.status for problem in openapi.problems(operation)}
+    declared = {*operation.answers, *refusals}
     assert answer.status in declared, f"{method} {resource} answers {answer.status}: {answer.text}"
     shape = operation.answers.get(answer.status)
     if isinstance(shape, str):

@@ -299,12 +299,12 @@ class ApiKey(TypedDict):
     """Name."""
     role: Role
     """What the key may do."""
-    limits: RateLimits
-    """How often it may call."""
     createdAt: str
     """When it was created."""
     expiresAt: str | None
     """When it expires; null: never."""
+    limits: RateLimits
+    """How often it may call."""
 
 
 class ApiKeyList(TypedDict):
@@ -327,12 +327,12 @@ class ApiKeyWithSecret(TypedDict):
     """Name."""
     role: Role
     """What the key may do."""
-    key: str
-    """The API key itself, shown only once."""
     createdAt: str
     """When it was created."""
     expiresAt: str | None
     """When it expires; null: never."""
+    key: str
+    """The API key itself, shown only once."""
 
 
 class AttemptRequest(TypedDict):
@@ -1796,12 +1796,12 @@ class ListedApiKey(TypedDict):
     """Name."""
     role: Role
     """What the key may do."""
-    limits: RateLimits
-    """How often it may call."""
     createdAt: str
     """When it was created."""
     expiresAt: str | None
     """When it expires; null: never."""
+    limits: RateLimits
+    """How often it may call."""
     lastUsedAt: str | None
     """The day of the last request, in UTC; null: never used."""
 
