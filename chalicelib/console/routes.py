@@ -77,16 +77,8 @@ def below() -> Response:
 
 
 @routes.route("/", methods=["GET", "HEAD"], content_types=[], name="home.root")
-def root() -> Response:
-    return _links()
-
-
 @routes.route("/api", methods=["GET", "HEAD"], content_types=[], name="home.api")
-def api() -> Response:
-    return _links()
-
-
-def _links() -> Response:
+def links() -> Response:
     """Links to the console and the API: HTML for a browser, otherwise JSON."""
     called = str(current().request.context.get("path", "")).rstrip("/").removesuffix("/api")
     base = called if settings.base_path() is None else settings.base_path()

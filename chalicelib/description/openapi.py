@@ -153,7 +153,7 @@ def _models() -> Iterator[tuple[object, Any, Any]]:
             if model is not None and not isinstance(model, str):
                 yield (at, status), "serialization", model
     for kind in EventKind:
-        yield kind, "serialization", announced(kind)[0]
+        yield kind, "serialization", announced(kind)
 
 
 @cache
@@ -170,7 +170,7 @@ def examples() -> dict[str, Any]:
 def _event_schema(kind: EventKind, data: Schema) -> tuple[str, Schema]:
     schema = {
         "type": "object",
-        "description": announced(kind)[1],
+        "description": kind.when,
         "required": ["event", "data"],
         "properties": {
             "event": {"type": "string", "const": kind.value, "description": "Kind of the event."},
@@ -186,7 +186,7 @@ def _event(kind: EventKind) -> Schema:
         "operationId": public_names.event(kind.value),
         "tags": [_RECEIVED],
         "summary": kind.value,
-        "description": announced(kind)[1],
+        "description": kind.when,
         "parameters": [
             {"name": name, "in": "header", "required": True, "description": says, "schema": _TEXT}
             for name, says in _DELIVERED.items()

@@ -98,10 +98,8 @@ class Expressions:
 
     def name(self, path: str) -> str:
         """`stock.var_1` → `#0.#1`: an attribute, or a member of a map."""
-        return ".".join(self._part(part) for part in path.split("."))
-
-    def _part(self, part: str) -> str:
-        return self._placeholders.setdefault(part, f"#{len(self._placeholders)}")
+        known = self._placeholders
+        return ".".join(known.setdefault(part, f"#{len(known)}") for part in path.split("."))
 
     def value(self, value: object) -> str:
         placeholder = f":{len(self._values)}"

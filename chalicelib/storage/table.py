@@ -66,11 +66,9 @@ def get(key: Key, table: str | None = None) -> Sent[Item | None]:
     """The item, of the main table unless another is named."""
     name = table or settings.table()
     request = {"TableName": name, "Key": pack_key(key), "ConsistentRead": True}
-    return Sent("GetItem", request, _item)
-
-
-def _item(reply: Wire) -> Item | None:
-    return unpack(reply["Item"]) if "Item" in reply else None
+    return Sent(
+        "GetItem", request, lambda reply: unpack(reply["Item"]) if "Item" in reply else None
+    )
 
 
 def batch_get(
@@ -157,16 +155,8 @@ def query(
     call.
     """
     expressions = Expressions()
-    partition = Attr("pk").eq(pk)
-    on_key = partition if where is None else partition & where
-    request: dict[str, object] = {
-        "TableName": settings.table(),
-        "KeyConditionExpression": expressions.condition(on_key),
-        "ConsistentRead": True,
-        "ScanIndexForward": forward,
-    }
-    if matching is not None:
-        request["FilterExpression"] = expressions.condition(matching)
+    request = _asked(expressions, pk, where, matching)
+    request["ScanIndexForward"] = forward
     if fields:
         request["ProjectionExpression"] = ", ".join(expressions.name(field) for field in fields)
     if limit is not None:
@@ -174,6 +164,21 @@ def query(
     if after is not None:
         request["ExclusiveStartKey"] = pack_key((pk, after))
     return Sent("Query", expressions.into(request), lambda reply: then(_rows(reply)))
+
+
+def _asked(
+    expressions: Expressions, pk: str, where: Condition | None, matching: Condition | None
+) -> dict[str, object]:
+    partition = Attr("pk").eq(pk)
+    on_key = partition if where is None else partition & where
+    request: dict[str, object] = {
+        "TableName": settings.table(),
+        "KeyConditionExpression": expressions.condition(on_key),
+        "ConsistentRead": True,
+    }
+    if matching is not None:
+        request["FilterExpression"] = expressions.condition(matching)
+    return request
 
 
 def _rows(reply: Wire) -> Rows:
@@ -196,17 +201,8 @@ def tally(
 ) -> Sent[Tally]:
     """Counts items without reading them, in as many calls as it takes to look at `most`."""
     expressions = Expressions()
-    partition = Attr("pk").eq(pk)
-    request: dict[str, object] = {
-        "TableName": settings.table(),
-        "KeyConditionExpression": expressions.condition(
-            partition if where is None else partition & where
-        ),
-        "ConsistentRead": True,
-        "Select": "COUNT",
-    }
-    if matching is not None:
-        request["FilterExpression"] = expressions.condition(matching)
+    request = _asked(expressions, pk, where, matching)
+    request["Select"] = "COUNT"
     if most < _CALL_ITEMS:
         request["Limit"] = most
     expressions.into(request)
@@ -285,11 +281,11 @@ def update(
         "UpdateExpression": expressions.update(assign or {}, add or {}, remove),
         "ReturnValues": "ALL_NEW",
     }
-    return _single("UpdateItem", request, expressions, when, key, read=_updated)
 
+    def read(reply: Wire) -> Item:
+        return unpack(reply["Attributes"])
 
-def _updated(reply: Wire) -> Item:
-    return unpack(reply["Attributes"])
+    return _single("UpdateItem", request, expressions, when, key, read=read)
 
 
 @Sendable

@@ -5,6 +5,7 @@ Reported as failed are the messages that must come again: those with another sen
 then, and those on which our code failed.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -26,7 +27,6 @@ from chalicelib.webhooks import (
     master_key,
     messages,
     parking,
-    retry,
     signature,
     store,
     waking,
@@ -120,17 +120,13 @@ def _on_their_lane(
             over.append((record, Posted(message)))
         else:
             here.append((record, message))
-    _send_on(over, became)
-    return here
-
-
-def _send_on(due: Sequence[tuple[_Record, Posted]], became: _Batch) -> None:
     try:
-        messages.send([posted for _, posted in due])
+        messages.send([posted for _, posted in over])
     except Exception as error:
         telemetry.error("messages were not sent on", error)
-        for record, _ in due:
+        for record, _ in over:
             became.put_off(record)
+    return here
 
 
 def _came_by(record: _Record, queue_url: str) -> bool:
@@ -237,7 +233,8 @@ def _hide(one: _Record, again: Mapping[tuple[str, str], datetime]) -> None:
     if not again:
         return
     now = clock.now()
-    waits = {handle: max(1, retry.hide_for(until, now)) for (_, handle), until in again.items()}
+    left = {handle: (until - now).total_seconds() for (_, handle), until in again.items()}
+    waits = {handle: max(1, math.ceil(seconds)) for handle, seconds in left.items()}
     urls = (settings.deliveries_queue_url(), settings.retries_queue_url())
     try:
         sqs.hide(next(url for url in urls if _came_by(one, url)), waits)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final, Self
 
 from pydantic import AfterValidator, Field
 from pydantic.json_schema import SkipJsonSchema
@@ -45,24 +45,38 @@ UNFINISHED_SECONDS: Final = outbox.KEPT_SECONDS + 30 * 86_400
 class EventKind(Choice):
     """The events of docs/webhooks.md#events; some are only for webhooks that list them."""
 
-    ORDER_CREATED = "order.created"
-    ORDER_UPDATED = "order.updated"
-    ORDER_PAID = "order.paid"
-    ORDER_SHIPPED = "order.shipped"
-    ORDER_CANCELLED = "order.cancelled"
-    ORDER_REFUNDED = "order.refunded"
-    ORDER_DELETED = "order.deleted"
-    ORDER_EDITED = "order.edited"
-    PAYMENT_CREATED = "payment.created"
-    PAYMENT_VOIDED = "payment.voided"
-    REFUND_CREATED = "refund.created"
-    CUSTOMER_CREATED = "customer.created"
-    CUSTOMER_UPDATED = "customer.updated"
-    CUSTOMER_DELETED = "customer.deleted"
-    PRODUCT_CREATED = "product.created"
-    PRODUCT_UPDATED = "product.updated"
-    PRODUCT_DELETED = "product.deleted"
-    INVENTORY_LOW = "inventory.low"
+    when: str
+    """What has happened, in the description."""
+
+    def __new__(cls, kind: str, when: str = "") -> Self:
+        made = str.__new__(cls, kind)
+        made._value_, made.when = kind, when
+        return made
+
+    ORDER_CREATED = "order.created", "An order was created."
+    ORDER_UPDATED = "order.updated", "An order was changed."
+    ORDER_PAID = "order.paid", "An order was paid for the first time: once an order."
+    ORDER_SHIPPED = "order.shipped", "An order was shipped; with its tracking number."
+    ORDER_CANCELLED = "order.cancelled", "An order was cancelled."
+    ORDER_REFUNDED = "order.refunded", "An order, or its payment, was refunded."
+    ORDER_DELETED = "order.deleted", "An order was deleted: as it was before."
+    ORDER_EDITED = (
+        "order.edited",
+        "Lines, amounts, customer, source or date of an order were edited.",
+    )
+    PAYMENT_CREATED = "payment.created", "A payment of an order was recorded."
+    PAYMENT_VOIDED = "payment.voided", "A payment of an order was voided."
+    REFUND_CREATED = "refund.created", "A refund of an order was recorded."
+    CUSTOMER_CREATED = "customer.created", "A customer was created."
+    CUSTOMER_UPDATED = "customer.updated", "A customer was changed."
+    CUSTOMER_DELETED = "customer.deleted", "A customer was deleted: as it was before."
+    PRODUCT_CREATED = "product.created", "A product was created."
+    PRODUCT_UPDATED = "product.updated", "A product was changed."
+    PRODUCT_DELETED = "product.deleted", "A product was deleted: as it was before."
+    INVENTORY_LOW = (
+        "inventory.low",
+        "A variant is below its product's threshold, and was not before.",
+    )
 
 
 class DeliveryStatus(Choice):

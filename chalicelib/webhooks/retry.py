@@ -111,11 +111,6 @@ def _daily_since(step: int, now: datetime, known: datetime | None, scale: float)
     return now - days
 
 
-def hide_for(due: datetime, now: datetime) -> int:
-    """How many seconds to hide a message that was received at `now`; 0: it is due."""
-    return max(math.ceil((due - now).total_seconds()), 0)
-
-
 def slot_seconds(scale: float) -> int:
     return max(1, round(SLOT * scale))
 

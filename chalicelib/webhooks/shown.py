@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Any, Final, NotRequired
+from typing import Annotated, Any, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -15,8 +15,8 @@ from chalicelib.values import clock
 from chalicelib.webhooks.model import Delivery, DeliveryStatus, Endpoint, EventKind
 
 
-def announced(kind: EventKind) -> tuple[object, str]:
-    """The type of such an event's `data`, and a description."""
+def announced(kind: EventKind) -> object:
+    """The type of such an event's `data`."""
     # Imported only for the API's description.
     from chalicelib.customers.shown import ShownCustomer
     from chalicelib.orders.shown import (
@@ -37,30 +37,7 @@ def announced(kind: EventKind) -> tuple[object, str]:
         EventKind.PRODUCT_UPDATED: UpdatedProduct,
         "inventory": LowStockVariant,
     }
-    return of.get(kind) or of[kind.partition(".")[0]], _WHEN[kind]
-
-
-# docs/webhooks.md#events
-_WHEN: Final = {
-    EventKind.ORDER_CREATED: "An order was created.",
-    EventKind.ORDER_UPDATED: "An order was changed.",
-    EventKind.ORDER_PAID: "An order was paid for the first time: once an order.",
-    EventKind.ORDER_SHIPPED: "An order was shipped; with its tracking number.",
-    EventKind.ORDER_CANCELLED: "An order was cancelled.",
-    EventKind.ORDER_REFUNDED: "An order, or its payment, was refunded.",
-    EventKind.ORDER_DELETED: "An order was deleted: as it was before.",
-    EventKind.ORDER_EDITED: "Lines, amounts, customer, source or date of an order were edited.",
-    EventKind.PAYMENT_CREATED: "A payment of an order was recorded.",
-    EventKind.PAYMENT_VOIDED: "A payment of an order was voided.",
-    EventKind.REFUND_CREATED: "A refund of an order was recorded.",
-    EventKind.CUSTOMER_CREATED: "A customer was created.",
-    EventKind.CUSTOMER_UPDATED: "A customer was changed.",
-    EventKind.CUSTOMER_DELETED: "A customer was deleted: as it was before.",
-    EventKind.PRODUCT_CREATED: "A product was created.",
-    EventKind.PRODUCT_UPDATED: "A product was changed.",
-    EventKind.PRODUCT_DELETED: "A product was deleted: as it was before.",
-    EventKind.INVENTORY_LOW: "A variant is below its product's threshold, and was not before.",
-}
+    return of.get(kind) or of[kind.partition(".")[0]]
 
 
 class WebhookRecovery(TypedDict):

@@ -13,7 +13,6 @@ from chalicelib.webhooks.retry import (
     SCHEDULE,
     Means,
     NextStep,
-    hide_for,
     next_step,
     slot,
 )
@@ -181,13 +180,6 @@ def test_retry_after_counts_only_with_429_and_503_and_never_for_the_long_steps()
 @given(st.integers(12, 1000), chances)
 def test_no_step_follows_the_last(step, chance):
     assert next_step(step, NOW, chance).means is Means.GIVE_UP
-
-
-@given(moments, st.integers(-DAY * 1000, 30 * DAY * 1000))
-def test_a_hidden_message_is_visible_when_it_is_due(due, milliseconds):
-    early = milliseconds / 1000
-    hidden = hide_for(due, due - timedelta(milliseconds=milliseconds))
-    assert max(early, 0) <= hidden < max(early, 0) + 1
 
 
 endpoints = st.from_regex(r"wh_[0-9A-HJKMNP-TV-Z]{26}", fullmatch=True)
