@@ -31,6 +31,7 @@ LARGEST_PAGE = 100
 
 T = TypeVar("T")
 Model = TypeVar("Model", bound=BaseModel)
+Record_co = TypeVar("Record_co", covariant=True)
 
 
 class Choice(StrEnum):
@@ -310,12 +311,12 @@ class Walked(TypedDict, Generic[T]):
 
 
 @dataclass(frozen=True)
-class Page(Generic[T]):
+class Page(Generic[Record_co]):
     """`next`: the cursor of the next page, None at the end. `at_least`: there are more than
     `total`, not counted. `after`: the cursor after the nth record; None for a page by number, which
     must be complete."""
 
-    records: list[T]
+    records: Sequence[Record_co]
     total: int
     page: int
     limit: int
@@ -330,7 +331,7 @@ def listed(data: list[T], total: int, page: PageQuery) -> Listed[T]:
     return {"data": data, "pagination": numbers, "total": total}
 
 
-def walked(data: Sequence[T], page: Page[Any], following: str | None = None) -> Walked[T]:
+def walked(data: Sequence[T], page: Page[object], following: str | None = None) -> Walked[T]:
     """One page of a list, and the cursor after it: `next`, or after the page."""
     numbers: CursorPagination = {
         **_pagination(page.page, page.limit, page.total),

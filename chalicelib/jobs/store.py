@@ -316,7 +316,7 @@ def records(
     asked: listing.Query,
     read: Callable[[listing.Query], listing.Page[R]],
     cursor: str | None,
-) -> tuple[list[R], int, str | None]:
+) -> tuple[Sequence[R], int, str | None]:
     """The records of a list after a cursor (None: from the start), their total, and the next
     cursor, None at the end. `read` reads a page of the list."""
     found = read(replace(asked, cursor=cursor or ""))

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 from chalice.app import HeadersType, Response
 
@@ -58,13 +58,13 @@ def _is_known(etag: str) -> bool:
     return current().reads and not known.isdisjoint({etag, "*"})
 
 
-def reply_page(records: Sequence[object], page: schemas.Page[Any]) -> Response:
+def reply_page(records: Sequence[object], page: schemas.Page[object]) -> Response:
     """A page of a list. A page by cursor that exceeds Lambda's limit ends early; a page by number
     raises AnswerTooLarge."""
-    return Response(_page(records, page), {"Content-Type": _JSON}, 200)
+    return Response(page_text(records, page), {"Content-Type": _JSON}, 200)
 
 
-def _page(records: Sequence[object], page: schemas.Page[Any]) -> str:
+def page_text(records: Sequence[object], page: schemas.Page[object]) -> str:
     text = encode(schemas.walked(records, page))
     if size.fits(text):
         return text
@@ -75,18 +75,9 @@ def _page(records: Sequence[object], page: schemas.Page[Any]) -> str:
     return encode(schemas.walked(records[:number], page, page.after(number)))
 
 
-def reply_public_page(records: Sequence[object], page: schemas.Page[Any]) -> Response:
-    """As `reply_page`, and as `reply_public`."""
-    return _public(_page(records, page))
-
-
-def reply_public(content: object) -> Response:
+def reply_public(text: str) -> Response:
     """An answer that anyone may cache for some seconds. Its ETag is a hash of the answer alone, so
     it reveals nothing else."""
-    return _public(encode(content))
-
-
-def _public(text: str) -> Response:
     etag = hashlib.sha256(text.encode()).hexdigest()[:24]
     headers: HeadersType = {
         "ETag": f'"{etag}"',

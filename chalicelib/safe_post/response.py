@@ -14,6 +14,7 @@ LONGEST_RAW_BODY = 4 * LONGEST_BODY
 
 Receive = Callable[[int], bytes]
 """At most so many bytes, empty at the end. May raise OSError, TimeoutError included."""
+_Decode = Callable[[bytes, int], bytes]
 
 
 class ProtocolError(Exception):
@@ -70,26 +71,25 @@ class Response:
             self.body = self.body[:LONGEST_BODY]
 
     def _read_body(self) -> None:
-        decoder: Any = None
+        decode: _Decode | None = None
         # The length is 0 where none follows, and counts down to it.
         while self._answer.length != 0 and (room := LONGEST_BODY + 1 - len(self.body)):
             piece = self._answer.read1(room)
             if not piece:
                 return
-            if decoder is None:
-                decoder = _decoder(self.headers.get("content-encoding", ""), piece[0])
-            self.body += decoder.decompress(piece, room) if decoder else piece
+            decode = decode or _decoder(self.headers.get("content-encoding", ""), piece[0])
+            self.body += decode(piece, room)
 
 
-def _decoder(encoding: str, first: int) -> Any:
+def _decoder(encoding: str, first: int) -> _Decode:
     """For gzip and deflate; other encodings, of which we ask for none, stay as they came."""
     if encoding.lower() in ("gzip", "x-gzip"):
-        return zlib.decompressobj(31)
+        return zlib.decompressobj(31).decompress
     if encoding.lower() == "deflate":
         # Some servers send it with the zlib header that RFC 9110 asks for, some without.
         wrapped = first & 0x0F == 8 and first >> 4 <= 7
-        return zlib.decompressobj(15 if wrapped else -15)
-    return None
+        return zlib.decompressobj(15 if wrapped else -15).decompress
+    return lambda data, most: data
 
 
 class _Received(RawIOBase):

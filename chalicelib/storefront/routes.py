@@ -11,7 +11,7 @@ from chalicelib.products.shown import (
     show_public,
 )
 from chalicelib.request import Routes, query
-from chalicelib.request.answer import reply_public, reply_public_page
+from chalicelib.request.answer import encode, page_text, reply_public
 from chalicelib.schemas import Walked
 
 routes = Routes(__name__, "Storefront")
@@ -28,7 +28,7 @@ def browse_products() -> Response:
     asked = query(BrowseProductFields)
     page = store.page(asked.query(), asked.fields)
     shown = [show_public(product, asked.fields) for product in page.records]
-    return reply_public_page(shown, page)
+    return reply_public(page_text(shown, page))
 
 
 @routes.get(
@@ -45,4 +45,4 @@ def get_public_product(id_or_slug: str) -> Response:
     product = store.find(id_or_slug, read) or store.find_by_slug(id_or_slug, read)
     if product is None or not product.is_live:
         raise NotFound.of("product", id_or_slug)
-    return reply_public(show_public(product, fields))
+    return reply_public(encode(show_public(product, fields)))

@@ -77,7 +77,7 @@ def records(event: Stream) -> sqs.Handled:
     except _OURS as error:
         telemetry.error("fan-out put off", error)
     try:
-        messages.send_many(first)
+        messages.send(first)
         _enter([item for item in map(_readable, arrived[:done]) if item])
     except _OURS as error:
         telemetry.error("fan-out put off", error)
@@ -139,7 +139,7 @@ def _republish(those: list[str] | Literal["lost"]) -> None:
 
 
 def _publish(item: Item, endpoints: Sequence[Endpoint]) -> None:
-    messages.send_many(_fan_out(item, endpoints))
+    messages.send(_fan_out(item, endpoints))
     _enter([item])
 
 

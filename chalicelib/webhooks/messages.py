@@ -7,18 +7,13 @@ twice, late, or at the same time as another.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
-from typing import Final
 
-from chalicelib import settings, sqs, threads
+from chalicelib import settings, sqs
 from chalicelib.values import clock
-from chalicelib.values.batches import batches
 from chalicelib.webhooks.model import endpoint_of
-
-_A_THREAD: Final = 100  # messages that one thread sends
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +75,13 @@ class Posted:
 
 
 def send(posted: Iterable[Posted]) -> None:
-    """Raises sqs.Unsent, or what botocore raises."""
+    """In no particular order. Raises sqs.Unsent, or what botocore raises."""
     lanes: dict[str, list[Posted]] = {}
     for one in posted:
         url = settings.retries_queue_url() if one.failing_lane else settings.deliveries_queue_url()
         lanes.setdefault(url, []).append(one)
     for url, waiting in lanes.items():
         sqs.send(url, map(_entry, waiting))
-
-
-def send_many(posted: Sequence[Posted]) -> None:
-    """The same, in several threads."""
-    threads.together([partial(send, part) for part in batches(posted, _A_THREAD)])
 
 
 def _entry(one: Posted) -> dict[str, object]:

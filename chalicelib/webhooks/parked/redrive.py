@@ -135,7 +135,7 @@ def _send(waiting: Sequence[Message], paced: datetime) -> datetime:
         delay = max(early, int((paced - now).total_seconds()))
         posted.append(Posted(message, delay=min(max(delay, 0), retry.LONGEST_QUEUE_DELAY)))
         paced = max(paced, due) + pause
-    messages.send_many(posted)
+    messages.send(posted)
     return paced
 
 
