@@ -21,8 +21,19 @@ EDIT = f"{PRODUCTS}/bulk-edit"
 EDIT_ORDERS = "/api/admin/orders/bulk-edit"
 
 
-def edit(jobs: JobDesk, change: Any, *products: Any, **more: Any) -> Any:
-    return jobs.done(EDIT, {"ids": [p["id"] for p in products], "change": change, **more})
+def edit(jobs: JobDesk, change: Any, *records: Any, **more: Any) -> Any:
+    """A bulk edit after its end."""
+    return jobs.finished(editing(jobs, change, *records, **more))
+
+
+def editing(jobs: JobDesk, change: Any, *records: Any, **more: Any) -> str:
+    path = EDIT_ORDERS if records[0]["id"].startswith("ord_") else EDIT
+    return jobs.start(path, {"ids": [one["id"] for one in records], "change": change, **more})
+
+
+def missing(many: int) -> list[dict[str, str]]:
+    """Products that do not exist."""
+    return [{"id": f"prod_{n}"} for n in range(many)]
 
 
 def test_many_products_are_changed_by_one_request(jobs: JobDesk) -> None:
@@ -82,35 +93,30 @@ def test_prices_are_rounded_to_the_currency_or_to_a_multiple(
 
 
 @pytest.mark.parametrize(
-    ("change", "code"),
+    ("price", "change", "code"),
     [
-        ({"add": -11}, "negative_price"),
-        ({"add": "-10.01"}, "negative_price"),
-        ({"add": "-10.00"}, "price_to_zero"),
-        ({"percent": -100}, "price_to_zero"),
+        ("10", {"add": -11}, "negative_price"),
+        ("10", {"add": "-10.01"}, "negative_price"),
+        ("10", {"add": "-10.00"}, "price_to_zero"),
+        ("10", {"percent": -100}, "price_to_zero"),
+        ("0.01", {"percent": -60}, "price_to_zero"),  # it would be rounded to zero
+        ("99999999999", {"percent": 1_000}, "validation_failed"),
     ],
 )
-def test_a_relative_change_to_zero_or_below_fails(jobs: JobDesk, change: Any, code: str) -> None:
-    cheap, dear = jobs.product(price="10"), jobs.product(price="100")
-    job = edit(jobs, {"price": change}, cheap, dear)
-    assert job["failed"] == (1 if "add" in change else 2)
-    assert (job["errors"][0]["id"], job["errors"][0]["code"]) == (cheap["id"], code)
-    assert jobs.now(cheap)["price"] == "10.00"
-
-
-def test_a_price_of_zero_may_stay_zero(jobs: JobDesk) -> None:
-    gift = jobs.product(price=0)
-    assert jobs.counted(edit(jobs, {"price": {"percent": 10}}, gift)) == {"unchanged": 1}
-
-
-def test_a_price_is_not_rounded_to_zero(jobs: JobDesk) -> None:
-    job = edit(jobs, {"price": {"percent": -60}}, jobs.product(price="0.01"))
-    assert [error["code"] for error in job["errors"]] == ["price_to_zero"]
+def test_a_price_that_falls_to_zero_or_grows_too_large_fails_only_its_product(
+    jobs: JobDesk, price: str, change: Any, code: str
+) -> None:
+    wrong, free = jobs.product(price=price), jobs.product(price=0)
+    job = edit(jobs, {"price": {"percent": 10}}, free)
+    assert jobs.counted(job) == {"unchanged": 1}, "a price of zero may stay zero"
+    job = edit(jobs, {"price": change}, wrong, jobs.product(price="100"))
+    assert (job["errors"][0]["id"], job["errors"][0]["code"]) == (wrong["id"], code)
+    assert job["failed"] == (2 if change == {"percent": -100} else 1)
+    assert jobs.now(wrong) == wrong
 
 
 def test_a_job_shows_its_first_100_errors(jobs: JobDesk) -> None:
-    ids = [f"prod_{n}" for n in range(101)]
-    job = jobs.done(EDIT, {"ids": ids, "change": {"vendor": "B"}})
+    job = edit(jobs, {"vendor": "B"}, *missing(101))
     assert (job["failed"], len(job["errors"])) == (101, 100)
 
 
@@ -163,19 +169,21 @@ def test_a_dry_run_shows_before_and_after_and_changes_nothing(jobs: JobDesk) -> 
 
 def test_a_job_that_is_no_import_is_neither_run_nor_retried_as_one(jobs: JobDesk) -> None:
     product = jobs.product()
-    dry = edit(jobs, {"vendor": "A"}, product, dryRun=True)
-    sent: Any = {"ids": [product["id"]], "change": {"vendor": "A"}}
-    cancelled = jobs.start(EDIT, sent)
-    for action in ("run", "retry"):
-        refused = jobs.shop.post(f"/api/admin/jobs/{cancelled}/{action}")
-        assert (refused.status, refused.json.get("code")) == (409, "job_not_finished")
-    refused = jobs.shop.post(f"/api/admin/jobs/{cancelled}/mapping", {"format": "shopify"})
-    assert (refused.status, refused.json.get("code")) == (409, "job_not_waiting")
+    dry = edit(jobs, {"vendor": "A"}, product, dryRun=True)["id"]
+    cancelled = editing(jobs, {"vendor": "A"}, product)
+
+    def refused(job_id: str, action: str, body: Any = None) -> str:
+        answer = jobs.shop.post(f"/api/admin/jobs/{job_id}/{action}", body)
+        assert answer.status == 409, answer.text
+        return str(answer.json["code"])
+
+    assert refused(cancelled, "run") == refused(cancelled, "retry") == "job_not_finished"
+    assert refused(cancelled, "mapping", {"format": "shopify"}) == "job_not_waiting"
     assert jobs.shop.post(f"/api/admin/jobs/{cancelled}/cancel").status == 200
-    for id in (dry["id"], jobs.finished(cancelled)["id"]):
-        for action, code in (("run", "not_a_dry_run"), ("retry", "nothing_to_retry")):
-            refused = jobs.shop.post(f"/api/admin/jobs/{id}/{action}")
-            assert (refused.status, refused.json.get("code")) == (409, code), refused.text
+    jobs.work()
+    for id in (dry, cancelled):
+        assert refused(id, "run") == "not_a_dry_run"
+        assert refused(id, "retry") == "nothing_to_retry"
 
 
 def test_filters_choose_products_as_the_list_does(jobs: JobDesk) -> None:
@@ -190,7 +198,7 @@ def test_filters_choose_products_as_the_list_does(jobs: JobDesk) -> None:
 
 @pytest.mark.parametrize(("many", "steps"), [(25, 1), (26, 2)])
 def test_a_step_changes_up_to_25_records(jobs: JobDesk, many: int, steps: int) -> None:
-    job = jobs.done(EDIT, {"ids": [f"prod_{n}" for n in range(many)], "change": {"vendor": "B"}})
+    job = edit(jobs, {"vendor": "B"}, *missing(many))
     assert jobs.counted(job) == {"failed": many}
     assert store.get(job["id"]).step == steps
 
@@ -203,7 +211,7 @@ def test_a_job_that_takes_long_continues_with_another_message(
     send = queue.send
     monkeypatch.setattr(queue, "send", lambda *all: steps.append(all[1]) or send(*all))
     monkeypatch.setattr(run, "_SECONDS", seconds)
-    job = jobs.done(EDIT, {"ids": [f"prod_{n}" for n in range(60)], "change": {"vendor": "B"}})
+    job = edit(jobs, {"vendor": "B"}, *missing(60))
     assert (jobs.counted(job), steps) == ({"failed": 60}, sent)
 
 
@@ -293,13 +301,6 @@ def test_an_invalid_edit_is_refused_by_field_and_starts_no_job(
     assert jobs.shop.get("/api/admin/jobs").json["total"] == 0
 
 
-def test_a_price_that_becomes_too_large_fails_only_its_product(jobs: JobDesk) -> None:
-    cheap, dear = jobs.product(price="1"), jobs.product(price="99999999999")
-    job = edit(jobs, {"price": {"percent": 1_000}}, cheap, dear)
-    assert jobs.counted(job) == {"updated": 1, "failed": 1}
-    assert [error["id"] for error in job["errors"]] == [dear["id"]]
-
-
 def test_a_job_is_the_same_in_the_list_and_alone(jobs: JobDesk) -> None:
     shown = edit(jobs, {"vendor": "B"}, jobs.product())
     (listed,) = jobs.shop.get("/api/admin/jobs").json["data"]
@@ -323,8 +324,7 @@ def test_a_bulk_edit_that_crashes_anywhere_changes_each_product_once(
     jobs: JobDesk, nth: int, after: bool
 ) -> None:
     products = [jobs.product(price="10.00") for _ in range(7)]
-    ids = [product["id"] for product in products]
-    job = jobs.start(EDIT, {"ids": ids, "change": {"price": {"percent": 10}}})
+    job = editing(jobs, {"price": {"percent": 10}}, *products)
     jobs.crash("TransactWriteItems", nth, after=after)
     assert jobs.counted(jobs.finished(job)) == {"updated": 7}
     assert [jobs.now(product)["price"] for product in products] == ["11.00"] * 7
@@ -349,8 +349,7 @@ def test_a_product_changed_by_two_workers_of_a_job_is_changed_once(
 ) -> None:
     monkeypatch.setattr(undo, "changed", lambda job_id, ids: set())  # the second read it before
     product = jobs.product(price="10.00")
-    change = {"price": {"percent": 10}}
-    job = jobs.start(EDIT, {"ids": [product["id"]], "change": change})
+    job = editing(jobs, {"price": {"percent": 10}}, product)
     jobs.crash("TransactWriteItems")
     assert jobs.counted(jobs.finished(job)) == {"updated": 1}
     assert jobs.now(product)["price"] == "11.00"
@@ -358,7 +357,7 @@ def test_a_product_changed_by_two_workers_of_a_job_is_changed_once(
 
 def test_a_concurrent_edit_is_neither_lost_nor_applied_twice(jobs: JobDesk) -> None:
     product = jobs.product(price="10.00", vendor="A")
-    job = jobs.start(EDIT, {"ids": [product["id"]], "change": {"price": {"percent": 10}}})
+    job = editing(jobs, {"price": {"percent": 10}}, product)
     other = {"price": "20.00", "vendor": "B"}
     before_the_commit(jobs.dynamodb, lambda: jobs.shop.put(f"{PRODUCTS}/{product['id']}", other))
     assert jobs.counted(jobs.finished(job)) == {"updated": 1}
@@ -368,7 +367,7 @@ def test_a_concurrent_edit_is_neither_lost_nor_applied_twice(jobs: JobDesk) -> N
 
 def test_an_edit_cancelled_before_it_begins_changes_nothing(jobs: JobDesk) -> None:
     product = jobs.product(vendor="A")
-    job = jobs.start(EDIT, {"ids": [product["id"]], "change": {"vendor": "B"}})
+    job = editing(jobs, {"vendor": "B"}, product)
     assert jobs.shop.post(f"/api/admin/jobs/{job}/cancel").json["status"] == "CANCELLED"
     jobs.work()
     assert (jobs.job(job)["status"], jobs.job(job)["processed"]) == ("CANCELLED", 0)
@@ -390,7 +389,7 @@ def test_the_first_step_of_a_job_has_no_delay(
 ) -> None:
     sent: list[Any] = []
     monkeypatch.setattr(sqs, "send", lambda url, messages: sent.extend(messages))
-    job_id = jobs.start(EDIT, {"ids": [jobs.product()["id"]], "change": {"vendor": "B"}})
+    job_id = editing(jobs, {"vendor": "B"}, jobs.product())
     body = json.dumps({"job": job_id, "step": 0})
     assert sent == [{"MessageBody": body, "DelaySeconds": 0}]
 
@@ -471,8 +470,7 @@ def test_orders_make_allowed_moves_and_others_count_as_failed(jobs: JobDesk) -> 
     paid = order(jobs, paymentStatus="PAID", tags=["a"])
     pending = order(jobs)
     change = {"status": "PROCESSING", "salesRepId": "emp_ann", "addTags": ["b"]}
-    body = {"ids": [paid["id"], pending["id"]], "change": change}
-    job = jobs.done(EDIT_ORDERS, body)
+    job = edit(jobs, change, paid, pending)
     assert jobs.counted(job) == {"updated": 1, "failed": 1}
     assert [(e["id"], e["code"]) for e in job["errors"]] == [(pending["id"], "invalid_transition")]
     now = jobs.now(paid)
@@ -493,7 +491,7 @@ def test_a_dry_run_reports_orders_that_cannot_move(jobs: JobDesk) -> None:
 def test_an_order_that_already_is_as_asked_counts_as_unchanged(jobs: JobDesk) -> None:
     there = order(jobs, paymentStatus="PAID", tags=["a"], salesRepId="emp_ann")
     change = {"status": there["status"], "salesRepId": "emp_ann", "addTags": ["a"]}
-    job = jobs.done(EDIT_ORDERS, {"ids": [there["id"]], "change": change})
+    job = edit(jobs, change, there)
     assert jobs.counted(job) == {"unchanged": 1}
     assert jobs.now(there) == there
 
@@ -501,7 +499,7 @@ def test_an_order_that_already_is_as_asked_counts_as_unchanged(jobs: JobDesk) ->
 def test_null_as_the_status_of_orders_changes_no_status(jobs: JobDesk) -> None:
     placed = order(jobs)
     change: Any = {"status": None, "addTags": ["vip"], "removeTags": None}
-    job = jobs.done(EDIT_ORDERS, {"ids": [placed["id"]], "change": change})
+    job = edit(jobs, change, placed)
     assert jobs.counted(job) == {"updated": 1}
     now = jobs.now(placed)
     assert (now["status"], now["tags"]) == (placed["status"], ["vip"])
@@ -511,8 +509,7 @@ def test_an_order_that_another_worker_of_the_job_has_moved_counts_as_updated(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     placed, change = order(jobs), orders.change
-    asked = {"ids": [placed["id"]], "change": {"status": "PAID"}}
-    job = store.begin(store.get(jobs.start(EDIT_ORDERS, asked)))
+    job = store.begin(store.get(editing(jobs, {"status": "PAID"}, placed)))
 
     def meanwhile(*given: Any) -> Any:
         monkeypatch.setattr(orders, "change", change)

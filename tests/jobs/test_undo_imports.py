@@ -11,7 +11,7 @@ from chalicelib.imports.steps import plan as planner
 from chalicelib.products import store as products
 from chalicelib.storage.commit import Commit
 from chalicelib.undo import store as log
-from tests.jobs.test_undo import like, put, sold, undo
+from tests.jobs.test_undo import kept, like, put, sold
 from tests.orders.build import before_the_commit
 from tests.support.import_desk import Desk
 from tests.support.job_desk import PRODUCTS, JobDesk
@@ -21,13 +21,33 @@ def imported(jobs: JobDesk, text: str, **options: str) -> Any:
     return Desk(jobs.shop, jobs.dynamodb).imported(text, **options)
 
 
+def coat(jobs: JobDesk, *variants: dict[str, Any], **fields: Any) -> Any:
+    """A product that imports change: of one variant S, unless others are given."""
+    given = {"variants": variants or [{"title": "S", "sku": "A"}], **fields}
+    return jobs.product(name="Coat", slug="coat", **given)
+
+
+def the_hat(jobs: JobDesk) -> Any:
+    (hat,) = jobs.shop.get(PRODUCTS).json["data"]
+    return hat
+
+
+def titles(jobs: JobDesk, product: Any) -> str:
+    return "".join(variant["title"] for variant in jobs.now(product)["variants"])
+
+
+HAT = "slug,name,price,stock\nhat,Hat,5.00,7\n"
+STOCK = "slug,name,variant title,stock\ncoat,Coat,S,20\n"
+MEDIUM = "slug,name,vendor,variant title,sku,stock\ncoat,Coat,V,M,B,6\n"
+
+
 def test_an_import_is_undone(jobs: JobDesk) -> None:
     variants = [{"title": "S", "sku": "A", "stock": 5}, {"title": "M", "sku": "B", "stock": 6}]
     known = jobs.product(name="Coat", slug="coat", price="10.00", vendor="A", variants=variants)
     text = "slug,name,vendor,price,sku,stock\ncoat,Coat,B,12.00,,\nhat,Hat,C,5.00,H,7\n"
     job = imported(jobs, text)
     assert (job["created"], job["updated"]) == (1, 1)
-    undone = undo(jobs, job)
+    undone = jobs.undone(job)
     assert jobs.counted(undone) == {"deleted": 1, "updated": 1}
     assert like(jobs.now(known)) == like(known)
     assert jobs.shop.get(PRODUCTS).json["total"] == 1
@@ -42,98 +62,88 @@ def test_a_new_product_edited_or_sold_since_stays(jobs: JobDesk) -> None:
     hats = {product["slug"]: product for product in listed}
     put(jobs, hats["hat-1"], vendor="A")
     sold(jobs, hats["hat-2"], 1)
-    undone = undo(jobs, job)
+    undone = jobs.undone(job)
     assert jobs.counted(undone) == {"deleted": 1, "unchanged": 2}
     assert {error["code"] for error in undone["errors"]} == {"changed_since"}
     assert jobs.now(hats["hat-3"]) is None
 
 
 def test_a_new_product_sold_during_an_undo_stays(jobs: JobDesk) -> None:
-    job = imported(jobs, "slug,name,price,stock\nhat,Hat,5.00,3\n")
-    (hat,) = jobs.shop.get(PRODUCTS).json["data"]
-    undoing = jobs.start(f"/api/admin/jobs/{job['id']}/undo")
+    undoing = jobs.undoing(imported(jobs, HAT))
+    hat = the_hat(jobs)
     before_the_commit(jobs.dynamodb, lambda: sold(jobs, hat, 1))
     undone = jobs.finished(undoing)
     assert jobs.counted(undone) == {"unchanged": 1}
     assert [error["code"] for error in undone["errors"]] == ["changed_since"]
-    assert jobs.now(hat)["variants"][0]["stock"] == 2
+    assert jobs.now(hat)["variants"][0]["stock"] == 6
 
 
-@pytest.mark.parametrize("pieces", [3, 5])
-def test_imported_stock_is_reverted_by_the_difference(jobs: JobDesk, pieces: int) -> None:
-    known = jobs.product(name="Coat", slug="coat", sku="A", variants=[{"title": "S", "stock": 5}])
-    job = imported(jobs, "slug,name,variant title,stock\ncoat,Coat,S,20\n")
-    assert job["updated"] == 1, job
-    sold(jobs, known, pieces)
-    assert jobs.counted(undo(jobs, job)) == {"updated": 1}
-    assert jobs.now(known)["variants"][0]["stock"] == 5 - pieces
-
-
-@pytest.mark.parametrize(("before", "pieces", "now"), [(5, 6, 14), (None, 3, 17)])
-def test_stock_that_cannot_be_reverted_stays_and_is_reported(
-    jobs: JobDesk, before: int | None, pieces: int, now: int
+@pytest.mark.parametrize(
+    ("before", "pieces", "now", "is_kept"),
+    [(5, 3, 2, False), (5, 5, 0, False), (5, 6, 14, True), (None, 3, 17, True)],
+)
+def test_imported_stock_is_reverted_by_the_difference_or_stays_and_is_reported(
+    jobs: JobDesk, before: int | None, pieces: int, now: int, is_kept: bool
 ) -> None:
-    variants = [{"title": "S", "stock": before}]
-    known = jobs.product(name="Coat", slug="coat", sku="A", variants=variants)
-    job = imported(jobs, "slug,name,variant title,stock\ncoat,Coat,S,20\n")
+    known = coat(jobs, {"title": "S", "stock": before})
+    job = imported(jobs, STOCK)
     sold(jobs, known, pieces)
-    (error,) = undo(jobs, job)["errors"]
+    undone = jobs.undone(job)
     (variant,) = jobs.now(known)["variants"]
-    assert error["message"].endswith(f": stock.{variant['id']}")
     assert variant["stock"] == now
+    assert kept(undone) == ([f"stock.{variant['id']}"] if is_kept else [])
 
 
 def test_undoing_the_undo_restores_an_import(jobs: JobDesk) -> None:
-    job = imported(jobs, "slug,name,price,stock\nhat,Hat,5.00,7\n")
-    (hat,) = jobs.shop.get(PRODUCTS).json["data"]
-    undone = undo(jobs, job)
+    job = imported(jobs, HAT)
+    hat = the_hat(jobs)
+    undone = jobs.undone(job)
     assert jobs.now(hat) is None
-    assert jobs.counted(undo(jobs, undone)) == {"created": 1}
+    assert jobs.counted(jobs.undone(undone)) == {"created": 1}
     assert like(jobs.now(hat)) == like(hat)
     assert jobs.shop.get(f"{PRODUCTS}?search=hat").json["total"] == 1
-    assert jobs.counted(undo(jobs, job)) == {"deleted": 1}
+    assert jobs.counted(jobs.undone(job)) == {"deleted": 1}
     assert jobs.now(hat) is None
 
 
 @pytest.mark.parametrize("nth", [1, 2])
 def test_an_undo_that_crashes_counts_its_deletions_and_creations(jobs: JobDesk, nth: int) -> None:
-    job = imported(jobs, "slug,name,price\nhat,Hat,5.00\n")
+    job = imported(jobs, HAT)
     for outcome in ("deleted", "created", "deleted"):
-        undoing = jobs.start(f"/api/admin/jobs/{job['id']}/undo")
+        undoing = jobs.undoing(job)
         jobs.crash("TransactWriteItems", nth)
         job = jobs.finished(undoing)
         assert jobs.counted(job) == {outcome: 1}
 
 
 def test_an_undo_of_a_product_that_was_deleted_since_changes_nothing(jobs: JobDesk) -> None:
-    job = imported(jobs, "slug,name,price\nhat,Hat,5.00\n")
-    (hat,) = jobs.shop.get(PRODUCTS).json["data"]
-    assert jobs.shop.delete(f"{PRODUCTS}/{hat['id']}").status == 200
-    undone = undo(jobs, job)
+    job = imported(jobs, HAT)
+    assert jobs.shop.delete(f"{PRODUCTS}/{the_hat(jobs)['id']}").status == 200
+    undone = jobs.undone(job)
     assert (jobs.counted(undone), undone["errors"]) == ({"unchanged": 1}, [])
 
 
 def test_a_product_whose_slug_was_taken_since_is_not_restored(jobs: JobDesk) -> None:
-    undone = undo(jobs, imported(jobs, "slug,name,price\nhat,Hat,5.00\n"))
+    undone = jobs.undone(imported(jobs, HAT))
     other = jobs.product(name="Hat", slug="hat")
-    again = undo(jobs, undone)
+    again = jobs.undone(undone)
     assert jobs.counted(again) == {"failed": 1}
     assert [error["code"] for error in again["errors"]] == ["slug_taken"]
-    assert jobs.shop.get(PRODUCTS).json["data"] == [other]
+    assert the_hat(jobs) == other
 
 
 def test_one_of_two_concurrent_undos_restores_and_the_other_reports_it(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    undone = undo(jobs, imported(jobs, "slug,name,price\nhat,Hat,5.00\n"))
+    undone = jobs.undone(imported(jobs, HAT))
     read = log.entries(undone["id"], "", 25)
-    undo(jobs, undone)
-    before = jobs.shop.get(PRODUCTS).json["data"]
+    jobs.undone(undone)
+    before = the_hat(jobs)
     monkeypatch.setattr(log, "entries", lambda *asked: read)  # the second has read it already
-    late = undo(jobs, undone)
+    late = jobs.undone(undone)
     assert jobs.counted(late) == {"unchanged": 1}
     assert [error["code"] for error in late["errors"]] == ["changed_since"]
-    assert jobs.shop.get(PRODUCTS).json["data"] == before
+    assert the_hat(jobs) == before
 
 
 def test_an_import_that_waits_for_a_mapping_cannot_be_undone(jobs: JobDesk) -> None:
@@ -153,7 +163,7 @@ def test_a_product_changed_by_several_chunks_is_restored_completely(
     job = imported(jobs, "slug,name,price,description,sku\n" + "".join(rows))
     assert (job["created"], job["updated"]) == (10, 2)
     assert jobs.now(known)["price"] == "2.00"
-    assert jobs.counted(undo(jobs, job)) == {"deleted": 10, "updated": 1}
+    assert jobs.counted(jobs.undone(job)) == {"deleted": 10, "updated": 1}
     assert like(jobs.now(known)) == like(known)
 
 
@@ -167,7 +177,7 @@ def test_the_remaining_changes_of_a_product_are_undone(
     commit = Commit()  # an undo that came between a cancellation and the last of its writes
     log.mark(commit, [first], "job_1")
     commit.send()
-    assert jobs.counted(undo(jobs, job)) == {"deleted": 1, "updated": 1}
+    assert jobs.counted(jobs.undone(job)) == {"deleted": 1, "updated": 1}
     assert jobs.now(known)["price"] == "1.00"
 
 
@@ -290,7 +300,7 @@ class Walk:
         if not self.ran:
             return
         undone = self.chance.choice(self.ran)
-        job = self.jobs.start(f"/api/admin/jobs/{undone['id']}/undo")
+        job = self.jobs.undoing(undone)
         self.crash_perhaps()
         done = self.jobs.finished(job)
         self.still()
@@ -336,133 +346,121 @@ def test_an_undo_reverts_only_its_job_in_any_order_of_events(jobs: JobDesk, seed
 
 
 def test_a_variant_added_by_an_import_is_removed_and_restored(jobs: JobDesk) -> None:
-    variants = [{"title": "S", "sku": "A", "stock": 5}]
-    known = jobs.product(name="Coat", slug="coat", price="10.00", variants=variants)
-    job = imported(jobs, "slug,name,variant title,sku,stock\ncoat,Coat,S,A,5\ncoat,Coat,M,B,6\n")
+    known = coat(jobs, {"title": "S", "sku": "A", "stock": 5}, price="10.00", vendor="V")
+    job = imported(jobs, MEDIUM)
     assert job["updated"] == 1, job
     added = jobs.now(known)
-    assert len(added["variants"]) == 2
-    undone = undo(jobs, job)
+    assert titles(jobs, known) == "SM"
+    undone = jobs.undone(job)
     assert like(jobs.now(known)) == like(known)
     assert products.load([known["id"]])[0].quantities == {known["variants"][0]["id"]: 5}
-    assert jobs.counted(undo(jobs, undone)) == {"updated": 1}
+    assert jobs.counted(jobs.undone(undone)) == {"updated": 1}
     assert like(jobs.now(known)) == like(added)
 
 
 def test_a_variant_added_by_an_import_and_changed_since_stays(jobs: JobDesk) -> None:
-    known = jobs.product(name="Coat", slug="coat", variants=[{"title": "S", "sku": "A"}])
-    job = imported(jobs, "slug,name,variant title,sku,stock\ncoat,Coat,M,B,6\n")
+    known = coat(jobs)
+    job = imported(jobs, MEDIUM)
     small, medium = jobs.now(known)["variants"]
     put(jobs, known, variants=[{"id": small["id"]}, {"id": medium["id"], "price": "9.00"}])
-    undone = undo(jobs, job)
-    assert [error["code"] for error in undone["errors"]] == ["changed_since"]
-    assert undone["errors"][0]["message"].endswith(f": variants.{medium['id']}")
+    assert kept(jobs.undone(job)) == [f"variants.{medium['id']}"]
     assert [variant["stock"] for variant in jobs.now(known)["variants"]] == [None, 6]
 
 
 def test_a_variant_added_by_an_import_and_deleted_since_stays_deleted(jobs: JobDesk) -> None:
-    known = jobs.product(name="Coat", slug="coat", variants=[{"title": "S", "sku": "A"}])
-    job = imported(jobs, "slug,name,vendor,variant title,sku\ncoat,Coat,V,M,B\n")
-    small, _ = jobs.now(known)["variants"]
-    put(jobs, known, variants=[{"id": small["id"]}])
-    undone = undo(jobs, job)
+    known = coat(jobs)
+    job = imported(jobs, MEDIUM)
+    put(jobs, known, variants=[{"id": known["variants"][0]["id"]}])
+    undone = jobs.undone(job)
     assert (jobs.counted(undone), undone["errors"]) == ({"updated": 1}, [])
-    assert [v["title"] for v in jobs.now(known)["variants"]] == ["S"]
+    assert titles(jobs, known) == "S"
 
 
 def test_options_added_by_an_import_are_removed_and_restored(jobs: JobDesk) -> None:
     known = jobs.product(name="Coat", slug="coat")
     job = imported(jobs, "slug,name,variant title,sku\ncoat,Coat,S,A\ncoat,Coat,M,B\n")
     added, stored = jobs.now(known), products.load([known["id"]])[0].fields["variants"]
-    undone = undo(jobs, job)
+    undone = jobs.undone(job)
     assert like(jobs.now(known)) == like(known)
-    assert jobs.counted(undo(jobs, undone)) == {"updated": 1}
+    assert jobs.counted(jobs.undone(undone)) == {"updated": 1}
     assert like(jobs.now(known)) == like(added)
     assert products.load([known["id"]])[0].fields["variants"] == stored
 
 
 def test_variants_are_restored_in_their_order(jobs: JobDesk) -> None:
-    known = jobs.product(name="Coat", slug="coat", variants=[{"title": "S"}])
-    rows = "".join(f"coat,Coat,{title},{title}\n" for title in "ABCDEFGH")
+    known = coat(jobs)
+    rows = "".join(f"coat,Coat,{title},{title}{title}\n" for title in "ABCDEFGH")
     job = imported(jobs, f"slug,name,variant title,sku\n{rows}")
-    undo(jobs, undo(jobs, job))
-    assert "".join(v["title"] for v in jobs.now(known)["variants"]) == "SABCDEFGH"
+    jobs.undone(jobs.undone(job))
+    assert titles(jobs, known) == "SABCDEFGH"
 
 
 @pytest.mark.parametrize("after", ["SMLX", "SMX"])  # L stays, or is deleted meanwhile
 def test_a_restored_variant_has_its_place_before_those_added_since(
     jobs: JobDesk, after: str
 ) -> None:
-    def now() -> list[Any]:
-        return list(jobs.now(known)["variants"])
-
     def add(title: str) -> None:
-        put(jobs, known, variants=[*({"id": v["id"]} for v in now()), {"title": title}])
+        there = [{"id": v["id"]} for v in jobs.now(known)["variants"]]
+        put(jobs, known, variants=[*there, {"title": title}])
 
-    known = jobs.product(name="Coat", slug="coat", variants=[{"title": "S"}])
-    job = imported(jobs, "slug,name,variant title,sku\ncoat,Coat,M,M\n")
+    known = coat(jobs)
+    job = imported(jobs, MEDIUM)
     add("L")
-    undone = undo(jobs, job)
+    undone = jobs.undone(job)
     add("X")
-    assert [v["title"] for v in now()] == ["S", "L", "X"]
-    put(jobs, known, variants=[{"id": v["id"]} for v in now() if v["title"] in after])
-    undo(jobs, undone)
-    assert "".join(v["title"] for v in now()) == after
+    assert titles(jobs, known) == "SLX"
+    left = [{"id": v["id"]} for v in jobs.now(known)["variants"] if v["title"] in after]
+    put(jobs, known, variants=left)
+    jobs.undone(undone)
+    assert titles(jobs, known) == after
 
 
 def test_a_variant_deleted_since_stays_deleted_and_the_others_are_restored(jobs: JobDesk) -> None:
-    variants = [{"title": title, "price": 5, "stock": 1} for title in "SM"]
-    known = jobs.product(name="Coat", slug="coat", variants=variants)
+    known = coat(jobs, *({"title": title, "price": 5, "stock": 1} for title in "SM"))
     text = "slug,name,variant title,variant price,stock\ncoat,Coat,S,6,2\ncoat,Coat,M,6,2\n"
-    assert imported(jobs, text)["updated"] == 1
-    job = jobs.shop.get("/api/admin/jobs").json["data"][0]
-    small, medium = jobs.now(known)["variants"]
+    job = imported(jobs, text)
+    small, medium = known["variants"]
     put(jobs, known, variants=[{"id": medium["id"]}])
-    undone = undo(jobs, job)
+    undone = jobs.undone(job)
     assert jobs.counted(undone) == {"updated": 1}
-    assert [error["code"] for error in undone["errors"]] == ["changed_since"]
-    assert undone["errors"][0]["message"].endswith(f"since: variants.{small['id']}")
+    assert kept(undone) == [f"variants.{small['id']}"]
     (left,) = jobs.now(known)["variants"]
     assert (left["id"], left["price"], left["stock"]) == (medium["id"], "5.00", 1)
 
 
 def test_stock_that_is_no_longer_tracked_is_left_and_reported(jobs: JobDesk) -> None:
-    known = jobs.product(name="Coat", slug="coat", variants=[{"title": "S", "stock": 5}])
-    job = imported(jobs, "slug,name,variant title,stock\ncoat,Coat,S,20\n")
+    known = coat(jobs, {"title": "S", "stock": 5})
+    job = imported(jobs, STOCK)
     (variant,) = known["variants"]
     put(jobs, known, variants=[{"id": variant["id"], "stock": None}])
-    undone = undo(jobs, job)
+    undone = jobs.undone(job)
     assert jobs.counted(undone) == {"unchanged": 1}
-    assert undone["errors"][0]["message"].endswith(f": stock.{variant['id']}")
+    assert kept(undone) == [f"stock.{variant['id']}"]
     assert jobs.now(known)["variants"][0]["stock"] is None
 
 
 def test_stock_that_an_import_began_to_track_is_tracked_no_longer(jobs: JobDesk) -> None:
-    known = jobs.product(name="Coat", slug="coat", variants=[{"title": "S"}])
-    job = imported(jobs, "slug,name,variant title,stock\ncoat,Coat,S,20\n")
-    undone = undo(jobs, job)
+    known = coat(jobs)
+    undone = jobs.undone(imported(jobs, STOCK))
     assert (jobs.counted(undone), undone["errors"]) == ({"updated": 1}, [])
     assert jobs.now(known)["variants"][0]["stock"] is None
-    undo(jobs, undone)
+    jobs.undone(undone)
     assert jobs.now(known)["variants"][0]["stock"] == 20
 
 
 def test_a_later_order_of_the_variants_stays(jobs: JobDesk) -> None:
-    known = jobs.product(name="Coat", slug="coat", variants=[{"title": "S"}, {"title": "L"}])
-    job = imported(jobs, "slug,name,variant title,sku\ncoat,Coat,M,B\n")
+    known = coat(jobs, {"title": "S"}, {"title": "L"})
+    job = imported(jobs, MEDIUM)
     small, large, medium = ({"id": v["id"]} for v in jobs.now(known)["variants"])
     put(jobs, known, variants=[large, small, medium])
-    assert undo(jobs, job)["errors"] == []
-    assert [v["title"] for v in jobs.now(known)["variants"]] == ["L", "S"]
+    assert jobs.undone(job)["errors"] == []
+    assert titles(jobs, known) == "LS"
 
 
 def test_the_only_remaining_variant_stays(jobs: JobDesk) -> None:
-    known = jobs.product(name="Coat", slug="coat", variants=[{"title": "S"}])
-    job = imported(jobs, "slug,name,variant title,sku,stock\ncoat,Coat,M,B,6\n")
+    known = coat(jobs)
+    job = imported(jobs, MEDIUM)
     medium = jobs.now(known)["variants"][1]
     put(jobs, known, variants=[{"id": medium["id"]}])
-    undone = undo(jobs, job)
+    assert kept(jobs.undone(job)) == [f"variants.{medium['id']}"]
     assert jobs.now(known)["variants"] == [medium]
-    assert [error["message"].rpartition(" ")[2] for error in undone["errors"]] == [
-        f"variants.{medium['id']}"
-    ]

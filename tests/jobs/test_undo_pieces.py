@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.jobs.test_undo import put, sold, undo
-from tests.jobs.test_undo_imports import imported
+from tests.jobs.test_undo import kept, put, sold
+from tests.jobs.test_undo_imports import MEDIUM, coat, imported, the_hat
 from tests.support.job_desk import PRODUCTS, JobDesk
 
 ORDERS = "/api/admin/orders"
@@ -25,16 +25,11 @@ def moved(jobs: JobDesk, product: Any, **move: int) -> None:
     assert answer.status == 200, answer.text
 
 
-def the_hat(jobs: JobDesk) -> Any:
-    (hat,) = jobs.shop.get(PRODUCTS).json["data"]
-    return hat
-
-
 def test_a_new_product_that_was_sold_and_counted_again_stays(jobs: JobDesk) -> None:
     job = imported(jobs, "slug,name,price,stock\nhat,Hat,5.00,4\n")
     order = sold(jobs, the_hat(jobs), 4)
     moved(jobs, the_hat(jobs), to=4)
-    undone = undo(jobs, job)
+    undone = jobs.undone(job)
     assert jobs.counted(undone) == {"unchanged": 1}
     assert [error["code"] for error in undone["errors"]] == ["changed_since"]
     cancel(jobs, order)
@@ -47,41 +42,39 @@ def test_a_new_product_that_was_ordered_stays_even_if_the_order_was_cancelled(
 ) -> None:
     job = imported(jobs, f"slug,name,price,stock\nhat,Hat,5.00,{stock}\n")
     cancel(jobs, sold(jobs, the_hat(jobs), 1))
-    assert jobs.counted(undo(jobs, job)) == {"unchanged": 1}
+    assert jobs.counted(jobs.undone(job)) == {"unchanged": 1}
 
 
 def test_a_new_product_whose_pieces_went_out_and_came_in_again_stays(jobs: JobDesk) -> None:
     job = imported(jobs, "slug,name,price,stock\nhat,Hat,5.00,4\n")
     moved(jobs, the_hat(jobs), by=3)
     moved(jobs, the_hat(jobs), by=-3)
-    assert jobs.counted(undo(jobs, job)) == {"unchanged": 1}
+    assert jobs.counted(jobs.undone(job)) == {"unchanged": 1}
 
 
 def test_a_new_variant_that_was_sold_and_counted_again_stays(jobs: JobDesk) -> None:
-    known = jobs.product(name="Coat", slug="coat", variants=[{"title": "S", "sku": "A"}])
-    job = imported(jobs, "slug,name,variant title,sku,stock\ncoat,Coat,M,B,6\n")
+    known = coat(jobs)
+    job = imported(jobs, MEDIUM)
     medium = jobs.now(known)["variants"][1]
     order = sold(jobs, {**known, "variants": [medium]}, 6)
     moved(jobs, {**known, "variants": [medium]}, to=6)
-    undone = undo(jobs, job)
-    assert undone["errors"][0]["message"].endswith(f": variants.{medium['id']}")
+    assert kept(jobs.undone(job)) == [f"variants.{medium['id']}"]
     cancel(jobs, order)
     assert jobs.now(known)["variants"][1]["stock"] == 12
 
 
 def test_stock_that_began_to_be_counted_and_was_sold_since_is_still_counted(jobs: JobDesk) -> None:
-    known = jobs.product(name="Coat", slug="coat", variants=[{"title": "S", "sku": "A"}])
+    known = coat(jobs)
     job = imported(jobs, "slug,name,variant title,sku,stock\ncoat,Coat,S,A,6\n")
     order = sold(jobs, known, 6)
     moved(jobs, known, to=6)
-    assert len(undo(jobs, job)["errors"]) == 1
+    assert len(jobs.undone(job)["errors"]) == 1
     cancel(jobs, order)
     assert jobs.now(known)["variants"][0]["stock"] == 12
 
 
 def test_a_variant_that_was_sold_can_be_removed_by_an_edit(jobs: JobDesk) -> None:
-    variants = [{"title": "S", "stock": 5}, {"title": "M", "stock": 5}]
-    known = jobs.product(name="Coat", slug="coat", variants=variants)
+    known = coat(jobs, {"title": "S", "stock": 5}, {"title": "M", "stock": 5})
     sold(jobs, known, 1)
     put(jobs, known, variants=[{"id": known["variants"][1]["id"]}])
     assert len(jobs.now(known)["variants"]) == 1
@@ -200,7 +193,7 @@ class Shelf:
         if not self.changes:
             return
         undone = self.chance.choice(sorted(self.changes))
-        job = undo(self.jobs, {"id": undone})["id"]
+        job = self.jobs.undone({"id": undone})["id"]
         made = self.changes[job] = {}
         for slug, change in self.changes[undone].items():
             first = self.changes[change.of][slug] if change.of else None

@@ -31,6 +31,13 @@ class JobDesk:
         assert answer.status == 202, answer.text
         return str(answer.json["jobId"])
 
+    def undone(self, job: Any) -> Any:
+        """The undo of a job, after its end."""
+        return self.finished(self.undoing(job))
+
+    def undoing(self, job: Any) -> str:
+        return self.start(f"/api/admin/jobs/{job['id']}/undo")
+
     def finished(self, job_id: str) -> Any:
         self.work()
         return self.job(job_id)
