@@ -35,11 +35,8 @@ def stocked(shop: Shop) -> Any:
     mug = product(shop, **shown)
     line = {"variantId": mug["variants"][0]["id"], "quantity": 1}
     order = {
-        "lineItems": [line],
-        "customer": {"email": "ann@example.com"},
-        "source": "FAIR",
-        "salesRepId": "emp_7",
-        "tags": ["gift"],
+        **{"lineItems": [line], "customer": {"email": "ann@example.com"}, "tags": ["gift"]},
+        **{"source": "FAIR", "salesRepId": "emp_7"},
         "payments": [{"amount": "5", "method": "CASH"}],
     }
     placed = shop.made("/api/admin/orders", order)

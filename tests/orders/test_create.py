@@ -14,12 +14,16 @@ from chalicelib.storage.commit import Commit
 from chalicelib.values import clock
 from tests.orders.build import (
     ORDERS,
+    counts_agree,
+    first_line,
     kinds,
     line,
     moved,
     new_order,
+    pay,
     placed,
     product,
+    refund,
     stock_of,
     variant,
     variants,
@@ -53,23 +57,15 @@ def test_a_created_order_is_returned_with_every_field(shop: Shop) -> None:
     assert order["id"].startswith("ord_") and order["number"] == "1001"
     assert (order["status"], order["paymentStatus"]) == ("PAID", "PAID")
     assert order["customer"]["id"].startswith("cus_")
-    assert order["customer"] == {
-        **sent["customer"],
-        "id": order["customer"]["id"],
-        "phone": None,
-    }
+    assert order["customer"] == {**sent["customer"], "id": order["customer"]["id"], "phone": None}
     for name in ("source", "salesRepId", "paymentMethod", "note", "currency"):
         assert order[name] == sent[name]
     assert order["tags"] == ["vip", "fair"]
     assert order["orderDate"] == "2026-01-05T08:00:00.000Z"
     assert order["paidAt"] == order["createdAt"] == order["updatedAt"]
     assert (order["shippedAt"], order["trackingNumber"]) == (None, None)
-    assert [
-        tuple(
-            line[name] for name in ("variantId", "productId", "title", "quantity", "price", "total")
-        )
-        for line in order["lineItems"]
-    ] == [
+    shown = ("variantId", "productId", "title", "quantity", "price", "total")
+    assert [tuple(one[name] for name in shown) for one in order["lineItems"]] == [
         (first, made["id"], "Shirt / V0", 2, "20.00", "40.00"),
         (second, made["id"], "Shirt / V1", 1, "15.50", "15.50"),
     ]
@@ -123,19 +119,24 @@ def test_given_sums_are_kept(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize(
-    ("currency", "price", "total"), [("JPY", 1990, "5970"), ("KWD", "1.005", "3.015")]
+    ("currency", "price", "total", "finer"),
+    [("JPY", 1990, "5970", "10.5"), ("KWD", "1.005", "3.015", "1.0001")],
 )
-def test_amounts_have_the_decimals_of_the_currency(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch, currency: str, price: Any, total: str
+def test_amounts_have_the_decimals_of_the_currency(  # noqa: PLR0917
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, currency: str, price: Any, total: str, finer: str
 ) -> None:
     monkeypatch.setenv("CURRENCY", currency)
     id = variant(shop, price=price)
-    order = placed(shop, line(id, 3), currency=currency, paymentStatus="PAID")
-    assert (order["lineItems"][0]["total"], order["total"], order["currency"]) == (
-        *(total, total, currency),
-    )
+    order = placed(shop, line(id, 3), currency=currency)
+    assert (order["lineItems"][0]["total"], order["total"]) == (total, total)
+    assert order["currency"] == currency
+    assert pay(shop, order, finer).refused == ["amount"]
+    assert pay(shop, order).json["payments"][0]["amount"] == total
     assert shop.get("/api/admin/summary").json["today"]["revenue"] == total
+    whole = refund(shop, order, lines=[first_line(order, quantity=3)])
+    assert whole.json["amountRefunded"] == total
     assert shop.post(ORDERS, new_order(line(id), tax="0.00001")).refused == ["tax"]
+    assert counts_agree()
 
 
 @pytest.mark.parametrize(

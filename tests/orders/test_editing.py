@@ -11,7 +11,6 @@ from chalicelib.orders import store
 from chalicelib.values.forgetting import Person
 from tests.orders.build import (
     ORDERS,
-    at_once,
     before_the_commit,
     counts_agree,
     edit,
@@ -479,14 +478,6 @@ def test_of_two_edits_with_one_etag_one_is_made(shop: Shop) -> None:
     answers = [edit(shop, order, shipping=n, headers=etag).status for n in (1, 2)]
     assert answers == [200, 412]
     assert edit(shop, order, shipping=3, headers=etag, dryRun=True).status == 412
-
-
-def test_an_edit_with_one_key_is_made_once(shop: Shop) -> None:
-    order, key = placed(shop, CUSTOM), {"Idempotency-Key": "e-1"}
-    answers = at_once(8, lambda _: edit(shop, order, add=[CUSTOM], headers=key))
-    assert {answer.status for answer in answers} == {200}
-    assert len({answer.text for answer in answers}) == 1
-    assert len(read(shop, order)["lineItems"]) == 2
 
 
 def test_customer_source_and_date_move_the_totals(shop: Shop) -> None:

@@ -14,7 +14,9 @@ from tests.orders.build import (
     line,
     moved,
     new_order,
+    path_of,
     placed,
+    read,
     set_stock,
     stock_of,
     variant,
@@ -23,6 +25,7 @@ from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.shop import Answer, Shop
 
 KEY = {"Idempotency-Key": "till-7/receipt-99"}
+EDIT = {"shipping": 1, "reason": "Asked"}
 
 
 @pytest.fixture(autouse=True)
@@ -130,6 +133,20 @@ def test_twelve_concurrent_requests_with_one_key_place_one_order(shop: Shop) -> 
     assert stock_of(shop, id) == 97
     assert shop.get(ORDERS).json["total"] == shop.get("/api/admin/customers").json["total"] == 1
     assert sorted(kinds(shop)) == ["customer.created", "order.created", "order.paid"]
+
+
+@pytest.mark.parametrize(
+    ("below", "sent", "records", "status"),
+    [("payments", {"amount": 1}, "payments", 201), ("edit", EDIT, "edits", 200)],
+)
+def test_concurrent_requests_with_one_key_change_an_order_once(
+    shop: Shop, below: str, sent: Any, records: str, status: int
+) -> None:
+    order = placed(shop, line(variant(shop), price=100))
+    path = f"{path_of(order)}/{below}"
+    answers = at_once(12, lambda _: shop.post(path, sent, headers=KEY))
+    assert {(answer.status, answer.text) for answer in answers} == {(status, answers[0].text)}
+    assert len(read(shop, order)[records]) == 1
 
 
 def test_a_repeat_that_reads_the_reduced_stock_returns_the_order(

@@ -10,21 +10,16 @@ BULK = f"{PRODUCTS}/bulk"
 def test_each_row_succeeds_or_fails_independently(shop: Shop) -> None:
     shop.post(PRODUCTS, new_product(slug="taken"))
     rows = [
-        {"name": "Hat", "price": 1},
-        {"name": "Hat", "price": 2},
-        {"name": "", "price": 1},
-        new_product(slug="taken"),
-        new_product(slug="mine"),
-        new_product(slug="mine"),
-        "no product",
-        {"name": "Cap"},
+        *({"name": name, "price": 1} for name in ("Hat", "Hat", "")),
+        *(new_product(slug=slug) for slug in ("taken", "mine", "mine")),
+        *("no product", {"name": "Cap"}),
     ]
     answer = shop.post(BULK, rows)
     assert answer.status == 200
     data = answer.json["data"]
     assert [row["index"] for row in data] == list(range(8))
     assert [row["status"] == "created" for row in data] == [
-        *(True, True, False, False, True, False, False, False),
+        *(True, True, False, False, True, False, False, False)
     ]
     assert [row["product"]["slug"] for row in data if "product" in row] == ["hat", "hat-2", "mine"]
     codes = [row["error"]["code"] for row in data if "error" in row]

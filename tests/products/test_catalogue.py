@@ -10,21 +10,11 @@ from tests.support.shop import Shop
 
 def test_a_created_product_is_returned_with_every_field(shop: Shop) -> None:
     sent = {
-        "name": "Été shirt",
-        "slug": "ete-shirt",
-        "description": "Cotton.\nBlue.",
-        "status": "ACTIVE",
-        "price": 19.9,
-        "compareAtPrice": "25",
-        "sku": "SH-1",
-        "vendor": "Blå AB",
-        "tags": ["summer", "blue"],
-        "type": "Shirts",
-        "storefront": "eu",
-        "published": False,
+        **{"name": "Été shirt", "slug": "ete-shirt", "description": "Cotton.\nBlue."},
+        **{"status": "ACTIVE", "price": 19.9, "compareAtPrice": "25", "sku": "SH-1"},
+        **{"vendor": "Blå AB", "tags": ["summer", "blue"], "type": "Shirts", "storefront": "eu"},
+        **{"published": False, "seo": {"title": "Shirt"}, "lowStockThreshold": 2},
         "images": [{"url": "https://img.example/1.jpg", "alt": "front"}],
-        "seo": {"title": "Shirt"},
-        "lowStockThreshold": 2,
         "metadata": {"origin": {"country": "PT", "share": 0.5}},
         "variants": [
             {"title": "S", "sku": "SH-1-S", "price": 18, "stock": 3},
@@ -111,10 +101,7 @@ def test_a_slug_is_free_after_its_product_is_renamed_or_deleted(shop: Shop) -> N
     first = stored(shop, slug="one")
     assert shop.put(path_of(first), {"slug": "two"}).status == 200
     second = stored(shop, slug="one")
-    assert shop.delete(path_of(second)).json == {
-        "id": second["id"],
-        "deleted": True,
-    }
+    assert shop.delete(path_of(second)).json == {"id": second["id"], "deleted": True}
     assert shop.post(PRODUCTS, new_product(slug="one")).status == 201
 
 

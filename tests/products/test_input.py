@@ -31,11 +31,7 @@ LIMITS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"price": 0}, {"price": "-0.01"}, "price"),
     ({"price": "999999999999.99"}, {"price": 10**12}, "price"),
     ({"tags": ["x" * 100]}, {"tags": ["x" * 101]}, "tags.0"),
-    (
-        {"tags": [str(n) for n in range(100)]},
-        {"tags": [str(n) for n in range(101)]},
-        "tags",
-    ),
+    ({"tags": [str(n) for n in range(100)]}, {"tags": [str(n) for n in range(101)]}, "tags"),
     (images(100), images(101), "images"),
     ({"description": "é" * 16_384}, {"description": "é" * 16_384 + "x"}, "description"),
     (metadata(16_384), metadata(16_385), "metadata"),

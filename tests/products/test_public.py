@@ -9,25 +9,16 @@ from tests.products.build import PRODUCTS, new_product, path_of
 from tests.support.dynamodb_double import Double
 from tests.support.shop import Answer, Shop
 
-PATHS = (
-    "/api/products",
-    "/api/products?limit=2",
-    "/api/products?limit=2&page=2",
-    "/api/products?search=shirt",
-    "/api/products?search=secret",
-    "/api/products?type=Shirts",
-    "/api/products?storefront=eu",
-    "/api/products/shirt-0",
-    "/api/products/shirt-1",
-    "/api/products/secret-0",
-    "/api/products/nothing",
-    "/api/products?fields=name,price",
-    "/api/products/shirt-0?fields=name,variants",
-    "/api/products/secret-0?fields=name",
-    "/api/products/secret-2?fields=name",
-    "/api/products/shirt-0?fields=metadata",
-    "/api/products?page=0",
-)
+PATHS = [
+    f"/api/products{rest}"
+    for rest in (
+        *("", "?limit=2", "?limit=2&page=2", "?search=shirt", "?search=secret", "?type=Shirts"),
+        *("?storefront=eu", "?fields=name,price", "?page=0"),
+        *("/shirt-0", "/shirt-1", "/secret-0", "/nothing"),
+        *("/shirt-0?fields=name,variants", "/shirt-0?fields=metadata"),
+        *("/secret-0?fields=name", "/secret-2?fields=name"),
+    )
+]
 
 
 class Ids:

@@ -62,10 +62,7 @@ def made() -> Routes:
         return reply(200, {"id": id}, etag="v1")
 
     @routes.put(
-        "/api/trial/things/{id}",
-        "Conditional",
-        answers={204: None},
-        problems=[PreconditionFailed],
+        "/api/trial/things/{id}", "Conditional", answers={204: None}, problems=[PreconditionFailed]
     )
     def put(id: str) -> Response:
         wanted = if_match()

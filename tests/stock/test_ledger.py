@@ -130,10 +130,7 @@ def test_imports_bulk_edits_and_undos_are_entries_with_their_job(shop: Shop, job
     undo = jobs.done(f"/api/admin/jobs/{imported['id']}/undo")
     fanned_out(jobs.dynamodb)
     told_of = {job["id"]: told(movements(shop, jobId=job["id"])) for job in (imported, edit, undo)}
-    assert sorted(told_of[imported["id"]], key=str) == [
-        ("IMPORT", 15, 20),
-        ("TRACKED", None, 3),
-    ]
+    assert sorted(told_of[imported["id"]], key=str) == [("IMPORT", 15, 20), ("TRACKED", None, 3)]
     assert told_of[edit["id"]] == [("RETURN", 2, 22)]
     assert ("UNTRACKED", None, None) in told_of[undo["id"]]
     assert {one["actor"]["keyName"] for one in movements(shop)} == {"a OWNER of the tests"}

@@ -166,10 +166,7 @@ class _Reader:
             self.take("AND")
             high = self.operand()
             return lambda item, scope: all(
-                [
-                    _compared(left, low, ">=", item, scope),
-                    _compared(left, high, "<=", item, scope),
-                ]
+                [_compared(left, low, ">=", item, scope), _compared(left, high, "<=", item, scope)]
             )
         if self.skip("IN"):
             self.take("(")

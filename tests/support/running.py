@@ -56,15 +56,8 @@ def running(
 
 
 def local_command(home: Path, port: int, *options: str) -> list[str]:
-    return [
-        sys.executable,
-        "infra/local.py",
-        "--port",
-        str(port),
-        "--local-dir",
-        str(home),
-        *options,
-    ]
+    where = ["--port", str(port), "--local-dir", str(home)]
+    return [sys.executable, "infra/local.py", *where, *options]
 
 
 def tool(stack: Stack, name: str, *options: str) -> str:

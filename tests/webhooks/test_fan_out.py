@@ -16,15 +16,7 @@ from chalicelib.webhooks import fan_out, store
 from chalicelib.webhooks.model import EventKind, NewWebhook
 from tests.support.dynamodb_double import Crash, Fault
 from tests.support.webhook_events import stream
-from tests.support.webhook_world import (
-    DEAD_EVENTS,
-    DELIVERIES,
-    OK,
-    Posted,
-    World,
-    announce,
-    failed,
-)
+from tests.support.webhook_world import DEAD_EVENTS, DELIVERIES, OK, Posted, World, announce, failed
 from tests.support.webhook_world import world as world_of
 from tests.webhooks.build import URL, add
 

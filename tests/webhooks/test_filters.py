@@ -17,12 +17,8 @@ from tests.webhooks.build import PATH, add
 ORDER = {
     "event": "order.paid",
     "data": {
-        "number": "1001",
-        "source": "IN_PERSON",
-        "total": "500.00",
-        "note": None,
-        "tags": ["rush", "gift"],
-        "customer": {"email": "ada@example.com"},
+        **{"number": "1001", "source": "IN_PERSON", "total": "500.00", "note": None},
+        **{"tags": ["rush", "gift"], "customer": {"email": "ada@example.com"}},
         "lineItems": [{"sku": "A", "quantity": 1}, {"sku": "B", "quantity": 9}],
     },
 }

@@ -602,8 +602,7 @@ def test_a_replay_that_meets_another_replay_of_the_failed_delivery_completes_it(
     delivery = found(world, webhook)
     assert world.shop.post(f"/api/admin/deliveries/{delivery.id}/replay").status == 202
     world.meanwhile(
-        "TransactWriteItems",
-        lambda: deliveries.claim_replay(delivery, ids.ulid(), world.now),
+        "TransactWriteItems", lambda: deliveries.claim_replay(delivery, ids.ulid(), world.now)
     )
     world.run()
     replayed = webhook.only()

@@ -107,12 +107,7 @@ def test_a_body_of_more_than_16_kb_is_truncated():
 
 @pytest.mark.parametrize(
     "piece",
-    [
-        b"X-More: and more\r\n" * 50,
-        b"HTTP/1.1 100 Continue\r\n\r\n" * 50,
-        b"a",
-        b"X: 1\r\n",
-    ],
+    [b"X-More: and more\r\n" * 50, b"HTTP/1.1 100 Continue\r\n\r\n" * 50, b"a", b"X: 1\r\n"],
 )
 def test_endless_headers_are_refused(piece):
     with pytest.raises(ProtocolError):

@@ -73,10 +73,7 @@ def test_the_headers_are_those_of_the_contract():
 def test_the_standard_webhooks_library_verifies_a_delivery():
     """With the secret as it is shown; during a rotation with either."""
     now = int(time.time())
-    for secrets, knows in (
-        ([SECRET], {SECRET}),
-        ([SECRET, OLD_SECRET], {SECRET, OLD_SECRET}),
-    ):
+    for secrets, knows in (([SECRET], {SECRET}), ([SECRET, OLD_SECRET], {SECRET, OLD_SECRET})):
         with Receiver() as receiver:
             headers = signature.headers("order.paid", "dlv_1", now, BODY, secrets)
             post(receiver.url(), headers, BODY, allowed_networks=["127.0.0.0/8"])

@@ -18,19 +18,13 @@ REPLAY = Claim(NOW, replay=True)
 A, B, C = "01A", "01B", "01C"  # ids of replays, the oldest first
 
 
-def delivery(**fields: Any) -> Delivery:
+def delivery(claim: Claim | None = None, **fields: Any) -> Delivery:
+    then = "2026-01-05T00:00:00.000Z"
     made: dict[str, Any] = {
-        "sk": "dlv_1",
-        "event": "order.paid",
-        "status": "PENDING",
-        "schedule": 1,
-        "step": 2,
-        "attempts": 3,
-        "createdAt": "2026-01-05T00:00:00.000Z",
-        "updatedAt": "2026-01-05T00:00:00.000Z",
+        **{"sk": "dlv_1", "event": "order.paid", "createdAt": then, "updatedAt": then},
+        **{"status": "PENDING", "schedule": 1, "step": 2, "attempts": 3, "claim": None},
     }
-    claim = fields.get("claim")
-    return replace(read_delivery({**made, **fields, "claim": None}), claim=claim)
+    return replace(read_delivery({**made, **fields}), claim=claim)
 
 
 def step(schedule: int, step: int) -> Message:
