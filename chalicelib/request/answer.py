@@ -100,5 +100,4 @@ def reply_text(
 
 
 def refusal(problem: Problem) -> Response:
-    headers: HeadersType = {"Content-Type": _JSON, **problem.headers}
-    return Response(encode(problem.body()), headers, problem.status)
+    return reply_text(problem.status, encode(problem.body()), headers=problem.headers)

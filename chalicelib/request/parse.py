@@ -172,12 +172,7 @@ def refuse_wrong_parameters(call: Call) -> None:
     unknown = [name for name in sent if name not in known]
     if unknown:
         message = f"is not a parameter here; there are {', '.join(sorted(known)) or 'none'}"
-        raise Invalid.fields(
-            [
-                {"field": name[:200], "code": "unknown_parameter", "message": message}
-                for name in unknown[:MOST_ERRORS]
-            ]
-        )
+        _refuse((name[:200] for name in unknown[:MOST_ERRORS]), message, "unknown_parameter")
     _refuse(
         (name for name, values in sent.items() if any(map(is_blank, values))),
         "is blank: leave it out, or give it a value",
@@ -192,8 +187,8 @@ def refuse_wrong_parameters(call: Call) -> None:
     )
 
 
-def _refuse(names: Iterable[str], message: str) -> None:
-    if errors := [{"field": name, "code": "invalid", "message": message} for name in names]:
+def _refuse(names: Iterable[str], message: str, code: str = "invalid") -> None:
+    if errors := [{"field": name, "code": code, "message": message} for name in names]:
         raise Invalid.fields(errors)
 
 

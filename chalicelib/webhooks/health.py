@@ -25,20 +25,17 @@ def note(endpoints: Mapping[str, Endpoint], outcomes: Iterable[tuple[str, bool]]
     for id, success in outcomes:
         last.setdefault(id, []).append(success)
     for id, successes in last.items():
-        _note(endpoints[id], successes)
-
-
-def _note(endpoint: Endpoint, successes: list[bool]) -> None:
-    if True not in successes:
-        failed(endpoint, len(successes))
-        return
-    if endpoint.failing:
-        waking.back(endpoint.id)  # first: after a crash in between, the next success starts it
-    with suppress(table.ConditionFailed):  # gone
-        if streak := successes[::-1].index(True):
-            store.note(endpoint.id, {**_HEALTHY, "streak": streak})
-        elif endpoint.streak:
-            store.note(endpoint.id, _HEALTHY)
+        endpoint = endpoints[id]
+        if True not in successes:
+            failed(endpoint, len(successes))
+            continue
+        if endpoint.failing:
+            waking.back(id)  # first: after a crash in between, the next success starts it
+        with suppress(table.ConditionFailed):  # gone
+            if streak := successes[::-1].index(True):
+                store.note(id, {**_HEALTHY, "streak": streak})
+            elif endpoint.streak:
+                store.note(id, _HEALTHY)
 
 
 def failed(endpoint: Endpoint, times: int) -> None:

@@ -155,9 +155,8 @@ def test(id: str) -> Response:
     if asked.dry_run:
         return reply(200, sample_event.tried(store.get(id), asked))
     for name in ("filter", "data"):
-        if getattr(asked, name) is None:
-            continue
-        raise Invalid.field(name, "not_allowed", "can only be sent with dryRun: true")
+        if getattr(asked, name) is not None:
+            raise Invalid.field(name, "not_allowed", "can only be sent with dryRun: true")
     delivery, would_pass = sample_event.send(id, asked.event)
     shown = show_delivery(delivery, store.get(id))
     return reply(202, {**shown, "passesFilter": would_pass})
