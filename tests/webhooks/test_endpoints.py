@@ -11,6 +11,7 @@ from chalicelib.orders.shown import AnnouncedEdit, AnnouncedPayment, AnnouncedRe
 from chalicelib.products.shown import LowStockVariant, ShownProduct
 from chalicelib.webhooks import master_key, store
 from chalicelib.webhooks.model import EventKind
+from tests.support import webhook_world
 from tests.support.dynamodb_double import Fault
 from tests.support.webhook_world import World
 from tests.webhooks.build import PATH, URL, add
@@ -25,6 +26,14 @@ def test_the_secret_is_shown_only_at_creation(world: World) -> None:
     assert (made["email"], made["description"]) == ("ops@example.com", "ERP")
     assert made.get().json == made
     assert world.shop.get(PATH).json["data"] == [made]
+
+
+def test_a_repeated_creation_returns_the_secret_again_and_stores_none(world: World) -> None:
+    sent, key = {"url": URL, "events": ["ORDER.PAID"], "enabled": None}, {"Idempotency-Key": "erp"}
+    first = world.shop.post(PATH, sent, headers=key)
+    world.shop.put(f"{PATH}/{first.json['id']}", {"description": "since then"})
+    assert world.shop.post(PATH, sent, headers=key).text == first.text
+    assert first.json["secret"] not in str(world.stored())
 
 
 def test_webhooks_are_listed_newest_first_in_pages(world: World) -> None:
@@ -153,6 +162,20 @@ def test_a_missing_webhook_or_delivery_is_not_found(world: World, method: str, p
     body = {"since": "2026-01-01T00:00:00Z"} if path.endswith("recover") else {}
     answer = world.shop.call(method, f"/api/admin{path}", body if method != "GET" else None)
     assert answer.status == 404, answer.text
+
+
+def test_the_master_key_is_read_once_for_many_secrets(world: World) -> None:
+    secrets = {add(world)["secret"] for _ in range(20)}
+    assert len(secrets) == 20 and world.calls.count("get_parameter") == 1
+
+
+def test_a_rotated_master_key_needs_no_deployment(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(master_key, "_KEPT_SECONDS", -1)
+    before = master_key.current_secret("wh_1", 1)
+    monkeypatch.setattr(webhook_world, "MASTER_KEY", b"2" * 32)
+    assert master_key.current_secret("wh_1", 1) != before
 
 
 def test_an_endpoint_is_not_changed_if_its_secret_cannot_be_read(world: World) -> None:
