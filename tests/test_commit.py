@@ -1,6 +1,8 @@
 """A commit is made completely or not at all, and once, even if its answer is lost."""
 
 import threading
+from collections.abc import Callable
+from contextlib import nullcontext
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -33,8 +35,7 @@ def test_a_retry_after_a_lost_answer_does_not_fail_its_own_condition(
 ) -> None:
     faults = iter([first, *[second] * 4])
     dynamodb.faults = lambda operation, request: next(faults, None)
-    commit = Commit()
-    commit.put({"pk": "a", "sk": "1"}, when=table.absent)
+    commit = putting("a", when=table.absent)
     commit.count("count", "a", 1)
     commit.send()
     assert table.get(("a", "1")) is not None
@@ -42,28 +43,33 @@ def test_a_retry_after_a_lost_answer_does_not_fail_its_own_condition(
 
 
 @pytest.mark.parametrize("fault", [Fault.THROTTLE, Fault.ERROR, Fault.UNAVAILABLE, Fault.LOST])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: putting("a").send(),
+        lambda: table.get(("a", "1")),
+        lambda: table.put({"pk": "a", "sk": "2"}),
+    ],
+    ids=["a commit", "a read", "a write"],
+)
 def test_repeated_service_errors_raise_busy(
-    dynamodb: Double, fault: Fault, monkeypatch: pytest.MonkeyPatch
+    dynamodb: Double, fault: Fault, call: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(deadline, "PATIENCE_SECONDS", 0.01)
     dynamodb.faults = lambda operation, request: fault
+    with pytest.raises(Busy):
+        call()
+
+
+def putting(pk: str, when: Any = None) -> Commit:
     commit = Commit()
-    commit.put({"pk": "a", "sk": "1"})
-    for call in (
-        commit.send,
-        lambda: table.get(("a", "1")),
-        lambda: table.put({"pk": "a", "sk": "2"}),
-    ):
-        with pytest.raises(Busy):
-            call()
+    commit.put({"pk": pk, "sk": "1"}, when=when)
+    return commit
 
 
 def two() -> list[Commit]:
     """Two commits for one call. The condition of the second is never true."""
-    commits = [Commit(), Commit()]
-    commits[0].put({"pk": "a", "sk": "1"})
-    commits[1].put({"pk": "b", "sk": "1"}, when=table.present)
-    return commits
+    return [putting("a"), putting("b", when=table.present)]
 
 
 def sizes(dynamodb: Double, fault: Fault | None = None) -> list[int]:
@@ -118,20 +124,21 @@ def test_delete_after_deletes_only_if_the_commit_was_made(dynamodb: Double, alon
     assert table.get(("a", "left")) is None and table.get(("b", "left")) is not None
 
 
+def announcing(events: int) -> Commit:
+    commit = Commit()
+    for _ in range(events):
+        commit.announce("product.deleted", {})
+    return commit
+
+
 def test_a_batch_of_commits_has_at_most_the_events_of_one_item(dynamodb: Double) -> None:
-    for more, fits in ((0, True), (1, False)):
-        first, second = Commit(), Commit()
-        for _ in range(outbox.MOST_COMMIT_EVENTS - 10 + more):
-            first.announce("product.deleted", {})
-        for _ in range(10):
-            second.announce("product.deleted", {})
+    for most, fits in ((outbox.MOST_COMMIT_EVENTS, True), (outbox.MOST_COMMIT_EVENTS + 1, False)):
+        first, second = announcing(most - 10), announcing(10)
         assert first.takes(second) is second.takes(first) is fits
 
 
 def test_a_commit_has_at_most_the_events_of_one_item(dynamodb: Double) -> None:
-    commit = Commit()
-    for _ in range(outbox.MOST_COMMIT_EVENTS):
-        commit.announce("product.deleted", {})
+    commit = announcing(outbox.MOST_COMMIT_EVENTS)
     assert not commit.overflows
     commit.announce("product.deleted", {})
     assert commit.overflows
@@ -151,8 +158,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def test_a_conflict_on_counts_alone_is_retried_soon_in_another_shard(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch, held: str, longest: float
 ) -> None:
-    commit = Commit()
-    commit.put({"pk": "a", "sk": "1"})
+    commit = putting("a")
     commit.count("count", "all", 1)
     commit.announce("product.deleted", {})
     shards = hold(dynamodb, held, times=8)
@@ -199,10 +205,8 @@ def hold(dynamodb: Double, pk: str, *, times: int) -> list[str]:
 
 
 def test_an_item_is_written_once_in_a_commit(dynamodb: Double) -> None:
-    commit = Commit()
-    commit.put({"pk": "a", "sk": "1"})
     with pytest.raises(ValueError, match="written twice"):
-        commit.delete(("a", "1"))
+        putting("a").delete(("a", "1"))
 
 
 def test_a_conflict_on_one_of_many_entries_is_retried(
@@ -228,10 +232,8 @@ def test_a_cancellation_that_is_no_conflict_is_raised_at_once(
         "chalicelib.storage.dynamodb.send", lambda operation, _: partial(cancel, operation)
     )
     waited = pauses(monkeypatch)
-    commit = Commit()
-    commit.put({"pk": "a", "sk": "1"})
     with pytest.raises(ClientError, match="Transaction cancelled"):
-        commit.send()
+        putting("a").send()
     assert waited == []
 
 
@@ -239,15 +241,10 @@ def test_conflicts_are_retried_until_the_time_that_the_caller_gives(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for patience, tries in ((0.0, 1), (60.0, 4)):
-        commit = Commit()
-        commit.put({"pk": "a", "sk": "1"})
         hold(dynamodb, "a", times=3)
         waited = pauses(monkeypatch)
-        if patience:
-            commit.send(deadline.within(patience))
-        else:
-            with pytest.raises(Busy):
-                commit.send(deadline.within(patience))
+        with nullcontext() if patience else pytest.raises(Busy):
+            putting("a").send(deadline.within(patience))
         assert len(waited) == tries - 1
         del dynamodb._on_TransactWriteItems
 
@@ -364,9 +361,7 @@ def test_background_work_sends_half_as_many_commits_at_once_after_a_throttle(
             dynamodb.faults = lambda operation, request, left=left: (  # type: ignore[misc]
                 None if next(left, None) is None else Fault.THROTTLE
             )
-            commit = Commit()
-            commit.put({"pk": "a", "sk": "1"})
-            commit.send()
+            putting("a").send()
             seen.append(len(commit_module.open_lanes))
 
     deadline.in_background(work)({}, None)

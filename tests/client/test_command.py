@@ -1,7 +1,6 @@
 """The command, against a shop in memory: what it asks for, and that no mistake is a traceback."""
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +11,8 @@ import pytest
 from backroom import Backroom, __version__, settings
 from backroom.cli import commands
 from backroom.settings import Settings
+
+from tests.support.programs import Ended, ran
 
 JOB = {"id": "job_1", "status": "COMPLETED", "failed": 0, "processed": 2, "total": 2}
 ORDER = {"id": "ord_1", "number": "1001", "lineItems": [], "customer": None}
@@ -52,16 +53,11 @@ def run(*arguments: str) -> int:
     return int(ended.value.code or 0)
 
 
-def bare(*arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+def bare(*arguments: str, **environment: str) -> Ended:
     known = {"BACKROOM_URL": "http://127.0.0.1:1", "BACKROOM_KEY": "bk_1"}
     path = {"PYTHONPATH": ":".join(sys.path)}
-    return subprocess.run(
-        [sys.executable, "-m", "backroom", *arguments],
-        env=known | path | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    told: Any = {"code": None, "env": known | path | environment}
+    return ran(sys.executable, "-m", "backroom", *arguments, **told)
 
 
 def test_an_order_is_found_by_its_number(

@@ -8,7 +8,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tarfile
 import venv
@@ -24,6 +23,7 @@ from packaging.requirements import Requirement
 
 import chalicelib
 from chalicelib.description import openapi
+from tests.support.programs import ran
 
 PROJECT = Path(__file__).resolve().parents[2]
 CLIENT = PROJECT / "clients/python"
@@ -116,7 +116,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("built")
     shutil.copytree(CLIENT, home / "source", ignore=shutil.ignore_patterns("*.egg-info", "build"))
     options = ["--no-isolation", "--outdir", str(home), str(home / "source")]
-    subprocess.run([sys.executable, "-m", "build", *options], check=True, capture_output=True)
+    ran(sys.executable, "-m", "build", *options)
     return home
 
 
@@ -181,34 +181,22 @@ def test_the_wheel_runs_in_an_environment_that_has_only_what_it_needs(
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(str(file.locate()), target)
     (wheel,) = built.glob("*.whl")
-    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--no-deps"]
-    subprocess.run([*pip, "--no-index", "--quiet", str(wheel)], check=True)
-
-    def said(*command: str) -> str:
-        options: Any = {"env": {}, "cwd": tmp_path, "capture_output": True, "text": True}
-        return str(subprocess.run(command, check=True, **options).stdout)
-
+    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--no-deps")
+    ran(*pip, "--no-index", "--quiet", wheel)
+    alone: Any = {"env": {}, "cwd": tmp_path}
     version = f"backroom {chalicelib.__version__}\n"
-    assert said(str(python), "-m", "backroom", "--version") == version
-    assert said(str(python.with_name("backroom")), "--version") == version
+    assert ran(python, "-m", "backroom", "--version", **alone).stdout == version
+    assert ran(python.with_name("backroom"), "--version", **alone).stdout == version
     program = "import backroom; print(backroom.AsyncBackroom, backroom.__file__)"
-    assert str(tmp_path) in said(str(python), "-c", program)
+    assert str(tmp_path) in ran(python, "-c", program, **alone).stdout
 
 
 def test_the_package_and_a_project_using_it_pass_strict_typing(installed: Path) -> None:
     """With Python 3.10's rules, the oldest that it runs on."""
-    strict = [sys.executable, "-m", "mypy", "--strict", "--python-version", "3.10"]
-    own = subprocess.run([*strict, "src"], cwd=CLIENT, capture_output=True, text=True, check=False)
-    assert own.returncode == 0, own.stdout
-    example = subprocess.run(
-        [*strict, "--config-file=", str(CLIENT / "examples/erp")],
-        cwd=installed.parent,
-        env=os.environ | {"MYPYPATH": str(installed)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert example.returncode == 0, example.stdout
+    strict = (sys.executable, "-m", "mypy", "--strict", "--python-version", "3.10")
+    ran(*strict, "src", cwd=CLIENT)
+    using: Any = {"cwd": installed.parent, "env": os.environ | {"MYPYPATH": str(installed)}}
+    ran(*strict, "--config-file=", CLIENT / "examples/erp", **using)
 
 
 def test_the_type_checker_finds_misuse(installed: Path, tmp_path: Path) -> None:
@@ -226,14 +214,8 @@ def test_the_type_checker_finds_misuse(installed: Path, tmp_path: Path) -> None:
         *wrong,
     ]
     (tmp_path / "program.py").write_text("\n".join(program))
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--config-file=", "program.py"],
-        cwd=tmp_path,
-        env=os.environ | {"MYPYPATH": str(installed)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    told: Any = {"code": 1, "cwd": tmp_path, "env": os.environ | {"MYPYPATH": str(installed)}}
+    done = ran(sys.executable, "-m", "mypy", "--strict", "--config-file=", "program.py", **told)
     for number, name in enumerate(wrong.values(), 3):
         found = re.findall(rf"^program.py:{number}: error: .*", done.stdout, re.MULTILINE)
         assert any(name in one for one in found), done.stdout

@@ -78,13 +78,13 @@ def test_a_retry_waits_at_least_retry_after() -> None:
     assert scripted.waits == [17 + 0.5 * 2, 17 + 0.5 * 4]
 
 
-def test_a_retry_without_retry_after_waits_with_full_jitter() -> None:
+@pytest.mark.parametrize(("chance", "waits"), [(1.0, [2, 4, 8, 16, 32]), (0.0, [0] * 5)])
+def test_a_retry_without_retry_after_waits_with_full_jitter(
+    chance: float, waits: list[int]
+) -> None:
     scripted = Scripted(*[LIMITED] * 5, json_answer(200, {"id": "ord_1"}))
-    scripted.shop(chance=lambda: 1.0).get_order("ord_1")
-    assert scripted.waits == [2, 4, 8, 16, 32]
-    scripted = Scripted(*[LIMITED] * 5, json_answer(200, {"id": "ord_1"}))
-    scripted.shop(chance=lambda: 0.0).get_order("ord_1")
-    assert scripted.waits == [0, 0, 0, 0, 0]
+    scripted.shop(chance=lambda: chance).get_order("ord_1")
+    assert scripted.waits == waits
 
 
 def test_a_request_fails_after_five_retries() -> None:
@@ -94,8 +94,9 @@ def test_a_request_fails_after_five_retries() -> None:
     assert len(scripted.requests) == 6 and len(scripted.waits) == 5
 
 
-def test_a_change_is_retried_after_429() -> None:
-    scripted = Scripted(LIMITED, json_answer(200, {"id": "ord_1"}))
+@pytest.mark.parametrize("first", [LIMITED, httpx.ConnectError("refused")])
+def test_a_change_that_was_refused_for_its_rate_or_was_not_sent_is_retried(first: Step) -> None:
+    scripted = Scripted(first, json_answer(200, {"id": "ord_1"}))
     scripted.shop().update_order("ord_1", {"status": "PAID"})
     assert len(scripted.requests) == 2
 
@@ -126,12 +127,6 @@ def test_a_change_without_an_answer_is_not_retried(lost: Step) -> None:
     with pytest.raises((Unreachable, ServerError)):
         scripted.shop().update_order("ord_1", {"status": "SHIPPED"})
     assert len(scripted.requests) == 1
-
-
-def test_a_change_that_was_not_sent_is_retried() -> None:
-    scripted = Scripted(httpx.ConnectError("refused"), json_answer(200, {"id": "ord_1"}))
-    scripted.shop().update_order("ord_1", {"status": "SHIPPED"})
-    assert len(scripted.requests) == 2
 
 
 def test_a_file_is_retried_byte_for_byte() -> None:

@@ -4,7 +4,6 @@ wrong value of each of its arguments and options, and every verb in a wrong envi
 import itertools
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -16,6 +15,8 @@ import pytest
 import typer
 from backroom import Backroom
 from backroom.cli import commands
+
+from tests.support.programs import ran
 
 WRONG = (
     "",
@@ -184,14 +185,8 @@ def test_a_wrong_environment_is_one_message(environment: str, somewhere: Path) -
         (somewhere / name).chmod(0o600)
     bare = {"PYTHONPATH": ":".join(sys.path), "HOME": str(somewhere), "NO_PROXY": ""}
     known = {"BACKROOM_URL": "http://127.0.0.1:9", "BACKROOM_KEY": "bk_1"}
-    done = subprocess.run(
-        [sys.executable, "-m", "backroom", "orders"],
-        env=bare | known | ENVIRONMENTS[environment],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    told: Any = {"code": None, "env": bare | known | ENVIRONMENTS[environment]}
+    done = ran(sys.executable, "-m", "backroom", "orders", **told)
     assert done.returncode in ENDS, done
     assert "Traceback" not in done.stderr and "Not understood" not in done.stderr, done.stderr
     assert len(done.stderr.strip().splitlines()) == 1, done.stderr
@@ -208,16 +203,11 @@ def test_an_output_that_cannot_take_it_is_no_traceback(output: str, somewhere: P
     if output != "ascii":
         del environment["PYTHONIOENCODING"]
     for json_too in ("", " --json"):
-        done = subprocess.run(
-            command + json_too + redirected,
-            shell=True,
+        done = ran(
+            *("sh", "-c", command + json_too + redirected),
+            code=commands.USAGE if output == "/dev/full" else 0,
             env=os.environ | environment | {"BACKROOM_CONFIG": str(somewhere / "kept")},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
         )
         assert "Traceback" not in done.stderr and "Exception ignored" not in done.stderr, done
-        assert done.returncode == (commands.USAGE if output == "/dev/full" else 0), done
         if output == "ascii" and json_too:
             assert json.loads(done.stdout)["profile"] == "ü"

@@ -5,7 +5,6 @@ leading key.
 """
 
 import json
-import subprocess
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -16,6 +15,7 @@ import pytest
 from infra.local import STAGE
 from tests.e2e.recorded import Asked
 from tests.e2e.test_roles import granted_by
+from tests.support.programs import ran
 
 PROJECT = Path(__file__).resolve().parents[2]
 NODE = PROJECT / ".conformance/node"
@@ -66,12 +66,8 @@ def simulated(asked: Iterable[tuple[Any, str, str, str | None]]) -> list[str]:
     """Each a policy, an action, a resource and a leading key."""
     names = ("policy", "action", "resource", "leadingKey")
     requests = json.dumps([dict(zip(names, one, strict=True)) for one in asked])
-    script = [PROJECT / "tests/conformance/policies.mjs", NODE]
-    done = subprocess.run(
-        ["node", *map(str, script)], input=requests, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    answers: list[str] = json.loads(done.stdout)
+    script = PROJECT / "tests/conformance/policies.mjs"
+    answers: list[str] = json.loads(ran("node", script, NODE, input=requests).stdout)
     return answers
 
 
@@ -119,8 +115,4 @@ def test_the_state_machine_definition_is_valid(tmp_path: Path) -> None:
     machine = tmp_path / "redrive.asl.json"
     for said, code in ((text, 0), (text.replace('"Next": "IsThereMore"', '"Next": "Nowhere"'), 1)):
         machine.write_text(said.replace("${RedriveFunctionArn}", function))
-        tool = NODE / "node_modules/.bin/asl-validator"
-        done = subprocess.run(
-            [str(tool), "--json-path", str(machine)], capture_output=True, text=True, check=False
-        )
-        assert done.returncode == code, done.stdout + done.stderr
+        ran(NODE / "node_modules/.bin/asl-validator", "--json-path", machine, code=code)

@@ -184,17 +184,18 @@ def test_a_row_that_is_no_product_of_the_shop_is_an_error(header, row, fault):
 
 
 @pytest.mark.parametrize(
-    ("row", "code"),
+    ("row", "field", "code"),
     [
-        ("a,b,c,d", "too_many_cells"),
-        ("a", "too_few_cells"),
-        ("a,b\0c,1", "nul_byte"),
-        ('a,"b,1', "unclosed_quote"),
+        ("a,b,c,d", "", "too_many_cells"),
+        ("a", "", "too_few_cells"),
+        ("a,b\0c,1", "name", "nul_byte"),
+        ('a,"b,1', "", "unclosed_quote"),
+        ('a,"b" c",1', "", "misplaced_quote"),
     ],
 )
-def test_a_broken_row_fails_its_product_with_the_reason(row, code):
+def test_a_broken_row_fails_its_product_with_the_reason(row, field, code):
     broken, good = products(f"slug,name,price\n{row}\nz,Z,1\n".encode())
-    assert [(error.row, error.code) for error in broken.errors] == [(2, code)]
+    assert faults(broken) == [(2, field, code)]
     assert not good.errors
 
 

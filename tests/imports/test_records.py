@@ -220,10 +220,13 @@ def test_memory_use_does_not_grow_with_the_file():
         (b"\xef\xbb\xbf \r\n", "empty_file", "empty"),
         (b"slug,name\n", "no_rows", "no rows"),
         (b"slug,name\n\n,,\n", "no_rows", "no rows"),
+        (b"\xc2\xa0\n\xe3\x80\x80", "empty_file", "empty"),
         (b"PK\x03\x04\x14\x00", "not_csv", "xlsx"),
         (b"%PDF-1.7\n", "not_csv", "PDF"),
         (b"\xd0\xcf\x11\xe0\xa1", "not_csv", "xls"),
         (b"<!DOCTYPE html><html>", "not_csv", "HTML"),
+        (b'[{"slug": "a"}]', "not_csv", "JSON"),
+        ("slug,name\n".encode("utf-32"), "not_csv", "UTF-32"),
         (b'slug,"name\na,b\n', "bad_header", "line 1"),
     ],
 )

@@ -232,39 +232,6 @@ def test_an_import_that_only_creates_completes_what_it_created(desk: Desk) -> No
     assert len(desk.products()["a"]["variants"]) == 2
 
 
-def test_a_spree_export_is_imported_and_matched_again(desk: Desk) -> None:
-    rows = (
-        "slug,sku,name,status,description,price,compare_at_price,currency,track_inventory,"
-        "inventory_count,option1_name,option1_value,option2_name,option2_value,category1\n"
-        'denim,"",Denim,draft,Text,0.0,0.0,USD,true,100,,,,,Men -> Shirts\n'
-        "denim,D-XS,,,,62.99,0.0,USD,true,100,Color,Blue,Size,XS,\n"
-        "denim,D-S,,,,61.99,0.0,USD,true,7,Color,Blue,Size,S,\n"
-    )
-    assert desk.imported(rows)["created"] == 1
-    denim = desk.products()["denim"]
-    assert (denim["price"], denim["compareAtPrice"], denim["type"]) == ("61.99", None, "Shirts")
-    found = [(v["title"], v["sku"], v["price"], v["stock"]) for v in denim["variants"]]
-    assert found == [("Blue / XS", "D-XS", "62.99", 100), ("Blue / S", "D-S", "61.99", 7)]
-    assert desk.imported(rows)["unchanged"] == 1
-
-
-def test_an_old_shopify_export_is_imported_and_matched_again(desk: Desk) -> None:
-    rows = (
-        "Handle,Title,Published,Option1 Name,Option1 Value,Variant SKU,Variant Inventory Tracker,"
-        "Variant Inventory Qty,Variant Price,Image Src,Image Position\n"
-        "plain,Plain,true,Title,Default Title,,,1,50,https://img.example/p.jpg,1\n"
-        "top,Top,true,Size,Small,,,1,60,https://img.example/t.jpg,1\n"
-        "top,,,,Medium,,,1,60,,\n"
-    )
-    assert desk.imported(rows)["created"] == 2
-    products = desk.products()
-    assert {product["status"] for product in products.values()} == {"ACTIVE"}
-    (only,) = products["plain"]["variants"]
-    assert (only["title"], only["sku"], only["stock"]) == ("Default", None, None)
-    assert [v["title"] for v in products["top"]["variants"]] == ["Small", "Medium"]
-    assert desk.imported(rows)["unchanged"] == 2
-
-
 def test_every_event_of_a_large_stock_change_has_a_unique_id(desk: Desk) -> None:
     def stock(pieces: int) -> str:
         rows = "".join(f"p{n},P{n},1,T{v},{pieces}\n" for n in range(40) for v in range(6))

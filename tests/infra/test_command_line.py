@@ -3,13 +3,13 @@ a stack trace."""
 
 import json
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from infra import deploy
 from tests.deploy.machine import CHALICE, checkout
+from tests.support.programs import ran
 from tests.support.running import free_port
 
 
@@ -22,15 +22,7 @@ def said(source: Path, *command: str) -> str:
     keys = {"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s"}
     environment = os.environ | keys | {"AWS_DEFAULT_REGION": "us-east-1"}
     environment["AWS_ENDPOINT_URL"] = "http://127.0.0.1:9"  # nothing listens there
-    done = subprocess.run(
-        [CHALICE, *command],
-        cwd=source,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    done = ran(CHALICE, *command, code=None, cwd=source, env=environment)
     return done.stdout + done.stderr
 
 

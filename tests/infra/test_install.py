@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import sys
 import venv
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 
 from infra import browser
 from infra import install as program
+from tests.support.programs import Ended, ran
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -21,20 +21,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("folder")
 
 
-def install(
-    folder: Path, requirements: str, purpose: str, **environment: str
-) -> "subprocess.CompletedProcess[str]":
+def install(folder: Path, requirements: str, purpose: str, **environment: str) -> Ended:
     (folder / "requirements.txt").write_text(requirements)
-    return subprocess.run(
-        [sys.executable, PROJECT / "infra/install.py", "made", "requirements.txt", purpose],
-        cwd=folder,
-        env=os.environ
-        | {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "", "PIP_CONFIG_FILE": os.devnull}
-        | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    offline = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "", "PIP_CONFIG_FILE": os.devnull}
+    command = (sys.executable, PROJECT / "infra/install.py", "made", "requirements.txt", purpose)
+    return ran(*command, code=None, cwd=folder, env=os.environ | offline | environment)
 
 
 def test_install_prints_what_it_installs_and_where(folder: Path) -> None:
@@ -140,15 +131,9 @@ def test_a_browser_is_found_under_usual_names_or_as_the_variable_says(
 
 
 def test_a_run_without_a_browser_skips_its_tests_and_says_so() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:xdist", "tests/e2e/console/test_access.py"],
-        cwd=PROJECT,
-        env=os.environ | {"CHROME_BIN": "/nowhere"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
+    command = ("pytest", "-p", "no:xdist", "tests/e2e/console/test_access.py")
+    environment = os.environ | {"CHROME_BIN": "/nowhere"}
+    done = ran(sys.executable, "-m", *command, cwd=PROJECT, env=environment)
     assert "Not run: " in done.stdout and "CHROME_BIN names /nowhere" in done.stdout
 
 

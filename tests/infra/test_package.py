@@ -2,14 +2,15 @@
 
 import json
 import os
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from infra import package
+from tests.support.programs import ran
 
 _IMPORT = """
 import json, sys
@@ -33,15 +34,9 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_cold_start_compiles_nothing(unpacked: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-B", "-c", _IMPORT, str(unpacked)],
-        cwd=unpacked,
-        env=os.environ | {"PYTHONPATH": str(unpacked), "AWS_DEFAULT_REGION": "us-east-1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    imported = json.loads(done.stdout)
+    environment = {"PYTHONPATH": str(unpacked), "AWS_DEFAULT_REGION": "us-east-1"}
+    told: Any = {"cwd": unpacked, "env": os.environ | environment}
+    imported = json.loads(ran(sys.executable, "-B", "-c", _IMPORT, unpacked, **told).stdout)
     ours = {path for path in imported if "/chalicelib/" in path}
     libraries = {path for path in imported if "/pydantic/" in path}
     assert ours and libraries
@@ -54,7 +49,7 @@ def test_a_module_compiled_from_another_source_is_not_used(unpacked: Path) -> No
     source = module.read_text()
     module.write_text(source + "\nmarked = True\n")
     code = "from chalicelib.values import money; assert money.marked"
-    subprocess.run([sys.executable, "-B", "-c", code], cwd=unpacked, check=True)
+    ran(sys.executable, "-B", "-c", code, cwd=unpacked)
     module.write_text(source)
 
 

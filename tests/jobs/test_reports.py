@@ -13,9 +13,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from chalicelib import aws
-from chalicelib import settings as environment
 from chalicelib.values import clock
+from tests.jobs.test_exports import file_of
 from tests.orders.build import ORDERS, line, moved, placed, variant
 from tests.orders.test_payments import pay, refund, void
 from tests.support.job_desk import JobDesk
@@ -39,13 +38,6 @@ def exported(jobs: JobDesk, kind: str) -> list[dict[str, Any]]:
     asked = {"type": kind, "format": "jsonl", "filters": WHOLE}
     job = jobs.done("/api/admin/exports", asked)
     return [json.loads(line) for line in file_of(job, "jsonl").splitlines()]
-
-
-def file_of(job: Any, ending: str) -> str:
-    key = f"exports/{job['id']}.{ending}"
-    found = aws.client("s3").get_object(Bucket=environment.bucket(), Key=key)["Body"].read()
-    assert len(found) == job["bytes"]
-    return str(found.decode())
 
 
 def at(monkeypatch: pytest.MonkeyPatch, moment: datetime) -> None:

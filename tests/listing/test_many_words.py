@@ -28,6 +28,12 @@ def of(*numbers: int) -> tuple[str, ...]:
 MANY, FEW, OTHERS = of(*range(1_000, 1_200)), of(*range(1_000, 1_020)), of(*range(2_000, 2_200))
 
 
+def words(dynamodb: Double, word: str) -> list[Any]:
+    """The stored items of a word."""
+    stored = map(attributes.unpack, dynamodb.items(SETTINGS["TABLE"]))
+    return [item for item in stored if item["pk"].startswith("word#") and word in item["sk"]]
+
+
 def check_found(one: Thing, texts: tuple[str, ...]) -> None:
     """Checks with a sample that it is found by these texts and no others."""
     for text in {*MANY[::37], *OTHERS[::37], MANY[-1], OTHERS[-1], *texts[::37], *texts[-2:]}:
@@ -42,19 +48,37 @@ def kept(dynamodb: Double) -> set[tuple[str, str]]:
     return {key for key in keys if key[0].startswith(("word#", "list#"))}
 
 
+def entries_of(*things: Thing) -> set[tuple[str, str]]:
+    """All that these have in lists and words."""
+    return {key for one in things for key in entries.entries_of(KIND, one.id, one.index)}
+
+
+def created(one: Thing) -> Thing:
+    """As it is stored."""
+    create(one)
+    return current(one)
+
+
+def current(one: Thing) -> Thing:
+    found = find(one.id)
+    assert found
+    return found
+
+
+def raced(late: Commit) -> None:
+    """Another write of the record was first."""
+    with pytest.raises(table.ConditionFailed):
+        late.send()
+
+
 def test_each_word_and_prefix_finds_its_record_after_every_change(dynamodb: Double) -> None:
-    one, other = replace(thing(), texts=MANY), replace(thing("other"), texts=("else",))
-    create(one, other)
+    one = created(replace(thing(), texts=MANY))
+    other = created(replace(thing("other"), texts=("else",)))
     check_found(one, MANY)
     for texts in (MANY[:-1], MANY[1:], OTHERS, FEW, MANY + OTHERS, OTHERS[:10], OTHERS[:60]):
         one = update(one, texts=texts)
         check_found(one, texts)
-        assert kept(dynamodb) == {
-            key
-            for each in (one, find(other.id))
-            if each
-            for key in entries.entries_of(KIND, each.id, each.index)
-        }
+        assert kept(dynamodb) == entries_of(one, other)
     one = update(one, facets={**one.facets, "status": "DRAFT"}, sort="0")
     check_found(one, OTHERS[:60])
     assert page({"status": ["DRAFT"]}, search="w2000").total == 1
@@ -65,8 +89,7 @@ def test_each_word_and_prefix_finds_its_record_after_every_change(dynamodb: Doub
 
 
 def test_each_of_many_tags_finds_its_record_after_every_change(dynamodb: Double) -> None:
-    one, other = thing(), replace(thing(), tags=MANY[:3])
-    create(one, other)
+    one, other = created(thing()), created(replace(thing(), tags=MANY[:3]))
     for count in (6, 7, 20, 7, 6, 0):
         one = update(one, tags=MANY[:count])
         for place, tag in enumerate(MANY[:21:4]):
@@ -84,12 +107,7 @@ def test_each_of_many_tags_finds_its_record_after_every_change(dynamodb: Double)
         assert (tags == ["tag*"]) == (count > 6)
     one = update(one, tags=MANY[:20], sort="9")
     one = update(one, tags=MANY[:4], sort="8")
-    assert kept(dynamodb) == {
-        key
-        for each in (one, find(other.id))
-        if each
-        for key in entries.entries_of(KIND, each.id, each.index)
-    }
+    assert kept(dynamodb) == entries_of(one, other)
 
 
 def test_many_words_combine_with_ranges_filters_and_each_other(dynamodb: Double) -> None:
@@ -108,9 +126,7 @@ def test_many_words_combine_with_ranges_filters_and_each_other(dynamodb: Double)
 
 def created_with_a_pending_change(one: Thing) -> Commit:
     """Creates it. The change, to many words, is not sent yet."""
-    create(one)
-    before = find(one.id)
-    assert before
+    before = created(one)
     return things.writes(before, replace(before, texts=MANY))
 
 
@@ -118,8 +134,7 @@ def test_words_of_different_writes_do_not_match_together(dynamodb: Double) -> No
     one = replace(thing(), texts=FEW)
     late = created_with_a_pending_change(one)
     update(one, texts=OTHERS)
-    with pytest.raises(table.ConditionFailed):
-        late.send()
+    raced(late)
     for asked, total in ((f"{MANY[150]} {OTHERS[150]}", 0), (f"{OTHERS[150]} {OTHERS[151]}", 1)):
         found = page(search=asked)
         assert (len(found.records), found.total) == (total, total)
@@ -131,11 +146,8 @@ def test_words_of_a_failed_write_are_discarded_and_no_others(dynamodb: Double) -
     late = created_with_a_pending_change(one)
     update(one, texts=(*FEW, "coat"))
     clean = kept(dynamodb)
-    with pytest.raises(table.ConditionFailed):
-        late.send()
-    stored = [attributes.unpack(item) for item in dynamodb.items(SETTINGS["TABLE"])]
-    (left,) = [item for item in stored if item["pk"].startswith("word#") and "w1100" in item["sk"]]
-    (own,) = [item for item in stored if item["sk"].startswith("coat#")]
+    raced(late)
+    (left,), (own,) = words(dynamodb, "w1100"), words(dynamodb, "coat")
     assert not listing.discard(RECORDS, left, {"w1101"}, left["at"])  # another word
     assert not listing.discard(RECORDS, left, {"w1100"}, left["at"] - 1)  # perhaps still written
     assert not listing.discard(RECORDS, own, {"coat"}, left["at"])
@@ -144,8 +156,8 @@ def test_words_of_a_failed_write_are_discarded_and_no_others(dynamodb: Double) -
     garbage = kept(dynamodb) - clean
     assert listing.discard(RECORDS, left, {"w1100"}, left["at"])
     assert garbage - (kept(dynamodb) - clean) == {(left["pk"], left["sk"])}
+    (other,) = words(dynamodb, "w1101")
     delete(one)
-    (other,) = [item for item in stored if item["pk"].startswith("word#") and "w1101" in item["sk"]]
     assert listing.discard(RECORDS, other, {"w1101"}, left["at"])  # of nobody
 
 
@@ -195,10 +207,7 @@ def test_a_transaction_has_room_for_every_change_of_words_and_values(dynamodb: D
 def test_a_crash_leaves_the_words_of_one_version(dynamodb: Double, fault: Fault) -> None:
     """At each call of the write."""
     for at in range(100):
-        one = replace(thing(), texts=MANY)
-        create(one)
-        before = find(one.id)
-        assert before
+        one = before = created(replace(thing(), texts=MANY))
         commit = things.writes(before, replace(before, texts=OTHERS))
         calls = iter(range(1_000))
         dynamodb.faults = lambda operation, request, at=at, calls=calls: (  # type: ignore[misc]
@@ -210,8 +219,7 @@ def test_a_crash_leaves_the_words_of_one_version(dynamodb: Double, fault: Fault)
         except Crash:
             died = True
         dynamodb.faults = lambda operation, request: None
-        after = find(one.id)
-        assert after
+        after = current(one)
         check_found(after, after.texts)
         delete(after)
         assert page(search="w").total == 0
@@ -223,17 +231,13 @@ def test_a_crash_leaves_the_words_of_one_version(dynamodb: Double, fault: Fault)
 
 def test_concurrent_writes_leave_the_words_of_the_first(dynamodb: Double) -> None:
     """Also if both write the same, and a third removes a word before the second is done."""
-    one = replace(thing(), texts=FEW)
-    create(one)
-    before = find(one.id)
-    assert before
+    one = before = created(replace(thing(), texts=FEW))
     first, second = (things.writes(before, replace(before, texts=MANY)) for _ in range(2))
     other = things.writes(before, replace(before, texts=OTHERS))
     first.send()
     dynamodb.meanwhile("TransactWriteItems", lambda: update(one, texts=MANY[1:]))
     for late in (second, other):
-        with pytest.raises(table.ConditionFailed):
-            late.send()
+        raced(late)
     check_found(one, MANY[1:])
 
 
@@ -244,8 +248,7 @@ def test_left_over_words_are_removed_by_a_search_an_hour_later(
     late = created_with_a_pending_change(one)
     update(one, texts=("coat",))
     clean = kept(dynamodb)
-    with pytest.raises(table.ConditionFailed):
-        late.send()
+    raced(late)
     garbage = kept(dynamodb) - clean
     assert len(garbage) > 150
     assert page(search="w1100").total == 0
@@ -260,12 +263,10 @@ def test_left_over_words_are_removed_by_a_search_an_hour_later(
 def test_words_of_pending_or_successful_writes_are_never_removed(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = replace(thing(), texts=MANY)
-    create(one)
+    one = before = created(replace(thing(), texts=MANY))
     later = clock.unix() + 9_999
     monkeypatch.setattr(clock, "unix", lambda: later)
-    before, stored = find(one.id), kept(dynamodb)
-    assert before
+    stored = kept(dynamodb)
     check_found(one, MANY)
     assert kept(dynamodb) == stored
     commit = things.writes(before, replace(before, texts=OTHERS))
@@ -344,27 +345,17 @@ def test_a_record_with_another_indexing_moves_with_all_its_words(
     assert reindex(RECORDS, one.id)
     assert not reindex(RECORDS, one.id)
     check_found(one, MANY)
-    moved = find(one.id)
-    assert moved
-    assert kept(dynamodb) == entries.entries_of(KIND, one.id, moved.index)
+    assert kept(dynamodb) == entries_of(current(one))
 
 
 def test_a_word_rewritten_before_its_removal_stays(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = replace(thing(), texts=FEW)
-    create(one)
-    before = find(one.id)
-    assert before
-    late = things.writes(before, replace(before, texts=MANY))
+    late = created_with_a_pending_change(one)
     update(one, texts=("coat",))
-    with pytest.raises(table.ConditionFailed):
-        late.send()
-    garbage = [
-        item
-        for item in map(attributes.unpack, dynamodb.items(SETTINGS["TABLE"]))
-        if item["pk"].startswith("word#") and "w1100" in item["sk"]
-    ]
+    raced(late)
+    garbage = words(dynamodb, "w1100")
     assert garbage
     later = clock.unix() + 3_601
     monkeypatch.setattr(clock, "unix", lambda: later)

@@ -8,6 +8,7 @@ from tests.support.dynamodb_double import Double
 from tests.support.shop import Shop
 
 SEARCH = "/api/admin/search"
+NOTHING: dict[str, list[str]] = {"orders": [], "products": [], "customers": []}
 
 
 @pytest.fixture
@@ -37,10 +38,14 @@ def test_exact_matches_come_first_then_the_newest(shop: Shop) -> None:
     assert found(shop, "ada.lovelace@example.com")["customers"] == ["ada.lovelace@example.com"]
 
 
+def named(shop: Shop, *names: str) -> None:
+    """Products with these names, and SKUs `W0` and so on."""
+    for n, name in enumerate(names):
+        shop.made("/api/admin/products", {"name": name, "price": 1, "sku": f"W{n}"})
+
+
 def test_whole_words_come_before_newer_ones_that_only_begin_so(shop: Shop) -> None:
-    for n in range(40):
-        name = f"Wool {n}" if n < 10 else f"Woolly {n}"
-        shop.post("/api/admin/products", {"name": name, "price": 1, "sku": f"W{n}"})
+    named(shop, *(f"Wool {n}" if n < 10 else f"Woolly {n}" for n in range(40)))
     assert found(shop, "wool")["products"] == ["W9", "W8", "W7", "W6", "W5"]
 
 
@@ -61,11 +66,7 @@ def test_all_words_have_to_match(shop: Shop) -> None:
         "customers": ["ada.lovelace@example.com"],
     }
     assert found(shop, "blue%20ada")["products"] == ["1001"]
-    assert (
-        found(shop, "nothing")
-        == found(shop, "%23")
-        == {"orders": [], "products": [], "customers": []}
-    )
+    assert found(shop, "nothing") == found(shop, "%23") == NOTHING
 
 
 def test_a_record_with_all_words_is_found_among_many_with_one(
@@ -74,19 +75,15 @@ def test_a_record_with_all_words_is_found_among_many_with_one(
     """It is neither the first nor the newest with either word."""
     monkeypatch.setattr(best, "_WHOLE", 1)
     monkeypatch.setattr(best, "_BEGINNING", 1)
-    for n in range(41):
-        name = "Wool cap" if n == 20 else f"{'Wool' if n % 2 else 'Cap'} {n}"
-        shop.post("/api/admin/products", {"name": name, "price": 1, "sku": f"W{n}"})
+    named(shop, *["Cap", "Wool"] * 10, "Wool cap", *["Wool", "Cap"] * 10)
     assert found(shop, "wool%20cap")["products"] == ["W20"]
 
 
 def test_a_search_without_a_match_loads_no_record(shop: Shop, dynamodb: Double) -> None:
-    for n in range(80):
-        name = f"{'Wool' if n % 2 else 'Cap'} {n}"
-        shop.post("/api/admin/products", {"name": name, "price": 1, "sku": f"W{n}"})
+    named(shop, *["Cap", "Wool"] * 40)
     calls: list[str] = []
     dynamodb.faults = lambda operation, _: calls.append(operation)
-    assert found(shop, "wool%20cap") == {"orders": [], "products": [], "customers": []}
+    assert found(shop, "wool%20cap") == NOTHING
     assert "BatchGetItem" not in calls and "Query" in calls
 
 

@@ -56,6 +56,22 @@ class Api:
     def post(self, path: str, body: Any) -> Any:
         return self.call("POST", path, body)
 
+    def product(self, name: str, **fields: Any) -> Any:
+        return self.post("products", {"name": name, "price": 5, "status": "ACTIVE", **fields})
+
+    def order(self, of: Any, quantity: int = 1, **fields: Any) -> Any:
+        """Of the first variant of a product, or of a new product of that name."""
+        product = self.product(of) if isinstance(of, str) else of
+        line = {"variantId": product["variants"][0]["id"], "quantity": quantity}
+        return self.post("orders", {"lineItems": [line], **fields})
+
+    def move(self, order: Any, *statuses: str) -> None:
+        for status in statuses:
+            self.call("PATCH", f"orders/{order['id']}", {"status": status})
+
+    def webhook(self, url: str, event: str = "order.paid") -> Any:
+        return self.post("webhooks", {"url": url, "events": [event]})
+
     def mint(self, role: str = "OWNER") -> "Api":
         made = self.post("keys", {"name": f"Desk of {role.lower()}", "role": role})
         return Api(self.base_url, made["key"])
@@ -110,6 +126,60 @@ class Desk:
         folded = self.page.locator("details", has=self.page.locator("summary", has_text=name)).last
         folded.evaluate("each => (each.open = true)")
 
+    def choose(self, name: str) -> None:
+        """Opens a new order, and finds a product of that name by its first word."""
+        self.open("/orders/new")
+        self.label("Find a product").press_sequentially(name.split(maxsplit=1)[0].lower())
+        self.page.get_by_role("option", name=name).click()
+
+    def scan(self, code: str) -> None:
+        """Types a code and Enter into the field that finds products."""
+        self.page.keyboard.type(f"{code}\n")
+
+    def select_all(self, address: str) -> None:
+        """All rows of a list."""
+        self.open(address)
+        self.page.get_by_role("checkbox", name=re.compile("^Select all .* on this page$")).check()
+
+    def send_file(self, file: Any, button: str = "Import") -> None:
+        self.open("/import")
+        self.page.locator("input[type=file]").set_input_files(file)
+        self.button(button).click()
+
+    def sign_in_again(self, key: str) -> None:
+        self.dialog.get_by_label("API key").fill(key)
+        self.dialog.get_by_role("button", name="Sign in").click()
+
+    def sent(self, method: str = "POST") -> list[str]:
+        """The addresses of the following requests."""
+        found: list[str] = []
+        self.page.on("request", lambda asked: asked.method == method and found.append(asked.url))
+        return found
+
+    def kept(self, address: str | re.Pattern[str]) -> list[Route]:
+        """The following requests to an address, which are held back."""
+        found: list[Route] = []
+
+        def keep(route: Route) -> None:
+            found.append(route)
+
+        self.page.route(address, keep)
+        return found
+
+    def lost(self, address: str, is_meant: Callable[[Any], bool] = lambda body: True) -> list[int]:
+        """Loses the first answer to such a POST, which was done. The statuses of those lost."""
+        found: list[int] = []
+
+        def lose(route: Route) -> None:
+            asked = route.request
+            if asked.method != "POST" or found or not is_meant(asked.post_data_json):
+                return route.continue_()
+            found.append(route.fetch().status)
+            return route.abort()
+
+        self.page.route(address, lose)
+        return found
+
     def field(self, name: str) -> Locator:
         """The control, hint and error of the API's field, such as `variants.0.price`."""
         return self.page.locator(f'[data-field="{name}"]')
@@ -148,9 +218,9 @@ ASKED = re.compile(r"/api/")
 
 
 @contextmanager
-def held(desk: Desk, but: str = "\0") -> Iterator[Callable[..., None]]:
+def held(desk: Desk, pressed: str = "", but: str = "\0") -> Iterator[Callable[..., None]]:
     """The next change is made, unless its body says `but`, and its answer waits until it is let
-    through, or until another is given."""
+    through, or until another is given. `pressed`: the button that makes it."""
     asked: list[Route] = []
     kept: list[APIResponse] = []
 
@@ -169,6 +239,9 @@ def held(desk: Desk, but: str = "\0") -> Iterator[Callable[..., None]]:
         asked[0].fulfill(**(other or {"response": kept[0]}))
 
     desk.page.route(ASKED, hold)
+    if pressed:
+        desk.button(pressed).click()
+        busy(desk.button(pressed))
     yield answer
     desk.page.unroute(ASKED, hold)
 

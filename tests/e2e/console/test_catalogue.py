@@ -1,12 +1,9 @@
 """Products in the console: search, edits, conflicts, bulk edits."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 from playwright.sync_api import Route, expect
 
-from tests.e2e.console.desk import Desk
+from tests.e2e.console.desk import Desk, busy
 
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
 
@@ -109,7 +106,7 @@ def test_input_during_a_save_is_kept(desk: Desk) -> None:
         f"**/{path}", lambda route: kept.append(route) if not kept else route.continue_()
     )
     desk.button("Save").click()
-    expect(desk.button("Save")).to_have_attribute("aria-busy", "true")
+    busy(desk.button("Save"))
     desk.label("Type").fill("Coat")
     desk.label("Published").uncheck()
     stock = desk.field("variants.0.stock").locator("input")
@@ -151,8 +148,7 @@ def test_many_products_are_activated_and_the_change_undone(desk: Desk) -> None:
     names = ["Brigantine one", "Brigantine two", "Brigantine three"]
     for name in names:
         made(desk, name)
-    desk.open("/products?search=brigantine")
-    desk.label("Select all products on this page").check()
+    desk.select_all("/products?search=brigantine")
     desk.label("Select Brigantine two").uncheck()
     desk.button("Set to active").click()
     expect(desk.dialog).to_contain_text("2 products will be changed.")
@@ -171,8 +167,7 @@ def test_many_products_are_activated_and_the_change_undone(desk: Desk) -> None:
 def test_all_matching_products_are_changed_though_one_page_is_shown(desk: Desk) -> None:
     rows = [{"name": f"Pilchard {n}", "price": 5} for n in range(60)]
     desk.api.post("products/bulk", rows)
-    desk.open("/products?search=pilchard")
-    desk.label("Select all products on this page").check()
+    desk.select_all("/products?search=pilchard")
     desk.button("Select all 60 products that match").click()
     expect(desk.page.locator(".chosen")).to_contain_text("60 selected")
     desk.button("More changes").click()
@@ -216,8 +211,7 @@ def test_a_save_keeps_the_keyboard_focus(desk: Desk) -> None:
 def test_a_dry_run_shows_which_products_cannot_be_changed(desk: Desk) -> None:
     for name in ("Turnstone one", "Turnstone two"):
         made(desk, name)
-    desk.open("/products?search=turnstone")
-    desk.label("Select all products on this page").check()
+    desk.select_all("/products?search=turnstone")
     gone = desk.api.get("products?search=turnstone+two")["data"][0]["id"]
     desk.api.call("DELETE", f"products/{gone}")
     desk.button("Set to active").click()
@@ -274,21 +268,6 @@ def test_five_hundred_variants_are_filtered_and_edited(desk: Desk) -> None:
     expect(desk.field("variants.500.title").locator("input")).to_be_focused()
 
 
-def lose_one(desk: Desk, address: str, is_meant: Callable[[Any], bool]) -> list[int]:
-    """Loses the first answer to such a POST, which was done. Returns the statuses of those lost."""
-    lost: list[int] = []
-
-    def lose(route: Route) -> None:
-        asked = route.request
-        if asked.method != "POST" or lost or not is_meant(asked.post_data_json):
-            return route.continue_()
-        lost.append(route.fetch().status)
-        return route.abort()
-
-    desk.page.route(address, lose)
-    return lost
-
-
 @pytest.mark.parametrize(
     ("kind", "name", "changed", "create"),
     [
@@ -299,7 +278,7 @@ def lose_one(desk: Desk, address: str, is_meant: Callable[[Any], bool]) -> list[
 def test_a_record_created_again_after_a_lost_answer_is_one(
     desk: Desk, kind: str, name: str, changed: str, create: str
 ) -> None:
-    lost = lose_one(desk, f"**/api/admin/{kind}s", lambda body: True)
+    lost = desk.lost(f"**/api/admin/{kind}s")
     desk.open(f"/{kind}s/new")
     desk.label(name).fill("Lugsail")
     for value, said in (("5", "may or may not have been saved"), ("6", f"This {kind} was already")):
@@ -316,7 +295,7 @@ def test_a_record_created_again_after_a_lost_answer_is_one(
 
 def test_prices_changed_again_after_a_lost_answer_change_once(desk: Desk) -> None:
     made(desk, "Halyard")
-    lost = lose_one(desk, "**/products/bulk-edit", lambda body: not body.get("dryRun"))
+    lost = desk.lost("**/products/bulk-edit", lambda body: not body.get("dryRun"))
     desk.open("/products?search=halyard")
     desk.label("Select Halyard").check()
     desk.button("More changes").click()

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import expect
 
 from tests.e2e.console.desk import PHONE, Api, Desk
-from tests.e2e.console.test_scanner import scan, scan_elsewhere
+from tests.e2e.console.test_scanner import scan_elsewhere
 
 PATIENCE = 60_000
 
@@ -45,12 +45,12 @@ def test_a_shelf_is_counted_while_the_shop_sells(desk: Desk, mugs: dict) -> None
     begun(desk, "Shelf by scanner")
     expect(desk.label("Find a product")).to_be_focused()
     for sku in ("COUNT-RED", "COUNT-RED", "COUNT-BLUE", "COUNT-RED", "COUNT-RED"):
-        scan(desk, sku)
+        desk.scan(sku)
     desk.page.get_by_role("link", name="Counted mug / Blue").wait_for()
     red = desk.label("Counted of Counted mug / Red")
     expect(red).to_have_value("4")
     assert row(desk, "Counted mug / Red") == ["3", "4", "+1"]
-    scan(desk, "COUNT-OTHER")
+    desk.scan("COUNT-OTHER")
     toasts = desk.page.locator(".toasts")
     expect(toasts).to_contain_text("Elsewhere is not in this count.")
     blue = desk.label("Counted of Counted mug / Blue")
@@ -59,8 +59,7 @@ def test_a_shelf_is_counted_while_the_shop_sells(desk: Desk, mugs: dict) -> None
     expect(red).to_have_value("5")
     expect(blue).to_have_value("4")  # as it was typed before the scan
     expect(desk.page.get_by_text("2 of 3 variants counted, 2 different")).to_be_visible()
-    sold = {"variantId": mugs["variants"][1]["id"], "quantity": 2}
-    desk.api.post("orders", {"lineItems": [sold]})
+    desk.api.order({"variants": mugs["variants"][1:]}, 2)
     desk.label("Show").select_option("UNCOUNTED")
     expect(desk.label("Counted of Counted mug / Green")).to_have_value("")
     desk.button("Apply").click()
@@ -82,18 +81,13 @@ def test_a_scan_is_counted_though_its_place_is_drawn_again_halfway(
     desk: Desk, mugs: dict, focus: str
 ) -> None:
     begun(desk, "Shelf that is drawn again")
-    scan(desk, "COUNT-RED")
+    desk.scan("COUNT-RED")
     red, blue = (desk.label(f"Counted of Counted mug / {one}") for one in ("Red", "Blue"))
     expect(red).to_have_value("1")
-    held: list[Route] = []
     lines = "**/api/admin/stock/counts/*/lines?*"
-
-    def hold(route: Route) -> None:
-        held.append(route)
-
-    desk.page.route(lines, hold)
+    held = desk.kept(lines)
     with desk.page.expect_request(lines):
-        scan(desk, "COUNT-BLUE")
+        desk.scan("COUNT-BLUE")
     red.fill("3")
     if focus == "link":
         desk.page.get_by_role("link", name="Counted mug / Red").focus()
@@ -117,11 +111,11 @@ def test_a_scan_whose_request_failed_is_counted_once(desk: Desk, mugs: dict) -> 
             (route.fetch(), route.abort()) if route.request.method == "PUT" else route.continue_()
         ),
     )
-    scan(desk, "COUNT-GREEN")
+    desk.scan("COUNT-GREEN")
     again = desk.button("Try again")
     expect(again).to_be_visible()
     desk.page.unroute(lost)
-    scan(desk, "COUNT-GREEN")
+    desk.scan("COUNT-GREEN")
     again.click()
     expect(desk.label("Counted of Counted mug / Green")).to_have_value("2")
     expect(again).to_have_count(0)
@@ -136,7 +130,7 @@ def test_a_count_on_a_phone_scrolls_in_one_direction(
 ) -> None:
     desk = another(role="STAFF", viewport=PHONE)
     begun(desk, "Shelf by phone")
-    scan(desk, "COUNT-GREEN")
+    desk.scan("COUNT-GREEN")
     expect(desk.label("Counted of Counted mug / Green")).to_have_value("1")
     for address in (desk.page.url.partition("#")[2], "/products/counts"):
         desk.open(address)

@@ -1,7 +1,5 @@
 """Customers in the console: creating, changing, merging, erasing; and addresses of orders."""
 
-from typing import Any
-
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
@@ -9,16 +7,6 @@ from playwright.sync_api import expect
 from tests.e2e.console.desk import Desk
 
 ADDRESS = {"address1": "7 Cliff Road", "city": "Whitby", "countryCode": "GB", "postalCode": "YO21"}
-
-
-def variant(desk: Desk, name: str) -> str:
-    made = desk.api.post("products", {"name": name, "price": "8.00", "status": "ACTIVE"})
-    return str(made["variants"][0]["id"])
-
-
-def ordered(desk: Desk, name: str, **fields: Any) -> Any:
-    lines = [{"variantId": variant(desk, name), "quantity": 1}]
-    return desk.api.post("orders", {"lineItems": lines, **fields})
 
 
 def accessible(desk: Desk) -> None:
@@ -86,7 +74,7 @@ def test_a_taken_email_is_shown_at_its_field_and_nothing_is_overwritten(desk: De
 
 
 def test_two_customers_are_merged_and_one_is_erased(desk: Desk) -> None:
-    twin = ordered(desk, "Kipper", customer={"email": "bram@twin.example", "firstName": "Twin"})
+    twin = desk.api.order("Kipper", customer={"email": "bram@twin.example", "firstName": "Twin"})
     bram = desk.api.post("customers", {"email": "bram@whitby.example", "firstName": "Bram"})
     desk.open(f"/customers/{twin['customer']['id']}")
     desk.more("Merge")
@@ -116,7 +104,7 @@ def test_two_customers_are_merged_and_one_is_erased(desk: Desk) -> None:
 def test_an_order_gets_addresses_and_a_label(desk: Desk) -> None:
     person = {"firstName": "Mina", "email": "mina@whitby.example", "addresses": [ADDRESS]}
     mina = desk.api.post("customers", person)
-    order = ordered(desk, "Lantern", customer={"id": mina["id"]})
+    order = desk.api.order("Lantern", customer={"id": mina["id"]})
     desk.open(f"/orders/{order['id']}")
     desk.button("Copy from customer: shipping address").click()
     expect(desk.page.locator(".shippingAddress address")).to_contain_text("7 Cliff Road")
@@ -155,7 +143,7 @@ def test_other_input_is_kept_while_an_address_is_saved(desk: Desk) -> None:
         desk.button("Save").click()
     assert saved.value.ok
     assert desk.api.get(f"customers/{ida['id']}")["note"] == "Rings twice"
-    order = ordered(desk, "Barometer", customer={"id": ida["id"]})
+    order = desk.api.order("Barometer", customer={"id": ida["id"]})
     desk.open(f"/orders/{order['id']}")
     desk.unfold("More details")
     desk.label("Tracking number").fill("1Z-7")
@@ -167,7 +155,7 @@ def test_other_input_is_kept_while_an_address_is_saved(desk: Desk) -> None:
 @pytest.mark.parametrize("known", [True, False])
 def test_a_new_order_with_an_address_takes_no_extra_keys(desk: Desk, known: bool) -> None:
     name = "Compass" if known else "Sextant"
-    variant(desk, name)
+    desk.api.product(name)
     query = ""
     if known:
         person = {"email": "lucy@whitby.example", "addresses": [ADDRESS]}

@@ -72,8 +72,7 @@ def find_an_order(hands: Hands, shop: Api) -> None:
 
 def ship_it(hands: Hands, shop: Api) -> None:
     order = placed(shop)
-    for status in ("PAID", "PROCESSING"):
-        shop.call("PATCH", f"orders/{order['id']}", {"status": status})
+    shop.move(order, "PAID", "PROCESSING")
     hands.begin(f"/orders/{order['id']}")
     hands.click(hands.desk.button("Ship"))
     hands.type(TRACKING)

@@ -5,19 +5,12 @@ from playwright.sync_api import Route, expect
 from tests.e2e.console.desk import Desk
 
 
-def placed(desk: Desk, name: str, **more: object) -> dict[str, object]:
-    product = desk.api.post("products", {"name": name, "price": 5})
-    line = {"variantId": product["variants"][0]["id"], "quantity": 1}
-    made: dict[str, object] = desk.api.post("orders", {"lineItems": [line], **more})
-    return made
-
-
 def test_what_is_due_is_on_home_and_leads_to_its_orders(desk: Desk) -> None:
     rest = {"salesRepId": "emp_due"}
-    due = placed(desk, "Due", payments=[{"amount": 2, "method": "CASH"}], **rest)
-    placed(desk, "All paid", paymentStatus="PAID", **rest)
-    cancelled = placed(desk, "Called off", **rest)
-    desk.api.call("PATCH", f"orders/{cancelled['id']}", {"status": "CANCELLED"})
+    due = desk.api.order("Due", payments=[{"amount": 2, "method": "CASH"}], **rest)
+    desk.api.order("All paid", paymentStatus="PAID", **rest)
+    cancelled = desk.api.order("Called off", **rest)
+    desk.api.move(cancelled, "CANCELLED")
     desk.open("/")
     tile = desk.page.locator(".tile").filter(has=desk.page.get_by_text("Due", exact=True))
     receivables = desk.api.get("summary")["receivables"]
@@ -106,7 +99,7 @@ def test_a_list_that_could_not_be_read_comes_back_with_the_connection(desk: Desk
 
 def test_an_address_or_a_variant_in_stock_is_removed_after_a_question(desk: Desk) -> None:
     address = {"address1": "1 High Street", "city": "Bath", "countryCode": "GB"}
-    order = placed(desk, "Addressed", shippingAddress=address)
+    order = desk.api.order("Addressed", shippingAddress=address)
     desk.open(f"/orders/{order['id']}")
     desk.more("Remove: shipping address")
     expect(desk.dialog).to_contain_text("1 High Street")
@@ -127,7 +120,7 @@ def test_an_address_or_a_variant_in_stock_is_removed_after_a_question(desk: Desk
 
 
 def test_the_next_order_is_one_click_after_a_sale(desk: Desk) -> None:
-    order = placed(desk, "Sold")
+    order = desk.api.order("Sold")
     desk.open(f"/orders/{order['id']}")
     desk.page.get_by_role("link", name="New order").click()
     desk.heading("New order")

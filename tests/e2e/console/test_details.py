@@ -14,16 +14,13 @@ ARABIC = "مصباح"
 
 
 def ordered(desk: Desk, name: str, **fields: Any) -> Any:
-    new = {"name": name, "price": "12.00", "status": "ACTIVE"}
-    product = desk.api.post("products", new)
-    line = {"variantId": product["variants"][0]["id"], "quantity": 2}
-    return desk.api.post("orders", {"lineItems": [line], **fields})
+    return desk.api.order(desk.api.product(name, price="12.00"), 2, **fields)
 
 
 def test_a_delivery_shows_its_order_and_the_answer(desk: Desk) -> None:
     with Receiver() as receiver:
         urls = [receiver.url(f"/status/503?shop={n}") for n in range(2)]
-        hooks = [desk.api.post("webhooks", {"url": u, "events": ["order.created"]}) for u in urls]
+        hooks = [desk.api.webhook(u, "order.created") for u in urls]
         order = ordered(desk, "Told of")
         desk.open(f"/settings/developer/deliveries?webhook={hooks[0]['id']}")
         row = desk.page.get_by_role("row").filter(has_text=f"Order #{order['number']}")
@@ -78,8 +75,7 @@ def test_products_not_for_sale_are_not_low(desk: Desk) -> None:
 
 def test_orders_are_bulk_edited_after_a_confirmation_and_undone(desk: Desk) -> None:
     orders = [ordered(desk, f"Together {n}", salesRepId="emp_together") for n in range(2)]
-    desk.open("/orders?salesRepId=emp_together")
-    desk.label("Select all orders on this page").check()
+    desk.select_all("/orders?salesRepId=emp_together")
     desk.button("Tags and sales rep").click()
     desk.dialog.get_by_label("Add tags").fill("van-2")
     desk.dialog.get_by_role("button", name="Continue").click()
@@ -147,7 +143,7 @@ def test_an_order_prints_as_an_invoice_and_a_packing_slip_without_prices(desk: D
 
 def test_an_order_shows_names_instead_of_codes(desk: Desk) -> None:
     order = ordered(desk, ARABIC, source="IN_PERSON", paymentMethod="CARD_TERMINAL")
-    desk.api.call("PATCH", f"orders/{order['id']}", {"status": "PAID"})
+    desk.api.move(order, "PAID")
     desk.open(f"/orders/{order['id']}")
     text = desk.page.locator("main").inner_text()
     assert "In person" in text and "received, card terminal" in text
@@ -161,9 +157,7 @@ def test_an_order_shows_names_instead_of_codes(desk: Desk) -> None:
 def test_an_import_with_failed_rows_is_not_shown_as_completed(desk: Desk, tmp_path: Path) -> None:
     file = tmp_path / "bad.csv"
     file.write_text("slug,name,price\nfine,Fine,3\nnot-fine,Not fine,cheap\n")
-    desk.open("/import")
-    desk.page.locator("input[type=file]").set_input_files(file)
-    desk.button("Import").click()
+    desk.send_file(file)
     badge = desk.page.locator("header .badge")
     expect(badge).to_have_text("Completed with 1 error", timeout=60_000)
     expect(badge).not_to_have_class("badge good")
@@ -174,8 +168,7 @@ def test_an_import_with_failed_rows_is_not_shown_as_completed(desk: Desk, tmp_pa
 def test_low_stock_links_to_the_variant(desk: Desk) -> None:
     sizes = [{"title": f"Size {n}", "stock": 50} for n in range(30)]
     sizes[27]["stock"] = 1
-    new = {"name": "Fathom Line", "price": 5, "status": "ACTIVE", "variants": sizes}
-    desk.api.post("products", new)
+    desk.api.product("Fathom Line", variants=sizes)
     desk.open("/products/low-stock")
     desk.page.get_by_role("link", name="Fathom Line").click()
     desk.heading("Fathom Line")
@@ -194,8 +187,7 @@ def test_an_undone_stock_move_leaves_sales_since_the_page_was_drawn(
 ) -> None:
     name = f"Backstaff {made_it}"
     variants = [{"title": "Default", "stock": 4}]
-    new = {"name": name, "price": 5, "status": "ACTIVE", "variants": variants}
-    product = desk.api.post("products", new)
+    product = desk.api.product(name, variants=variants)
     desk.open("/products/low-stock")
     (variant,) = product["variants"]
     sold = {"variantId": variant["id"], "by": -2, "reason": "SOLD"}

@@ -81,8 +81,7 @@ def test_a_webhook_is_added_and_its_failed_delivery_replayed(
 
 
 def test_a_webhook_is_paused_changed_and_its_secret_rotated(desk: Desk, receiver: Receiver) -> None:
-    new = {"url": receiver.url("/ok"), "events": ["order.paid"]}
-    webhook = desk.api.post("webhooks", new)
+    webhook = desk.api.webhook(receiver.url("/ok"))
     path = f"webhooks/{webhook['id']}"
     desk.open(f"/settings/developer/{path}")
     desk.more("Pause")
@@ -146,10 +145,7 @@ def test_a_key_is_created_shown_once_and_revoked(desk: Desk) -> None:
 
 
 def test_deliveries_of_all_webhooks_are_listed_together(desk: Desk, receiver: Receiver) -> None:
-    made = [
-        desk.api.post("webhooks", {"url": receiver.url(path), "events": ["order.paid"]})
-        for path in ("/ok?of=first", "/ok?of=second")
-    ]
+    made = [desk.api.webhook(receiver.url(path)) for path in ("/ok?of=first", "/ok?of=second")]
     for each in made:
         desk.api.post(f"webhooks/{each['id']}/test", {})
     desk.open("/settings/developer/deliveries")
@@ -161,7 +157,7 @@ def test_deliveries_of_all_webhooks_are_listed_together(desk: Desk, receiver: Re
 
 
 def test_pausing_keeps_unsaved_input(desk: Desk, receiver: Receiver) -> None:
-    webhook = desk.api.post("webhooks", {"url": receiver.url("/ok"), "events": ["order.paid"]})
+    webhook = desk.api.webhook(receiver.url("/ok"))
     desk.open(f"/settings/developer/webhooks/{webhook['id']}")
     desk.label("Description").fill("Typed before the pause")
     desk.page.get_by_label("customer.created").check()
@@ -177,7 +173,7 @@ def test_pausing_keeps_unsaved_input(desk: Desk, receiver: Receiver) -> None:
 
 
 def test_a_filter_is_tried_on_a_sample_event_and_saved(desk: Desk, receiver: Receiver) -> None:
-    webhook = desk.api.post("webhooks", {"url": receiver.url("/ok"), "events": ["order.paid"]})
+    webhook = desk.api.webhook(receiver.url("/ok"))
     desk.open(f"/settings/developer/webhooks/{webhook['id']}")
     desk.label("Filter").fill('{"data": {"source": ["ONLINE"]}}')
     desk.button("Try the filter").click()
@@ -229,15 +225,7 @@ def test_every_call_has_a_shell_example(desk: Desk) -> None:
 def test_an_addition_sent_again_after_a_lost_answer_shows_its_secret_once(
     desk: Desk, receiver: Receiver, path: str
 ) -> None:
-    lost: list[int] = []
-
-    def lose(route: Route) -> None:
-        if route.request.method != "POST" or lost:
-            return route.continue_()
-        lost.append(route.fetch().status)
-        return route.abort()
-
-    desk.page.route(f"**/api/admin/{path}", lose)
+    lost = desk.lost(f"**/api/admin/{path}")
     before = desk.api.get(path)["pagination"]["total"]
     if path == "webhooks":
         desk.open("/settings/developer/webhooks")

@@ -8,7 +8,6 @@ from playwright.sync_api import expect
 from tests.e2e.console.desk import PHONE, Desk, busy, held
 from tests.e2e.console.test_payments import WIDE, order_of
 from tests.e2e.console.test_scanner import scan_elsewhere
-from tests.e2e.console.test_typed import product
 
 
 @pytest.mark.parametrize("viewport", [PHONE, WIDE])
@@ -16,7 +15,7 @@ def test_items_are_added_changed_and_paid(another: Callable[..., Desk], viewport
     desk = another(viewport=viewport)
     order = order_of(desk.api)
     desk.api.post(f"orders/{order['id']}/payments", {})
-    product(desk.api, "Chain", price="30.00", variants=[{"sku": f"CHAIN-{order['number']}"}])
+    desk.api.product("Chain", price="30.00", variants=[{"sku": f"CHAIN-{order['number']}"}])
     desk.open(f"/orders/{order['id']}")
     desk.button("Edit items").click()
     title = order["lineItems"][0]["title"]
@@ -121,7 +120,7 @@ def test_a_name_that_finds_nothing_becomes_a_custom_item_and_a_percent_is_no_amo
 def test_an_item_is_scanned_wherever_the_focus_is(desk: Desk) -> None:
     order = order_of(desk.api)
     code = f"9{order['number']:0>12}"
-    product(desk.api, f"Scanned {code}", price="30.00", variants=[{"barcode": code}])
+    desk.api.product(f"Scanned {code}", price="30.00", variants=[{"barcode": code}])
     desk.open(f"/orders/{order['id']}")
     for _ in range(2):  # the dialog before it hears nothing
         desk.button("Edit items").click()
@@ -136,7 +135,7 @@ def test_an_item_is_scanned_wherever_the_focus_is(desk: Desk) -> None:
 def test_what_is_scanned_while_an_edit_is_saved_is_in_the_next_one(desk: Desk) -> None:
     order = order_of(desk.api)
     code = f"8{order['number']:0>12}"
-    product(desk.api, f"Late {code}", price="30.00", variants=[{"barcode": code}])
+    desk.api.product(f"Late {code}", price="30.00", variants=[{"barcode": code}])
     desk.open(f"/orders/{order['id']}")
     desk.button("Edit items").click()
     desk.dialog.get_by_label("Shipping").fill("10")
@@ -160,7 +159,7 @@ def test_what_is_scanned_while_an_edit_is_saved_is_in_the_next_one(desk: Desk) -
 
 def test_a_variant_gets_a_barcode_and_a_cost(desk: Desk) -> None:
     """A scanner ends with Enter, which saves nothing half entered."""
-    made = product(desk.api, "Priced", variants=[{"title": "S"}, {"title": "M"}], externalId="E-77")
+    made = desk.api.product("Priced", variants=[{"title": "S"}, {"title": "M"}], externalId="E-77")
     desk.open(f"/products/{made['id']}")
     desk.unfold("Dates and IDs")
     expect(desk.page.locator("code", has_text="E-77")).to_be_visible()

@@ -56,9 +56,7 @@ def test_an_upload_after_a_429_waits_and_continues(desk: Desk, tmp_path: Path) -
     limit = {"status": 429, "headers": {"Retry-After": "1"}, "json": {"code": "rate_limited"}}
     path = "**/api/admin/products/import"
     desk.page.route(path, lambda route: route.fulfill(**limit), times=1)
-    desk.open("/import")
-    desk.page.locator("input[type=file]").set_input_files(written(tmp_path, catalogue(3, "late")))
-    desk.button("Import").click()
+    desk.send_file(written(tmp_path, catalogue(3, "late")))
     expect(desk.page.get_by_text("3 of 3 products")).to_be_visible(timeout=MINUTES)
 
 
@@ -66,11 +64,8 @@ def test_a_large_file_is_uploaded_directly_to_s3(desk: Desk, tmp_path: Path) -> 
     lines = catalogue(160, "large", "x" * 30_000)
     path = written(tmp_path, lines)
     assert path.stat().st_size > 4_500_000
-    posted: list[str] = []
-    desk.page.on("request", lambda asked: asked.method == "POST" and posted.append(asked.url))
-    desk.open("/import")
-    desk.page.locator("input[type=file]").set_input_files(path)
-    desk.button("Preview import").click()
+    posted = desk.sent()
+    desk.send_file(path, "Preview import")
     desk.button("Continue to the preview").click(timeout=MINUTES)
     expect(desk.page.locator("header .badge")).to_have_text("Completed", timeout=MINUTES)
     expect(desk.page.locator(".tile").first).to_have_text("Would be created160")
@@ -125,9 +120,7 @@ def test_a_recognised_file_is_reviewed_remapped_previewed_and_imported(
     path = tmp_path / "supplier.csv"
     lines = ["Handle,Title,Vendor,Variant SKU,Variant Price,Lager", "seen,Süß,Nord,S-1,7.50,4", ""]
     path.write_bytes("\n".join(lines).encode("cp1252"))
-    desk.open("/import")
-    desk.page.locator("input[type=file]").set_input_files(path)
-    desk.button("Preview import").click()
+    desk.send_file(path, "Preview import")
     expect(desk.page.locator("header .badge")).to_have_text("Needs your input", timeout=MINUTES)
     expect(desk.page.get_by_role("heading", name="Shopify product export")).to_be_visible()
     expect(desk.label("Format")).to_have_value("shopify")
@@ -153,9 +146,7 @@ def test_a_recognised_file_is_reviewed_remapped_previewed_and_imported(
 def test_an_ambiguous_encoding_is_chosen_by_its_words(desk: Desk, tmp_path: Path) -> None:
     path = tmp_path / "supplier.csv"
     path.write_bytes("slug,name,price\ntricko,Červené tričko,9\n".encode("cp1250"))
-    desk.open("/import")
-    desk.page.locator("input[type=file]").set_input_files(path)
-    desk.button("Import").click()
+    desk.send_file(path)
     desk.page.get_by_role("heading", name="Choose the encoding").wait_for(timeout=MINUTES)
     words = desk.label("The file says")
     expect(words).to_contain_text("Červené")
@@ -192,8 +183,7 @@ def test_an_upload_continues_with_another_key_after_a_revocation(
     successor = another().api
     successor.call("DELETE", f"keys/{desk.api.get('me')['id']}")
     desk.button("Import").click()
-    desk.dialog.get_by_label("API key").fill(successor.key)
-    desk.dialog.get_by_role("button", name="Sign in").click()
+    desk.sign_in_again(successor.key)
     desk.heading("supplier.csv")
     expect(desk.page.locator("header .badge")).to_have_text("Completed", timeout=MINUTES)
 

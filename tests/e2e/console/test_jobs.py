@@ -9,7 +9,7 @@ from playwright.sync_api import Route, expect
 from tests.e2e.console.desk import PHONE, Api, Desk
 from tests.e2e.console.test_customers import accessible
 from tests.e2e.console.test_import import MINUTES
-from tests.e2e.console.test_typed import RUN, product
+from tests.e2e.console.test_typed import RUN
 
 PICTURE = "https://pictures.example.com/{}.svg"
 DRAWN = (
@@ -40,7 +40,7 @@ def pictured(desk: Desk) -> None:
 
 def test_each_job_says_what_it_did_and_is_undone_in_the_list(another: Callable[..., Desk]) -> None:
     desk = another(viewport=PHONE)
-    made = [product(desk.api, f"Jobbed{RUN} {n}", price="10.00") for n in range(3)]
+    made = [desk.api.product(f"Jobbed{RUN} {n}", price="10.00") for n in range(3)]
     change = {"price": {"percent": 10}, "addTags": ["autumn"]}
     asked = {"filters": {"search": f"jobbed{RUN}"}, "change": change}
     job = desk.api.post("products/bulk-edit", asked)["jobId"]
@@ -92,7 +92,7 @@ def test_the_preview_of_an_import_shows_products_as_people_know_them(desk: Desk)
     pictured(desk)
     variants = [{"title": "S", "sku": f"P{RUN}-S", "stock": 3}, {"title": "M", "stock": 5}]
     image = {"url": PICTURE.format("known")}
-    product(desk.api, f"Known{RUN}", price="154.00", variants=variants, images=[image])
+    desk.api.product(f"Known{RUN}", price="154.00", variants=variants, images=[image])
     lines = [
         "slug,name,sku,price,stock,image",
         f"known{RUN.lower()},Known{RUN},P{RUN}-S,169.40,7,",
@@ -100,9 +100,7 @@ def test_the_preview_of_an_import_shows_products_as_people_know_them(desk: Desk)
     ]
     content = "\n".join(lines).encode()
     file = {"name": "preview.csv", "mimeType": "text/csv", "buffer": content}
-    desk.open("/import")
-    desk.page.locator("input[type=file]").set_input_files(file)
-    desk.button("Preview import").click()
+    desk.send_file(file, "Preview import")
     desk.button("Continue to the preview").click(timeout=MINUTES)
     preview = desk.page.get_by_role("region", name="Preview").get_by_role("row")
     known = preview.filter(has_text=f"Known{RUN}")
@@ -122,8 +120,8 @@ def test_the_list_shows_pictures_stock_by_variant_and_margin(another: Callable[.
     variants = [{"title": "S", "stock": 1, "cost": "5"}, {"title": "M", "stock": 6, "cost": "2.50"}]
     shown = [{"url": PICTURE.format(name)} for name in ("there", "second")]
     given = {"price": "10.00", "type": f"Pictured{RUN}"}
-    product(desk.api, f"Seen{RUN}", variants=variants, images=shown, **given)
-    product(desk.api, f"Gone{RUN}", images=[{"url": PICTURE.format("gone")}], **given)
+    desk.api.product(f"Seen{RUN}", variants=variants, images=shown, **given)
+    desk.api.product(f"Gone{RUN}", images=[{"url": PICTURE.format("gone")}], **given)
     desk.open(f"/products?type=Pictured{RUN}")
     row = desk.page.get_by_role("row").filter(has_text=f"Seen{RUN}")
     picture = row.locator("img")
@@ -150,7 +148,7 @@ def test_the_list_shows_pictures_stock_by_variant_and_margin(another: Callable[.
 
 def test_a_reader_sees_no_margin(another: Callable[..., Desk], owner: Api) -> None:
     variants = [{"title": "S", "cost": "5"}]
-    product(owner, f"Secret{RUN}", variants=variants, type=f"Secret{RUN}")
+    owner.product(f"Secret{RUN}", variants=variants, type=f"Secret{RUN}")
     desk = another(role="READER", viewport={"width": 1440, "height": 900})
     desk.open(f"/products?type=Secret{RUN}")
     expect(desk.page.get_by_role("row").filter(has_text=f"Secret{RUN}")).to_be_visible()
@@ -158,8 +156,7 @@ def test_a_reader_sees_no_margin(another: Callable[..., Desk], owner: Api) -> No
 
 
 def test_a_webhook_that_works_again_offers_what_waits(desk: Desk) -> None:
-    new = {"url": "http://127.0.0.1:9/waits", "events": ["order.paid"]}
-    webhook = desk.api.post("webhooks", new)
+    webhook = desk.api.webhook("http://127.0.0.1:9/waits")
     path = f"webhooks/{webhook['id']}"
     failing = {"on": True}
 

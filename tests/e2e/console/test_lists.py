@@ -12,12 +12,8 @@ def numbers(desk: Desk) -> list[str]:
 
 
 def test_orders_are_filtered_by_day_payment_and_rep_and_sorted(desk: Desk) -> None:
-    product = desk.api.post("products", {"name": "Filtered", "price": 5})
-    line = {"variantId": product["variants"][0]["id"], "quantity": 1}
-
     def placed(**more: str) -> str:
-        new = {"lineItems": [line], "salesRepId": "emp_filtered", **more}
-        return f"#{desk.api.post('orders', new)['number']}"
+        return f"#{desk.api.order('Filtered', salesRepId='emp_filtered', **more)['number']}"
 
     old = placed(orderDate="2026-01-05T12:00:00Z")
     paid, open_ = placed(paymentStatus="PAID"), placed()
@@ -95,9 +91,7 @@ def test_a_filtered_list_is_exported_and_imports_unchanged(desk: Desk, tmp_path:
     downloading.value.save_as(kept)
     desk.dialog.get_by_role("button", name="Close").click()
     expect(desk.dialog).to_have_count(0)
-    desk.open("/import")
-    desk.page.locator("input[type=file]").set_input_files(kept)
-    desk.button("Import").click()
+    desk.send_file(kept)
     expect(desk.page.locator("header .badge")).to_have_text("Completed", timeout=60_000)
     unchanged = desk.page.locator(".tile", has_text="Unchanged")
     expect(unchanged).to_contain_text("2")

@@ -2,6 +2,7 @@
 
 from playwright.sync_api import expect
 
+from tests.e2e.calls import until
 from tests.e2e.console.desk import Desk
 
 PRINTS = ["Print order", "Print packing slip"]
@@ -14,15 +15,7 @@ def actions(desk: Desk) -> list[str]:
 
 
 def test_an_order_is_created_by_hand_and_moved_to_delivered(desk: Desk) -> None:
-    desk.api.post(
-        "products",
-        {
-            "name": "Gannet Lamp",
-            "price": "80.00",
-            "status": "ACTIVE",
-            "variants": [{"title": "Brass", "stock": 5}],
-        },
-    )
+    desk.api.product("Gannet Lamp", price="80.00", variants=[{"title": "Brass", "stock": 5}])
     desk.open("/orders/new")
     # With the keyboard alone, as at a till.
     desk.label("Find a product").press_sequentially("gannet")
@@ -78,13 +71,8 @@ def test_an_order_is_created_by_hand_and_moved_to_delivered(desk: Desk) -> None:
 
 
 def test_insufficient_stock_is_shown_at_its_line(desk: Desk) -> None:
-    desk.api.post(
-        "products",
-        {"name": "Puffin Cup", "price": 5, "status": "ACTIVE", "variants": [{"stock": 2}]},
-    )
-    desk.open("/orders/new")
-    desk.label("Find a product").press_sequentially("puffin")
-    desk.page.get_by_role("option", name="Puffin Cup").click()
+    desk.api.product("Puffin Cup", variants=[{"stock": 2}])
+    desk.choose("Puffin Cup")
     desk.label("Quantity of Puffin Cup").fill("3")
     desk.label("Note").fill("Kept while it is fixed")
     desk.button("Create order").click()
@@ -96,13 +84,8 @@ def test_insufficient_stock_is_shown_at_its_line(desk: Desk) -> None:
 
 
 def test_what_the_customer_holds_is_sold_anyway_and_the_history_says_so(desk: Desk) -> None:
-    made = desk.api.post(
-        "products",
-        {"name": "Heron Cup", "price": 5, "status": "ACTIVE", "variants": [{"stock": 2}]},
-    )
-    desk.open("/orders/new")
-    desk.label("Find a product").press_sequentially("heron")
-    desk.page.get_by_role("option", name="Heron Cup").click()
+    made = desk.api.product("Heron Cup", variants=[{"stock": 2}])
+    desk.choose("Heron Cup")
     desk.label("Quantity of Heron Cup").fill("3")
     anyway = desk.page.get_by_label("Sell it anyway")
     expect(anyway).to_be_hidden()
@@ -114,12 +97,13 @@ def test_what_the_customer_holds_is_sold_anyway_and_the_history_says_so(desk: De
     assert variant["stock"] == 0
     desk.open(f"/products/{made['id']}")
     history = desk.page.get_by_role("region", name="Stock history")
-    for _ in range(40):
+
+    def is_told() -> bool:
         desk.page.reload()
         desk.stands()
-        if history.count() and history.get_by_role("row").count() == 4:
-            break
-        desk.page.wait_for_timeout(500)
+        return bool(history.count()) and history.get_by_role("row").count() == 4
+
+    until(is_told)
     expect(history).to_contain_text("Oversold")
     expect(history).to_contain_text("1 missing")
     title = desk.page.get_by_role("heading", name="Timeline")
@@ -131,35 +115,21 @@ def test_what_the_customer_holds_is_sold_anyway_and_the_history_says_so(desk: De
 
 
 def test_a_retry_after_a_lost_answer_is_one_order(desk: Desk) -> None:
-    desk.api.post("products", {"name": "Shearwater", "price": 5, "status": "ACTIVE"})
-    desk.open("/orders/new")
-    desk.label("Find a product").press_sequentially("shearwater")
-    desk.page.get_by_role("option", name="Shearwater").click()
+    desk.api.product("Shearwater")
+    desk.choose("Shearwater")
     desk.label("Email").fill("twice@example.com")
-    lost = []
-
-    def lose(route):
-        """The order is placed, but the answer is lost."""
-        if route.request.method != "POST" or lost:
-            return route.continue_()
-        lost.append(route.fetch())
-        return route.abort()
-
-    desk.page.route("**/api/admin/orders", lose)
+    lost = desk.lost("**/api/admin/orders")
     desk.button("Create order").click()
     expect(desk.page.locator(".summary")).to_contain_text("may or may not have been saved")
     desk.button("Create order").click()
     expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Order #")
-    assert lost[0].status == 201
+    assert lost == [201]
     assert desk.api.get("orders?search=twice@example.com")["total"] == 1
 
 
 def test_a_move_saves_unsaved_input(desk: Desk) -> None:
-    product = desk.api.post("products", {"name": "Razorbill", "price": 5})
-    line = {"variantId": product["variants"][0]["id"], "quantity": 1}
-    order = desk.api.post("orders", {"lineItems": [line]})
-    for status in ("PAID", "PROCESSING"):
-        desk.api.call("PATCH", f"orders/{order['id']}", {"status": status})
+    order = desk.api.order("Razorbill")
+    desk.api.move(order, "PAID", "PROCESSING")
     desk.open(f"/orders/{order['id']}")
     desk.label("Note").fill("Leave it with the neighbour")
     desk.unfold("More details")
@@ -174,23 +144,19 @@ def test_a_move_saves_unsaved_input(desk: Desk) -> None:
 
 
 def test_unsaved_input_survives_a_conflicting_move(desk: Desk) -> None:
-    product = desk.api.post("products", {"name": "Guillemot", "price": 5})
-    line = {"variantId": product["variants"][0]["id"], "quantity": 1}
-    order = desk.api.post("orders", {"lineItems": [line]})
+    order = desk.api.order("Guillemot")
     desk.open(f"/orders/{order['id']}")
     desk.label("Note").fill("Ring twice")
-    desk.api.call("PATCH", f"orders/{order['id']}", {"status": "PAID"})
+    desk.api.move(order, "PAID")
     desk.button("Mark as paid").click()
     expect(desk.page.locator(".toast")).to_contain_text("It is now paid")
     expect(desk.label("Note")).to_have_value("Ring twice")
 
 
 def test_an_outdated_move_shows_the_current_status(desk: Desk) -> None:
-    product = desk.api.post("products", {"name": "Fulmar", "price": 5})
-    line = {"variantId": product["variants"][0]["id"], "quantity": 1}
-    order = desk.api.post("orders", {"lineItems": [line]})
+    order = desk.api.order("Fulmar")
     desk.open(f"/orders/{order['id']}")
-    desk.api.call("PATCH", f"orders/{order['id']}", {"status": "CANCELLED"})
+    desk.api.move(order, "CANCELLED")
     desk.button("Mark as paid").click()
     expect(desk.page.locator(".toast")).to_contain_text("It is now cancelled")
     expect(desk.page.locator("header .badge").first).to_have_text("Cancelled")
@@ -198,12 +164,9 @@ def test_an_outdated_move_shows_the_current_status(desk: Desk) -> None:
 
 
 def test_orders_are_found_by_customer_and_filtered(desk: Desk) -> None:
-    product = desk.api.post("products", {"name": "Kittiwake", "price": 5})
-    line = {"variantId": product["variants"][0]["id"], "quantity": 1}
+    customer = {"email": "grace@kittiwake.example", "firstName": "Grace", "lastName": "Tern"}
     for paid in ("PAID", "PENDING"):
-        customer = {"email": "grace@kittiwake.example", "firstName": "Grace", "lastName": "Tern"}
-        new = {"lineItems": [line], "customer": customer, "paymentStatus": paid}
-        desk.api.post("orders", new)
+        desk.api.order("Kittiwake", customer=customer, paymentStatus=paid)
     desk.open("/orders")
     desk.label("Search").fill("grace@kittiwake")
     expect(desk.page.get_by_role("row")).to_have_count(3)
@@ -216,17 +179,8 @@ def test_orders_are_found_by_customer_and_filtered(desk: Desk) -> None:
 
 
 def test_home_shows_open_tasks(desk: Desk) -> None:
-    product = desk.api.post(
-        "products",
-        {
-            "name": "Petrel",
-            "price": 40,
-            "status": "ACTIVE",
-            "variants": [{"title": "One", "stock": 6}],
-        },
-    )
-    line = {"variantId": product["variants"][0]["id"], "quantity": 4}
-    desk.api.post("orders", {"lineItems": [line], "paymentStatus": "PAID"})
+    petrel = desk.api.product("Petrel", variants=[{"title": "One", "stock": 6}])
+    desk.api.order(petrel, 4, paymentStatus="PAID")
     desk.open("/")
     expect(desk.label("Stock of Petrel · One")).to_have_value("2")
     desk.page.get_by_role("link", name="Paid", exact=True).click()
@@ -236,9 +190,7 @@ def test_home_shows_open_tasks(desk: Desk) -> None:
 
 def test_low_stock_has_a_page(desk: Desk) -> None:
     for n in range(10):
-        variants = [{"title": "One", "sku": f"LOW-{n}", "stock": 2}]
-        new = {"name": f"Whimbrel {n}", "price": 4, "status": "ACTIVE", "variants": variants}
-        desk.api.post("products", new)
+        desk.api.product(f"Whimbrel {n}", variants=[{"title": "One", "stock": 2}])
     desk.open("/")
     desk.page.get_by_role("link", name="View all low stock").click()
     desk.heading("Low stock")
@@ -248,10 +200,8 @@ def test_low_stock_has_a_page(desk: Desk) -> None:
 
 
 def test_an_order_asks_for_a_missing_customer_address(desk: Desk) -> None:
-    desk.api.post("products", {"name": "Avocet", "price": 5, "status": "ACTIVE"})
-    desk.open("/orders/new")
-    desk.label("Find a product").press_sequentially("avocet")
-    desk.page.get_by_role("option", name="Avocet").click()
+    desk.api.product("Avocet")
+    desk.choose("Avocet")
     desk.label("First name").fill("Ada")
     desk.button("Create order").click()
     expect(desk.field("customer.email").locator(".error")).not_to_be_empty()
@@ -262,13 +212,8 @@ def test_an_order_asks_for_a_missing_customer_address(desk: Desk) -> None:
 
 
 def test_a_tag_with_a_comma_is_changed_only_by_who_edits_the_tags(desk: Desk) -> None:
-    product = desk.api.post("products", {"name": "Smew", "price": 5, "status": "ACTIVE"})
-    (variant,) = product["variants"]
     given = {"tags": ["Berlin, Mitte"], "note": "one\r\ntwo"}
-    line = {"variantId": variant["id"], "quantity": 1, "price": "5"}
-    customer = {"email": "smew@example.com"}
-    new = {"lineItems": [line], "customer": customer, "source": "PHONE", **given}
-    order = desk.api.post("orders", new)
+    order = desk.api.order("Smew", customer={"email": "smew@example.com"}, source="PHONE", **given)
     desk.open(f"/orders/{order['id']}")
     desk.button("Mark as paid").click()
     expect(desk.button("Start processing")).to_be_visible()

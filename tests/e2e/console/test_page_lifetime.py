@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 import pytest
 from playwright.sync_api import Error, Request, Route, expect
 
-from tests.e2e.console.desk import Api, Desk
+from tests.e2e.console.desk import Api, Desk, busy
 
 ASKED = re.compile(r"/api/")
 LATE = 200  # milliseconds in which a late answer would be drawn
@@ -17,16 +17,13 @@ DRAWN = 'main:not([aria-busy]) h1:not(:text-is("Page not found"))'
 
 @pytest.fixture(scope="module")
 def order(owner: Api) -> dict:
-    new = {"name": "Left behind", "price": 5, "status": "ACTIVE", "variants": [{"stock": 9}]}
-    product = owner.post("products", new)
-    line = {"variantId": product["variants"][0]["id"], "quantity": 1}
-    customer = {"email": "left@behind.example", "firstName": "Lea"}
-    return owner.post("orders", {"lineItems": [line], "customer": customer})
+    product = owner.product("Left behind", variants=[{"stock": 9}])
+    return owner.order(product, customer={"email": "left@behind.example", "firstName": "Lea"})
 
 
 @pytest.fixture(scope="module")
 def pages(owner: Api, order: dict) -> list[str]:
-    webhook = owner.post("webhooks", {"url": "http://127.0.0.1:9/left", "events": ["order.paid"]})
+    webhook = owner.webhook("http://127.0.0.1:9/left")
     delivery = owner.post(f"webhooks/{webhook['id']}/test", {})
     count = owner.post("stock/counts", {"name": "Left", "all": True})
     developer = "/settings/developer"
@@ -132,11 +129,9 @@ DIALOGS = [
 
 @pytest.fixture(scope="module")
 def things(owner: Api, order: dict) -> dict[str, str]:
-    line = [{"variantId": order["lineItems"][0]["variantId"], "quantity": 1}]
-    paid = owner.post("orders", {"lineItems": line})
-    for status in ("PAID", "PROCESSING"):
-        owner.call("PATCH", f"orders/{paid['id']}", {"status": status})
-    webhook = owner.post("webhooks", {"url": "http://127.0.0.1:9/d", "events": ["order.paid"]})
+    paid = owner.order("Paid for")
+    owner.move(paid, "PAID", "PROCESSING")
+    webhook = owner.webhook("http://127.0.0.1:9/d")
     return {
         "orders": f"/orders/{order['id']}",
         "paid": f"/orders/{paid['id']}",
@@ -162,18 +157,12 @@ def test_a_dialog_closes_with_its_page(desk: Desk, things: dict[str, str]) -> No
     assert desk.api.get(things["paid"][1:])["status"] == "PROCESSING"
 
 
-def placed(desk: Desk) -> dict:
-    product = desk.api.post("products", {"name": "Dabchick", "price": 5})
-    line = {"variantId": product["variants"][0]["id"], "quantity": 1}
-    return desk.api.post("orders", {"lineItems": [line]})
-
-
 def test_the_result_of_a_pending_change_is_shown_on_the_next_page(desk: Desk) -> None:
-    order = placed(desk)
+    order = desk.api.order("Dabchick")
     desk.open(f"/orders/{order['id']}")
     with held(desk, method="PATCH") as kept:
         desk.button("Mark as paid").click()
-        expect(desk.button("Mark as paid")).to_have_attribute("aria-busy", "true")
+        busy(desk.button("Mark as paid"))
         go(desk, "/nowhere")
         desk.heading("Page not found")
         before = screen(desk)
@@ -184,11 +173,11 @@ def test_the_result_of_a_pending_change_is_shown_on_the_next_page(desk: Desk) ->
 
 
 def test_a_change_that_fails_after_leaving_is_reported_with_its_page(desk: Desk) -> None:
-    order = placed(desk)
+    order = desk.api.order("Dabchick")
     desk.open(f"/orders/{order['id']}")
     with held(desk, method="PATCH") as kept:
         desk.button("Mark as paid").click()
-        expect(desk.button("Mark as paid")).to_have_attribute("aria-busy", "true")
+        busy(desk.button("Mark as paid"))
         go(desk, "/nowhere")
         desk.heading("Page not found")
         kept[0].fulfill(status=500, json={"code": "internal_error", "message": "It broke."})
@@ -208,10 +197,9 @@ def thrice(desk: Desk, button: str) -> None:
 def test_an_action_clicked_repeatedly_is_sent_once(
     desk: Desk, clicked: Callable[[Desk, str], None]
 ) -> None:
-    order = placed(desk)
+    order = desk.api.order("Dabchick")
     desk.open(f"/orders/{order['id']}")
-    sent: list[str] = []
-    desk.page.on("request", lambda asked: asked.method == "PATCH" and sent.append(asked.url))
+    sent = desk.sent("PATCH")
     clicked(desk, "Mark as paid")
     expect(desk.button("Start processing")).to_be_visible()
     desk.page.wait_for_timeout(LATE)
@@ -221,10 +209,9 @@ def test_an_action_clicked_repeatedly_is_sent_once(
 
 
 def test_a_held_key_counts_once(desk: Desk) -> None:
-    order = placed(desk)
+    order = desk.api.order("Dabchick")
     desk.open(f"/orders/{order['id']}")
-    sent: list[str] = []
-    desk.page.on("request", lambda asked: asked.method == "PATCH" and sent.append(asked.url))
+    sent = desk.sent("PATCH")
     desk.button("Mark as paid").focus()
     for _ in range(5):
         desk.page.keyboard.down("Enter")
@@ -234,7 +221,7 @@ def test_a_held_key_counts_once(desk: Desk) -> None:
 
 
 def test_leaving_asks_once_for_repeated_back_presses(desk: Desk) -> None:
-    order = placed(desk)
+    order = desk.api.order("Dabchick")
     desk.open("/customers")
     go(desk, "/orders")
     desk.stands()
@@ -252,10 +239,7 @@ def test_leaving_asks_once_for_repeated_back_presses(desk: Desk) -> None:
 
 def test_a_conflict_shows_both_users_changes(desk: Desk) -> None:
     """One user's price and the other's stock do not conflict, and neither is lost."""
-    made = desk.api.post(
-        "products",
-        {"name": "Two hands", "price": 5, "variants": [{"title": "S", "stock": 4}, {"title": "L"}]},
-    )
+    made = desk.api.product("Two hands", variants=[{"title": "S", "stock": 4}, {"title": "L"}])
     path = f"products/{made['id']}"
     desk.open(f"/{path}")
     desk.field("variants.0.price").locator("input").fill("7")

@@ -1,21 +1,19 @@
 """Payments and refunds on the page of an order."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import expect
 
 from tests.e2e.console.desk import PHONE, Api, Desk
-from tests.e2e.console.test_typed import product
 
 WIDE = {"width": 1440, "height": 900}
 
 
-def order_of(api: Api, pieces: int = 2, price: str = "50.00") -> dict:
-    made = product(api, "Paid for", price=price, variants=[{"title": "P", "stock": 9}])
-    line = {"variantId": made["variants"][0]["id"], "quantity": pieces}
-    order: dict = api.post("orders", {"lineItems": [line]})
-    return order
+def order_of(api: Api, pieces: int = 2, price: str = "50.00") -> Any:
+    product = api.product("Paid for", price=price, variants=[{"title": "P", "stock": 9}])
+    return api.order(product, pieces)
 
 
 @pytest.mark.parametrize("viewport", [PHONE, WIDE])
@@ -76,17 +74,7 @@ def test_the_same_balance_is_not_taken_in_two_tabs(desk: Desk) -> None:
 def test_a_payment_whose_answer_is_lost_is_recorded_once(desk: Desk) -> None:
     order = order_of(desk.api)
     desk.open(f"/orders/{order['id']}")
-    lost: list[str] = []
-
-    def lose(route: Route) -> None:
-        if route.request.method == "POST" and not lost:
-            lost.append(route.request.url)
-            route.fetch()
-            route.abort()
-        else:
-            route.continue_()
-
-    desk.page.route("**/payments", lose)
+    desk.lost("**/payments")
     desk.button("Take payment").click()
     desk.dialog.get_by_label("Amount", exact=True).fill("10")
     pay = desk.dialog.get_by_role("button", name="Take payment")
@@ -103,7 +91,7 @@ def test_the_till_splits_a_payment_and_takes_a_deposit(
 ) -> None:
     desk = another(viewport=viewport)
     sku = f"SPLIT-{viewport['width']}"
-    product(desk.api, "Split", price="100.00", variants=[{"title": "P", "sku": sku, "stock": 9}])
+    desk.api.product("Split", price="100.00", variants=[{"title": "P", "sku": sku, "stock": 9}])
     desk.open("/orders/new")
     desk.page.get_by_role("combobox", name="Find a product").fill(sku)
     desk.page.keyboard.press("Enter")
@@ -147,7 +135,7 @@ def test_more_than_is_due_is_taken_only_if_asked(desk: Desk) -> None:
 def test_a_cancelled_order_keeps_a_deposit(desk: Desk) -> None:
     order = order_of(desk.api)
     desk.api.post(f"orders/{order['id']}/payments", {"amount": "30", "method": "CASH"})
-    desk.api.call("PATCH", f"orders/{order['id']}", {"status": "CANCELLED"})
+    desk.api.move(order, "CANCELLED")
     desk.open(f"/orders/{order['id']}")
     desk.button("Keep a deposit").click()
     desk.dialog.get_by_label("Amount that is kept").fill("30,00")

@@ -5,23 +5,12 @@ import json
 from pathlib import Path
 from uuid import uuid4
 
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, expect
 
 from tests.e2e.console.desk import Desk, press
 
 RUN = uuid4().hex[:8]
 MINUTES = 120_000
-
-
-def product(desk: Desk, name: str, **fields: object) -> dict:
-    made: dict = desk.api.post("products", {"name": name, "price": 5, "status": "ACTIVE", **fields})
-    return made
-
-
-def ordered(desk: Desk, **fields: object) -> dict:
-    line = {"variantId": product(desk, f"Kept {RUN}")["variants"][0]["id"], "quantity": 1}
-    order: dict = desk.api.post("orders", {"lineItems": [line], **fields})
-    return order
 
 
 def away(page: Page, is_hidden: bool) -> None:
@@ -43,7 +32,7 @@ def archived(desk: Desk, name: str) -> None:
 
 
 def test_a_product_that_someone_else_changed_is_not_deleted(desk: Desk) -> None:
-    made = product(desk, f"Wanted {RUN}")
+    made = desk.api.product(f"Wanted {RUN}")
     desk.open(f"/products/{made['id']}")
     desk.api.call("PUT", f"products/{made['id']}", {"description": "Needed"})
     press(desk, "Delete")
@@ -80,7 +69,7 @@ def test_stock_is_moved_by_pieces_with_a_reason_on_the_page_of_its_product(desk:
 
 
 def test_a_refused_note_of_a_move_is_at_its_field(desk: Desk) -> None:
-    order = ordered(desk)
+    order = desk.api.order(f"Kept {RUN}")
     desk.open(f"/orders/{order['id']}")
     desk.label("Note").fill("y" * 6000)
     desk.button("Mark as paid").click()
@@ -92,9 +81,7 @@ def test_a_refused_note_of_a_move_is_at_its_field(desk: Desk) -> None:
 def test_the_columns_of_a_mapping_are_as_wide_as_the_page(desk: Desk, tmp_path: Path) -> None:
     file = tmp_path / "unknown.csv"
     file.write_text("Artikelname;Preis;Menge;Farbcode\nMug;12,50;7;#fff\n")
-    desk.open("/import")
-    desk.page.locator("input[type=file]").set_input_files(file)
-    desk.button("Preview import").click()
+    desk.send_file(file, "Preview import")
     columns = desk.field("columns")
     expect(columns).to_be_visible(timeout=MINUTES)
     width = "each => each.getBoundingClientRect().width"
@@ -110,7 +97,7 @@ def test_a_list_is_read_again_when_the_user_comes_back(desk: Desk) -> None:
     for minutes, rows in (("00:05", 0), ("01:00", 2)):
         away(desk.page, True)
         if not rows:
-            ordered(desk, tags=[f"back-{RUN}"])
+            desk.api.order(f"Kept {RUN}", tags=[f"back-{RUN}"])
         desk.page.clock.fast_forward(minutes)
         away(desk.page, False)
         desk.page.wait_for_timeout(500)
@@ -118,7 +105,7 @@ def test_a_list_is_read_again_when_the_user_comes_back(desk: Desk) -> None:
 
 
 def test_an_undo_that_has_the_focus_stays(desk: Desk) -> None:
-    made = product(desk, f"Offered{RUN}")
+    made = desk.api.product(f"Offered{RUN}")
     desk.page.clock.install()
     archived(desk, f"Offered{RUN}")
     desk.button("Undo").focus()
@@ -130,7 +117,7 @@ def test_an_undo_that_has_the_focus_stays(desk: Desk) -> None:
 
 
 def test_a_bulk_edit_leaves_the_keyboard_in_its_list_and_is_undone_by_ctrl_z(desk: Desk) -> None:
-    made = product(desk, f"Keyed{RUN}")
+    made = desk.api.product(f"Keyed{RUN}")
     archived(desk, f"Keyed{RUN}")
     expect(desk.label("Select all products on this page")).to_be_focused()
     desk.page.keyboard.press("Control+z")
@@ -139,13 +126,8 @@ def test_a_bulk_edit_leaves_the_keyboard_in_its_list_and_is_undone_by_ctrl_z(des
 
 
 def test_the_option_marked_in_the_search_stays_when_its_answer_comes(desk: Desk) -> None:
-    product(desk, f"Deliveries cardigan {RUN}")
-    kept: list[Route] = []
-
-    def keep(route: Route) -> None:
-        kept.append(route)
-
-    desk.page.route("**/api/admin/search?*", keep)
+    desk.api.product(f"Deliveries cardigan {RUN}")
+    kept = desk.kept("**/api/admin/search?*")
     desk.open("/")
     desk.page.keyboard.press("/")
     with desk.page.expect_request("**/api/admin/search?*"):
@@ -162,11 +144,10 @@ def test_the_option_marked_in_the_search_stays_when_its_answer_comes(desk: Desk)
 
 def test_a_scanned_variant_opens_at_its_row(desk: Desk) -> None:
     variants = [{"title": str(n), "sku": f"ROW-{RUN}-{n}", "stock": 1} for n in range(60)]
-    product(desk, f"Many rows {RUN}", variants=variants)
+    desk.api.product(f"Many rows {RUN}", variants=variants)
     desk.open("/")
     desk.page.keyboard.press("/")
-    desk.page.keyboard.type(f"row-{RUN}-57")
-    desk.page.keyboard.press("Enter")
+    desk.scan(f"row-{RUN}-57")
     desk.heading(f"Many rows {RUN}")
     expect(desk.label("Stock of variant 58")).to_be_focused()
 

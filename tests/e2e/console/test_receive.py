@@ -7,7 +7,6 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from tests.e2e.console.desk import Api, Desk, held
-from tests.e2e.console.test_scanner import scan
 
 
 @pytest.fixture
@@ -33,7 +32,7 @@ def test_what_is_scanned_and_corrected_is_added_to_the_stock(desk: Desk, mugs: A
     desk.page.get_by_role("link", name="Receive").click()
     desk.heading("Receive")
     for sku in (red, red, blue):
-        scan(desk, sku)
+        desk.scan(sku)
     expect(desk.label(received(mugs, "Red"))).to_have_value("2")
     desk.label(received(mugs, "Blue")).fill("a dozen")
     desk.button("Add to stock").click()
@@ -44,7 +43,7 @@ def test_what_is_scanned_and_corrected_is_added_to_the_stock(desk: Desk, mugs: A
     with held(desk) as answer:
         desk.button("Add to stock").click()
         expect(desk.page.get_by_text("Nothing yet")).to_be_visible()
-        scan(desk, red)
+        desk.scan(red)
         expect(desk.label(received(mugs, "Red"))).to_have_value("1")
         answer()
         expect(desk.page.locator(".toast")).to_contain_text("14 pieces added to the stock.")
@@ -63,13 +62,13 @@ def test_a_lost_answer_adds_once_and_a_refusal_gives_the_lines_back(desk: Desk, 
     red, _ = (each["sku"] for each in mugs["variants"])
     desk.open("/products/receive")
     desk.page.route("**/api/admin/products/*/stock", lose, times=1)
-    scan(desk, red)
+    desk.scan(red)
     expect(desk.label(received(mugs, "Red"))).to_have_value("1")
     desk.button("Add to stock").click()
     desk.button("Try again").click()
     expect(desk.page.locator(".toast")).to_contain_text("1 piece added to the stock.")
     assert stock(desk, mugs) == [4, 3]
-    scan(desk, red)
+    desk.scan(red)
     desk.label(received(mugs, "Red")).fill("9999999999")
     desk.button("Add to stock").click()
     expect(desk.field(mugs["variants"][0]["id"]).locator(".error")).not_to_be_empty()

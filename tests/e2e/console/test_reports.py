@@ -17,9 +17,7 @@ from tests.e2e.console.desk import PHONE, Desk, held
 
 
 def sold(desk: Desk, name: str, price: str = "5", **more: Any) -> Any:
-    product = desk.api.post("products", {"name": name, "price": price})
-    line = {"variantId": product["variants"][0]["id"], "quantity": 1}
-    return desk.api.post("orders", {"lineItems": [line], **more})
+    return desk.api.order(desk.api.product(name, price=price), **more)
 
 
 def ago(days: int) -> str:
@@ -194,7 +192,7 @@ def test_all_low_stock_is_shown_page_by_page_and_found_by_a_search(desk: Desk) -
 
 
 def test_deliveries_in_trouble_lead_to_their_list(desk: Desk) -> None:
-    hook = desk.api.post("webhooks", {"url": "http://127.0.0.1:9/no", "events": ["order.paid"]})
+    hook = desk.api.webhook("http://127.0.0.1:9/no")
     desk.api.post(f"webhooks/{hook['id']}/test", {})
     until = time.monotonic() + 60
     while not desk.api.get("deliveries?status=RETRYING,FAILED&limit=1")["data"]:

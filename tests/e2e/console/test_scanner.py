@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Route, expect
 
-from tests.e2e.console.desk import Api, Desk
+from tests.e2e.console.desk import Api, Desk, busy
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -29,11 +29,6 @@ def shirts(owner: Api) -> dict:
 
 SCANNER = 0.005  # seconds between two keys
 HAND = 0.2
-
-
-def scan(desk: Desk, code: str) -> None:
-    """Types a code and Enter into the field that finds products."""
-    desk.page.keyboard.type(f"{code}\n")
 
 
 def scan_elsewhere(
@@ -81,13 +76,13 @@ def slowly(desk: Desk, *seconds: float) -> None:
 def test_an_exact_sku_and_enter_adds_that_variant(desk: Desk) -> None:
     desk.open("/orders/new")
     expect(desk.label("Find a product")).to_be_focused()
-    scan(desk, "LIN-SHIRT-BLU-XL")
+    desk.scan("LIN-SHIRT-BLU-XL")
     expect(desk.page.locator(".order-lines .what > b")).to_have_text(
         ["Linen till shirt · Blue / XL"]
     )
     expect(desk.label("Find a product")).to_be_focused()
     expect(desk.label("Find a product")).to_have_value("")
-    scan(desk, "lin-shirt-blu-xl")
+    desk.scan("lin-shirt-blu-xl")
     expect(desk.page.locator("[name=quantity]")).to_have_value("2")
     assert lines(desk) == {"Linen till shirt · Blue / XL": "2"}
 
@@ -95,7 +90,7 @@ def test_an_exact_sku_and_enter_adds_that_variant(desk: Desk) -> None:
 def test_two_scans_fifty_milliseconds_apart_add_two_pieces(desk: Desk) -> None:
     desk.open("/orders/new")
     for code in ("LIN-SHIRT-BLU-S", "LIN-SHIRT-BLU-S", "LIN-SHIRT-MOS-XL", "LIN-SHIRT-BLU-S"):
-        scan(desk, code)
+        desk.scan(code)
         desk.page.wait_for_timeout(50)
     expect(desk.page.locator("[name=quantity]").first).to_have_value("3")
     expect(desk.page.locator("[name=quantity]")).to_have_count(2)
@@ -106,7 +101,7 @@ def test_scans_are_added_in_their_order_despite_late_answers(desk: Desk) -> None
     desk.open("/orders/new")
     slowly(desk, 1.0, 0.1)
     for code in ("LIN-SHIRT-MOS-S", "LIN-SHIRT-BLU-3XL"):
-        scan(desk, code)
+        desk.scan(code)
     expect(desk.page.locator(".order-lines .what > b")).to_have_text(
         ["Linen till shirt · Moss / S", "Linen till shirt · Blue / 3XL"]
     )
@@ -114,13 +109,13 @@ def test_scans_are_added_in_their_order_despite_late_answers(desk: Desk) -> None
 
 def test_an_inexact_match_must_be_chosen(desk: Desk) -> None:
     desk.open("/orders/new")
-    scan(desk, "LIN-SHIRT-BLU-X")
+    desk.scan("LIN-SHIRT-BLU-X")
     option = desk.page.get_by_role("option", name="Blue / XL")
     expect(option).to_have_attribute("aria-selected", "true")
     assert lines(desk) == {}
     desk.page.keyboard.press("Enter")
     expect(desk.page.locator("[name=quantity]")).to_have_count(1)
-    scan(desk, "4006381333931")
+    desk.scan("4006381333931")
     expect(desk.field("lineItems").locator(".missed")).to_contain_text("4006381333931: Not found")
     expect(desk.label("Find a product")).to_be_focused()
     desk.page.keyboard.press("Control+Enter")
@@ -134,7 +129,7 @@ def test_a_scan_whose_request_failed_is_not_lost(desk: Desk) -> None:
     desk.open("/orders/new")
     asked = re.compile(r"/api/admin/products\?search=LIN-SHIRT-BLU-S&")
     desk.page.route(asked, lambda route: route.abort(), times=1)
-    scan(desk, "LIN-SHIRT-BLU-S")
+    desk.scan("LIN-SHIRT-BLU-S")
     expect(desk.field("lineItems").locator(".missed")).to_contain_text(
         "LIN-SHIRT-BLU-S: The service cannot"
     )
@@ -146,12 +141,8 @@ def test_a_scan_whose_request_failed_is_not_lost(desk: Desk) -> None:
 
 def test_a_failed_search_for_the_beginning_of_a_text_is_no_missed_item(desk: Desk) -> None:
     desk.open("/orders/new")
-    find, held = desk.label("Find a product"), list[Route]()
-
-    def hold(route: Route) -> None:
-        held.append(route)
-
-    desk.page.route(re.compile(r"/api/admin/products\?search=L&"), hold)
+    find = desk.label("Find a product")
+    held = desk.kept(re.compile(r"/api/admin/products\?search=L&"))
     with desk.page.expect_request(re.compile(r"search=L&")) as asked:
         find.press_sequentially("L")
     find.evaluate("field => (field.value = 'LIN')")
@@ -163,9 +154,8 @@ def test_a_failed_search_for_the_beginning_of_a_text_is_no_missed_item(desk: Des
 
 def test_only_ctrl_enter_places_an_order(desk: Desk) -> None:
     desk.open("/orders/new")
-    sent: list[str] = []
-    desk.page.on("request", lambda asked: asked.method == "POST" and sent.append(asked.url))
-    scan(desk, "LIN-SHIRT-MOS-S")
+    sent = desk.sent()
+    desk.scan("LIN-SHIRT-MOS-S")
     quantity = desk.label("Quantity of Linen till shirt · Moss / S")
     quantity.fill("2")
     quantity.press("Enter")
@@ -182,7 +172,7 @@ def test_only_ctrl_enter_places_an_order(desk: Desk) -> None:
 
 def test_a_scan_adds_an_item_wherever_the_focus_is(desk: Desk) -> None:
     desk.open("/orders/new")
-    scan(desk, "LIN-SHIRT-MOS-S")
+    desk.scan("LIN-SHIRT-MOS-S")
     quantity = desk.label("Quantity of Linen till shirt · Moss / S")
     quantity.fill("3")
     scan_elsewhere(desk, "LIN-SHIRT-MOS-XL")
@@ -195,7 +185,7 @@ def test_a_scan_adds_an_item_wherever_the_focus_is(desk: Desk) -> None:
 
 def test_a_number_typed_by_hand_is_no_scan(desk: Desk) -> None:
     desk.open("/orders/new")
-    scan(desk, "LIN-SHIRT-MOS-S")
+    desk.scan("LIN-SHIRT-MOS-S")
     quantity = desk.label("Quantity of Linen till shirt · Moss / S")
     quantity.fill("")
     scan_elsewhere(desk, "12000", HAND)
@@ -218,7 +208,7 @@ def test_drafts_and_archived_products_are_labelled_and_confirmed(desk: Desk) -> 
     expect(desk.page.get_by_role("option", name="Old kilt")).to_contain_text("Archived")
     expect(desk.page.get_by_role("option", name="New kilt")).to_contain_text("Draft")
     desk.label("Find a product").fill("")
-    scan(desk, "KILT")
+    desk.scan("KILT")
     expect(desk.page.locator(".order-lines .badge")).to_have_text("Archived")
     desk.page.keyboard.press("Control+Enter")
     expect(desk.dialog).to_contain_text("Old kilt (archived)")
@@ -235,11 +225,11 @@ def test_a_scan_of_a_shared_sku_asks_each_time_which_is_meant(desk: Desk) -> Non
         desk.api.post("products", new)
     desk.open("/orders/new")
     for _ in range(2):
-        scan(desk, "TWIN-1")
+        desk.scan("TWIN-1")
         desk.page.get_by_role("option", name="Twin mug").click()
         expect(desk.label("Find a product")).to_have_value("")
     assert lines(desk) == {"Twin mug": "2"}
-    scan(desk, "TWIN-1")
+    desk.scan("TWIN-1")
     expect(desk.page.locator(".found li")).to_have_count(2)
     assert lines(desk) == {"Twin mug": "2"}
 
@@ -258,7 +248,7 @@ def test_a_scan_leaves_the_chosen_option_of_a_list_as_it_is(desk: Desk) -> None:
 
 def test_the_total_of_a_blank_price_is_that_of_the_variant(desk: Desk) -> None:
     desk.open("/orders/new")
-    scan(desk, "LIN-SHIRT-MOS-S")
+    desk.scan("LIN-SHIRT-MOS-S")
     desk.label("Quantity of Linen till shirt · Moss / S").fill("2")
     desk.label("Price of Linen till shirt · Moss / S").fill("")
     expect(desk.page.get_by_text("Total $98.00")).to_be_visible()
@@ -272,10 +262,9 @@ def test_the_total_of_a_blank_price_is_that_of_the_variant(desk: Desk) -> None:
 def test_a_scan_with_a_slash_or_a_blank_presses_no_button(desk: Desk, sku: str) -> None:
     desk.api.post("products", {"name": f"Bag {sku}", "price": 1, "sku": sku, "status": "ACTIVE"})
     desk.open("/orders/new")
-    scan(desk, "LIN-SHIRT-MOS-S")
+    desk.scan("LIN-SHIRT-MOS-S")
     expect(desk.page.locator("[name=quantity]")).to_have_count(1)
-    sent: list[str] = []
-    desk.page.on("request", lambda asked: asked.method == "POST" and sent.append(asked.url))
+    sent = desk.sent()
     desk.button("Create order").focus()
     scan_elsewhere(desk, sku)
     expect(desk.page.locator("[name=quantity]")).to_have_count(2)
@@ -288,22 +277,17 @@ def test_a_scan_with_a_slash_or_a_blank_presses_no_button(desk: Desk, sku: str) 
 def test_an_order_waits_for_the_customer_who_was_searched_for(desk: Desk) -> None:
     desk.api.post("customers", {"email": "slow@till.example", "firstName": "Slow"})
     desk.open("/orders/new")
-    scan(desk, "LIN-SHIRT-MOS-S")
+    desk.scan("LIN-SHIRT-MOS-S")
     expect(desk.page.locator("[name=quantity]")).to_have_count(1)
     customer = desk.label("Find a customer")
     customer.fill("nobody at all")
     customer.press("Control+Enter")
     expect(desk.page.locator(".summary")).to_contain_text("The customer who was searched for")
-    held: list[Route] = []
-
-    def hold(route: Route) -> None:
-        held.append(route)
-
-    desk.page.route("**/api/admin/customers?*", hold)
+    held = desk.kept("**/api/admin/customers?*")
     customer.fill("slow@till.example")
     customer.press("Enter")
     customer.press("Control+Enter")
-    expect(desk.button("Create order")).to_have_attribute("aria-busy", "true")
+    busy(desk.button("Create order"))
     for route in held:
         route.continue_()
     expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Order #")
@@ -318,9 +302,9 @@ def test_a_barcode_is_scanned_and_one_of_several_variants_is_chosen(desk: Desk) 
     shared = [{"title": each, "barcode": "5901234123457"} for each in ("Left", "Right")]
     desk.api.post("products", {"name": "Gloves", **sold, "variants": shared})
     desk.open("/orders/new")
-    scan(desk, "4012345678901")
+    desk.scan("4012345678901")
     expect(desk.page.locator(".order-lines .what > b")).to_have_text(["Till pen"])
-    scan(desk, "5901234123457")
+    desk.scan("5901234123457")
     options = desk.page.locator(".found").get_by_role("option")
     expect(options).to_have_count(2)
     options.filter(has_text="Right").click()

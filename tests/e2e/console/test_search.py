@@ -4,24 +4,20 @@ from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
-from playwright.sync_api import Error, Route, expect
+from playwright.sync_api import Error, expect
 
 from tests.e2e.console.desk import Api, Desk
 
 
 @pytest.fixture(scope="module")
 def order(owner: Api) -> dict:
-    new = {"name": "Searched sloop", "price": 5, "status": "ACTIVE", "sku": "SLOOP-1"}
-    product = owner.post("products", new)
-    line = {"variantId": product["variants"][0]["id"], "quantity": 1}
     customer = {"email": "sloop@search.example", "firstName": "Sally", "lastName": "Sloop"}
-    return owner.post("orders", {"lineItems": [line], "customer": customer})
+    return owner.order(owner.product("Searched sloop", sku="SLOOP-1"), customer=customer)
 
 
 def go(desk: Desk, text: str) -> None:
     desk.page.keyboard.press("/")
-    desk.page.keyboard.type(text)
-    desk.page.keyboard.press("Enter")
+    desk.scan(text)
 
 
 def test_an_order_a_product_and_a_customer_are_found_with_a_few_keys(
@@ -38,7 +34,7 @@ def test_an_order_a_product_and_a_customer_are_found_with_a_few_keys(
 
 
 def test_pages_actions_and_ids_are_found(desk: Desk, order: dict) -> None:
-    webhook = desk.api.post("webhooks", {"url": "http://127.0.0.1:9/s", "events": ["order.paid"]})
+    webhook = desk.api.webhook("http://127.0.0.1:9/s")
     delivery = desk.api.post(f"webhooks/{webhook['id']}/test", {})
     desk.open("/")
     desk.page.keyboard.press("Control+k")
@@ -48,8 +44,7 @@ def test_pages_actions_and_ids_are_found(desk: Desk, order: dict) -> None:
     desk.page.keyboard.press("Enter")
     desk.heading("New order")
     desk.page.keyboard.press("Control+k")
-    desk.page.keyboard.type(delivery["id"])
-    desk.page.keyboard.press("Enter")
+    desk.scan(delivery["id"])
     desk.heading("order.paid")
 
 
@@ -66,12 +61,7 @@ def test_the_search_opens_from_a_checkbox_and_closes_with_escape(desk: Desk, ord
 
 def test_a_late_answer_of_the_search_is_ignored(desk: Desk, order: dict) -> None:
     desk.open("/products")
-    kept: list[Route] = []
-
-    def keep(route: Route) -> None:
-        kept.append(route)
-
-    desk.page.route("**/api/admin/search?*", keep)
+    kept = desk.kept("**/api/admin/search?*")
     with desk.page.expect_request("**/api/admin/search?*"):
         go(desk, order["number"])
     desk.page.keyboard.press("Escape")

@@ -81,8 +81,7 @@ def test_unsaved_input_survives_a_revoked_key(desk: Desk, another: Callable[...,
     successor.call("DELETE", f"keys/{me['id']}")
     desk.button("Create product").click()
     expect(desk.dialog).to_contain_text("Your work is still here")
-    desk.dialog.get_by_label("API key").fill(successor.key)
-    desk.dialog.get_by_role("button", name="Sign in").click()
+    desk.sign_in_again(successor.key)
     desk.heading("Typed before the key was revoked")
 
 
@@ -122,12 +121,7 @@ def test_a_cold_list_takes_less_than_3_seconds_of_a_slow_line(desk: Desk) -> Non
     """Counted, not timed: what is asked for at once waits for the line once."""
     for n in range(50):
         desk.api.post("products", {"name": f"Cold {n}", "price": 5, "type": "Cold"})
-    asked: list[Route] = []
-
-    def ask(route: Route) -> None:
-        asked.append(route)
-
-    desk.page.route("**/*", ask)
+    asked = desk.kept("**/*")
     desk.page.evaluate(f"location.href = '{desk.console_url}#/products?status=DRAFT'")
     rounds, size = 0, 0
     while together := asked_together(desk, asked):

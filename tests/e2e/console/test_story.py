@@ -8,12 +8,11 @@ from playwright.sync_api import expect
 
 from tests.e2e.console.desk import PHONE, Api, Desk
 from tests.e2e.console.test_customers import accessible
-from tests.e2e.console.test_typed import product
 
 
 def commissioned(api: Api, lines: int = 1) -> dict:
     """With a deposit that is paid, an edit, a voided payment, and a refund of too much."""
-    made = product(api, "A commission of a very long name in oak and brass", price="1250.00")
+    made = api.product("A commission of a very long name in oak and brass", price="1250.00")
     line = {"variantId": made["variants"][0]["id"], "quantity": 1}
     more = [{"title": f"Engraving {n}", "price": 10, "quantity": 1} for n in range(lines - 1)]
     person = {"firstName": "Wilhelmina", "lastName": "Featherstonehaugh", "email": "w@f.example"}
@@ -127,8 +126,7 @@ def test_an_order_of_many_lines_shows_its_customer_first_and_all_lines_on_demand
 
 
 def test_deliveries_of_webhooks_are_one_line(desk: Desk) -> None:
-    hook = {"url": "http://127.0.0.1:9/story", "events": ["order.created"]}
-    webhook = desk.api.post("webhooks", hook)
+    webhook = desk.api.webhook("http://127.0.0.1:9/story", "order.created")
     order = commissioned(desk.api)
     line = desk.page.locator(".deliveries summary")
     for _ in range(60):
@@ -145,8 +143,7 @@ def test_deliveries_of_webhooks_are_one_line(desk: Desk) -> None:
 
 def test_each_page_has_one_main_button_and_deleting_is_in_a_menu(desk: Desk) -> None:
     order = commissioned(desk.api)
-    hook = {"url": "http://127.0.0.1:9/one", "events": ["order.created"]}
-    webhook = desk.api.post("webhooks", hook)
+    webhook = desk.api.webhook("http://127.0.0.1:9/one", "order.created")
     records = {
         f"/orders/{order['id']}": "Delete",
         f"/products/{order['lineItems'][0]['productId']}": "Delete",

@@ -2,6 +2,7 @@
 dialog that closes."""
 
 import re
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -16,25 +17,14 @@ def sku(name: str) -> str:
     return f"TYPED-{name}-{RUN}"
 
 
-def product(api: Api, name: str, **fields: object) -> dict:
-    given = {"name": name, "price": 5, "status": "ACTIVE", **fields}
-    made: dict = api.post("products", given)
-    return made
-
-
-def placed(api: Api, name: str) -> dict:
-    line = {"variantId": product(api, name)["variants"][0]["id"], "quantity": 1}
-    customer = {"email": f"{name.lower()}@typed.example", "firstName": name}
-    order: dict = api.post("orders", {"lineItems": [line], "customer": customer})
-    return order
+def placed(api: Api, name: str) -> Any:
+    return api.order(name, customer={"email": f"{name.lower()}@typed.example", "firstName": name})
 
 
 def test_text_typed_during_a_move_stays_with_its_cursor(desk: Desk) -> None:
     order = placed(desk.api, "Whimbrel")
     desk.open(f"/orders/{order['id']}")
-    with held(desk) as answer:
-        desk.button("Mark as paid").click()
-        busy(desk.button("Mark as paid"))
+    with held(desk, "Mark as paid") as answer:
         desk.label("Note").click()
         desk.page.keyboard.type("call ")
         answer()
@@ -53,9 +43,7 @@ def test_a_question_about_unsaved_input_stays_while_it_is_not_saved(desk: Desk) 
     desk.label("Note").fill("kept")
     wrong = {"code": "invalid", "errors": [{"field": "note", "message": "is too long"}]}
     for refused in (True, False):
-        with held(desk) as answer:
-            desk.button("Save").click()
-            busy(desk.button("Save"))
+        with held(desk, "Save") as answer:
             desk.page.evaluate("location.hash = '#/customers'")
             expect(desk.dialog).to_contain_text("have not been saved")
             if not refused:
@@ -131,35 +119,29 @@ def test_a_refusal_is_shown_where_it_can_be_seen(desk: Desk) -> None:
     customer = desk.api.post("customers", new)
     desk.open(f"/customers/{customer['id']}")
     desk.label("Email").fill("no address")
-    with held(desk) as answer:
-        desk.button("Save").click()
-        busy(desk.button("Save"))
+    with held(desk, "Save") as answer:
         desk.button("Make default address 2").click()
         expect(desk.button("Make default address 1")).to_be_visible()
         answer()
         expect(desk.field("email").locator(".error")).not_to_be_empty()
     expect(desk.label("Email")).to_have_value("no address")
     desk.button("Add address").click()
-    with held(desk) as answer:
-        desk.button("Save address").click()
-        busy(desk.button("Save address"))
+    with held(desk, "Save address") as answer:
         desk.dialog.get_by_role("button", name="Cancel").click()
         answer()
         expect(desk.page.locator(".toast").last).to_contain_text("required")
 
 
 def test_a_scan_during_a_sale_is_on_the_next_order(desk: Desk) -> None:
-    product(desk.api, "First", variants=[{"title": "A", "sku": sku("1")}])
-    product(desk.api, "Second", variants=[{"title": "B", "sku": sku("2")}])
+    desk.api.product("First", variants=[{"title": "A", "sku": sku("1")}])
+    desk.api.product("Second", variants=[{"title": "B", "sku": sku("2")}])
     desk.open("/orders/new")
-    desk.page.keyboard.type(sku("1"))
-    desk.page.keyboard.press("Enter")
+    desk.scan(sku("1"))
     expect(desk.page.locator("[name=quantity]")).to_have_count(1)
     with held(desk) as answer:
         desk.page.keyboard.press("Control+Enter")
         busy(desk.button("Create order"))
-        desk.page.keyboard.type(sku("2"))
-        desk.page.keyboard.press("Enter")
+        desk.scan(sku("2"))
         answer()
         expect(desk.page.locator(".toast").first).to_contain_text("created")
     expect(desk.page.locator(".order-lines .what")).to_have_count(1)
@@ -189,9 +171,7 @@ def test_text_typed_during_a_create_goes_to_the_records_page(
     desk.open(address)
     for name, value in given.items():
         desk.label(name).fill(value)
-    with held(desk) as answer:
-        desk.button(create).click()
-        busy(desk.button(create))
+    with held(desk, create) as answer:
         desk.label(label).fill(text)
         answer()
         expect(desk.button("Save")).to_be_visible()
@@ -204,18 +184,15 @@ def test_text_typed_during_a_create_goes_to_the_records_page(
 
 def test_a_scan_does_not_confirm_a_question(desk: Desk) -> None:
     draft = [{"title": "C", "sku": sku("DRAFT")}]
-    product(desk.api, "Drafted", status="DRAFT", variants=draft)
-    product(desk.api, "Third", variants=[{"title": "D", "sku": sku("3")}])
+    desk.api.product("Drafted", status="DRAFT", variants=draft)
+    desk.api.product("Third", variants=[{"title": "D", "sku": sku("3")}])
     desk.open("/orders/new")
-    desk.page.keyboard.type(sku("DRAFT"))
-    desk.page.keyboard.press("Enter")
+    desk.scan(sku("DRAFT"))
     expect(desk.page.locator("[name=quantity]")).to_have_count(1)
-    sent: list[str] = []
-    desk.page.on("request", lambda asked: asked.method == "POST" and sent.append(asked.url))
+    sent = desk.sent()
     desk.page.keyboard.press("Control+Enter")
     expect(desk.dialog.get_by_role("button", name="Create order")).to_be_focused()
-    desk.page.keyboard.type(sku("3"))
-    desk.page.keyboard.press("Enter")
+    desk.scan(sku("3"))
     expect(desk.page.locator("[name=quantity]")).to_have_count(2)
     expect(desk.dialog).to_be_visible()
     assert sent == []
@@ -226,8 +203,7 @@ def test_a_scan_does_not_confirm_a_question(desk: Desk) -> None:
 
 
 def test_a_test_of_a_webhook_goes_to_the_address_on_the_page(desk: Desk) -> None:
-    old = {"url": "http://127.0.0.1:9/old", "events": ["order.paid"]}
-    webhook = desk.api.post("webhooks", old)
+    webhook = desk.api.webhook("http://127.0.0.1:9/old")
     desk.open(f"/settings/developer/webhooks/{webhook['id']}")
     desk.label("Endpoint URL").fill("http://127.0.0.1:9/new")
     desk.page.get_by_role("checkbox", name="order.created").check()
@@ -242,13 +218,10 @@ def test_a_test_of_a_webhook_goes_to_the_address_on_the_page(desk: Desk) -> None
 
 
 def test_an_event_ticked_during_a_save_stays(desk: Desk) -> None:
-    new = {"url": "http://127.0.0.1:9/tick", "events": ["order.paid"]}
-    webhook = desk.api.post("webhooks", new)
+    webhook = desk.api.webhook("http://127.0.0.1:9/tick")
     desk.open(f"/settings/developer/webhooks/{webhook['id']}")
     desk.label("Description").fill("Stock room")
-    with held(desk) as answer:
-        desk.button("Save").click()
-        busy(desk.button("Save"))
+    with held(desk, "Save") as answer:
         desk.page.get_by_role("checkbox", name="order.created").check()
         answer()
         desk.heading("Stock room")
@@ -257,9 +230,8 @@ def test_an_event_ticked_during_a_save_stays(desk: Desk) -> None:
 
 def test_a_bulk_edit_that_is_confirmed_cannot_be_dismissed_unseen(desk: Desk) -> None:
     """What goes on is said, wherever the user is when it ends; and it can be undone there."""
-    made = [product(desk.api, f"Bulk{RUN} {n}") for n in range(2)]
-    desk.open(f"/products?search=bulk{RUN}")
-    desk.page.get_by_role("checkbox", name="Select all products on this page").check()
+    made = [desk.api.product(f"Bulk{RUN} {n}") for n in range(2)]
+    desk.select_all(f"/products?search=bulk{RUN}")
     desk.button("Set to archived").click()
     apply = desk.dialog.get_by_role("button", name="Change 2 products")
     with held(desk) as answer:
@@ -296,10 +268,9 @@ def test_a_dialog_with_input_asks_before_it_closes(desk: Desk) -> None:
 def test_a_new_customer_with_a_known_email_is_asked_about(desk: Desk) -> None:
     known = {"email": f"ada@{RUN}.example", "firstName": "Ada", "lastName": "Byron"}
     ada = desk.api.post("customers", known)
-    product(desk.api, "Fourth", variants=[{"title": "E", "sku": sku("4")}])
+    desk.api.product("Fourth", variants=[{"title": "E", "sku": sku("4")}])
     desk.open("/orders/new")
-    desk.page.keyboard.type(sku("4"))
-    desk.page.keyboard.press("Enter")
+    desk.scan(sku("4"))
     expect(desk.page.locator("[name=quantity]")).to_have_count(1)
     desk.label("Email").fill(f"ada@{RUN}.example")
     desk.label("First name").fill("Bob")
@@ -315,9 +286,8 @@ def test_a_new_customer_with_a_known_email_is_asked_about(desk: Desk) -> None:
 
 
 def test_a_wrong_bulk_change_keeps_the_others_and_names_the_field(desk: Desk) -> None:
-    made = product(desk.api, f"Percent{RUN}", price="154.00")
-    desk.open(f"/products?search=percent{RUN}")
-    desk.page.get_by_role("checkbox", name="Select all products on this page").check()
+    made = desk.api.product(f"Percent{RUN}", price="154.00")
+    desk.select_all(f"/products?search=percent{RUN}")
     desk.button("More changes").click()
     desk.dialog.get_by_label("Add tags").fill("autumn")
     desk.dialog.get_by_label("Change prices by percent").fill("abc")
@@ -335,9 +305,8 @@ def test_a_wrong_bulk_change_keeps_the_others_and_names_the_field(desk: Desk) ->
 
 
 def test_prices_are_rounded_without_a_percent_and_the_job_says_so(desk: Desk) -> None:
-    made = product(desk.api, f"Round{RUN}", price="10.03")
-    desk.open(f"/products?search=round{RUN}")
-    desk.page.get_by_role("checkbox", name="Select all products on this page").check()
+    made = desk.api.product(f"Round{RUN}", price="10.03")
+    desk.select_all(f"/products?search=round{RUN}")
     desk.button("More changes").click()
     desk.dialog.get_by_label("Round prices to").fill("0,05")
     desk.button("Continue").click()
@@ -353,7 +322,7 @@ def test_prices_are_rounded_without_a_percent_and_the_job_says_so(desk: Desk) ->
 
 
 def test_a_price_is_typed_with_a_comma(desk: Desk) -> None:
-    made = product(desk.api, "Comma")
+    made = desk.api.product("Comma")
     desk.open(f"/products/{made['id']}")
     desk.label("Price").fill("12,50")
     desk.button("Save").click()

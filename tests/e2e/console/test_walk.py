@@ -44,8 +44,7 @@ WRONG = f"""scope => ({KEYS})({{ controls: ({CONTROLS})(scope), change(each, at,
 def product(api: Api) -> dict:
     variants = [{"title": size, "price": 5, "stock": 9} for size in ("S", "M")]
     images = [{"url": f"https://example.com/{n}.png"} for n in range(2)]
-    new = {"name": f"Walked {uuid4().hex[:6]}", "price": 5, "variants": variants, "images": images}
-    made: dict = api.post("products", {**new, "status": "ACTIVE"})
+    made: dict = api.product(f"Walked {uuid4().hex[:6]}", variants=variants, images=images)
     return made
 
 
@@ -54,10 +53,9 @@ def product_page(api: Api) -> str:
 
 
 def order_page(api: Api) -> str:
-    line = {"variantId": product(api)["variants"][0]["id"], "quantity": 2}
     customer = {"id": customer_page(api).rpartition("/")[2]}
-    new = {"lineItems": [line], "customer": customer, "shippingAddress": ADDRESS}
-    return f"/orders/{api.post('orders', new)['id']}"
+    order = api.order(product(api), 2, customer=customer, shippingAddress=ADDRESS)
+    return f"/orders/{order['id']}"
 
 
 def paid_order_page(api: Api) -> str:
@@ -73,7 +71,7 @@ def customer_page(api: Api) -> str:
 
 
 def webhook_page(api: Api) -> str:
-    made = api.post("webhooks", {"url": "http://127.0.0.1:9/walk", "events": ["order.paid"]})
+    made = api.webhook("http://127.0.0.1:9/walk")
     return f"/settings/developer/webhooks/{made['id']}"
 
 
