@@ -116,11 +116,9 @@ def test_only_failures_after_the_last_success_are_in_a_row(world: World) -> None
     webhook = add(world)
     for outcomes, streak in (([True, False, False], 2), ([False, True, False], 1)):
         store.note(webhook["id"], {"streak": 2})
-        endpoint = store.find(webhook["id"])
-        assert endpoint is not None
+        endpoint = store.get(webhook["id"])
         health.note({endpoint.id: endpoint}, [(endpoint.id, success) for success in outcomes])
-        noted = store.find(webhook["id"])
-        assert noted is not None and noted.streak == streak
+        assert store.get(webhook["id"]).streak == streak
 
 
 def test_an_interrupted_last_attempt_fails_its_delivery(world: World) -> None:

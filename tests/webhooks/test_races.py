@@ -22,9 +22,7 @@ SINCE = {"since": "2026-01-01T00:00:00Z", "dryRun": False}
 
 
 def found(world: World, webhook: dict[str, Any]) -> Delivery:
-    delivery = deliveries.find(webhook.listed()[0]["id"])
-    assert delivery is not None
-    return delivery
+    return deliveries.get(webhook.listed()[0]["id"])
 
 
 # --- concurrent writes ---
@@ -90,14 +88,13 @@ def test_one_of_two_replays_of_the_same_state_is_claimed(world: World) -> None:
 def test_a_replay_of_an_outdated_state_is_refused(world: World) -> None:
     mine = claimed(world)
     assert deliveries.replay_failed(mine, tried(mine))
-    seen = deliveries.find(mine.id)
-    assert seen is not None
+    seen = deliveries.get(mine.id)
     first = deliveries.claim_replay(seen, ids.ulid(), world.now)
     assert deliveries.replay_failed(first, tried(first))
     with pytest.raises(Taken):
         deliveries.claim_replay(seen, ids.ulid(), world.now)
-    again = deliveries.find(mine.id)
-    assert again is not None and deliveries.cancelled(again)
+    again = deliveries.get(mine.id)
+    assert deliveries.cancelled(again)
     with pytest.raises(Taken):
         deliveries.claim_replay(again, ids.ulid(), world.now)
 
@@ -112,8 +109,7 @@ def test_an_attempt_is_recorded_once(world: World) -> None:
 
 
 def test_failures_count_until_it_is_failing_and_not_for_a_deleted_webhook(world: World) -> None:
-    seen = store.find(add(world)["id"])
-    assert seen is not None
+    seen = store.get(add(world)["id"])
     key = store.key(seen.id)
     for streak in (1, 2, 3, 3):
         health.note({seen.id: seen}, [(seen.id, False)])
@@ -130,13 +126,12 @@ def test_what_another_sender_notes_while_the_third_failure_is_noted_stands(
     success: bool, world: World
 ) -> None:
     """The receiver answered, or since when it is failing is noted already."""
-    seen = store.find(add(world)["id"])
-    assert seen is not None
+    seen = store.get(add(world)["id"])
     left: list[Any] = []
 
     def other() -> None:
         world.now += timedelta(minutes=1)
-        health.note({seen.id: store.find(seen.id) or seen}, [(seen.id, success)])
+        health.note({seen.id: store.get(seen.id)}, [(seen.id, success)])
         left.append(table.get(store.key(seen.id)))
 
     world.double.meanwhile("UpdateItem", other, nth=2)
@@ -157,15 +152,14 @@ def test_only_waiting_unclaimed_deliveries_are_cancelled(world: World) -> None:
     mine = claimed(world)
     assert not deliveries.cancelled(mine), "somebody is posting it"
     assert deliveries.replay_failed(mine, tried(mine))
-    seen = deliveries.find(mine.id)
-    assert seen is not None
+    seen = deliveries.get(mine.id)
     again = deliveries.claim_step(Message(mine.id), world.now)
     assert deliveries.replay_failed(again, tried(again))
     assert not deliveries.cancelled(seen), "it was tried again meanwhile"
     last = deliveries.claim_step(Message(mine.id), world.now)
     assert deliveries.delivered(last, tried(last))
-    ended = deliveries.find(mine.id)
-    assert ended is not None and not deliveries.cancelled(ended), "it has ended"
+    ended = deliveries.get(mine.id)
+    assert not deliveries.cancelled(ended), "it has ended"
     assert deliveries.find(mine.id) == ended
 
 
@@ -174,9 +168,8 @@ def test_a_recovery_does_not_send_delivered_ones(world: World) -> None:
     id = webhook.only()["id"]
     world.shop.post(f"/api/admin/deliveries/{id}/replay")
     webhook.post("/recover", SINCE)
-    endpoint = store.find(webhook["id"])
-    those = endpoint and recover.following(endpoint, 10)
-    assert those and [one.delivery for one in those.messages] == [id]
+    those = recover.following(store.get(webhook["id"]), 10)
+    assert [one.delivery for one in those.messages] == [id]
     world.run()
     assert len(world.posted) == 1
     world.put(RETRIES, those.messages[0].text(), world.now)
