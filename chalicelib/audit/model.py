@@ -1,7 +1,6 @@
 """Entries of the audit log: what the API shows, and the query of their list."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, Final
@@ -11,6 +10,7 @@ from typing_extensions import TypedDict
 
 from chalicelib import listing
 from chalicelib.schemas import Choice, Several, about
+from chalicelib.storage.attributes import Fields
 
 KIND: Final = listing.Kind(
     "audit", listed=("recordId", "keyId", "action", "type"), several="customerId"
@@ -95,7 +95,7 @@ class ShownAudit(TypedDict):
 class AuditEntry:
     """As stored: names as shown, `changes` as JSON, and `customers`: whose values may be in it."""
 
-    fields: Mapping[str, Any]
+    fields: Fields
 
     @property
     def id(self) -> str:

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from decimal import ROUND_HALF_UP, Decimal
-from typing import Any
 
 from chalicelib.problems import Invalid
 from chalicelib.products.model import Product
+from chalicelib.storage.attributes import Fields
 from chalicelib.values import money
 
 
@@ -54,7 +54,7 @@ def _rounded(amount: Decimal, multiple: Decimal) -> Decimal:
     return (amount / unit).to_integral_value(ROUND_HALF_UP) * unit
 
 
-def compared(product: Product, change: Mapping[str, Any]) -> str | None:
+def compared(product: Product, change: Fields) -> str | None:
     """The compare-at price after a change: `set`, `clear` or `fromPrice`, as sent."""
     if change.get("fromPrice"):
         return product.price

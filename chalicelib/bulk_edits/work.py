@@ -21,6 +21,7 @@ from chalicelib.problems import Problem
 from chalicelib.products import store as products
 from chalicelib.products.model import Product, ProductChange
 from chalicelib.products.shown import show as show_product
+from chalicelib.storage.attributes import Fields
 from chalicelib.storage.commit import Commit
 from chalicelib.undo import store as undo
 from chalicelib.undo.model import difference
@@ -130,7 +131,7 @@ def _product(job: Job, id: str) -> _Preview | None:
     return _preview(id, show_product(before), show_product(after))
 
 
-def product_change(product: Product, change: Mapping[str, Any]) -> dict[str, Any]:
+def product_change(product: Product, change: Fields) -> dict[str, Any]:
     """The body of a PUT that makes a bulk change (`ProductEdit`, as sent) of this product."""
     given = {name: change[name] for name in _PLAIN if name in change}
     tags = _tagged(product.fields["tags"], change)
@@ -143,7 +144,7 @@ def product_change(product: Product, change: Mapping[str, Any]) -> dict[str, Any
     return given
 
 
-def _tagged(tags: Sequence[str], change: Mapping[str, Any]) -> list[str]:
+def _tagged(tags: Sequence[str], change: Fields) -> list[str]:
     removed = set(change.get("removeTags") or ())
     added: Iterable[str] = change.get("addTags") or ()
     return list(dict.fromkeys([*(tag for tag in tags if tag not in removed), *added]))

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, ClassVar, Final
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -14,7 +14,7 @@ from chalicelib.listing import external_ids
 from chalicelib.listing.external_ids import ExternalId
 from chalicelib.problems import Conflict, Invalid
 from chalicelib.schemas import Choice, Stripped, about, not_empty, optional
-from chalicelib.storage.attributes import Item
+from chalicelib.storage.attributes import Fields, Item
 from chalicelib.values import addresses, ids, metadata, money
 from chalicelib.values.addresses import AddressInput, Phone, Text
 from chalicelib.values.metadata import ABOUT as METADATA
@@ -192,7 +192,7 @@ class Customer:
     including cancelled ones.
     """
 
-    fields: Mapping[str, Any]
+    fields: Fields
     version: int = 0
 
     @property
@@ -299,9 +299,7 @@ def rewritten(customer: Customer, fields: Mapping[str, object], now: str) -> Cus
     return Customer({**after, "index": index_of(after).stored()}, customer.version + 1)
 
 
-def _edited(
-    before: Mapping[str, Any], given: Mapping[str, Any], *, is_new: bool
-) -> dict[str, object]:
+def _edited(before: Fields, given: Fields, *, is_new: bool) -> dict[str, object]:
     fields = {name: None if value == "" else value for name, value in given.items()}
     if "tags" in fields:
         fields["tags"] = list(dict.fromkeys(fields["tags"] or ()))
@@ -368,7 +366,7 @@ def erased(customer: Customer, now: str) -> Customer:
     return Customer({**fields, "index": index_of(fields).stored()}, customer.version + 1)
 
 
-def index_of(fields: Mapping[str, Any]) -> listing.Index:
+def index_of(fields: Fields) -> listing.Index:
     names = (fields["lastName"], fields["firstName"], fields["email"])
     return listing.Index.of(
         sort=fields["createdAt"],
@@ -380,13 +378,13 @@ def index_of(fields: Mapping[str, Any]) -> listing.Index:
     )
 
 
-def searchable(customer: Mapping[str, Any]) -> list[str]:
+def searchable(customer: Fields) -> list[str]:
     """The texts by which a customer and their orders are found."""
     texts = (customer["email"], customer["firstName"], customer["lastName"])
     return [text for text in texts if text]
 
 
-def _more_texts(fields: Mapping[str, Any]) -> list[str]:
+def _more_texts(fields: Fields) -> list[str]:
     """Further texts by which a customer is found: company, cities, and the digits of the phone."""
     found = [fields.get("company"), *(one["city"] for one in fields.get("addresses", ()))]
     phone = fields.get("phone") or ""

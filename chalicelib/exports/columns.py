@@ -16,6 +16,7 @@ from chalicelib.orders.shown import show as show_order
 from chalicelib.products.shown import show as show_product
 from chalicelib.stock.model import MovementActor, ShownMovement
 from chalicelib.stock.model import show as show_movement
+from chalicelib.storage.attributes import Fields
 from chalicelib.values.addresses import Address
 
 # Sums of an order are in its first row only, so that a column of them adds up.
@@ -85,7 +86,7 @@ def _table(
     return products.BACKROOM, products.backroom_rows
 
 
-def _order_rows(order: Mapping[str, Any]) -> Iterator[list[object]]:
+def _order_rows(order: Fields) -> Iterator[list[object]]:
     """A row for each line, each with what the order is."""
     customer = order["customer"] or {}
     whole = {name: order[name] for name in _PLAIN} | {"tags": listed(order["tags"])}
@@ -107,12 +108,12 @@ def _amount(part: Mapping[str, object] | None) -> object:
     return part["amount"] if part else None
 
 
-def _transaction_row(transaction: Mapping[str, Any]) -> list[Any]:
+def _transaction_row(transaction: Fields) -> list[Any]:
     row = {**transaction, **{name: Decimal(transaction[name]) for name in ("amount", "tax")}}
     return [row[column] for column in TRANSACTIONS]
 
 
-def _movement_row(movement: Mapping[str, Any]) -> list[object]:
+def _movement_row(movement: Fields) -> list[object]:
     row = {**movement, **movement["actor"]}
     row["by"] = None if row["by"] is None else Decimal(row["by"])  # may be negative
     return [row[column] for column in MOVEMENTS]

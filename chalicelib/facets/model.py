@@ -1,7 +1,7 @@
 """Which values of records are offered, and the query for them."""
 
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Final
+from collections.abc import Iterator
+from typing import Annotated, Final
 
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
@@ -12,6 +12,7 @@ from chalicelib.customers import model as customers
 from chalicelib.orders import model as orders
 from chalicelib.products import model as products
 from chalicelib.schemas import Choice, QueryParameters, about, at_most
+from chalicelib.storage.attributes import Fields
 
 _KEY_BYTES: Final = 500  # a longer value is not offered, because it is part of a key
 
@@ -74,7 +75,7 @@ class Facets(TypedDict):
     more: Annotated[bool, about("Whether there are more that match.")]
 
 
-def used(of: str, record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def used(of: str, record: Fields) -> Iterator[tuple[str, str]]:
     """The fields of a record, as shown or as stored, and their values."""
     several = {"tag": record.get("tags")}
     if of == FacetOf.orders:

@@ -12,7 +12,7 @@ the person, and tags that only this customer had; events of the person that come
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from chalicelib import listing, telemetry
 from chalicelib.audit import store as audit
@@ -20,7 +20,7 @@ from chalicelib.customers import store as customers
 from chalicelib.facets.model import KINDS, FacetOf, Facets, ListFacets, used
 from chalicelib.listing import words
 from chalicelib.storage import dynamodb, outbox, table
-from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.attributes import Fields, Item, Key
 from chalicelib.values.forgetting import Person
 
 _LOOKED_AT: Final = 2_000  # values in which a search is found within a value
@@ -70,7 +70,7 @@ def _values(name: str, record: Mapping[str, object]) -> Iterator[Item]:
             yield {"pk": _pk(of, field), "sk": sk, "value": value}
 
 
-def _persons(name: str, shown: Mapping[str, Any]) -> Iterator[str]:
+def _persons(name: str, shown: Fields) -> Iterator[str]:
     """The customer, or that of an order."""
     customer = shown if name == "customer" else shown.get("customer") or {}
     if "id" in customer:
@@ -95,7 +95,7 @@ def _remember(values: Iterable[Item], unnamed: Iterable[Key] = ()) -> None:
 # --- Forgetting -----------------------------------------------------------------------------------
 
 
-def forget_tags(customer: Mapping[str, Any]) -> None:
+def forget_tags(customer: Fields) -> None:
     """Before a customer is erased: no other customer has these tags."""
     for tag in customer["tags"]:
         if customers.page(listing.Query({"tag": frozenset({tag})}, limit=1)).total <= 1:

@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from chalicelib import listing
 from chalicelib.schemas import about
 from chalicelib.storage.actor import Actor
-from chalicelib.storage.attributes import Item
+from chalicelib.storage.attributes import Fields, Item
 
 KIND: Final = listing.Kind("job")
 MOST_AT_ONCE: Final = 25  # records that one step works on
@@ -144,7 +144,7 @@ class ShownJob(JobSummary):
 class Job:
     """A job as stored; names as shown where they are shown."""
 
-    fields: Mapping[str, Any]
+    fields: Fields
 
     @property
     def id(self) -> str:

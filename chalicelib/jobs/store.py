@@ -31,7 +31,7 @@ from chalicelib.jobs.model import (
 )
 from chalicelib.problems import Conflict, NotFound
 from chalicelib.storage import actor, outbox, table
-from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.attributes import Fields, Item, Key
 from chalicelib.storage.commit import Commit, open_lanes
 from chalicelib.storage.conditions import Attr, Condition
 from chalicelib.storage.idempotency import Once
@@ -286,7 +286,7 @@ def names(job: Job, person: Person) -> bool:
     return job.type in _MAY_NAME - WHOLE and _unnamed(job.fields, person) != {}
 
 
-def _unnamed(item: Mapping[str, Any], person: Person) -> dict[str, object]:
+def _unnamed(item: Fields, person: Person) -> dict[str, object]:
     changes: dict[str, object] = {}
     if person.mentions(item.get("cursor", "")):  # where it stopped: it has ended
         changes["cursor"] = "null"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from itertools import accumulate
-from typing import Any, Final
+from typing import Final
 
 from chalicelib.customers.model import Customer
 from chalicelib.customers.shown import of_order
@@ -28,9 +28,9 @@ from chalicelib.orders.model import (
 from chalicelib.orders.transitions import BEFORE_SHIPPING
 from chalicelib.problems import Invalid
 from chalicelib.products.model import Product
+from chalicelib.storage.attributes import Fields
 from chalicelib.values import ids, money
 
-Fields = Mapping[str, Any]
 Moves = dict[
     str, dict[str, int]
 ]  # product id → variant id → pieces that are taken; negative: return
@@ -76,7 +76,7 @@ class Edited:
     """An order before and after an edit, and the pieces that it takes from the stock."""
 
     before: Fields
-    after: dict[str, Any]
+    after: Fields
     moves: Moves
 
     def preview(self) -> dict[str, object]:
@@ -169,7 +169,7 @@ def _lines(
     fields: Fields, asked: EditOrder, products: Mapping[str, Product]
 ) -> tuple[list[lines.Line], Moves]:
     """The lines after the edit, and the stock that moves. Raises Invalid."""
-    known = {line["id"]: dict(line) for line in fields["lineItems"]}
+    known: dict[str, lines.Line] = {line["id"]: line for line in fields["lineItems"]}
     places = {one.line_item_id: f"change.{n}.lineItemId" for n, one in enumerate(asked.change)}
     places |= {id: f"remove.{n}" for n, id in enumerate(asked.remove)}
     if unknown := [place for id, place in places.items() if id not in known]:
@@ -180,7 +180,7 @@ def _lines(
         line = known[change.line_item_id]
         after[line["id"]] = _changed(line, change, f"change.{place}", products, errors)
     for id in (*asked.remove, *(one.line_item_id for one in asked.change if one.quantity == 0)):
-        refunded = int(known[id]["refundedQuantity"])
+        refunded = known[id]["refundedQuantity"]
         if refunded:
             raise BelowRefunded(f"{refunded} pieces of the line {id!r} were refunded.")
         after.pop(id, None)
@@ -197,13 +197,13 @@ def _lines(
 
 
 def _changed(
-    line: Fields,
+    line: lines.Line,
     change: LineChange,
     at: str,
     products: Mapping[str, Product],
     errors: lines.Errors,
 ) -> lines.Line:
-    after, given = dict(line), change.model_fields_set
+    after, given = line.copy(), change.model_fields_set
     if change.title is not None:
         if not line["isCustom"] and change.title != line["title"]:
             message = "can only change in a custom line"
@@ -214,48 +214,47 @@ def _changed(
     if "note" in given:
         after["note"] = change.note or None
     if change.quantity:
-        after |= _requantified(line, change.quantity, at, products, errors)
+        _requantify(after, change.quantity, at, products, errors)
     discount = change.discount if "discount" in given else lines.asked(line["discount"])
     if change.quantity != 0:
         lines.priced(after, discount, at, errors)
     return after
 
 
-def _requantified(
-    line: Fields,
+def _requantify(
+    line: lines.Line,
     quantity: int,
     at: str,
     products: Mapping[str, Product],
     errors: lines.Errors,
-) -> lines.Line:
-    """A line's quantity, and its pieces that were taken from the stock."""
-    refunded, more = int(line["refundedQuantity"]), quantity - int(line["quantity"])
-    taken = int(line["taken"])
+) -> None:
+    """Gives a line its quantity, and its pieces that were taken from the stock."""
+    refunded, more = line["refundedQuantity"], quantity - line["quantity"]
+    taken = line["taken"]
     if quantity < refunded:
         raise BelowRefunded(f"{refunded} pieces of the line {line['id']!r} were refunded.")
-    if more > 0 and not line["isCustom"]:
-        product = products.get(line["productId"])
-        if product is None or product.variant(line["variantId"]) is None:
+    if more > 0 and (id := line["variantId"]):
+        product = products.get(ids.product_of(id))
+        if product is None or product.variant(id) is None:
             message = "can only become less: the variant no longer exists"
             error = {"field": f"{at}.quantity", "code": "unknown_variant", "message": message}
             errors.append(error)
-        elif line["variantId"] in product.quantities:
+        elif id in product.quantities:
             taken += more
     taken = min(taken, quantity - refunded)
-    oversold = min(int(line["oversold"]), quantity - refunded - taken)
-    return {"quantity": quantity, "taken": taken, "oversold": oversold}
+    oversold = min(line["oversold"], quantity - refunded - taken)
+    line |= {"quantity": quantity, "taken": taken, "oversold": oversold}
 
 
-def _moves(
-    before: Iterable[Fields], after: Iterable[Fields], products: Mapping[str, Product]
-) -> Moves:
+def _moves(before: lines.Lines, after: lines.Lines, products: Mapping[str, Product]) -> Moves:
     """What the edit takes of tracked variants; those that are not tracked now get nothing back."""
     moves: Moves = defaultdict(lambda: defaultdict(int))
     for sign, some in ((-1, before), (1, after)):
         for line in some:
-            product = products.get(line["productId"])
-            if product and line["variantId"] in product.quantities:
-                moves[product.id][line["variantId"]] += sign * int(line["taken"])
+            id = line["variantId"]
+            product = products.get(ids.product_of(id)) if id else None
+            if id and product and id in product.quantities:
+                moves[product.id][id] += sign * line["taken"]
     pruned = {id: {v: n for v, n in pieces.items() if n} for id, pieces in moves.items()}
     return {id: pieces for id, pieces in pruned.items() if pieces}
 
@@ -263,7 +262,7 @@ def _moves(
 # --- Sums -----------------------------------------------------------------------------------------
 
 
-def _sums(fields: Fields, after: Sequence[Fields], asked: EditOrder) -> lines.Line:
+def _sums(fields: Fields, after: lines.Lines, asked: EditOrder) -> dict[str, object]:
     """The sums after the edit. What was given for the old ones, and differed from the computed
     amount, stays as a difference. Raises Invalid, TaxRequired."""
     given = asked.model_fields_set

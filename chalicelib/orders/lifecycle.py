@@ -4,7 +4,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import Any, Final
+from typing import Final
 
 from chalicelib import settings
 from chalicelib.customers.model import Customer, Totals
@@ -35,6 +35,7 @@ from chalicelib.orders.transitions import (
 )
 from chalicelib.problems import Invalid
 from chalicelib.products.model import Product
+from chalicelib.storage.attributes import Fields, Item
 from chalicelib.values import addresses, ids
 from chalicelib.values.forgetting import Person
 
@@ -122,7 +123,7 @@ def _opened(fields: Mapping[str, object], new: NewOrder, by: str, now: str) -> d
     return after
 
 
-def _moved(fields: dict[str, Any]) -> dict[str, object]:
+def _moved(fields: Item) -> Item:
     """After a payment: an order that is paid, or whose deposit is, is no longer PENDING."""
     is_paid = fields["paymentStatus"] == PaymentStatus.PAID
     if fields["status"] == OrderStatus.PENDING and (
@@ -132,7 +133,7 @@ def _moved(fields: dict[str, Any]) -> dict[str, object]:
     return fields
 
 
-def _addressed(given: Mapping[str, Any]) -> dict[str, object]:
+def _addressed(given: Fields) -> dict[str, object]:
     """Both addresses of what was given, or null: copies, which nothing else changes."""
     return {name: addresses.stored(given[name]) if given.get(name) else None for name in ADDRESSES}
 
@@ -201,7 +202,7 @@ def voided(order: Order, payment_id: str, reason: str | None, by: str, now: str)
 
 def refunded(order: Order, refund: payments.Refund, by: str, now: str) -> Order:
     """The order after a refund. Raises Invalid."""
-    return _grown(order, dict(refund.after), by, now)
+    return _grown(order, refund.after, by, now)
 
 
 def edited(order: Order, found: editing.Edited, by: str, now: str) -> Order:
@@ -213,7 +214,7 @@ def edited(order: Order, found: editing.Edited, by: str, now: str) -> Order:
     return _grown(order, found.after, by, now)
 
 
-def _grown(order: Order, fields: dict[str, object], by: str, now: str) -> Order:
+def _grown(order: Order, fields: Fields, by: str, now: str) -> Order:
     """The order with one more record. Raises Invalid if its events would not fit the outbox with a
     note, tags and a history of any size."""
     after = _after(order, fields, by, now)
@@ -224,13 +225,21 @@ def _grown(order: Order, fields: dict[str, object], by: str, now: str) -> Order:
     return after
 
 
-def _after(order: Order, fields: dict[str, object], by: str, now: str) -> Order:
-    if fields["paymentStatus"] == PaymentStatus.PAID and fields["paidAt"] is None:
-        fields["paidAt"] = now
-    fields["history"] = _history(order.fields, fields, by, now)
-    fields["updatedAt"] = now
-    fields["index"] = index_of(fields).stored()
-    return Order(fields, order.version + 1)
+def _after(order: Order, fields: Fields, by: str, now: str) -> Order:
+    is_paid = fields["paymentStatus"] == PaymentStatus.PAID
+    after = {
+        **fields,
+        "paidAt": fields["paidAt"] or (now if is_paid else None),
+        "history": _history(order.fields, fields, by, now),
+    }
+    return _version(order, after, now)
+
+
+def _version(order: Order, fields: Fields, now: str) -> Order:
+    """The next version of an order."""
+    after = {**fields, "updatedAt": now}
+    after["index"] = index_of(after).stored()
+    return Order(after, order.version + 1)
 
 
 def _payment(status: OrderStatus, asked: str | None) -> str | None:
@@ -245,7 +254,7 @@ def _payment(status: OrderStatus, asked: str | None) -> str | None:
     return asked or possible[0]
 
 
-def _cleaned(given: Mapping[str, Any]) -> dict[str, object]:
+def _cleaned(given: Fields) -> dict[str, object]:
     fields = {name: None if value == "" else value for name, value in given.items()}
     for name in fields.keys() & {"status", "paymentStatus"}:
         fields[name] = str(fields[name])
@@ -266,9 +275,7 @@ def _refuse_late_addresses(order: Order, fields: Mapping[str, object]) -> None:
             raise Invalid.field(name, "too_late", message)
 
 
-def _history(
-    before: Mapping[str, Any], after: Mapping[str, Any], by: str, now: str
-) -> list[dict[str, str]]:
+def _history(before: Fields, after: Fields, by: str, now: str) -> list[dict[str, str]]:
     """Its creation and the latest changes: 99 of them, if their texts are not too large."""
     changes = []
     for name in ("status", "paymentStatus", "salesRepId", "trackingNumber"):
@@ -306,10 +313,9 @@ def reassigned(order: Order, customer: Customer, by: str, now: str) -> Order:
     """The order after its customer was merged into another."""
     own = order.fields["customer"]["id"]
     entry = {"at": now, "by": by, "change": f"customer {own} → {customer.id}"}
-    fields = {**order.fields, "customer": of_order(customer), "updatedAt": now}
-    fields["history"] = _with_entry(order.fields["history"], entry)
-    fields["index"] = index_of(fields).stored()
-    return Order(fields, order.version + 1)
+    history = _with_entry(order.fields["history"], entry)
+    after = {**order.fields, "customer": of_order(customer), "history": history}
+    return _version(order, after, now)
 
 
 def forgotten(order: Order, person: Person, now: str) -> Order:
@@ -324,9 +330,7 @@ def forgotten(order: Order, person: Person, now: str) -> Order:
     more = ("tags", "metadata", "externalId")
     if all(fields[name] == order.fields[name] for name in (*texts, *more, *ADDRESSES)):
         return order
-    fields["updatedAt"] = now
-    fields["index"] = index_of(fields).stored()
-    return Order(fields, order.version + 1)
+    return _version(order, fields, now)
 
 
 # --- Events ---------------------------------------------------------------------------------------

@@ -4,21 +4,50 @@ A line is of a variant, or a custom line without stock. Its total is quantity ti
 discount; the total of an order is subtotal, less its discount, plus shipping and tax.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, Final, Protocol
+from typing import Final, Protocol, TypedDict
 
 from chalicelib.orders.model import MOST_PRODUCTS, DiscountInput, LineItemInput, StockPolicy
 from chalicelib.problems import Invalid
 from chalicelib.products.model import Product, title_of
 from chalicelib.values import ids, money
 
-Line = dict[str, Any]
-Lines = Sequence[Mapping[str, Any]]
 Errors = list[dict[str, str]]
 
 _NOTHING: Final = Decimal(0)
+
+
+class Discount(TypedDict):
+    """As stored."""
+
+    amount: str
+    percent: str | None
+    reason: str | None
+
+
+class Line(TypedDict):
+    """As stored. `taken`: pieces that were taken from the stock and may return."""
+
+    id: str
+    variantId: str | None
+    productId: str | None
+    isCustom: bool
+    title: str
+    sku: str | None
+    quantity: int
+    price: str
+    cost: str | None
+    discount: Discount | None
+    total: str
+    note: str | None
+    taken: int
+    oversold: int
+    refundedQuantity: int
+
+
+Lines = Sequence[Line]
 
 
 def wanted(asked: Iterable[LineItemInput]) -> dict[str, dict[str, int]]:
@@ -54,43 +83,46 @@ def _made(asked: LineItemInput, at: str, products: Mapping[str, Product], errors
         "variantId": None,
         "productId": None,
         "isCustom": asked.variant_id is None,
-        "title": asked.title,
+        "title": asked.title or "",
         "sku": None,
         "quantity": asked.quantity,
-        "price": asked.price,
+        "price": asked.price or "",
         "cost": None,
+        "discount": None,
+        "total": "",
         "note": asked.note or None,
         "taken": 0,
         "oversold": 0,
+        "refundedQuantity": 0,
     }
     if asked.variant_id is None:
-        missing = [name for name in ("title", "price") if line[name] is None]
+        missing = [name for name in ("title", "price") if getattr(asked, name) is None]
         message = "is required: a line needs a variantId, or a title and a price"
         if missing:
             field = "variantId" if len(missing) > 1 else missing[0]
             errors.append(_error(f"{at}.{field}", "required", message))
     else:
-        line |= _of_variant(asked, at, products, errors)
-    if line["price"] is not None:
+        _take_from_variant(line, asked, at, products, errors)
+    if line["price"]:
         priced(line, asked.discount, at, errors)
     return line
 
 
-def _of_variant(
-    asked: LineItemInput, at: str, products: Mapping[str, Product], errors: Errors
-) -> Line:
+def _take_from_variant(
+    line: Line, asked: LineItemInput, at: str, products: Mapping[str, Product], errors: Errors
+) -> None:
     id = str(asked.variant_id)
     product = products.get(ids.product_of(id))
     variant = product.variant(id) if product else None
     if product is None or variant is None:
         message = f"there is no variant {id!r}"
         errors.append(_error(f"{at}.variantId", "unknown_variant", message))
-        return {}
+        return
     title = title_of(product.fields["name"], variant["title"])
     if asked.title not in {None, title}:
         message = f"must be absent, or the variant's: {title!r}"
         errors.append(_error(f"{at}.title", "invalid", message))
-    return {
+    line |= {
         "variantId": id,
         "productId": product.id,
         "title": title,
@@ -103,13 +135,15 @@ def _of_variant(
 
 def allotted(made: Lines, products: Mapping[str, Product], policy: StockPolicy) -> Iterator[Line]:
     """The lines with what they take of the stock: without CHECK, less than their quantity."""
-    left = {id: n for product in products.values() for id, n in product.quantities.items()}
+    left = Counter[str | None]()
+    for product in products.values():
+        left.update(product.quantities)
     for line in made:
-        wanted, id = int(line["taken"]), line["variantId"]
-        taken = min(wanted, left[id]) if wanted and policy is StockPolicy.FORCE else 0
-        if wanted:
-            left[id] -= taken
-        oversold = wanted - taken if policy is StockPolicy.FORCE else 0
+        taken = oversold = 0
+        if policy is StockPolicy.FORCE:
+            taken = min(line["taken"], left[line["variantId"]])
+            left[line["variantId"]] -= taken
+            oversold = line["taken"] - taken
         yield {**line, "taken": taken, "oversold": oversold}
 
 
@@ -128,7 +162,7 @@ def priced(line: Line, discount: DiscountInput | None, at: str, errors: Errors) 
     line["total"] = money.render(whole - off(line["discount"]))
 
 
-def discounted(asked: DiscountInput | None, whole: Decimal, at: str) -> Line | None:
+def discounted(asked: DiscountInput | None, whole: Decimal, at: str) -> Discount | None:
     """A discount as stored, of what it is taken off. Raises Invalid."""
     if asked is None:
         return None
@@ -155,7 +189,7 @@ def asked(discount: Mapping[str, object] | None) -> DiscountInput | None:
     return DiscountInput.model_validate({how: discount[how], "reason": discount["reason"]})
 
 
-def off(discount: Mapping[str, Any] | None) -> Decimal:
+def off(discount: Discount | None) -> Decimal:
     return Decimal(discount["amount"]) if discount else _NOTHING
 
 
@@ -169,7 +203,7 @@ class AskedSums(Protocol):
     total: str | None
 
 
-def sums(lines: Lines, asked: AskedSums) -> Line:
+def sums(lines: Lines, asked: AskedSums) -> dict[str, object]:
     """The sums of a new order: those that are given are kept. Raises Invalid."""
     subtotal = Decimal(asked.subtotal) if asked.subtotal else of(lines)
     discount = discounted(asked.discount, subtotal, "discount")
@@ -179,8 +213,8 @@ def sums(lines: Lines, asked: AskedSums) -> Line:
 
 
 def summed(
-    subtotal: Decimal, discount: Line | None, shipping: Decimal, tax: Decimal, total: Decimal
-) -> Line:
+    subtotal: Decimal, discount: Discount | None, shipping: Decimal, tax: Decimal, total: Decimal
+) -> dict[str, object]:
     """Raises Invalid if one of them is no amount of an order."""
     named = {"subtotal": subtotal, "shipping": shipping, "tax": tax, "total": total}
     if max(named.values()) >= money.LARGEST:

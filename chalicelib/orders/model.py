@@ -5,11 +5,11 @@ Stored and shown names are the same, in camelCase; amounts are rendered strings.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
-from typing import Annotated, Any, ClassVar, Final, TypeVar
+from typing import Annotated, ClassVar, Final, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -37,7 +37,7 @@ from chalicelib.schemas import (
     optional,
     upper,
 )
-from chalicelib.storage.attributes import Item
+from chalicelib.storage.attributes import Fields, Item
 from chalicelib.values import clock, metadata, timezone
 from chalicelib.values.addresses import AddressInput
 from chalicelib.values.metadata import ABOUT as METADATA
@@ -543,7 +543,7 @@ class Order:
     has `voidedBy`. `formerly`: address → id of the customer who gave it, if that is not the one the
     order has now."""
 
-    fields: Mapping[str, Any]
+    fields: Fields
     version: int
 
     @property
@@ -594,7 +594,7 @@ class DaySales:
     revenue: Decimal
 
 
-def index_of(fields: Mapping[str, Any]) -> listing.Index:
+def index_of(fields: Fields) -> listing.Index:
     """By order date; found by number, customer's e-mail and name, tracking number, tags, and the
     SKUs and titles of its lines; by a payment's reference as a whole. An entry also has `revenue`,
     to recount the sales of its day, and what is `due`."""
@@ -630,7 +630,7 @@ def index_of(fields: Mapping[str, Any]) -> listing.Index:
     )
 
 
-def room(fields: Mapping[str, Any], *, is_new: bool, more: int) -> tuple[int, int]:
+def room(fields: Fields, *, is_new: bool, more: int) -> tuple[int, int]:
     """How many of its words and tags are written with an order, and how many changes of them a
     transaction has room for, next to the stock of each of its products and `more` items."""
     products = {line["productId"] for line in fields["lineItems"]} - {None}

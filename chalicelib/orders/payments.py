@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
+from chalicelib.orders.lines import Line
 from chalicelib.orders.model import (
     MOST_RECORDS,
     DepositInput,
@@ -20,14 +21,23 @@ from chalicelib.orders.model import (
     RefundInput,
     RefundStatus,
 )
+from chalicelib.orders.shown import RefundedLine, ShownPayment, ShownRefund, show_record
 from chalicelib.orders.transitions import BEFORE_SHIPPING
 from chalicelib.problems import Conflict, Invalid, NotFound
+from chalicelib.storage.attributes import Fields
 from chalicelib.values import ids, money
-
-Fields = Mapping[str, Any]
 
 _MOST_METHODS: Final = 10  # of the refunds that one request implies
 _NOTHING: Final = Decimal(0)
+
+
+class Payment(ShownPayment):
+    """As stored."""
+
+    voidedBy: str | None
+
+
+Record = Payment | ShownRefund
 
 
 class DuplicateReference(Conflict):
@@ -35,11 +45,11 @@ class DuplicateReference(Conflict):
 
     code = "duplicate_reference"
 
-    def __init__(self, record: Fields) -> None:
+    def __init__(self, record: Record) -> None:
         name = "payment" if record["id"].startswith("pay_") else "refund"
         message = f"The order has a {name} with this method and reference."
         super().__init__(message, field="reference")
-        self.extra[name] = shown(record)
+        self.extra[name] = show_record(record)
 
 
 class AlreadyVoided(Conflict):
@@ -283,8 +293,7 @@ def _taken(fields: Fields, asked: PaymentInput, at: str, by: str, now: str) -> d
             "tendered": money.render(tendered),
             "change": money.render(tendered - amount),
         }
-    living = [one for one in fields["payments"] if not one["voidedAt"]]
-    _refuse_duplicate(living, record)
+    _refuse_duplicate(_living(fields), record)
     return _with_payment(fields, record, at)
 
 
@@ -298,9 +307,7 @@ def settled(fields: Fields, by: str, now: str) -> dict[str, object]:
     return _with_payment(fields, _payment(balance, method, by, now, implied=True), "")
 
 
-def _payment(
-    amount: Decimal, method: str, by: str, now: str, *, implied: bool = False
-) -> dict[str, object]:
+def _payment(amount: Decimal, method: str, by: str, now: str, *, implied: bool = False) -> Payment:
     return {
         "id": ids.new("pay"),
         "amount": money.render(amount),
@@ -319,7 +326,7 @@ def _payment(
     }
 
 
-def _with_payment(fields: Fields, record: dict[str, object], at: str) -> dict[str, object]:
+def _with_payment(fields: Fields, record: Payment, at: str) -> dict[str, object]:
     _refuse_too_many(fields)
     after = derived({**fields, "payments": [*fields["payments"], record]})
     if Account.of(after).paid >= money.LARGEST:
@@ -328,9 +335,10 @@ def _with_payment(fields: Fields, record: dict[str, object], at: str) -> dict[st
     return after
 
 
-def _refuse_duplicate(records: Iterable[Fields], new: Fields) -> None:
+def _refuse_duplicate(records: Iterable[Record], new: Record) -> None:
     for one in records:
-        if new["reference"] and all(one[name] == new[name] for name in ("method", "reference")):
+        is_same = (one["method"], one["reference"]) == (new["method"], new["reference"])
+        if new["reference"] and is_same:
             raise DuplicateReference(one)
 
 
@@ -364,7 +372,7 @@ def voided(
 class Refund:
     """A refund that is possible. `record`: as stored; `after`: the order's fields with it."""
 
-    record: Fields
+    record: ShownRefund
     after: Fields
     refundable: Decimal
 
@@ -454,7 +462,7 @@ def refunded_whole(fields: Fields, by: str, now: str) -> dict[str, object]:
 
 def _refund(
     amount: Decimal, method: str, by: str, now: str, *, implied: bool = False
-) -> dict[str, object]:
+) -> ShownRefund:
     return {
         "id": ids.new("ref"),
         "amount": money.render(amount),
@@ -471,7 +479,7 @@ def _refund(
     }
 
 
-def _with_refunds(fields: Fields, records: Iterable[dict[str, Any]]) -> dict[str, object]:
+def _with_refunds(fields: Fields, records: Iterable[ShownRefund]) -> dict[str, object]:
     after = dict(fields)
     for record in records:
         account, amount = Account.of(after), Decimal(record["amount"])
@@ -481,11 +489,11 @@ def _with_refunds(fields: Fields, records: Iterable[dict[str, Any]]) -> dict[str
     return after
 
 
-def _living(fields: Fields) -> list[Fields]:
+def _living(fields: Fields) -> list[Payment]:
     return [one for one in fields["payments"] if not one["voidedAt"]]
 
 
-def _named(fields: Fields, payment_id: str | None) -> Fields | None:
+def _named(fields: Fields, payment_id: str | None) -> Payment | None:
     if payment_id is None:
         return None
     for one in _living(fields):
@@ -494,20 +502,20 @@ def _named(fields: Fields, payment_id: str | None) -> Fields | None:
     raise Denied("unknown_payment", f"There is no payment {payment_id!r} that was not voided.")
 
 
-def _rest(fields: Fields, payment: Fields) -> Decimal:
+def _rest(fields: Fields, payment: Payment) -> Decimal:
     """What was not refunded of one payment."""
     own = _sum(fields["refunds"], lambda one: one["paymentId"] == payment["id"])
     return Decimal(payment["amount"]) - own
 
 
-def _method(fields: Fields, asked: RefundInput, payment: Fields | None) -> str:
+def _method(fields: Fields, asked: RefundInput, payment: Payment | None) -> str:
     if asked.method is not None:
         return asked.method
     used = {one["method"] for one in ([payment] if payment else _living(fields))}
     if len(used) > 1:
         message = f"is required: the payments were {', '.join(sorted(used))}"
         raise Invalid.field("method", "required", message)
-    return str(used.pop())
+    return used.pop()
 
 
 def _refuse_shipping(fields: Fields, shipping: Decimal) -> None:
@@ -529,9 +537,9 @@ class ExceedsQuantity(Invalid):
 
 def _refunded_lines(
     fields: Fields, asked: RefundInput, gone: frozenset[str]
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+) -> tuple[list[RefundedLine], list[Line]]:
     """The refunded parts of lines, and all lines of the order without the stock that returns."""
-    lines = {line["id"]: dict(line) for line in fields["lineItems"]}
+    lines: dict[str, Line] = {line["id"]: line.copy() for line in fields["lineItems"]}
     pieces = _refunded_pieces(fields["refunds"])
     unknown = [one.line_item_id for one in asked.lines if one.line_item_id not in lines]
     if unknown:
@@ -540,18 +548,18 @@ def _refunded_lines(
     if excess := [
         {"lineItemId": id, "requested": n, "available": left}
         for id, n in wanted.items()
-        if n > (left := int(lines[id]["quantity"]) - pieces.get(id, 0))
+        if n > (left := lines[id]["quantity"] - pieces.get(id, 0))
     ]:
         raise ExceedsQuantity(excess)
-    shares, parts = _Shares(fields), []
+    shares, parts = _Shares(fields), list[RefundedLine]()
     for one in asked.lines:
         line = lines[one.line_item_id]
         pieces[line["id"]] = pieces.get(line["id"], 0) + one.quantity
         amount, tax = shares.next(pieces)
         restocks = fields["status"] in BEFORE_SHIPPING if one.restock is None else one.restock
         # A piece that somebody decided about never comes back by a later move.
-        back = min(int(line["taken"]), one.quantity)
-        line["taken"] = int(line["taken"]) - back
+        back = min(line["taken"], one.quantity)
+        line["taken"] -= back
         parts.append(
             {
                 "lineItemId": line["id"],
@@ -600,12 +608,7 @@ class _Shares:
         return money.rounded(self._whole * share), money.rounded(self._tax * share)
 
 
-# --- Records as shown, and what changed -----------------------------------------------------------
-
-
-def shown(record: Fields) -> dict[str, object]:
-    """The shape of ShownPayment or ShownRefund."""
-    return {name: value for name, value in record.items() if name != "voidedBy"}
+# --- What changed ---------------------------------------------------------------------------------
 
 
 def events(before: Order | None, after: Order) -> Iterator[tuple[str, dict[str, object]]]:
@@ -618,9 +621,9 @@ def events(before: Order | None, after: Order) -> Iterator[tuple[str, dict[str, 
     for name, (created, event) in _RECORDS.items():
         for one in after.fields[name]:
             if one["id"] not in known:
-                yield created, shown(one) | about
+                yield created, show_record(one) | about
             elif event and one["voidedAt"] and not known[one["id"]]["voidedAt"]:
-                yield event, shown(one) | about
+                yield event, show_record(one) | about
 
 
 _RECORDS: Final = {

@@ -10,9 +10,9 @@ from chalicelib.customers.shown import OrderCustomer
 from chalicelib.listing import external_ids
 from chalicelib.orders import transactions
 from chalicelib.orders.model import ListOrders, Order, OrderStatus, PaymentStatus, RefundStatus
-from chalicelib.orders.payments import shown as record
-from chalicelib.products.shown import COST
+from chalicelib.products.model import COST
 from chalicelib.schemas import Choice, Sparse, about
+from chalicelib.storage.attributes import Fields
 from chalicelib.values.addresses import Address
 from chalicelib.values.metadata import ABOUT as METADATA
 
@@ -264,6 +264,11 @@ def attributes_of(fields: Collection[str]) -> frozenset[str]:
     return frozenset({"id", "version"} | asked if asked else ())
 
 
+def show_record(record: Fields) -> dict[str, object]:
+    """The shape of ShownPayment or ShownRefund."""
+    return {name: value for name, value in record.items() if name != "voidedBy"}
+
+
 def show(order: Order, fields: Collection[str] = (), *, costs: bool = True) -> dict[str, object]:
     """The shape of ShownOrder, or these fields of it. Without `costs` each is null."""
     shown = {name: order.fields[name] for name in _ORDER if not fields or name in fields}
@@ -275,7 +280,7 @@ def show(order: Order, fields: Collection[str] = (), *, costs: bool = True) -> d
         shown["itemsCount"] = sum(int(line["quantity"]) for line in order.fields["lineItems"])
     for name in ("payments", "refunds"):
         if name in shown:
-            shown[name] = [record(one) for one in shown[name]]
+            shown[name] = list(map(show_record, shown[name]))
     for part in (shown, *shown.get("lineItems", ())):
         for name in ("deposit", "discount"):
             if part.get(name) and part[name]["percent"] is not None:

@@ -142,7 +142,7 @@ def transactions_page(query: listing.Query) -> listing.Page[Transaction]:
         one
         for one in found
         if (references is None or one.fields["reference"] in references)
-        if all(one.fields[facet] in values for facet, values in where.items())
+        if all(transactions.show(one)[facet] in values for facet, values in where.items())
         if query.between.holds(one.fields["at"])
     )
     return listing.page_of(transactions.KIND, query, fitting)

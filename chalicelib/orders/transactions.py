@@ -5,12 +5,12 @@ its id is `<transaction>@<order>`.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from pydantic import BeforeValidator, Field
 from typing_extensions import TypedDict
@@ -18,6 +18,7 @@ from typing_extensions import TypedDict
 from chalicelib import listing
 from chalicelib.orders.model import Order, OrderStatus, PaymentStatus
 from chalicelib.schemas import Choice, Several, about, upper
+from chalicelib.storage.attributes import Fields
 from chalicelib.storage.commit import Commit
 from chalicelib.values import clock, money
 
@@ -64,7 +65,7 @@ class ShownTransaction(TypedDict):
 
 @dataclass(frozen=True)
 class Transaction:
-    fields: Mapping[str, Any]
+    fields: ShownTransaction
 
     @property
     def id(self) -> str:
@@ -73,7 +74,8 @@ class Transaction:
 
     @cached_property
     def index(self) -> listing.Index:
-        facets = {name: self.fields[name] for name in ("kind", "method", "amount")}
+        facets = {"kind": self.fields["kind"], "method": self.fields["method"]}
+        facets["amount"] = self.fields["amount"]
         return listing.Index.of(sort=self.fields["at"], facets=facets)
 
 
@@ -99,28 +101,39 @@ def order_of(entry_id: str) -> str:
 
 def of_order(order: Order | None) -> dict[str, Transaction]:
     """By the id of its list entry."""
-    found = (Transaction(fields) for fields in _of_order(order)) if order else ()
+    found = map(Transaction, _of_order(order)) if order else ()
     return {transaction.id: transaction for transaction in found}
 
 
-def _of_order(order: Order) -> Iterator[dict[str, object]]:
-    customer = order.fields["customer"]
-    about = {"orderId": order.id, "orderNumber": order.fields["number"]}
-    about["customerId"] = customer["id"] if customer else None
+def _of_order(order: Order) -> Iterator[ShownTransaction]:
     for one in order.fields["payments"]:
-        common = {name: one[name] for name in ("method", "reference")} | about
-        common["tax"] = money.render(Decimal(0))
-        more = {"at": one["createdAt"], "receivedAt": one["receivedAt"], "by": one["by"]}
-        yield {"id": one["id"], "kind": "PAYMENT", "amount": one["amount"], **common, **more}
+        yield _transaction(order, TransactionKind.PAYMENT, one, one["amount"], Decimal(0))
         if one["voidedAt"]:
-            more = {"at": one["voidedAt"], "receivedAt": None, "by": one["voidedBy"]}
-            id, amount = f"void_{one['id'][4:]}", f"-{one['amount']}"
-            yield {"id": id, "kind": "VOID", "amount": amount, **common, **more}
+            void = _transaction(order, TransactionKind.VOID, one, f"-{one['amount']}", Decimal(0))
+            void |= {"id": f"void_{one['id'][4:]}", "at": one["voidedAt"], "by": one["voidedBy"]}
+            yield void
     for one, tax in zip(order.fields["refunds"], _refunded_tax(order), strict=True):
-        common = {name: one[name] for name in ("method", "reference")} | about
-        common["tax"] = money.render(-tax if tax else tax)
-        more = {"at": one["createdAt"], "receivedAt": None, "by": one["by"]}
-        yield {"id": one["id"], "kind": "REFUND", "amount": f"-{one['amount']}", **common, **more}
+        yield _transaction(order, TransactionKind.REFUND, one, f"-{one['amount']}", tax)
+
+
+def _transaction(
+    order: Order, kind: TransactionKind, one: Fields, amount: str, tax: Decimal
+) -> ShownTransaction:
+    customer = order.fields["customer"]
+    return {
+        "id": one["id"],
+        "kind": kind,
+        "amount": amount,
+        "method": one["method"],
+        "reference": one["reference"],
+        "orderId": order.id,
+        "orderNumber": order.fields["number"],
+        "customerId": customer["id"] if customer else None,
+        "at": one["createdAt"],
+        "receivedAt": one["receivedAt"] if kind is TransactionKind.PAYMENT else None,
+        "tax": money.render(-tax if tax else tax),
+        "by": one["by"],
+    }
 
 
 def _refunded_tax(order: Order) -> list[Decimal]:

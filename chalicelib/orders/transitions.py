@@ -2,7 +2,7 @@
 (docs/orders.md#payment-status)."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from chalicelib.orders.model import OrderStatus, PaymentStatus
 from chalicelib.problems import Invalid
@@ -58,9 +58,8 @@ class InvalidTransition(Invalid):
     def __init__(self, field: str, start: str, wanted: str, allowed: Iterable[str]) -> None:
         names = [str(name) for name in allowed]
         says = f"only {' or '.join(names)}" if names else "nothing"
-        more: dict[str, Any] = {"field": field, "from": str(start), "to": str(wanted)}
-        message = f"The {field} {start} cannot become {wanted}: {says} can follow."
-        super().__init__(message, **more, allowed=names)
+        super().__init__(f"The {field} {start} cannot become {wanted}: {says} can follow.")
+        self.extra |= {"field": field, "from": start, "to": wanted, "allowed": names}
 
 
 def step(start: OrderStatus, wanted: OrderStatus) -> OrderStatus:

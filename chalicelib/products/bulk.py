@@ -4,13 +4,14 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import Any, Final
+from typing import Final
 
 from chalicelib.listing import words
 from chalicelib.problems import Busy, Invalid, NotFound, Problem
 from chalicelib.products import merge, store
 from chalicelib.products.model import MOST_PARTS, NewProduct, Product, ProductChange, ProductStatus
 from chalicelib.products.shown import show
+from chalicelib.storage.attributes import Fields
 from chalicelib.storage.commit import send_all
 from chalicelib.storage.idempotency import Begun
 from chalicelib.values import clock, slugs
@@ -28,7 +29,7 @@ def refuse_too_much(rows: Sequence[NewProduct | Problem]) -> None:
         raise Invalid.field("products", "too_long", f"{message} are possible in one request")
 
 
-def _parts(given: Mapping[str, Any]) -> int:
+def _parts(given: Fields) -> int:
     variants, tags = given.get("variants") or [], given.get("tags") or []
     texts = [given["name"], given.get("vendor"), given.get("sku"), *tags]
     texts += [variant.get(name) for variant in variants for name in ("title", "sku", "barcode")]
@@ -105,7 +106,7 @@ def _created(
     return outcomes
 
 
-def _slugs(given: Sequence[dict[str, Any]]) -> list[str]:
+def _slugs(given: Sequence[Fields]) -> list[str]:
     """A slug for each: the given one, or the simplest that is free, also within this call."""
     plain = [row.get("slug") or slugs.of_name(row["name"]) for row in given]
     taken = {row["slug"] for row in given if row.get("slug")}

@@ -37,13 +37,13 @@ def variants(product: Product) -> set[str]:
 
 def shown(product: Product, variant_id: str, stock: int) -> dict[str, object]:
     """A variant that runs low, as inventory.low announces and the summary lists it."""
-    variant = product.variant(variant_id) or {}
+    variant = product.variant(variant_id)
     return {
         "productId": product.id,
         "productName": product.fields["name"],
         "variantId": variant_id,
-        "variantTitle": variant.get("title"),
-        "sku": variant.get("sku"),
+        "variantTitle": variant and variant["title"],
+        "sku": variant and variant["sku"],
         "stock": stock,
         "threshold": product.low_stock_threshold,
     }

@@ -5,7 +5,7 @@ whose variants keep the fields that are not sent.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from chalicelib.listing import MOST_WORD_BYTES
@@ -21,9 +21,10 @@ from chalicelib.products.model import (
 )
 from chalicelib.products.shown import show
 from chalicelib.products.variants import matched
+from chalicelib.storage.attributes import Fields
 from chalicelib.values import ids
 
-Given = Mapping[str, Any]
+Given = Fields
 
 _CLEARED: dict[str, Any] = {
     "description": None,
@@ -92,7 +93,7 @@ def rewritten(
     return _checked({**fields, "updatedAt": now}, quantities, product.version + 1)
 
 
-def _cleaned(given: Given, before: Mapping[str, Any] | None = None) -> dict[str, object]:
+def _cleaned(given: Given, before: Fields | None = None) -> dict[str, object]:
     """The given fields as stored: null and blank become the defaults."""
     fields: dict[str, Any] = {
         name: _CLEARED.get(name) if value is None or value == "" else value

@@ -8,16 +8,16 @@ import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, ClassVar, Final
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
-from typing_extensions import TypeAliasType
+from typing_extensions import TypeAliasType, TypedDict
 
 from chalicelib import listing, settings
 from chalicelib.listing import external_ids
 from chalicelib.listing.external_ids import ExternalId, Holder
 from chalicelib.schemas import Choice, Several, Stripped, about, length, optional
-from chalicelib.storage.attributes import Item
+from chalicelib.storage.attributes import Fields, Item
 from chalicelib.values import metadata, money
 from chalicelib.values.metadata import ABOUT as METADATA
 from chalicelib.values.metadata import Metadata
@@ -37,6 +37,7 @@ LOW_STOCK: Final = 5
 MOST_STOCK: Final = 1_000_000_000
 DEEPEST_PUBLIC: Final = 10_000  # results that the public may page through
 DEFAULT_VARIANT: Final = "Default"
+COST: Final = "What one piece costs the shop; null: unknown. Readers and events get null."
 PUBLISHED: Final = {True: "yes", False: "no"}
 # What a variant has besides its title, SKU and price, and its value where it has none.
 VARIANT_EXTRAS: Final[Mapping[str, object]] = {
@@ -321,6 +322,20 @@ class BrowseProducts(listing.Filters):
 # --- What is stored -------------------------------------------------------------------------------
 
 
+class Variant(TypedDict):
+    """A variant of a product."""
+
+    id: Annotated[str, about("Identifier.")]
+    title: Annotated[str, about("Title.")]
+    sku: Annotated[str | None, about("Stock keeping unit.")]
+    price: Annotated[str, about("A decimal amount, in the shop's currency.")]
+    stock: Annotated[int | None, about("How many there are; null: not tracked.")]
+    barcode: Annotated[str | None, about("What a scanner reads, such as an EAN.")]
+    cost: Annotated[str | None, about(COST)]
+    externalId: Annotated[str | None, about(external_ids.ABOUT)]
+    metadata: Annotated[dict[str, object], about(METADATA)]
+
+
 @dataclass(frozen=True)
 class Product:
     """A product with its stock, as stored.
@@ -330,7 +345,7 @@ class Product:
     `moves`: variant id → sales and moves of it so far (`stock.py`).
     """
 
-    fields: Mapping[str, Any]
+    fields: Fields
     quantities: Mapping[str, int]
     version: int = 0
     moves: Mapping[str, int] = field(default_factory=dict)
@@ -385,7 +400,7 @@ class Product:
         return str(own or min((v["price"] for v in self.fields["variants"]), key=Decimal))
 
     @property
-    def imported(self) -> Mapping[str, Any]:
+    def imported(self) -> Fields:
         """The memory of the last import that wrote it, for repeated steps."""
         left: Mapping[str, object] = self.fields.get("import", {})
         return left
@@ -398,21 +413,24 @@ class Product:
     def low_stock_threshold(self) -> int:
         return int(self.fields["lowStockThreshold"])
 
-    def variant(self, id: str) -> dict[str, Any] | None:
+    def variant(self, id: str) -> Variant | None:
         """A variant as it is shown, or None."""
         return next((self._shown(v) for v in self.fields["variants"] if v["id"] == id), None)
 
-    def variants(self) -> list[dict[str, Any]]:
+    def variants(self) -> list[Variant]:
         return [self._shown(variant) for variant in self.fields["variants"]]
 
-    def _shown(self, variant: Mapping[str, Any]) -> dict[str, object]:
+    def _shown(self, variant: Fields) -> Variant:
         return {
             "id": variant["id"],
             "title": variant["title"],
             "sku": self.fields["sku"] if variant.get("default") else variant["sku"],
             "price": variant["price"] or self.price,
             "stock": self.quantities.get(variant["id"]),
-            **{name: variant[name] for name in VARIANT_EXTRAS},
+            "barcode": variant["barcode"],
+            "cost": variant["cost"],
+            "externalId": variant["externalId"],
+            "metadata": variant["metadata"],
         }
 
 
@@ -421,12 +439,12 @@ def title_of(name: str, variant_title: str) -> str:
     return name if variant_title == DEFAULT_VARIANT else f"{name} / {variant_title}"
 
 
-def skus_of(fields: Mapping[str, Any]) -> set[str]:
+def skus_of(fields: Fields) -> set[str]:
     skus = {fields["sku"], *(variant["sku"] for variant in fields["variants"])}
     return {sku for sku in skus if sku}
 
 
-def index_of(fields: Mapping[str, Any]) -> listing.Index:
+def index_of(fields: Fields) -> listing.Index:
     """How a product is listed and found: by name, SKU, vendor and tags, and by its variants' SKUs,
     barcodes and titles."""
     variants = fields["variants"]

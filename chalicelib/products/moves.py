@@ -7,7 +7,7 @@ repeated on the current stock.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -16,7 +16,7 @@ from chalicelib import deadline, telemetry
 from chalicelib.problems import Busy, Invalid, NotFound
 from chalicelib.products import store
 from chalicelib.products.model import MOST_STOCK, MOST_VARIANTS, Product, Stock
-from chalicelib.products.shown import show
+from chalicelib.products.shown import MovedStock, show
 from chalicelib.schemas import Input, NullIsAbsent, optional, upper
 from chalicelib.storage import table
 from chalicelib.storage.idempotency import Once
@@ -100,7 +100,7 @@ def move(
         except store.ProductChanged:
             continue
         for one in made:
-            logged = {name: one[name] for name in ("variantId", "by", "stock", "reason")}
+            logged = {name: value for name, value in one.items() if name != "note"}
             telemetry.info(_MADE, productId=product_id, movedBy=by, **logged)
         return after, text
     raise Busy
@@ -116,11 +116,10 @@ def _read(product_id: str, once: Once | None) -> Product:
     return NotFound.unless(store.from_items(product_id, items), "product", product_id)
 
 
-def moved(product: Product, moves: Sequence[StockMove]) -> tuple[Product, list[dict[str, Any]]]:
-    """The product after the moves, in order, and the result of each: `{variantId, by, stock,
-    reason}` and a `note` that was given; `by` None if the variant was not tracked before. Raises
-    Invalid, ShortOfStock."""
-    quantities, made = dict(product.quantities), []
+def moved(product: Product, moves: Sequence[StockMove]) -> tuple[Product, list[MovedStock]]:
+    """The product after the moves, in order, and the result of each. Raises Invalid,
+    ShortOfStock."""
+    quantities, made = dict(product.quantities), list[MovedStock]()
     known = {variant["id"] for variant in product.fields["variants"]}
     for place, one in enumerate(moves):
         id, at = one.variant_id, f"moves.{place}"
@@ -144,6 +143,8 @@ def moved(product: Product, moves: Sequence[StockMove]) -> tuple[Product, list[d
         quantities[id] = now
         if now != was:
             by = None if was is None else now - was
-            step = {"variantId": id, "by": by, "stock": now, "reason": one.reason}
-            made.append(step | ({"note": one.note} if one.note else {}))
+            step: MovedStock = {"variantId": id, "by": by, "stock": now, "reason": one.reason}
+            if one.note:
+                step["note"] = one.note
+            made.append(step)
     return replace(product, quantities=quantities), made

@@ -1,6 +1,6 @@
 """How a product is shown: to the admin interface, and to the public."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Annotated, Any, ClassVar, Final, Literal, NotRequired
 
 from pydantic import Field
@@ -13,25 +13,11 @@ from chalicelib.products.model import (
     ListProducts,
     Product,
     ProductStatus,
+    Variant,
 )
 from chalicelib.schemas import Sparse, about
+from chalicelib.storage.attributes import Fields
 from chalicelib.values.metadata import ABOUT as METADATA
-
-COST: Final = "What one piece costs the shop; null: unknown. Readers and events get null."
-
-
-class Variant(TypedDict):
-    """A variant of a product."""
-
-    id: Annotated[str, about("Identifier.")]
-    title: Annotated[str, about("Title.")]
-    sku: Annotated[str | None, about("Stock keeping unit.")]
-    price: Annotated[str, about("A decimal amount, in the shop's currency.")]
-    stock: Annotated[int | None, about("How many there are; null: not tracked.")]
-    barcode: Annotated[str | None, about("What a scanner reads, such as an EAN.")]
-    cost: Annotated[str | None, about(COST)]
-    externalId: Annotated[str | None, about(external_ids.ABOUT)]
-    metadata: Annotated[dict[str, object], about(METADATA)]
 
 
 class Image(TypedDict):
@@ -93,14 +79,14 @@ def show(product: Product, fields: Collection[str] = (), *, costs: bool = True) 
     return shown if costs else without_costs(shown)
 
 
-def without_costs(shown: Mapping[str, Any]) -> dict[str, Any]:
+def without_costs(shown: Fields) -> dict[str, object]:
     """As those see it who do not see what it costs, among them webhooks."""
     variants = [{**variant, "cost": None} for variant in shown.get("variants", ())]
     return {**shown, **({"variants": variants} if "variants" in shown else {})}
 
 
 def _in_order(
-    names: Iterable[str], product: Product, variants: Callable[[], list[dict[str, object]]]
+    names: Iterable[str], product: Product, variants: Callable[[], Sequence[object]]
 ) -> dict[str, object]:
     shown = {name: product.fields.get(name) for name in names}
     if "price" in shown:
@@ -191,10 +177,15 @@ def show_public(product: Product, fields: Collection[str] = ()) -> dict[str, obj
     return _in_order(names, product, lambda: [_public_variant(v) for v in product.variants()])
 
 
-def _public_variant(variant: Mapping[str, Any]) -> dict[str, object]:
+def _public_variant(variant: Variant) -> PublicVariant:
     stock = variant["stock"]
-    shown = {name: variant[name] for name in ("id", "title", "sku", "price")}
-    return {**shown, "available": stock is None or stock > 0}
+    return {
+        "id": variant["id"],
+        "title": variant["title"],
+        "sku": variant["sku"],
+        "price": variant["price"],
+        "available": stock is None or stock > 0,
+    }
 
 
 class BulkRow(TypedDict):

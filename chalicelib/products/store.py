@@ -18,7 +18,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from chalicelib import listing
 from chalicelib.listing import external_ids
@@ -37,9 +37,9 @@ from chalicelib.products.model import (
     reads_stock,
     stored,
 )
-from chalicelib.products.shown import show, without_costs
+from chalicelib.products.shown import MovedStock, show, without_costs
 from chalicelib.storage import outbox, table
-from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.attributes import Fields, Item, Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
 from chalicelib.storage.idempotency import Once
@@ -48,7 +48,7 @@ from chalicelib.values import clock, ids, slugs
 T = TypeVar("T")
 _TRIES = 8
 
-_Shown = Mapping[str, Any] | None
+_Shown = Fields | None
 
 
 class SlugTaken(Conflict):
@@ -384,9 +384,7 @@ def writes(
     return commit
 
 
-def moving(
-    before: Product, after: Product, made: Sequence[Mapping[str, object]], **of: str
-) -> Commit:
+def moving(before: Product, after: Product, made: Sequence[MovedStock], **of: str) -> Commit:
     """The commit of the moves between two versions of a product. `of`: what else their entries in
     the ledger say. It raises ProductChanged."""
     commit = Commit()
@@ -403,7 +401,7 @@ def moving(
     return commit
 
 
-def _moved(made: Mapping[str, object]) -> stock.Step:
+def _moved(made: MovedStock) -> stock.Step:
     begins = made["by"] is None
     changed = {"stock": made["stock"]} if begins else {"by": made["by"]}
     said = {name: made[name] for name in ("variantId", "reason", "note") if made.get(name)}

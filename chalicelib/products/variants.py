@@ -6,16 +6,14 @@ options gets options, its only variant becomes the first of them, with its price
 """
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Sequence
 
 from chalicelib.problems import Invalid
 from chalicelib.products.model import DEFAULT_VARIANT, Product
+from chalicelib.storage.attributes import Fields
 
-_Given = Mapping[str, Any]
 
-
-def matched(listed: Sequence[_Given], product: Product | None) -> list[str | None]:
+def matched(listed: Sequence[Fields], product: Product | None) -> list[str | None]:
     """The variant id of each given one, None if it is new. Raises Invalid for an id that the
     product does not have."""
     unclaimed = {variant["id"]: variant for variant in (product.variants() if product else ())}
@@ -30,20 +28,20 @@ def matched(listed: Sequence[_Given], product: Product | None) -> list[str | Non
             del unclaimed[id]
     only = _only(listed, product)
 
-    def claim(key: Callable[[_Given], Hashable]) -> None:
+    def claim(key: Callable[[Fields], Hashable]) -> None:
         free: defaultdict[Hashable, deque[str]] = defaultdict(deque)
         for id, variant in unclaimed.items():
             free[key(variant)].append(id)
         for place, wanted in enumerate(listed):
             mark = key(wanted) if ids[place] is None else None
             if mark is not None and free[mark]:
-                ids[place] = free[mark].popleft()
-                del unclaimed[ids[place]]
+                own = ids[place] = free[mark].popleft()
+                del unclaimed[own]
 
-    def sku(variant: _Given) -> str | None:
+    def sku(variant: Fields) -> str | None:
         return variant.get("sku") or None
 
-    def title(variant: _Given) -> str | None:
+    def title(variant: Fields) -> str | None:
         # One without a title is named by its SKU, or is the only one.
         return variant.get("title") or only or sku(variant)
 
@@ -61,7 +59,7 @@ def _stands_for_all(product: Product) -> bool:
     return len(variants) == 1 and variants[0]["title"] == DEFAULT_VARIANT
 
 
-def _only(listed: Sequence[_Given], product: Product | None) -> str | None:
+def _only(listed: Sequence[Fields], product: Product | None) -> str | None:
     """The title of a single variant that is given without one."""
     if len(listed) != 1:
         return None

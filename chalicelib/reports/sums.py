@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final
 
 from chalicelib.orders.model import Order, OrderStatus, PaymentStatus
 from chalicelib.reports.model import MOST_KEPT, ReportBy, ReportType
+from chalicelib.storage.attributes import Fields
 from chalicelib.values import clock, money, timezone
 
 Values = Mapping[str, Decimal]
@@ -89,7 +90,7 @@ def of_order(sums: Sums, kind: str, by: str, order: Order, product_id: str | Non
     sums.add(parts, whole, labels)
 
 
-def of_transaction(sums: Sums, kind: str, by: str, fields: Mapping[str, Any]) -> None:
+def of_transaction(sums: Sums, kind: str, by: str, fields: Fields) -> None:
     """Adds what a transaction has on its day."""
     if kind == ReportType.TAX:
         refunded = -Decimal(fields["tax"])
@@ -136,11 +137,11 @@ def sold(order: Order) -> dict[str, Decimal]:
     }
 
 
-def _gross(line: Mapping[str, Any]) -> Decimal:
+def _gross(line: Fields) -> Decimal:
     return Decimal(line["price"]) * int(line["quantity"])
 
 
-def _off(part: Mapping[str, Any]) -> Decimal:
+def _off(part: Fields) -> Decimal:
     """The discount of an order or of a line."""
     return Decimal(part["discount"]["amount"]) if part["discount"] else _NOTHING
 

@@ -1,9 +1,8 @@
 """Movements of stock: what the API shows, and the query of their list."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -12,6 +11,7 @@ from chalicelib import listing
 from chalicelib.listing.cursor import BEGIN
 from chalicelib.products.shown import LowStockVariant
 from chalicelib.schemas import PAGE_SIZE, Choice, Limit, QueryParameters, Several, about
+from chalicelib.storage.attributes import Fields
 
 KIND: Final = listing.Kind(
     "movement", listed=("variantId", "productId", "orderId", "jobId", "cause")
@@ -101,7 +101,7 @@ class ShownMovement(TypedDict):
 class Movement:
     """An entry as stored; names as shown."""
 
-    fields: Mapping[str, Any]
+    fields: Fields
 
     @property
     def id(self) -> str:

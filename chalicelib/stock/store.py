@@ -14,7 +14,7 @@ in another order than their commits, which a sum does not mind.
 """
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
@@ -23,7 +23,7 @@ from chalicelib.products import store as products
 from chalicelib.products.model import title_of
 from chalicelib.stock.model import KIND, Movement, MovementCause
 from chalicelib.storage import outbox, table, traced
-from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.attributes import Fields, Item, Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
 from chalicelib.storage.traced import Draft, Found
@@ -79,12 +79,12 @@ def _commit(drafts: Sequence[Draft], found: Found) -> Commit:
     return commit
 
 
-def _effect(step: Mapping[str, Any]) -> int:
+def _effect(step: Fields) -> int:
     """What it adds to the sum: that is 0 while the variant is not tracked."""
     return int(step.get("by", 0)) + int(step.get("stock", 0)) - int(step.get("was", 0))
 
 
-def _movement(draft: Mapping[str, Any], after: int) -> Movement:
+def _movement(draft: Fields, after: int) -> Movement:
     cause, stock = draft["cause"], after
     if "stock" in draft:
         cause, stock = MovementCause.TRACKED.value, draft["stock"]
@@ -116,7 +116,7 @@ def _drafts(item: Item) -> Iterator[Draft]:
     return traced.numbered(item, "mov", moves)
 
 
-def _named(data: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def _named(data: Fields) -> dict[str, dict[str, Any]]:
     """The SKUs and titles of the variants of an event's product or order."""
     found = {one["variantId"]: one for one in data.get("lineItems", ())}
     found |= {

@@ -2,7 +2,6 @@
 
 import json
 from bisect import bisect_right
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Final, NamedTuple
 
@@ -12,6 +11,7 @@ from typing_extensions import TypedDict
 from chalicelib import listing
 from chalicelib.products.model import Product, Stock, title_of
 from chalicelib.schemas import Choice, Chosen, Input, NullIsAbsent, PageQuery, about, optional
+from chalicelib.storage.attributes import Fields
 from chalicelib.values import ids
 
 KIND: Final = listing.Kind("stock_count")
@@ -137,7 +137,7 @@ class Line(NamedTuple):
 class Count:
     """A count as stored; names as shown where they are shown."""
 
-    fields: Mapping[str, Any]
+    fields: Fields
 
     @property
     def id(self) -> str:
@@ -161,7 +161,7 @@ class Count:
         return max(0, bisect_right(self.fields["starts"], variant_id) - 1)
 
 
-def index_of(fields: Mapping[str, Any]) -> listing.Index:
+def index_of(fields: Fields) -> listing.Index:
     return listing.Index.of(sort=fields["createdAt"], facets={})
 
 

@@ -37,7 +37,7 @@ from chalicelib.stocktaking.model import (
     show_line,
 )
 from chalicelib.storage import outbox, table
-from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.attributes import Fields, Item, Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
 from chalicelib.storage.idempotency import LONGEST_TEXT, Once
@@ -111,7 +111,7 @@ def create(asked: NewStockCount, by: str, once: Once | None) -> str:
 
 def _audited(
     done: str,
-    fields: Mapping[str, Any],
+    fields: Fields,
     before: Mapping[str, int | None] | None = None,
     after: Mapping[str, int | None] | None = None,
 ) -> dict[str, object]:
@@ -175,7 +175,7 @@ def get(count_id: str) -> Count:
     return NotFound.unless(found[0] if found else None, "count", count_id)
 
 
-def _read(item: Mapping[str, Any]) -> Lines:
+def _read(item: Fields) -> Lines:
     stored = json.loads(item["lines"])
     return {id: Line(*line) if line else None for id, line in stored.items()}
 

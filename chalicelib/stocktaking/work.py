@@ -18,6 +18,7 @@ from chalicelib.jobs.model import Job, JobRecordError, RecordOutcome, Step
 from chalicelib.problems import Busy
 from chalicelib.products import store as products
 from chalicelib.products.model import MOST_STOCK, Product
+from chalicelib.products.shown import MovedStock
 from chalicelib.stocktaking import store
 from chalicelib.stocktaking.model import Line
 from chalicelib.undo import store as undo
@@ -81,10 +82,10 @@ def _counts(
 
 def _counted(
     product: Product | None, lines: _Lines
-) -> tuple[Product | None, list[dict[str, object]], list[JobRecordError]]:
+) -> tuple[Product | None, list[MovedStock], list[JobRecordError]]:
     """The product after the lines that can be applied, its moves, and errors of the others."""
     quantities = dict(product.quantities) if product else {}
-    made: list[dict[str, object]] = []
+    made: list[MovedStock] = []
     errors: list[JobRecordError] = []
     for id, line in lines:
         was, by = quantities.get(id), line.difference

@@ -11,6 +11,7 @@ from pydantic.alias_generators import to_camel
 from chalicelib.storage.conditions import Condition
 
 Item = dict[str, Any]
+Fields = Mapping[str, Any]  # attributes of an item, which nobody changes in place
 Key = tuple[str, str]
 T = TypeVar("T")
 

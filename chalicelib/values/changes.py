@@ -1,19 +1,18 @@
 """What differs between two versions of a record, as the API shows it, for the audit log.
 
-A change is `{field, before, after}`. Of parts that have an id, the field names it:
-`variants[var_1].price`. What is neither text, number nor truth value is told as JSON.
+Of parts that have an id, the field names it: `variants[var_1].price`. What is neither text, number
+nor truth value is told as JSON.
 """
 
 import json
 import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Any, Final
+from typing import Final, TypedDict
 
 MOST: Final = 50
 LONGEST: Final = 200  # characters of a text
 
-Change = dict[str, Any]
 Shown = Mapping[str, object]
 
 _EMPTY: Final[tuple[object, ...]] = (None, "", [], {})
@@ -28,21 +27,28 @@ _PERSONAL: Final = frozenset(
 )
 
 
+class Change(TypedDict):
+    """One field that differs."""
+
+    field: str
+    before: object
+    after: object
+
+
 def between(kind: str, before: Shown | None, after: Shown | None) -> list[Change]:
     """At most 50. Of a record that was created or deleted (None): its own fields, but not those of
     its parts, nor a person's. `kind`: of the record, such as `order`."""
     if before is not None and after is not None:
         return list(islice(_differing("", before, after), MOST))
-    there, away = ("after", "before") if before is None else ("before", "after")
-    own = [
-        {"field": name[:LONGEST], away: None, there: _told(value)}
+    own = (
+        _change(name, value if before else None, value if after else None)
         for name, value in (after or before or {}).items()
         if name not in _DERIVED and _says_something(value) and not is_personal(kind, name)
-    ]
-    return own[:MOST]
+    )
+    return list(islice(own, MOST))
 
 
-def _says_something(value: Any) -> bool:
+def _says_something(value: object) -> bool:
     """Of a record that was created or deleted: no part, and no amount of nothing."""
     if isinstance(value, str):
         return bool(value.strip("0."))
@@ -66,11 +72,13 @@ def _differing(path: str, before: object, after: object) -> Iterator[Change]:
         yield _change(path, [*was], [*now])  # only their order
 
 
-def _parts(value: Any) -> Mapping[str, object] | None:
+def _parts(value: object) -> Mapping[str, object] | None:
     """Of an object its members; of a list of objects with an id, these by id; None: it is a
     value."""
-    if value in _EMPTY or isinstance(value, dict):
-        return value or {}
+    if isinstance(value, dict):
+        return value
+    if value in _EMPTY:
+        return {}
     if isinstance(value, list) and all(isinstance(one, dict) and "id" in one for one in value):
         return {str(one["id"]): {**one, "id": None} for one in value}
     return None
@@ -80,7 +88,7 @@ def _change(field: str, before: object, after: object) -> Change:
     return {"field": field[:LONGEST], "before": _told(before), "after": _told(after)}
 
 
-def _told(value: Any) -> object:
+def _told(value: object) -> object:
     if isinstance(value, list | dict):
         value = json.dumps(value, ensure_ascii=False)
     if isinstance(value, str) and len(value) > LONGEST:
