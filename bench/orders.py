@@ -196,9 +196,9 @@ def grown(ledger: Ledger) -> Costs:
 
     work: dict[str, Callable[[], object]] = {
         "create": lambda: ledger.place(store),
-        "a step": lambda: store.change(next(steps), asked, "bench", None),
-        "a note": lambda: store.change(middle, noted, "bench", None),
-        "delete": lambda: store.remove(ledger.ids.pop(), None),
+        "a step": lambda: store.change(next(steps), asked, store.Asked("bench")),
+        "a note": lambda: store.change(middle, noted, store.Asked("bench")),
+        "delete": lambda: store.remove(ledger.ids.pop(), store.Asked()),
         "list 20": page,
         "list 20, PENDING": lambda: page(status="PENDING"),
         "search a number": lambda: page(number),

@@ -12,7 +12,7 @@ from functools import partial, wraps
 from itertools import count
 from typing import Any, Final, NamedTuple, TypeVar
 
-from chalicelib import telemetry
+from chalicelib import settings, telemetry
 
 PATIENCE_SECONDS = 6.0  # how long a client waits for conflicts and throttles before 503
 _LEFT_SECONDS: Final = 8  # of a function's time, to give its messages back
@@ -59,6 +59,12 @@ def within(seconds: float | None = None) -> float:
     """The deadline (of `time.monotonic`) after so many seconds, by default those of the policy."""
     mine = PATIENCE_SECONDS * patience().times if seconds is None else seconds
     return min(time.monotonic() + mine, _ends.get() or float("inf"))
+
+
+def of_conflicts() -> float:
+    """The deadline for what concurrent writes make undone: a client is told sooner than of what
+    throttles."""
+    return within(settings.conflict_seconds() if _ends.get() is None else None)
 
 
 def attempts(

@@ -156,7 +156,6 @@ def _tagged(tags: Sequence[str], change: Fields) -> list[str]:
 def _order(job: Job, id: str) -> _Preview | None:
     """The change of an order; None if nothing differs. Raises what a PATCH raises."""
     change = job.asked["change"]
-    logged: list[Order] = []
     before = orders.get(id)
     given = {name: change[name] for name in ("status", "salesRepId") if name in change}
     given = {name: value for name, value in given.items() if before.fields[name] != value}
@@ -172,9 +171,7 @@ def _order(job: Job, id: str) -> _Preview | None:
 
     def log(commit: Commit, before: Order, after: Order) -> None:
         pairs = {name: [before.fields[name], after.fields[name]] for name in given}
-        logged[:] = [before, after]
         undo.note(commit, job.id, id, {"fields": pairs})
 
-    orders.change(id, asked, orders.Asked(job.by), log)
-    before, after = logged
-    return _preview(id, show_order(before), show_order(after))
+    done = orders.change(id, asked, orders.Asked(job.by), log)
+    return _preview(id, show_order(done.before), show_order(done.after))

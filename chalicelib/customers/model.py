@@ -394,5 +394,4 @@ def _more_texts(fields: Fields) -> list[str]:
 
 
 def read(item: Item) -> Customer:
-    fields = {name: value for name, value in item.items() if name not in {"pk", "sk", "version"}}
-    return Customer(metadata.unstored(fields), int(item.get("version", 0)))  # a lock has none
+    return Customer(metadata.unstored(item), item.get("version", 0))  # a lock has none

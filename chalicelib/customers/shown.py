@@ -1,6 +1,5 @@
 """A customer as the API shows it."""
 
-import json
 from collections.abc import Collection
 from typing import Annotated, ClassVar, NotRequired
 
@@ -71,11 +70,6 @@ def show(customer: Customer, asked: Collection[str] = ()) -> dict[str, object]:
     if "totalSpent" in shown:
         shown["totalSpent"] = money.render(shown["totalSpent"])
     return shown
-
-
-def text_of(customer: Customer) -> str:
-    """The JSON of an answer that is kept."""
-    return json.dumps(show(customer), ensure_ascii=False, separators=(",", ":"))
 
 
 def of_order(customer: Customer) -> dict[str, object]:

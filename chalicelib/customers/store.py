@@ -5,7 +5,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Final, TypeVar
 
-from chalicelib import deadline, listing, settings
+from chalicelib import deadline, listing
 from chalicelib.customers import model
 from chalicelib.customers.items import (
     ERASED,
@@ -30,10 +30,10 @@ from chalicelib.customers.model import (
     made,
     read,
 )
-from chalicelib.customers.shown import of_order, text_of
+from chalicelib.customers.shown import of_order, show
 from chalicelib.listing import external_ids
 from chalicelib.problems import Busy, Conflict, Invalid, NotFound, PreconditionFailed
-from chalicelib.storage import table
+from chalicelib.storage import outbox, table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
@@ -193,7 +193,7 @@ def create(new: NewCustomer, once: Once | None) -> tuple[Customer, str]:
     if once:
         once.look()
     customer = made(ids.new("cus"), new.given(), _now())
-    text = text_of(customer)
+    text = outbox.as_json(show(customer))
     commit = Commit()
     if once:
         once.record(commit, text, customer.etag)
@@ -235,7 +235,7 @@ def rewrite(
             commit.send()
         return after
 
-    return _again_if_changed(attempt, settings.conflict_seconds())
+    return _again_if_changed(attempt)
 
 
 def remove(id: str, if_match: frozenset[str] | None) -> None:
@@ -251,12 +251,12 @@ def remove(id: str, if_match: frozenset[str] | None) -> None:
         write(commit, before, None)
         commit.send()
 
-    _again_if_changed(attempt, settings.conflict_seconds())
+    _again_if_changed(attempt)
 
 
-def _again_if_changed(attempt: Callable[[], T], seconds: float | None = None) -> T:
-    """What it returns, for so many seconds attempted again after a concurrent change."""
-    for _ in deadline.attempts(deadline.within(seconds)):
+def _again_if_changed(attempt: Callable[[], T]) -> T:
+    """What it returns, attempted again after a concurrent change."""
+    for _ in deadline.attempts(deadline.of_conflicts()):
         with suppress(CustomerChanged):
             return attempt()
     raise Busy

@@ -18,7 +18,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -47,15 +47,8 @@ _JOBS: Final = 50
 _IMPORT_SECONDS: Final = 15  # until the next check whether an import has ended
 
 
-@dataclass
-class _Done:
-    """The result of a step: `after` is where the next step of its phase starts, None at its end."""
-
-    after: object = None
-    touched: Counter[str] = field(default_factory=Counter)
-    counts: Mapping[RecordOutcome, int] = field(default_factory=dict)
-    set: Mapping[str, object] = field(default_factory=dict)
-    wait: int = 0
+# Of a phase, whose `cursor` is None at its end, and how many of each it changed.
+_Done = tuple[Step, Counter[str]]
 
 
 def step(job: Job) -> Step:
@@ -67,18 +60,11 @@ def step(job: Job) -> Step:
         return Step(set={"touched": at["touched"]})
     customer = customers.get(str(job.asked["customer"]))
     person = store.person(job.id, [customer.id, *customer.merged])
-    done = _PHASES[at["phase"]](job, person, at["after"])
-    touched = Counter(at["touched"]) + done.touched
-    return Step(
-        cursor={
-            "phase": at["phase"] + (done.after is None),
-            "after": done.after,
-            "touched": dict(touched),
-        },
-        counts=done.counts,
-        set=done.set,
-        wait=done.wait,
-    )
+    done, touched = _PHASES[at["phase"]](job, person, at["after"])
+    following = at["phase"] + (done.cursor is None)
+    touched = Counter(at["touched"]) + touched
+    cursor = {"phase": following, "after": done.cursor, "touched": dict(touched)}
+    return replace(done, cursor=cursor)
 
 
 def _orders(job: Job, person: Person, after: str | None) -> _Done:
@@ -93,7 +79,7 @@ def _orders(job: Job, person: Person, after: str | None) -> _Done:
     changed = jobs.at_once(calls)
     counts = Counter(RecordOutcome.UPDATED if one else RecordOutcome.UNCHANGED for one in changed)
     first = {} if job.step else {"total": total + 1}  # and the customer
-    return _Done(after, Counter(orders=len(found)), counts, first)
+    return Step(after, counts, set=first), Counter(orders=len(found))
 
 
 def _customer(job: Job, person: Person, after: object) -> _Done:
@@ -102,7 +88,7 @@ def _customer(job: Job, person: Person, after: object) -> _Done:
     audit.unname(person.ids)
     facets.forget_tags(customer.fields)
     customers.forget(customer.id)
-    return _Done(touched=Counter(customers=1), counts={RecordOutcome.UPDATED: 1})
+    return Step(counts={RecordOutcome.UPDATED: 1}), Counter(customers=1)
 
 
 def _moved(job: Job, person: Person, after: object) -> _Done:
@@ -197,15 +183,15 @@ def _through(
         for item in items:
             touched += look(item)
             if time.monotonic() > until:
-                return _Done((item["pk"], item["sk"]), touched)
+                return Step((item["pk"], item["sk"])), touched
         if place is None:
-            return _Done(None, touched)
+            return Step(), touched
 
 
 def _exports(job: Job, person: Person, after: Any) -> _Done:
     page = jobs.page(listing.Query(limit=_JOBS, cursor=after or ""))
     gone = sum(exports.forget(each, sorted(person.ids)) for each in page.records)
-    return _Done(page.next, Counter(exports=gone))
+    return Step(page.next), Counter(exports=gone)
 
 
 def _jobs(job: Job, person: Person, after: Any) -> _Done:
@@ -220,15 +206,15 @@ def _jobs(job: Job, person: Person, after: Any) -> _Done:
         left = imports.forget(each, person, str(job.fields["createdAt"]), until)
         at["found"] |= left is not Left.NOTHING
         if left is Left.MORE:
-            return _Done(at, touched)
+            return Step(at), touched
         remains = _names(each, person)
         at["found"] |= remains
         at["waits"] |= remains or left is Left.OPEN
         touched["imports"] += left is Left.GONE
     if page.next is not None:
-        return _Done({**at, "page": page.next}, touched)
+        return Step({**at, "page": page.next}), touched
     wait = _IMPORT_SECONDS if at["waits"] else 0
-    return _Done(begin if at["found"] else None, touched, wait=wait)
+    return Step(begin if at["found"] else None, wait=wait), touched
 
 
 def _names(job: Job, person: Person) -> bool:

@@ -4,7 +4,7 @@
 An edit never moves money: what is due follows from the new total.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -31,9 +31,8 @@ from chalicelib.products.model import Product
 from chalicelib.storage.attributes import Fields
 from chalicelib.values import ids, money
 
-Moves = dict[
-    str, dict[str, int]
-]  # product id → variant id → pieces that are taken; negative: return
+# Pieces that are taken of each variant; negative: they return.
+Moves = list[tuple[Product, dict[str, int]]]
 
 _MOST_CHANGES: Final = 20  # texts of one edit
 _LONGEST_CHANGE: Final = 200
@@ -87,9 +86,8 @@ class Edited:
             "lines": list(_differing(self.before["lineItems"], self.after["lineItems"])),
             "stock": [
                 {"variantId": variant, "by": -n}
-                for pieces in self.moves.values()
+                for _, pieces in self.moves
                 for variant, n in pieces.items()
-                if n
             ],
         }
 
@@ -248,15 +246,15 @@ def _requantify(
 
 def _moves(before: lines.Lines, after: lines.Lines, products: Mapping[str, Product]) -> Moves:
     """What the edit takes of tracked variants; those that are not tracked now get nothing back."""
-    moves: Moves = defaultdict(lambda: defaultdict(int))
+    moves: dict[str, Counter[str]] = defaultdict(Counter)
     for sign, some in ((-1, before), (1, after)):
         for line in some:
             id = line["variantId"]
             product = products.get(ids.product_of(id)) if id else None
             if id and product and id in product.quantities:
                 moves[product.id][id] += sign * line["taken"]
-    pruned = {id: {v: n for v, n in pieces.items() if n} for id, pieces in moves.items()}
-    return {id: pieces for id, pieces in pruned.items() if pieces}
+    pruned = ((products[id], {v: n for v, n in every.items() if n}) for id, every in moves.items())
+    return [(product, pieces) for product, pieces in pruned if pieces]
 
 
 # --- Sums -----------------------------------------------------------------------------------------

@@ -7,9 +7,15 @@ discount; the total of an order is subtotal, less its discount, plus shipping an
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Final, Protocol, TypedDict
+from typing import Final, TypedDict
 
-from chalicelib.orders.model import MOST_PRODUCTS, DiscountInput, LineItemInput, StockPolicy
+from chalicelib.orders.model import (
+    MOST_PRODUCTS,
+    DiscountInput,
+    LineItemInput,
+    NewOrder,
+    StockPolicy,
+)
 from chalicelib.problems import Invalid
 from chalicelib.products.model import Product, title_of
 from chalicelib.values import ids, money
@@ -193,17 +199,7 @@ def off(discount: Discount | None) -> Decimal:
     return Decimal(discount["amount"]) if discount else _NOTHING
 
 
-class AskedSums(Protocol):
-    """What a request says of an order's sums."""
-
-    discount: DiscountInput | None
-    shipping: str | None
-    tax: str | None
-    subtotal: str | None
-    total: str | None
-
-
-def sums(lines: Lines, asked: AskedSums) -> dict[str, object]:
+def sums(lines: Lines, asked: NewOrder) -> dict[str, object]:
     """The sums of a new order: those that are given are kept. Raises Invalid."""
     subtotal = Decimal(asked.subtotal) if asked.subtotal else of(lines)
     discount = discounted(asked.discount, subtotal, "discount")

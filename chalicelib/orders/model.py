@@ -644,5 +644,4 @@ def stored(order: Order) -> Item:
 
 
 def read(item: Item) -> Order:
-    fields = {name: value for name, value in item.items() if name not in {"pk", "sk", "version"}}
-    return Order(metadata.unstored(fields), int(item["version"]))
+    return Order(metadata.unstored(item), item["version"])

@@ -45,6 +45,10 @@ def _asked(once: Once | None = None) -> store.Asked:
     return store.Asked(caller().name, if_match(), once)
 
 
+def _answered(status: int, done: store.Written) -> Response:
+    return reply_text(status, done.text, etag=done.after.etag)
+
+
 @routes.get(
     "/api/admin/orders",
     "List orders",
@@ -110,8 +114,7 @@ def update(id: str) -> Response:
     """`status` moves along the transitions only; any other is 422 `invalid_transition` with
     `from`, `to` and `allowed`. PAID and REFUNDED set the payment status too; CANCELLED and REFUNDED
     return the stock. Emits order.updated, and the more specific events."""
-    order = store.change(id, body(OrderChange), _asked())
-    return reply(200, show(order), etag=order.etag)
+    return _answered(200, store.change(id, body(OrderChange), _asked()))
 
 
 @routes.delete(
@@ -124,7 +127,7 @@ def update(id: str) -> Response:
 )
 def delete(id: str) -> Response:
     """If it was not shipped, its stock is returned."""
-    store.remove(id, if_match())
+    store.remove(id, _asked())
     return reply(200, {"id": id, "deleted": True})
 
 
@@ -147,8 +150,7 @@ def edit(id: str) -> Response:
     asked, once = body_once(EditOrder)
     if asked.dry_run:
         return reply(200, store.edit_preview(id, asked, _asked()))
-    order, text = store.edit(id, asked, _asked(once))
-    return reply_text(200, text, etag=order.etag)
+    return _answered(200, store.edit(id, asked, _asked(once)))
 
 
 @routes.post(
@@ -166,8 +168,7 @@ def pay(id: str) -> Response:
     becomes PAID when nothing is due, or its deposit is reached. 422 `overpaid` has `balanceDue`.
     Emits payment.created, order.updated, and order.paid where it applies."""
     asked, once = body_once(TakePayments)
-    order, text = store.pay(id, asked.each, _asked(once))
-    return reply_text(201, text, etag=order.etag)
+    return _answered(201, store.pay(id, asked.each, _asked(once)))
 
 
 @routes.post(
@@ -184,8 +185,7 @@ def void_payment(id: str, payment_id: str) -> Response:
     """The money never came: the payment no longer counts. One that was refunded cannot be voided:
     409 `payment_refunded`. Emits payment.voided and order.updated."""
     asked, once = body_once(VoidPayment)
-    order, text = store.void(id, payment_id, asked.reason or None, _asked(once))
-    return reply_text(200, text, etag=order.etag)
+    return _answered(200, store.void(id, payment_id, asked.reason or None, _asked(once)))
 
 
 @routes.post(
@@ -206,8 +206,7 @@ def refund(id: str) -> Response:
     asked, once = body_once(RefundInput)
     if asked.dry_run:
         return reply(200, store.refund_preview(id, asked, _asked()))
-    order, text = store.refund(id, asked, _asked(once))
-    return reply_text(201, text, etag=order.etag)
+    return _answered(201, store.refund(id, asked, _asked(once)))
 
 
 @routes.get(

@@ -4,15 +4,14 @@ A write is one commit with all its effects: stock, customer, lists, counts, the 
 After a concurrent change it is computed again.
 """
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
-from chalicelib import deadline, listing, settings
+from chalicelib import deadline, listing
 from chalicelib.customers import store as customers
 from chalicelib.customers.model import Customer, EmailTaken, OrderCustomerInput
 from chalicelib.listing import external_ids
@@ -47,14 +46,14 @@ from chalicelib.orders.numbers import KEY as NUMBERS
 from chalicelib.orders.numbers import Numbers, NumberTaken
 from chalicelib.orders.shown import attributes_of, show
 from chalicelib.orders.transactions import Transaction
-from chalicelib.problems import Busy, Invalid, NotFound, PreconditionFailed, Problem
+from chalicelib.problems import Busy, Invalid, NotFound, PreconditionFailed
 from chalicelib.products import store as products
 from chalicelib.products.model import Product
 from chalicelib.storage import outbox, table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
-from chalicelib.storage.idempotency import Once
+from chalicelib.storage.idempotency import Once, unless_answered
 from chalicelib.values import clock, ids
 from chalicelib.values.forgetting import Person
 
@@ -71,9 +70,22 @@ class Asked:
     """Who asks for a change, and how. `by`: the name of the key. Raised for `if_match`:
     PreconditionFailed; for `once`: Repeated and KeyReused."""
 
-    by: str
+    by: str = ""
     if_match: frozenset[str] | None = None
     once: Once | None = None
+
+    def unchanged(self, order: Order) -> Order:
+        if self.if_match is not None and order.etag not in self.if_match:
+            raise PreconditionFailed("The order was changed since it was read.")
+        return order
+
+
+class Written(NamedTuple):
+    """An order before and after a change, and the text that answers the request."""
+
+    before: Order
+    after: Order
+    text: str
 
 
 Also = Callable[[Commit, Order, Order], None]
@@ -176,19 +188,15 @@ def place(new: NewOrder, by: str, once: Once | None) -> tuple[Order, str]:
 
     Raises Invalid, InsufficientStock; with `once` also Repeated and KeyReused.
     """
-    until = deadline.within(settings.conflict_seconds())
+    until = deadline.of_conflicts()
     numbers = Numbers()
-    try:
+    # Perhaps the same request, sent twice, has just bought the last piece.
+    with unless_answered(once):
         for _ in deadline.attempts(until):
             try:
                 return _place(new, by, once, numbers, until)
             except (products.StockMoved, EmailTaken, customers.CustomerMoved, NumberTaken):
                 numbers.are_contended = True
-    except Problem:
-        # Perhaps the same request, sent twice, has just bought the last piece.
-        if once:
-            once.look()
-        raise
     raise Busy
 
 
@@ -205,7 +213,7 @@ def _place(
         once.judge(items.get(once.key))
     if new.external_id:
         external_ids.refuse_taken("order", new.external_id, items)
-    now = clock.iso(clock.now())
+    now = _now()
     found = {id: product for id in wanted if (product := products.from_items(id, items))}
     customer = customers.from_items(new.customer, items) if new.customer else None
     registers = new.customer is not None and customer is None
@@ -256,9 +264,8 @@ def _require(sold: Iterable[tuple[Product, Mapping[str, int]]]) -> None:
 # --- Changing -------------------------------------------------------------------------------------
 
 
-def change(id: str, new: OrderChange, asked: Asked, also: Also | None = None) -> Order:
-    """Emits order.updated, and what follows from the change (`lifecycle.events`). `also`: adds to
-    the commit, given the order before and after.
+def change(id: str, new: OrderChange, asked: Asked, also: Also | None = None) -> Written:
+    """Emits order.updated, and what follows from the change (`lifecycle.events`).
 
     Raises NotFound, InvalidTransition, Invalid, and as `Asked` says.
     """
@@ -266,123 +273,95 @@ def change(id: str, new: OrderChange, asked: Asked, also: Also | None = None) ->
     def attempt(before: Order, gone: Gone) -> Order:
         return redrafted(before, new, asked.by)
 
-    after, _ = _rewrite(id, attempt, asked.if_match, also=also)
-    assert after is not None
-    return after
+    return _rewrite(id, attempt, asked, also)
 
 
-def pay(id: str, received: Sequence[PaymentInput], asked: Asked) -> tuple[Order, str]:
-    """The order with the payments, and the text that answers. Emits payment.created, order.updated,
-    and order.paid the first time that nothing is due.
+def pay(id: str, received: Sequence[PaymentInput], asked: Asked) -> Written:
+    """Emits payment.created, order.updated, and order.paid the first time that nothing is due.
 
     Raises NotFound, Invalid, DuplicateReference, and as `Asked` says.
     """
 
     def attempt(before: Order, gone: Gone) -> Order:
-        return lifecycle.paid(before, received, asked.by, clock.iso(clock.now()))
+        return lifecycle.paid(before, received, asked.by, _now())
 
-    return _recorded(id, attempt, asked, "payment.created")
+    return _rewrite(id, attempt, asked, action="payment.created")
 
 
-def void(id: str, payment_id: str, reason: str | None, asked: Asked) -> tuple[Order, str]:
+def void(id: str, payment_id: str, reason: str | None, asked: Asked) -> Written:
     """As `pay`. Emits payment.voided. Raises also AlreadyVoided, PaymentRefunded."""
 
     def attempt(before: Order, gone: Gone) -> Order:
-        return lifecycle.voided(before, payment_id, reason, asked.by, clock.iso(clock.now()))
+        return lifecycle.voided(before, payment_id, reason, asked.by, _now())
 
-    return _recorded(id, attempt, asked, "payment.voided")
+    return _rewrite(id, attempt, asked, action="payment.voided")
 
 
-def refund(id: str, wanted: RefundInput, asked: Asked) -> tuple[Order, str]:
+def refund(id: str, wanted: RefundInput, asked: Asked) -> Written:
     """As `pay`. Emits refund.created, and order.refunded when nothing of the money is left."""
 
     def attempt(before: Order, gone: Gone) -> Order:
-        _, after = _refunded(before, wanted, asked.by, gone)
-        return after
+        return _refunded(before, wanted, asked.by, gone)[1]
 
-    return _recorded(id, attempt, asked, "refund.created")
+    return _rewrite(id, attempt, asked, action="refund.created")
 
 
 def refund_preview(id: str, wanted: RefundInput, asked: Asked) -> dict[str, object]:
     """The shape of RefundPreview: what `refund` would do now. Raises what it does."""
-    before = _unchanged_since(asked.if_match, get(id))
-    found, _ = _refunded(before, wanted, asked.by, _gone(before.taken()))
-    return found.preview()
+    before = asked.unchanged(get(id))
+    return _refunded(before, wanted, asked.by, _gone(before.taken()))[0].preview()
 
 
 def _refunded(
     before: Order, wanted: RefundInput, by: str, gone: Gone
 ) -> tuple[payments.Refund, Order]:
-    now = clock.iso(clock.now())
+    now = _now()
     found = payments.refunded(before.fields, wanted, by, now, gone)
     return found, lifecycle.refunded(before, found, by, now)
 
 
-def edit(id: str, wanted: EditOrder, asked: Asked) -> tuple[Order, str]:
+def edit(id: str, wanted: EditOrder, asked: Asked) -> Written:
     """As `pay`. Emits order.edited, order.updated, order.paid where it applies, inventory.low.
     Raises also TooLate, TaxRequired, BelowRefunded, EmptyOrder, InsufficientStock."""
-    stock = _Stock()
+    found: editing.Edited
 
     def attempt(before: Order, gone: Gone) -> Order:
-        return _edited(before, wanted, asked.by, stock)
+        nonlocal found
+        found, after = _edited(before, wanted, asked.by)
+        return after
 
-    return _recorded(id, attempt, asked, "order.edited", stock)
-
-
-def edit_preview(id: str, wanted: EditOrder, asked: Asked) -> dict[str, object]:
-    """The shape of EditPreview: what `edit` would do now. Raises what it does."""
-    before, stock = _unchanged_since(asked.if_match, get(id)), _Stock()
-    _edited(before, wanted, asked.by, stock)
-    return stock.edited.preview()
-
-
-class _Stock:
-    """What an edit does besides the order itself."""
-
-    edited: editing.Edited
-    sold: list[tuple[Product, Mapping[str, int]]]
-
-    def write(self, commit: Commit, order_id: str) -> None:
-        products.sell(commit, self.sold, order_id=order_id, cause="EDIT")
+    def sell(commit: Commit, before: Order, after: Order) -> None:
+        products.sell(commit, found.moves, order_id=id, cause="EDIT")
         if commit.overflows:
             message = "This edit is more than can be written at once. Divide it."
             raise Invalid(message, code="too_large")
 
+    return _rewrite(id, attempt, asked, sell, "order.edited")
 
-def _edited(before: Order, asked: EditOrder, by: str, stock: _Stock) -> Order:
+
+def edit_preview(id: str, wanted: EditOrder, asked: Asked) -> dict[str, object]:
+    """The shape of EditPreview: what `edit` would do now. Raises what it does."""
+    return _edited(asked.unchanged(get(id)), wanted, asked.by)[0].preview()
+
+
+def _edited(before: Order, asked: EditOrder, by: str) -> tuple[editing.Edited, Order]:
     needed = editing.products_of(before.fields, asked)
     keys = [key for id in needed for key in products.keys(id)]
     wanted = OrderCustomerInput(id=asked.customer.id) if asked.customer else None
     items = table.batch_get([*keys, *([customers.key(wanted)] if wanted else [])])
-    found = {id: product for id in needed if (product := products.from_items(id, items))}
+    known = {id: product for id in needed if (product := products.from_items(id, items))}
     customer = customers.from_items(wanted, items) if wanted else None
-    now = clock.iso(clock.now())
+    now = _now()
     if wanted and customer is None:
         customers.created(wanted, now)  # which raises, because it has no e-mail
-    stock.edited = editing.edited(before.fields, asked, found, customer, by=by, now=now)
-    stock.sold = [(found[id], pieces) for id, pieces in stock.edited.moves.items()]
-    _require(stock.sold)
-    return lifecycle.edited(before, stock.edited, by, now)
-
-
-def _recorded(
-    id: str, attempt: Change, asked: Asked, action: str, stock: _Stock | None = None
-) -> tuple[Order, str]:
-    if_match, once = asked.if_match, asked.once
-    try:
-        after, text = _rewrite(id, attempt, if_match, once=once, stock=stock, action=action)
-    except Problem:
-        # Perhaps the same request, sent twice, has just made the same record.
-        if once:
-            once.look()
-        raise
-    assert after is not None
-    return after, text or _text(after)
+    found = editing.edited(before.fields, asked, known, customer, by=by, now=now)
+    _require(found.moves)
+    return found, lifecycle.edited(before, found, by, now)
 
 
 def redrafted(order: Order, asked: OrderChange, by: str) -> Order:
     """The order as a change would leave it. Raises InvalidTransition, Invalid."""
-    return lifecycle.changed(order, asked, by, clock.iso(clock.now()))
+    return lifecycle.changed(order, asked, by, _now())
 
 
 _SAMPLE_MOVES: Final[Mapping[str, list[dict[str, object]]]] = {
@@ -403,7 +382,7 @@ _SAMPLE_MOVES: Final[Mapping[str, list[dict[str, object]]]] = {
 
 def sample_of(event: str) -> dict[str, object]:
     """What an event sends of an order that does not exist, for test events."""
-    now, product, customer = clock.iso(clock.now()), products.sample(), customers.sample()
+    now, product, customer = _now(), products.sample(), customers.sample()
     (variant,) = product.variants()
     given = {
         "lineItems": [{"variantId": variant["id"], "quantity": 3}],
@@ -460,18 +439,18 @@ def reassign(id: str, source: str, into: Customer, by: str) -> bool:
         own = order.fields["customer"]
         if not own or own["id"] != source:
             return order
-        return lifecycle.reassigned(order, into, by, clock.iso(clock.now()))
+        return lifecycle.reassigned(order, into, by, _now())
 
-    return _rewritten_by_job(id, attempt)
+    return _rewritten(id, attempt)
 
 
 def forget(id: str, person: Person) -> bool:
     """Removes the customer's personal data. Emits order.updated. Returns whether there was any."""
 
     def attempt(order: Order, gone: Gone) -> Order:
-        return lifecycle.forgotten(order, person, clock.iso(clock.now()))
+        return lifecycle.forgotten(order, person, _now())
 
-    return _rewritten_by_job(id, attempt, _ERASED)
+    return _rewritten(id, attempt, _ERASED)
 
 
 def was_of(item: Item, person: Person) -> bool:
@@ -488,76 +467,59 @@ def former_facts(item: Item, person: Person) -> set[str]:
     return person.facts_in({name: item[name] for name in places})
 
 
-def _rewritten_by_job(id: str, attempt: Callable[[Order, Gone], Order], action: str = "") -> bool:
+def _rewritten(id: str, attempt: Change, action: str = "") -> bool:
     """Whether it was changed; an order that is gone was not."""
-    versions: list[int] = []
-
-    def noted(before: Order, gone: Gone) -> Order:
-        versions.append(before.version)
-        return attempt(before, gone)
-
     try:
-        after, _ = _rewrite(id, noted, None, also=lambda commit, before, after: None, action=action)
+        done = _rewrite(id, attempt, Asked(), action=action)
     except NotFound:
         return False
-    return after is not None and after.version != versions[-1]
+    return done.after is not done.before
 
 
-def remove(id: str, if_match: frozenset[str] | None) -> None:
+def remove(id: str, asked: Asked) -> None:
     """Raises NotFound, PreconditionFailed."""
-    _rewrite(id, lambda before, gone: None, if_match)
+    _rewrite(id, lambda before, gone: None, asked)
 
 
 def _rewrite(
-    id: str,
-    change: Change,
-    if_match: frozenset[str] | None,
-    *,
-    also: Also | None = None,
-    once: Once | None = None,
-    stock: _Stock | None = None,
-    action: str = "",
-) -> tuple[Order | None, str]:
-    """Writes the result of `change`, computed again after a concurrent change. Returns the order,
-    and its text if the request is answered `once`. `action`: for the audit log, if it is more than
-    an update."""
-    gone, customer_is_gone = Gone(), False
-    # A job, which adds to the commit, has more time than a waiting client.
-    until = deadline.within(None if also else settings.conflict_seconds())
-    for _ in deadline.attempts(until):
-        before = _unchanged_since(if_match, _found(id, once))
-        after = change(before, gone)
-        if after is before:
-            return before, ""
-        commit = Commit()
-        text = _text(after) if after else ""
-        if once and after:
-            once.record(commit, text, after.etag)
-        _write(commit, before, after, action)
-        if also and after:
-            also(commit, before, after)
-        returned = lifecycle.gives_back(before, after)
-        for product, pieces in returned.items():
-            there = {variant: n for variant, n in pieces.items() if variant not in gone}
-            if there:
-                products.give_back(commit, product, there, order_id=id)
-        known = (before.fields["customer"] or {}).get("id")
-        for customer, totals in lifecycle.spending(before, after).items():
-            # A merge has made sure of the customer that it moves an order to.
-            placing = stock is not None and customer != known
-            if placing or not customer_is_gone:
-                customers.count(commit, customer, totals, placing=placing)
-        if stock:
-            stock.write(commit, id)
-        try:
-            commit.send(until)
-            return after, text
-        except customers.CustomerGone:
-            customer_is_gone = True
-        except products.VariantGone:
-            gone = _gone(returned)
-        except (OrderChanged, products.StockMoved, customers.CustomerMoved):
-            pass
+    id: str, change: Change, asked: Asked, also: Also | None = None, action: str = ""
+) -> Written:
+    """Writes the result of `change`, computed again after a concurrent change. `also`: adds to the
+    commit, given the order before and after. `action`: for the audit log, if it is more than an
+    update."""
+    gone, customer_is_gone, until = Gone(), False, deadline.of_conflicts()
+    # Perhaps the same request, sent twice, has just made the same record.
+    with unless_answered(asked.once):
+        for _ in deadline.attempts(until):
+            before = asked.unchanged(_found(id, asked.once))
+            after = change(before, gone)
+            if after is before:
+                return Written(before, before, _text(before))
+            commit = Commit()
+            text = _text(after) if after else ""
+            if asked.once and after:
+                asked.once.record(commit, text, after.etag)
+            _write(commit, before, after, action)
+            returned = lifecycle.gives_back(before, after)
+            for product, pieces in returned.items():
+                there = {variant: n for variant, n in pieces.items() if variant not in gone}
+                if there:
+                    products.give_back(commit, product, there, order_id=id)
+            known = (before.fields["customer"] or {}).get("id")
+            for customer, totals in lifecycle.spending(before, after).items():
+                if customer != known or not customer_is_gone:
+                    customers.count(commit, customer, totals, placing=customer != known)
+            if also and after:
+                also(commit, before, after)
+            try:
+                commit.send(until)
+                return Written(before, after or before, text)
+            except customers.CustomerGone:
+                customer_is_gone = True
+            except products.VariantGone:
+                gone = _gone(returned)
+            except (OrderChanged, products.StockMoved, customers.CustomerMoved):
+                pass
     raise Busy
 
 
@@ -569,12 +531,6 @@ def _found(id: str, once: Once | None) -> Order:
     items = table.batch_get([once.key, *([_key(id)] if ids.may_be("ord", id) else [])])
     once.judge(items.get(once.key))
     return read(NotFound.unless(items.get(_key(id)), "order", id))
-
-
-def _unchanged_since(if_match: frozenset[str] | None, order: Order) -> Order:
-    if if_match is not None and order.etag not in if_match:
-        raise PreconditionFailed("The order was changed since it was read.")
-    return order
 
 
 def _gone(returned: Mapping[str, dict[str, int]]) -> Gone:
@@ -589,7 +545,11 @@ def _gone(returned: Mapping[str, dict[str, int]]) -> Gone:
 
 
 def _text(order: Order) -> str:
-    return json.dumps(show(order), ensure_ascii=False, separators=(",", ":"))
+    return outbox.as_json(show(order))
+
+
+def _now() -> str:
+    return clock.iso(clock.now())
 
 
 def _write(commit: Commit, before: Order | None, after: Order | None, action: str = "") -> None:

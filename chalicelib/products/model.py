@@ -498,10 +498,10 @@ def stored(product: Product) -> Item:
 
 def read(item: Item, stock: Item | None) -> Product:
     """The product of a record and its stock item."""
-    fields = {name: value for name, value in item.items() if name not in {"pk", "sk", "version"}}
-    fields = metadata.unstored(fields)
+    fields = metadata.unstored(item)
     if "variants" in fields:
-        fields["variants"] = list(map(metadata.unstored, fields["variants"]))
+        fields["variants"] = [
+            {**one, "metadata": metadata.read(one["metadata"])} for one in fields["variants"]
+        ]
     stock = stock or {}
-    version = int(item["version"])
-    return Product(fields, stock.get("quantities", {}), version, stock.get("moves", {}))
+    return Product(fields, stock.get("quantities", {}), item["version"], stock.get("moves", {}))

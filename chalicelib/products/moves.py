@@ -4,7 +4,6 @@ A move never overwrites a concurrent sale: its condition is the stock that was r
 repeated on the current stock.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Final
@@ -18,7 +17,7 @@ from chalicelib.products import store
 from chalicelib.products.model import MOST_STOCK, MOST_VARIANTS, Product, Stock
 from chalicelib.products.shown import MovedStock, show
 from chalicelib.schemas import Input, NullIsAbsent, optional, upper
-from chalicelib.storage import table
+from chalicelib.storage import outbox, table
 from chalicelib.storage.idempotency import Once
 from chalicelib.values import ids
 
@@ -90,7 +89,7 @@ def move(
     for _ in deadline.attempts():
         before = _read(product_id, once)
         after, made = moved(before, moves)
-        text = json.dumps(show(after), ensure_ascii=False, separators=(",", ":"))
+        text = outbox.as_json(show(after))
         commit = store.moving(before, after, made)
         if once:
             once.record(commit, text, after.etag)

@@ -14,7 +14,6 @@ The stock item has conditions of its own (`stock.py`): a sale never changes the 
 an edit never overwrites a sale.
 """
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
@@ -23,7 +22,7 @@ from typing import Final, TypeVar
 from chalicelib import listing
 from chalicelib.listing import external_ids
 from chalicelib.listing.lookup import holding
-from chalicelib.problems import Busy, Conflict, Invalid, NotFound, PreconditionFailed, Problem
+from chalicelib.problems import Busy, Conflict, Invalid, NotFound, PreconditionFailed
 from chalicelib.products import low, merge, stock, variants
 from chalicelib.products.model import (
     KIND,
@@ -42,7 +41,7 @@ from chalicelib.storage import outbox, table
 from chalicelib.storage.attributes import Fields, Item, Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
-from chalicelib.storage.idempotency import Once
+from chalicelib.storage.idempotency import Once, unless_answered
 from chalicelib.values import clock, ids, slugs
 
 T = TypeVar("T")
@@ -218,13 +217,9 @@ def create(new: NewProduct, once: Once | None = None, id: str | None = None) -> 
     already."""
     if once:
         once.look()
-    try:
+    # Perhaps the same request, sent twice, has just taken the slug.
+    with unless_answered(once):
         return _create(new, once, id)
-    except Problem:
-        # Perhaps the same request, sent twice, has just taken the slug.
-        if once:
-            once.look()
-        raise
 
 
 def _create(new: NewProduct, once: Once | None, id: str | None) -> Product:
@@ -233,8 +228,7 @@ def _create(new: NewProduct, once: Once | None, id: str | None) -> Product:
         product = merge.created(given, slug, _now(), id)
         commit = writes(None, product)
         if once:
-            text = json.dumps(show(product), ensure_ascii=False, separators=(",", ":"))
-            once.record(commit, text, product.etag)
+            once.record(commit, outbox.as_json(show(product)), product.etag)
         try:
             commit.send()
         except SlugTaken:

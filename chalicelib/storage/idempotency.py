@@ -14,14 +14,15 @@ import hashlib
 import json
 import secrets
 import zlib
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Final
 
 from chalice.app import ChaliceUnhandledError
 
-from chalicelib.problems import Invalid
+from chalicelib.problems import Invalid, Problem
 from chalicelib.storage import table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit
@@ -127,6 +128,18 @@ class Once:
         found = table.batch_get(places)
         packed = "".join(found[place]["text"] for place in places)
         return zlib.decompress(base64.b85decode(packed)).decode()
+
+
+@contextmanager
+def unless_answered(once: Once | None) -> Iterator[None]:
+    """A problem is none if it is that the same request, sent twice, has just been done: Repeated is
+    raised instead."""
+    try:
+        yield
+    except Problem:
+        if once:
+            once.look()
+        raise
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from chalicelib.validation import DEEPEST, depth
 LARGEST: Final = 16_384  # bytes of JSON
 # Less than a body may be, because a body can hold records in lists and objects of its own.
 LEVELS: Final = DEEPEST - 4
+_NO_FIELDS: Final = frozenset({"pk", "sk", "version"})
 ABOUT: Final = "Any data of the shop: JSON up to 16 KB, 28 levels deep."
 
 
@@ -45,8 +46,10 @@ def read(text: str) -> dict[str, object]:
     return value
 
 
-def unstored(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a stored record; the metadata, if it is among them, as data."""
-    if "metadata" not in fields:
-        return dict(fields)
-    return {**fields, "metadata": read(fields["metadata"])}
+def unstored(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a stored record, without its keys and its version; the metadata, if it is among
+    them, as data."""
+    fields = {name: value for name, value in stored.items() if name not in _NO_FIELDS}
+    if "metadata" in fields:
+        fields["metadata"] = read(fields["metadata"])
+    return fields
