@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 from chalicelib import listing
 from chalicelib.schemas import Choice, Several, about
 from chalicelib.storage.attributes import Fields
+from chalicelib.values.changes import Change
 
 KIND: Final = listing.Kind(
     "audit", listed=("recordId", "keyId", "action", "type"), several="customerId"
@@ -102,8 +103,8 @@ class AuditEntry:
         return str(self.fields["id"])
 
     @property
-    def changes(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = json.loads(self.fields["changes"])
+    def changes(self) -> list[Change]:
+        found: list[Change] = json.loads(self.fields["changes"])
         return found
 
     @cached_property

@@ -11,10 +11,9 @@ without them: in the transaction of an entry with values of a customer is the co
 customer is not `unnamed`.
 """
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from chalicelib import listing
 from chalicelib.audit.model import KIND, AuditEntry, AuditVia
@@ -81,17 +80,13 @@ def _commit(drafts: Sequence[Draft], found: Found) -> Commit:
             **{name: draft[name] for name in ("id", "at", "actor", "action", "request")},
             **{name: draft[name] for name in ("requestId", "jobId", "customers")},
             "record": {"number": None, "name": None, **draft["record"]},
-            "changes": _text(draft["changes"]),
+            "changes": outbox.as_json(draft["changes"]),
             "via": (AuditVia.JOB if draft["jobId"] else AuditVia.API).value,
         }
     )
     commit.put({"pk": entry.id, "sk": "audit", **entry.fields}, when=table.absent)
     listing.change(commit, KIND, entry.id, None, entry.index)
     return commit
-
-
-def _text(changes: Sequence[Any]) -> str:
-    return json.dumps(changes, ensure_ascii=False, separators=(",", ":"))
 
 
 # --- Reading --------------------------------------------------------------------------------------
@@ -134,5 +129,5 @@ def forgotten(item: Item, person: Person) -> dict[str, object]:
 
 def _cleared(entry: AuditEntry) -> dict[str, object]:
     left = outbox.without({"record": entry.fields["record"], "changes": entry.changes})
-    new = {"record": left["record"], "changes": _text(left["changes"])}
+    new = {"record": left["record"], "changes": outbox.as_json(left["changes"])}
     return new if any(entry.fields[name] != value for name, value in new.items()) else {}

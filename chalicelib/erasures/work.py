@@ -92,9 +92,8 @@ def _customer(job: Job, person: Person, after: object) -> _Done:
 
 
 def _moved(job: Job, person: Person, after: object) -> _Done:
-    def learn(items: list[Item]) -> None:
-        facts = [orders.former_facts(item, person) for item in items]
-        store.learn(job.id, store.person(job.id, person.ids), set().union(*facts))
+    def facts(item: Item) -> set[str]:
+        return orders.former_facts(item, person)
 
     def look(item: Item) -> Counter[str]:
         if not orders.was_of(item, person):
@@ -102,7 +101,7 @@ def _moved(job: Job, person: Person, after: object) -> _Done:
         orders.forget(item["pk"], store.person(job.id, person.ids))
         return Counter(orders=1)
 
-    return _through(settings.table(), after, look, learn)
+    return _through(settings.table(), after, look, partial(_learn, job, person, facts))
 
 
 def _events(job: Job, person: Person, after: object) -> _Done:
@@ -113,13 +112,15 @@ def _events(job: Job, person: Person, after: object) -> _Done:
                 table.put(left, when=table.present, table=settings.outbox_table())
         return Counter(events=about)
 
-    # The person's texts are stored before they are removed.
-    return _through(settings.outbox_table(), after, look, partial(_learn, job, person))
+    def facts(item: Item) -> set[str]:
+        return outbox.forgotten(item, person)[1]
+
+    return _through(settings.outbox_table(), after, look, partial(_learn, job, person, facts))
 
 
-def _learn(job: Job, person: Person, items: list[Item]) -> None:
-    learned = [outbox.forgotten(item, person)[1] for item in items]
-    store.learn(job.id, store.person(job.id, person.ids), set().union(*learned))
+def _learn(job: Job, person: Person, facts: Callable[[Item], set[str]], items: list[Item]) -> None:
+    """Before they are removed, the person's texts are stored."""
+    store.learn(job.id, store.person(job.id, person.ids), set().union(*map(facts, items)))
 
 
 def _table(job: Job, person: Person, after: object) -> _Done:

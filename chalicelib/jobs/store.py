@@ -275,7 +275,8 @@ def forgotten(item: Item, person: Person) -> dict[str, object]:
     """The attributes of an ended job, or of an error of one, that change when a person is erased:
     the request may name the person."""
     if item["sk"].startswith("left#"):
-        return _without(item, ("message",), person)
+        left = person.without(item["message"])
+        return {"message": left} if left != item["message"] else {}
     if item["sk"] != "job" or item.get("type") not in _MAY_NAME or Job(item).status in OPEN_JOBS:
         return {}
     return _unnamed(item, person)
@@ -300,13 +301,8 @@ def _unnamed(item: Fields, person: Person) -> dict[str, object]:
     return changes
 
 
-def _without(item: Item, names: Iterable[str], person: Person) -> dict[str, object]:
-    left = {name: person.without(item[name]) for name in names if name in item}
-    return {name: value for name, value in left.items() if value != item[name]}
-
-
 def previewed(job: Job, more: Sequence[Mapping[str, object]]) -> dict[str, object]:
-    """A dry run's preview attribute with more entries, as far as there is room."""
+    """A dry run's preview attribute with more records, as far as there is room."""
     shown = json.loads(job.fields.get("preview", "[]"))
     text = json.dumps([*shown, *more][:PREVIEWED], ensure_ascii=False)
     return {"preview": text} if len(text.encode()) <= _PREVIEW_BYTES else {}

@@ -1,18 +1,28 @@
 """Merging customers over HTTP."""
 
 from functools import partial
+from typing import Annotated
 
 from chalice.app import Response
+from pydantic import Field
 
 from chalicelib.customers import store as customers
 from chalicelib.customers.model import Customer
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import JobType, StartedJob
-from chalicelib.merges.model import Merge
 from chalicelib.problems import Conflict, Invalid, NotFound
 from chalicelib.request import IDEMPOTENT, Role, Routes, body_once, caller, reply_text
+from chalicelib.schemas import Input
 
 routes = Routes(__name__, "Customers")
+
+
+class Merge(Input):
+    """Into whom a customer is merged."""
+
+    into: Annotated[
+        str, Field(min_length=1, max_length=60, description="Id of the customer to keep")
+    ]
 
 
 @routes.post(

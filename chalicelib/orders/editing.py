@@ -5,12 +5,12 @@ An edit never moves money: what is due follows from the new total.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from itertools import accumulate
-from typing import Final
+from typing import Final, TypeVar
 
 from chalicelib.customers.model import Customer
 from chalicelib.customers.shown import of_order
@@ -31,6 +31,7 @@ from chalicelib.products.model import Product
 from chalicelib.storage.attributes import Fields
 from chalicelib.values import ids, money
 
+T = TypeVar("T")
 # Pieces that are taken of each variant; negative: they return.
 Moves = list[tuple[Product, dict[str, int]]]
 
@@ -132,7 +133,7 @@ def edited(
     after = payments.derived(after)
     texts = list(_changes(fields, after))
     if texts:
-        entry = {
+        edit = {
             "id": ids.new("edt"),
             "at": now,
             "by": by,
@@ -141,7 +142,7 @@ def edited(
             "totalAfter": after["total"],
             "changes": _fewer(texts),
         }
-        after["edits"] = _latest([*fields["edits"], entry])
+        after["edits"] = latest([*fields["edits"], edit], MOST_EDITS, LARGEST_EDITS, _text)
     return Edited(fields, after, moves)
 
 
@@ -360,12 +361,13 @@ def _fewer(texts: Sequence[str]) -> list[str]:
     return [*kept, f"and {left} more"] if left > 0 else kept
 
 
-def _latest(edits: Sequence[Fields]) -> list[Fields]:
-    """The latest 50, if their texts are not too large; at least one."""
-    latest = edits[-MOST_EDITS:]
-    sizes = accumulate(
-        len("".join((one["by"], one["reason"] or "", *one["changes"])).encode())
-        for one in reversed(latest)
-    )
-    fitting = max(1, sum(size <= LARGEST_EDITS for size in sizes))
-    return list(latest[len(latest) - fitting :])
+def latest(entries: Sequence[T], most: int, largest: int, text: Callable[[T], str]) -> list[T]:
+    """The latest of them, if their texts are not too large; at least one."""
+    kept = entries[-most:]
+    sizes = accumulate(len(text(one).encode()) for one in reversed(kept))
+    fitting = max(1, sum(size <= largest for size in sizes))
+    return list(kept[len(kept) - fitting :])
+
+
+def _text(edit: Fields) -> str:
+    return "".join((edit["by"], edit["reason"] or "", *edit["changes"]))

@@ -3,7 +3,6 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
 from typing import Final
 
 from chalicelib import settings
@@ -97,10 +96,15 @@ def placed(
     return order
 
 
-def _refuse_large(order: Order, but: frozenset[str] = frozenset()) -> None:
-    """Raises Invalid. `but`: the fields that do not count."""
+def _size(order: Order, but: frozenset[str]) -> int:
+    """Bytes of an order as it is shown without these fields."""
     counted = {name: value for name, value in show(order).items() if name not in but}
-    size = len(json.dumps(counted, ensure_ascii=False).encode())
+    return len(json.dumps(counted, ensure_ascii=False).encode())
+
+
+def _refuse_large(order: Order, but: frozenset[str] = frozenset()) -> None:
+    """Raises Invalid."""
+    size = _size(order, but)
     if size > LARGEST_ORDER:
         message = f"make an order of {size} bytes; at most {LARGEST_ORDER} are possible"
         raise Invalid.field("lineItems", "too_large", message)
@@ -218,8 +222,7 @@ def _grown(order: Order, fields: Fields, by: str, now: str) -> Order:
     """The order with one more record. Raises Invalid if its events would not fit the outbox with a
     note, tags and a history of any size."""
     after = _after(order, fields, by, now)
-    kept = {name: value for name, value in show(after).items() if name not in _GROWING}
-    if len(json.dumps(kept, ensure_ascii=False).encode()) > LARGEST_GROWN:
+    if _size(after, _GROWING) > LARGEST_GROWN:
         message = f"The order would exceed {LARGEST_GROWN:,} bytes. Shorten notes or metadata."
         raise Invalid(message, code="too_large")
     return after
@@ -292,28 +295,27 @@ def _history(before: Fields, after: Fields, by: str, now: str) -> list[dict[str,
         changes.append("deposit")
     if not changes:
         return list(before["history"])
-    return _with_entry(
-        before["history"], {"at": now, "by": by, "change": ", ".join(changes)[:_LONGEST_CHANGE]}
-    )
+    return _told(before["history"], ", ".join(changes)[:_LONGEST_CHANGE], by, now)
 
 
 def _asked(deposit: Mapping[str, object] | None) -> tuple[object, ...]:
     return (deposit["amount"], deposit["percent"]) if deposit else ()
 
 
-def _with_entry(before: Sequence[dict[str, str]], entry: dict[str, str]) -> list[dict[str, str]]:
+def _told(before: Sequence[dict[str, str]], change: str, by: str, now: str) -> list[dict[str, str]]:
     first, *rest = before
-    latest = [*rest, entry][1 - MOST_HISTORY :]
-    sizes = accumulate(len(f"{e['by']}{e['change']}".encode()) for e in reversed(latest))
-    fitting = sum(size <= LARGEST_HISTORY for size in sizes)
-    return [first, *latest[len(latest) - fitting :]]
+    changes = [*rest, {"at": now, "by": by, "change": change}]
+    return [first, *editing.latest(changes, MOST_HISTORY - 1, LARGEST_HISTORY, _text)]
+
+
+def _text(change: dict[str, str]) -> str:
+    return change["by"] + change["change"]
 
 
 def reassigned(order: Order, customer: Customer, by: str, now: str) -> Order:
     """The order after its customer was merged into another."""
     own = order.fields["customer"]["id"]
-    entry = {"at": now, "by": by, "change": f"customer {own} → {customer.id}"}
-    history = _with_entry(order.fields["history"], entry)
+    history = _told(order.fields["history"], f"customer {own} → {customer.id}", by, now)
     after = {**order.fields, "customer": of_order(customer), "history": history}
     return _version(order, after, now)
 

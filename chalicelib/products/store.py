@@ -120,10 +120,6 @@ def get(id: str, fields: Iterable[str] = ()) -> Product:
     return NotFound.unless(find(id, fields), "product", id)
 
 
-def find_by_slug(slug: str, fields: Iterable[str] = ()) -> Product | None:
-    return by_slug([slug], fields).get(slug)
-
-
 def by_slug(wanted: Iterable[str], fields: Iterable[str] = ()) -> dict[str, Product]:
     """The products with one of these slugs, by slug; see `load` for `fields`."""
     locks = table.batch_get(_lock_key(slug) for slug in wanted)
@@ -260,35 +256,28 @@ def change(id: str, asked: ProductChange, if_match: frozenset[str] | None) -> Pr
     """Merges; writes differences and emits product.updated, and inventory.low if stock falls below
     the threshold. Raises NotFound, Invalid, SlugTaken, PreconditionFailed, Conflict.
     """
-
-    def attempt() -> Product:
-        before = _unchanged_since(if_match, get(id))
-        after = merge.changed(before, asked.given(), _now())
-        if after is not before:
-            writes(before, after, exactly=if_match is not None).send()
-        return after
-
-    return _again_if_changed(attempt, if_match)
+    return edit(id, lambda before: asked, if_match=if_match)[1]
 
 
 def edit(
     id: str,
     asked: Callable[[Product], ProductChange],
-    also: Callable[[Commit, Product, Product], None],
+    also: Callable[[Commit, Product, Product], None] = lambda commit, before, after: None,
+    if_match: frozenset[str] | None = None,
 ) -> tuple[Product, Product]:
     """As `change`, with a change computed from the current product. Returns the product before and
     after. `also`: adds to the commit."""
 
     def attempt() -> tuple[Product, Product]:
-        before = get(id)
+        before = _unchanged_since(if_match, get(id))
         after = merge.changed(before, asked(before).given(), _now())
         if after is not before:
-            commit = writes(before, after)
+            commit = writes(before, after, exactly=if_match is not None)
             also(commit, before, after)
             commit.send()
         return before, after
 
-    return _again_if_changed(attempt, None)
+    return _again_if_changed(attempt, if_match)
 
 
 def remove(id: str, if_match: frozenset[str] | None) -> None:

@@ -8,8 +8,9 @@
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 from chalicelib.jobs import store as jobs
@@ -82,17 +83,13 @@ def entries(job_id: str, after: str, most: int) -> tuple[dict[str, list[Entry]],
     whether there are more."""
     start = f"{_PREFIX}{after}~" if after else _PREFIX
     where = table.sk.between(start, _PREFIX + "~")
+    read = chain.from_iterable(table.pages(job_id, where=where, limit=100))
     found: dict[str, list[Entry]] = {}
-    for entry in _read(job_id, where):
+    for entry in (_entry(job_id, item) for item in read):
         if len(found) == most and entry.record not in found:
             return found, True
         found.setdefault(entry.record, []).append(entry)
     return found, False
-
-
-def _read(job_id: str, where: object) -> Iterator[Entry]:
-    for items in table.pages(job_id, where=where, limit=100):
-        yield from (_entry(job_id, item) for item in items)
 
 
 def _entry(job_id: str, item: Item) -> Entry:
