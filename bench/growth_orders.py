@@ -17,7 +17,7 @@ from unittest.mock import patch
 from bench.growth import Cost, Costs, cost_of, show
 from chalicelib import listing
 from chalicelib.customers import store as customers
-from chalicelib.customers.items import insert
+from chalicelib.customers.store import insert
 from chalicelib.listing.entries import word_keys
 from chalicelib.orders import lifecycle, store
 from chalicelib.orders.model import KIND, NewOrder

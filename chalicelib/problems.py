@@ -14,23 +14,25 @@ T = TypeVar("T")
 
 class Problem(ChaliceUnhandledError):
     """An error that ends a request. Subclassed per status; `extra` are further fields of the body.
+    `text`: the message, unless another is given.
 
     It derives from ChaliceUnhandledError because only those reach the middleware as exceptions.
     """
 
     status: ClassVar[int] = 500
     code: str = "internal_error"
+    text: ClassVar[str] = ""
 
     def __init__(
         self,
-        message: str,
+        message: str = "",
         *,
         code: str | None = None,
         headers: Mapping[str, str] | None = None,
         **extra: Any,
     ) -> None:
-        super().__init__(message)
-        self.message = message
+        self.message = message or self.text
+        super().__init__(self.message)
         self.code = code or type(self).code
         self.headers = dict(headers or {})
         self.extra = extra
@@ -121,6 +123,7 @@ class Busy(Problem):
     """503: the storage refused for longer than a request can wait."""
 
     status, code = 503, "busy"
+    text = "The service is busy. Try again."
 
-    def __init__(self, message: str = "The service is busy. Try again.") -> None:
+    def __init__(self, message: str = "") -> None:
         super().__init__(message, headers={"Retry-After": "1"})

@@ -1,4 +1,17 @@
-"""Customers: their part in orders, reading, changing, merging and erasing."""
+"""Customers: their part in orders, reading, changing, merging and erasing.
+
+A customer's items change together: the record, and a lock on the e-mail address.
+
+| item | pk | sk |
+|---|---|---|
+| customer | `cus_…` | `customer` |
+| e-mail lock | `email#<lower case>` | `lock` |
+| merged | `cus_…` | `gone`: `into`, the id of the customer that it was merged into |
+
+The lock also holds what an order copies of the customer, so an order with an e-mail needs one read,
+whether or not the customer exists. Totals change in the transaction of the order and are not part
+of the record's version: two concurrent orders both succeed, and so do an order and a change.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -7,22 +20,12 @@ from typing import Final, TypeVar
 
 from chalicelib import deadline, listing
 from chalicelib.customers import model
-from chalicelib.customers.items import (
-    ERASED,
-    CustomerChanged,
-    audited,
-    gone_key,
-    insert,
-    is_unchanged,
-    lock_key,
-    record_key,
-    write,
-)
 from chalicelib.customers.model import (
     EDITABLE,
     KIND,
     Customer,
     CustomerChange,
+    EmailTaken,
     NewCustomer,
     OrderCustomerInput,
     Totals,
@@ -36,20 +39,37 @@ from chalicelib.problems import Busy, Conflict, Invalid, NotFound, PreconditionF
 from chalicelib.storage import outbox, table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit
-from chalicelib.storage.conditions import Attr
+from chalicelib.storage.conditions import Attr, Condition
 from chalicelib.storage.idempotency import Once
-from chalicelib.values import clock, ids
+from chalicelib.values import clock, ids, metadata
 
 T = TypeVar("T")
 
-RECORDS: Final = listing.Records(KIND, record_key, index_of)
+_ERASED: Final = "customer.erased"  # whose audit entry has no values
+
+
+def _key(id: str) -> Key:
+    return id, "customer"
+
+
+def _gone_key(id: str) -> Key:
+    return id, "gone"
+
+
+def _lock_key(email: str) -> Key:
+    return f"email#{ids.key_part(email.lower())}", "lock"
+
+
+RECORDS: Final = listing.Records(KIND, _key, index_of)
+
+
+class CustomerChanged(Exception):
+    """The customer was changed since it was read."""
 
 
 class HasOrders(Conflict):
     code = "has_orders"
-
-    def __init__(self) -> None:
-        super().__init__("The customer has orders. Erase or merge it instead.")
+    text = "The customer has orders. Erase or merge it instead."
 
 
 class CustomerBusy(Conflict):
@@ -63,9 +83,7 @@ class CustomerBusy(Conflict):
 
 class Erased(Conflict):
     code = "erased"
-
-    def __init__(self) -> None:
-        super().__init__("The customer was erased. This cannot be undone.")
+    text = "The customer was erased. This cannot be undone."
 
 
 class Merged(NotFound):
@@ -92,9 +110,9 @@ class CustomerGone(Exception):
 def key(asked: OrderCustomerInput) -> Key:
     """What to read, for `from_items`, where a customer is read together with other things."""
     if asked.id is not None:
-        return record_key(asked.id)
+        return _key(asked.id)
     assert asked.email is not None
-    return lock_key(asked.email)
+    return _lock_key(asked.email)
 
 
 def from_items(asked: OrderCustomerInput, items: Mapping[Key, Item]) -> Customer | None:
@@ -111,7 +129,7 @@ def from_items(asked: OrderCustomerInput, items: Mapping[Key, Item]) -> Customer
 def created(asked: OrderCustomerInput, now: str) -> Customer:
     """A new customer for an order; `now` is ISO 8601. Raises Invalid."""
     if asked.id is not None:
-        gone = table.get(gone_key(asked.id))
+        gone = table.get(_gone_key(asked.id))
         more = f": it was merged into {gone['into']}" if gone else ""
         message = f"there is no customer {asked.id!r}{more}"
         raise Invalid.field("customer.id", "unknown_customer", message)
@@ -149,7 +167,7 @@ def count(commit: Commit, id: str, change: Totals, *, placing: bool) -> None:
         when &= Attr("leaving").not_exists() & Attr("erasedAt").not_exists()
     elif not change:
         return
-    commit.update(record_key(id), add=change.numbers(), when=when, otherwise=otherwise)
+    commit.update(_key(id), add=change.numbers(), when=when, otherwise=otherwise)
 
 
 # --- Reading --------------------------------------------------------------------------------------
@@ -159,7 +177,7 @@ def load(ids: Iterable[str], fields: Iterable[str] = ()) -> list[Customer]:
     """The customers that exist of these, in their order; of each these fields, if some are
     named."""
     only = ("id", "version", *fields) if fields else ()
-    return list(map(read, table.existing(map(record_key, ids), only)))
+    return list(map(read, table.existing(map(_key, ids), only)))
 
 
 def find(id: str) -> Customer | None:
@@ -169,12 +187,12 @@ def find(id: str) -> Customer | None:
 def get(id: str, fields: Iterable[str] = ()) -> Customer:
     """Raises NotFound; Merged if it was merged into another."""
     only = ("id", "version", "into", *fields) if fields else ()
-    wanted = [record_key(id), gone_key(id)] if ids.may_be("cus", id) else []
+    wanted = [_key(id), _gone_key(id)] if ids.may_be("cus", id) else []
     items = table.batch_get(wanted, fields=only)
-    if record_key(id) in items:
-        return read(items[record_key(id)])
-    if gone_key(id) in items:
-        raise Merged(id, str(items[gone_key(id)]["into"]))
+    if _key(id) in items:
+        return read(items[_key(id)])
+    if _gone_key(id) in items:
+        raise Merged(id, str(items[_gone_key(id)]["into"]))
     raise NotFound.of("customer", id)
 
 
@@ -198,7 +216,7 @@ def create(new: NewCustomer, once: Once | None) -> tuple[Customer, str]:
     if once:
         once.record(commit, text, customer.etag)
     insert(commit, customer)
-    commit.audit(audited(after=customer))
+    commit.audit(_audited(after=customer))
     commit.send()
     return customer, text
 
@@ -231,7 +249,7 @@ def rewrite(
         after = change(before)
         if after is not before:
             commit = Commit()
-            write(commit, before, after)
+            _write(commit, before, after)
             commit.send()
         return after
 
@@ -248,7 +266,7 @@ def remove(id: str, if_match: frozenset[str] | None) -> None:
         if before.fields.get("orders"):
             raise HasOrders
         commit = Commit()
-        write(commit, before, None)
+        _write(commit, before, None)
         commit.send()
 
     _again_if_changed(attempt)
@@ -273,7 +291,7 @@ def hold_for_merge(source: Customer, into: Customer, commit: Commit, job_id: str
     _hold(commit, into, job_id, {})
     if source.email:
         holders = Attr("id").is_in([source.id, into.id])
-        pk, sk = lock_key(source.email)
+        pk, sk = _lock_key(source.email)
         lock = {"pk": pk, "sk": sk, **of_order(into)}
         commit.put(lock, when=table.absent | holders, otherwise=CustomerBusy(None))
 
@@ -284,7 +302,7 @@ def hold_for_erasure(customer: Customer, commit: Commit, job_id: str) -> None:
     _hold(commit, customer, job_id, {"leaving": {}})
     if customer.email and not customer.is_leaving:
         free = table.absent | Attr("id").eq(customer.id)
-        commit.delete(lock_key(customer.email), when=free, otherwise=CustomerBusy(None))
+        commit.delete(_lock_key(customer.email), when=free, otherwise=CustomerBusy(None))
 
 
 def leaves_into(customer: Customer, id: str) -> bool:
@@ -293,10 +311,10 @@ def leaves_into(customer: Customer, id: str) -> bool:
 
 def _hold(commit: Commit, customer: Customer, job_id: str, more: Mapping[str, object]) -> None:
     commit.update(
-        record_key(customer.id),
+        _key(customer.id),
         assign={"held": job_id, **more},
         add={"version": 1},
-        when=is_unchanged(customer),
+        when=_is_unchanged(customer),
         otherwise=CustomerBusy(customer.held),
     )
 
@@ -309,13 +327,13 @@ def absorb(source_id: str, into_id: str, job_id: str) -> int:
     def attempt() -> int:
         source, into = find(source_id), find(into_id)
         if source is None or into is None:
-            return int((table.get(gone_key(source_id)) or {}).get("left", 0))
+            return int((table.get(_gone_key(source_id)) or {}).get("left", 0))
         after, left = model.merged(into, source, _now())
         if source.id not in into.merged:
             ids = [*into.merged, *source.merged, source.id]
             fields = {**after.fields, "merged": ids, "updatedAt": _now()}
             commit = Commit()
-            write(commit, into, Customer(fields, into.version + 1), holders=[source.id])
+            _write(commit, into, Customer(fields, into.version + 1), holders=[source.id])
             commit.send()
         _remove_merged(source, into_id, job_id, left)
         return left
@@ -331,14 +349,14 @@ def _remove_merged(source: Customer, into_id: str, job_id: str, left: int) -> No
     table.batch_write(_merged_item(id, into_id) for id in source.merged)
     commit = Commit()
     kept = (into.email or "").lower() == (source.email or "").lower()
-    write(commit, source, None, holders=[into_id], locks=not kept, action="customer.merged")
+    _write(commit, source, None, holders=[into_id], locks=not kept, action="customer.merged")
     commit.put({**_merged_item(source.id, into_id), **({"left": left} if left else {})})
     _let_go(commit, into_id, job_id)
     commit.send()
 
 
 def _merged_item(id: str, into: str) -> Item:
-    pk, sk = gone_key(id)
+    pk, sk = _gone_key(id)
     return {"pk": pk, "sk": sk, "into": into}
 
 
@@ -355,7 +373,7 @@ def forget(id: str) -> None:
             return
         commit = Commit()
         # The e-mail may be taken by now.
-        write(commit, before, after, locks=False, action=ERASED)
+        _write(commit, before, after, locks=False, action=_ERASED)
         commit.send()
 
     _again_if_changed(attempt)
@@ -371,15 +389,128 @@ def let_go(id: str, job_id: str) -> None:
 
 def _let_go(commit: Commit, id: str, job_id: str) -> None:
     ours = Attr("held").eq(job_id)
-    commit.update(
-        record_key(id), remove=["held", "leaving"], when=ours, otherwise=CustomerChanged()
-    )
+    commit.update(_key(id), remove=["held", "leaving"], when=ours, otherwise=CustomerChanged())
 
 
 def _unchanged_since(if_match: frozenset[str] | None, customer: Customer) -> Customer:
     if not customer.matches(if_match):
         raise PreconditionFailed("The customer was changed since it was read.")
     return customer
+
+
+# --- The items of a customer ----------------------------------------------------------------------
+
+
+def insert(commit: Commit, customer: Customer, **room: int) -> None:
+    if customer.email:
+        _put_lock(commit, customer.email, customer, table.absent)
+    external_ids.change(commit, customer.id, {}, external_ids.held("customer", customer.fields))
+    index = listing.change(commit, KIND, customer.id, None, customer.index, **room)
+    assert index is not None
+    pk, sk = _key(customer.id)
+    item = {"pk": pk, "sk": sk, **metadata.stored(customer.fields), "version": customer.version}
+    commit.put({**item, "index": index.stored()}, when=table.absent)
+    commit.announce("customer.created", show(customer))
+
+
+def _audited(
+    before: Customer | None = None, after: Customer | None = None, action: str = ""
+) -> dict[str, object]:
+    """What the audit log gets, with the name that the customer has after it."""
+    customer = after or before
+    assert customer is not None
+    names = [customer.fields["firstName"], customer.fields["lastName"]]
+    name = (" ".join(filter(None, names)) or customer.email) if after else None
+    return outbox.audited(
+        "customer",
+        customer.id,
+        None if action == _ERASED else before,
+        after,
+        show=show,
+        action=action,
+        name=name,
+        customers=[customer.id],
+    )
+
+
+def _write(
+    commit: Commit,
+    before: Customer,
+    after: Customer | None,
+    *,
+    holders: Iterable[str] = (),
+    locks: bool = True,
+    action: str = "",
+) -> None:
+    """All writes between two versions of a customer, except the totals.
+
+    `holders`: who else may have had the locks of both e-mails until now; `locks`: whether those
+    change; `action`: for the audit log, if it is no update or deletion. Emits customer.updated or
+    customer.deleted. The commit raises CustomerChanged, EmailTaken.
+    """
+    unchanged = _is_unchanged(before)
+    if not locks:
+        pass
+    elif after is None or after.email != before.email:
+        _move_lock(commit, before, after, [before.id, *holders])
+    elif after.email and of_order(after) != of_order(before):
+        _put_lock(commit, after.email, after, Attr("id").eq(after.id))
+    _move_external_id(commit, before, after, holders)
+    new_index = after.index if after else None
+    index = listing.change(commit, KIND, before.id, before.index, new_index)
+    if after is None:
+        # On condition that it has no orders: an order that is being placed counts itself here.
+        same = Attr("orders").eq(before.fields["orders"])
+        commit.delete(_key(before.id), when=unchanged & same, otherwise=CustomerChanged())
+        commit.announce("customer.deleted", show(before))
+        commit.audit(_audited(before, action=action))
+        return
+    assert index is not None
+    shown = metadata.stored(after.fields)
+    fields = {name: shown[name] for name in (*EDITABLE, "updatedAt")}
+    more = {name: after.fields[name] for name in ("erasedAt", "merged") if name in after.fields}
+    commit.update(
+        _key(after.id),
+        assign={**fields, **more, "index": index.stored(), "version": after.version},
+        when=unchanged,
+        otherwise=CustomerChanged(),
+    )
+    commit.announce("customer.updated", show(after))
+    commit.audit(_audited(before, after, action))
+
+
+def _is_unchanged(customer: Customer) -> Condition:
+    return Attr("version").eq(customer.version)
+
+
+def _move_lock(
+    commit: Commit, before: Customer, after: Customer | None, holders: Iterable[str]
+) -> None:
+    old = _lock_key(before.email) if before.email else None
+    new = _lock_key(after.email) if after and after.email else None
+    free = table.absent | Attr("id").is_in(holders)
+    if after and after.email:
+        _put_lock(commit, after.email, after, free)
+    if old and old != new:
+        commit.delete(old, when=free, otherwise=CustomerChanged())
+
+
+def _move_external_id(
+    commit: Commit, before: Customer, after: Customer | None, holders: Iterable[str]
+) -> None:
+    """Of a customer that was merged, the other one may have it by now."""
+    old = external_ids.held("customer", before.fields)
+    new = external_ids.held("customer", after.fields) if after else {}
+    external_ids.change(commit, before.id, old, new, holders=holders)
+
+
+def _put_lock(commit: Commit, email: str, customer: Customer, when: Condition) -> None:
+    pk, sk = _lock_key(email)
+    commit.put({"pk": pk, "sk": sk, **of_order(customer)}, when=when, otherwise=_taken)
+
+
+def _taken(lock: Item | None) -> Exception:
+    return EmailTaken(str(lock["id"])) if lock else CustomerChanged()
 
 
 def _now() -> str:

@@ -1,14 +1,21 @@
-"""Deleting files of exports that mention an erased customer."""
+"""For other slices: the file of a job, a table as a CSV, and what is left of an erased customer."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from chalicelib.exports import files
+from chalicelib.exports.cells import BOM, lines
 from chalicelib.exports.model import ExportType
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import Job, JobStatus, JobType
 
 _NAMELESS = {ExportType.PRODUCTS, ExportType.MOVEMENTS}  # they name no customer
 _MESSAGE = "A customer in it was erased. Start the export again."
+
+download_url = files.url
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
+    return BOM + lines([header, *rows])
 
 
 def forget(job: Job, ids: Sequence[str]) -> bool:

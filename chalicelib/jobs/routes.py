@@ -5,7 +5,7 @@ from typing import Final
 from chalice.app import Response
 
 from chalicelib import listing
-from chalicelib.exports.shown import download_url
+from chalicelib.exports.store import download_url
 from chalicelib.imports.model import ImportJob
 from chalicelib.imports.shown import ImportJobSummary, ShownImportJob
 from chalicelib.imports.shown import show as show_import

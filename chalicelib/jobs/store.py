@@ -59,9 +59,7 @@ class JobFinished(Conflict):
 
 class CannotCancel(Conflict):
     code = "cannot_cancel"
-
-    def __init__(self) -> None:
-        super().__init__("This job would be useless if done in part, so it cannot be cancelled.")
+    text = "This job would be useless if done in part, so it cannot be cancelled."
 
 
 def expires() -> int:

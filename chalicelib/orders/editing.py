@@ -50,10 +50,7 @@ class TaxRequired(Invalid):
     """422 with `proposed`: the tax in proportion to the amounts."""
 
     code = "tax_required"
-
-    def __init__(self, proposed: Decimal) -> None:
-        message = "The order has tax, and its amounts change: send tax."
-        super().__init__(message, field="tax", proposed=money.render(proposed))
+    text = "The order has tax, and its amounts change: send tax."
 
 
 class BelowRefunded(Invalid):
@@ -66,9 +63,7 @@ class EmptyOrder(Invalid):
     """422: an order has at least one line."""
 
     code = "empty_order"
-
-    def __init__(self) -> None:
-        super().__init__("An order has at least one line. Cancel the order instead.")
+    text = "An order has at least one line. Cancel the order instead."
 
 
 @dataclass(frozen=True)
@@ -166,9 +161,9 @@ def _refuse_late(fields: Fields, asked: EditOrder) -> None:
 
 def _lines(
     fields: Fields, asked: EditOrder, products: Mapping[str, Product]
-) -> tuple[list[lines.Line], Moves]:
+) -> tuple[list[lines.OrderLine], Moves]:
     """The lines after the edit, and the stock that moves. Raises Invalid."""
-    known: dict[str, lines.Line] = {line["id"]: line for line in fields["lineItems"]}
+    known: dict[str, lines.OrderLine] = {line["id"]: line for line in fields["lineItems"]}
     places = {one.line_item_id: f"change.{n}.lineItemId" for n, one in enumerate(asked.change)}
     places |= {id: f"remove.{n}" for n, id in enumerate(asked.remove)}
     if unknown := [place for id, place in places.items() if id not in known]:
@@ -196,12 +191,12 @@ def _lines(
 
 
 def _changed(
-    line: lines.Line,
+    line: lines.OrderLine,
     change: LineChange,
     at: str,
     products: Mapping[str, Product],
     errors: lines.Errors,
-) -> lines.Line:
+) -> lines.OrderLine:
     after, given = line.copy(), change.model_fields_set
     if change.title is not None:
         if not line["isCustom"] and change.title != line["title"]:
@@ -221,7 +216,7 @@ def _changed(
 
 
 def _requantify(
-    line: lines.Line,
+    line: lines.OrderLine,
     quantity: int,
     at: str,
     products: Mapping[str, Product],
@@ -281,7 +276,7 @@ def _sums(fields: Fields, after: lines.Lines, asked: EditOrder) -> dict[str, obj
     tax = old["tax"] if asked.tax is None else Decimal(asked.tax)
     if asked.tax is None and tax and now_untaxed != untaxed:
         share = Fraction(tax) * Fraction(now_untaxed) / Fraction(untaxed) if untaxed else tax
-        raise TaxRequired(money.rounded(Fraction(share)))
+        raise TaxRequired(field="tax", proposed=money.render(money.rounded(Fraction(share))))
     if asked.total is not None:
         total = Decimal(asked.total)
     else:

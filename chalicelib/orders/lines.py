@@ -33,7 +33,7 @@ class Discount(TypedDict):
     reason: str | None
 
 
-class Line(TypedDict):
+class OrderLine(TypedDict):
     """As stored. `taken`: pieces that were taken from the stock and may return."""
 
     id: str
@@ -53,7 +53,7 @@ class Line(TypedDict):
     refundedQuantity: int
 
 
-Lines = Sequence[Line]
+Lines = Sequence[OrderLine]
 
 
 def wanted(asked: Iterable[LineItemInput]) -> dict[str, dict[str, int]]:
@@ -74,7 +74,9 @@ def refuse_many_products(products: Iterable[str]) -> None:
         raise Invalid.field("lineItems", "too_long", message)
 
 
-def made(asked: Sequence[LineItemInput], name: str, products: Mapping[str, Product]) -> list[Line]:
+def made(
+    asked: Sequence[LineItemInput], name: str, products: Mapping[str, Product]
+) -> list[OrderLine]:
     """New lines. `name`: of the field that they were sent in. Raises Invalid."""
     errors: Errors = []
     lines = [_made(line, f"{name}.{place}", products, errors) for place, line in enumerate(asked)]
@@ -83,8 +85,10 @@ def made(asked: Sequence[LineItemInput], name: str, products: Mapping[str, Produ
     return lines
 
 
-def _made(asked: LineItemInput, at: str, products: Mapping[str, Product], errors: Errors) -> Line:
-    line: Line = {
+def _made(
+    asked: LineItemInput, at: str, products: Mapping[str, Product], errors: Errors
+) -> OrderLine:
+    line: OrderLine = {
         "id": ids.new("li"),
         "variantId": None,
         "productId": None,
@@ -115,7 +119,7 @@ def _made(asked: LineItemInput, at: str, products: Mapping[str, Product], errors
 
 
 def _take_from_variant(
-    line: Line, asked: LineItemInput, at: str, products: Mapping[str, Product], errors: Errors
+    line: OrderLine, asked: LineItemInput, at: str, products: Mapping[str, Product], errors: Errors
 ) -> None:
     id = str(asked.variant_id)
     product = products.get(ids.product_of(id))
@@ -139,7 +143,9 @@ def _take_from_variant(
     }
 
 
-def allotted(made: Lines, products: Mapping[str, Product], policy: StockPolicy) -> Iterator[Line]:
+def allotted(
+    made: Lines, products: Mapping[str, Product], policy: StockPolicy
+) -> Iterator[OrderLine]:
     """The lines with what they take of the stock: without CHECK, less than their quantity."""
     left = Counter[str | None]()
     for product in products.values():
@@ -153,7 +159,7 @@ def allotted(made: Lines, products: Mapping[str, Product], policy: StockPolicy) 
         yield {**line, "taken": taken, "oversold": oversold}
 
 
-def priced(line: Line, discount: DiscountInput | None, at: str, errors: Errors) -> None:
+def priced(line: OrderLine, discount: DiscountInput | None, at: str, errors: Errors) -> None:
     """Gives a line its discount and its total."""
     whole = Decimal(line["price"]) * line["quantity"]
     if whole >= money.LARGEST:

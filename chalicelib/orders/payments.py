@@ -10,7 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
-from chalicelib.orders.lines import Line
+from chalicelib.orders.lines import OrderLine
 from chalicelib.orders.model import (
     MOST_RECORDS,
     DepositInput,
@@ -54,17 +54,12 @@ class DuplicateReference(Conflict):
 
 class AlreadyVoided(Conflict):
     code = "already_voided"
-
-    def __init__(self, at: str) -> None:
-        super().__init__("The payment was voided before.", voidedAt=at)
+    text = "The payment was voided before."
 
 
 class PaymentRefunded(Conflict):
     code = "payment_refunded"
-
-    def __init__(self, refundable: Decimal) -> None:
-        message = "The payment was refunded, or is kept as a deposit: it cannot be voided."
-        super().__init__(message, refundable=money.render(refundable))
+    text = "The payment was refunded, or is kept as a deposit: it cannot be voided."
 
 
 class Denied(Invalid):
@@ -355,11 +350,11 @@ def voided(
     found = next((one for one in fields["payments"] if one["id"] == payment_id), None)
     payment = NotFound.unless(found, "payment", payment_id)
     if payment["voidedAt"]:
-        raise AlreadyVoided(payment["voidedAt"])
+        raise AlreadyVoided(voidedAt=payment["voidedAt"])
     account = Account.of(fields)
     possible = min(_rest(fields, payment), account.refundable)
     if possible < Decimal(payment["amount"]):
-        raise PaymentRefunded(possible)
+        raise PaymentRefunded(refundable=money.render(possible))
     gone = {**payment, "voidedAt": now, "voidReason": reason, "voidedBy": by}
     payments = [gone if one is payment else one for one in fields["payments"]]
     return derived({**fields, "payments": payments})
@@ -530,16 +525,14 @@ class ExceedsQuantity(Invalid):
     """422 with `lines`: [{lineItemId, requested, available}]."""
 
     code = "exceeds_quantity"
-
-    def __init__(self, lines: list[dict[str, object]]) -> None:
-        super().__init__("More pieces than are left to refund.", lines=lines)
+    text = "More pieces than are left to refund."
 
 
 def _refunded_lines(
     fields: Fields, asked: RefundInput, gone: frozenset[str]
-) -> tuple[list[RefundedLine], list[Line]]:
+) -> tuple[list[RefundedLine], list[OrderLine]]:
     """The refunded parts of lines, and all lines of the order without the stock that returns."""
-    lines: dict[str, Line] = {line["id"]: line.copy() for line in fields["lineItems"]}
+    lines: dict[str, OrderLine] = {line["id"]: line.copy() for line in fields["lineItems"]}
     pieces = _refunded_pieces(fields["refunds"])
     unknown = [one.line_item_id for one in asked.lines if one.line_item_id not in lines]
     if unknown:
@@ -550,7 +543,7 @@ def _refunded_lines(
         for id, n in wanted.items()
         if n > (left := lines[id]["quantity"] - pieces.get(id, 0))
     ]:
-        raise ExceedsQuantity(excess)
+        raise ExceedsQuantity(lines=excess)
     shares, parts = _Shares(fields), list[RefundedLine]()
     for one in asked.lines:
         line = lines[one.line_item_id]

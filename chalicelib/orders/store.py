@@ -102,9 +102,7 @@ class InsufficientStock(Invalid):
     """422 with `lines`: [{variantId, requested, available}]."""
 
     code = "insufficient_stock"
-
-    def __init__(self, lines: list[dict[str, object]]) -> None:
-        super().__init__("There is not enough stock for this order.", lines=lines)
+    text = "There is not enough stock for this order."
 
 
 class OrderChanged(Exception):
@@ -258,7 +256,7 @@ def _require(sold: Iterable[tuple[Product, Mapping[str, int]]]) -> None:
         for id, available in products.short(product, wanted).items()
     ]
     if short:
-        raise InsufficientStock(short)
+        raise InsufficientStock(lines=short)
 
 
 # --- Changing -------------------------------------------------------------------------------------

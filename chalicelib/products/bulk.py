@@ -48,9 +48,7 @@ class NotReached(Busy):
     """A row for which there was no time: it is not written. Send the request again."""
 
     code = "not_reached"
-
-    def __init__(self) -> None:
-        super().__init__("There was no time left for this product. It was not written.")
+    text = "There was no time left for this product. It was not written."
 
 
 def create_many(

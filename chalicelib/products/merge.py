@@ -2,10 +2,16 @@
 
 A PUT and an import row merge: absent fields stay, null clears, and a list replaces the old one,
 whose variants keep the fields that are not sent.
+
+Given variants match existing ones (`matched`) by id; then by SKU, the same title first if several
+have that SKU; then by title: a variant with a known title and a new SKU gets that SKU. Others are
+new, with one exception: if a product without options gets options, its only variant becomes the
+first of them, with its price and stock.
 """
 
 import json
-from collections.abc import Iterable
+from collections import defaultdict, deque
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 from chalicelib.listing import MOST_WORD_BYTES
@@ -20,7 +26,6 @@ from chalicelib.products.model import (
     index_of,
 )
 from chalicelib.products.shown import show
-from chalicelib.products.variants import matched
 from chalicelib.storage.attributes import Fields
 from chalicelib.values import ids
 
@@ -193,3 +198,65 @@ def _new(product_id: str, wanted: Given, is_only: bool) -> dict[str, Any]:
 def _extras(wanted: Given) -> dict[str, object]:
     """Those of VARIANT_EXTRAS that are given: null and blank clear."""
     return {name: wanted[name] or empty for name, empty in VARIANT_EXTRAS.items() if name in wanted}
+
+
+# --- Which variant is which -----------------------------------------------------------------------
+
+
+def matched(listed: Sequence[Fields], product: Product | None) -> list[str | None]:
+    """The variant id of each given one, None if it is new. Raises Invalid for an id that the
+    product does not have."""
+    unclaimed = {variant["id"]: variant for variant in (product.variants() if product else ())}
+    ids: list[str | None] = [None] * len(listed)
+    for place, wanted in enumerate(listed):
+        id = wanted.get("id")
+        if id is not None and id not in unclaimed:
+            reason = "is no variant of this product" if product else "cannot be chosen"
+            raise Invalid.field(f"variants.{place}.id", "unknown_variant", f"{id!r} {reason}")
+        if id is not None:
+            ids[place] = id
+            del unclaimed[id]
+    only = _only(listed, product)
+
+    def claim(key: Callable[[Fields], Hashable]) -> None:
+        free: defaultdict[Hashable, deque[str]] = defaultdict(deque)
+        for id, variant in unclaimed.items():
+            free[key(variant)].append(id)
+        for place, wanted in enumerate(listed):
+            mark = key(wanted) if ids[place] is None else None
+            if mark is not None and free[mark]:
+                own = ids[place] = free[mark].popleft()
+                del unclaimed[own]
+
+    def sku(variant: Fields) -> str | None:
+        return variant.get("sku") or None
+
+    def title(variant: Fields) -> str | None:
+        # One without a title is named by its SKU, or is the only one.
+        return variant.get("title") or only or sku(variant)
+
+    claim(lambda variant: (sku(variant), title(variant)) if sku(variant) else None)
+    claim(sku)
+    claim(title)
+    whole = next(iter(unclaimed.values()), None)
+    if product and whole and _stands_for_all(product) and None in ids:
+        ids[ids.index(None)] = whole["id"]
+    return ids
+
+
+def _stands_for_all(product: Product) -> bool:
+    variants = product.fields["variants"]
+    return len(variants) == 1 and variants[0]["title"] == DEFAULT_VARIANT
+
+
+def _only(listed: Sequence[Fields], product: Product | None) -> str | None:
+    """The title of a single variant that is given without one."""
+    if len(listed) != 1:
+        return None
+    there = product.variants() if product else []
+    if len(there) != 1:
+        return DEFAULT_VARIANT
+    (given,), (own,) = listed, there
+    wanted, old = given.get("sku"), own["sku"]
+    is_another = wanted and old and wanted != old and own["title"] != DEFAULT_VARIANT
+    return DEFAULT_VARIANT if is_another else str(own["title"])

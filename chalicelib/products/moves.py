@@ -4,7 +4,7 @@ A move never overwrites a concurrent sale: its condition is the stock that was r
 repeated on the current stock.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Final
 
@@ -69,9 +69,7 @@ class ShortOfStock(Invalid):
     """422 with `lines`: [{variantId, requested, available}], as for an order."""
 
     code = "insufficient_stock"
-
-    def __init__(self, line: Mapping[str, object]) -> None:
-        super().__init__("There is not enough stock for this move.", lines=[dict(line)])
+    text = "There is not enough stock for this move."
 
 
 _MADE: Final = "Stock moved"
@@ -134,7 +132,8 @@ def moved(product: Product, moves: Sequence[StockMove]) -> tuple[Product, list[M
             message = "The stock of this variant is not tracked. Send `to` to begin."
             raise Invalid.field(f"{at}.by", "not_tracked", message)
         if now < 0:
-            raise ShortOfStock({"variantId": id, "requested": -one.by, "available": was})
+            short = {"variantId": id, "requested": -one.by, "available": was}
+            raise ShortOfStock(lines=[short])
         if now > MOST_STOCK:
             raise Invalid.field(
                 f"{at}.by", "out_of_range", f"would make more than {MOST_STOCK} pieces"

@@ -23,7 +23,7 @@ from chalicelib import listing
 from chalicelib.listing import external_ids
 from chalicelib.listing.lookup import holding
 from chalicelib.problems import Busy, Conflict, Invalid, NotFound, PreconditionFailed
-from chalicelib.products import low, merge, stock, variants
+from chalicelib.products import low, merge, stock
 from chalicelib.products.model import (
     KIND,
     MOST_EXTERNAL_IDS,
@@ -162,7 +162,7 @@ StockMoved, VariantGone = stock.StockMoved, stock.VariantGone
 levels, short, sell = stock.levels, stock.short, stock.sell
 every_level = stock.every_level
 give_back, still_there = stock.give_back, stock.still_there
-matched = variants.matched
+matched = merge.matched
 
 
 # --- Writing --------------------------------------------------------------------------------------

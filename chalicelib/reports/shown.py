@@ -4,7 +4,7 @@ from typing import Annotated, NotRequired
 
 from typing_extensions import TypedDict
 
-from chalicelib.exports.shown import download_url
+from chalicelib.exports.store import download_url
 from chalicelib.jobs.model import Job, ShownJob, show_whole
 from chalicelib.reports import store
 from chalicelib.reports.model import MOST_ROWS

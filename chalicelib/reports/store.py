@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Final
 
 from chalicelib import aws, settings
-from chalicelib.exports.shown import table
+from chalicelib.exports.store import table
 from chalicelib.jobs.model import Job
 from chalicelib.reports.model import MOST_ROWS
 from chalicelib.reports.sums import COLUMNS, COUNTS, Sums

@@ -42,9 +42,7 @@ _EXACT: Final = Context(prec=10_000)
 
 class KeyReused(Invalid):
     code = "idempotency_key_reused"
-
-    def __init__(self) -> None:
-        super().__init__("This Idempotency-Key was used for another request. Use a new one.")
+    text = "This Idempotency-Key was used for another request. Use a new one."
 
 
 class Repeated(ChaliceUnhandledError):
