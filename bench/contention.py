@@ -28,13 +28,13 @@ LOCK_MS: Final = 15
 CALL_MS: Final = 5
 SECONDS: Final = 8
 PIECES: Final = 200  # of the flash sale
-LANES: Final = 80  # concurrent transactions of an import: twenty functions with four each
+SENDERS: Final = 80  # concurrent transactions of an import: twenty functions with four each
 FUNCTIONS: Final = 20
 IMPORTED: Final = 36_000  # products
 PARTITIONS: Final = 4
 PARTITION_UNITS: Final = 1_000  # a second
 BURST_SECONDS: Final = 300  # whose units a partition has saved
-PREPARES_MS: Final = 40  # CPU that a lane takes to make the next transaction of four products
+PREPARES_MS: Final = 40  # CPU that a sender takes to make the next transaction of four products
 
 
 class Time:
@@ -219,7 +219,7 @@ def flash_sale(a_second: int, others: int, lock_ms: float) -> tuple[Answers, Ans
     return buyers, beside, PIECES - left
 
 
-def imported(lanes: int, lock_ms: float) -> tuple[float, float]:
+def imported(senders: int, lock_ms: float) -> tuple[float, float]:
     """Attempts per commit, and transactions per second."""
     from chalicelib.products import store
     from chalicelib.products.model import NewProduct
@@ -239,7 +239,7 @@ def imported(lanes: int, lock_ms: float) -> tuple[float, float]:
             new = NewProduct.model_validate({"name": f"I{number}", "price": 5})
             return store.writes(None, store.drafted(new.given(), f"i-{number}"))
 
-        def lane() -> None:
+        def sender() -> None:
             while time.now < SECONDS:
                 time.sleep(random.uniform(0.5, 1.5) * PREPARES_MS / 1000)
                 commit = Commit()
@@ -249,8 +249,8 @@ def imported(lanes: int, lock_ms: float) -> tuple[float, float]:
                 sent["commits"] += 1
 
         dynamodb.faults = arrives
-        for _ in range(lanes):
-            time.at(random.random() / 10, lane)
+        for _ in range(senders):
+            time.at(random.random() / 10, sender)
         time.run()
     return sent["TransactWriteItems"] / sent["commits"], sent["commits"] / SECONDS
 
@@ -285,48 +285,48 @@ class Capacity:
 
 
 class Import:
-    """An import by twenty functions, each with four lanes of its own. A message whose function ran
-    out of patience comes again."""
+    """An import by twenty functions, each with four senders of its own. A message whose function
+    ran out of patience comes again."""
 
     def __init__(self, time: Time) -> None:
         from chalicelib.storage import commit
 
         self._time, self._thread = time, threading.local()
-        self._tills = commit._Lanes()
-        self._functions = [commit._Lanes() for _ in range(FUNCTIONS)]
+        self._tills = commit._Underway()
+        self._functions = [commit._Underway() for _ in range(FUNCTIONS)]
         self.sent, self.under_way = Counter[str](), FUNCTIONS * len(self._functions[0])
 
     @property
     def is_sending(self) -> bool:
         """Whether the call that is made now is the import's."""
-        return "lanes" in self._thread.__dict__
+        return "senders" in self._thread.__dict__
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._lanes, name)
+        return getattr(self._senders, name)
 
     def __len__(self) -> int:
-        return len(self._lanes)
+        return len(self._senders)
 
     @property
-    def _lanes(self) -> Any:
+    def _senders(self) -> Any:
         """Those of this thread's function."""
-        return self._thread.__dict__.get("lanes", self._tills)
+        return self._thread.__dict__.get("senders", self._tills)
 
     def start(self) -> None:
-        for lanes in self._functions:
-            for number in range(len(lanes)):
-                self._time.at(random.random() / 10, partial(self._lane, number, lanes))
+        for senders in self._functions:
+            for number in range(len(senders)):
+                self._time.at(random.random() / 10, partial(self._sender, number, senders))
 
-    def _lane(self, number: int, lanes: Any) -> None:
+    def _sender(self, number: int, senders: Any) -> None:
         from chalicelib.problems import Busy
 
-        self._thread.lanes = lanes
+        self._thread.senders = senders
         while self.sent["products"] < IMPORTED:
             self.sent["products"] += 4
             commit = self._commit(self.sent["products"])
             while True:
-                while number >= _in_background(lanes.__len__):
-                    self._time.sleep(1)  # there are fewer lanes for a time
+                while number >= _in_background(senders.__len__):
+                    self._time.sleep(1)  # there are fewer senders for a time
                 self._time.sleep(random.uniform(0.5, 1.5) * PREPARES_MS / 1000)
                 try:
                     _in_background(commit.send)
@@ -382,7 +382,7 @@ def imports_and_orders(lock_ms: float) -> tuple[int, float, float, Answers]:
         dynamodb.faults = arrives
         importing.start()
         time.at(0.5, till)
-        with mock.patch.object(commit, "open_lanes", importing):
+        with mock.patch.object(commit, "underway", importing):
             time.run()
         took = time.now
     sent = importing.sent
@@ -398,9 +398,11 @@ def main(lock_ms: float = LOCK_MS) -> None:
     buyers, beside, sold = flash_sale(300, 20, lock_ms)
     print(f"{'flash sale, 300 a second':32}{buyers}; {sold} of {PIECES} sold")
     print(f"{'beside it, 20 orders a second':32}{beside}\n", flush=True)
-    for lanes in (10, 20, LANES):
-        attempts, commits = imported(lanes, lock_ms)
-        print(f"import, {lanes} at once: {attempts:.2f} attempts a commit, {commits:.0f} a second")
+    for senders in (10, 20, SENDERS):
+        attempts, commits = imported(senders, lock_ms)
+        print(
+            f"import, {senders} at once: {attempts:.2f} attempts a commit, {commits:.0f} a second"
+        )
     products, attempts, took, answers = imports_and_orders(lock_ms)
     in_time = sum(kind == "201" and seconds <= 3 for kind, seconds in answers.took)
     print(

@@ -86,7 +86,7 @@ def sizes(dynamodb: Double, fault: Fault | None = None) -> list[int]:
 
 def test_a_commit_in_a_batch_does_not_fail_because_of_another(dynamodb: Double) -> None:
     sent = sizes(dynamodb)
-    fine, failed = send_all(two(), lanes=1)
+    fine, failed = send_all(two(), at_once=1)
     assert fine is None and isinstance(failed, table.ConditionFailed)
     assert sent == [2, 1, 1]
     assert table.get(("a", "1")) and not table.get(("b", "1"))
@@ -94,7 +94,7 @@ def test_a_commit_in_a_batch_does_not_fail_because_of_another(dynamodb: Double) 
 
 def test_a_single_commit_is_sent_once(dynamodb: Double) -> None:
     sent = sizes(dynamodb)
-    (failed,) = send_all(two()[1:], lanes=1)
+    (failed,) = send_all(two()[1:], at_once=1)
     assert isinstance(failed, table.ConditionFailed) and sent == [1]
 
 
@@ -103,7 +103,7 @@ def test_commits_with_an_unknown_outcome_are_not_repeated_one_by_one(
 ) -> None:
     monkeypatch.setattr(deadline, "PATIENCE_SECONDS", 0.01)
     sent = sizes(dynamodb, Fault.LOST)
-    outcomes = send_all(two(), lanes=1)
+    outcomes = send_all(two(), at_once=1)
     assert [type(one) for one in outcomes] == [Busy, Busy]
     assert set(sent) == {2}
 
@@ -311,7 +311,7 @@ def test_commits_of_the_same_item_are_made_one_after_the_other(dynamodb: Double)
     for number, commit in enumerate(commits):
         commit.put({"pk": "a", "sk": "1", "n": number})
     dynamodb.faults = note
-    assert send_all(commits, lanes=4) == [None] * 4
+    assert send_all(commits, at_once=4) == [None] * 4
     assert (table.get(("a", "1")) or {})["n"] == 3 and during_the_first == [0]
 
 
@@ -333,18 +333,18 @@ def test_commits_fill_one_call_after_the_other(
 ) -> None:
     sent = sizes(dynamodb)
     commits = [of(many, name=str(place)) for place, many in enumerate(items)]
-    assert send_all(commits, lanes=1) == [None] * len(items)
+    assert send_all(commits, at_once=1) == [None] * len(items)
     assert sent == calls
 
 
 def test_each_commit_has_its_own_outcome(dynamodb: Double) -> None:
     commits = [of(90, name="a"), of(60, name="b"), of(30, name="c")]
     commits[2].check(("d", "1"), table.present)
-    first, second, third = send_all(commits, lanes=1)
+    first, second, third = send_all(commits, at_once=1)
     assert first is second is None and isinstance(third, table.ConditionFailed)
 
 
-# --- Lanes ----------------------------------------------------------------------------------------
+# --- At once --------------------------------------------------------------------------------------
 
 
 def test_background_work_sends_half_as_many_commits_at_once_after_a_throttle(
@@ -352,7 +352,7 @@ def test_background_work_sends_half_as_many_commits_at_once_after_a_throttle(
 ) -> None:
     """And one more again after each that was taken."""
     monkeypatch.setattr("time.sleep", lambda seconds: None)
-    monkeypatch.setattr(commit_module, "open_lanes", commit_module._Lanes())
+    monkeypatch.setattr(commit_module, "underway", commit_module._Underway())
     seen: list[int] = []
 
     def work(event: object, context: object) -> None:
@@ -362,8 +362,8 @@ def test_background_work_sends_half_as_many_commits_at_once_after_a_throttle(
                 None if next(left, None) is None else Fault.THROTTLE
             )
             putting("a").send()
-            seen.append(len(commit_module.open_lanes))
+            seen.append(len(commit_module.underway))
 
     deadline.in_background(work)({}, None)
     assert seen == [3, 2, 3, 4, 4, 4]
-    assert len(commit_module.open_lanes) == 4, "a client's commits are not held back"
+    assert len(commit_module.underway) == 4, "a client's commits are not held back"

@@ -37,5 +37,5 @@ def test_a_flash_sale_sells_the_exact_stock_and_does_not_delay_others() -> None:
 
 
 def test_a_parallel_import_tries_a_commit_about_twice() -> None:
-    attempts, _ = contention.imported(contention.LANES, LOCK_MS)
+    attempts, _ = contention.imported(contention.SENDERS, LOCK_MS)
     assert attempts <= 2.2

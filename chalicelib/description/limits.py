@@ -62,7 +62,7 @@ _LIMITS: Final = {
     "lines of an order": orders.MOST_LINES,
     "pieces of a line": orders.MOST_PIECES,
     "products of an order": orders.MOST_PRODUCTS,
-    "payments and refunds of an order": orders.MOST_RECORDS,
+    "payments and refunds of an order": orders.MOST_TRANSFERS,
     "bytes of an order with them, without note, tags and history": orders.LARGEST_GROWN,
     "entries of an order's history; the first and the latest are kept": orders.MOST_HISTORY,
     "bytes of an order's history": orders.LARGEST_HISTORY,

@@ -28,9 +28,9 @@ def cell(value: object) -> str:
     return f"'{text}" if text.startswith(_MARKED) or spreadsheets.is_error(text) else text
 
 
-def listed(entries: Iterable[str]) -> str:
-    r"""A list separated by commas; a comma within an entry is `\,`, a backslash `\\`."""
-    return ", ".join(entry.replace("\\", "\\\\").replace(",", "\\,") for entry in entries)
+def listed(values: Iterable[str]) -> str:
+    r"""A list separated by commas; a comma within a value is `\,`, a backslash `\\`."""
+    return ", ".join(value.replace("\\", "\\\\").replace(",", "\\,") for value in values)
 
 
 def lines(rows: Iterable[Sequence[object]]) -> bytes:

@@ -124,7 +124,7 @@ def _customer_row(customer: Mapping[str, object]) -> list[object]:
 
 
 def _flat(value: object) -> object:
-    if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
         return listed(value)
     if isinstance(value, list | dict):
         return json.dumps(value, ensure_ascii=False) if value else None

@@ -32,7 +32,7 @@ from chalicelib.jobs.model import (
 from chalicelib.problems import Conflict, NotFound
 from chalicelib.storage import actor, outbox, table
 from chalicelib.storage.attributes import Fields, Item, Key
-from chalicelib.storage.commit import Commit, open_lanes
+from chalicelib.storage.commit import Commit, underway
 from chalicelib.storage.conditions import Attr, Condition
 from chalicelib.storage.idempotency import Once
 from chalicelib.values import clock, ids
@@ -207,10 +207,10 @@ def new_number(job_id: str) -> int:
 
 
 def at_once(calls: Sequence[Callable[[], T]]) -> list[T]:
-    """What the calls of a step return; as many at the same time as there are `open_lanes`."""
+    """What the calls of a step return; as many at the same time as may be `underway`."""
     done: list[T] = []
     while len(done) < len(calls):
-        done += threads.together(calls[len(done) : len(done) + len(open_lanes)])
+        done += threads.together(calls[len(done) : len(done) + len(underway)])
     return done
 
 

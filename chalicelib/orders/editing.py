@@ -356,9 +356,9 @@ def _fewer(texts: Sequence[str]) -> list[str]:
     return [*kept, f"and {left} more"] if left > 0 else kept
 
 
-def latest(entries: Sequence[T], most: int, largest: int, text: Callable[[T], str]) -> list[T]:
+def latest(all_of: Sequence[T], most: int, largest: int, text: Callable[[T], str]) -> list[T]:
     """The latest of them, if their texts are not too large; at least one."""
-    kept = entries[-most:]
+    kept = all_of[-most:]
     sizes = accumulate(len(text(one).encode()) for one in reversed(kept))
     fitting = max(1, sum(size <= largest for size in sizes))
     return list(kept[len(kept) - fitting :])

@@ -173,8 +173,8 @@ def changed(order: Order, asked: OrderChange, by: str, now: str) -> Order:
         fields["retained"] = payments.retained(fields, asked.retained)
     fields = payments.derived(fields)
     if payment is not None:
-        start, has_records = order.payment_status, bool(order.fields["payments"])
-        moved = payment_step(status, start, PaymentStatus(payment), has_records=has_records)
+        start, has_payments = order.payment_status, bool(order.fields["payments"])
+        moved = payment_step(status, start, PaymentStatus(payment), has_payments=has_payments)
         if moved is not start:
             fields = _implied(fields, moved, by, now)
     if fields["metadata"] != order.fields["metadata"]:
@@ -185,7 +185,7 @@ def changed(order: Order, asked: OrderChange, by: str, now: str) -> Order:
 def _implied(
     fields: dict[str, object], moved: PaymentStatus, by: str, now: str
 ) -> dict[str, object]:
-    """The fields with a payment status that was sent, and the records that it implies."""
+    """The fields with a payment status that was sent, and the payment or refunds it implies."""
     if moved is PaymentStatus.REFUNDED:
         return payments.refunded_whole(fields, by, now)
     if moved is PaymentStatus.PAID:
@@ -219,8 +219,8 @@ def edited(order: Order, found: editing.Edited, by: str, now: str) -> Order:
 
 
 def _grown(order: Order, fields: Fields, by: str, now: str) -> Order:
-    """The order with one more record. Raises Invalid if its events would not fit the outbox with a
-    note, tags and a history of any size."""
+    """The order with one more payment, refund or edit. Raises Invalid if its events would not fit
+    the outbox with a note, tags and a history of any size."""
     after = _after(order, fields, by, now)
     if _size(after, _GROWING) > LARGEST_GROWN:
         message = f"The order would exceed {LARGEST_GROWN:,} bytes. Shorten notes or metadata."

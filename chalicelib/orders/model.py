@@ -49,8 +49,8 @@ MOST_PIECES: Final = 1_000_000  # of one line
 # Bytes of JSON of a new order. Changes add a note (20 KB at most), tags (10 KB) and history; up to
 # three events carry the whole order, and DynamoDB takes 400 KB of them.
 LARGEST_ORDER: Final = 82_000
-MOST_RECORDS: Final = 100  # payments and refunds of an order
-# Of an order with records, without its note, tags and history.
+MOST_TRANSFERS: Final = 100  # payments and refunds of an order
+# Of an order with payments, without its note, tags and history.
 LARGEST_GROWN: Final = 89_000
 MOST_HISTORY: Final = 100
 LARGEST_HISTORY: Final = 15_000  # bytes of text
@@ -316,7 +316,7 @@ class RefundInput(Stripped):
         return lines
 
 
-# What an order's lines and records say; never sent.
+# What an order's lines, payments and refunds say; never sent.
 _DERIVED: Final = frozenset(
     {"refunds", "amountPaid", "amountRefunded", "amountCredited", "balanceDue", "refundStatus"}
     | {"itemsCount"}

@@ -1,6 +1,6 @@
-"""The money of an order, as its records say: pure functions (docs/orders.md#payments).
+"""The money of an order, as its payments and refunds say: pure functions (docs/orders.md#payments).
 
-An order's `payments` and `refunds` are its records. All other amounts follow from them, and from
+All other amounts follow from them, and from
 `credited`: what refunds took off the amount that is owed. Amounts are Decimals here.
 """
 
@@ -12,7 +12,7 @@ from typing import Final
 
 from chalicelib.orders.lines import OrderLine
 from chalicelib.orders.model import (
-    MOST_RECORDS,
+    MOST_TRANSFERS,
     DepositInput,
     Order,
     OrderStatus,
@@ -21,7 +21,7 @@ from chalicelib.orders.model import (
     RefundInput,
     RefundStatus,
 )
-from chalicelib.orders.shown import RefundedLine, ShownPayment, ShownRefund, show_record
+from chalicelib.orders.shown import RefundedLine, ShownPayment, ShownRefund, show_transfer
 from chalicelib.orders.transitions import BEFORE_SHIPPING
 from chalicelib.problems import Conflict, Invalid, NotFound
 from chalicelib.storage.attributes import Fields
@@ -37,19 +37,19 @@ class Payment(ShownPayment):
     voidedBy: str | None
 
 
-Record = Payment | ShownRefund
+Transfer = Payment | ShownRefund
 
 
 class DuplicateReference(Conflict):
-    """409 with the record that has the reference."""
+    """409 with the payment or the refund that has the reference."""
 
     code = "duplicate_reference"
 
-    def __init__(self, record: Record) -> None:
-        name = "payment" if record["id"].startswith("pay_") else "refund"
+    def __init__(self, known: Transfer) -> None:
+        name = "payment" if known["id"].startswith("pay_") else "refund"
         message = f"The order has a {name} with this method and reference."
         super().__init__(message, field="reference")
-        self.extra[name] = show_record(record)
+        self.extra[name] = show_transfer(known)
 
 
 class AlreadyVoided(Conflict):
@@ -71,7 +71,7 @@ class Denied(Invalid):
 
 
 def empty() -> dict[str, object]:
-    """The fields of an order without records."""
+    """The fields of an order without payments."""
     none = {"deposit": None, "retained": None, "amountCredited": money.render(_NOTHING)}
     return {"payments": [], "refunds": [], **none}
 
@@ -90,7 +90,7 @@ class Account:
     retained: Decimal
     status: OrderStatus
     payment: PaymentStatus
-    has_records: bool
+    has_payments: bool
 
     @classmethod
     def of(cls, fields: Fields) -> "Account":
@@ -102,7 +102,7 @@ class Account:
             retained=Decimal(fields["retained"] or 0),
             status=OrderStatus(fields["status"]),
             payment=PaymentStatus(fields["paymentStatus"]),
-            has_records=bool(fields["payments"]),
+            has_payments=bool(fields["payments"]),
         )
 
     @property
@@ -134,8 +134,8 @@ class Account:
         return self.payment is PaymentStatus.REFUNDED
 
     def derived(self) -> PaymentStatus:
-        """The payment status that follows from the records."""
-        if not self.has_records or self.is_refunded:
+        """The payment status that follows from the payments and refunds."""
+        if not self.has_payments or self.is_refunded:
             return self.payment
         if self.paid and not self.net:
             return PaymentStatus.REFUNDED
@@ -151,12 +151,12 @@ class Account:
         return RefundStatus.PARTIAL if self.refunded else RefundStatus.NONE
 
 
-def _sum(records: Iterable[Fields], counts: Callable[[Fields], bool] = lambda one: True) -> Decimal:
-    return sum((Decimal(one["amount"]) for one in records if counts(one)), _NOTHING)
+def _sum(some: Iterable[Fields], counts: Callable[[Fields], bool] = lambda one: True) -> Decimal:
+    return sum((Decimal(one["amount"]) for one in some if counts(one)), _NOTHING)
 
 
 def derived(fields: Fields) -> dict[str, object]:
-    """The fields with everything that follows from the records."""
+    """The fields with everything that follows from the payments and refunds."""
     before = Account.of(fields)
     new = {**fields, "paymentStatus": before.derived().value}
     account = Account.of(new)
@@ -280,16 +280,16 @@ def _taken(fields: Fields, asked: PaymentInput, at: str, by: str, now: str) -> d
     if amount > account.balance and not asked.allow_overpayment:
         message = "The amount is more than is due. Send allowOverpayment to take it."
         raise Denied("overpaid", message, balanceDue=account.balance)
-    record = _payment(amount, asked.method or fields["paymentMethod"] or "OTHER", by, now)
-    record |= {"reference": asked.reference or None, "note": asked.note or None}
-    record["receivedAt"] = asked.received_at or now
+    payment = _payment(amount, asked.method or fields["paymentMethod"] or "OTHER", by, now)
+    payment |= {"reference": asked.reference or None, "note": asked.note or None}
+    payment["receivedAt"] = asked.received_at or now
     if tendered is not None:
-        record |= {
+        payment |= {
             "tendered": money.render(tendered),
             "change": money.render(tendered - amount),
         }
-    _refuse_duplicate(_living(fields), record)
-    return _with_payment(fields, record, at)
+    _refuse_duplicate(_living(fields), payment)
+    return _with_payment(fields, payment, at)
 
 
 def settled(fields: Fields, by: str, now: str) -> dict[str, object]:
@@ -321,25 +321,25 @@ def _payment(amount: Decimal, method: str, by: str, now: str, *, implied: bool =
     }
 
 
-def _with_payment(fields: Fields, record: Payment, at: str) -> dict[str, object]:
+def _with_payment(fields: Fields, payment: Payment, at: str) -> dict[str, object]:
     _refuse_too_many(fields)
-    after = derived({**fields, "payments": [*fields["payments"], record]})
+    after = derived({**fields, "payments": [*fields["payments"], payment]})
     if Account.of(after).paid >= money.LARGEST:
         message = f"makes the sum of payments {money.LARGEST:f} or more"
         raise Invalid.field(f"{at}amount", "out_of_range", message)
     return after
 
 
-def _refuse_duplicate(records: Iterable[Record], new: Record) -> None:
-    for one in records:
+def _refuse_duplicate(known: Iterable[Transfer], new: Transfer) -> None:
+    for one in known:
         is_same = (one["method"], one["reference"]) == (new["method"], new["reference"])
         if new["reference"] and is_same:
             raise DuplicateReference(one)
 
 
 def _refuse_too_many(fields: Fields) -> None:
-    if len(fields["payments"]) + len(fields["refunds"]) >= MOST_RECORDS:
-        message = f"An order has at most {MOST_RECORDS} payments and refunds."
+    if len(fields["payments"]) + len(fields["refunds"]) >= MOST_TRANSFERS:
+        message = f"An order has at most {MOST_TRANSFERS} payments and refunds."
         raise Invalid(message, code="too_many")
 
 
@@ -365,21 +365,21 @@ def voided(
 
 @dataclass(frozen=True)
 class Refund:
-    """A refund that is possible. `record`: as stored; `after`: the order's fields with it."""
+    """A refund that is possible. `after`: the order's fields with it."""
 
-    record: ShownRefund
+    refund: ShownRefund
     after: Fields
     refundable: Decimal
 
     def preview(self) -> dict[str, object]:
         """The shape of RefundPreview."""
-        lines = self.record["lines"]
+        lines = self.refund["lines"]
         tax = sum((Decimal(line["tax"]) for line in lines), _NOTHING)
         return {
-            "amount": self.record["amount"],
+            "amount": self.refund["amount"],
             "lines": lines,
             "tax": money.render(tax),
-            "shipping": self.record["shipping"],
+            "shipping": self.refund["shipping"],
             "refundable": money.render(self.refundable),
             "restocks": [
                 {"variantId": line["variantId"], "quantity": part["restocked"]}
@@ -416,8 +416,8 @@ def refunded(
     if amount > possible:
         message = f"{money.render(amount)} is more than can be refunded."
         raise Denied("exceeds_refundable", message, refundable=possible)
-    record = _refund(amount, _method(fields, asked, payment), by, now)
-    record |= {
+    refund = _refund(amount, _method(fields, asked, payment), by, now)
+    refund |= {
         "paymentId": payment["id"] if payment else None,
         "reference": asked.reference or None,
         "reason": asked.reason,
@@ -425,9 +425,9 @@ def refunded(
         "lines": lines,
         "shipping": money.render(shipping),
     }
-    _refuse_duplicate(fields["refunds"], record)
-    after = _with_refunds({**fields, "lineItems": after_lines}, [record])
-    return Refund(record, after, possible)
+    _refuse_duplicate(fields["refunds"], refund)
+    after = _with_refunds({**fields, "lineItems": after_lines}, [refund])
+    return Refund(refund, after, possible)
 
 
 def refunded_whole(fields: Fields, by: str, now: str) -> dict[str, object]:
@@ -438,8 +438,8 @@ def refunded_whole(fields: Fields, by: str, now: str) -> dict[str, object]:
         message = "A part of the money is retained. Send retained: 0 to refund it too."
         raise Denied("exceeds_refundable", message, refundable=account.refundable)
     left: dict[str, Decimal] = {}
-    for sign, records in ((1, _living(fields)), (-1, fields["refunds"])):
-        for one in records:
+    for sign, some in ((1, _living(fields)), (-1, fields["refunds"])):
+        for one in some:
             left[one["method"]] = left.get(one["method"], _NOTHING) + sign * Decimal(one["amount"])
     parts, rest = [], account.net
     for method, amount in left.items():
@@ -451,7 +451,7 @@ def refunded_whole(fields: Fields, by: str, now: str) -> dict[str, object]:
         parts = [("OTHER", account.net)]
     whole = [_refund(amount, method, by, now, implied=True) for method, amount in parts]
     after = _with_refunds(fields, whole)
-    # An order without records has no money to refund; it is said to be refunded.
+    # An order without payments has no money to refund; it is said to be refunded.
     return derived({**after, "paymentStatus": PaymentStatus.REFUNDED.value})
 
 
@@ -474,13 +474,13 @@ def _refund(
     }
 
 
-def _with_refunds(fields: Fields, records: Iterable[ShownRefund]) -> dict[str, object]:
+def _with_refunds(fields: Fields, refunds: Iterable[ShownRefund]) -> dict[str, object]:
     after = dict(fields)
-    for record in records:
-        account, amount = Account.of(after), Decimal(record["amount"])
+    for refund in refunds:
+        account, amount = Account.of(after), Decimal(refund["amount"])
         over = min(amount, max(_NOTHING, -account.balance))
         after["amountCredited"] = money.render(account.credited + amount - over)
-        after = derived({**after, "refunds": [*after["refunds"], record]})
+        after = derived({**after, "refunds": [*after["refunds"], refund]})
     return after
 
 
@@ -605,28 +605,28 @@ class _Shares:
 
 
 def events(before: Order | None, after: Order) -> Iterator[tuple[str, dict[str, object]]]:
-    """The events of new and voided records, each with its data."""
+    """The events of new payments and refunds, and of voided payments, each with its data."""
     known: dict[str, Fields] = {}
     if before is not None:
-        known = {one["id"]: one for name in _RECORDS for one in before.fields[name]}
+        known = {one["id"]: one for name in _EVENTS for one in before.fields[name]}
     about = {"orderId": after.id, "orderNumber": after.fields["number"]}
     about["customer"] = after.fields["customer"]
-    for name, (created, event) in _RECORDS.items():
+    for name, (created, event) in _EVENTS.items():
         for one in after.fields[name]:
             if one["id"] not in known:
-                yield created, show_record(one) | about
+                yield created, show_transfer(one) | about
             elif event and one["voidedAt"] and not known[one["id"]]["voidedAt"]:
-                yield event, show_record(one) | about
+                yield event, show_transfer(one) | about
 
 
-_RECORDS: Final = {
+_EVENTS: Final = {
     "payments": ("payment.created", "payment.voided"),
     "refunds": ("refund.created", ""),
 }
 
 
 def changes(before: Fields, after: Fields) -> list[str]:
-    """What the history says of new records."""
+    """What the history says of them."""
     known = {one["id"]: one for one in before["payments"]}
     texts = []
     for one in after["payments"]:

@@ -264,9 +264,9 @@ def attributes_of(fields: Collection[str]) -> frozenset[str]:
     return frozenset({"id", "version"} | asked if asked else ())
 
 
-def show_record(record: Fields) -> dict[str, object]:
+def show_transfer(transfer: Fields) -> dict[str, object]:
     """The shape of ShownPayment or ShownRefund."""
-    return {name: value for name, value in record.items() if name != "voidedBy"}
+    return {name: value for name, value in transfer.items() if name != "voidedBy"}
 
 
 def show(order: Order, fields: Collection[str] = (), *, costs: bool = True) -> dict[str, object]:
@@ -280,7 +280,7 @@ def show(order: Order, fields: Collection[str] = (), *, costs: bool = True) -> d
         shown["itemsCount"] = sum(int(line["quantity"]) for line in order.fields["lineItems"])
     for name in ("payments", "refunds"):
         if name in shown:
-            shown[name] = list(map(show_record, shown[name]))
+            shown[name] = list(map(show_transfer, shown[name]))
     for part in (shown, *shown.get("lineItems", ())):
         for name in ("deposit", "discount"):
             if part.get(name) and part[name]["percent"] is not None:

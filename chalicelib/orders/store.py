@@ -392,8 +392,8 @@ def sample_of(event: str) -> dict[str, object]:
     order = lifecycle.placed(new, known, customer, number="1001", by="a test", now=now)
     for move in _SAMPLE_MOVES.get(event, []):
         order = lifecycle.changed(order, OrderChange.model_validate(move), "a test", now)
-    if event in _SAMPLE_RECORDS:
-        before, order = order, _SAMPLE_RECORDS[event](order, now)
+    if event in _SAMPLE_PARTS:
+        before, order = order, _SAMPLE_PARTS[event](order, now)
         return dict((*payments.events(before, order), *editing.events(before, order)))[event]
     return show(order)
 
@@ -416,7 +416,7 @@ def _sample_edit(order: Order, now: str) -> Order:
     return lifecycle.edited(order, found, "a test", now)
 
 
-_SAMPLE_RECORDS: Final[Mapping[str, Callable[[Order, str], Order]]] = {
+_SAMPLE_PARTS: Final[Mapping[str, Callable[[Order, str], Order]]] = {
     "payment.created": lambda order, now: lifecycle.paid(order, [PaymentInput()], "a test", now),
     "payment.voided": _sample_voided,
     "refund.created": _sample_refund,
@@ -486,7 +486,7 @@ def _rewrite(
     commit, given the order before and after. `action`: for the audit log, if it is more than an
     update."""
     gone, customer_is_gone, until = Gone(), False, deadline.of_conflicts()
-    # Perhaps the same request, sent twice, has just made the same record.
+    # Perhaps the same request, sent twice, has just done the same.
     with unless_answered(asked.once):
         for _ in deadline.attempts(until):
             before = asked.unchanged(_found(id, asked.once))

@@ -1,6 +1,6 @@
 """The list of all payments, voids and refunds, newest first.
 
-The records are in their orders. A list entry each, written in the order's commit, leads to them:
+They are in their orders. A list entry each, written in the order's commit, leads to them:
 its id is `<transaction>@<order>`.
 """
 
@@ -156,7 +156,7 @@ def written(before: Order | None, after: Order | None) -> int:
 
 def write(commit: Commit, before: Order | None, after: Order | None) -> None:
     """Adds the list entries between two versions of an order. Those of a deleted order without room
-    are deleted after the commit: no reader finds their records."""
+    are deleted after the commit: no reader finds what they lead to."""
     had, has = of_order(before), of_order(after)
     for id in [id for id in has if id not in had]:
         listing.change(commit, KIND, id, None, has[id].index)

@@ -70,13 +70,13 @@ def step(start: OrderStatus, wanted: OrderStatus) -> OrderStatus:
 
 
 def payment_step(
-    status: OrderStatus, start: PaymentStatus, wanted: PaymentStatus, *, has_records: bool
+    status: OrderStatus, start: PaymentStatus, wanted: PaymentStatus, *, has_payments: bool
 ) -> PaymentStatus:
     """The payment status after the move of an order with the (new) `status`; the current one is
-    accepted. An order that has records only makes moves that are records too. Raises
+    accepted. An order that has payments only makes moves that are payments or refunds. Raises
     InvalidTransition."""
     allowed = PAYMENT_MOVES[start]
-    if has_records:
+    if has_payments:
         allowed = tuple(to for to in allowed if to in RECORDED)
     if status is OrderStatus.CANCELLED:
         allowed = tuple(to for to in allowed if to is PaymentStatus.REFUNDED)

@@ -312,6 +312,6 @@ def _merge(
 
 
 def _still(name: str, was: Wanted, id: str) -> Condition:
-    """The condition that this entry of a map is what was read."""
-    entry = Attr(f"{name}.{id}")
-    return entry.eq(was[id]) if id in was else entry.not_exists()
+    """The condition that this member of a map is what was read."""
+    member = Attr(f"{name}.{id}")
+    return member.eq(was[id]) if id in was else member.not_exists()

@@ -1,6 +1,6 @@
 """What an order or a transaction adds to a report: pure functions (docs/orders.md#reports).
 
-All are sums of what the records say, in Decimals. By product, what an order has as a whole is
+All are sums, in Decimals. By product, what an order has as a whole is
 shared out to its lines so that all shares together are exactly the whole.
 """
 

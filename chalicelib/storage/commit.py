@@ -32,7 +32,7 @@ _AUDIT: Final = "audit"
 _AUDIT_BYTES: Final = 1_500  # of an entry without changes
 _EVENT_BYTES: Final = 50  # of an event without its body
 COUNT_SHARDS: Final = 32  # concurrent transactions on one cell would cancel each other
-_LANES: Final = 4  # transactions of one function underway at once
+_AT_ONCE: Final = 4  # transactions of one function underway at once
 _THROTTLED_SECONDS: Final = 2.2  # longer than conflicts: capacity comes back each second
 _COUNTS_PAUSE: Final = 0.08  # seconds, at most, before counts are retried in another shard
 _CONFLICTS: Final = frozenset(
@@ -240,7 +240,7 @@ class Commit:
         for _ in deadline.attempts(longest=lambda: self._longest_pause):
             try:
                 dynamodb.send("TransactWriteItems", request)()
-                open_lanes.widen()
+                underway.widen()
                 return
             except ClientError as error:
                 last = error
@@ -255,7 +255,7 @@ class Commit:
                 more = 0.0
                 codes = [code, *(str(reason.get("Code")) for reason in reasons)]
                 if any(each.startswith(THROTTLED) for each in codes):
-                    open_lanes.narrow()
+                    underway.narrow()
                     more = _THROTTLED_SECONDS
                 if conflicts_until is not None and time.monotonic() >= conflicts_until + more:
                     break
@@ -333,28 +333,28 @@ class Commit:
         return _COUNTS_PAUSE if met_at_counts else deadline.patience().pause
 
 
-class _Lanes:
+class _Underway:
     """How many transactions of background work are underway at once in this process: half as many
     after a throttle, one more after each that was taken."""
 
     def __init__(self) -> None:
-        self._number = _LANES
+        self._number = _AT_ONCE
 
     def __len__(self) -> int:
-        return self._number if deadline.patience() is deadline.BACKGROUND else _LANES
+        return self._number if deadline.patience() is deadline.BACKGROUND else _AT_ONCE
 
     def narrow(self) -> None:
         if deadline.patience() is deadline.BACKGROUND:
             self._number = max(1, self._number // 2)
 
     def widen(self) -> None:
-        self._number = min(_LANES, self._number + 1)
+        self._number = min(_AT_ONCE, self._number + 1)
 
 
-open_lanes: Final = _Lanes()
+underway: Final = _Underway()
 
 
-def send_all(commits: Sequence[Commit], lanes: int = _LANES) -> list[Exception | None]:
+def send_all(commits: Sequence[Commit], at_once: int = _AT_ONCE) -> list[Exception | None]:
     """Sends independent commits, several in one call if they fit.
 
     Returns for each what `send` would have raised. Commits that write the same item are sent in
@@ -373,7 +373,7 @@ def send_all(commits: Sequence[Commit], lanes: int = _LANES) -> list[Exception |
     for wave in _waves(commits):
         waiting = deque(wave)
         together(
-            [partial(_each, send, waiting, lane) for lane in range(min(lanes, len(open_lanes)))]
+            [partial(_each, send, waiting, sender) for sender in range(min(at_once, len(underway)))]
         )
     _delete([commit for place, commit in enumerate(commits) if outcomes[place] is None])
     return outcomes
@@ -399,12 +399,12 @@ class _Call(NamedTuple):
     joint: Commit
 
 
-def _each(send: Callable[[_Call], None], waiting: deque[_Call], lane: int) -> None:
-    """Sends those that wait, until others have taken them or there are fewer lanes."""
-    while waiting and lane < len(open_lanes):
+def _each(send: Callable[[_Call], None], waiting: deque[_Call], sender: int) -> None:
+    """Sends those that wait, until others have taken them or fewer may be underway."""
+    while waiting and sender < len(underway):
         try:
             call = waiting.popleft()
-        except IndexError:  # another lane was faster
+        except IndexError:  # another sender was faster
             return
         send(call)
 

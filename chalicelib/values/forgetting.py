@@ -20,7 +20,7 @@ ERASED: Final = "[erased]"
 _NAMED: Final = ("email", "firstName", "lastName", "company", "phone")
 _PLACES: Final = ("shippingAddress", "billingAddress")
 _PARTS: Final = ("firstName", "lastName", "company", "address1", "address2", "phone")
-_RECORDS: Final = frozenset({"payments", "refunds"})  # of an order
+_TRANSFERS: Final = frozenset({"payments", "refunds"})  # of an order
 _TEXTS: Final = frozenset({"reference", "note", "voidReason"})
 _MENTIONING: Final = frozenset({"note", "tags", "metadata", "edits", "changes", "reason"})
 _SHORTEST: Final = 2  # letters of a text that is searched for
@@ -86,9 +86,9 @@ class Person:
         for name in _PLACES:
             if name in data:
                 left[name] = addresses.forgotten(data[name])
-        for name in _RECORDS & data.keys():
+        for name in _TRANSFERS & data.keys():
             left[name] = [{**one, **dict.fromkeys(_TEXTS & one.keys())} for one in data[name]]
-        return left | dict.fromkeys(_TEXTS & data.keys())  # of an event about one record
+        return left | dict.fromkeys(_TEXTS & data.keys())  # of an event about one payment or refund
 
     def _line(self, line: Mapping[str, object]) -> dict[str, object]:
         """The title of a variant's line stays as it was sold."""
