@@ -13,7 +13,14 @@ from typing import Any, Final
 from chalicelib.bulk_edits import prices
 from chalicelib.bulk_edits.model import filtered
 from chalicelib.jobs import store as jobs
-from chalicelib.jobs.model import MOST_AT_ONCE, Job, JobRecordError, RecordOutcome, Step
+from chalicelib.jobs.model import (
+    MOST_AT_ONCE,
+    Job,
+    JobRecordError,
+    RecordOutcome,
+    Step,
+    missed,
+)
 from chalicelib.orders import store as orders
 from chalicelib.orders.model import Order, OrderChange
 from chalicelib.orders.shown import show as show_order
@@ -68,12 +75,12 @@ def _changed(job: Job, ids: Sequence[str]) -> Step:
     """The results of changing these records."""
     before = undo.changed(job.id, ids)
     one = _order if job.asked["kind"] == "order" else _product
-    left = [id for id in ids if id not in before]
-    made = jobs.at_once([partial(_edited, one, job, id) for id in left])
-    outcomes = dict(zip(left, made, strict=True))
+    others = [id for id in ids if id not in before]
+    made = jobs.at_once([partial(_edited, one, job, id) for id in others])
+    outcomes = dict(zip(others, made, strict=True))
     # Another worker with the same step may have changed these meanwhile.
-    missed = [id for id, (counter, *_) in outcomes.items() if counter is not RecordOutcome.UPDATED]
-    before |= undo.changed(job.id, missed)
+    unsure = [id for id, (counter, *_) in outcomes.items() if counter is not RecordOutcome.UPDATED]
+    before |= undo.changed(job.id, unsure)
     done: list[_Outcome] = [(RecordOutcome.UPDATED, [], None)] * len(before)
     done += [outcome for id, outcome in outcomes.items() if id not in before]
     shown = [preview for _, _, preview in done if preview is not None]
@@ -92,8 +99,7 @@ def _edited(one: Any, job: Job, id: str) -> _Outcome:
     except Problem as problem:
         if problem.may_pass:
             raise
-        error: JobRecordError = {"id": id, "code": problem.code, "message": str(problem)[:1_000]}
-        return RecordOutcome.FAILED, [error], None
+        return RecordOutcome.FAILED, [missed(id, problem.code, str(problem))], None
     return (RecordOutcome.UNCHANGED if preview is None else RecordOutcome.UPDATED), [], preview
 
 

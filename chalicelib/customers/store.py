@@ -455,7 +455,10 @@ def _write(
         _move_lock(commit, before, after, [before.id, *holders])
     elif after.email and of_order(after) != of_order(before):
         _put_lock(commit, after.email, after, Attr("id").eq(after.id))
-    _move_external_id(commit, before, after, holders)
+    # Of a customer that was merged, the other one may have it by now.
+    old_ids = external_ids.held("customer", before.fields)
+    new_ids = external_ids.held("customer", after.fields) if after else {}
+    external_ids.change(commit, before.id, old_ids, new_ids, holders=holders)
     new_index = after.index if after else None
     index = listing.change(commit, KIND, before.id, before.index, new_index)
     if after is None:
@@ -493,15 +496,6 @@ def _move_lock(
         _put_lock(commit, after.email, after, free)
     if old and old != new:
         commit.delete(old, when=free, otherwise=CustomerChanged())
-
-
-def _move_external_id(
-    commit: Commit, before: Customer, after: Customer | None, holders: Iterable[str]
-) -> None:
-    """Of a customer that was merged, the other one may have it by now."""
-    old = external_ids.held("customer", before.fields)
-    new = external_ids.held("customer", after.fields) if after else {}
-    external_ids.change(commit, before.id, old, new, holders=holders)
 
 
 def _put_lock(commit: Commit, email: str, customer: Customer, when: Condition) -> None:

@@ -74,6 +74,11 @@ class JobRecordError(TypedDict):
     message: Annotated[str, about("What happened, for people.")]
 
 
+def missed(id: str, code: str, message: str) -> JobRecordError:
+    """What a step did not change, and why."""
+    return {"id": id, "code": code, "message": message[:1_000]}
+
+
 class JobError(TypedDict):
     """Why the job as a whole failed."""
 

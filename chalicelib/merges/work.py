@@ -10,7 +10,7 @@ from functools import partial
 
 from chalicelib.customers import store as customers
 from chalicelib.jobs import store as jobs
-from chalicelib.jobs.model import MOST_AT_ONCE, Job, JobRecordError, RecordOutcome, Step
+from chalicelib.jobs.model import MOST_AT_ONCE, Job, RecordOutcome, Step, missed
 from chalicelib.orders import store as orders
 
 
@@ -18,8 +18,9 @@ def step(job: Job) -> Step:
     """Moves the next orders, or ends the merge."""
     source, into = str(job.asked["customer"]), str(job.asked["into"])
     if job.cursor == {"all": True}:
-        left = customers.absorb(source, into, job.id)
-        return Step(errors=[_no_room(source, left)] if left else [])
+        number = customers.absorb(source, into, job.id)
+        message = f"{number} addresses had no room, and are on the orders only"
+        return Step(errors=[missed(source, "too_many_addresses", message)] if number else [])
     query = orders.of_customer(source, MOST_AT_ONCE)
     found, total, after = jobs.records(query, orders.page, (job.cursor or {}).get("after"))
     target = customers.get(into)
@@ -32,8 +33,3 @@ def step(job: Job) -> Step:
         ),
         set={} if job.step else {"total": total},
     )
-
-
-def _no_room(customer: str, left: int) -> JobRecordError:
-    message = f"{left} addresses had no room, and are on the orders only"
-    return {"id": customer, "code": "too_many_addresses", "message": message}

@@ -3,6 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Final
 
 from chalicelib import settings
@@ -35,7 +36,7 @@ from chalicelib.orders.transitions import (
 from chalicelib.problems import Invalid
 from chalicelib.products.model import Product
 from chalicelib.storage.attributes import Fields, Item
-from chalicelib.values import addresses, ids
+from chalicelib.values import addresses, ids, money
 from chalicelib.values.forgetting import Person
 
 _LONGEST_CHANGE: Final = 200
@@ -74,7 +75,11 @@ def placed(
         "currency": settings.currency(),
         **sums,
         "originalTotal": sums["total"],
-        **payments.empty(),
+        "payments": [],
+        "refunds": [],
+        "deposit": None,
+        "retained": None,
+        "amountCredited": money.render(Decimal(0)),
         "note": new.note or None,
         "tags": _once_each(new.tags),
         "externalId": new.external_id or None,
@@ -152,7 +157,7 @@ def _once_each(tags: Iterable[str] | None) -> list[str]:
 def changed(order: Order, asked: OrderChange, by: str, now: str) -> Order:
     """The order after a PATCH. Raises InvalidTransition and Invalid."""
     given = asked.given()
-    money = {name: given.pop(name) for name in ("deposit", "retained") if name in given}
+    kept_money = {name: given.pop(name) for name in ("deposit", "retained") if name in given}
     fields = {**order.fields, **_cleaned(given)}
     _refuse_late_addresses(order, fields)
     kept = order.fields["formerly"].items()
@@ -167,9 +172,9 @@ def changed(order: Order, asked: OrderChange, by: str, now: str) -> Order:
             fields["shippedAt"] = now
         if status in GIVES_BACK:
             fields["lineItems"] = [{**line, "taken": 0} for line in fields["lineItems"]]
-    if "deposit" in money:
+    if "deposit" in kept_money:
         fields["deposit"] = payments.redeposited(fields, asked.deposit)
-    if "retained" in money:
+    if "retained" in kept_money:
         fields["retained"] = payments.retained(fields, asked.retained)
     fields = payments.derived(fields)
     if payment is not None:

@@ -70,12 +70,6 @@ class Denied(Invalid):
         self.extra |= {name: money.render(amount) for name, amount in amounts.items()}
 
 
-def empty() -> dict[str, object]:
-    """The fields of an order without payments."""
-    none = {"deposit": None, "retained": None, "amountCredited": money.render(_NOTHING)}
-    return {"payments": [], "refunds": [], **none}
-
-
 # --- Equations ------------------------------------------------------------------------------------
 
 
@@ -402,7 +396,10 @@ def refunded(
         raise Denied("nothing_to_refund", message, refundable=account.refundable)
     lines, after_lines = _refunded_lines(fields, asked, gone)
     shipping = Decimal(asked.shipping or 0)
-    _refuse_shipping(fields, shipping)
+    refunded = sum((Decimal(one["shipping"]) for one in fields["refunds"]), _NOTHING)
+    if shipping > (left := Decimal(fields["shipping"]) - refunded):
+        message = "This is more than is left of the order's shipping."
+        raise Denied("exceeds_shipping", message, shipping=left)
     amount = sum((Decimal(line["amount"]) for line in lines), shipping)
     if asked.amount is not None:
         amount = Decimal(asked.amount)
@@ -511,14 +508,6 @@ def _method(fields: Fields, asked: RefundInput, payment: Payment | None) -> str:
         message = f"is required: the payments were {', '.join(sorted(used))}"
         raise Invalid.field("method", "required", message)
     return used.pop()
-
-
-def _refuse_shipping(fields: Fields, shipping: Decimal) -> None:
-    already = sum((Decimal(one["shipping"]) for one in fields["refunds"]), _NOTHING)
-    left = Decimal(fields["shipping"]) - already
-    if shipping > left:
-        message = "This is more than is left of the order's shipping."
-        raise Denied("exceeds_shipping", message, shipping=left)
 
 
 class ExceedsQuantity(Invalid):

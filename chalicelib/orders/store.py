@@ -49,7 +49,7 @@ from chalicelib.orders.transactions import Transaction
 from chalicelib.problems import Busy, Invalid, NotFound, PreconditionFailed
 from chalicelib.products import store as products
 from chalicelib.products.model import Product
-from chalicelib.storage import outbox, table
+from chalicelib.storage import idempotency, outbox, table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
@@ -204,11 +204,8 @@ def _place(
     wanted = lines.wanted(new.line_items)
     keys = [key for id in wanted for key in products.keys(id)]
     keys += [customers.key(new.customer)] if new.customer else []
-    keys += [NUMBERS, *([once.key] if once else [])]
     keys += [external_ids.key("order", new.external_id)] if new.external_id else []
-    items = table.batch_get(keys)
-    if once:
-        once.judge(items.get(once.key))
+    items = idempotency.read([*keys, NUMBERS], once)
     if new.external_id:
         external_ids.refuse_taken("order", new.external_id, items)
     now = _now()
@@ -268,10 +265,7 @@ def change(id: str, new: OrderChange, asked: Asked, also: Also | None = None) ->
     Raises NotFound, InvalidTransition, Invalid, and as `Asked` says.
     """
 
-    def attempt(before: Order, gone: Gone) -> Order:
-        return redrafted(before, new, asked.by)
-
-    return _rewrite(id, attempt, asked, also)
+    return _rewrite(id, lambda before, gone: redrafted(before, new, asked.by), asked, also)
 
 
 def pay(id: str, received: Sequence[PaymentInput], asked: Asked) -> Written:
@@ -445,10 +439,7 @@ def reassign(id: str, source: str, into: Customer, by: str) -> bool:
 def forget(id: str, person: Person) -> bool:
     """Removes the customer's personal data. Emits order.updated. Returns whether there was any."""
 
-    def attempt(order: Order, gone: Gone) -> Order:
-        return lifecycle.forgotten(order, person, _now())
-
-    return _rewritten(id, attempt, _ERASED)
+    return _rewritten(id, lambda order, gone: lifecycle.forgotten(order, person, _now()), _ERASED)
 
 
 def was_of(item: Item, person: Person) -> bool:
@@ -489,7 +480,9 @@ def _rewrite(
     # Perhaps the same request, sent twice, has just done the same.
     with unless_answered(asked.once):
         for _ in deadline.attempts(until):
-            before = asked.unchanged(_found(id, asked.once))
+            keys = [_key(id)] if ids.may_be("ord", id) else []
+            found = idempotency.read(keys, asked.once).get(_key(id))
+            before = asked.unchanged(read(NotFound.unless(found, "order", id)))
             after = change(before, gone)
             if after is before:
                 return Written(before, before, _text(before))
@@ -519,16 +512,6 @@ def _rewrite(
             except (OrderChanged, products.StockMoved, customers.CustomerMoved):
                 pass
     raise Busy
-
-
-def _found(id: str, once: Once | None) -> Order:
-    """The order, read together with the reply that is kept for the request. Raises NotFound, and
-    what `Once.judge` does."""
-    if once is None:
-        return get(id)
-    items = table.batch_get([once.key, *([_key(id)] if ids.may_be("ord", id) else [])])
-    once.judge(items.get(once.key))
-    return read(NotFound.unless(items.get(_key(id)), "order", id))
 
 
 def _gone(returned: Mapping[str, dict[str, int]]) -> Gone:

@@ -17,7 +17,7 @@ from chalicelib.products import store
 from chalicelib.products.model import MOST_STOCK, MOST_VARIANTS, Product, Stock
 from chalicelib.products.shown import MovedStock, show
 from chalicelib.schemas import Input, NullIsAbsent, optional, upper
-from chalicelib.storage import outbox, table
+from chalicelib.storage import idempotency, outbox
 from chalicelib.storage.idempotency import Once
 from chalicelib.values import ids
 
@@ -106,10 +106,7 @@ def move(
 def _read(product_id: str, once: Once | None) -> Product:
     if not ids.may_be("prod", product_id):
         raise NotFound.of("product", product_id)
-    keys = [*store.keys(product_id), *([once.key] if once else [])]
-    items = table.batch_get(keys)
-    if once:
-        once.judge(items.get(once.key))
+    items = idempotency.read(store.keys(product_id), once)
     return NotFound.unless(store.from_items(product_id, items), "product", product_id)
 
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from chalicelib import deadline
 from chalicelib.jobs import store as jobs
-from chalicelib.jobs.model import Job, JobRecordError, RecordOutcome, Step
+from chalicelib.jobs.model import Job, JobRecordError, RecordOutcome, Step, missed
 from chalicelib.problems import Busy
 from chalicelib.products import store as products
 from chalicelib.products.model import MOST_STOCK, Product
@@ -34,14 +34,14 @@ def step(job: Job) -> Step:
     """Applies the next lines."""
     count = store.get(str(job.asked["count"]))
     part, at = job.cursor or (0, 0)
-    left = store.counted(count, part)[at:]
+    waiting = store.counted(count, part)[at:]
     done, number = [], part * _LINES_OF_A_PART + at
-    for product_id, group in groupby(left[:_AT_ONCE], lambda one: ids.product_of(one[0])):
+    for product_id, group in groupby(waiting[:_AT_ONCE], lambda one: ids.product_of(one[0])):
         lines = list(group)
         done.append(partial(_applied, job, count.id, product_id, lines, number))
         number += len(lines)
     made = jobs.at_once(done)
-    following = (part, at + _AT_ONCE) if left[_AT_ONCE:] else (part + 1, 0)
+    following = (part, at + _AT_ONCE) if waiting[_AT_ONCE:] else (part + 1, 0)
     return Step(
         cursor=following if following[0] < count.parts else None,
         counts=sum((counts for counts, _ in made), Counter()),
@@ -92,14 +92,14 @@ def _counted(
         if not by:
             continue
         if was is None:
-            problem = "not_tracked", "It is gone, or its stock is not tracked any more."
+            reason = "not_tracked", "It is gone, or its stock is not tracked any more."
         elif was + by < 0:
-            problem = "insufficient_stock", f"{-by} are missing, and only {was} are in stock."
+            reason = "insufficient_stock", f"{-by} are missing, and only {was} are in stock."
         elif was + by > MOST_STOCK:
-            problem = "out_of_range", f"There would be more than {MOST_STOCK} pieces."
+            reason = "out_of_range", f"There would be more than {MOST_STOCK} pieces."
         else:
             quantities[id] = was + by
             made.append({"variantId": id, "by": by, "stock": was + by, "reason": "COUNTED"})
             continue
-        errors.append({"id": id, "code": problem[0], "message": problem[1]})
+        errors.append(missed(id, *reason))
     return replace(product, quantities=quantities) if product else None, made, errors

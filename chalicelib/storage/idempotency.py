@@ -14,7 +14,7 @@ import hashlib
 import json
 import secrets
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from decimal import Context, Decimal
@@ -126,6 +126,14 @@ class Once:
         found = table.batch_get(places)
         packed = "".join(found[place]["text"] for place in places)
         return zlib.decompress(base64.b85decode(packed)).decode()
+
+
+def read(keys: Iterable[Key], once: Once | None) -> dict[Key, Item]:
+    """The items that exist, read together with the reply that is kept. Raises what `look` does."""
+    items = table.batch_get([*keys, *([once.key] if once else [])])
+    if once:
+        once.judge(items.get(once.key))
+    return items
 
 
 @contextmanager

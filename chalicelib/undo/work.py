@@ -12,7 +12,7 @@ from typing import Final
 
 from chalicelib import deadline
 from chalicelib.jobs import store as jobs
-from chalicelib.jobs.model import MOST_AT_ONCE, Job, JobRecordError, RecordOutcome, Step
+from chalicelib.jobs.model import MOST_AT_ONCE, Job, JobRecordError, RecordOutcome, Step, missed
 from chalicelib.orders import store as orders
 from chalicelib.orders.model import Order, OrderChange
 from chalicelib.problems import Busy, NotFound, PreconditionFailed, Problem
@@ -64,11 +64,11 @@ def _put_back(job: Job, record: str, entries: Sequence[Entry]) -> _Outcome:
         except (products.ProductChanged, PreconditionFailed):
             continue
         except store.Raced:
-            return RecordOutcome.UNCHANGED, [_error(record, "undone_meanwhile", _RACED)]
+            return RecordOutcome.UNCHANGED, [missed(record, "undone_meanwhile", _RACED)]
         except Problem as problem:
             if problem.may_pass:
                 raise
-            return RecordOutcome.FAILED, [_error(record, problem.code, str(problem))]
+            return RecordOutcome.FAILED, [missed(record, problem.code, str(problem))]
     raise Busy
 
 
@@ -96,7 +96,7 @@ def _put_back_product(job: Job, id: str, entries: Sequence[Entry]) -> _Outcome:
     if any("created" in change for change in changes):
         return _taken_out(job, product, entries)
     if product is None:
-        return RecordOutcome.UNCHANGED, [_error(id, "deleted_since", "It was deleted since.")]
+        return RecordOutcome.UNCHANGED, [missed(id, "deleted_since", "It was deleted since.")]
     now = restored(product, changes)
     after = products.rewritten(product, now.fields, now.quantities)
     if after is product:
@@ -110,7 +110,7 @@ def _taken_out(job: Job, product: Product | None, entries: Sequence[Entry]) -> _
         return RecordOutcome.UNCHANGED, []
     if not is_untouched(product, [entry.change for entry in entries]):
         message = "It was changed, ordered or moved since, so it stays."
-        return RecordOutcome.UNCHANGED, [_error(product.id, "changed_since", message)]
+        return RecordOutcome.UNCHANGED, [missed(product.id, "changed_since", message)]
     _write(job, product, None, entries, [])
     return RecordOutcome.DELETED, []
 
@@ -118,7 +118,7 @@ def _taken_out(job: Job, product: Product | None, entries: Sequence[Entry]) -> _
 def _made_again(job: Job, product: Product | None, entries: Sequence[Entry]) -> _Outcome:
     (change,) = (entry.change for entry in entries)  # an undo writes each record once
     if product is not None:
-        return RecordOutcome.UNCHANGED, [_error(product.id, "changed_since", "It exists again.")]
+        return RecordOutcome.UNCHANGED, [missed(product.id, "changed_since", "It exists again.")]
     fields = dict(change["deleted"])
     version = int(fields.pop("version"))
     quantities = {id: before for id, (before, _) in change["stock"].items()}
@@ -163,7 +163,7 @@ def _put_back_order(job: Job, id: str, entries: Sequence[Entry]) -> _Outcome:
     try:
         order = orders.get(id)
     except NotFound:
-        return RecordOutcome.UNCHANGED, [_error(id, "deleted_since", "It was deleted since.")]
+        return RecordOutcome.UNCHANGED, [missed(id, "deleted_since", "It was deleted since.")]
     back: dict[str, object] = {}
     left: list[str] = []
     for entry in reversed(entries):
@@ -194,8 +194,4 @@ def _left(record: str, names: Sequence[str]) -> list[JobRecordError]:
     if not names:
         return []
     message = f"Left as they are, because they were changed since: {', '.join(names)}"
-    return [_error(record, "changed_since", message[:1_000])]
-
-
-def _error(record: str, code: str, message: str) -> JobRecordError:
-    return {"id": record, "code": code, "message": message}
+    return [missed(record, "changed_since", message)]
