@@ -10,7 +10,6 @@ from typing_extensions import TypedDict
 
 from chalicelib import listing
 from chalicelib.schemas import Choice, Several, about
-from chalicelib.storage.attributes import Fields
 from chalicelib.values.changes import Change
 
 KIND: Final = listing.Kind(
@@ -93,14 +92,8 @@ class ShownAudit(TypedDict):
 
 
 @dataclass(frozen=True)
-class AuditEntry:
+class AuditEntry(listing.Record):
     """As stored: names as shown, `changes` as JSON, and `customers`: whose values may be in it."""
-
-    fields: Fields
-
-    @property
-    def id(self) -> str:
-        return str(self.fields["id"])
 
     @property
     def changes(self) -> list[Change]:

@@ -184,7 +184,7 @@ EDITABLE: Final = tuple(_EMPTY)
 
 
 @dataclass(frozen=True)
-class Customer:
+class Customer(listing.Record):
     """A customer as stored: names as shown, and `index` if it was read for a list.
 
     Not shown: `held`, the job that merges or erases it; `leaving`: `{"into": id}` for a merge, `{}`
@@ -192,21 +192,12 @@ class Customer:
     including cancelled ones.
     """
 
-    fields: Fields
     version: int = 0
-
-    @property
-    def id(self) -> str:
-        return str(self.fields["id"])
 
     @property
     def email(self) -> str | None:
         email: str | None = self.fields["email"]
         return email
-
-    @property
-    def index(self) -> listing.Index:
-        return listing.Index.read(self.fields["index"])
 
     @property
     def is_erased(self) -> bool:

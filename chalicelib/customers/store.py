@@ -226,27 +226,13 @@ def change(id: str, asked: CustomerChange, if_match: frozenset[str] | None) -> C
     PreconditionFailed, CustomerBusy, Erased."""
     given = asked.given()
 
-    def attempt(before: Customer) -> Customer:
+    def attempt() -> Customer:
+        before = _unchanged_since(if_match, get(id))
         if before.is_erased:
             raise Erased
         if before.is_leaving:
             raise CustomerBusy(before.held)
-        return model.changed(before, given, _now())
-
-    return rewrite(id, attempt, if_match)
-
-
-def rewrite(
-    id: str,
-    change: Callable[[Customer], Customer],
-    if_match: frozenset[str] | None = None,
-) -> Customer:
-    """Writes the result of `change`, computed again after a concurrent change; nothing if it is the
-    same."""
-
-    def attempt() -> Customer:
-        before = _unchanged_since(if_match, get(id))
-        after = change(before)
+        after = model.changed(before, given, _now())
         if after is not before:
             commit = Commit()
             _write(commit, before, after)

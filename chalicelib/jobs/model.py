@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from chalicelib import listing
 from chalicelib.schemas import about
 from chalicelib.storage.actor import Actor
-from chalicelib.storage.attributes import Fields, Item
+from chalicelib.storage.attributes import Item
 
 KIND: Final = listing.Kind("job")
 MOST_AT_ONCE: Final = 25  # records that one step works on
@@ -146,14 +146,8 @@ class ShownJob(JobSummary):
 
 
 @dataclass(frozen=True)
-class Job:
+class Job(listing.Record):
     """A job as stored; names as shown where they are shown."""
-
-    fields: Fields
-
-    @property
-    def id(self) -> str:
-        return str(self.fields["id"])
 
     @property
     def type(self) -> str:
@@ -186,10 +180,6 @@ class Job:
     @property
     def is_dry_run(self) -> bool:
         return bool(self.fields["dryRun"])
-
-    @property
-    def index(self) -> listing.Index:
-        return listing.Index.read(self.fields["index"])
 
     @property
     def has_ended(self) -> bool:

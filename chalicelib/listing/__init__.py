@@ -15,7 +15,7 @@ Nothing is indexed later.
 from chalicelib.listing.entries import change, remove_later
 from chalicelib.listing.filters import Dated, Filters
 from chalicelib.listing.formats import indexed, is_ready, retire
-from chalicelib.listing.index import MOST_WORD_BYTES, Index
+from chalicelib.listing.index import MOST_WORD_BYTES, Index, Record
 from chalicelib.listing.kinds import FIRST, Kind
 from chalicelib.listing.leftovers import discard, words_of
 from chalicelib.listing.lists import Range

@@ -9,10 +9,12 @@ a failed write have another generation, and never count.
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from functools import cached_property
+from typing import Final
 
 from chalicelib.listing import kinds
 from chalicelib.listing import words as text
+from chalicelib.storage.attributes import Fields
 from chalicelib.values.ids import key_part
 
 SEVERAL: Final = "several"
@@ -89,7 +91,7 @@ class Index:
         }
 
     @classmethod
-    def read(cls, stored: Mapping[str, Any]) -> "Index":
+    def read(cls, stored: Fields) -> "Index":
         return cls(
             stored["sort"],
             stored["facets"],
@@ -141,6 +143,21 @@ class Index:
             else self.facets.get(facet, "") in wanted
             for facet, wanted in where.items()
         )
+
+
+@dataclass(frozen=True)
+class Record:
+    """A record as stored. `fields`: names as shown where they are shown, and `index`."""
+
+    fields: Fields
+
+    @property
+    def id(self) -> str:
+        return str(self.fields["id"])
+
+    @cached_property
+    def index(self) -> Index:
+        return Index.read(self.fields["index"])
 
 
 def settled(before: Index | None, wanted: Index, *, inside: int, room: int) -> Index:

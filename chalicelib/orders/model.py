@@ -537,18 +537,13 @@ class ListOrders(listing.Dated):
 
 
 @dataclass(frozen=True)
-class Order:
+class Order(listing.Record):
     """An order as stored. A line in `fields["lineItems"]` also has `taken`: its pieces that were
     taken from the stock and may return. `revenue` is the money that counts as sold; a payment also
     has `voidedBy`. `formerly`: address → id of the customer who gave it, if that is not the one the
     order has now."""
 
-    fields: Fields
     version: int
-
-    @property
-    def id(self) -> str:
-        return str(self.fields["id"])
 
     @property
     def status(self) -> OrderStatus:
@@ -557,10 +552,6 @@ class Order:
     @property
     def payment_status(self) -> PaymentStatus:
         return PaymentStatus(self.fields["paymentStatus"])
-
-    @property
-    def index(self) -> listing.Index:
-        return listing.Index.read(self.fields["index"])
 
     @property
     def etag(self) -> str:

@@ -337,7 +337,7 @@ class Variant(TypedDict):
 
 
 @dataclass(frozen=True)
-class Product:
+class Product(listing.Record):
     """A product with its stock, as stored.
 
     `fields`: the record (names as shown; amounts as rendered strings; a variant's `price` None
@@ -345,22 +345,13 @@ class Product:
     `moves`: variant id → sales and moves of it so far (`stock.py`).
     """
 
-    fields: Fields
     quantities: Mapping[str, int]
     version: int = 0
     moves: Mapping[str, int] = field(default_factory=dict)
 
     @property
-    def id(self) -> str:
-        return str(self.fields["id"])
-
-    @property
     def slug(self) -> str:
         return str(self.fields["slug"])
-
-    @property
-    def index(self) -> listing.Index:
-        return listing.Index.read(self.fields["index"])
 
     @property
     def etag(self) -> str:

@@ -11,7 +11,6 @@ from chalicelib import listing
 from chalicelib.listing.cursor import BEGIN
 from chalicelib.products.shown import LowStockVariant
 from chalicelib.schemas import PAGE_SIZE, Choice, Limit, QueryParameters, Several, about
-from chalicelib.storage.attributes import Fields
 
 KIND: Final = listing.Kind(
     "movement", listed=("variantId", "productId", "orderId", "jobId", "cause")
@@ -98,14 +97,8 @@ class ShownMovement(TypedDict):
 
 
 @dataclass(frozen=True)
-class Movement:
+class Movement(listing.Record):
     """An entry as stored; names as shown."""
-
-    fields: Fields
-
-    @property
-    def id(self) -> str:
-        return str(self.fields["id"])
 
     @cached_property
     def index(self) -> listing.Index:

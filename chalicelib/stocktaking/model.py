@@ -134,22 +134,12 @@ class Line(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Count:
+class Count(listing.Record):
     """A count as stored; names as shown where they are shown."""
-
-    fields: Fields
-
-    @property
-    def id(self) -> str:
-        return str(self.fields["id"])
 
     @property
     def status(self) -> CountStatus:
         return CountStatus(self.fields["status"])
-
-    @property
-    def index(self) -> listing.Index:
-        return listing.Index.read(self.fields["index"])
 
     @property
     def parts(self) -> int:
