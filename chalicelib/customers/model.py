@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, ClassVar, Final
 
@@ -152,16 +152,6 @@ class ListCustomers(listing.Filters):
     tag: Annotated[str, Field(max_length=100, description="One of the customer's tags")] = ""
     external_id: Annotated[ExternalId, Field(description=external_ids.FILTER)] = ""
     sort: Annotated[CustomerSort, about("The order of the list.")] = CustomerSort.NEWEST
-
-    def query(self) -> listing.Query:
-        by_name = self.sort is CustomerSort.NAME
-        return replace(
-            super().query(),
-            search=self.search,
-            order="name" if by_name else "",
-            forward=by_name,
-            external_id=self.external_id,
-        )
 
 
 # --- What is stored -------------------------------------------------------------------------------

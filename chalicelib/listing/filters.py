@@ -1,7 +1,7 @@
 """What clients ask of a list: the base of each list's query model."""
 
 from collections.abc import Iterable
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Final
 
 from pydantic import AfterValidator, Field, ValidationInfo
 from pydantic.alias_generators import to_camel
@@ -11,12 +11,15 @@ from chalicelib.listing.query import Query
 from chalicelib.schemas import Walk
 from chalicelib.values import timezone
 
+_ORDERS: Final = {"name": "name", "updatedAt": "updated"}  # besides that of the list of all
+
 
 class Filters(Walk):
     """A page of a list of the records that match all filters.
 
     `facets`: the fields that are facets of the records. Such a field has a value or several, any
-    of which is accepted; empty or None accepts all. `most_counted`: as of `Query`.
+    of which is accepted; empty or None accepts all. `most_counted`: as of `Query`. Further fields
+    that mean the same in each list: `search`, `external_id`, and `sort`, such as `-createdAt`.
     """
 
     facets: ClassVar[tuple[str, ...]] = ()
@@ -31,8 +34,13 @@ class Filters(Walk):
         return EVERYTHING
 
     def query(self) -> Query:
+        sort = str(getattr(self, "sort", "-"))
         return Query(
             self.where(),
+            getattr(self, "search", ""),
+            order=_ORDERS.get(sort.removeprefix("-"), ""),
+            forward=not sort.startswith("-"),
+            external_id=getattr(self, "external_id", ""),
             page=self.page,
             limit=self.limit,
             cursor=self.cursor,

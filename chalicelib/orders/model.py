@@ -6,7 +6,7 @@ Stored and shown names are the same, in camelCase; amounts are rendered strings.
 import re
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Annotated, ClassVar, Final, TypeVar
@@ -513,14 +513,6 @@ class ListOrders(listing.Dated):
     tag: Annotated[str, Field(max_length=50, description="One of the order's tags")] = ""
     external_id: Annotated[ExternalId, Field(description=external_ids.FILTER)] = ""
     sort: Annotated[OrderSort, about("The order of the list.")] = OrderSort.NEWEST
-
-    def query(self) -> listing.Query:
-        return replace(
-            super().query(),
-            search=self.search,
-            forward=self.sort is OrderSort.OLDEST,
-            external_id=self.external_id,
-        )
 
     def where(self) -> dict[str, frozenset[str]]:
         where = super().where()

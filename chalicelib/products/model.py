@@ -259,9 +259,6 @@ class ProductSort(Choice):
     UPDATED = "-updatedAt"
 
 
-_ORDERS: Final = {ProductSort.NAME: "name", ProductSort.UPDATED: "updated"}
-
-
 class ListProducts(listing.Filters):
     facets = ("status", "type", "storefront", "vendor", "tag")
 
@@ -283,15 +280,6 @@ class ListProducts(listing.Filters):
         if self.published is None:
             return super().where()
         return super().where() | {"published": frozenset({PUBLISHED[self.published]})}
-
-    def query(self) -> listing.Query:
-        return replace(
-            super().query(),
-            search=self.search,
-            order=_ORDERS.get(self.sort, ""),
-            forward=self.sort in {ProductSort.OLDEST, ProductSort.NAME},
-            external_id=self.external_id,
-        )
 
 
 class BrowseProducts(listing.Filters):
@@ -316,7 +304,7 @@ class BrowseProducts(listing.Filters):
         return where
 
     def query(self) -> listing.Query:
-        return replace(super().query(), search=self.search, deepest=DEEPEST_PUBLIC)
+        return replace(super().query(), deepest=DEEPEST_PUBLIC)
 
 
 # --- What is stored -------------------------------------------------------------------------------
