@@ -235,9 +235,6 @@ class Totals:
             self.orders + other.orders, self.count + other.count, self.spent + other.spent
         )
 
-    def __sub__(self, other: "Totals") -> "Totals":
-        return self + Totals(-other.orders, -other.count, -other.spent)
-
     def numbers(self) -> dict[str, int | Decimal]:
         """By attribute of the record."""
         return {"orders": self.orders, "ordersCount": self.count, "totalSpent": self.spent}

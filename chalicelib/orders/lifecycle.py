@@ -383,10 +383,9 @@ def gives_back(before: Order, after: Order | None) -> dict[str, dict[str, int]]:
 def spending(before: Order | None, after: Order | None) -> dict[str, Totals]:
     """What a change of an order adds to the totals of customers, by id."""
     change: dict[str, Totals] = defaultdict(Totals)
-    for order, is_new in ((before, False), (after, True)):
-        if order is None or not order.fields["customer"]:
-            continue
-        counts = order.status is not OrderStatus.CANCELLED
-        id, own = order.fields["customer"]["id"], Totals(1, int(counts), order.revenue)
-        change[id] = change[id] + own if is_new else change[id] - own
+    for order, sign in ((before, -1), (after, 1)):
+        if order and order.fields["customer"]:
+            counted = sign * (order.status is not OrderStatus.CANCELLED)
+            own = Totals(sign, counted, sign * order.revenue)
+            change[order.fields["customer"]["id"]] += own
     return change

@@ -533,11 +533,11 @@ def _refunded_lines(
         if n > (left := lines[id]["quantity"] - pieces.get(id, 0))
     ]:
         raise ExceedsQuantity(lines=excess)
-    shares, parts = _Shares(fields), list[RefundedLine]()
+    share, parts = _shares(fields), list[RefundedLine]()
     for one in asked.lines:
         line = lines[one.line_item_id]
         pieces[line["id"]] = pieces.get(line["id"], 0) + one.quantity
-        amount, tax = shares.next(pieces)
+        amount, tax = share(pieces)
         restocks = fields["status"] in BEFORE_SHIPPING if one.restock is None else one.restock
         # A piece that somebody decided about never comes back by a later move.
         back = min(line["taken"], one.quantity)
@@ -554,40 +554,27 @@ def _refunded_lines(
     return parts, list(lines.values())
 
 
-_PARTS: Final = ("amount", "tax")  # of a refunded line
+def _shares(fields: Fields) -> Callable[[Mapping[str, int]], tuple[Decimal, Decimal]]:
+    """What refunded pieces have of what an order's lines cost, and of its tax: of all pieces so
+    far, less the last call. Each is rounded from the beginning on, less what earlier refunds were,
+    so that all parts together are exactly the whole, also after an edit."""
+    lines, tax = fields["lineItems"], Fraction(fields["tax"])
+    costs = sum((Fraction(line["total"]) for line in lines), Fraction(0))
+    whole = Fraction(fields["total"]) - Fraction(fields["shipping"])
+    parts = [part for refund in fields["refunds"] for part in refund["lines"]]
+    known = [sum((Decimal(part[n]) for part in parts), _NOTHING) for n in ("amount", "tax")]
 
-
-class _Shares:
-    """The shares of refunded pieces in what an order's lines cost, and in its tax. Each is rounded
-    from the beginning on, less what earlier refunds were, so that all parts together are exactly
-    the whole, also after an edit."""
-
-    def __init__(self, fields: Fields) -> None:
-        self._lines = fields["lineItems"]
-        self._sum = sum((Fraction(line["total"]) for line in self._lines), Fraction(0))
-        self._whole = Fraction(fields["total"]) - Fraction(fields["shipping"])
-        self._tax = Fraction(fields["tax"])
-        parts = [part for refund in fields["refunds"] for part in refund["lines"]]
-        self._known = [sum((Decimal(part[n]) for part in parts), _NOTHING) for n in _PARTS]
-
-    def next(self, pieces: Mapping[str, int]) -> tuple[Decimal, Decimal]:
-        """What was added, and the tax in it, since the last call."""
-        part = [
-            max(_NOTHING, now - known)
-            for now, known in zip(self._until(pieces), self._known, strict=True)
-        ]
-        self._known = [known + more for known, more in zip(self._known, part, strict=True)]
-        return part[0], part[1]
-
-    def _until(self, pieces: Mapping[str, int]) -> tuple[Decimal, Decimal]:
-        if not self._sum:
-            return _NOTHING, _NOTHING
+    def following(pieces: Mapping[str, int]) -> tuple[Decimal, Decimal]:
         sold = (
-            Fraction(line["total"]) * pieces.get(line["id"], 0) / int(line["quantity"])
-            for line in self._lines
+            Fraction(line["total"]) * pieces.get(line["id"], 0) / line["quantity"] for line in lines
         )
-        share = sum(sold, Fraction(0)) / self._sum
-        return money.rounded(self._whole * share), money.rounded(self._tax * share)
+        share = sum(sold, Fraction(0)) / costs if costs else Fraction(0)
+        until = (money.rounded(whole * share), money.rounded(tax * share))
+        amount, of_tax = (max(_NOTHING, now - was) for now, was in zip(until, known, strict=True))
+        known[:] = known[0] + amount, known[1] + of_tax
+        return amount, of_tax
+
+    return following
 
 
 # --- What changed ---------------------------------------------------------------------------------
