@@ -89,7 +89,7 @@ class Written(NamedTuple):
 
 
 Also = Callable[[Commit, Order, Order], None]
-Gone = frozenset[str]  # variants that take no stock
+Gone = frozenset[str]  # variants that take no returned stock
 Change = Callable[[Order, Gone], Order | None]
 
 _ERASED: Final = "order.erased"  # whose audit entry has no changes
@@ -247,12 +247,7 @@ def _place(
 
 
 def _require(sold: Iterable[tuple[Product, Mapping[str, int]]]) -> None:
-    short = [
-        {"variantId": id, "requested": wanted[id], "available": available}
-        for product, wanted in sold
-        for id, available in products.short(product, wanted).items()
-    ]
-    if short:
+    if short := products.short(sold):
         raise InsufficientStock(lines=short)
 
 
@@ -301,7 +296,7 @@ def refund(id: str, wanted: RefundInput, asked: Asked) -> Written:
 def refund_preview(id: str, wanted: RefundInput, asked: Asked) -> dict[str, object]:
     """The shape of RefundPreview: what `refund` would do now. Raises what it does."""
     before = asked.unchanged(get(id))
-    return _refunded(before, wanted, asked.by, _gone(before.taken()))[0].preview()
+    return _refunded(before, wanted, asked.by, products.gone(before.taken()))[0].preview()
 
 
 def _refunded(
@@ -374,48 +369,33 @@ _SAMPLE_MOVES: Final[Mapping[str, list[dict[str, object]]]] = {
 
 def sample_of(event: str) -> dict[str, object]:
     """What an event sends of an order that does not exist, for test events."""
-    now, product, customer = _now(), products.sample(), customers.sample()
+    now, by, product, customer = _now(), "a test", products.sample(), customers.sample()
     (variant,) = product.variants()
     given = {
         "lineItems": [{"variantId": variant["id"], "quantity": 3}],
         "paymentMethod": "CARD_TERMINAL",
         "source": "IN_PERSON",
     }
-    known = {product.id: product}
-    new = NewOrder.model_validate(given)
-    order = lifecycle.placed(new, known, customer, number="1001", by="a test", now=now)
+    new, known = NewOrder.model_validate(given), {product.id: product}
+    order = lifecycle.placed(new, known, customer, number="1001", by=by, now=now)
     for move in _SAMPLE_MOVES.get(event, []):
-        order = lifecycle.changed(order, OrderChange.model_validate(move), "a test", now)
-    if event in _SAMPLE_PARTS:
-        before, order = order, _SAMPLE_PARTS[event](order, now)
-        return dict((*payments.events(before, order), *editing.events(before, order)))[event]
-    return show(order)
-
-
-def _sample_voided(order: Order, now: str) -> Order:
-    (payment,) = order.fields["payments"]
-    return lifecycle.voided(order, payment["id"], "An example", "a test", now)
-
-
-def _sample_refund(order: Order, now: str) -> Order:
-    (line,) = order.fields["lineItems"]
-    asked = RefundInput.model_validate({"lines": [{"lineItemId": line["id"], "quantity": 1}]})
-    found = payments.refunded(order.fields, asked, "a test", now)
-    return lifecycle.refunded(order, found, "a test", now)
-
-
-def _sample_edit(order: Order, now: str) -> Order:
-    asked = EditOrder.model_validate({"shipping": "5", "reason": "An example"})
-    found = editing.edited(order.fields, asked, {}, None, by="a test", now=now)
-    return lifecycle.edited(order, found, "a test", now)
-
-
-_SAMPLE_PARTS: Final[Mapping[str, Callable[[Order, str], Order]]] = {
-    "payment.created": lambda order, now: lifecycle.paid(order, [PaymentInput()], "a test", now),
-    "payment.voided": _sample_voided,
-    "refund.created": _sample_refund,
-    "order.edited": _sample_edit,
-}
+        order = lifecycle.changed(order, OrderChange.model_validate(move), by, now)
+    match event:
+        case "payment.created":
+            after = lifecycle.paid(order, [PaymentInput()], by, now)
+        case "payment.voided":
+            (payment,) = order.fields["payments"]
+            after = lifecycle.voided(order, payment["id"], "An example", by, now)
+        case "refund.created":
+            (line,) = order.fields["lineItems"]
+            back = {"lines": [{"lineItemId": line["id"], "quantity": 1}]}
+            _, after = _refunded(order, RefundInput.model_validate(back), by, Gone())
+        case "order.edited":
+            asked = EditOrder.model_validate({"shipping": "5", "reason": "An example"})
+            _, after = _edited(order, asked, by)
+        case _:
+            return show(order)
+    return dict((*payments.events(order, after), *editing.events(order, after)))[event]
 
 
 def of_customer(customer_id: str, limit: int) -> listing.Query:
@@ -508,21 +488,10 @@ def _rewrite(
             except customers.CustomerGone:
                 customer_is_gone = True
             except products.VariantGone:
-                gone = _gone(returned)
+                gone = products.gone(returned)
             except (OrderChanged, products.StockMoved, customers.CustomerMoved):
                 pass
     raise Busy
-
-
-def _gone(returned: Mapping[str, dict[str, int]]) -> Gone:
-    """Which of these variants take no stock."""
-    there = products.still_there(returned)
-    return Gone(
-        variant
-        for product, pieces in returned.items()
-        for variant in pieces
-        if variant not in there.get(product, {})
-    )
 
 
 def _text(order: Order) -> str:

@@ -65,10 +65,14 @@ def _by(pieces: Wanted) -> list[Step]:
 # --- Sales ----------------------------------------------------------------------------------------
 
 
-def short(product: Product, wanted: Wanted) -> dict[str, int]:
-    """The stock of the variants with too little."""
-    stock = product.quantities
-    return {id: stock[id] for id, n in wanted.items() if id in stock and stock[id] < n}
+def short(sales: Iterable[tuple[Product, Wanted]]) -> list[dict[str, object]]:
+    """The variants with too little, as an error shows them."""
+    return [
+        {"variantId": id, "requested": n, "available": product.quantities[id]}
+        for product, wanted in sales
+        for id, n in wanted.items()
+        if id in product.quantities and product.quantities[id] < n
+    ]
 
 
 def levels(product_ids: Iterable[str]) -> dict[str, dict[str, int]]:
@@ -199,16 +203,12 @@ def _added(stock: Wanted, pieces: Wanted) -> tuple[dict[str, object], dict[str, 
     return {}, {f"quantities.{id}": n for id, n in pieces.items()}
 
 
-def still_there(taken: Mapping[str, dict[str, int]]) -> dict[str, dict[str, int]]:
-    """The pieces taken that can be returned: product id → variant id → pieces."""
-    found = table.batch_get(map(key, taken))
-    kept = {}
-    for product_id, all_taken in taken.items():
-        stock = found.get(key(product_id), {}).get("quantities", {})
-        wanted = {id: n for id, n in all_taken.items() if id in stock}
-        if wanted:
-            kept[product_id] = wanted
-    return kept
+def gone(taken: Mapping[str, Iterable[str]]) -> frozenset[str]:
+    """The variants of these products that take no returned stock."""
+    there = levels(taken)
+    return frozenset(
+        id for product, ids in taken.items() for id in ids if id not in there.get(product, {})
+    )
 
 
 # --- Edits ----------------------------------------------------------------------------------------

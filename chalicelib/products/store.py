@@ -161,7 +161,7 @@ def low_stock(most: int, after: str) -> tuple[list[dict[str, object]], str | Non
 StockMoved, VariantGone = stock.StockMoved, stock.VariantGone
 levels, short, sell = stock.levels, stock.short, stock.sell
 every_level = stock.every_level
-give_back, still_there = stock.give_back, stock.still_there
+give_back, gone = stock.give_back, stock.gone
 matched = merge.matched
 
 
