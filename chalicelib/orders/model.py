@@ -319,7 +319,8 @@ class RefundInput(Stripped):
 # What an order's lines, payments and refunds say; never sent.
 _DERIVED: Final = frozenset(
     {"refunds", "amountPaid", "amountRefunded", "amountCredited", "balanceDue", "refundStatus"}
-    | {"itemsCount"}
+    | {"id", "number", "createdAt", "updatedAt", "paidAt", "shippedAt", "history"}
+    | {"itemsCount", "originalTotal", "edits"}
 )
 
 
@@ -327,10 +328,7 @@ class NewOrder(Stripped):
     """The fields of a creation. Sums that are absent are computed, and those given are kept."""
 
     # Read-only fields of a copied order are ignored; `status` is refused, because it is a move.
-    read_only: ClassVar[frozenset[str]] = _DERIVED | frozenset(
-        {"id", "number", "createdAt", "updatedAt", "paidAt", "shippedAt", "history", "retained"}
-        | {"originalTotal", "edits"}
-    )
+    read_only: ClassVar[frozenset[str]] = _DERIVED | {"retained"}
 
     source: OpenName | None = optional("Where the order came from, such as IN_PERSON.")
     customer: OrderCustomerInput | None = optional("Who ordered; null: no customer.")
@@ -374,13 +372,10 @@ class OrderChange(Stripped):
     """The fields of a PATCH: absent fields stay; null clears, where allowed."""
 
     # An order that was read may be sent back; fields that cannot change are ignored.
-    read_only: ClassVar[frozenset[str]] = frozenset(
-        {"id", "number", "createdAt", "updatedAt", "paidAt", "shippedAt", "history"}
-        | {"source", "customer", "lineItems", "currency", "subtotal", "tax", "total"}
-        | {"paymentMethod", "orderDate", "payments", "discount", "shipping"}
-        | {"originalTotal", "edits"}
-        | _DERIVED
-    )
+    read_only: ClassVar[frozenset[str]] = _DERIVED | {
+        *("source", "customer", "lineItems", "currency", "subtotal", "tax", "total"),
+        *("paymentMethod", "orderDate", "payments", "discount", "shipping"),
+    }
 
     # Without a default in the description: generated clients send defaults.
     status: Annotated[OrderStatus, Field(description="The next status.")] = Field(
