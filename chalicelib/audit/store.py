@@ -33,6 +33,9 @@ def _key(id: str) -> Key:
     return id, "audit"
 
 
+page = listing.Records(KIND, _key, lambda item: AuditEntry(item).index, AuditEntry).page
+
+
 def unnamed_key(customer_id: str) -> Key:
     """Of the item that is there if no entry, and nothing else that the fan-out writes, may have
     values of this customer."""
@@ -87,18 +90,6 @@ def _commit(drafts: Sequence[Draft], found: Found) -> Commit:
     commit.put({"pk": entry.id, "sk": "audit", **entry.fields}, when=table.absent)
     listing.change(commit, KIND, entry.id, None, entry.index)
     return commit
-
-
-# --- Reading --------------------------------------------------------------------------------------
-
-
-def page(query: listing.Query) -> listing.Page[AuditEntry]:
-    """Newest first."""
-    return listing.page(KIND, query, _load)
-
-
-def _load(ids: Iterable[str]) -> list[AuditEntry]:
-    return list(map(AuditEntry, table.existing(map(_key, ids))))
 
 
 # --- Forgetting -----------------------------------------------------------------------------------

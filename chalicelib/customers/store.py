@@ -15,7 +15,6 @@ of the record's version: two concurrent orders both succeed, and so do an order 
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from functools import partial
 from typing import Final, TypeVar
 
 from chalicelib import deadline, listing
@@ -60,7 +59,7 @@ def _lock_key(email: str) -> Key:
     return f"email#{ids.key_part(email.lower())}", "lock"
 
 
-RECORDS: Final = listing.Records(KIND, _key, index_of)
+RECORDS: Final = listing.Records(KIND, _key, index_of, read, "cus")
 
 
 class CustomerChanged(Exception):
@@ -173,15 +172,7 @@ def count(commit: Commit, id: str, change: Totals, *, placing: bool) -> None:
 # --- Reading --------------------------------------------------------------------------------------
 
 
-def load(ids: Iterable[str], fields: Iterable[str] = ()) -> list[Customer]:
-    """The customers that exist of these, in their order; of each these fields, if some are
-    named."""
-    only = ("id", "version", *fields) if fields else ()
-    return list(map(read, table.existing(map(_key, ids), only)))
-
-
-def find(id: str) -> Customer | None:
-    return next(iter(load([id])), None)
+load, find, page = RECORDS.load, RECORDS.find, RECORDS.page
 
 
 def get(id: str, fields: Iterable[str] = ()) -> Customer:
@@ -194,10 +185,6 @@ def get(id: str, fields: Iterable[str] = ()) -> Customer:
     if _gone_key(id) in items:
         raise Merged(id, str(items[_gone_key(id)]["into"]))
     raise NotFound.of("customer", id)
-
-
-def page(query: listing.Query, fields: Iterable[str] = ()) -> listing.Page[Customer]:
-    return listing.page(KIND, query, partial(load, fields=query.reads(fields)))
 
 
 # --- Writing --------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ A step counts in the transaction that ends it, so a step that runs twice counts 
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
@@ -29,7 +29,7 @@ from chalicelib.jobs.model import (
     Step,
     index_of,
 )
-from chalicelib.problems import Conflict, NotFound
+from chalicelib.problems import Conflict
 from chalicelib.storage import actor, outbox, table
 from chalicelib.storage.attributes import Fields, Item, Key
 from chalicelib.storage.commit import Commit, underway
@@ -71,7 +71,7 @@ def key(job_id: str) -> Key:
     return job_id, "job"
 
 
-RECORDS: Final = listing.Records(KIND, key, index_of)
+RECORDS: Final = listing.Records(KIND, key, index_of, Job, "job")
 
 
 def create(
@@ -128,22 +128,7 @@ def audit(commit: Commit, done: str, job_id: str, kind: str) -> None:
 # --- Reading --------------------------------------------------------------------------------------
 
 
-def load(job_ids: Iterable[str]) -> list[Job]:
-    """The jobs that exist of these, in their order."""
-    return list(map(Job, table.existing(map(key, job_ids))))
-
-
-def find(job_id: str) -> Job | None:
-    return next(iter(load([job_id] if ids.may_be("job", job_id) else [])), None)
-
-
-def get(job_id: str) -> Job:
-    """Raises NotFound."""
-    return NotFound.unless(find(job_id), "job", job_id)
-
-
-def page(query: listing.Query) -> listing.Page[Job]:
-    return listing.page(KIND, query, load)
+load, find, get, page = RECORDS.load, RECORDS.find, RECORDS.get, RECORDS.page
 
 
 def errors(job_id: str) -> list[JobRecordError]:

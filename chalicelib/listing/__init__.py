@@ -5,9 +5,9 @@ Nothing is indexed later.
 
 - what is indexed: `kinds` (lists and facets), `index` (of one record), `words`
 - writing: `entries`
-- reading: `filters` (what clients ask), `query` (what is asked), `pages`, `positions` (what to
-  read), `lists` (which list serves the filters), `search`, `lookup` (exact texts), `best` (best
-  matches), `counts` (totals), `cursor`
+- reading: `records` (by id, or a page), `filters` (what clients ask), `query` (what is asked),
+  `pages`, `positions` (what to read), `lists` (which list serves the filters), `search`, `lookup`
+  (exact texts), `best` (best matches), `counts` (totals), `cursor`
 - ids of other systems: `external_ids`
 - maintenance: `recount` (checks totals), `move` and `formats` (to another index), `leftovers`
 """
@@ -19,8 +19,9 @@ from chalicelib.listing.index import MOST_WORD_BYTES, Index, Record
 from chalicelib.listing.kinds import FIRST, Kind
 from chalicelib.listing.leftovers import discard, words_of
 from chalicelib.listing.lists import Range
-from chalicelib.listing.move import Records, reindex
+from chalicelib.listing.move import reindex
 from chalicelib.listing.pages import count, page, page_of, sizes
 from chalicelib.listing.query import Indexed, Query
+from chalicelib.listing.records import Records
 from chalicelib.listing.recount import Recount, Wrong, disagreement, everyone, recount, repair
 from chalicelib.schemas import Page

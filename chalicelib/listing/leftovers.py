@@ -6,14 +6,15 @@ from chalicelib.listing import words as text
 from chalicelib.listing.entries import entries_of
 from chalicelib.listing.index import Index
 from chalicelib.listing.kinds import escape
-from chalicelib.listing.move import Records
+from chalicelib.listing.query import Indexed
+from chalicelib.listing.records import Records
 from chalicelib.storage import table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
 
 
-def discard(records: Records, item: Item, words: Collection[str], before: int) -> bool:
+def discard(records: Records[Indexed], item: Item, words: Collection[str], before: int) -> bool:
     """Removes a word entry of a generation that its record does not have, left by a failed write.
     Only one of these words, and from before that time (Unix seconds), because a write may still be
     running."""

@@ -1,37 +1,22 @@
 """Moving a record to the index of the current code (`chalicelib/reindexing`)."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from chalicelib import telemetry
 from chalicelib.listing.entries import change
 from chalicelib.listing.index import MOST_WORD_BYTES, Index
-from chalicelib.listing.kinds import Kind
+from chalicelib.listing.query import Indexed
+from chalicelib.listing.records import Records
 from chalicelib.problems import Busy
 from chalicelib.storage import table
-from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.attributes import Item
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
 
 _ATTEMPTS: Final = 20
 
 
-@dataclass(frozen=True)
-class Records:
-    """The records of a kind, and their current index.
-
-    `key`: of a record, by its id. `index`: the new index of a stored record. The record has
-    `index`, as `Index.stored` wrote it, and, unless it never changes, `version`, which its writers
-    use as a condition.
-    """
-
-    kind: Kind
-    key: Callable[[str], Key]
-    index: Callable[[Item], Index]
-
-
-def reindex(records: Records, id: str, read: Item | None = None) -> bool:
+def reindex(records: Records[Indexed], id: str, read: Item | None = None) -> bool:
     """Moves one record if needed; returns whether it was. `read`: the record, if it was read.
 
     A writer that has read the record before sees a new version: it must not remove entries from

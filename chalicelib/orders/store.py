@@ -113,7 +113,7 @@ def _key(id: str) -> Key:
     return id, "order"
 
 
-RECORDS: Final = listing.Records(KIND, _key, index_of)
+RECORDS: Final = listing.Records(KIND, _key, index_of, read, "ord")
 
 
 # --- Reading --------------------------------------------------------------------------------------
@@ -121,16 +121,12 @@ RECORDS: Final = listing.Records(KIND, _key, index_of)
 
 def load(ids: Iterable[str], fields: Iterable[str] = ()) -> list[Order]:
     """The orders that exist of these, in their order; of each these fields, if some are named."""
-    only = attributes_of(tuple(fields))
-    return list(map(read, table.existing(map(_key, ids), only)))
+    return RECORDS.load(ids, attributes_of(tuple(fields)))
 
 
 def get(id: str, fields: Iterable[str] = ()) -> Order:
     """Raises NotFound."""
-    found = load([id], fields) if ids.may_be("ord", id) else []
-    if not found:
-        raise NotFound.of("order", id)
-    return found[0]
+    return RECORDS.get(id, attributes_of(tuple(fields)))
 
 
 def page(query: listing.Query, fields: Iterable[str] = ()) -> listing.Page[Order]:

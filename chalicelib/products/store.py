@@ -75,7 +75,7 @@ def _product_key(id: str) -> Key:
     return id, "product"
 
 
-RECORDS: Final = listing.Records(KIND, _product_key, index_of)
+RECORDS: Final = listing.Records(KIND, _product_key, index_of, partial(read, stock=None))
 
 
 def _lock_key(slug: str) -> Key:

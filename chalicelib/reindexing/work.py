@@ -80,7 +80,7 @@ def _partitions(kind: listing.Kind) -> list[str]:
 
 
 def _moved(
-    records: listing.Records, pk: str, after: str, rate: float
+    records: listing.Records[listing.Indexed], pk: str, after: str, rate: float
 ) -> tuple[str | None, int, int]:
     """The position of the last record, None at the end; how many were looked at; and moved.
 
@@ -104,7 +104,9 @@ def _moved(
     return rows.after, len(ids), moved
 
 
-def _is_done(job: Job, place: _Place, kinds: Sequence[listing.Records], moved: int) -> bool:
+def _is_done(
+    job: Job, place: _Place, kinds: Sequence[listing.Records[listing.Indexed]], moved: int
+) -> bool:
     """Whether a pass that has ended was the last."""
     if place.number == 1 and job.asked["settle"]:
         is_ready = all(listing.is_ready(each.kind) for each in kinds)

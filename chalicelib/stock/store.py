@@ -39,6 +39,9 @@ def _key(id: str) -> Key:
     return id, "movement"
 
 
+page = listing.Records(KIND, _key, lambda item: Movement(item).index, Movement).page
+
+
 def _sum_key(variant_id: str) -> Key:
     return variant_id, "ledger"
 
@@ -136,18 +139,6 @@ def _name(drafts: Iterable[Draft]) -> None:
         if product and variant:
             title = title_of(product.fields["name"], variant["title"])
             draft |= {"sku": variant["sku"], "title": title}
-
-
-# --- Reading --------------------------------------------------------------------------------------
-
-
-def page(query: listing.Query) -> listing.Page[Movement]:
-    """Newest first."""
-    return listing.page(KIND, query, _load)
-
-
-def _load(ids: Iterable[str]) -> list[Movement]:
-    return list(map(Movement, table.existing(map(_key, ids))))
 
 
 # --- The nightly comparison -----------------------------------------------------------------------

@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any, Final
 
 from chalicelib import deadline, listing, validation
-from chalicelib.problems import Busy, Conflict, Invalid, NotFound
+from chalicelib.problems import Busy, Conflict, Invalid
 from chalicelib.products import store as products
 from chalicelib.products.model import MOST_STOCK, ListProducts, Product
 from chalicelib.schemas import LARGEST_PAGE
@@ -68,7 +68,7 @@ def _part_key(count_id: str, number: int) -> Key:
     return count_id, f"lines#{number:03d}"
 
 
-RECORDS: Final = listing.Records(KIND, _key, index_of)
+RECORDS: Final = listing.Records(KIND, _key, index_of, Count, "cnt", "count")
 _open: Final = Attr("status").eq(CountStatus.OPEN.value)
 
 
@@ -160,19 +160,7 @@ def _found(filters: dict[str, object]) -> set[str]:
 # --- Reading --------------------------------------------------------------------------------------
 
 
-def page(query: listing.Query) -> listing.Page[Count]:
-    """Newest first."""
-    return listing.page(KIND, query, _load)
-
-
-def _load(count_ids: Iterable[str]) -> list[Count]:
-    return list(map(Count, table.existing(map(_key, count_ids))))
-
-
-def get(count_id: str) -> Count:
-    """Raises NotFound."""
-    found = _load([count_id] if ids.may_be("cnt", count_id) else [])
-    return NotFound.unless(found[0] if found else None, "count", count_id)
+get, page = RECORDS.get, RECORDS.page
 
 
 def _read(item: Fields) -> Lines:

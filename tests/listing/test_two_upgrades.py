@@ -64,7 +64,8 @@ class Release:
 
     @property
     def records(self) -> listing.Records:
-        return listing.Records(self.kind, RECORDS.key, lambda item: self.index(things.read(item)))
+        read = RECORDS.read
+        return listing.Records(self.kind, RECORDS.key, lambda item: self.index(read(item)), read)
 
     def writes(self, before: Thing | None, after: Thing | None) -> Any:
         with pytest.MonkeyPatch.context() as code:

@@ -104,7 +104,7 @@ def index_of(stored: Item) -> listing.Index:
     return indexed(read(stored))
 
 
-RECORDS = listing.Records(KIND, lambda id: (id, "thing"), index_of)
+RECORDS = listing.Records(KIND, lambda id: (id, "thing"), index_of, read)
 
 
 def find(id: str) -> Thing | None:

@@ -1,0 +1,51 @@
+"""The records of a kind: read by their ids, and a page at a time."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Generic, TypeVar
+
+from chalicelib.listing.index import Index
+from chalicelib.listing.kinds import Kind
+from chalicelib.listing.pages import page
+from chalicelib.listing.query import Indexed, Query
+from chalicelib.problems import NotFound
+from chalicelib.schemas import Page
+from chalicelib.storage import table
+from chalicelib.storage.attributes import Item, Key
+from chalicelib.values import ids
+
+R_co = TypeVar("R_co", bound=Indexed, covariant=True)
+
+
+@dataclass(frozen=True)
+class Records(Generic[R_co]):
+    """The records of a kind, and their current index.
+
+    `key`: of a record, by its id. `index`: the new index of a stored record. The record has
+    `index`, as `Index.stored` wrote it, and, unless it never changes, `version`, which its writers
+    use as a condition. `read`: the record of an item. `prefix`: of ids. `what`: it is called in
+    errors, if not as the kind.
+    """
+
+    kind: Kind
+    key: Callable[[str], Key]
+    index: Callable[[Item], Index]
+    read: Callable[[Item], R_co]
+    prefix: str = ""
+    what: str = ""
+
+    def load(self, wanted: Iterable[str], fields: Iterable[str] = ()) -> list[R_co]:
+        """Those that exist of these, in their order; of each these fields, if some are named."""
+        only = ("id", "version", *fields) if fields else ()
+        return list(map(self.read, table.existing(map(self.key, wanted), only)))
+
+    def find(self, id: str, fields: Iterable[str] = ()) -> R_co | None:
+        return next(iter(self.load([id] if ids.may_be(self.prefix, id) else [], fields)), None)
+
+    def get(self, id: str, fields: Iterable[str] = ()) -> R_co:
+        """Raises NotFound."""
+        return NotFound.unless(self.find(id, fields), self.what or self.kind.name, id)
+
+    def page(self, query: Query, fields: Iterable[str] = ()) -> Page[R_co]:
+        return page(self.kind, query, partial(self.load, fields=query.reads(fields)))
