@@ -16,6 +16,7 @@ from tests.support.shop import Shop
 from tests.support.thorough import THOROUGH
 from tests.support.webhook_world import World
 from tests.support.webhook_world import world as a_world
+from tests.webhooks.receiver import Receiver
 
 # No test asserts a time: other programs may have the machine at that moment. Examples are the same
 # in every run; `make fuzz` tries others.
@@ -94,3 +95,9 @@ def time_stands(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock_of_test = Clock(1_800_000_020)
     monkeypatch.setattr(clock, "unix", lambda: clock_of_test.seconds)
     return clock_of_test
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with Receiver() as listening:
+        yield listening

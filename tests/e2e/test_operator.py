@@ -2,7 +2,6 @@
 
 import json
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -44,12 +43,6 @@ class Operator:
 @pytest.fixture(scope="module")
 def operator(stack: Stack) -> Operator:
     return Operator(stack)
-
-
-@pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    with Receiver() as listening:
-        yield listening
 
 
 def delivered(operator: Operator, receiver: Receiver) -> str:

@@ -7,12 +7,6 @@ from tests.webhooks.certificates import Certificates, issue
 from tests.webhooks.receiver import Receiver
 
 
-@pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    with Receiver() as listening:
-        yield listening
-
-
 @pytest.fixture(scope="session")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
     directory: Path = tmp_path_factory.mktemp("certificates")

@@ -1,7 +1,6 @@
 """Settings in the console: webhooks and their deliveries, keys, the API reference."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Route, expect
@@ -12,12 +11,6 @@ from tests.webhooks.receiver import Receiver
 
 SECRET = re.compile(r"^whsec_.{20,}")
 WAIT = 90_000  # milliseconds; an event passes a stream and two queues of the emulator
-
-
-@pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    with Receiver() as listening:
-        yield listening
 
 
 def test_a_webhook_is_added_and_its_failed_delivery_replayed(
