@@ -23,10 +23,10 @@ def call(url: str, key: str | None = None, *, send: object = None) -> tuple[int,
         return error.code, json.load(error)
 
 
-def until(found: Callable[[], Any], seconds: float = 90) -> Any:
+def until(found: Callable[[], Any], seconds: float = 90, pause: float = 0.3) -> Any:
     """The first non-empty result of `found`. Fails after `seconds`."""
     deadline = time.monotonic() + seconds
     while not (value := found()):
         assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.3)
+        time.sleep(pause)
     return value

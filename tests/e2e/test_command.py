@@ -16,6 +16,7 @@ import pytest
 from backroom import verify
 
 from tests.e2e.calls import until
+from tests.support.programs import Ended, ran
 from tests.support.running import Stack, ctrl_c_ends
 from tests.webhooks.receiver import Receiver
 
@@ -41,21 +42,9 @@ class Terminal:
             **({"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options),
         )
 
-    def run(
-        self, *arguments: str, typed: str = "", code: int = 0
-    ) -> "subprocess.CompletedProcess[str]":
-        done = subprocess.run(
-            [sys.executable, "-m", "backroom", *arguments],
-            cwd=self.home,
-            env=self.environment,
-            input=typed,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
-        )
-        assert done.returncode == code, f"{done.returncode}\n{done.stdout}\n{done.stderr}"
-        return done
+    def run(self, *arguments: str, typed: str = "", code: int = 0) -> Ended:
+        told: Any = {"code": code, "cwd": self.home, "env": self.environment, "input": typed}
+        return ran(sys.executable, "-m", "backroom", *arguments, **told)
 
     def json(self, *arguments: str, code: int = 0) -> Any:
         return json.loads(self.run(*arguments, "--json", code=code).stdout)

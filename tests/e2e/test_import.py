@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.calls import call
+from tests.e2e.calls import call, until
 from tests.e2e.recorded import client
 from tests.e2e.test_main_job import ended
 from tests.support.forms import posted
@@ -144,20 +144,11 @@ def test_a_small_import_overtakes_a_large_one(stack: Stack) -> None:
     mark = f"f{uuid.uuid4().hex[:8]}"
     large, small = prepared(stack), prepared(stack)
     posted(large, "slug,name,price\n" + "".join(f"{mark}-{n},L,{n % 9}\n" for n in range(8_000)))
-    until(stack, large["jobId"], {"RUNNING"})
+    jobs = f"{stack.base_url}/api/admin/jobs/{large['jobId']}"
+    until(lambda: call(jobs, stack.api_key)[1]["status"] == "RUNNING")
     posted(small, "slug,name,price\n" + "".join(f"{mark}-s{n},S,1\n" for n in range(20)))
     assert ended(stack, stack.api_key, small["jobId"])["created"] == 20
-    jobs = f"{stack.base_url}/api/admin/jobs/{large['jobId']}"
     _, unfinished = call(jobs, stack.api_key)
     assert unfinished["status"] == "RUNNING"
     assert unfinished["processed"] < 8_000
     call(f"{jobs}/cancel", stack.api_key, send={})
-
-
-def until(stack: Stack, job_id: str, statuses: set[str]) -> dict[str, Any]:
-    for _ in range(100):
-        _, job = call(f"{stack.base_url}/api/admin/jobs/{job_id}", stack.api_key)
-        if job["status"] in statuses:
-            return dict(job)
-        time.sleep(1)
-    raise AssertionError(job)

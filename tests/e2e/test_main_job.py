@@ -1,7 +1,6 @@
 """The main job of a new user: a key, a supplier's CSV, the catalogue, the rate limit."""
 
 import json
-import time
 import urllib.error
 import urllib.request
 import uuid
@@ -9,7 +8,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from tests.e2e.calls import call
+from tests.e2e.calls import call, until
 from tests.support.forms import form
 from tests.support.running import Stack
 
@@ -34,10 +33,7 @@ def upload(stack: Stack, key: str, csv: bytes) -> str:
     request = urllib.request.Request(
         f"{stack.base_url}/api/admin/products/import",
         body,
-        {
-            "Authorization": f"Bearer {key}",
-            "Content-Type": kind,
-        },
+        {"Authorization": f"Bearer {key}", "Content-Type": kind},
     )
     with urllib.request.urlopen(request, timeout=60) as answer:
         assert answer.status == 202
@@ -45,13 +41,11 @@ def upload(stack: Stack, key: str, csv: bytes) -> str:
 
 
 def ended(stack: Stack, key: str, job: str) -> dict[str, Any]:
-    deadline = time.monotonic() + _PATIENCE_SECONDS
-    while time.monotonic() < deadline:
-        found: dict[str, Any] = call(f"{stack.base_url}/api/admin/jobs/{job}", key)[1]
-        if found["status"] not in ("QUEUED", "RUNNING"):
-            return found
-        time.sleep(3)
-    raise AssertionError(f"the import did not end in {_PATIENCE_SECONDS} s: {found}")
+    def found() -> dict[str, Any] | None:
+        _, shown = call(f"{stack.base_url}/api/admin/jobs/{job}", key)
+        return None if shown["status"] in ("QUEUED", "RUNNING") else shown
+
+    return dict(until(found, _PATIENCE_SECONDS, pause=3))
 
 
 def refused(url: str, key: str) -> tuple[int, Mapping[str, str], Any]:

@@ -3,12 +3,12 @@
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.support.programs import ran
 from tests.support.running import Stack
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -35,16 +35,7 @@ def run(stack: Stack, home: Path, line: str) -> str:
         "API": stack.base_url,
         "KEY": stack.api_key,
     }
-    done = subprocess.run(
-        ["bash", "-euc", line],
-        cwd=home,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
+    done = ran("bash", "-euc", line, cwd=home, env=os.environ | environment)
     return done.stdout + done.stderr
 
 

@@ -1,10 +1,10 @@
 """Vendors, types, tags, sales reps and payment methods are chosen from what the shop has used."""
 
-import time
 from uuid import uuid4
 
 from playwright.sync_api import expect
 
+from tests.e2e.calls import until
 from tests.e2e.console.desk import Api, Desk
 
 RUN = uuid4().hex[:8]
@@ -12,13 +12,12 @@ RUN = uuid4().hex[:8]
 
 def used(api: Api, of: str, field: str, value: str) -> None:
     """Waits until a value is offered: events are fanned out a moment after their commit."""
-    until = time.monotonic() + 150
-    while True:
+
+    def is_offered() -> bool:
         found = api.get(f"facets?type={of}&field={field}&search={value.replace(' ', '%20')}")
-        if value in [each["value"] for each in found["data"]]:
-            return
-        assert time.monotonic() < until, f"{value} is not offered"
-        time.sleep(1)
+        return value in [each["value"] for each in found["data"]]
+
+    until(is_offered, 150, pause=1)
 
 
 def test_a_filter_offers_the_values_in_use_with_their_numbers(desk: Desk) -> None:
@@ -65,18 +64,12 @@ def test_tags_are_added_one_after_the_other_and_new_ones_typed(desk: Desk) -> No
 
 def test_the_till_offers_sales_reps_and_payment_methods(desk: Desk) -> None:
     sku = f"CHOICE-{RUN}".upper()
-    variants = [{"title": "One", "sku": sku}]
-    product = desk.api.post(
-        "products", {"name": "Sold", "price": 5, "status": "ACTIVE", "variants": variants}
-    )
-    line = {"variantId": product["variants"][0]["id"], "quantity": 1}
     before = {"salesRepId": f"emp_{RUN}", "paymentMethod": f"VOUCHER_{RUN.upper()}"}
-    desk.api.post("orders", {"lineItems": [line], **before})
+    desk.api.order(desk.api.product("Sold", variants=[{"title": "One", "sku": sku}]), **before)
     used(desk.api, "orders", "salesRepId", before["salesRepId"])
     used(desk.api, "orders", "paymentMethod", before["paymentMethod"])
     desk.open("/orders/new")
-    desk.page.keyboard.type(sku)
-    desk.page.keyboard.press("Enter")
+    desk.scan(sku)
     expect(desk.page.locator("[name=quantity]")).to_have_count(1)
     desk.label("Payment method").click()
     expect(desk.page.get_by_role("option", name="Bank transfer")).to_be_visible()

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from tests.e2e.calls import until
 from tests.e2e.console.desk import Desk
 from tests.webhooks.receiver import Receiver
 
@@ -30,10 +31,7 @@ def test_a_delivery_shows_its_order_and_the_answer(desk: Desk) -> None:
             desk.stands()
             return "HTTP 503" in row.first.inner_text()
 
-        for _ in range(60):
-            if answered():
-                break
-            desk.page.wait_for_timeout(500)
+        until(answered)
         expect(row).to_have_count(1)
         expect(row).to_contain_text("HTTP 503")
         expect(row.get_by_role("cell").nth(3)).not_to_be_empty()  # the next attempt

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Route, expect
 
+from tests.e2e.calls import until
 from tests.e2e.console.desk import PHONE, Api, Desk
 from tests.e2e.console.test_customers import accessible
 from tests.e2e.console.test_import import MINUTES
@@ -15,16 +16,6 @@ PICTURE = "https://pictures.example.com/{}.svg"
 DRAWN = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect width="9" height="9"/></svg>'
 )
-
-
-def ended(api: Api, job: str) -> dict:
-    deadline = time.monotonic() + 90
-    while time.monotonic() < deadline:
-        found: dict = api.get(f"jobs/{job}")
-        if found["status"] in ("COMPLETED", "FAILED"):
-            return found
-        time.sleep(0.5)
-    raise AssertionError(f"{job} has not ended")
 
 
 def pictured(desk: Desk) -> None:
@@ -44,7 +35,7 @@ def test_each_job_says_what_it_did_and_is_undone_in_the_list(another: Callable[.
     change = {"price": {"percent": 10}, "addTags": ["autumn"]}
     asked = {"filters": {"search": f"jobbed{RUN}"}, "change": change}
     job = desk.api.post("products/bulk-edit", asked)["jobId"]
-    ended(desk.api, job)
+    until(lambda: desk.api.get(f"jobs/{job}")["status"] in ("COMPLETED", "FAILED"))
     desk.api.post("exports", {"type": "products", "format": "csv", "all": True})
     desk.open("/jobs")
     row = desk.page.get_by_role("row").filter(has_text=f"jobbed{RUN}")

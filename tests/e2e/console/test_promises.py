@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from playwright.sync_api import Page, expect
 
+from tests.e2e.calls import until
 from tests.e2e.console.desk import Desk, press
 
 RUN = uuid4().hex[:8]
@@ -60,12 +61,10 @@ def test_stock_is_moved_by_pieces_with_a_reason_on_the_page_of_its_product(desk:
     expect(small.locator("input")).to_have_value("9")
     expect(medium.locator("input")).to_have_value("6")
     assert desk.api.get(f"products/{made['id']}")["description"] == "Of hemp"
-    for _ in range(60):
-        moved = desk.api.get(f"stock/movements?productId={made['id']}&cause=MOVE")["data"]
-        if len(moved) == 2:
-            break
-        desk.page.wait_for_timeout(500)
-    assert {(each["by"], each["reason"]) for each in moved} == {(5, "LOST"), (-3, "LOST")}
+    moves = f"stock/movements?productId={made['id']}&cause=MOVE"
+    until(lambda: len(desk.api.get(moves)["data"]) == 2)
+    moved = {(each["by"], each["reason"]) for each in desk.api.get(moves)["data"]}
+    assert moved == {(5, "LOST"), (-3, "LOST")}
 
 
 def test_a_refused_note_of_a_move_is_at_its_field(desk: Desk) -> None:

@@ -1,5 +1,6 @@
 """Pages that load, that cannot be loaded, and that are empty."""
 
+import re
 from collections.abc import Callable
 
 from playwright.sync_api import Route, expect
@@ -15,15 +16,8 @@ def broken(route: Route) -> None:
 
 def test_a_loading_page_shows_a_skeleton(desk: Desk) -> None:
     desk.open("/nowhere")
-    kept: list[Route] = []
-
-    def keep(route: Route) -> None:
-        kept.append(route)
-
-    desk.page.route(ANY, keep)
+    kept = desk.kept(re.compile("/api/admin/|/openapi.json"))
     for address in ("/", "/orders", "/products/low-stock", "/reference"):
-        if address == "/reference":
-            desk.page.route("**/openapi.json", keep)
         desk.page.evaluate("address => (location.hash = address)", address)
         while not kept:  # its modules come first
             desk.page.wait_for_timeout(50)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
+from tests.e2e.calls import until
 from tests.e2e.console.desk import PHONE, Api, Desk
 from tests.e2e.console.test_customers import accessible
 
@@ -129,12 +130,13 @@ def test_deliveries_of_webhooks_are_one_line(desk: Desk) -> None:
     webhook = desk.api.webhook("http://127.0.0.1:9/story", "order.created")
     order = commissioned(desk.api)
     line = desk.page.locator(".deliveries summary")
-    for _ in range(60):
+
+    def is_told() -> int:
         desk.open(f"/orders/{order['id']}")
         expect(desk.page.locator(".deliveries > *")).to_have_count(1)
-        if line.count():
-            break
-        desk.page.wait_for_timeout(500)
+        return line.count()
+
+    until(is_told)
     expect(line).to_have_text(re.compile(r"^Webhooks: 0 of \d+ delivered$"))
     line.click()
     expect(desk.page.get_by_role("region", name="Deliveries")).to_contain_text("order.created")
