@@ -104,6 +104,8 @@ def _kept(values: _Given, there: Mapping[str, Any]) -> _Given:
 
     def kept(name: str, value: object) -> object:
         is_there = there.get(name)
+        if value == is_there:
+            return is_there
         if isinstance(value, str) and isinstance(is_there, str):
             return is_there if text(is_there) == value else value
         if isinstance(value, dict) and isinstance(is_there, Mapping):
@@ -125,6 +127,8 @@ def _drafted(
         if product is None:
             new = validate(NewProduct, given).given()
             return products.drafted(new, new["slug"])
+        there = product.fields
+        given = {k: v for k, v in given.items() if k not in there or v != there[k]}
         return products.redrafted(product, validate(ProductChange, given).given(), exactly=True)
     except Invalid as invalid:
         is_new, every = product is None, invalid.extra["errors"]

@@ -29,9 +29,12 @@ def change(
     """
     room = kind.room if room is None else room
     if after is not None:
-        after = replace(after, format=kind.format, added=kind.added())
+        if after.format != kind.format:
+            after = replace(after, format=kind.format, added=kind.added())
         after = settled(before, after, inside=kind.inside if inside is None else inside, room=room)
-    old_entries, new_entries = list_entries(kind, id, before), list_entries(kind, id, after)
+    is_in_same_lists = before is not None and after is not None and before.listed == after.listed
+    entries_in = order_entries if is_in_same_lists else list_entries
+    old_entries, new_entries = entries_in(kind, id, before), entries_in(kind, id, after)
     differing = [key for key, known in new_entries.items() if old_entries.get(key) != known]
     for known, keys in groupby(differing, new_entries.__getitem__):
         commit.put_each(keys, known)
@@ -40,7 +43,7 @@ def change(
     if not (before and after and before.worded == after.worded):
         room -= value_writes(before, after)
         _change_words(commit, word_keys(kind, id, before), word_keys(kind, id, after), room)
-    for index, step in ((before, -1), (after, 1)):
+    for index, step in () if is_in_same_lists else ((before, -1), (after, 1)):
         for pk, cell in count_cells(kind, index) if index else ():
             sums = kind.sums(index.facets) if index and pk == kind.count_pk() else {}
             commit.count(pk, cell, step, **{name: step * n for name, n in sums.items()})
@@ -90,22 +93,30 @@ def list_entries(kind: Kind, id: str, index: Index | None) -> dict[Key, Item]:
         return {}
     shards = kinds.SHAPES[index.version].list_shards
     kind = kind.of(index.format, index.added)
-    sorts = dict.fromkeys(kind.lists(index.facets), index.sort)
+    names = kind.lists(index.facets)
     if index.many:
-        sorts[f"{kind.several}*"] = index.sort
-    sorts |= {f"{kind.several}={value}": index.sort for value in index.values}
-    sorts |= {f"*{order}": sort for order, sort in index.orders.items()}
-    known: Item = dict(index.facets)
-    if index.several:
-        known[SEVERAL] = frozenset(index.several)
-    shard = shard_of(id, shards)
-    entries = {
-        (kind.list_pk(name, shard, shards), f"{sort}#{id}"): known for name, sort in sorts.items()
-    }
+        names.append(f"{kind.several}*")
+    names += [f"{kind.several}={value}" for value in index.values]
+    known, shard = _known(index), shard_of(id, shards)
+    entries = {(kind.list_pk(name, shard, shards), f"{index.sort}#{id}"): known for name in names}
     if index.ahead:
         whole = kind.entry_key("*", id, index.sort, shards)
         entries[whole] = {**known, "generation": index.generation}
-    return entries
+    return entries | order_entries(kind, id, index)
+
+
+def order_entries(kind: Kind, id: str, index: Index | None) -> dict[Key, Item]:
+    """Those of them in other orders."""
+    if index is None:
+        return {}
+    known, shards = _known(index), kinds.SHAPES[index.version].list_shards
+    return {
+        kind.entry_key(f"*{order}", id, sort, shards): known for order, sort in index.orders.items()
+    }
+
+
+def _known(index: Index) -> Item:
+    return {**index.facets, **({SEVERAL: frozenset(index.several)} if index.several else {})}
 
 
 def word_keys(kind: Kind, id: str, index: Index | None) -> dict[Key, bool]:

@@ -70,6 +70,12 @@ class Index:
         )
 
     @property
+    def listed(self) -> tuple[object, ...]:
+        """Everything that its counts and its list entries depend on, but those in other orders."""
+        shape = self.sort, self.version, self.format, self.added
+        return *shape, self.facets, self.several, self.many, self.ahead, self.generation
+
+    @property
     def worded(self) -> tuple[object, ...]:
         """Everything that its word entries depend on."""
         return self.words, self.ahead, self.generation, self.sort, self.version
@@ -171,7 +177,8 @@ def settled(before: Index | None, wanted: Index, *, inside: int, room: int) -> I
         raise ValueError("the version before was never written")
     had = before or Index("", {})
     many = len(wanted.several) > inside // 2
-    wanted = replace(wanted, many=many)
+    if wanted.many != many:
+        wanted = replace(wanted, many=many)
     room, inside = room - value_writes(before, wanted), inside - len(wanted.values)
     words = dict.fromkeys(wanted.every_word)
     kept = [word for word in had.words if word in words]

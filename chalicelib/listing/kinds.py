@@ -19,6 +19,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from functools import cached_property
 from typing import Any, Final
 
 from chalicelib.storage.attributes import Key
@@ -88,7 +89,7 @@ class Kind:
         if not used <= set(self.counted):
             raise ValueError(f"{self.name}: {sorted(used - set(self.counted))} must be counted")
 
-    @property
+    @cached_property
     def format(self) -> int:
         """In which records are written; higher than those of all releases before."""
         return max(self.since.values(), default=FIRST)

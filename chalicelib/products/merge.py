@@ -30,6 +30,7 @@ from chalicelib.storage.attributes import Fields
 from chalicelib.values import ids
 
 Given = Fields
+_as_json = json.JSONEncoder(default=str).encode
 
 _CLEARED: dict[str, Any] = {
     "description": None,
@@ -128,7 +129,7 @@ def _checked(fields: dict[str, Any], quantities: dict[str, int], version: int) -
         raise Invalid.field("product", "too_many_words", f"{message} are possible")
     fields["index"] = index.stored()
     product = Product(fields, quantities, version)
-    size = len(json.dumps(show(product), default=str))
+    size = len(_as_json(show(product)))
     if size > LARGEST_PRODUCT:
         message = f"is {size} bytes in all; at most {LARGEST_PRODUCT} are possible"
         raise Invalid.field("product", "too_large", message)

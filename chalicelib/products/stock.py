@@ -241,6 +241,8 @@ def edit(
         if exactly:
             same &= Attr("moves").eq(dict(before.moves))
         commit.delete(key(before.id), when=same, otherwise=otherwise)
+    elif not (exactly or moved) and _has_same_stock(before, after):
+        return
     else:
         ids = {str(step["variantId"]) for step in moved}
         _merge(commit, before, after, exactly=exactly, otherwise=otherwise, moved=ids)
@@ -253,6 +255,14 @@ def edit(
         for id in sorted(became):
             commit.announce("inventory.low", low.shown(after, id, after.quantities[id]))
         low.note(commit, [after.id] if became else [])
+
+
+def _has_same_stock(before: Product, after: Product) -> bool:
+    return (
+        before.quantities == after.quantities
+        and before.low_stock_threshold == after.low_stock_threshold
+        and before.variant_ids == after.variant_ids
+    )
 
 
 def _differing(before: Product | None, after: Product | None) -> list[Step]:

@@ -16,7 +16,7 @@ from botocore.exceptions import ClientError
 from chalicelib import deadline, settings, telemetry
 from chalicelib.problems import Busy, Invalid
 from chalicelib.storage import dynamodb, outbox, table
-from chalicelib.storage.attributes import Expressions, Item, Key, pack, pack_key, unpack
+from chalicelib.storage.attributes import Expressions, Item, Key, item_text, pack_key, unpack
 from chalicelib.storage.conditions import Condition
 from chalicelib.storage.dynamodb import NO_ANSWER, THROTTLED, Wire, encoded, may_repeat
 from chalicelib.storage.table import ConditionFailed
@@ -82,12 +82,12 @@ class Commit:
         otherwise: Otherwise | None = None,
     ) -> None:
         key = item["pk"], item["sk"]
-        self._add(key, {"Put": {"Item": pack(item)}}, Expressions(), when, otherwise)
+        self._add(key, "Put", {}, when=when, otherwise=otherwise, item=item)
 
     def put_each(self, keys: Iterable[Key], attributes: Mapping[str, object]) -> None:
         """Items that differ only in their keys, such as the entries of one record in several lists:
         their common attributes are serialized once."""
-        rest = encoded(pack(attributes))[1:]
+        rest = item_text(attributes)[1:]
         tail = f'{"," if attributes else ""}{rest},"TableName":{encoded(self._table)}}}}}'
         for key in keys:
             pk, sk = map(encode_basestring_ascii, key)
@@ -111,7 +111,7 @@ class Commit:
             "Key": pack_key(key),
             "UpdateExpression": expressions.update(assign or {}, add or {}, remove),
         }
-        self._add(key, {"Update": request}, expressions, when, otherwise, waits=waits)
+        self._add(key, "Update", request, expressions, when=when, otherwise=otherwise, waits=waits)
 
     def delete(
         self,
@@ -120,11 +120,11 @@ class Commit:
         when: Condition | None = None,
         otherwise: Otherwise | None = None,
     ) -> None:
-        self._add(key, {"Delete": {"Key": pack_key(key)}}, Expressions(), when, otherwise)
+        self._add(key, "Delete", {"Key": pack_key(key)}, when=when, otherwise=otherwise)
 
     def check(self, key: Key, when: Condition, otherwise: Otherwise | None = None) -> None:
         """A condition on an item that this commit does not write."""
-        self._add(key, {"ConditionCheck": {"Key": pack_key(key)}}, Expressions(), when, otherwise)
+        self._add(key, "ConditionCheck", {"Key": pack_key(key)}, when=when, otherwise=otherwise)
 
     def count(self, pk: str, cell: str, change: int, **sums: Decimal) -> None:
         """Adds to a sharded counter, `<cell>#<shard>`: attribute `n` and the named sums, such as
@@ -268,20 +268,24 @@ class Commit:
     def _add(
         self,
         key: Key,
-        action: dict[str, Wire],
-        expressions: Expressions,
+        action: str,
+        request: Wire,
+        expressions: Expressions | None = None,
+        *,
         when: Condition | None,
         otherwise: Otherwise | None,
-        *,
+        item: Item | None = None,
         waits: bool = True,
     ) -> None:
-        (request,) = action.values()
+        expressions = expressions or Expressions()
         if when is not None:
             request["ConditionExpression"] = expressions.condition(when)
             request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
         expressions.into(request)
         request["TableName"] = self._table
-        self._keep(key, _Write(encoded(action), otherwise, waits))
+        own = f'"Item":{item_text(item)},' if item else ""
+        text = f'{{"{action}":{{{own}{encoded(request)[1:]}}}'
+        self._keep(key, _Write(text, otherwise, waits))
 
     def _keep(self, key: Key, write: _Write) -> None:
         if key in self._writes:
@@ -304,8 +308,9 @@ class Commit:
                 whole = map(json.loads, traced[_AUDIT])
                 bare = [outbox.as_json({**entry, "changes": []}) for entry in whole]
                 traced = traced | {_AUDIT: bare}
-            item = pack(outbox.item(self._events, traced))
-            actions.append(encoded({"Put": {"TableName": settings.outbox_table(), "Item": item}}))
+            item = item_text(outbox.item(self._events, traced))
+            name = encoded(settings.outbox_table())
+            actions.append(f'{{"Put":{{"TableName":{name},"Item":{item}}}}}')
         return f'{{"TransactItems":[{",".join(actions)}],"ClientRequestToken":"{ids.ulid()}"}}'
 
     def _explain(self, reasons: Sequence[Mapping[str, Any]], error: ClientError) -> None:
@@ -421,7 +426,7 @@ def _waves(commits: Sequence[Commit]) -> Iterator[list[_Call]]:
             wave.append(_Call([], Commit()))
         wave[-1].places.append(place)
         wave[-1].joint.join(commit)
-        written |= commit._writes.keys()
+        written.update(commit._writes)  # `|=` with keys would copy all of them
     yield wave
 
 

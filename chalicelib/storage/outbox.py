@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # loads the models of addresses, which other requests do not 
 KEPT_SECONDS: Final = 60 * 86_400
 MOST_COMMIT_EVENTS: Final = 1_000  # of one commit: their ids end in two characters
 T = TypeVar("T")
+as_json: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _DIGITS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -60,10 +61,6 @@ def item(
         "at": clock.iso(clock.now()),
         "expiresAt": clock.unix() + KEPT_SECONDS,
     }
-
-
-def as_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def forgotten(

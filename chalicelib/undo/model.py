@@ -6,7 +6,7 @@ after]`: ids, `stock: {id: [before, after]}` (null: not tracked), `moves`: how m
 variants that were not tracked before or after. What did not change is absent.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -34,13 +34,11 @@ def difference(before: Product | None, after: Product | None) -> FieldChange:
     stock = _pairs(before.quantities, after.quantities)
     change: FieldChange = {
         "updatedAt": after.fields["updatedAt"],
-        "fields": {
-            name: pair
-            for name, pair in _pairs(before.fields, after.fields).items()
-            if name not in _DERIVED
-        },
+        "fields": _pairs(before.fields, after.fields, _DERIVED),
         "variants": {
-            id: pairs for id in old.keys() & new.keys() if (pairs := _pairs(old[id], new[id]))
+            id: pairs
+            for id in old.keys() & new.keys()
+            if old[id] != new[id] and (pairs := _pairs(old[id], new[id]))
         },
         "added": {id: dict(new[id]) for id in new.keys() - old.keys()},
         "removed": {id: dict(old[id]) for id in old.keys() - new.keys()},
@@ -51,11 +49,14 @@ def difference(before: Product | None, after: Product | None) -> FieldChange:
     return {name: value for name, value in change.items() if value}
 
 
-def _pairs(before: Mapping[str, object], after: Mapping[str, object]) -> dict[str, list[object]]:
+def _pairs(
+    before: Mapping[str, object], after: Mapping[str, object], but: Collection[str] = ()
+) -> dict[str, list[object]]:
+    names = before if before.keys() == after.keys() else {**before, **after}
     return {
         name: [before.get(name), after.get(name)]
-        for name in before.keys() | after.keys()
-        if before.get(name) != after.get(name)
+        for name in names
+        if name not in but and before.get(name) != after.get(name)
     }
 
 

@@ -24,6 +24,7 @@ from chalicelib.values.forgetting import Person
 
 _PREFIX: Final = "changed#"
 _DIGITS: Final = 9
+_as_json: Final = json.JSONEncoder(ensure_ascii=False, default=int).encode  # DynamoDB's numbers
 
 
 class AlreadyChanged(Exception):
@@ -58,8 +59,7 @@ def note(commit: Commit, job_id: str, record_id: str, change: FieldChange, numbe
 
 
 def _item(job_id: str, sk: str, change: FieldChange) -> Item:
-    text = json.dumps(change, ensure_ascii=False, default=int)  # numbers of DynamoDB
-    return {"pk": job_id, "sk": sk, "change": text, "expiresAt": jobs.expires()}
+    return {"pk": job_id, "sk": sk, "change": _as_json(change), "expiresAt": jobs.expires()}
 
 
 def _sk(record_id: str, version: int) -> str:

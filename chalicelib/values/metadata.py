@@ -14,6 +14,7 @@ LARGEST: Final = 16_384  # bytes of JSON
 # Less than a body may be, because a body can hold records in lists and objects of its own.
 LEVELS: Final = DEEPEST - 4
 _NO_FIELDS: Final = frozenset({"pk", "sk", "version"})
+_NONE: Final = "{}"  # nearly all have none: neither written nor read as JSON
 ABOUT: Final = "Any data of the shop: JSON up to 16 KB, 28 levels deep."
 
 
@@ -38,11 +39,12 @@ Metadata = Annotated[dict[str, object], AfterValidator(_checked)]
 
 def stored(fields: Mapping[str, object]) -> dict[str, Any]:
     """The fields of a record, with the metadata as text."""
-    return {**fields, "metadata": json.dumps(fields["metadata"], ensure_ascii=False)}
+    own = fields["metadata"]
+    return {**fields, "metadata": json.dumps(own, ensure_ascii=False) if own else _NONE}
 
 
 def read(text: str) -> dict[str, object]:
-    value: dict[str, object] = json.loads(text)
+    value: dict[str, object] = {} if text == _NONE else json.loads(text)
     return value
 
 

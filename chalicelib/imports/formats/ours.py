@@ -72,10 +72,9 @@ class Ours(Format):
         return is_clear and len(fields) > 1 and not fields.isdisjoint(_IDENTITY)
 
     def key(self, cells: list[str]) -> str:
-        slug, name, sku = (self.sheet.cell(cells, field) for field in _IDENTITY)
-        parent = self.sheet.cell(cells, "parentSku")
-        if slug:
+        if slug := self.sheet.cell(cells, "slug"):
             return str(self.readings.get("slug", reading.handle)(slug))
+        name, sku, parent = (self.sheet.cell(cells, each) for each in ("name", "sku", "parentSku"))
         if parent:
             return f"sku {parent}"
         if sku and (self._is_of_product(cells) or not self._names_products):

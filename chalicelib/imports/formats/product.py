@@ -164,8 +164,8 @@ class Draft:
 
     def set(self, row: Row, field: str, key: str, value: object, *, keep: bool = False) -> None:
         target = self.product.values
-        *parents, last = key.split(".")
-        for parent in parents:
+        parent, _, last = key.rpartition(".")
+        if parent:
             target = target.setdefault(parent, {})
         # A variant that names its product by SKU has a name of its own.
         is_telling = key in _TELLING and not (keep and row["parentSku"])
