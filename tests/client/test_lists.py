@@ -1,5 +1,8 @@
 """The client's iteration over lists, against the application in this process."""
 
+import runpy
+import sqlite3
+
 from tests.client.inside import client
 from tests.support.shop import Shop
 
@@ -37,3 +40,12 @@ def test_an_empty_list_is_iterated(shop: Shop) -> None:
     assert list(backroom.iter_orders(status="SHIPPED")) == []
     assert list(backroom.iter_deliveries()) == []
     assert list(backroom.iter_webhooks()) == []
+
+
+def test_the_example_of_a_copy_of_all_orders_takes_an_edit_from_its_update() -> None:
+    apply = runpy.run_path("clients/python/examples/erp/sync.py")["apply"]
+    database = sqlite3.connect(":memory:")
+    database.execute("CREATE TABLE orders (id PRIMARY KEY, updated, whole)")
+    apply(database, {"event": "order.edited", "data": {"id": "edit_1", "orderId": "ord_1"}})
+    apply(database, {"event": "order.updated", "data": {"id": "ord_1", "updatedAt": "T1"}})
+    assert database.execute("SELECT id, updated FROM orders").fetchall() == [("ord_1", "T1")]

@@ -38,8 +38,8 @@ def synchronise(database: sqlite3.Connection, shop: Backroom, cursor: str | None
 
 
 def apply(database: sqlite3.Connection, event: FeedEvent) -> None:
-    if not event["event"].startswith("order."):
-        return
+    if event["event"] == "order.edited" or not event["event"].startswith("order."):
+        return  # an edit of an order is also an `order.updated`, which has the whole of it
     order = event["data"]
     if event["event"] == "order.deleted":
         database.execute("DELETE FROM orders WHERE id = ?", (order["id"],))
