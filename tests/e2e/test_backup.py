@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 import sys
 from collections import Counter
 from decimal import Decimal
@@ -13,19 +12,14 @@ from backroom import verify
 
 from tests.e2e.calls import call, until
 from tests.e2e.recorded import client
+from tests.support.programs import ran
 from tests.support.running import Stack, free_port, running, tool
 from tests.webhooks.receiver import Receiver
 
 
 def backup(stack: Stack, *options: str, code: int = 0) -> str:
-    command = [sys.executable, "infra/backup.py", "--stage", "local"]
-    done = subprocess.run(
-        [*command, "--endpoint-url", stack.aws_endpoint, *options],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == code, done.stdout + done.stderr
+    where = ("--stage", "local", "--endpoint-url", stack.aws_endpoint)
+    done = ran(sys.executable, "infra/backup.py", *where, *options, code=code)
     return done.stdout + done.stderr
 
 

@@ -4,7 +4,6 @@ import csv
 import json
 import os
 import sqlite3
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 from backroom import Backroom
 
+from tests.support.programs import ran
 from tests.support.running import Stack, tool
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -29,16 +29,10 @@ def shop(stack: Stack) -> Iterator[Backroom]:
 
 def example(shop: Backroom, name: str, *arguments: str) -> str:
     """The output of a program of the example project."""
-    done = subprocess.run(
-        [sys.executable, PROJECT / "clients/python/examples/erp" / name, *arguments],
-        env=os.environ
-        | {"BACKROOM_URL": shop.url, "BACKROOM_KEY": str(shop._transport.key)}
-        | {"PYTHONPATH": str(PROJECT / "clients/python/src")},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout
+    environment = {"BACKROOM_URL": shop.url, "BACKROOM_KEY": str(shop._transport.key)}
+    environment["PYTHONPATH"] = str(PROJECT / "clients/python/src")
+    program = PROJECT / "clients/python/examples/erp" / name
+    return ran(sys.executable, program, *arguments, env=os.environ | environment).stdout
 
 
 def test_the_example_project_prints_what_it_documents(shop: Backroom, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 
 from infra import emulator_start
+from tests.support.programs import ran
 
 PROJECT = Path(__file__).resolve().parents[2]
 PYTHON = os.environ.get("EMULATOR_PYTHON") or str(PROJECT / ".venv-emulator/bin/python")
@@ -104,11 +104,7 @@ print(own.count(None) > 100, len(own) - own.count(None) > 100)
 
 
 def run(*arguments: str) -> str:
-    done = subprocess.run(
-        [PYTHON, "-P", *arguments], cwd=PROJECT, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return ran(PYTHON, "-P", *arguments, cwd=PROJECT).stdout
 
 
 @pytest.mark.parametrize("seed", range(3))

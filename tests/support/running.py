@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.support.programs import ran
+
 _PROJECT = Path(__file__).resolve().parents[2]
 _START_SECONDS = 240
 
@@ -56,22 +58,21 @@ def running(
 
 
 def local_command(home: Path, port: int, *options: str) -> list[str]:
-    where = ["--port", str(port), "--local-dir", str(home)]
-    return [sys.executable, "infra/local.py", *where, *options]
+    return [
+        sys.executable,
+        "infra/local.py",
+        "--port",
+        str(port),
+        "--local-dir",
+        str(home),
+        *options,
+    ]
 
 
 def tool(stack: Stack, name: str, *options: str) -> str:
     """The output of a tool in `infra` that an operator runs on the deployment."""
-    command = [sys.executable, f"infra/{name}.py", "--stage", "local"]
-    done = subprocess.run(
-        [*command, "--endpoint-url", stack.aws_endpoint, *options],
-        cwd=_PROJECT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    where = ("--stage", "local", "--endpoint-url", stack.aws_endpoint)
+    return ran(sys.executable, f"infra/{name}.py", *where, *options, cwd=_PROJECT).stdout
 
 
 def ctrl_c_ends() -> None:
