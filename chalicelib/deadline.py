@@ -62,8 +62,8 @@ def within(seconds: float | None = None) -> float:
 
 
 def of_conflicts() -> float:
-    """The deadline for what concurrent writes make undone: a client is told sooner than of what
-    throttles."""
+    """The deadline for retries of a write that conflicts with others. A request gives up sooner
+    after conflicts than after throttles; background work does not."""
     return within(settings.conflict_seconds() if _ends.get() is None else None)
 
 

@@ -90,6 +90,10 @@ class Gone(Problem):
 class PreconditionFailed(Problem):
     status, code = 412, "precondition_failed"
 
+    @classmethod
+    def of(cls, kind: str) -> "PreconditionFailed":
+        return cls(f"The {kind} was changed since it was read.")
+
 
 class PayloadTooLarge(Problem):
     status, code = 413, "payload_too_large"

@@ -367,7 +367,7 @@ def _let_go(commit: Commit, id: str, job_id: str) -> None:
 
 def _unchanged_since(if_match: frozenset[str] | None, customer: Customer) -> Customer:
     if not customer.matches(if_match):
-        raise PreconditionFailed("The customer was changed since it was read.")
+        raise PreconditionFailed.of("customer")
     return customer
 
 

@@ -76,7 +76,7 @@ class Asked:
 
     def unchanged(self, order: Order) -> Order:
         if self.if_match is not None and order.etag not in self.if_match:
-            raise PreconditionFailed("The order was changed since it was read.")
+            raise PreconditionFailed.of("order")
         return order
 
 

@@ -305,7 +305,7 @@ def _with_fewer_external_ids(product: Product) -> Product:
 
 def _unchanged_since(if_match: frozenset[str] | None, product: Product) -> Product:
     if if_match is not None and product.etag not in if_match:
-        raise PreconditionFailed("The product was changed since it was read.")
+        raise PreconditionFailed.of("product")
     return product
 
 
@@ -316,7 +316,7 @@ def _again_if_changed(attempt: Callable[[], T], if_match: frozenset[str] | None)
             return attempt()
         except ProductChanged:
             if if_match is not None:
-                raise PreconditionFailed("The product was changed since it was read.") from None
+                raise PreconditionFailed.of("product") from None
     raise Conflict("The product keeps changing. Try again.")
 
 

@@ -1,7 +1,7 @@
 """What differs between two versions of a record, as the API shows it, for the audit log.
 
-Of parts that have an id, the field names it: `variants[var_1].price`. What is neither text, number
-nor truth value is told as JSON.
+Of parts that have an id, the field names it: `variants[var_1].price`. Lists and objects are shown
+as JSON text.
 """
 
 import json

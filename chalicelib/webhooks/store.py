@@ -203,7 +203,7 @@ def _tried(write: Callable[[Endpoint], T], id: str, if_match: frozenset[str] | N
     for _ in range(_TRIES):
         before = get(id)
         if if_match is not None and etag(before) not in if_match:
-            raise PreconditionFailed("The webhook was changed since it was read.")
+            raise PreconditionFailed.of("webhook")
         with suppress(table.ConditionFailed):
             return write(before)
     raise Conflict("The webhook keeps changing. Try again.")

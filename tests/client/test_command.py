@@ -56,8 +56,8 @@ def run(*arguments: str) -> int:
 def bare(*arguments: str, **environment: str) -> Ended:
     known = {"BACKROOM_URL": "http://127.0.0.1:1", "BACKROOM_KEY": "bk_1"}
     path = {"PYTHONPATH": ":".join(sys.path)}
-    told: Any = {"code": None, "env": known | path | environment}
-    return ran(sys.executable, "-m", "backroom", *arguments, **told)
+    options: Any = {"code": None, "env": known | path | environment}
+    return ran(sys.executable, "-m", "backroom", *arguments, **options)
 
 
 def test_an_order_is_found_by_its_number(

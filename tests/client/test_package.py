@@ -214,8 +214,8 @@ def test_the_type_checker_finds_misuse(installed: Path, tmp_path: Path) -> None:
         *wrong,
     ]
     (tmp_path / "program.py").write_text("\n".join(program))
-    told: Any = {"code": 1, "cwd": tmp_path, "env": os.environ | {"MYPYPATH": str(installed)}}
-    done = ran(sys.executable, "-m", "mypy", "--strict", "--config-file=", "program.py", **told)
+    options: Any = {"code": 1, "cwd": tmp_path, "env": os.environ | {"MYPYPATH": str(installed)}}
+    done = ran(sys.executable, "-m", "mypy", "--strict", "--config-file=", "program.py", **options)
     for number, name in enumerate(wrong.values(), 3):
         found = re.findall(rf"^program.py:{number}: error: .*", done.stdout, re.MULTILINE)
         assert any(name in one for one in found), done.stdout

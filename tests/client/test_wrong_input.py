@@ -185,8 +185,8 @@ def test_a_wrong_environment_is_one_message(environment: str, somewhere: Path) -
         (somewhere / name).chmod(0o600)
     bare = {"PYTHONPATH": ":".join(sys.path), "HOME": str(somewhere), "NO_PROXY": ""}
     known = {"BACKROOM_URL": "http://127.0.0.1:9", "BACKROOM_KEY": "bk_1"}
-    told: Any = {"code": None, "env": bare | known | ENVIRONMENTS[environment]}
-    done = ran(sys.executable, "-m", "backroom", "orders", **told)
+    options: Any = {"code": None, "env": bare | known | ENVIRONMENTS[environment]}
+    done = ran(sys.executable, "-m", "backroom", "orders", **options)
     assert done.returncode in ENDS, done
     assert "Traceback" not in done.stderr and "Not understood" not in done.stderr, done.stderr
     assert len(done.stderr.strip().splitlines()) == 1, done.stderr

@@ -43,8 +43,8 @@ class Terminal:
         )
 
     def run(self, *arguments: str, typed: str = "", code: int = 0) -> Ended:
-        told: Any = {"code": code, "cwd": self.home, "env": self.environment, "input": typed}
-        return ran(sys.executable, "-m", "backroom", *arguments, **told)
+        options: Any = {"code": code, "cwd": self.home, "env": self.environment, "input": typed}
+        return ran(sys.executable, "-m", "backroom", *arguments, **options)
 
     def json(self, *arguments: str, code: int = 0) -> Any:
         return json.loads(self.run(*arguments, "--json", code=code).stdout)

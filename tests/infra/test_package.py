@@ -35,8 +35,8 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_cold_start_compiles_nothing(unpacked: Path) -> None:
     environment = {"PYTHONPATH": str(unpacked), "AWS_DEFAULT_REGION": "us-east-1"}
-    told: Any = {"cwd": unpacked, "env": os.environ | environment}
-    imported = json.loads(ran(sys.executable, "-B", "-c", _IMPORT, unpacked, **told).stdout)
+    options: Any = {"cwd": unpacked, "env": os.environ | environment}
+    imported = json.loads(ran(sys.executable, "-B", "-c", _IMPORT, unpacked, **options).stdout)
     ours = {path for path in imported if "/chalicelib/" in path}
     libraries = {path for path in imported if "/pydantic/" in path}
     assert ours and libraries

@@ -35,7 +35,7 @@ def walked(shop: Shop, path: str, **filters: str) -> list[Any]:
     return [one for page in pages for one in page.json["data"]][::-1]
 
 
-def told(entries: Sequence[Any]) -> list[tuple[Any, ...]]:
+def moves_in(entries: Sequence[Any]) -> list[tuple[Any, ...]]:
     """Cause, difference and stock of each."""
     return [(one["cause"], one["by"], one["stock"]) for one in entries]
 

@@ -30,7 +30,7 @@ from tests.orders.build import (
     variant,
     variants,
 )
-from tests.stock.build import MOVEMENTS, agrees, fanned_out, movements, told, traced, walked
+from tests.stock.build import MOVEMENTS, agrees, fanned_out, movements, moves_in, traced, walked
 from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.import_desk import Desk
 from tests.support.job_desk import JobDesk
@@ -57,7 +57,7 @@ def test_each_way_that_changes_a_quantity_is_an_entry(shop: Shop, dynamodb: Doub
     shop.delete(product_path(id))
     fanned_out(dynamodb)
     entries = movements(shop, variantId=id)
-    assert told(entries) == [
+    assert moves_in(entries) == [
         *(("TRACKED", None, 10), ("MOVE", 5, 15)),
         *(("SALE", -3, 12), ("EDIT", -1, 11), ("RETURN", 4, 15)),
         *(("SALE", -2, 13), ("RETURN", 1, 14), ("RETURN", 1, 15)),
@@ -93,7 +93,7 @@ def test_movements_are_found_by_what_they_are_about(shop: Shop, dynamodb: Double
     placed(shop, line(first, 1))
     fanned_out(dynamodb)
     assert len(movements(shop, productId=made["id"])) == 5
-    assert told(movements(shop, orderId=order["id"], variantId=first)) == [("SALE", -2, 3)]
+    assert moves_in(movements(shop, orderId=order["id"], variantId=first)) == [("SALE", -2, 3)]
     assert len(movements(shop, cause="sale")) == 3
     assert movements(shop, cause="RETURN") == []
     (sale,) = movements(shop, orderId=order["id"], variantId=second)
@@ -129,10 +129,12 @@ def test_imports_bulk_edits_and_undos_are_entries_with_their_job(shop: Shop, job
     edit = jobs.done(f"{ORDERS}/bulk-edit", change)
     undo = jobs.done(f"/api/admin/jobs/{imported['id']}/undo")
     fanned_out(jobs.dynamodb)
-    told_of = {job["id"]: told(movements(shop, jobId=job["id"])) for job in (imported, edit, undo)}
-    assert sorted(told_of[imported["id"]], key=str) == [("IMPORT", 15, 20), ("TRACKED", None, 3)]
-    assert told_of[edit["id"]] == [("RETURN", 2, 22)]
-    assert ("UNTRACKED", None, None) in told_of[undo["id"]]
+    moves_of = {
+        job["id"]: moves_in(movements(shop, jobId=job["id"])) for job in (imported, edit, undo)
+    }
+    assert sorted(moves_of[imported["id"]], key=str) == [("IMPORT", 15, 20), ("TRACKED", None, 3)]
+    assert moves_of[edit["id"]] == [("RETURN", 2, 22)]
+    assert ("UNTRACKED", None, None) in moves_of[undo["id"]]
     assert {one["actor"]["keyName"] for one in movements(shop)} == {"a OWNER of the tests"}
     agrees(shop)
 
@@ -202,7 +204,7 @@ def test_a_move_that_another_fan_out_entered_with_its_return_is_entered_once(
     *_, sale, back = traced(dynamodb)
     before_the_commit(dynamodb, lambda: fanned_out(dynamodb, [sale, back]))
     fanned_out(dynamodb, [sale])
-    assert told(movements(shop)) == [("TRACKED", None, 5), ("SALE", -2, 3), ("RETURN", 2, 5)]
+    assert moves_in(movements(shop)) == [("TRACKED", None, 5), ("SALE", -2, 3), ("RETURN", 2, 5)]
     assert (table.get((id, "ledger")) or {})["sum"] == 5
     assert listing.recount(KIND).wrong == []
 

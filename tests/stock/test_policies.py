@@ -19,7 +19,7 @@ from tests.orders.build import (
     variant,
     variants,
 )
-from tests.stock.build import agrees, fanned_out, movements, told
+from tests.stock.build import agrees, fanned_out, movements, moves_in
 from tests.support.dynamodb_double import Double
 from tests.support.shop import Shop
 
@@ -36,7 +36,7 @@ def test_force_takes_what_is_there(shop: Shop, dynamodb: Double) -> None:
     assert (stock_of(shop, id), sizes(order)) == (0, [(3, 2)])
     fanned_out(dynamodb)
     entries = movements(shop, orderId=order["id"])
-    assert sorted(told(entries)) == [("OVERSOLD", 0, 0), ("SALE", -1, 0)]
+    assert sorted(moves_in(entries)) == [("OVERSOLD", 0, 0), ("SALE", -1, 0)]
     assert [one["missing"] for one in entries if one["cause"] == "OVERSOLD"] == [2]
     assert moved(shop, order, "CANCELLED").status == 200
     assert stock_of(shop, id) == 1
@@ -58,7 +58,7 @@ def test_force_with_enough_is_an_ordinary_sale(shop: Shop, dynamodb: Double) -> 
     id = variant(shop, 5)
     assert sizes(placed(shop, line(id, 3), stockPolicy="FORCE")) == [(3, 0)]
     fanned_out(dynamodb)
-    assert told(movements(shop, variantId=id)) == [("TRACKED", None, 5), ("SALE", -3, 2)]
+    assert moves_in(movements(shop, variantId=id)) == [("TRACKED", None, 5), ("SALE", -3, 2)]
 
 
 def test_skip_takes_and_returns_nothing(shop: Shop, dynamodb: Double) -> None:

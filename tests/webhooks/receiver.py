@@ -5,7 +5,7 @@
 /ok                     200
 /status/503             that status; ?body=text
 /nth/3                  500 until the third request of the same delivery, then 200
-/as/shop                200 until told otherwise: answers["shop"] = 503; 0: never
+/as/shop                200, or what is set: answers["shop"] = 503; 0: never
 /busy?after=120         429 with Retry-After; ?status=503
 /gone                   410
 /redirect?to=URL        301
