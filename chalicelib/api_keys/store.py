@@ -73,7 +73,7 @@ def mint(
     key = key or KEY_PREFIX + secrets.token_urlsafe(32)
     digest = digest_of(key)
     until = clock.iso(expires) if expires else None
-    now = clock.iso(clock.now())
+    now = clock.now_iso()
     caller = Caller(ids.new("key"), name, Role(role), now, expires_at=until)
     known: Item = {
         "id": caller.id,
@@ -147,7 +147,7 @@ def admit(key: str, *, reads: bool, minute: int) -> Callable[[], Admission | Non
     first_of_the_minute = count.not_exists()
     below_raised = count.lt(Attr(raised))
     below_usual = Attr(raised).not_exists() & count.lt(usual)
-    now = clock.iso(clock.now())
+    now = clock.now_iso()
     lives = Attr("until").not_exists() | Attr("until").gte(now)
     where = (_pk(digest_of(key)), "key")
     call = table.update.send(

@@ -147,7 +147,7 @@ def sample() -> Customer:
         "addresses": [{"address1": "1 Example Street", "city": "Berlin", "countryCode": "DE"}],
     }
     new = NewCustomer.model_validate(given).given()
-    return made(ids.new("cus"), new, clock.iso(clock.now()))
+    return made(ids.new("cus"), new, clock.now_iso())
 
 
 def register(commit: Commit, customer: Customer, ordered: Totals, room: int) -> None:
@@ -197,7 +197,7 @@ def create(new: NewCustomer, once: Once | None) -> tuple[Customer, str]:
     """
     if once:
         once.look()
-    customer = made(ids.new("cus"), new.given(), _now())
+    customer = made(ids.new("cus"), new.given(), clock.now_iso())
     text = outbox.as_json(show(customer))
     commit = Commit()
     if once:
@@ -219,7 +219,7 @@ def change(id: str, asked: CustomerChange, if_match: frozenset[str] | None) -> C
             raise Erased
         if before.is_leaving:
             raise CustomerBusy(before.held)
-        after = model.changed(before, given, _now())
+        after = model.changed(before, given, clock.now_iso())
         if after is not before:
             commit = Commit()
             _write(commit, before, after)
@@ -301,10 +301,10 @@ def absorb(source_id: str, into_id: str, job_id: str) -> int:
         source, into = find(source_id), find(into_id)
         if source is None or into is None:
             return int((table.get(_gone_key(source_id)) or {}).get("left", 0))
-        after, left = model.merged(into, source, _now())
+        after, left = model.merged(into, source, clock.now_iso())
         if source.id not in into.merged:
             ids = [*into.merged, *source.merged, source.id]
-            fields = {**after.fields, "merged": ids, "updatedAt": _now()}
+            fields = {**after.fields, "merged": ids, "updatedAt": clock.now_iso()}
             commit = Commit()
             _write(commit, into, Customer(fields, into.version + 1), holders=[source.id])
             commit.send()
@@ -341,7 +341,7 @@ def forget(id: str) -> None:
         before = find(id)
         if before is None:
             return
-        after = model.erased(before, _now())
+        after = model.erased(before, clock.now_iso())
         if before.is_erased and all(before.fields[n] == after.fields[n] for n in EDITABLE):
             return
         commit = Commit()
@@ -478,7 +478,3 @@ def _put_lock(commit: Commit, email: str, customer: Customer, when: Condition) -
 
 def _taken(lock: Item | None) -> Exception:
     return EmailTaken(str(lock["id"])) if lock else CustomerChanged()
-
-
-def _now() -> str:
-    return clock.iso(clock.now())

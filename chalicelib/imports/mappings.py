@@ -73,7 +73,7 @@ def put(
     whole = {column: given.get(column) for column in columns if _counts(column)}
     pk, sk = _key(name)
     shown = {"name": name, "columns": whole, "format": file_format}
-    item = {"pk": pk, "sk": sk, **shown, "updatedAt": clock.iso(clock.now())}
+    item = {"pk": pk, "sk": sk, **shown, "updatedAt": clock.now_iso()}
     for _ in deadline.attempts():
         try:
             _save(item)

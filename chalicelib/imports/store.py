@@ -69,7 +69,7 @@ def create(
         "status": JobStatus.QUEUED,
         **options.stored(),
         **(source or {}),
-        "createdAt": clock.iso(clock.now()),
+        "createdAt": clock.now_iso(),
         "uploadBy": clock.iso(clock.after(upload_seconds)),
         **dict.fromkeys(("processed", "withErrors", "done", *ProductOutcome), 0),
     }
@@ -113,7 +113,7 @@ def begin(
         "etag": etag,
         "metProducts": met_products,
         "doubt": doubt,
-        "startedAt": clock.iso(clock.now()),
+        "startedAt": clock.now_iso(),
         **_read_as(form, csv_format),
     }
     try:
@@ -131,7 +131,7 @@ def ask(waiting: ImportJob, form: FileFormat | None, csv_format: "Format | None"
     unless it was answered meanwhile."""
     asked = {
         "status": JobStatus.NEEDS_MAPPING,
-        "askedAt": clock.iso(clock.now()),
+        "askedAt": clock.now_iso(),
         **_read_as(form, csv_format),
     }
     return jobs.update_if(waiting.id, _asked_so_often(waiting), assign=asked)

@@ -97,7 +97,7 @@ def create(
         "asked": json.dumps(asked, ensure_ascii=False),
         "by": by,
         "byId": actor.current().key_id,
-        "createdAt": clock.iso(clock.now()),
+        "createdAt": clock.now_iso(),
         "step": 0,
         **dict.fromkeys(("processed", *RecordOutcome), 0),
     }
@@ -153,7 +153,7 @@ def begin(job: Job) -> Job:
     """The job, running, unless it has ended meanwhile."""
     if job.status is not JobStatus.QUEUED:
         return job
-    started = {"status": JobStatus.RUNNING, "startedAt": clock.iso(clock.now())}
+    started = {"status": JobStatus.RUNNING, "startedAt": clock.now_iso()}
     update_if(job.id, Attr("status").eq(JobStatus.QUEUED), assign=started)
     return get(job.id)
 
@@ -164,7 +164,7 @@ def advance(job: Job, step: Step) -> Job | None:
     Results are counted even if the job was cancelled meanwhile.
     """
     if step.cursor is None:
-        done = {"status": JobStatus.COMPLETED, "completedAt": clock.iso(clock.now())}
+        done = {"status": JobStatus.COMPLETED, "completedAt": clock.now_iso()}
         if _advance(job, step, done, when=Attr("status").eq(JobStatus.RUNNING)):
             return get(job.id)
     return get(job.id) if _advance(job, step, {}, when=None) else None
@@ -231,7 +231,7 @@ def end(job_id: str, status: JobStatus, **fields: object) -> bool:
 
 
 def _ended(status: JobStatus) -> dict[str, object]:
-    return {"status": status, "completedAt": clock.iso(clock.now())}
+    return {"status": status, "completedAt": clock.now_iso()}
 
 
 def still_writes(job: Job, seconds: int = WORKER_SECONDS) -> int:

@@ -204,7 +204,7 @@ def _place(
     items = idempotency.read([*keys, NUMBERS], once)
     if new.external_id:
         external_ids.refuse_taken("order", new.external_id, items)
-    now = _now()
+    now = clock.now_iso()
     found = {id: product for id in wanted if (product := products.from_items(id, items))}
     customer = customers.from_items(new.customer, items) if new.customer else None
     registers = new.customer is not None and customer is None
@@ -266,7 +266,7 @@ def pay(id: str, received: Sequence[PaymentInput], asked: Asked) -> Written:
     """
 
     def attempt(before: Order, gone: Gone) -> Order:
-        return lifecycle.paid(before, received, asked.by, _now())
+        return lifecycle.paid(before, received, asked.by, clock.now_iso())
 
     return _rewrite(id, attempt, asked, action="payment.created")
 
@@ -275,7 +275,7 @@ def void(id: str, payment_id: str, reason: str | None, asked: Asked) -> Written:
     """As `pay`. Emits payment.voided. Raises also AlreadyVoided, PaymentRefunded."""
 
     def attempt(before: Order, gone: Gone) -> Order:
-        return lifecycle.voided(before, payment_id, reason, asked.by, _now())
+        return lifecycle.voided(before, payment_id, reason, asked.by, clock.now_iso())
 
     return _rewrite(id, attempt, asked, action="payment.voided")
 
@@ -298,7 +298,7 @@ def refund_preview(id: str, wanted: RefundInput, asked: Asked) -> dict[str, obje
 def _refunded(
     before: Order, wanted: RefundInput, by: str, gone: Gone
 ) -> tuple[payments.Refund, Order]:
-    now = _now()
+    now = clock.now_iso()
     found = payments.refunded(before.fields, wanted, by, now, gone)
     return found, lifecycle.refunded(before, found, by, now)
 
@@ -334,7 +334,7 @@ def _edited(before: Order, asked: EditOrder, by: str) -> tuple[editing.Edited, O
     items = table.batch_get([*keys, *([customers.key(wanted)] if wanted else [])])
     known = {id: product for id in needed if (product := products.from_items(id, items))}
     customer = customers.from_items(wanted, items) if wanted else None
-    now = _now()
+    now = clock.now_iso()
     if wanted and customer is None:
         customers.created(wanted, now)  # which raises, because it has no e-mail
     found = editing.edited(before.fields, asked, known, customer, by=by, now=now)
@@ -344,7 +344,7 @@ def _edited(before: Order, asked: EditOrder, by: str) -> tuple[editing.Edited, O
 
 def redrafted(order: Order, asked: OrderChange, by: str) -> Order:
     """The order as a change would leave it. Raises InvalidTransition, Invalid."""
-    return lifecycle.changed(order, asked, by, _now())
+    return lifecycle.changed(order, asked, by, clock.now_iso())
 
 
 _SAMPLE_MOVES: Final[Mapping[str, list[dict[str, object]]]] = {
@@ -365,7 +365,7 @@ _SAMPLE_MOVES: Final[Mapping[str, list[dict[str, object]]]] = {
 
 def sample_of(event: str) -> dict[str, object]:
     """What an event sends of an order that does not exist, for test events."""
-    now, by, product, customer = _now(), "a test", products.sample(), customers.sample()
+    now, by, product, customer = clock.now_iso(), "a test", products.sample(), customers.sample()
     (variant,) = product.variants()
     given = {
         "lineItems": [{"variantId": variant["id"], "quantity": 3}],
@@ -407,7 +407,7 @@ def reassign(id: str, source: str, into: Customer, by: str) -> bool:
         own = order.fields["customer"]
         if not own or own["id"] != source:
             return order
-        return lifecycle.reassigned(order, into, by, _now())
+        return lifecycle.reassigned(order, into, by, clock.now_iso())
 
     return _rewritten(id, attempt)
 
@@ -415,7 +415,9 @@ def reassign(id: str, source: str, into: Customer, by: str) -> bool:
 def forget(id: str, person: Person) -> bool:
     """Removes the customer's personal data. Emits order.updated. Returns whether there was any."""
 
-    return _rewritten(id, lambda order, gone: lifecycle.forgotten(order, person, _now()), _ERASED)
+    return _rewritten(
+        id, lambda order, gone: lifecycle.forgotten(order, person, clock.now_iso()), _ERASED
+    )
 
 
 def was_of(item: Item, person: Person) -> bool:
@@ -492,10 +494,6 @@ def _rewrite(
 
 def _text(order: Order) -> str:
     return outbox.as_json(show(order))
-
-
-def _now() -> str:
-    return clock.iso(clock.now())
 
 
 def _write(commit: Commit, before: Order | None, after: Order | None, action: str = "") -> None:

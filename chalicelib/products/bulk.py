@@ -83,7 +83,7 @@ def _created(
 ) -> dict[int, _Outcome]:
     outcomes: dict[int, _Outcome] = {}
     products: dict[int, Product] = {}
-    now = clock.iso(clock.now())
+    now = clock.now_iso()
     for place, new in news.items():
         try:
             products[place] = merge.created(new.given(), chosen[place], now, ids.get(place))

@@ -170,7 +170,7 @@ matched = merge.matched
 
 def drafted(given: Mapping[str, object], slug: str) -> Product:
     """A new product that is not written yet. `given`: as NewProduct gives it. Raises Invalid."""
-    return merge.created(given, slug, _now())
+    return merge.created(given, slug, clock.now_iso())
 
 
 def sample() -> Product:
@@ -198,13 +198,13 @@ def sample_of(event: str) -> dict[str, object]:
 
 def redrafted(product: Product, given: Mapping[str, object], *, exactly: bool = False) -> Product:
     """The product after a change, itself if nothing differs: `merge.changed`. Raises Invalid."""
-    return merge.changed(product, given, _now(), exactly=exactly)
+    return merge.changed(product, given, clock.now_iso(), exactly=exactly)
 
 
 def rewritten(product: Product, fields: dict[str, object], quantities: dict[str, int]) -> Product:
     """The product with these stored fields and this stock; itself if nothing differs. Raises
     Invalid."""
-    return merge.rewritten(product, fields, quantities, _now())
+    return merge.rewritten(product, fields, quantities, clock.now_iso())
 
 
 def create(new: NewProduct, once: Once | None = None, id: str | None = None) -> Product:
@@ -221,7 +221,7 @@ def create(new: NewProduct, once: Once | None = None, id: str | None = None) -> 
 def _create(new: NewProduct, once: Once | None, id: str | None) -> Product:
     given = new.given()
     for slug in [given["slug"]] if given.get("slug") else free_slugs(given["name"]):
-        product = merge.created(given, slug, _now(), id)
+        product = merge.created(given, slug, clock.now_iso(), id)
         commit = writes(None, product)
         if once:
             once.record(commit, outbox.as_json(show(product)), product.etag)
@@ -270,7 +270,7 @@ def edit(
 
     def attempt() -> tuple[Product, Product]:
         before = _unchanged_since(if_match, get(id))
-        after = merge.changed(before, asked(before).given(), _now())
+        after = merge.changed(before, asked(before).given(), clock.now_iso())
         if after is not before:
             commit = writes(before, after, exactly=if_match is not None)
             also(commit, before, after)
@@ -430,7 +430,3 @@ def _write_skus(commit: Commit, product: Product, once: Mapping[str, str] | None
 
 def _taken(sku: str) -> Callable[[Item | None], Exception]:
     return lambda lock: SkuTaken(sku, str(lock["product"])) if lock else ProductChanged()
-
-
-def _now() -> str:
-    return clock.iso(clock.now())

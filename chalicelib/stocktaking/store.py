@@ -90,7 +90,7 @@ def create(asked: NewStockCount, by: str, once: Once | None) -> str:
         "counted": 0,
         "different": 0,
         "starts": [part[0] for part in parts],
-        "createdAt": clock.iso(clock.now()),
+        "createdAt": clock.now_iso(),
         "createdBy": by,
     }
     text = json.dumps(show(Count(fields)), ensure_ascii=False)
@@ -269,7 +269,7 @@ def _entered(
 ) -> dict[str, Line]:
     """The lines after these were entered. Raises Invalid."""
     there = dict(before)
-    at, errors, entered = clock.iso(clock.now()), [], dict[str, Line]()
+    at, errors, entered = clock.now_iso(), [], dict[str, Line]()
     for place, one in enumerate(asked):
         id, was = one.variant_id, there.get(one.variant_id)
         product = known.get(ids.product_of(id))
@@ -297,7 +297,7 @@ def _entered(
 
 def close(count_id: str, status: CountStatus, commit: Commit, job_id: str | None = None) -> None:
     """Part of a commit, which raises CountClosed."""
-    ended = {"status": status.value, "closedAt": clock.iso(clock.now()), "jobId": job_id}
+    ended = {"status": status.value, "closedAt": clock.now_iso(), "jobId": job_id}
     commit.update(_key(count_id), assign=ended, when=_open, otherwise=_closed)
 
 

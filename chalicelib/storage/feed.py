@@ -104,9 +104,9 @@ def _enter(items: Sequence[Item]) -> None:
 def _now() -> str:
     """The time, when readers find its hour."""
     while True:
-        hour = clock.iso(clock.now())[:_HOUR]
+        hour = clock.now_iso()[:_HOUR]
         _open(hour)
-        now = clock.iso(clock.now())  # opening it may have taken long
+        now = clock.now_iso()  # opening it may have taken long
         if now[:_HOUR] == hour:
             return now
 

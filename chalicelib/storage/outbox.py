@@ -58,7 +58,7 @@ def item(
         "pk": ids.new("evt"),
         "sk": "events",
         "events": [{"event": event, "body": body} for event, body in events],
-        "at": clock.iso(clock.now()),
+        "at": clock.now_iso(),
         "expiresAt": clock.unix() + KEPT_SECONDS,
     }
 

@@ -26,6 +26,10 @@ def iso(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def now_iso() -> str:
+    return iso(now())
+
+
 def parse(text: str) -> datetime:
     """The time of any ISO 8601 text, such as `iso` writes; without an offset it is UTC.
 

@@ -58,7 +58,7 @@ def made(
     return Attempt(
         number=number,
         at=clock.iso(at),
-        endedAt=clock.iso(clock.now()),
+        endedAt=clock.now_iso(),
         durationMs=outcome.duration_ms,
         replay=replay,
         url=url,
@@ -89,7 +89,7 @@ def _unanswered(delivery: Delivery, url: str, at: datetime, error: str, message:
     return Attempt(
         number=delivery.attempts,
         at=clock.iso(at),
-        endedAt=clock.iso(clock.now()),
+        endedAt=clock.now_iso(),
         durationMs=0,
         replay=bool(delivery.claim and delivery.claim.replay),
         url=url,

@@ -126,7 +126,7 @@ def attempts_of(delivery: Delivery) -> list[Attempt]:
 
 def create(event: Event, endpoint_id: str, *, test: bool) -> Delivery:
     """The delivery of an event to an endpoint, created unless it exists."""
-    now = clock.iso(clock.now())
+    now = clock.now_iso()
     pk, sk = key(delivery_id(event.id, endpoint_id))
     item: Item = {
         "pk": pk,
@@ -436,7 +436,7 @@ def replay_failed(delivery: Delivery, attempt: Attempt) -> bool:
 
 def given_up(delivery: Delivery, attempt: Attempt) -> bool:
     """The last attempt of the schedule has failed."""
-    now = clock.iso(clock.now())
+    now = clock.now_iso()
     pk, sk = _failed_key(delivery.id, now)
     entry = {"pk": pk, "sk": sk, "event": delivery.event, "error": attempt.message or attempt.error}
     changes = {"status": DeliveryStatus.FAILED, "failedAt": now, **_last_result(attempt)}
@@ -470,7 +470,7 @@ def _ours(delivery: Delivery) -> Condition:
 def _kept(removed: Sequence[str]) -> dict[str, object]:
     """When it is changed, and how long it is kept after that."""
     kept = KEPT_SECONDS if removed == _ENDED else UNFINISHED_SECONDS
-    return {"updatedAt": clock.iso(clock.now()), "expiresAt": clock.unix() + kept}
+    return {"updatedAt": clock.now_iso(), "expiresAt": clock.unix() + kept}
 
 
 def _update(

@@ -159,7 +159,7 @@ def _republish_lost() -> None:
             telemetry.warning("event was lost and is published again", eventId=item["pk"])
             _publish(item, endpoints)
         is_over = after is None
-        place = {"after": list(after) if after else None, "ended": clock.iso(clock.now())}
+        place = {"after": list(after) if after else None, "ended": clock.now_iso()}
         table.put({"pk": _LOST[0], "sk": _LOST[1], **place})
 
 

@@ -49,4 +49,4 @@ def failed(endpoint: Endpoint, times: int) -> None:
         )
         if item["streak"] >= retry.FAILING_STREAK:
             still_failing = Attr("streak").gte(retry.FAILING_STREAK) & not_yet
-            store.note(endpoint.id, {"failingSince": clock.iso(clock.now())}, still_failing)
+            store.note(endpoint.id, {"failingSince": clock.now_iso()}, still_failing)

@@ -98,7 +98,7 @@ def _create(new: NewWebhook, once: Once | None) -> tuple[Endpoint, str]:
         once.look()
     _check(new.url)
     pattern = checked_filter(new.filter)
-    now = clock.iso(clock.now())
+    now = clock.now_iso()
     item = {
         "pk": _PK,
         "sk": ids.new("wh"),
@@ -229,7 +229,7 @@ def note_if(id: str, changes: Mapping[str, object], when: Condition) -> bool:
 
 def _write(before: Endpoint, changes: Mapping[str, Any], done: str) -> Endpoint:
     """Raises ConditionFailed if it was changed since."""
-    own = {"version": before.version + 1, "updatedAt": clock.iso(clock.now())}
+    own = {"version": before.version + 1, "updatedAt": clock.now_iso()}
     unchanged = Attr("version").eq(before.version)
     commit = Commit()
     commit.update(key(before.id), assign={**changes, **own}, when=unchanged)

@@ -66,7 +66,7 @@ def _erased(job: ImportJob) -> dict[str, object]:
     """Column names may be personal data, and the file is no longer read."""
     form = job.fields.get("format", {})
     return {
-        "erasedAt": clock.iso(clock.now()),
+        "erasedAt": clock.now_iso(),
         "format": {name: form.get(name) for name in ("encoding", "delimiter")},
         "mapping": None,
         "ignoredColumns": [],
@@ -101,7 +101,7 @@ def _has_ended(job: ImportJob) -> bool:
     if job.status is not JobStatus.NEEDS_MAPPING:
         return True
     error = {"code": "customer_erased", "message": _MESSAGE, "row": None}
-    ended = {"status": JobStatus.FAILED, "completedAt": clock.iso(clock.now()), "error": error}
+    ended = {"status": JobStatus.FAILED, "completedAt": clock.now_iso(), "error": error}
     return jobs.update_if(job.id, Attr("status").eq(JobStatus.NEEDS_MAPPING), assign=ended)
 
 

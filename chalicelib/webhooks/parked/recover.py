@@ -99,7 +99,7 @@ def sent(endpoint: Endpoint, those: Next) -> None:
     assert recovery is not None
     changes: dict[str, object] = {"recovery.sent": recovery["sent"] + len(those.messages)}
     if those.after is None:
-        changes["recovery.completedAt"] = clock.iso(clock.now())
+        changes["recovery.completedAt"] = clock.now_iso()
     else:
         changes["recovery.after"] = those.after
     # Not if another recovery has taken over.
