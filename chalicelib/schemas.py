@@ -292,7 +292,7 @@ class CursorPagination(Pagination):
 
 
 class Listed(TypedDict, Generic[T]):
-    """The answer of a list: `Listed[Product]`."""
+    """The answer of a list."""
 
     data: Annotated[list[T], about("The items.")]
     pagination: Annotated[Pagination, about("Which page this is.")]
@@ -300,7 +300,7 @@ class Listed(TypedDict, Generic[T]):
 
 
 class Walked(TypedDict, Generic[T]):
-    """The answer of a list that can be read by cursor: `Walked[Product]`."""
+    """The answer of a list that can also be read by cursor."""
 
     data: Annotated[list[T], about("The items.")]
     pagination: Annotated[CursorPagination, about("Which page this is.")]

@@ -6,7 +6,7 @@ a reservation, and a new account runs 10. So the queues are limited to half of t
 
 import boto3
 
-# Columns of `Concurrency` in triggers.yaml, and how many functions their lanes run together.
+# Columns of `Concurrency` in triggers.yaml, and how many functions their queues run together.
 COLUMNS = {"usual": 99, "some": 46, "few": 20, "least": 9}
 
 
@@ -24,7 +24,10 @@ def chosen(limit: int) -> str:
 def summary(limit: int, column: str) -> str:
     """A summary for the operator."""
     if column not in COLUMNS:
-        return f"The account runs {limit:,} functions at once; the lanes are those of {column}."
+        return (
+            f"The account runs {limit:,} functions at once; the queues have the limits of the"
+            f" column {column} in infra/triggers.yaml."
+        )
     total = COLUMNS[column]
     text = (
         f"The account runs {limit:,} functions at once: up to {total} for imports, jobs,"

@@ -9,6 +9,7 @@ from backroom.cli import listen
 
 from chalicelib.api_keys.model import READS_PER_MINUTE, WRITES_PER_MINUTE, Role
 from chalicelib.description.openapi import _DELIVERED
+from chalicelib.imports.formats import FORMATS
 from chalicelib.orders.transitions import MOVES, PAYMENT_MOVES
 from chalicelib.products.model import BULK_PRODUCTS, LOW_STOCK, MOST_PARTS
 from chalicelib.request.rate import FAILED_SIGN_INS_PER_MINUTE, STOREFRONT_PER_MINUTE
@@ -56,6 +57,26 @@ def test_the_states_of_a_delivery_are_those_of_the_source() -> None:
     assert set(re.findall(r"^\| `([A-Z]+)` \|", states, re.MULTILINE)) == set(DeliveryStatus)
     drawn = re.findall(r"^  (\S+) --> (\w+):", states, re.MULTILINE)
     assert {state for pair in drawn for state in pair} == {"[*]", *DeliveryStatus}
+
+
+def test_the_page_of_formats_says_which_have_barcodes_and_costs() -> None:
+    table = section("formats", "### Barcodes and costs").partition("\n## ")[0]
+    table = table.replace("| |", "|  |")
+    rows = re.findall(r"^\| (\w+)[ \d]* \| (.*) \| (.*) \|$", table, re.MULTILINE)
+    fields = ("barcode", "cost")
+    documented = {
+        (name.lower(), field)
+        for name, *columns in rows[1:]
+        for field, column in zip(fields, columns, strict=True)
+        if column.strip() and not column.startswith("not read")
+    }
+    known = {(one.name, field) for one in FORMATS for field in fields if field in one.table}
+    assert documented == known
+    for name, field in known:
+        title = next(one.title for one in FORMATS if one.name == name)
+        heading = next(text for text in ("Magento 2", title.split()[0]) if title.startswith(text))
+        unread = section("formats", f"## {heading}").partition("Not read:")[2]
+        assert field not in unread.partition("\n\n")[0], name
 
 
 def test_the_retry_times_are_those_of_the_schedule() -> None:

@@ -47,7 +47,7 @@ class PriceChange(NullIsAbsent):
     percent: Decimal | None = Field(
         None, ge=-100, le=1_000, description="Percent to add; negative to reduce."
     )
-    round_to: Price | None = optional("Round to a multiple of this; half of it rounds up.")
+    round_to: Price | None = optional("Round to a multiple of this; a half rounds up.")
 
     _one = _one_of("set", "add", "percent")
 
@@ -86,7 +86,7 @@ class ProductEdit(NullIsAbsent):
         "The change of the prices of the product and its variants."
     )
     compare_at_price: CompareAtPriceChange | None = optional(
-        "What it cost before; a decimal amount."
+        "The price before a reduction; a decimal amount."
     )
 
 

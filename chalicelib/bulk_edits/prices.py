@@ -49,7 +49,7 @@ def _changed(price: str, change: Mapping[str, object], field: str) -> str:
 
 
 def _rounded(amount: Decimal, multiple: Decimal) -> Decimal:
-    """To a multiple, or to the currency's smallest unit; half of it rounds up."""
+    """To a multiple, or to the currency's smallest unit; a half rounds up."""
     unit = multiple or Decimal(1).scaleb(-money.decimals())
     return (amount / unit).to_integral_value(ROUND_HALF_UP) * unit
 

@@ -44,7 +44,7 @@ def edit_orders() -> Response:
 def _started(kind: str, asked: BulkProductEdit | BulkOrderEdit, once: Once | None) -> Response:
     change = asked.change.model_dump(by_alias=True, exclude_unset=True, mode="json")
     if not change:
-        raise Invalid.field("change", "required", "must name something to change")
+        raise Invalid.field("change", "required", "must have at least one field to change")
     filtered(kind, asked.filters)
     about: dict[str, object] = {"kind": kind, "change": change}
     about |= {"ids": asked.ids} if asked.ids is not None else {"filters": asked.filters}

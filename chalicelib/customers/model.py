@@ -221,7 +221,7 @@ class Customer(listing.Record):
 @dataclass(frozen=True)
 class Totals:
     """A change of a customer's totals: of all `orders`, of the `count` that are not cancelled, and
-    of the money `spent` that is there and owed."""
+    of the `spent` revenue."""
 
     orders: int = 0
     count: int = 0

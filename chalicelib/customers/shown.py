@@ -48,7 +48,10 @@ class ShownCustomer(TypedDict):
     externalId: Annotated[str | None, about(external_ids.ABOUT)]
     metadata: Annotated[dict[str, object], about(METADATA)]
     ordersCount: Annotated[int, Field(description="Orders that are not cancelled")]
-    totalSpent: Annotated[str, Field(description="The money of the orders that is there and owed")]
+    totalSpent: Annotated[
+        str,
+        Field(description="What was paid for the orders and not refunded, at most what is owed"),
+    ]
     createdAt: Annotated[str, about("When it was created.")]
     updatedAt: Annotated[str, about("When it was last changed.")]
     erasedAt: NotRequired[Annotated[str, Field(description="Only if the customer was erased")]]

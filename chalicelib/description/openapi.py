@@ -299,7 +299,7 @@ def _header_parameters(operation: Operation) -> Iterator[Schema]:
     if PreconditionFailed in operation.problems:
         headers["If-Match"] = "The ETag that the resource must still have."
     if 304 in operation.answers:
-        headers["If-None-Match"] = "The ETag of what the client has: 304 when it is still so."
+        headers["If-None-Match"] = "The ETag of the client's copy: 304 if it is still current."
     for name, does in headers.items():
         schema: Schema = {"type": "string"}
         if name == "Idempotency-Key":
@@ -365,11 +365,12 @@ _GATEWAYS_ANSWERS: Final = {
         "description": "From API Gateway: request line and headers have more than 10,240 bytes."
     },
     "NoFunctionAnswered": {
-        "description": "From API Gateway: a function crashed, or none was free. It may have"
-        " happened."
+        "description": "From API Gateway: a function crashed, or none was free. The request"
+        " may have taken effect."
     },
     "NoAnswerInTime": {
-        "description": "From API Gateway: no answer within 29 seconds. It may have happened."
+        "description": "From API Gateway: no answer within 29 seconds. The request may"
+        " have taken effect."
     },
 }
 _GATEWAY: Final = tuple(zip(("431", "502", "504"), _GATEWAYS_ANSWERS, strict=True))

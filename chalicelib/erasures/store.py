@@ -24,8 +24,8 @@ class TooManyTexts(Problem):
     def __init__(self) -> None:
         super().__init__(
             f"The names, phones and addresses of this person exceed {_MOST_BYTES // 1000} KB, more"
-            " than one erasure can search for. Part of the data is erased. Erase again: what is"
-            " erased counts no more."
+            " than one erasure can search for. Part of the data is erased. Erase again: erased"
+            " data no longer counts."
         )
 
 

@@ -37,7 +37,9 @@ class ReadEvents(QueryParameters):
     ] = 100
     stock: Annotated[
         bool,
-        Field(description="Whether each event has `stock`, which sales change without an event"),
+        Field(
+            description="Whether each event has `stock`, which sales change without a product event"
+        ),
     ] = False
 
 

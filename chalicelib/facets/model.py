@@ -18,7 +18,7 @@ _KEY_BYTES: Final = 500  # a longer value is not offered, because it is part of 
 
 
 class FacetOf(Choice):
-    """Whose values."""
+    """The records that have the values."""
 
     products = "products"
     orders = "orders"
@@ -64,7 +64,7 @@ class Facet(TypedDict):
 
     value: Annotated[str, about("The value, as it was written.")]
     count: Annotated[
-        int | None, about("How many records have it now; null: of this field it is not counted.")
+        int | None, about("How many records have it now; null: not counted for this field.")
     ]
 
 

@@ -88,7 +88,8 @@ def _save(item: Item) -> None:
     before, saved, name = table.get(_SAVED), every(), str(item["name"])
     was = next((one for one in saved if one["name"] == name), None)
     if len(saved) >= MOST_MAPPINGS and was is None:
-        raise Conflict(f"There are {MOST_MAPPINGS} saved mappings.", code="too_many_mappings")
+        message = f"There are {MOST_MAPPINGS} saved mappings already. Delete one first."
+        raise Conflict(message, code="too_many_mappings")
     commit = Commit()
     commit.audit(
         outbox.audited(

@@ -211,9 +211,11 @@ class MappingPreview(TypedDict):
     isWhole: Annotated[bool, about("Whether those are all rows of the file.")]
     products: Annotated[int, about("How many products they are.")]
     variants: Annotated[int, about("How many variants those have.")]
-    failed: Annotated[int, about("Of how many products rows have errors.")]
-    question: Annotated[str | None, about("What may be meant instead; null: nothing is odd.")]
-    warnings: Annotated[list[str], about("The first rows that differ about one product.")]
+    failed: Annotated[int, about("How many products have rows with errors.")]
+    question: Annotated[str | None, about("What may be meant instead; null: nothing looks wrong.")]
+    warnings: Annotated[
+        list[str], about("The first rows that contradict another row of their product.")
+    ]
     first: Annotated[list[ForeseenProduct], about("The first three products.")]
 
 

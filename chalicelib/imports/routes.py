@@ -310,7 +310,7 @@ def map_import_columns(id: str) -> Response:
     problems=[NotFound, Conflict],
 )
 def preview_import_mapping(id: str) -> Response:
-    """What the first half megabyte of the file becomes by this answer: how many products and
+    """What the first half megabyte of the file becomes with this mapping: how many products and
     variants, and the first three. Nothing is written, and the job goes on waiting."""
     from chalicelib.imports import foreseen
 
@@ -334,7 +334,7 @@ def _waiting(id: str) -> ImportJob:
 
 def _read_again(job: ImportJob, asked: ChosenMapping) -> Options:
     if asked.columns or asked.format or asked.save_as:
-        message = "can be sent once the file was read that way"
+        message = "must be sent after the file was read again, not in the same request"
         raise Invalid.field("columns", "not_yet", message)
     encoding = _encoding(asked.encoding) or job.options.encoding
     delimiter = asked.delimiter or job.options.delimiter

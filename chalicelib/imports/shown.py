@@ -90,7 +90,7 @@ class ImportJobSummary(JobProgress):
     sourceJobId: Annotated[str | None, Field(description="The job that this one retries or runs")]
     total: Annotated[int | None, Field(description="Products in the file; null until it was read")]
     rows: Annotated[int | None, Field(description="Rows in the file; null until it was read")]
-    failed: Annotated[int, about("Of how many nothing could be written.")]
+    failed: Annotated[int, about("How many could not be written at all.")]
     withErrors: Annotated[int, about("How many have rows that failed, written or not.")]
     error: Annotated[ImportFailure | None, about("Why it failed; null: it did not.")]
 

@@ -47,8 +47,8 @@ def list_jobs() -> Response:
     problems=[NotFound],
 )
 def get(id: str) -> Response:
-    """Its progress, and the first 100 errors; an import's report has all. A Reader gets no preview
-    and no `downloadUrl`, because what products cost may be in them; but those of a report."""
+    """Its progress, and the first 100 errors; an import's report has all. A Reader gets the
+    `downloadUrl` of a report, but no other and no preview: they may show what products cost."""
     shown = _whole(store.get(id))
     if not caller().sees_costs and shown["type"] != JobType.REPORT:
         shown |= {name: empty for name, empty in _WITH_COSTS.items() if name in shown}

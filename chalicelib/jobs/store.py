@@ -59,7 +59,7 @@ class JobFinished(Conflict):
 
 class CannotCancel(Conflict):
     code = "cannot_cancel"
-    text = "This job would be useless if done in part, so it cannot be cancelled."
+    text = "This job cannot be cancelled: a part of its work alone would be of no use."
 
 
 def expires() -> int:

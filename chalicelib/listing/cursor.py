@@ -48,7 +48,7 @@ def read(text: str, asked: Mapping[str, object]) -> Cursor:
                 return Cursor(position, page)
     except (ValueError, TypeError, AttributeError, RecursionError):
         pass  # anybody can make the check
-    message = "is none of this list with these filters, search and order; begin without one"
+    message = "is not of this list with these filters, search and order; begin without a cursor"
     raise Invalid.field("cursor", "invalid", message)
 
 

@@ -152,7 +152,7 @@ class Listing(Generic[R]):
         if total is not None and self.skip >= total and not self.after and query.counted:
             return Slice([], False, total)
         if total is None and self.skip > lists.MOST_COUNTED:
-            message = f"comes after {lists.MOST_COUNTED:,} records; use the cursor"
+            message = f"is beyond the first {lists.MOST_COUNTED:,} records; use the cursor"
             raise Invalid.field("page", "too_deep", message)
         # From the nearer end, so the last pages cost as little as the first. The first page is
         # never read from the oldest: if an older record came since the total was read, the newest

@@ -76,7 +76,7 @@ KIND: Final = listing.Kind(
 
 
 class OrderStatus(Choice):
-    """`transitions.py` has the moves."""
+    """The status of an order; docs/orders.md#order-status has the moves."""
 
     PENDING = "PENDING"
     PAID = "PAID"
@@ -244,7 +244,7 @@ class PaymentInput(Stripped):
         "Such as CASH; default: the order's paymentMethod, or OTHER."
     )
     reference: Reference | None = optional(
-        "What a terminal or a bank calls it; once for each method."
+        "The reference of a terminal or a bank; unique in the order for its method."
     )
     note: RecordNote | None = optional("Free text about it.")
     received_at: Date | None = optional("At most 24 hours ahead; now.")
@@ -287,7 +287,7 @@ class RefundLineInput(Stripped):
     line_item_id: Annotated[str, length(60, 1), about("Id of the line, `li_…`.")]
     quantity: Annotated[_Pieces, about("How many pieces.")]
     restock: bool | None = Field(
-        None, strict=True, description="Return them to the stock; default: before SHIPPED."
+        None, strict=True, description="Return them to the stock; default: only before SHIPPED."
     )
 
 
@@ -302,7 +302,7 @@ class RefundInput(Stripped):
         "The payment that is refunded, `pay_…`."
     )
     reference: Reference | None = optional(
-        "What a terminal or a bank calls it; once for each method."
+        "The reference of a terminal or a bank; unique in the order for its method."
     )
     reason: OpenName | None = optional("Why, such as DAMAGED.")
     note: RecordNote | None = optional("Free text about it.")
@@ -344,7 +344,7 @@ class NewOrder(Stripped):
         Field(min_length=1, max_length=MOST_LINES, description="Items of the order."),
     ]
     stock_policy: Annotated[
-        StockPolicy, null_is(StockPolicy.CHECK), about("What it takes of tracked stock.")
+        StockPolicy, null_is(StockPolicy.CHECK), about("How much tracked stock the order takes.")
     ] = StockPolicy.CHECK
     currency: ShopCurrency | None = optional("The shop's currency, ISO 4217.")
     discount: DiscountInput | None = optional("What is taken off the subtotal.")
@@ -355,7 +355,9 @@ class NewOrder(Stripped):
     payment_status: PaymentStatus | None = optional("Whether it is paid.")
     payment_method: OpenName | None = optional("How it is paid, such as CARD_TERMINAL.")
     payments: Payments | None = optional("What was paid already.")
-    deposit: DepositInput | None = optional("What begins production; null: none.")
+    deposit: DepositInput | None = optional(
+        "What must be paid before production begins; null: none."
+    )
     note: Note | None = optional("Free text about it.")
     tags: Tags | None = optional("Words to find it by.")
     external_id: ExternalId | None = optional(external_ids.ABOUT)
@@ -389,7 +391,7 @@ class OrderChange(Stripped):
         default_factory=lambda: PaymentStatus.PENDING, description="Whether it is paid."
     )
     deposit: DepositInput | None = optional(
-        "While nothing is paid. What begins production; null: none."
+        "What must be paid before production begins; null: none. Only while nothing is paid."
     )
     retained: Price | None = optional("What a CANCELLED order keeps of a deposit; null: nothing.")
     note: Note | None = optional("Free text about it.")
@@ -416,7 +418,7 @@ class LineChange(Stripped):
 
 
 class EditedCustomer(Stripped):
-    """Another customer of the order."""
+    """The customer that the order gets."""
 
     read_only: ClassVar[frozenset[str]] = frozenset({"email", "firstName", "lastName", "phone"})
 

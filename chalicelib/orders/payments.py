@@ -237,7 +237,7 @@ def retained(fields: Fields, asked: str | None) -> str | None:
         raise Invalid.field("retained", "invalid", "is only possible for a CANCELLED order")
     there = Account.of(fields).net
     if Decimal(asked or 0) > there:
-        message = f"must be at most what is still there, {money.render(there)}"
+        message = f"must be at most what was paid and not refunded, {money.render(there)}"
         raise Invalid.field("retained", "out_of_range", message)
     return asked and money.render(Decimal(asked))
 

@@ -199,7 +199,7 @@ def void_payment(id: str, payment_id: str) -> Response:
     reads_first=True,
 )
 def refund(id: str) -> Response:
-    """Of `lines` their share of what was paid, with its tax; `amount` overrules it. Pieces return
+    """Refunds the share of `lines`, with its tax; `amount` overrules it. Pieces return
     to the stock if `restock` says so, by default until the order is SHIPPED. With `dryRun` nothing
     is written: 200 says what would be. 422 `exceeds_refundable` has `refundable`. Emits
     refund.created and order.updated, and order.refunded when nothing is left."""

@@ -2,8 +2,8 @@
 
 `sales` / `<day>#<shard>`: `n` orders, how many of them have revenue (`paid`), and their `revenue`.
 The day is that of the order's date, in the shop's time zone; after a change of it, recount all days
-(`infra/counts.py`). An order counts until it is cancelled or deleted; its revenue is the money that
-is there and owed.
+(`infra/counts.py`). An order counts until it is cancelled or deleted; its revenue is what was paid
+and not refunded, at most what is owed.
 """
 
 from collections import defaultdict

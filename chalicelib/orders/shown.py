@@ -55,7 +55,7 @@ class ShownPayment(TypedDict):
     id: Annotated[str, about("Identifier.")]
     amount: Annotated[str, about("A decimal amount.")]
     method: Annotated[str, about("Such as CASH or CARD_TERMINAL.")]
-    reference: Annotated[str | None, about("What a terminal or a bank calls it.")]
+    reference: Annotated[str | None, about("The reference of a terminal or a bank.")]
     note: Annotated[str | None, about("Free text about it.")]
     receivedAt: Annotated[str, about("When the money came.")]
     createdAt: Annotated[str, about("When it was recorded.")]
@@ -84,7 +84,7 @@ class ShownRefund(TypedDict):
     amount: Annotated[str, about("A decimal amount.")]
     method: Annotated[str, about("Such as CASH or CARD_TERMINAL.")]
     paymentId: Annotated[str | None, about("The payment that it refunds, if one was named.")]
-    reference: Annotated[str | None, about("What a terminal or a bank calls it.")]
+    reference: Annotated[str | None, about("The reference of a terminal or a bank.")]
     reason: Annotated[str | None, about("Why, such as DAMAGED.")]
     note: Annotated[str | None, about("Free text about it.")]
     lines: Annotated[list[RefundedLine], about("What came back; none: only money.")]
@@ -128,11 +128,11 @@ class RefundPreview(TypedDict):
 
 
 class ShownDeposit(TypedDict):
-    """The part of the total that begins production."""
+    """The part of the total that must be paid before production begins."""
 
     amount: Annotated[str, about("A decimal amount.")]
     percent: Annotated[float | None, about("Percent of the total, if it was sent as such.")]
-    isReached: Annotated[bool, about("Whether as much was paid.")]
+    isReached: Annotated[bool, about("Whether at least this was paid.")]
 
 
 class OrderHistoryEntry(TypedDict):
@@ -197,7 +197,7 @@ class EditPreview(TypedDict):
     before: Annotated[EditedSums, about("The sums now.")]
     after: Annotated[EditedSums, about("The sums after it.")]
     lines: Annotated[list[EditedLine], about("Which lines differ.")]
-    stock: Annotated[list[EditedStock], about("Which stock moves.")]
+    stock: Annotated[list[EditedStock], about("Which stock changes.")]
 
 
 class ShownOrder(TypedDict):
@@ -222,14 +222,16 @@ class ShownOrder(TypedDict):
     tax: Annotated[str, about("A decimal amount.")]
     total: Annotated[str, about("What is to be paid; a decimal amount.")]
     originalTotal: Annotated[str, about("The total when the order was placed.")]
-    payments: Annotated[list[ShownPayment], about("Money that came in, the first one first.")]
-    refunds: Annotated[list[ShownRefund], about("Money that was given back, likewise.")]
+    payments: Annotated[list[ShownPayment], about("Payments, oldest first.")]
+    refunds: Annotated[list[ShownRefund], about("Refunds, oldest first.")]
     amountPaid: Annotated[str, about("Payments that were not voided.")]
     amountRefunded: Annotated[str, about("All refunds.")]
     amountCredited: Annotated[str, about("What refunds took off the amount that is owed.")]
     balanceDue: Annotated[str, about("What is still to pay; negative: the shop owes.")]
     refundStatus: Annotated[RefundStatus, about("How much was given back.")]
-    deposit: Annotated[ShownDeposit | None, about("What begins production; null: none.")]
+    deposit: Annotated[
+        ShownDeposit | None, about("What must be paid before production begins; null: none.")
+    ]
     retained: Annotated[str | None, about("What a cancelled order keeps.")]
     note: Annotated[str | None, about("Free text about it.")]
     tags: Annotated[list[str], about("Words to find it by.")]

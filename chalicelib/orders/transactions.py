@@ -53,7 +53,7 @@ class ShownTransaction(TypedDict):
     kind: Annotated[TransactionKind, about("What it is.")]
     amount: Annotated[str, about("A decimal amount; negative: it went out.")]
     method: Annotated[str, about("Such as CASH or CARD_TERMINAL.")]
-    reference: Annotated[str | None, about("What a terminal or a bank calls it.")]
+    reference: Annotated[str | None, about("The reference of a terminal or a bank.")]
     orderId: Annotated[str, about("Id of its order.")]
     orderNumber: Annotated[str, about("Number of its order.")]
     customerId: Annotated[str | None, about("Id of the order's customer.")]

@@ -189,7 +189,7 @@ class _ProductFields(Stripped):
     description: Annotated[str, AfterValidator(_description)] | None = optional("Free text.")
     status: ProductStatus | None = optional("Its state.")
     price: Price | None = optional("A decimal amount, in the shop's currency.")
-    compare_at_price: Price | None = optional("What it cost before; a decimal amount.")
+    compare_at_price: Price | None = optional("The price before a reduction; a decimal amount.")
     sku: Sku | None = optional("Stock keeping unit.")
     vendor: Annotated[str, length(255)] | None = optional("Who makes or supplies it.")
     tags: Tags | None = optional("Words to find it by.")

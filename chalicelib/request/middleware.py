@@ -165,7 +165,8 @@ def _unexpected(call: Call, error: BaseException) -> Problem:
     telemetry.error("request failed", error, requestId=call.id, route=call.request.path)
     if isinstance(error, HTTPClientError | ConnectionError):
         return Busy()
-    return InternalError("Something went wrong here.", requestId=call.id)
+    message = "The service failed. Try again; if it fails again, report the requestId."
+    return InternalError(message, requestId=call.id)
 
 
 def _log(call: Call, response: Response, milliseconds: float) -> None:

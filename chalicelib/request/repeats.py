@@ -16,8 +16,8 @@ Model = TypeVar("Model", bound=BaseModel)
 
 # For a route's `headers`.
 IDEMPOTENT: Final = {
-    "Idempotency-Key": "1 to 255 characters. For 24 hours the same body with the same key is"
-    " answered as it was first, with `Idempotent-Replayed: true`, and does nothing again."
+    "Idempotency-Key": "1 to 255 characters. For 24 hours the same body with the same key"
+    " gets the first answer again, with `Idempotent-Replayed: true`, and has no further effect."
 }
 REPLAYED: Final = {"Idempotent-Replayed": "true"}
 

@@ -166,7 +166,7 @@ class _Exchange:
             if not destination.tls:
                 self._converse(wire, request)
                 return
-            self.phase = "shaking hands (TLS)"
+            self.phase = "negotiating TLS"
             secured = Secured(wire, tls or _system_trust(), destination.host)
             secured.shake_hands()
             self._converse(secured, request)

@@ -86,7 +86,7 @@ class ShownStockCount(TypedDict):
     status: Annotated[CountStatus, about("Its state.")]
     variants: Annotated[int, about("How many variants are to be counted.")]
     counted: Annotated[int, about("How many of them were.")]
-    different: Annotated[int, about("How many were counted otherwise than expected.")]
+    different: Annotated[int, about("How many of the counted ones differ from what was expected.")]
     filters: Annotated[
         dict[str, object] | None, about("The filters that chose them; null: ids, or all.")
     ]

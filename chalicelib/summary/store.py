@@ -22,11 +22,13 @@ MOST_COUNTED: Final = 1_000
 
 
 class Sales(TypedDict):
-    """Orders that were not cancelled, and the money that is there and owed; days of the shop."""
+    """Orders by their date, and what was paid for them."""
 
-    orders: Annotated[int, about("How many orders.")]
+    orders: Annotated[int, about("How many orders that were not cancelled.")]
     paid: Annotated[int, about("How many of them have something paid.")]
-    revenue: Annotated[str, about("What was paid of it; a decimal amount.")]
+    revenue: Annotated[
+        str, about("What was paid and not refunded, at most what is owed; a decimal amount.")
+    ]
 
 
 class SalesDay(Sales):

@@ -37,7 +37,7 @@ def undo_job(id: str) -> Response:
 def _check(job: Job) -> None:
     """Raises Conflict, with the reason, for a job that cannot be undone."""
     if job.type not in UNDOABLE:
-        raise Conflict(f"A job of type {job.type} changes nothing.", code="nothing_to_undo")
+        raise Conflict(f"A job of type {job.type} cannot be undone.", code="nothing_to_undo")
     if not job.has_ended:
         raise Conflict(f"The job is {job.status}.", code="job_not_finished")
     if job.is_dry_run:

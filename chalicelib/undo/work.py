@@ -174,7 +174,7 @@ def _put_back_order(job: Job, id: str, entries: Sequence[Entry]) -> _Outcome:
             elif name in _RESTORABLE:
                 back[name] = before
             else:
-                left.append(f"{name}: an order moves on, not back")
+                left.append(f"{name}: a status cannot go back")
     if not back:
         return RecordOutcome.UNCHANGED, _left(id, left)
 

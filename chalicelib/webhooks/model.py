@@ -150,7 +150,7 @@ class NewWebhook(Stripped):
     url: Url
     events: Annotated[Events, about("Kinds of events that it gets.")]
     email: SummaryEmail | None = optional(
-        "Gets a mail when deliveries fail. Without it, the shop's address does."
+        "Gets an e-mail when deliveries fail. Without it, the shop's address does."
     )
     description: Description | None = optional("Free text.")
     enabled: Annotated[bool, null_is(True), Field(strict=True), about(_ENABLED)] = True
@@ -165,7 +165,7 @@ class WebhookChange(Stripped):
     url: Url | SkipJsonSchema[None] = optional("Web address.")
     events: Events | SkipJsonSchema[None] = optional("Kinds of events that it gets.")
     email: SummaryEmail | None = optional(
-        "Gets a mail when deliveries fail; null: the shop's address does."
+        "Gets an e-mail when deliveries fail; null: the shop's address does."
     )
     description: Description | None = optional("Free text.")
     enabled: Annotated[bool, Field(strict=True)] | SkipJsonSchema[None] = optional(_ENABLED)

@@ -171,9 +171,10 @@ def test(id: str) -> Response:
     problems=[NotFound, Conflict],
 )
 def recover_deliveries(id: str) -> Response:
-    """Counts the deliveries that failed since then, and those that wait for an attempt later than
-    in two hours; with `dryRun: false`, starts to send them within the next minute, at most 100 a
-    second. The webhook's `recovery` shows the progress of those that failed."""
+    """Counts the deliveries that failed since then, and those that wait more than 15
+    minutes for their next attempt; with `dryRun: false`, starts to send them within the next
+    minute, at most 100 a second. The webhook's `recovery` shows the progress of those that
+    failed."""
     asked = body(RecoverDeliveries)
     if asked.dry_run:
         return reply(200, {"count": recover.count(store.get(id).id, asked.since)})

@@ -66,7 +66,7 @@ class ShownWebhook(TypedDict):
     url: Annotated[str, about("Web address.")]
     events: Annotated[list[EventKind], about("Kinds of events that it gets.")]
     email: Annotated[
-        str | None, about("Gets a mail when deliveries fail; null: the shop's address does.")
+        str | None, about("Gets an e-mail when deliveries fail; null: the shop's address does.")
     ]
     summaryEmail: Annotated[
         str | None,
@@ -97,7 +97,7 @@ class WebhookWithSecret(ShownWebhook):
     """`secret` is shown only once. The whole text, including `whsec_`, is the key of the HMAC."""
 
     secret: Annotated[
-        str, about("Signs deliveries; all of it, `whsec_` included, is the key. Shown this once.")
+        str, about("Signs deliveries; all of it, `whsec_` included, is the key. Shown only once.")
     ]
 
 

@@ -94,6 +94,7 @@ def test_everything_is_moved_the_job_too(
     assert (shown["type"], shown["createdBy"], shown["progress"]) == ("reindex", "me", 100)
     answer = jobs.shop.post(f"{JOBS}/{job}/undo")
     assert (answer.status, answer.json["code"]) == (409, "nothing_to_undo")
+    assert answer.json["message"] == "A job of type reindex cannot be undone."
 
 
 @pytest.mark.parametrize("fault", [Fault.CRASH, Fault.CRASH_AFTER])

@@ -61,7 +61,7 @@ def test_a_handshake_of_single_bytes_ends_at_the_deadline(
     with Server(a_byte_at_a_time(certificate.server, 0.01)) as slower:
         outcome = deliver(slower.port, trusting, timeout=1)
     assert outcome.error is Failure.TIMEOUT
-    assert outcome.message.endswith("ended while shaking hands (TLS).")
+    assert outcome.message.endswith("ended while negotiating TLS.")
 
 
 class _Stepping:

@@ -132,7 +132,7 @@ def open_csv(
         header = next(islice(below, above, None), None)
         line = header.line if header else header_row or 1
         if header is None or header.problem:
-            why = header.problem.message if header and header.problem else "There is none."
+            why = header.problem.message if header and header.problem else "There is no such line."
             raise FileRejected("bad_header", f"The header cannot be read. {why}", line)
         names = tuple(" ".join(cell.split()) for cell in header.cells[:_BLANK_COLUMNS])
         named = max((at for at, name in enumerate(names, 1) if name), default=0)

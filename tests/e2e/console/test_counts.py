@@ -29,7 +29,7 @@ def begun(desk: Desk, name: str) -> None:
     desk.open("/products/counts")
     desk.button("New count").click()
     desk.dialog.get_by_label("Name").fill(name)
-    desk.dialog.get_by_label("Only of this vendor").fill("Countery")
+    desk.dialog.get_by_label("Only this vendor").fill("Countery")
     desk.dialog.get_by_role("button", name="Start").click()
     desk.heading(name)
 
@@ -71,7 +71,7 @@ def test_a_shelf_is_counted_while_the_shop_sells(desk: Desk, mugs: dict) -> None
     stock = [one["stock"] for one in desk.api.get(f"products/{mugs['id']}")["variants"]]
     assert stock == [5, 2, 7]
     desk.button("Undo").click()
-    expect(toasts).to_contain_text("1 record set back", timeout=PATIENCE)
+    expect(toasts).to_contain_text("Undone: 1 record", timeout=PATIENCE)
     stock = [one["stock"] for one in desk.api.get(f"products/{mugs['id']}")["variants"]]
     assert stock == [3, 3, 7]
 

@@ -206,7 +206,7 @@ def raise_prices_and_undo(hands: Hands, shop: Api) -> None:
     hands.press("Enter")
     expect(hands.page.locator(".toast").last).to_contain_text("2 products changed.")
     hands.press("Control+z")
-    expect(hands.page.locator(".toast").last).to_contain_text("2 records set back.")
+    expect(hands.page.locator(".toast").last).to_contain_text("Undone: 2 records.")
 
 
 def export_what_a_rep_is_owed(hands: Hands, shop: Api) -> None:

@@ -85,7 +85,7 @@ def test_orders_are_bulk_edited_after_a_confirmation_and_undone(desk: Desk) -> N
     assert [desk.api.get(f"orders/{order['id']}")["tags"] for order in orders] == [["van-2"]] * 2
     assert desk.page.evaluate("document.activeElement !== document.body"), "the focus is somewhere"
     desk.button("Undo").click()
-    expect(desk.page.locator(".toast").last).to_have_text("2 records set back.")
+    expect(desk.page.locator(".toast").last).to_have_text("Undone: 2 records.")
     assert [desk.api.get(f"orders/{order['id']}")["tags"] for order in orders] == [[], []]
 
 
@@ -176,7 +176,7 @@ def test_low_stock_links_to_the_variant(desk: Desk) -> None:
 def test_home_shows_the_time_zone_of_its_days(desk: Desk) -> None:
     ordered(desk, "Sold today")
     desk.open("/")
-    expect(desk.page.locator(".tile").first).to_contain_text("Paid today (UTC)")
+    expect(desk.page.locator(".tile").first).to_contain_text("Paid of today's orders (UTC)")
 
 
 @pytest.mark.parametrize(("typed", "made_it"), [("+12", 14), ("20", 20)])

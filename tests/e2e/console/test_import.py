@@ -34,7 +34,7 @@ def test_the_import_of_a_thousand_rows_shows_progress_to_the_end(
     expect(desk.field("file")).to_contain_text("supplier.csv")
     desk.button("Import").click()
     desk.heading("supplier.csv")
-    progress = desk.page.get_by_role("progressbar", name="Import")
+    progress = desk.page.get_by_role("progressbar", name="Progress")
     expect(progress).to_be_visible()
     expect(desk.page.locator("header .badge")).to_have_text(
         "Completed with 1 error", timeout=MINUTES
@@ -95,7 +95,7 @@ def test_an_unrecognised_file_is_mapped_previewed_and_imported(desk: Desk, tmp_p
     desk.label("Import Preis as").select_option("price")
     desk.label("Import Menge as").select_option("stock")
     expect(desk.page.get_by_text("2 rows become 2 products with 2 variants.")).to_be_visible()
-    foreseen = desk.page.get_by_role("region", name="What comes of it").get_by_role("row")
+    foreseen = desk.page.get_by_role("region", name="Result").get_by_role("row")
     expect(foreseen.filter(has_text="Mapped mug")).to_contain_text("12.50 · 7 in stock")
     expect(desk.label("Header")).to_have_value("1")
     desk.button("Continue to the preview").click()
@@ -148,7 +148,7 @@ def test_an_ambiguous_encoding_is_chosen_by_its_words(desk: Desk, tmp_path: Path
     path.write_bytes("slug,name,price\ntricko,Červené tričko,9\n".encode("cp1250"))
     desk.send_file(path)
     desk.page.get_by_role("heading", name="Choose the encoding").wait_for(timeout=MINUTES)
-    words = desk.label("The file says")
+    words = desk.label("Words of the file")
     expect(words).to_contain_text("Červené")
     words.select_option("cp1250")
     desk.button("Use this encoding").click()

@@ -177,12 +177,12 @@ def test_a_webhook_that_works_again_offers_what_waits(desk: Desk) -> None:
     desk.page.route(f"**/admin/{path}/recover", recover)
     desk.open(f"/settings/developer/{path}")
     expect(desk.page.get_by_text("No successful delivery since")).to_be_visible()
-    expect(desk.page.get_by_role("button", name="Send what waits")).to_have_count(0)
+    expect(desk.page.get_by_role("button", name="Send them now")).to_have_count(0)
     failing["on"] = False
     desk.page.reload()
-    expect(desk.page.locator("main button.main")).to_have_text(["Send what waits (57)"])
+    expect(desk.page.locator("main button.main")).to_have_text(["Send them now (57)"])
     accessible(desk)
-    desk.button("Send what waits (57)").click()
+    desk.button("Send them now (57)").click()
     desk.dialog.get_by_role("button", name="Resend 57 deliveries").click()
     expect(desk.page.locator(".toast")).to_have_text("Resending 57 deliveries.")
     assert [one["dryRun"] for one in sent] == [True, False]

@@ -138,7 +138,7 @@ def test_a_cancelled_order_keeps_a_deposit(desk: Desk) -> None:
     desk.api.move(order, "CANCELLED")
     desk.open(f"/orders/{order['id']}")
     desk.button("Keep a deposit").click()
-    desk.dialog.get_by_label("Amount that is kept").fill("30,00")
+    desk.dialog.get_by_label("Amount to keep").fill("30,00")
     desk.dialog.get_by_role("button", name="Save").click()
     expect(desk.dialog).to_have_count(0)
     expect(desk.page.get_by_text("Kept of the deposit", exact=True)).to_be_visible()

@@ -111,7 +111,7 @@ def test_an_undo_that_has_the_focus_stays(desk: Desk) -> None:
     desk.page.clock.run_for(120_000)
     expect(desk.button("Undo")).to_be_focused()
     desk.page.keyboard.press("Enter")
-    expect(desk.page.locator(".toast").last).to_contain_text("1 record set back.")
+    expect(desk.page.locator(".toast").last).to_contain_text("Undone: 1 record.")
     assert desk.api.get(f"products/{made['id']}")["status"] == "ACTIVE"
 
 
@@ -120,7 +120,7 @@ def test_a_bulk_edit_leaves_the_keyboard_in_its_list_and_is_undone_by_ctrl_z(des
     archived(desk, f"Keyed{RUN}")
     expect(desk.label("Select all products on this page")).to_be_focused()
     desk.page.keyboard.press("Control+z")
-    expect(desk.page.locator(".toast").last).to_contain_text("1 record set back.")
+    expect(desk.page.locator(".toast").last).to_contain_text("Undone: 1 record.")
     assert desk.api.get(f"products/{made['id']}")["status"] == "ACTIVE"
 
 

@@ -34,14 +34,14 @@ def shown(amount: str) -> str:
 
 
 def test_money_and_counts_are_of_the_same_orders(desk: Desk) -> None:
-    sold(desk, "Paid today", paymentStatus="PAID")
+    sold(desk, "Paid of today's orders", paymentStatus="PAID")
     sold(desk, "Not paid today")
     sold(desk, "Paid last week", "7", orderDate=ago(7), paymentStatus="PAID")
     desk.open("/")
     summary = desk.api.get("summary")
     today, before = summary["today"], summary["days"][-8]
     assert 0 < today["paid"] < today["orders"]
-    now = tile(desk, "Paid today (UTC)")
+    now = tile(desk, "Paid of today's orders (UTC)")
     expect(now.get_by_role("link")).to_have_text(shown(today["revenue"]))
     expect(now).to_contain_text(f"{today['paid']} paid of {today['orders']} orders")
     day = f"{datetime.now(UTC):%A} last week: {shown(before['revenue'])}"
@@ -84,7 +84,7 @@ def test_what_is_overdue_is_due_for_more_than_14_days(desk: Desk) -> None:
     recent = sold(desk, "Only due", orderDate=ago(14))
     desk.open("/")
     overdue = tile(desk, "Overdue")
-    expect(overdue).to_contain_text("due for more than 14 days")
+    expect(overdue).to_contain_text("dated more than 14 days ago")
     overdue.get_by_role("link").click()
     desk.heading("Orders")
     expect(desk.label("Balance")).to_have_value("due")
@@ -199,7 +199,7 @@ def test_deliveries_in_trouble_lead_to_their_list(desk: Desk) -> None:
         assert time.monotonic() < until
         time.sleep(1)
     desk.open("/")
-    tile(desk, "Deliveries in trouble").get_by_role("link").click()
+    tile(desk, "Failing deliveries").get_by_role("link").click()
     desk.heading("Deliveries")
     expect(desk.label("Status")).to_have_value("RETRYING,FAILED")
     expect(desk.page.locator("tbody tr").first).to_be_visible()

@@ -246,7 +246,7 @@ def test_a_bulk_edit_that_is_confirmed_cannot_be_dismissed_unseen(desk: Desk) ->
     desk.heading("Customers")
     expect(desk.page.locator(".toast").last).to_contain_text("2 products changed.")
     desk.button("Undo").click()
-    expect(desk.page.locator(".toast").last).to_contain_text("2 records set back.")
+    expect(desk.page.locator(".toast").last).to_contain_text("Undone: 2 records.")
     states = {desk.api.get(f"products/{each['id']}")["status"] for each in made}
     assert states == {"ACTIVE"}
 

@@ -150,7 +150,7 @@ export async function show(visit) {
   }
 
   async function cancel() {
-    const text = "It changes nothing, and takes no more lines.";
+    const text = "No stock changes, and nothing more can be counted in it.";
     if (!(await visit.ask({ title: "Cancel this count?", text, yes: "Cancel count", no: "Back", bad: true }))) return;
     await visit.send("POST", `${path}/cancel`, { success: `${count.name} cancelled.` });
     again();

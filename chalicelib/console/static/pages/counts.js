@@ -44,8 +44,8 @@ function begin(visit) {
         label: "Only products with these words",
         hint: "Leave all three blank to count everything.",
       }),
-      field({ name: "vendor", label: "Only of this vendor" }),
-      field({ name: "type", label: "Only of this type" }),
+      field({ name: "vendor", label: "Only this vendor" }),
+      field({ name: "type", label: "Only this type" }),
     ],
     submit: "Start",
     save({ name, ...typed }) {

@@ -65,14 +65,14 @@ async function draw(visit) {
       h.div(
         { class: "tiles" },
         tile(
-          `Paid today (${TIMEZONE})`,
+          `Paid of today's orders (${TIMEZONE})`,
           h.a({ href: link("/orders", { period: 0 }) }, cash(shop.today.revenue)),
           paidOf(shop.today),
           before &&
             `${weekday.format(new Date(before.date))} last week: ${cash(before.revenue)}, ${paidOf(before)}`,
         ),
         tile(
-          "Paid in the last 30 days",
+          "Paid of orders of the last 30 days",
           h.a({ href: link("/orders", { period: 29 }) }, cash(shop.last30Days.revenue)),
           paidOf(shop.last30Days),
         ),
@@ -88,7 +88,7 @@ async function draw(visit) {
             late > MOST ? plural(late, "order") : cash(lateSum),
           ),
           late <= MOST && `of ${plural(late, "order")}`,
-          `due for more than ${OVERDUE} days`,
+          `dated more than ${OVERDUE} days ago`,
         ),
         tile(
           "Open orders",
@@ -102,9 +102,9 @@ async function draw(visit) {
         ),
         trouble &&
           tile(
-            "Deliveries in trouble",
+            "Failing deliveries",
             h.a({ href: link("/settings/developer/deliveries", TROUBLE) }, trouble),
-            "of webhooks, failed or retried in 7 days",
+            "of the last 7 days, failed or waiting for a retry",
           ),
       ),
       card(

@@ -106,7 +106,7 @@ export async function show(visit) {
       { class: "going" },
       h.progress({
         max: "100",
-        "aria-label": "Import",
+        "aria-label": "Progress",
         ...(total === null && job.status !== "COMPLETED" ? {} : { value: job.progress }),
       }),
       h.p({ class: "soft" }, summary),

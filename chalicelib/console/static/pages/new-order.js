@@ -176,7 +176,7 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
       isPlacing = true;
       const before = items.pieces();
       const success = (placed) => `Order #${placed.number} created.`;
-      const found = [link("/orders"), "It is the newest of the orders"];
+      const found = [link("/orders"), "View orders: it is the newest"];
       const made = (placed, sent) => next(placed, before, sent);
       try {
         await create(visit, "order", { form, found, made, body: order(), idempotencyKey, success });

@@ -148,7 +148,7 @@ function page(visit, record) {
       h.div(
         { class: "notice warn waits" },
         h.p("Deliveries wait for a later attempt, or ran out of retries."),
-        action(`Send what waits (${count})`, send, "main"),
+        action(`Send them now (${count})`, send, "main"),
       ),
     );
   }

@@ -36,7 +36,7 @@ export function shownOnce(visit, title, text, secret, more) {
       [h.p("This is shown only once. ", text), copied(visit, secret), more && h.p({ class: "soft" }, more), h.div({ class: "actions" }, stored)],
       { stays: true },
     );
-    visit.guard("secret", () => dialog.open, "What is shown once cannot be shown again.");
+    visit.guard("secret", () => dialog.open, "This is shown only once: after you leave, nobody can see it again.");
     dialog.onclose = () => {
       visit.saved("secret");
       done();

@@ -37,7 +37,7 @@ export function exportDialog(visit, { type, name, filters, total }) {
   async function run(file) {
     const isJson = file === "jsonl";
     const progress = h.progress({ max: "100", "aria-label": "Export" });
-    const where = "The export continues if you leave. Its file will be with the jobs on the Import page.";
+    const where = "The export continues if you leave. Its file will be on the Jobs page.";
     replace(content, progress, h.p({ class: "soft" }, where));
     const body = { type, ...matching(filters), format: isJson ? "jsonl" : "csv" };
     if (type === "products" && !isJson) body.columns = file;

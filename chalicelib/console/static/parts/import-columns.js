@@ -1,7 +1,7 @@
 // The columns of an import's file: what each is read as, and a form if the file is not recognised.
 
 import { h, replace } from "../dom.js";
-import { called, whole } from "../format.js";
+import { called, plural, whole } from "../format.js";
 import { FIELDS, FORMATS } from "../import-facts.js";
 import { field, form, values } from "./form.js";
 import { card } from "./page.js";
@@ -90,7 +90,7 @@ function encodingForm(job, answer) {
   const node = form({
     fields: field({
       name: "encoding",
-      label: "The file says",
+      label: "Words of the file",
       wide: true,
       options: job.encodings.map(({ encoding, samples }) => [
         encoding,
@@ -224,14 +224,14 @@ function columnsForm(job, answer, foresee) {
 }
 
 function foreseen({ rows, isWhole, products, variants, failed, question, warnings, first }) {
-  const of = isWhole ? `${rows} rows` : `The first ${rows} rows`;
-  const bad = failed ? ` ${failed} products have rows with errors.` : "";
+  const of = isWhole ? plural(rows, "row") : `The first ${plural(rows, "row")}`;
+  const bad = failed ? ` With errors in their rows: ${plural(failed, "product")}.` : "";
   const notes = [question, ...warnings].filter(Boolean);
   return [
-    h.p(`${of} become ${products} products with ${variants} variants.${bad}`),
+    h.p(`${of} become ${plural(products, "product")} with ${plural(variants, "variant")}.${bad}`),
     notes.length > 0 && h.div({ class: "notice warn" }, notes.map((note) => h.p(note))),
     table({
-      name: "What comes of it",
+      name: "Result",
       columns: [
         { title: "Product", cell: ({ name, sku, row }) => h.bdi(name ?? sku ?? `Row ${row}`) },
         { title: "Variants", cell: (each) => each.variants.map((one) => h.div(variantLine(one))) },

@@ -57,7 +57,7 @@ export async function undo(id) {
   const job = await watch(background, data.jobId);
   const back = plural(counted(job), "record");
   toast(
-    job.failed > 0 ? `${back} set back, ${job.failed} left as they are.` : `${back} set back.`,
+    job.failed > 0 ? `Undone: ${back}. ${job.failed} left unchanged.` : `Undone: ${back}.`,
     job.failed > 0 ? "bad" : "",
   );
   return job;
@@ -67,7 +67,7 @@ export async function undo(id) {
 export async function takeBack(visit, job) {
   const yes = await visit.ask({
     title: `Undo ${jobName(job)}?`,
-    text: "Values that were not changed since are set back. Products that it created are deleted, unless they were changed or sold since.",
+    text: "Values that nobody changed since are restored. Products that it created are deleted, unless they were changed or sold since.",
     yes: "Undo",
     bad: true,
   });

@@ -17,7 +17,7 @@ export function live() {
   const offline = h.p({ class: "offline", role: "alert", hidden: navigator.onLine });
   const tell = () => {
     offline.hidden = navigator.onLine;
-    replace(offline, !navigator.onLine && "You are offline. Changes cannot be saved until you are back.");
+    replace(offline, !navigator.onLine && "You are offline. Changes cannot be saved until you are online again.");
   };
   addEventListener("keydown", (event) => {
     if (!(event.ctrlKey || event.metaKey) || event.key !== "z" || event.target.matches("input:not([type=checkbox]), textarea"))

@@ -120,17 +120,17 @@ export function moneyOf(visit, record) {
   // Of a cancelled order: what is not given back.
   function keep() {
     const amount = Number(order.retained) > 0 ? order.retained : (order.deposit?.amount ?? "");
-    dialogForm(visit, `Keep a deposit · ${cash(String(net))} is there`, {
+    dialogForm(visit, `Keep a deposit · ${cash(String(net))} paid and not refunded`, {
       fields: field({
         name: "retained",
-        label: "Amount that is kept",
+        label: "Amount to keep",
         value: amount,
         inputmode: "decimal",
-        hint: "The rest is refunded. 0 keeps nothing.",
+        hint: "The rest is then owed to the customer. 0 keeps nothing.",
       }),
       submit: "Save",
       async save({ retained }) {
-        await record.change({ retained: decimal(retained) }, "Saved what is kept of the deposit.");
+        await record.change({ retained: decimal(retained) }, "The amount to keep was saved.");
       },
     });
   }

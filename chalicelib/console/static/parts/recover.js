@@ -40,7 +40,7 @@ export async function resend(visit, path, since) {
 
 export function recoverDialog(visit, path, begun) {
   dialogForm(visit, "Resend failed deliveries", {
-    intro: h.p("Sends what ran out of retries, and what waits for a later attempt, at once."),
+    intro: h.p("Sends now what ran out of retries, and what waits for a later attempt."),
     fields: field({
       name: "since",
       label: "Failed since",

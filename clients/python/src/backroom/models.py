@@ -57,7 +57,7 @@ ExportType: TypeAlias = Literal["products", "orders", "customers", "transactions
 """The records to export."""
 
 FacetOf: TypeAlias = Literal["products", "orders", "customers"]
-"""Whose values."""
+"""The records that have the values."""
 
 ImportMode: TypeAlias = Literal["upsert", "create", "update"]
 """Which products may be written: both, only new ones, only existing ones."""
@@ -105,7 +105,7 @@ OrderStatus: TypeAlias = Literal[
     "CANCELLED",
     "REFUNDED",
 ]
-"""`transitions.py` has the moves."""
+"""The status of an order; docs/orders.md#order-status has the moves."""
 
 PaymentStatus: TypeAlias = Literal["PENDING", "PAID", "PARTIALLY_PAID", "REFUNDED", "FAILED"]
 """Whether an order is paid."""
@@ -228,7 +228,7 @@ class AnnouncedPayment(TypedDict):
     method: str
     """Such as CASH or CARD_TERMINAL."""
     reference: str | None
-    """What a terminal or a bank calls it."""
+    """The reference of a terminal or a bank."""
     note: str | None
     """Free text about it."""
     receivedAt: str
@@ -267,7 +267,7 @@ class AnnouncedRefund(TypedDict):
     paymentId: str | None
     """The payment that it refunds, if one was named."""
     reference: str | None
-    """What a terminal or a bank calls it."""
+    """The reference of a terminal or a bank."""
     reason: str | None
     """Why, such as DAMAGED."""
     note: str | None
@@ -308,7 +308,7 @@ class ApiKey(TypedDict):
 
 
 class ApiKeyList(TypedDict):
-    """The answer of a list: `Listed[Product]`."""
+    """The answer of a list."""
 
     data: list[ListedApiKey]
     """The items."""
@@ -401,7 +401,7 @@ class AuditChange(TypedDict):
 
 
 class AuditList(TypedDict):
-    """The answer of a list that can be read by cursor: `Walked[Product]`."""
+    """The answer of a list that can also be read by cursor."""
 
     data: list[Audit]
     """The items."""
@@ -686,7 +686,7 @@ class CreateOrder(TypedDict):
     lineItems: list[LineItemInput]
     """Items of the order."""
     stockPolicy: NotRequired[StockPolicy]
-    """What it takes of tracked stock."""
+    """How much tracked stock the order takes."""
     currency: NotRequired[str | None]
     """The shop's currency, ISO 4217."""
     discount: NotRequired[DiscountInput | None]
@@ -706,7 +706,7 @@ class CreateOrder(TypedDict):
     payments: NotRequired[list[PaymentInput] | None]
     """What was paid already."""
     deposit: NotRequired[DepositInput | None]
-    """What begins production; null: none."""
+    """What must be paid before production begins; null: none."""
     note: NotRequired[str | None]
     """Free text about it."""
     tags: NotRequired[list[str] | None]
@@ -733,7 +733,7 @@ class CreateProduct(TypedDict):
     price: NotRequired[Amount | None]
     """A decimal amount, in the shop's currency."""
     compareAtPrice: NotRequired[Amount | None]
-    """What it cost before; a decimal amount."""
+    """The price before a reduction; a decimal amount."""
     sku: NotRequired[str | None]
     """Stock keeping unit."""
     vendor: NotRequired[str | None]
@@ -818,7 +818,7 @@ class CreateWebhook(TypedDict):
     events: list[EventKind]
     """Kinds of events that it gets."""
     email: NotRequired[str | None]
-    """Gets a mail when deliveries fail. Without it, the shop's address does."""
+    """Gets an e-mail when deliveries fail. Without it, the shop's address does."""
     description: NotRequired[str | None]
     """Free text."""
     enabled: NotRequired[bool]
@@ -872,7 +872,7 @@ class Customer(TypedDict):
     ordersCount: int
     """Orders that are not cancelled"""
     totalSpent: str
-    """The money of the orders that is there and owed"""
+    """What was paid for the orders and not refunded, at most what is owed"""
     createdAt: str
     """When it was created."""
     updatedAt: str
@@ -985,7 +985,7 @@ class CustomerDeletedEvent(TypedDict):
 
 
 class CustomerList(TypedDict):
-    """The answer of a list that can be read by cursor: `Walked[Product]`."""
+    """The answer of a list that can also be read by cursor."""
 
     data: list[Customer]
     """The items."""
@@ -1127,14 +1127,14 @@ class DeliveryWithAttempts(TypedDict):
 
 
 class Deposit(TypedDict):
-    """The part of the total that begins production."""
+    """The part of the total that must be paid before production begins."""
 
     amount: str
     """A decimal amount."""
     percent: float | None
     """Percent of the total, if it was sent as such."""
     isReached: bool
-    """Whether as much was paid."""
+    """Whether at least this was paid."""
 
 
 class DepositInput(TypedDict):
@@ -1207,11 +1207,11 @@ class EditPreview(TypedDict):
     lines: list[EditedLine]
     """Which lines differ."""
     stock: list[EditedStock]
-    """Which stock moves."""
+    """Which stock changes."""
 
 
 class EditedCustomer(TypedDict):
-    """Another customer of the order."""
+    """The customer that the order gets."""
 
     id: str
     """Id of an existing customer, `cus_…`."""
@@ -1272,7 +1272,7 @@ class Facet(TypedDict):
     value: str
     """The value, as it was written."""
     count: int | None
-    """How many records have it now; null: of this field it is not counted."""
+    """How many records have it now; null: not counted for this field."""
 
 
 class Facets(TypedDict):
@@ -1434,7 +1434,7 @@ class ImportJob(TypedDict):
     rows: int | None
     """Rows in the file; null until it was read"""
     failed: int
-    """Of how many nothing could be written."""
+    """How many could not be written at all."""
     withErrors: int
     """How many have rows that failed, written or not."""
     error: ImportFailure | None
@@ -1511,7 +1511,7 @@ class ImportJobSummary(TypedDict):
     rows: int | None
     """Rows in the file; null until it was read"""
     failed: int
-    """Of how many nothing could be written."""
+    """How many could not be written at all."""
     withErrors: int
     """How many have rows that failed, written or not."""
     error: ImportFailure | None
@@ -1656,7 +1656,7 @@ class JobError(TypedDict):
 
 
 class JobList(TypedDict):
-    """The answer of a list that can be read by cursor: `Walked[Product]`."""
+    """The answer of a list that can also be read by cursor."""
 
     data: list[ImportJobSummary | JobSummary]
     """The items."""
@@ -1846,11 +1846,11 @@ class MappingPreview(TypedDict):
     variants: int
     """How many variants those have."""
     failed: int
-    """Of how many products rows have errors."""
+    """How many products have rows with errors."""
     question: str | None
-    """What may be meant instead; null: nothing is odd."""
+    """What may be meant instead; null: nothing looks wrong."""
     warnings: list[str]
-    """The first rows that differ about one product."""
+    """The first rows that contradict another row of their product."""
     first: list[ForeseenProduct]
     """The first three products."""
 
@@ -1933,7 +1933,7 @@ class MovementActor(TypedDict):
 
 
 class MovementList(TypedDict):
-    """The answer of a list that can be read by cursor: `Walked[Product]`."""
+    """The answer of a list that can also be read by cursor."""
 
     data: list[Movement]
     """The items."""
@@ -1996,9 +1996,9 @@ class Order(TypedDict):
     originalTotal: str
     """The total when the order was placed."""
     payments: list[Payment]
-    """Money that came in, the first one first."""
+    """Payments, oldest first."""
     refunds: list[Refund]
-    """Money that was given back, likewise."""
+    """Refunds, oldest first."""
     amountPaid: str
     """Payments that were not voided."""
     amountRefunded: str
@@ -2010,7 +2010,7 @@ class Order(TypedDict):
     refundStatus: RefundStatus
     """How much was given back."""
     deposit: Deposit | None
-    """What begins production; null: none."""
+    """What must be paid before production begins; null: none."""
     retained: str | None
     """What a cancelled order keeps."""
     note: str | None
@@ -2062,7 +2062,7 @@ class OrderChange(TypedDict):
     paymentStatus: NotRequired[PaymentStatus]
     """Whether it is paid."""
     deposit: NotRequired[DepositInput | None]
-    """While nothing is paid. What begins production; null: none."""
+    """What must be paid before production begins; null: none. Only while nothing is paid."""
     retained: NotRequired[Amount | None]
     """What a CANCELLED order keeps of a deposit; null: nothing."""
     note: NotRequired[str | None]
@@ -2188,7 +2188,7 @@ class OrderHistoryEntry(TypedDict):
 
 
 class OrderList(TypedDict):
-    """The answer of a list that can be read by cursor: `Walked[Product]`."""
+    """The answer of a list that can also be read by cursor."""
 
     data: list[Order]
     """The items."""
@@ -2267,7 +2267,7 @@ class Payment(TypedDict):
     method: str
     """Such as CASH or CARD_TERMINAL."""
     reference: str | None
-    """What a terminal or a bank calls it."""
+    """The reference of a terminal or a bank."""
     note: str | None
     """Free text about it."""
     receivedAt: str
@@ -2307,7 +2307,7 @@ class PaymentInput(TypedDict):
     method: NotRequired[str | None]
     """Such as CASH; default: the order's paymentMethod, or OTHER."""
     reference: NotRequired[str | None]
-    """What a terminal or a bank calls it; once for each method."""
+    """The reference of a terminal or a bank; unique in the order for its method."""
     note: NotRequired[str | None]
     """Free text about it."""
     receivedAt: NotRequired[str | None]
@@ -2348,7 +2348,7 @@ class PriceChange(TypedDict):
     percent: NotRequired[Amount | None]
     """Percent to add; negative to reduce."""
     roundTo: NotRequired[Amount | None]
-    """Round to a multiple of this; half of it rounds up."""
+    """Round to a multiple of this; a half rounds up."""
 
 
 class Product(TypedDict):
@@ -2369,7 +2369,7 @@ class Product(TypedDict):
     price: str
     """Its own price, or the lowest of its variants'."""
     compareAtPrice: str | None
-    """What it cost before; a decimal amount."""
+    """The price before a reduction; a decimal amount."""
     currency: str
     """The shop's currency, ISO 4217."""
     sku: str | None
@@ -2412,7 +2412,7 @@ class ProductChange(TypedDict):
     price: NotRequired[Amount | None]
     """A decimal amount, in the shop's currency."""
     compareAtPrice: NotRequired[Amount | None]
-    """What it cost before; a decimal amount."""
+    """The price before a reduction; a decimal amount."""
     sku: NotRequired[str | None]
     """Stock keeping unit."""
     vendor: NotRequired[str | None]
@@ -2487,11 +2487,11 @@ class ProductEdit(TypedDict):
     price: NotRequired[PriceChange | None]
     """The change of the prices of the product and its variants."""
     compareAtPrice: NotRequired[CompareAtPriceChange | None]
-    """What it cost before; a decimal amount."""
+    """The price before a reduction; a decimal amount."""
 
 
 class ProductList(TypedDict):
-    """The answer of a list that can be read by cursor: `Walked[Product]`."""
+    """The answer of a list that can also be read by cursor."""
 
     data: list[Product]
     """The items."""
@@ -2528,7 +2528,7 @@ class PublicProduct(TypedDict):
     price: str
     """Its own price, or the lowest of its variants'."""
     compareAtPrice: str | None
-    """What it cost before; a decimal amount."""
+    """The price before a reduction; a decimal amount."""
     currency: str
     """The shop's currency, ISO 4217."""
     sku: str | None
@@ -2550,7 +2550,7 @@ class PublicProduct(TypedDict):
 
 
 class PublicProductList(TypedDict):
-    """The answer of a list that can be read by cursor: `Walked[Product]`."""
+    """The answer of a list that can also be read by cursor."""
 
     data: list[PublicProduct]
     """The items."""
@@ -2625,7 +2625,7 @@ class Refund(TypedDict):
     paymentId: str | None
     """The payment that it refunds, if one was named."""
     reference: str | None
-    """What a terminal or a bank calls it."""
+    """The reference of a terminal or a bank."""
     reason: str | None
     """Why, such as DAMAGED."""
     note: str | None
@@ -2667,7 +2667,7 @@ class RefundInput(TypedDict):
     paymentId: NotRequired[str | None]
     """The payment that is refunded, `pay_…`."""
     reference: NotRequired[str | None]
-    """What a terminal or a bank calls it; once for each method."""
+    """The reference of a terminal or a bank; unique in the order for its method."""
     reason: NotRequired[str | None]
     """Why, such as DAMAGED."""
     note: NotRequired[str | None]
@@ -2684,7 +2684,7 @@ class RefundLineInput(TypedDict):
     quantity: int
     """How many pieces."""
     restock: NotRequired[bool | None]
-    """Return them to the stock; default: before SHIPPED."""
+    """Return them to the stock; default: only before SHIPPED."""
 
 
 class RefundPreview(TypedDict):
@@ -2868,25 +2868,25 @@ class RotateSecret(TypedDict):
 
 
 class Sales(TypedDict):
-    """Orders that were not cancelled, and the money that is there and owed; days of the shop."""
+    """Orders by their date, and what was paid for them."""
 
     orders: int
-    """How many orders."""
+    """How many orders that were not cancelled."""
     paid: int
     """How many of them have something paid."""
     revenue: str
-    """What was paid of it; a decimal amount."""
+    """What was paid and not refunded, at most what is owed; a decimal amount."""
 
 
 class SalesDay(TypedDict):
     """What was sold on one day."""
 
     orders: int
-    """How many orders."""
+    """How many orders that were not cancelled."""
     paid: int
     """How many of them have something paid."""
     revenue: str
-    """What was paid of it; a decimal amount."""
+    """What was paid and not refunded, at most what is owed; a decimal amount."""
     date: str
     """The day, in the shop's time zone."""
 
@@ -2983,7 +2983,7 @@ class StockCount(TypedDict):
     counted: int
     """How many of them were."""
     different: int
-    """How many were counted otherwise than expected."""
+    """How many of the counted ones differ from what was expected."""
     filters: dict[str, Any] | None
     """The filters that chose them; null: ids, or all."""
     jobId: str | None
@@ -3022,7 +3022,7 @@ class StockCountLine(TypedDict):
 
 
 class StockCountLineList(TypedDict):
-    """The answer of a list: `Listed[Product]`."""
+    """The answer of a list."""
 
     data: list[StockCountLine]
     """The items."""
@@ -3033,7 +3033,7 @@ class StockCountLineList(TypedDict):
 
 
 class StockCountList(TypedDict):
-    """The answer of a list that can be read by cursor: `Walked[Product]`."""
+    """The answer of a list that can also be read by cursor."""
 
     data: list[StockCount]
     """The items."""
@@ -3075,7 +3075,7 @@ class TakePayments(TypedDict):
     method: NotRequired[str | None]
     """Such as CASH; default: the order's paymentMethod, or OTHER."""
     reference: NotRequired[str | None]
-    """What a terminal or a bank calls it; once for each method."""
+    """The reference of a terminal or a bank; unique in the order for its method."""
     note: NotRequired[str | None]
     """Free text about it."""
     receivedAt: NotRequired[str | None]
@@ -3146,7 +3146,7 @@ class Transaction(TypedDict):
     method: str
     """Such as CASH or CARD_TERMINAL."""
     reference: str | None
-    """What a terminal or a bank calls it."""
+    """The reference of a terminal or a bank."""
     orderId: str
     """Id of its order."""
     orderNumber: str
@@ -3164,7 +3164,7 @@ class Transaction(TypedDict):
 
 
 class TransactionList(TypedDict):
-    """The answer of a list that can be read by cursor: `Walked[Product]`."""
+    """The answer of a list that can also be read by cursor."""
 
     data: list[Transaction]
     """The items."""
@@ -3205,7 +3205,7 @@ class UpdatedProduct(TypedDict):
     price: str
     """Its own price, or the lowest of its variants'."""
     compareAtPrice: str | None
-    """What it cost before; a decimal amount."""
+    """The price before a reduction; a decimal amount."""
     currency: str
     """The shop's currency, ISO 4217."""
     sku: str | None
@@ -3301,7 +3301,7 @@ class Webhook(TypedDict):
     events: list[EventKind]
     """Kinds of events that it gets."""
     email: str | None
-    """Gets a mail when deliveries fail; null: the shop's address does."""
+    """Gets an e-mail when deliveries fail; null: the shop's address does."""
     summaryEmail: str | None
     """Recipient of the summaries: `email`, or else the shop's; null: nobody"""
     description: str | None
@@ -3332,7 +3332,7 @@ class WebhookChange(TypedDict):
     events: NotRequired[list[EventKind]]
     """Kinds of events that it gets."""
     email: NotRequired[str | None]
-    """Gets a mail when deliveries fail; null: the shop's address does."""
+    """Gets an e-mail when deliveries fail; null: the shop's address does."""
     description: NotRequired[str | None]
     """Free text."""
     enabled: NotRequired[bool]
@@ -3342,7 +3342,7 @@ class WebhookChange(TypedDict):
 
 
 class WebhookList(TypedDict):
-    """The answer of a list: `Listed[Product]`."""
+    """The answer of a list."""
 
     data: list[Webhook]
     """The items."""
@@ -3389,7 +3389,7 @@ class WebhookWithSecret(TypedDict):
     events: list[EventKind]
     """Kinds of events that it gets."""
     email: str | None
-    """Gets a mail when deliveries fail; null: the shop's address does."""
+    """Gets an e-mail when deliveries fail; null: the shop's address does."""
     summaryEmail: str | None
     """Recipient of the summaries: `email`, or else the shop's; null: nobody"""
     description: str | None
@@ -3411,7 +3411,7 @@ class WebhookWithSecret(TypedDict):
     updatedAt: str
     """When it was last changed."""
     secret: str
-    """Signs deliveries; all of it, `whsec_` included, is the key. Shown this once."""
+    """Signs deliveries; all of it, `whsec_` included, is the key. Shown only once."""
 
 
 ReceivedEvent: TypeAlias = (

@@ -592,9 +592,9 @@ class AsyncOperations:
     ) -> ImportJob | ReportJob | Job:
         """Get a job.
 
-        Its progress, and the first 100 errors; an import's report has all. A Reader gets no
-        preview and no `downloadUrl`, because what products cost may be in them; but those of a
-        report.
+        Its progress, and the first 100 errors; an import's report has all. A Reader gets the
+        `downloadUrl` of a report, but no other and no preview: they may show what products
+        cost.
 
         `GET /api/admin/jobs/{id}`, from the role READER on.
         """
@@ -639,8 +639,8 @@ class AsyncOperations:
     ) -> MappingPreview:
         """Preview a mapping.
 
-        What the first half megabyte of the file becomes by this answer: how many products and
-        variants, and the first three. Nothing is written, and the job goes on waiting.
+        What the first half megabyte of the file becomes with this mapping: how many products
+        and variants, and the first three. Nothing is written, and the job goes on waiting.
 
         `POST /api/admin/jobs/{id}/mapping/preview`, from the role STAFF on.
         """
@@ -1074,11 +1074,10 @@ class AsyncOperations:
     ) -> RefundPreview | Order:
         """Refund lines or an amount.
 
-        Of `lines` their share of what was paid, with its tax; `amount` overrules it. Pieces
-        return to the stock if `restock` says so, by default until the order is SHIPPED. With
-        `dryRun` nothing is written: 200 says what would be. 422 `exceeds_refundable` has
-        `refundable`. Emits refund.created and order.updated, and order.refunded when nothing is
-        left.
+        Refunds the share of `lines`, with its tax; `amount` overrules it. Pieces return to the
+        stock if `restock` says so, by default until the order is SHIPPED. With `dryRun` nothing
+        is written: 200 says what would be. 422 `exceeds_refundable` has `refundable`. Emits
+        refund.created and order.updated, and order.refunded when nothing is left.
 
         `POST /api/admin/orders/{id}/refunds`, from the role STAFF on.
         """
@@ -2047,9 +2046,10 @@ class AsyncOperations:
     ) -> RecoveryResult:
         """Replay all that failed.
 
-        Counts the deliveries that failed since then, and those that wait for an attempt later
-        than in two hours; with `dryRun: false`, starts to send them within the next minute, at
-        most 100 a second. The webhook's `recovery` shows the progress of those that failed.
+        Counts the deliveries that failed since then, and those that wait more than 15 minutes
+        for their next attempt; with `dryRun: false`, starts to send them within the next
+        minute, at most 100 a second. The webhook's `recovery` shows the progress of those that
+        failed.
 
         `POST /api/admin/webhooks/{id}/recover`, from the role ADMIN on.
         """
