@@ -238,12 +238,17 @@ def _interrupt(*_: Any) -> None:
 def _options() -> argparse.Namespace:
     environment = os.environ
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--port", type=int, default=environment.get("PORT") or "4566")
+    port = environment.get("PORT") or "4566"
+    parser.add_argument("--port", type=int, default=port, help="default: PORT, or 4566")
     fresh = environment.get("FRESH", "") not in {"", "0"}
-    parser.add_argument("--fresh", action="store_true", default=fresh)
+    parser.add_argument(
+        "--fresh", action="store_true", default=fresh, help="start with no data (FRESH=1)"
+    )
     parser.add_argument("--empty", action="store_true", help="import no sample catalogue")
     parser.add_argument("--throwaway", action="store_true", help="delete the data when it stops")
-    parser.add_argument("--local-dir", type=Path, default=_PROJECT / ".local")
+    parser.add_argument(
+        "--local-dir", type=Path, default=_PROJECT / ".local", help="where the data is kept"
+    )
     emulator_python = environment.get("EMULATOR_PYTHON") or _PROJECT / ".venv-emulator/bin/python"
     parser.add_argument("--emulator-python", type=Path, default=emulator_python)
     parser.add_argument("--packages", type=Path, default=package.CACHE)

@@ -235,8 +235,8 @@ def _ended(status: JobStatus) -> dict[str, object]:
 
 
 def still_writes(job: Job, seconds: int = WORKER_SECONDS) -> int:
-    """For how many seconds a worker of a job that was stopped, which is itself stopped after
-    `seconds`, may go on writing."""
+    """How many seconds longer a worker of a cancelled or failed job may write. `seconds`: how long
+    its function may run."""
     if job.status not in {JobStatus.CANCELLED, JobStatus.FAILED} or "startedAt" not in job.fields:
         return 0
     ended = clock.parse(str(job.fields["completedAt"]))

@@ -80,7 +80,7 @@ class Lists:
         read: Sequence[table.Rows] | None = None,
     ) -> Iterator[str]:
         """Positions of the matching records, newest first or `forward`, after `after`; for a caller
-        that uses `need` of them. `read`: the results of `reads` of the oldest spread."""
+        that uses `need` of them. `read`: the results of `reads` of the oldest number of shards."""
         streams = []
         # Old partitions first: a record that moves to the new ones meanwhile is found at least
         # once.
@@ -108,7 +108,7 @@ class Lists:
         return [partial(call, pk) for pk in pks]
 
     def counted(self) -> int:
-        """The number of matches while records move between spreads: counted by position, because
+        """The number of matches while records move to other shards: counted by position, because
         the counting calls would count some twice."""
         return sum(1 for _ in self.positions(_CALL_ENTRIES))
 

@@ -127,7 +127,7 @@ def everyone(kind: Kind, fields: Sequence[str], first: str = "") -> Iterator[dic
             # most, are read early.
             for item in _items(pk, ["sk", *fields], where=where, forward=False):
                 if item["sk"] in seen:
-                    continue  # it was moved to another spread since (`reindex`)
+                    continue  # it was moved to other shards since (`reindex`)
                 if shards != spreads[-1]:
                     seen.add(item["sk"])
                 yield item

@@ -174,7 +174,7 @@ def _remove(claims: list[tuple[Key, int]]) -> None:
 def _reading(
     kind: Kind, terms: list[str], shards: int, most_matches: int, suffix: str = ""
 ) -> tuple[list[str], list[Callable[[], Sent[Matches | None]]]]:
-    """The calls that read the terms from the partitions of one spread, with the term of each."""
+    """The calls that read the terms with one number of shards, and the term of each."""
     # One shard's part of the most matches, with room for an uneven hash (ten times its spread).
     part = most_matches / shards
     most = min(most_matches, math.ceil(part + 10 * math.sqrt(part)))

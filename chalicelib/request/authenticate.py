@@ -190,6 +190,6 @@ def _remember(call: Call, caller: Caller | None) -> None:
 
 
 def forget() -> None:
-    """As a process that has just begun."""
+    """As in a new process."""
     _admitted.clear()
     rate.forget()

@@ -51,8 +51,8 @@ def this_minute() -> int:
 
 
 def count(address: str) -> Callable[[], Window]:
-    """Sends the count of a request of an address. What it returns waits for that, and raises
-    RateLimited when the address had its share."""
+    """Starts to count a request of an address. The function that it returns waits for that, and
+    raises RateLimited beyond the limit."""
     minute = this_minute()
     requests = Attr("n")
     call = table.update.send(
@@ -75,7 +75,7 @@ def count(address: str) -> Callable[[], Window]:
 def count_failed_sign_in(address: str) -> Window:
     """Counts in this process only: a wrong key costs no call besides the one that looked for it.
 
-    Raises RateLimited when the address had its share.
+    Raises RateLimited beyond the limit of the address.
     """
     minute = this_minute()
     used = _failed.get((address, minute), 0)
@@ -95,7 +95,7 @@ def peek(address: str) -> Window:
 
 
 def forget() -> None:
-    """As a process that has just begun."""
+    """As in a new process."""
     _failed.clear()
 
 

@@ -32,7 +32,7 @@ class Condition:
 
 
 def all_of(conditions: Iterable[Condition]) -> Condition:
-    """All of at least one, on one level of nesting."""
+    """That all of these hold; there is at least one. They are not nested in pairs."""
     given = list(conditions)
     if len(given) == 1:
         return given[0]

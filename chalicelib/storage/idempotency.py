@@ -138,8 +138,8 @@ def read(keys: Iterable[Key], once: Once | None) -> dict[Key, Item]:
 
 @contextmanager
 def unless_answered(once: Once | None) -> Iterator[None]:
-    """A problem is none if it is that the same request, sent twice, has just been done: Repeated is
-    raised instead."""
+    """Raises Repeated instead of a problem, if the problem arose because the same request was sent
+    twice and the other one was just done."""
     try:
         yield
     except Problem:

@@ -57,7 +57,7 @@ reset_before_writes = _before_writes.reset
 
 
 def may_write() -> None:
-    """Returns when this context may write. Raises what it may not write for."""
+    """Waits until this context may write. Raises the reason if it may not."""
     _before_writes.get()()
 
 
@@ -151,8 +151,8 @@ def query(
     """Up to `limit` items (or 1 MB) of one partition in the order of `sk`.
 
     `where` is a condition on `sk`; `matching` drops items after they were read and
-    paid for; `after` is the `sk` to continue after; `then` makes something of them, or the next
-    call.
+    paid for; `after` is the `sk` to continue after; `then(rows)` returns the result, or the
+    `Sent` of a next call.
     """
     expressions = Expressions()
     request = _asked(expressions, pk, where, matching)

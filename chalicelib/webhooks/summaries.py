@@ -1,5 +1,5 @@
 """At most one e-mail an hour about an endpoint: deliveries that failed since the last, that it has
-been failing for an hour, or that it answers again (docs/webhooks.md#answers-and-retries).
+been failing for an hour, or that it answers again (docs/webhooks.md#when-a-receiver-fails).
 
 The hour, with a claim, is written before the e-mail is sent, and the claim is removed after it.
 After a crash in between the e-mail may have been sent: an expired claim sends it again.

@@ -151,7 +151,7 @@ class Requests:
         seconds of one attempt."""
         for each in parameters:
             if each in ("", ".", ".."):  # it would be another path
-                raise errors.BackroomError(f"{method} {path}: {each!r} names nothing.")
+                raise errors.BackroomError(f"{method} {path}: {each!r} cannot be an id.")
         sent = {name: value for name, value in (headers or {}).items() if value is not None}
         if sent.get("Idempotency-Key") == AUTOMATIC:
             sent["Idempotency-Key"] = str(uuid.uuid4())

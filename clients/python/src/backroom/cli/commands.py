@@ -63,11 +63,11 @@ from backroom.settings import NotSignedIn
 from backroom.shared import is_address
 from backroom.version import __version__
 
-EXIT_CODES = """
-Exit codes: 0 done; 1 refused, or something is wrong; 2 wrong usage; 3 no key, a wrong one, or not
-allowed; 4 the shop did not answer; 5 a job failed, or some of its rows, or an event was left out;
-6 the file needs a mapping; 130 Ctrl-C.
-"""
+EXIT_CODES = (
+    "Exit codes: 0 done; 1 refused, or another error; 2 wrong usage; 3 no key, a wrong one, or one"
+    " without the right; 4 the shop did not answer; 5 a job failed, or some of its rows, or an"
+    " event was left out; 6 the file needs a mapping; 130 Ctrl-C."
+)
 
 app = typer.Typer(
     name="backroom",
@@ -174,7 +174,7 @@ def import_(
             try:
                 job_id = shop.import_products(file, wanted, on_sent=bar.at)
             except KeyboardInterrupt:
-                shown.note("Nothing was imported: the file was not yet there.", "yellow")
+                shown.note("Nothing was imported: the upload was not finished.", "yellow")
                 raise typer.Exit(INTERRUPTED) from None
         job = base.waited(shop, job_id, "Importing", quiet=as_json)
         while job["status"] == "NEEDS_MAPPING" and asks:
@@ -395,7 +395,8 @@ def create_order(
     source: Annotated[str, typer.Option(help="Such as IN_PERSON.")] = "OTHER",
     note: Annotated[str | None, typer.Option()] = None,
     external_id: Annotated[
-        str | None, typer.Option(help="Its id in another system: it is placed once.")
+        str | None,
+        typer.Option(help="Its id in another system; with it, the order is placed only once."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -451,7 +452,9 @@ def edit_order(
     discount: Annotated[str | None, typer.Option(help="An amount off; 0 for none.")] = None,
     shipping: Annotated[str | None, typer.Option(help="What shipping costs.")] = None,
     tax: Annotated[str | None, typer.Option(help="Required if the order has tax.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show what would change.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Edit the items and amounts of an order that is not shipped. No money is moved."""
@@ -508,7 +511,9 @@ def refund_order(
     ] = None,
     method: Annotated[str | None, typer.Option(help="How; default: as it was paid.")] = None,
     reason: Annotated[str | None, typer.Option(help="Such as RETURNED or GOODWILL.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show what would change.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Refund items of an order, or an amount."""

@@ -18,7 +18,7 @@ def list_deliveries(
     context: typer.Context,
     status: Annotated[list[str] | None, typer.Option(help="Such as FAILED; repeatable.")] = None,
     event: Annotated[list[str] | None, typer.Option(help="Repeatable.")] = None,
-    webhook: Annotated[str | None, typer.Option(help="Only of wh_…")] = None,
+    webhook: Annotated[str | None, typer.Option(help="Only of this webhook, wh_…")] = None,
     since: Annotated[str | None, typer.Option(help="A time (ISO 8601).")] = None,
     again: Annotated[bool, typer.Option("--replay", help="Post each of them again.")] = False,
     limit: Limit = 20,

@@ -18,7 +18,7 @@ counts = typer.Typer(
 app.add_typer(counts, name="counts")
 
 Sku = Annotated[str, typer.Argument(help="SKU of the variant.")]
-Reason = Annotated[str, typer.Option(help="Why; it is in the event and in the log.")]
+Reason = Annotated[str, typer.Option(help="Why; it is kept in the ledger.")]
 
 
 @app.command("receive")
@@ -41,7 +41,9 @@ def count(
     count_id: Annotated[
         str | None, typer.Option("--in", help="Enter it into a count, cnt_…, instead.")
     ] = None,
-    add: Annotated[bool, typer.Option("--add", help="With --in: to what was counted.")] = False,
+    add: Annotated[
+        bool, typer.Option("--add", help="With --in: add to the earlier count.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Set a variant's stock to what was counted, or enter that into a count."""
