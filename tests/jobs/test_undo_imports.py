@@ -1,7 +1,5 @@
-"""Undoing imports, and imports, edits, sales and undos in any order, with crashes."""
+"""Undoing imports."""
 
-import random
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -146,13 +144,6 @@ def test_one_of_two_concurrent_undos_restores_and_the_other_reports_it(
     assert the_hat(jobs) == before
 
 
-def test_an_import_that_waits_for_a_mapping_cannot_be_undone(jobs: JobDesk) -> None:
-    job = imported(jobs, "Product Name,Selling Price\nMug,7.50\n")
-    assert job["status"] == "NEEDS_MAPPING"
-    answer = jobs.shop.post(f"/api/admin/jobs/{job['id']}/undo")
-    assert (answer.status, answer.json["code"]) == (409, "job_not_finished")
-
-
 def test_a_product_changed_by_several_chunks_is_restored_completely(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -179,170 +170,6 @@ def test_the_remaining_changes_of_a_product_are_undone(
     commit.send()
     assert jobs.counted(jobs.undone(job)) == {"deleted": 1, "updated": 1}
     assert jobs.now(known)["price"] == "1.00"
-
-
-# --- In any order ---------------------------------------------------------------------------------
-
-
-@dataclass
-class Cell:
-    """A field of one product, with its changes by job."""
-
-    value: str
-    writes: dict[str, tuple[str, str]] = field(default_factory=dict)  # job → before and after
-
-    def write(self, job: str, value: str) -> None:
-        if value != self.value:
-            self.writes[job] = (self.value, value)
-            self.value = value
-
-    def undo(self, job: str, by: str) -> None:
-        if job not in self.writes:
-            return
-        before, after = self.writes[job]
-        if self.value == after:
-            self.writes[by] = (after, before)
-            self.value = before
-
-
-@dataclass
-class Book:
-    """The expected shop: `vendor`, `price` and stock of each product."""
-
-    cells: dict[tuple[str, str], Cell] = field(default_factory=dict)
-    stock: dict[str, int] = field(default_factory=dict)
-    moved: dict[tuple[str, str], int] = field(default_factory=dict)  # (job, product) → pieces
-    of: dict[str, str] = field(default_factory=dict)  # undo → the job it undid, product by product
-    taken_back: set[tuple[str, str]] = field(default_factory=set)  # (job, product)
-
-
-class Walk:
-    def __init__(self, jobs: JobDesk, seed: int) -> None:
-        self.jobs, self.chance, self.book = jobs, random.Random(seed), Book()
-        self.desk = Desk(jobs.shop, jobs.dynamodb)
-        self.products: dict[str, Any] = {}
-        self.ran: list[Any] = []
-        self.numbers = iter(range(1, 10_000))
-        for n in range(4):
-            slug = f"coat-{n}"
-            made = jobs.product(
-                name=slug, slug=slug, price="1.00", vendor="V", sku=slug,
-                variants=[{"title": "S", "stock": 500}],
-            )  # fmt: skip
-            self.products[slug] = made
-            for name in ("vendor", "price"):
-                self.book.cells[slug, name] = Cell(made[name])
-            self.book.stock[slug] = 500
-
-    def some(self) -> list[str]:
-        return self.chance.sample(sorted(self.products), self.chance.randint(1, 4))
-
-    def vendor(self) -> str:
-        return f"V{next(self.numbers)}"
-
-    def price(self) -> str:
-        return f"{next(self.numbers)}.00"
-
-    def crash_perhaps(self) -> None:
-        if self.chance.random() < 0.4:
-            nth, after = self.chance.randint(1, 6), self.chance.random() < 0.5
-            self.jobs.crash("TransactWriteItems", nth, after=after, perhaps=True)
-
-    def still(self) -> None:
-        self.jobs.dynamodb.faults = lambda operation, request: None
-
-    def step(self) -> None:
-        self.chance.choice(
-            [self.bulk, self.importing, self.edited, self.sale, self.undo, self.undo]
-        )()
-        self.check()
-
-    def bulk(self) -> None:
-        slugs, vendor, price = self.some(), self.vendor(), self.price()
-        ids = [self.products[slug]["id"] for slug in slugs]
-        change = {"vendor": vendor, "price": {"set": price}}
-        job = self.jobs.start(f"{PRODUCTS}/bulk-edit", {"ids": ids, "change": change})
-        self.crash_perhaps()
-        done = self.jobs.finished(job)
-        self.still()
-        assert self.jobs.counted(done) == {"updated": len(slugs)}
-        self.wrote(done, slugs, vendor, price, None)
-
-    def importing(self) -> None:
-        slugs, vendor, price = self.some(), self.vendor(), self.price()
-        stock = self.chance.choice([None, self.chance.randint(200, 900)])
-        rows = "".join(f"{s},{s},{vendor},{price},S,{stock or ''}\n" for s in slugs)
-        done = self.desk.imported(f"slug,name,vendor,price,variant title,stock\n{rows}")
-        assert done["status"] == "COMPLETED" and done["failed"] == 0, done
-        self.wrote(done, slugs, vendor, price, stock)
-
-    def wrote(self, job: Any, slugs: list[str], vendor: str, price: str, stock: int | None) -> None:
-        self.ran.append(job)
-        for slug in slugs:
-            self.book.cells[slug, "vendor"].write(job["id"], vendor)
-            self.book.cells[slug, "price"].write(job["id"], price)
-            if stock is not None:
-                self.book.moved[job["id"], slug] = stock - self.book.stock[slug]
-                self.book.stock[slug] = stock
-
-    def edited(self) -> None:
-        slug = self.chance.choice(sorted(self.products))
-        name, value = self.chance.choice([("vendor", self.vendor()), ("price", self.price())])
-        put(self.jobs, self.products[slug], **{name: value})
-        self.book.cells[slug, name].write("somebody", value)
-
-    def sale(self) -> None:
-        slug = self.chance.choice(sorted(self.products))
-        sold(self.jobs, self.products[slug], 1)
-        self.book.stock[slug] -= 1
-
-    def undo(self) -> None:
-        if not self.ran:
-            return
-        undone = self.chance.choice(self.ran)
-        job = self.jobs.undoing(undone)
-        self.crash_perhaps()
-        done = self.jobs.finished(job)
-        self.still()
-        assert done["status"] == "COMPLETED", done
-        self.ran.append(done)
-        for slug in self.products:
-            self.took_back(undone["id"], job, slug)
-
-    def took_back(self, undone: str, by: str, slug: str) -> None:
-        """Writes of one product are all or none, so it counts as restored if any field is."""
-        cells = [self.book.cells[slug, name] for name in ("vendor", "price")]
-        if (undone, slug) in self.book.taken_back:
-            return
-        was = [cell.value for cell in cells]
-        for cell in cells:
-            cell.undo(undone, by)
-        pieces = self.book.moved.get((undone, slug), 0)
-        if pieces and self.book.stock[slug] - pieces >= 0:
-            self.book.stock[slug] -= pieces
-            self.book.moved[by, slug] = -pieces
-        else:
-            pieces = 0
-        if pieces or was != [cell.value for cell in cells]:
-            self.book.taken_back.add((undone, slug))
-            self.book.of[by] = undone
-            original = self.book.of.get(undone)
-            if original:
-                self.book.taken_back.discard((original, slug))
-
-    def check(self) -> None:
-        for slug, product in self.products.items():
-            now = self.jobs.now(product)
-            for name in ("vendor", "price"):
-                assert now[name] == self.book.cells[slug, name].value, (slug, name)
-            assert now["variants"][0]["stock"] == self.book.stock[slug], slug
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_an_undo_reverts_only_its_job_in_any_order_of_events(jobs: JobDesk, seed: int) -> None:
-    walk = Walk(jobs, seed)
-    for _ in range(14):
-        walk.step()
 
 
 def test_a_variant_added_by_an_import_is_removed_and_restored(jobs: JobDesk) -> None:
