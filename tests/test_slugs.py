@@ -28,6 +28,10 @@ def test_the_slug_of_a_long_name_is_cut_at_a_word() -> None:
     assert slugs.of_name("?!") == "product"
 
 
+def test_letters_of_other_scripts_are_transliterated() -> None:
+    assert slugs.of_name("Синяя кружка") == "sinyaya-kruzhka"
+
+
 def test_a_taken_slug_gets_the_first_free_number() -> None:
     assert slugs.first_free("hat", set()) == "hat"
     assert slugs.first_free("hat", {"hat", "hat-3"}) == "hat-2"

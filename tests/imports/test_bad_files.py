@@ -1,7 +1,5 @@
 """Bad files: each row is imported, or reported with line, column and code."""
 
-import codecs
-
 import pytest
 
 from tests.support.import_desk import Desk
@@ -32,15 +30,10 @@ def test_a_file_without_products_ends_its_job_with_a_reason(
 @pytest.mark.parametrize(
     "data",
     [
-        codecs.BOM_UTF8 + "slug,name,price\nete,Été,1.5\n".encode(),
-        "slug,name,price\r\nete,Été,1.5\r\n".encode(),
-        "slug,name,price\rete,Été,1.5\r".encode(),
         "sep=;\nslug;name;price\nete;Été;1,50\n".encode(),
         "slug\tname\tprice\nete\tÉté\t€ 1.50\n".replace("€", "$").encode(),
         "slug,name,price\nete,Été,1.5\n".encode("cp1252"),
-        "slug,name,price\nete,Été,1.5\n".encode("utf-16"),
         "Price , NAME,Slug,,\n 1.50 ,  Été ,ete,,\n\n,,,,\n".encode(),
-        'slug,name,price\n"ete","Été",1.5'.encode(),
         "slug,name,price,description\nete,Été,1.5\n".encode(),
         "slug,name,price\n\t\n \u00a0\nete,Été,1.5\n \u00a0,\t, \n\t\n".encode(),
     ],
@@ -61,6 +54,10 @@ def test_a_product_is_the_same_in_every_encoding_and_delimiter(desk: Desk, data:
         ("Not A Slug,B,5,,", "slug", "invalid"),
         (",,5,4.00638E+12,", "sku", "spoilt_sku"),
         ("b,B,5,,d,e,f", "", "too_many_cells"),
+        ("b", "", "too_few_cells"),
+        ("b,B\0,5,,", "name", "nul_byte"),
+        ('b,"B,5,,', "", "unclosed_quote"),
+        ('b,"B" x,5,,', "", "misplaced_quote"),
         (f"b,{'B' * 501},5,,", "name", "too_long"),
         (f"b,B,5,{'S' * 101},", "sku", "too_long"),
         (f"b,B,5,,{'d' * 33_000}", "description", "invalid"),
@@ -105,7 +102,7 @@ def test_a_product_with_too_many_rows_fails_alone(desk: Desk) -> None:
     rows = "".join(f"b,B,1,S{n},\n" for n in range(2_001))
     job = desk.finished(desk.put((HEADER + "a,A,1,,\n" + rows + "c,C,1,,\n").encode()))
     assert (job["created"], job["failed"], job["total"]) == (2, 1, 3)
-    assert job["errors"][0]["code"] == "too_many_rows"
+    assert [(error["row"], error["code"]) for error in job["errors"]] == [(3, "too_many_rows")]
     # It is too large to be fixed by hand, so the report omits it.
     assert job["errorReportUrl"] is None
 
@@ -114,27 +111,6 @@ def test_a_product_with_too_many_variants_fails_with_the_column(desk: Desk) -> N
     rows = "".join(f"b,B,1,V{n},{n}\n" for n in range(501))
     job = desk.imported("slug,name,price,variantTitle,stock\n" + rows)
     assert (job["failed"], job["errors"][0]["code"]) == (1, "too_long")
-
-
-def test_rows_with_multi_line_html_and_only_images_are_one_product(desk: Desk) -> None:
-    rows = (
-        "Handle,Title,Body (HTML),Option1 Value,Variant SKU,Variant Price,Image Src\n"
-        'tee,Tee,"<p>One\n\n<b>two</b></p>",S,,9,https://img.example/1.jpg\n'
-        "tee,,,M,,9.5,\n"
-        "tee,,,,,,https://img.example/2.jpg\n"
-    )
-    job = desk.imported(rows)
-    assert (job["created"], job["total"]) == (1, 1)
-    product = desk.products()["tee"]
-    assert "<b>two</b>" in product["description"]
-    assert [image["url"][-5:] for image in product["images"]] == ["1.jpg", "2.jpg"]
-    assert [v["title"] for v in product["variants"]] == ["S", "M"]
-    assert desk.imported(rows)["unchanged"] == 1
-
-
-def test_unknown_columns_are_listed_once(desk: Desk) -> None:
-    job = desk.imported("URL handle,Title,Price,shoe size\na,A,1,9\nb,B,1,9\n")
-    assert (job["created"], job["ignoredColumns"]) == (2, ["shoe size"])
 
 
 def test_a_long_name_gets_a_unique_shortened_slug(desk: Desk) -> None:

@@ -1,7 +1,5 @@
 """Each step of an import counts its rows once, and only for an existing job."""
 
-import json
-
 import pytest
 
 from chalicelib.imports import store
@@ -57,18 +55,6 @@ def test_a_mapping_is_not_stored_for_a_queued_or_cancelled_job(desk: Desk) -> No
     jobs.cancel(job_id)
     assert store.answer(job_id, Options(), 60) is None
     assert store.get(job_id).status is JobStatus.CANCELLED
-
-
-def test_each_step_may_be_delivered_twice(desk: Desk) -> None:
-    job_id = desk.started("slug,name,price\nhat,Hat,2\ncap,Cap,free\nhat,Hat,3\n")
-    for step in ("chunk", "report"):
-        message, *_ = desk.messages()
-        assert json.loads(message["body"])["step"] == step
-        desk.handle(message)
-        desk.handle_again(message)
-    desk.work()
-    job = desk.job(job_id)
-    assert (job["status"], job["created"], job["failed"]) == ("COMPLETED", 1, 1)
 
 
 def test_a_worker_that_finds_its_chunk_finished_starts_the_next_step(desk: Desk) -> None:

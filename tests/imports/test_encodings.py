@@ -282,13 +282,6 @@ def choose(desk: Desk, job: Any, encoding: str) -> None:
     assert desk.shop.post(path, {"encoding": encoding}).status == 200
 
 
-def test_a_file_is_imported_in_its_detected_encoding(desk: Desk) -> None:
-    encoding, words = TEXTS[0]
-    job = desk.imported(catalogue(words).encode(encoding))
-    assert (job["status"], job["encoding"], job["failed"]) == ("COMPLETED", encoding, 0)
-    assert sorted(names(desk)) == sorted(words.split(","))
-
-
 def logged(capsys: pytest.CaptureFixture[str]) -> list[str]:
     """The messages of the log so far."""
     return [json.loads(line)["message"] for line in capsys.readouterr().out.splitlines()]

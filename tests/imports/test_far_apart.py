@@ -211,22 +211,6 @@ def test_a_product_named_in_several_ways_at_distant_places_counts_once(desk: Des
     assert job["total"] == job["processed"] == 11
 
 
-def test_options_replace_the_only_variant_of_a_product(desk: Desk) -> None:
-    desk.imported(HEADER + "a,A,5,,,,,\n")
-    job = desk.imported(HEADER + "a,,,,S,A-S,4,1\na,,,,M,A-M,,2\n")
-    assert job["updated"] == 1
-    assert [v["title"] for v in desk.products()["a"]["variants"]] == ["S", "M"]
-
-
-@pytest.mark.usefixtures("small_chunks")
-def test_rows_with_the_slug_and_rows_with_the_sku_are_one_product(desk: Desk) -> None:
-    header = "slug,name,price,sku\n"
-    others = "".join(f"f{n},F{n},1,F-{n}\n" for n in range(5))
-    job = desk.imported(header + "a,A,5,SKU-A\n" + others + ",,7,SKU-A\n")
-    assert (job["created"], job["updated"], job["total"]) == (6, 0, 6)
-    assert desk.products()["a"]["price"] == "7.00"
-
-
 def test_two_products_with_one_name_are_distinguished_by_sku(desk: Desk) -> None:
     rows = "name,price,sku\nHat,1,H-1\nHat,2,H-2\n"
     assert desk.imported(rows)["created"] == 2

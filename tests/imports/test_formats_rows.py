@@ -92,11 +92,6 @@ def test_unread_columns_are_listed_except_those_of_the_report():
 # --- our own format -----------------------------------------------------------------------------
 
 
-def test_a_blank_cell_leaves_the_value_as_it_is():
-    changed = product(OURS, {"slug": "mug", "price": "9"})
-    assert changed.values == {"slug": "mug", "price": "9.00"}
-
-
 def test_either_price_column_on_a_variants_row_is_the_variants_price():
     mug = product(
         OURS,
@@ -112,19 +107,6 @@ def test_a_stock_list_by_variant_sku_changes_nothing_else():
     counted = product("slug,variantSku,stock", {"slug": "mug", "variantSku": "M-1", "stock": 4})
     assert counted.values == {"slug": "mug", "variants": [{"sku": "M-1", "stock": 4}]}
     assert not counted.lowest_price
-
-
-def test_a_missing_slug_is_made_from_the_name_and_the_sku_identifies():
-    assert product("name,price", {"name": "Big Mug", "price": 1}).slug == "big-mug"
-    assert product("name,price", {"name": "Синяя кружка", "price": 1}).slug == "sinyaya-kruzhka"
-    by_sku = product("name,sku,price", {"name": "Big Mug", "sku": "M-1", "price": 1})
-    assert by_sku.slug is None
-    assert by_sku.if_new == {"slug": "big-mug"}
-
-
-def test_products_with_one_name_and_different_skus_are_two():
-    rows = [{"name": "Mug", "sku": sku, "price": 1} for sku in ("A", "B")]
-    assert len(products(csv_of("name,sku,price", *rows))) == 2
 
 
 def test_a_zero_compare_at_price_is_none_and_a_blank_one_unchanged():
@@ -184,22 +166,6 @@ def test_a_row_that_is_no_product_of_the_shop_is_an_error(header, row, fault):
 
 
 @pytest.mark.parametrize(
-    ("row", "field", "code"),
-    [
-        ("a,b,c,d", "", "too_many_cells"),
-        ("a", "", "too_few_cells"),
-        ("a,b\0c,1", "name", "nul_byte"),
-        ('a,"b,1', "", "unclosed_quote"),
-        ('a,"b" c",1', "", "misplaced_quote"),
-    ],
-)
-def test_a_broken_row_fails_its_product_with_the_reason(row, field, code):
-    broken, good = products(f"slug,name,price\n{row}\nz,Z,1\n".encode())
-    assert faults(broken) == [(2, field, code)]
-    assert not good.errors
-
-
-@pytest.mark.parametrize(
     "error", ["#N/A", "#NV", " #REF!", "#NAME?", "#DIV/0!", "#VALEUR!", "########", "Err:502"]
 )
 @pytest.mark.parametrize("column", [0, 1, 2])
@@ -214,11 +180,6 @@ def test_an_error_of_a_spreadsheet_is_no_sku_and_no_name(error, column):
 def test_an_error_of_a_spreadsheet_in_a_column_that_is_not_read_is_none():
     (mug,) = products(b"Handle,Title,Variant SKU,Variant Price,Cost\nmug,Mug,A,5,#N/A\n")
     assert not mug.errors
-
-
-def test_missing_or_surplus_blank_cells_at_the_end_of_a_row_are_ignored():
-    assert not products(b"slug,name,price,tags\na,A,1,,,\n")[0].errors
-    assert products(b"slug,name,price,tags\na,A,1\n")[0].values["price"] == "1.00"
 
 
 # --- Shopify -------------------------------------------------------------------------------------
@@ -285,17 +246,6 @@ def test_a_total_row_at_the_end_is_an_error_in_every_format(header, row, price, 
 
 
 # --- WooCommerce ---------------------------------------------------------------------------------
-
-
-def test_distant_woocommerce_variations_name_the_same_product():
-    parent = {"ID": "44", "Type": "variable", "SKU": "A/1", "Name": "Tee", "Published": "1"}
-    other = {"ID": "45", "Type": "simple", "SKU": "MUG", "Name": "Mug", "Regular price": "5"}
-    red = {"Type": "variation", "Name": "Tee - Red", "Parent": "A/1", "Regular price": "20"}
-    first, mug, rest = products(csv_of(WOO, parent, other, red))
-    assert "price" not in first.values and "name" not in rest.values
-    assert first.slug == rest.slug
-    assert mug.single
-    assert (mug.slug, mug.values["price"]) == ("mug", "5.00")
 
 
 def test_skus_that_differ_in_punctuation_make_different_slugs():
@@ -376,19 +326,6 @@ def test_a_spree_product_without_its_variants_has_no_price():
 
 
 # --- the report ----------------------------------------------------------------------------------
-
-
-def test_a_report_can_be_fixed_and_imported():
-    table = open_csv([b"Title;URL handle;Price;extra\nMug;mug;cheap;x\nTee;tee;20;y\n"])
-    file_format = read_as(table.format.header)
-    bad, _ = grouped(table.records(), file_format)
-    out = b"".join(report(table.format, [(bad, file_format.product(bad, SHOP).errors)]))
-    header, row = out.decode("utf-8-sig").splitlines()
-    assert header == "Title;URL handle;Price;extra;error row;error field;error code;error message"
-    assert row == 'Mug;mug;cheap;x;2;Price;not_an_amount;"""cheap"" is not an amount."'
-    (fixed,) = products(out.replace(b";cheap;", b";7;"))
-    assert fixed.errors == []
-    assert fixed.values == {"slug": "mug", "name": "Mug", "price": "7.00"}
 
 
 def test_a_report_has_unreadable_rows_and_the_rows_that_failed_with_them():

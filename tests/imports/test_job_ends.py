@@ -243,16 +243,6 @@ def test_replacing_the_file_during_an_import_ends_the_job(desk: Desk) -> None:
     assert desk.job(job_id) == ended
 
 
-def test_a_repeated_upload_event_plans_once(desk: Desk) -> None:
-    job_id = desk.send(LONG)
-    for _ in range(2):
-        desk.uploaded(job_id)
-    desk.work()
-    desk.uploaded(job_id)
-    job = desk.job(job_id)
-    assert (job["status"], job["created"], job["processed"]) == ("COMPLETED", 450, 450)
-
-
 def test_a_file_that_is_gone_or_replaced_when_it_is_read_ends_the_job(desk: Desk) -> None:
     gone, replaced = desk.send(LONG), desk.send(LONG)
     files.client().delete_object(Bucket=settings.bucket(), Key=f"imports/{gone}.csv")

@@ -27,12 +27,6 @@ def preview(desk: Desk, job: Any, answer: Any) -> Any:
     return reply.json
 
 
-def test_the_readmes_file_is_proposed_as_a_careful_person_would_choose(desk: Desk) -> None:
-    job = desk.waiting(SHOES)
-    proposed = {each["column"]: each["field"] for each in job["columns"]}
-    assert proposed == {**MAPPING, "Talla": "option1"}
-
-
 def test_a_mapping_shows_how_many_products_and_variants_come_of_it(desk: Desk) -> None:
     job = desk.waiting(SHOES)
     found = preview(desk, job, {"columns": {**MAPPING, "Talla": "option1"}})

@@ -1,7 +1,6 @@
 """Imports of existing products: given values change, others stay."""
 
 import json
-import random
 from typing import Any
 
 import pytest
@@ -182,15 +181,6 @@ def test_an_edit_during_an_import_is_merged_with_it(desk: Desk) -> None:
     assert desk.job(job_id)["updated"] == 1
 
 
-def test_a_product_created_during_an_import_is_updated(desk: Desk) -> None:
-    job_id = desk.started(f"{OURS}\nshirt,Shirt,30,,,,,,,,\n")
-    desk.meanwhile("TransactWriteItems", lambda: shirt(desk))
-    desk.work()
-    job = desk.job(job_id)
-    assert (job["created"], job["updated"]) == (0, 1)
-    assert desk.products()["shirt"]["price"] == "30.00"
-
-
 @pytest.mark.parametrize("slug", ["hat", ""])
 def test_a_row_with_a_taken_name_and_a_new_sku_is_a_new_product_unless_it_gives_the_slug(
     desk: Desk, slug: str
@@ -252,40 +242,3 @@ def test_pictures_of_a_parent_come_first_wherever_its_row_is(desk: Desk, first: 
     images = [image["url"][20:] for image in desk.products()["tee"]["images"]]
     assert images == ["tee.jpg", "2.jpg", "3.jpg"]
     assert desk.imported(file)["unchanged"] == 251
-
-
-def of_products(letter: str) -> list[list[str]]:
-    return [
-        [
-            f"{letter}{n},P{n},{n + 1},About {n},,,,,https://img.example/{n}.jpg\n",
-            *(f"{letter}{n},,,,V{v},{letter}{n}-{v},{v + n + 1},{v},\n" for v in range(4)),
-        ]
-        for n in range(150)
-    ]
-
-
-def mixed(products: list[list[str]]) -> str:
-    """The rows of each product keep their order; everything else is shuffled."""
-    chance, left = random.Random(1), [list(rows) for rows in products]
-    lines = []
-    while left:
-        rows = chance.choice(left)
-        lines.append(rows.pop(0))
-        left = [each for each in left if each]
-    return "".join(lines)
-
-
-def test_rows_shuffled_through_the_file_are_the_ordered_file(desk: Desk) -> None:
-    header = "slug,name,price,description,variantTitle,variantSku,variantPrice,stock,imageUrl\n"
-    desk.imported(header + "".join(row for rows in of_products("p") for row in rows))
-    job = desk.imported(header + mixed(of_products("p")))
-    assert (job["unchanged"], job["total"], job["failed"]) == (150, 150, 0)
-    job = desk.imported(header + mixed(of_products("q")))
-    assert (job["created"], job["total"], job["failed"]) == (150, 150, 0)
-    found = desk.products()
-    for n in range(150):
-        ordered, shuffled = found[f"p{n}"], found[f"q{n}"]
-        for name in ("name", "price", "description", "images"):
-            assert shuffled[name] == ordered[name]
-        for one, other in zip(ordered["variants"], shuffled["variants"], strict=True):
-            assert all(one[name] == other[name] for name in ("title", "price", "stock"))

@@ -94,8 +94,3 @@ def test_our_columns_and_their_synonyms_are_recognised(header: str) -> None:
 def test_a_file_for_the_bigcommerce_importer_is_recognised_by_few_columns(header: str) -> None:
     found = recognise(header.split(","))
     assert found is not None and found.name == "bigcommerce"
-
-
-def test_the_columns_of_the_error_report_are_not_unknown() -> None:
-    remarks = ["error row", "error field", "error code", "error message"]
-    assert recognise(["slug", "price", *remarks]) is Ours

@@ -139,17 +139,8 @@ def test_a_line_that_is_not_utf8_is_an_error_of_its_row_only(end: str):
     assert last.cells == ["c", "Été"]
 
 
-def test_bare_carriage_returns_end_lines():
-    assert cells(opened(b"slug\tname\ra\tx\rb\ty")) == [["a", "x"], ["b", "y"]]
-
-
 def test_utf16_without_a_byte_order_mark_is_recognised():
     assert cells(opened("slug;name\na;Café\n".encode("utf-16-le"))) == [["a", "Café"]]
-
-
-def test_the_separator_line_of_excel_sets_the_delimiter():
-    records = opened("sep=;\nslug;name\na;x,y\n")
-    assert [(r.line, r.cells) for r in records] == [(3, ["a", "x,y"])]
 
 
 def test_an_inch_sign_in_a_cell_without_quotes_is_text():

@@ -90,10 +90,6 @@ def test_a_chunk_ends_between_products_and_has_about_the_requested_rows() -> Non
     assert [chunk.line for chunk in file.chunks] == [2, 20, 38, 56, 74]
 
 
-def test_a_row_without_a_handle_belongs_to_the_product_above() -> None:
-    assert Planned(HEADER + "a,A,s,1\n,,t,2\nb,B,u,3\n").all_products == [[2, 3], [4]]
-
-
 def test_distant_rows_of_a_product_are_read_together_in_their_order() -> None:
     many = 1_000
     rows = "".join(f"p{n * 7 % many},P,s{n},1\n" for n in range(3 * many))
@@ -101,14 +97,6 @@ def test_distant_rows_of_a_product_are_read_together_in_their_order() -> None:
     assert file.all_products == [[2 + n, 2 + n + many, 2 + n + 2 * many] for n in range(many)]
     assert len(file.chunks) == 16, "at most 200 rows each"
     assert not any(chunk.file for chunk in file.chunks)
-
-
-def test_a_product_with_too_many_rows_is_of_no_chunk() -> None:
-    many = "".join(f"m,M,s{i},1\n" for i in range(MOST_ROWS + 1))
-    file = Planned(HEADER + "a,A,s,1\n" + many + "b,B,t,1\n")
-    assert file.all_products == [[2], [MOST_ROWS + 4]]
-    (error,) = (group.error for group in file.groups if group.error)
-    assert error[:3] == (3, "", "too_many_rows")
 
 
 def test_rows_at_several_places_beyond_the_most_are_not_read() -> None:

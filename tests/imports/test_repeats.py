@@ -14,15 +14,6 @@ from tests.support.import_desk import Desk, counts
 CATALOGUE = "slug,name,price,sku\n" + "".join(f"p{n},P{n},{n}.00,SKU-{n}\n" for n in range(1, 11))
 
 
-def test_importing_a_file_again_changes_nothing(desk: Desk) -> None:
-    desk.imported(CATALOGUE)
-    before, events = desk.products(), desk.events()
-    job = desk.imported(CATALOGUE)
-    assert (job["unchanged"], job["updated"], job["created"]) == (10, 0, 0)
-    assert desk.products() == before
-    assert desk.events() == events
-
-
 TWICE = "slug,name,price,stock\na,A,1.00,5\nb,B,1.00,\na,A,2.00,6\nb,B,3.00,\na,A,4.00,\n"
 
 
@@ -100,14 +91,6 @@ def test_three_changed_prices_update_three_products_with_three_events(desk: Desk
     assert sorted(events) == [("product.updated", slug) for slug in ("p2", "p5", "p9")]
     assert len(desk.events()) == known + 3
     assert desk.products()["p5"]["price"] == "5.50"
-
-
-def test_a_price_list_finds_products_by_their_sku(desk: Desk) -> None:
-    desk.imported(CATALOGUE)
-    job = desk.imported("sku,price\nSKU-3,33\nSKU-1,11\nSKU-10,100\nSKU-9,9\n")
-    assert (job["updated"], job["unchanged"], job["failed"]) == (3, 1, 0), job
-    products = desk.products()
-    assert [products[slug]["price"] for slug in ("p1", "p3", "p10")] == ["11.00", "33.00", "100.00"]
 
 
 def test_a_price_list_finds_one_variant_of_several(desk: Desk) -> None:
