@@ -235,9 +235,7 @@ def test_a_key_that_is_always_in_use_is_answered_while_its_counters_are_swept(
     assert len(counters) < 18
 
 
-def test_the_limits_of_a_key_can_be_raised_lowered_and_reset(
-    shop: Shop, time_stands: Clock
-) -> None:
+def test_the_limits_of_a_key_can_be_set_and_reset(shop: Shop, time_stands: Clock) -> None:
     made = make(shop)
 
     def admitted() -> int:
@@ -255,7 +253,7 @@ def hashes(shop: Shop) -> int:
     return len([item for item in shop.stored() if item["sk"] == "key"])
 
 
-def test_a_key_revoked_while_it_is_used_stays_revoked(
+def test_a_key_revoked_in_use_stays_revoked(
     shop: Shop, dynamodb: Double, time_stands: Clock
 ) -> None:
     made = make(shop)
@@ -302,9 +300,7 @@ def test_a_repeated_creation_makes_one_key_and_stores_no_secret(shop: Shop) -> N
     assert second.json["key"] != first.json["key"]
 
 
-def test_a_revoked_key_is_not_returned_for_its_idempotency_key(
-    shop: Shop, time_stands: Clock
-) -> None:
+def test_a_revoked_key_is_not_returned_by_a_repeat(shop: Shop, time_stands: Clock) -> None:
     sent = {"name": "Till", "role": "STAFF"}
     first = shop.post("/api/admin/keys", sent, headers=KEY).json
     revoke(shop, first["id"])

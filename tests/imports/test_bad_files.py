@@ -17,9 +17,7 @@ HEADER = "slug,name,price,sku,description\n"
         (b"slug,name," + b"x" * 60_000 + b"\na,A,1\n", "bad_header"),
     ],
 )
-def test_a_file_without_products_ends_its_job_with_a_reason(
-    desk: Desk, data: bytes, code: str
-) -> None:
+def test_a_file_without_products_ends_its_job(desk: Desk, data: bytes, code: str) -> None:
     job = desk.imported(data, onUnknownColumns="fail")
     assert job["status"] == "FAILED"
     assert (job["error"]["code"], job["error"]["row"]) == (code, 1)

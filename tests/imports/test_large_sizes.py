@@ -42,7 +42,7 @@ def test_pieces_of_a_report_are_as_large_as_s3_demands() -> None:
     assert report._PIECE >= 5 << 20
 
 
-def test_the_garbage_collector_is_off_during_a_chunk_only(
+def test_the_garbage_collector_is_off_in_a_chunk(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = []
@@ -53,9 +53,7 @@ def test_the_garbage_collector_is_off_during_a_chunk_only(
     assert (seen, gc.isenabled()) == ([False], True)
 
 
-def test_messages_refused_by_sqs_are_sent_again(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_messages_refused_once_are_sent_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     client, refusals = aws.client("sqs"), [3, 1]
     send = client.send_message_batch
 
@@ -71,9 +69,7 @@ def test_messages_refused_by_sqs_are_sent_again(
     assert sorted(desk.numbers()) == list(range(12))
 
 
-def test_messages_refused_repeatedly_fail_the_function(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_messages_refused_always_are_an_error(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     def never(QueueUrl: str, Entries: list[dict[str, Any]]) -> Any:
         return {"Failed": [{"Id": entry["Id"], "Code": "Down"} for entry in Entries]}
 

@@ -88,9 +88,7 @@ def test_a_new_variant_without_a_title_gets_its_sku_as_title(desk: Desk) -> None
         (f"{SHOPIFY}shirt,,Default Title,,6,\n", "Variant Price"),
     ],
 )
-def test_a_value_for_one_of_several_variants_must_name_it(
-    desk: Desk, file: str, column: str
-) -> None:
+def test_a_value_of_one_of_several_variants_names_it(desk: Desk, file: str, column: str) -> None:
     shirt(desk)
     assert desk.faults(file) == [(2, column, "unknown_variant")]
 

@@ -215,9 +215,7 @@ def test_a_job_that_takes_long_continues_with_another_message(
     assert (jobs.counted(job), steps) == ({"failed": 60}, sent)
 
 
-def test_a_long_reason_of_a_failed_record_is_shortened(
-    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_reason_is_shortened(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(products, "edit", lambda *_: throw(Gone("x" * 1_001)))
     (error,) = edit(jobs, {"vendor": "B"}, jobs.product())["errors"]
     assert error["message"] == "x" * 1_000
@@ -292,9 +290,7 @@ def test_unchanged_and_deleted_products_are_counted(jobs: JobDesk) -> None:
         ({"ids": None, "change": {"vendor": "A"}}, "body"),
     ],
 )
-def test_an_invalid_edit_is_refused_by_field_and_starts_no_job(
-    jobs: JobDesk, body: Any, field: str
-) -> None:
+def test_an_invalid_edit_is_refused_by_field(jobs: JobDesk, body: Any, field: str) -> None:
     answer = jobs.shop.post(EDIT, body)
     assert answer.status == 422, answer.text
     assert [error["field"] for error in answer.json["errors"]] == [field]
@@ -384,9 +380,7 @@ def test_an_edit_cancelled_during_a_step_counts_the_products_of_that_step(
     assert [jobs.now(product)["vendor"] for product in products] == ["B"] * 25 + [None]
 
 
-def test_the_first_step_of_a_job_has_no_delay(
-    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_first_step_has_no_delay(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[Any] = []
     monkeypatch.setattr(sqs, "send", lambda url, messages: sent.extend(messages))
     job_id = editing(jobs, {"vendor": "B"}, jobs.product())
@@ -424,9 +418,7 @@ def test_a_job_that_cannot_be_done_fails_with_the_reason_and_is_not_retried(
     assert job["error"] == {"code": "cursor_expired", "message": "The list has changed."}
 
 
-def test_a_step_that_finds_the_table_busy_is_retried(
-    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_step_of_a_busy_table_is_retried(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     step, busy = work.step, [Busy()]
     monkeypatch.setattr(work, "step", lambda job: step(job) if not busy else throw(busy.pop()))
     product = jobs.product()

@@ -183,9 +183,7 @@ def assert_same(report: Any, expected: dict[str | None, Sums]) -> None:
     assert plain(report["totals"]) == added(("", sums) for sums in expected.values())[""]
 
 
-def test_each_report_is_what_the_exports_add_up_to(
-    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reports_are_what_exports_add_up_to(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TIMEZONE", ZONE.key)
     monkeypatch.setattr("chalicelib.reports.work._PAGE", 7)
     monkeypatch.setattr("chalicelib.reports.work._PAGES", 3)
@@ -293,7 +291,7 @@ def test_a_refund_of_a_line_is_of_its_product(jobs: JobDesk) -> None:
     }
 
 
-def test_a_refund_in_june_changes_only_the_sales_of_may(
+def test_a_refund_in_june_changes_sales_of_may(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at(monkeypatch, datetime(2026, 5, 12, 9, tzinfo=UTC))

@@ -84,7 +84,7 @@ def test_a_repeat_does_not_rewrite_created_products(shop: Shop, dynamodb: Double
     assert "TransactWriteItems" not in calls and "BatchWriteItem" in calls
 
 
-def test_rows_without_time_left_are_created_by_the_repeat(
+def test_rows_without_time_are_made_by_the_repeat(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = [new_product(name="Hat") for n in range(40)]
@@ -98,9 +98,7 @@ def test_rows_without_time_left_are_created_by_the_repeat(
     assert shop.get(PRODUCTS).json["total"] == 40
 
 
-def test_a_bulk_that_would_take_too_long_is_refused_before_writing(
-    shop: Shop, dynamodb: Double
-) -> None:
+def test_a_bulk_that_would_take_too_long_is_refused(shop: Shop, dynamodb: Double) -> None:
     variants = [{"title": f"V{n}", "sku": f"S{n}"} for n in range(400)]
     rows = [new_product(name="Hat", variants=variants) for _ in range(26)]
     assert shop.owner
@@ -148,9 +146,7 @@ def test_a_large_bulk_returns_ids_and_errors_only(shop: Shop) -> None:
     assert failed["error"]["code"] == "validation_failed"
 
 
-def test_the_answer_of_a_bulk_fits_the_limit_of_lambda(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_answer_of_a_bulk_fits_lambda(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows with answers larger than themselves: many variants, and errors that repeat the input."""
     monkeypatch.setattr("chalicelib.request.size.LARGEST_ANSWER", 600_000)
     variants = [{"title": str(n)} for n in range(200)]
