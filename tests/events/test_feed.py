@@ -263,18 +263,6 @@ def test_an_event_that_comes_a_day_late_is_after_the_cursor(world: World, shop: 
     assert [event["id"] for event in reader.read()] == [late]
 
 
-def test_an_event_that_the_stream_repeats_is_in_the_feed_once(world: World, shop: Shop) -> None:
-    for _ in range(60):
-        announce()
-    world.run()
-    world._read.clear()
-    world.run()
-    world.sleep(minutes=1)
-    reader = Reader(shop)
-    reader.catch_up()
-    assert len(reader.events) == 60
-
-
 def test_types_are_filtered_and_a_page_can_end_within_a_commit(world: World, shop: Shop) -> None:
     pairs = [(kind, outbox.body(kind, {"id": str(n)})) for n in range(5) for kind in _KINDS]
     table.put(outbox.item(pairs), table=settings.outbox_table())

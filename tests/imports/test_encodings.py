@@ -4,6 +4,7 @@ import itertools
 import json
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,53 +18,11 @@ from chalicelib.jobs import store as jobs
 from chalicelib.storage import table
 from tests.support.import_desk import Desk
 
-# The words of one catalogue in each language, and its encodings.
-CATALOGUES = [
-    (
-        "cp1252 mac_roman",
-        "quantità caffè tè più città perché così qualità novità però già virtù lunedì papà menù",
-    ),
-    (
-        "cp1252 mac_roman",
-        "crème thé théière étagère émaillé réduit forêt brûlée à désignation quantité où élégant",
-    ),
-    (
-        "cp1252 mac_roman cp1250",
-        "Größe Übergröße Mädchen Weiße Straße für Heizung Öl Müsli Hörer Schlüssel Tür Räder süß",
-    ),
-    (
-        "cp1252 mac_roman",
-        "niño señal año corazón camisón sábana edredón código descripción lámpara cuña ¡qué ratón",
-    ),
-    ("cp1252 mac_roman", "mão pão coração açúcar chão descrição preço lâmpada cão algodão água"),
-    ("cp1252 mac_roman", "één crème categorieën brûlée coördinatie ideeën knieën privé financiën"),
-    ("cp1252 mac_roman", "tröja kåpa märke höst blå grön skål klänning väska ljuslykta är hållare"),
-    ("cp1252 mac_roman", "sød øl håndklæde grøn blå køkken skål lærred børn træ tøj rør æske på"),
-    ("cp1252", "þvottur blár grænn hæð skál síða úlpa stígvél bolli já"),
-    (
-        "cp1250 iso8859_2",
-        "koszulka męska żółta łódź zażółć gęślą jaźń ilość mała dziecięca pościel",
-    ),
-    (
-        "cp1250 iso8859_2",
-        "hrnek žlutý množství název příliš žluťoučký kůň šálek červené tričko stůl",
-    ),
-    ("cp1250", "množstvo ľan názov šálka žehlička červené tričko vankúš košeľa stôl ružový päť"),
-    ("cp1250", "cană mărime albastră cămaşă ceaşcă pernă lumânare ţesătură bărbaţi fetiţă"),
-    ("cp1250", "šalica ženska košulja muška čarape kožna džemper količina žuta dječja narukvica"),
-    ("cp1251 koi8_r", "Синяя кружка Цена Количество Футболка белая Рубашка чашка Тарелка Подушка"),
-    ("cp1251", "Синя чашка Ціна Кількість Футболка біла Сорочка Тарілка Рушник Подушка Їжак"),
-    ("cp1253", "μπλε κούπα τιμή ποσότητα πετσέτα μαξιλάρι κερί πουκάμισο"),
-    ("cp1254", "mavi bardağı gömlek kırmızı şal çanta yastık yüzük küpe ağaç ışık fincan"),
-    ("cp932 euc_jp", "商品名 価格 在庫 青いマグカップ シャツ 赤い帽子 黒い鞄 木製の皿 石鹸 タオル"),
-    ("gb18030", "产品名称 价格 库存 蓝色杯子 白色衬衫 红色 毛巾 木盘 肥皂"),
-    ("big5", "產品名稱 價格 藍色杯子 白色襯衫 毛巾 木盤 肥皂"),
-    ("euc_kr", "상품명 가격 파란 머그컵 흰색 셔츠 수건 접시 비누 시계 거울 가방 구두 모자"),
-]
 LATIN = {"cp1252", "cp1250", "cp1254", "iso8859_2", "mac_roman"}
+CATALOGUES = (Path(__file__).parent / "files/catalogues.txt").read_text().splitlines()[1:]
 TEXTS = [
     (encoding, words.replace(" ", ","))
-    for encodings, words in CATALOGUES
+    for encodings, words in (line.split(": ") for line in CATALOGUES)
     for encoding in encodings.split()
 ]
 # Brands, signs and prices that a catalogue in any language may have.

@@ -8,7 +8,7 @@ import pytest
 from chalicelib.imports.formats import ImportedProduct, recognise
 from chalicelib.imports.formats.product import Skipped
 from chalicelib.imports.formats.woocommerce_columns import COLUMNS
-from tests.imports.test_formats import SHOP, opened, products, text
+from tests.imports.test_formats import FILES, SHOP, opened, products, text
 from tests.support.import_desk import Desk
 
 
@@ -39,48 +39,8 @@ FORTY = ",".join(map(str, range(40)))
 
 # --- WooCommerce ---------------------------------------------------------------------------------
 
-LANGUAGES = {
-    "en": (
-        "Type|SKU|Name|Published|In stock?|Stock|Sale price|Regular price|Categories|Tags|"
-        "Images|Parent|Attribute 1 value(s)"
-    ),
-    "de": (
-        "Typ|Artikelnummer|Name|Veröffentlicht|Vorrätig?|Lager|Angebotspreis|Regulärer Preis|"
-        "Kategorien|Schlagwörter|Bilder|Übergeordnetes Produkt|Attribut 1 Wert(e)"
-    ),
-    "fr": (
-        "Type|UGS|Nom|Publié|En stock ?|Stock|Tarif promo|Tarif régulier|Catégories|"
-        "Étiquettes|Images|Parent|Valeur(s) de l’attribut 1"
-    ),
-    "es": (
-        "Tipo|SKU|Nombre|Publicado|¿Existencias?|Inventario|Precio rebajado|Precio normal|"
-        "Categorías|Etiquetas|Imágenes|Superior|Valor(es) del atributo 1"
-    ),
-    "it": (
-        "Tipo|COD|Nome|Pubblicato|In stock?|Magazzino|Prezzo in offerta|Prezzo di listino|"
-        "Categorie|Tag|Immagini|Genitore|Attributo 1 valore(i)"
-    ),
-    "nl": (
-        "Type|Artikelnummer|Naam|Gepubliceerd|Op voorraad?|Voorraad|Actieprijs|"
-        "Reguliere prijs|Categorieën|Tags|Afbeeldingen|Hoofd|Waarde eigenschap 1"
-    ),
-    "pt": (
-        "Tipo|SKU|Nome|Publicado|Em estoque?|Estoque|Preço promocional|Preço|Categorias|Tags|"
-        "Imagens|Ascendente|Valores do atributo 1"
-    ),
-    "pl": (
-        "Typ|SKU|Nazwa|Opublikowano|W magazynie?|Stan magazynowy|Cena promocyjna|Cena|"
-        "Kategorie|Tagi|Obrazki|Element nadrzędny|Wartości atrybutu 1"
-    ),
-    "sv": (
-        "Typ|Artikelnummer|Namn|Publicerad|I lager?|Lagersaldo|Reapris|Ordinarie pris|"
-        "Kategorier|Etiketter|Bilder|Överordnad|Attribut 1 värde(n)"
-    ),
-    "ru": (
-        "Тип|Артикул|Имя|Опубликован|В наличии?|Запасы|Акционная цена|Базовая цена|Категории|"
-        "Метки|Изображения|Родительский|Значение(-я) аттрибута(-ов) 1"
-    ),
-}
+HEADERS = (FILES / "woocommerce_headers.txt").read_text().splitlines()[1:]
+LANGUAGES = dict(line.split(": ") for line in HEADERS)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

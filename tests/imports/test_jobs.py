@@ -45,13 +45,6 @@ def test_a_job_is_queued_until_its_file_is_uploaded(desk: Desk) -> None:
     assert desk.job(job_id)["status"] == "COMPLETED"
 
 
-def test_jobs_are_listed_newest_first(desk: Desk) -> None:
-    first, second = desk.send(TWO), desk.send(TWO)
-    listed = desk.shop.get("/api/admin/jobs").json
-    assert [job["id"] for job in listed["data"]] == [second, first]
-    assert listed["total"] == 2
-
-
 def test_a_large_file_is_uploaded_with_a_form_for_that_file_only(desk: Desk) -> None:
     asked = {"fileName": "all.csv", "dryRun": True, "mode": "create"}
     upload = desk.shop.made(f"{IMPORT}/uploads", asked)

@@ -2,15 +2,16 @@
 
 import json
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from chalicelib import sqs
 from chalicelib.bulk_edits import work
 from chalicelib.jobs import queue, run, store
-from chalicelib.jobs.model import Job, Step, progress
+from chalicelib.jobs.model import Job, progress
 from chalicelib.orders import store as orders
-from chalicelib.problems import Busy, Gone
+from chalicelib.problems import Gone
 from chalicelib.products import store as products
 from chalicelib.undo import store as undo
 from tests.orders.build import before_the_commit, keys_written
@@ -216,7 +217,8 @@ def test_a_job_that_takes_long_continues_with_another_message(
 
 
 def test_a_long_reason_is_shortened(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(products, "edit", lambda *_: throw(Gone("x" * 1_001)))
+    gone = Mock(side_effect=Gone("x" * 1_001))
+    monkeypatch.setattr(products, "edit", gone)
     (error,) = edit(jobs, {"vendor": "B"}, jobs.product())["errors"]
     assert error["message"] == "x" * 1_000
 
@@ -409,27 +411,10 @@ def test_a_step_of_a_missing_job_is_dropped_after_four_retries(
 def test_a_job_that_cannot_be_done_fails_with_the_reason_and_is_not_retried(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(job: Job) -> Step:
-        raise Gone("The list has changed.")
-
-    monkeypatch.setattr(work, "step", refused)
+    monkeypatch.setattr(work, "step", Mock(side_effect=Gone("The list has changed.")))
     job = jobs.done(EDIT, {"all": True, "change": {"vendor": "B"}})
     assert (job["status"], job["processed"]) == ("FAILED", 0)
     assert job["error"] == {"code": "cursor_expired", "message": "The list has changed."}
-
-
-def test_a_step_of_a_busy_table_is_retried(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch) -> None:
-    step, busy = work.step, [Busy()]
-    monkeypatch.setattr(work, "step", lambda job: step(job) if not busy else throw(busy.pop()))
-    product = jobs.product()
-    job = edit(jobs, {"vendor": "B"}, product)
-    assert (job["status"], jobs.now(product)["vendor"]) == ("COMPLETED", "B")
-    assert len(jobs.failed) == 1
-    jobs.failed.clear()
-
-
-def throw(error: Exception) -> Any:
-    raise error
 
 
 def test_only_a_completed_job_shows_100_percent() -> None:

@@ -53,19 +53,6 @@ def test_an_import_is_undone(jobs: JobDesk) -> None:
     assert (again["created"], again["updated"]) == (1, 1)
 
 
-def test_a_new_product_edited_or_sold_since_stays(jobs: JobDesk) -> None:
-    rows = "".join(f"hat-{n},Hat {n},5.00,{n}\n" for n in range(1, 4))
-    job = imported(jobs, f"slug,name,price,stock\n{rows}")
-    listed = jobs.shop.get(PRODUCTS).json["data"]
-    hats = {product["slug"]: product for product in listed}
-    put(jobs, hats["hat-1"], vendor="A")
-    sold(jobs, hats["hat-2"], 1)
-    undone = jobs.undone(job)
-    assert jobs.counted(undone) == {"deleted": 1, "unchanged": 2}
-    assert {error["code"] for error in undone["errors"]} == {"changed_since"}
-    assert jobs.now(hats["hat-3"]) is None
-
-
 def test_a_new_product_sold_during_an_undo_stays(jobs: JobDesk) -> None:
     undoing = jobs.undoing(imported(jobs, HAT))
     hat = the_hat(jobs)
@@ -260,15 +247,6 @@ def test_stock_that_is_no_longer_tracked_is_left_and_reported(jobs: JobDesk) -> 
     assert jobs.counted(undone) == {"unchanged": 1}
     assert kept(undone) == [f"stock.{variant['id']}"]
     assert jobs.now(known)["variants"][0]["stock"] is None
-
-
-def test_stock_that_an_import_began_to_track_is_tracked_no_longer(jobs: JobDesk) -> None:
-    known = coat(jobs)
-    undone = jobs.undone(imported(jobs, STOCK))
-    assert (jobs.counted(undone), undone["errors"]) == ({"updated": 1}, [])
-    assert jobs.now(known)["variants"][0]["stock"] is None
-    jobs.undone(undone)
-    assert jobs.now(known)["variants"][0]["stock"] == 20
 
 
 def test_a_later_order_of_the_variants_stays(jobs: JobDesk) -> None:

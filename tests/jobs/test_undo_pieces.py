@@ -182,7 +182,8 @@ class Shelf:
         if not self.changes:
             return
         undone = self.chance.choice(sorted(self.changes)[self.chance.choice([0, -3]) :])
-        job = self.done(self.jobs.undoing({"id": undone}))["id"]
+        done = self.done(self.jobs.undoing({"id": undone}))
+        job = done["id"]
         made = self.changes[job] = {}
         for slug, change in self.changes[undone].items():
             first = self.changes[change.of][slug] if change.of else None
@@ -195,6 +196,8 @@ class Shelf:
                 change.undone_by = job
                 if first:
                     first.undone_by = None
+        assert done["created"] + done["updated"] + done["deleted"] == len(made)
+        assert {error["code"] for error in done["errors"]} <= {"changed_since", "slug_taken"}
 
     def reversed(self, slug: str, change: Change) -> Change | None:
         """The change that takes this one back, which the shelf then has; None if all stays."""

@@ -78,12 +78,6 @@ def test_bad_input_is_refused_by_field(shop: Shop, sent: dict[str, Any], field: 
     assert shop.events() == []
 
 
-def test_the_price_may_be_omitted_if_the_variants_have_one(shop: Shop) -> None:
-    variants = [{"title": "S", "price": "10"}, {"title": "L", "price": "9.5"}]
-    made = shop.post(PRODUCTS, {"name": "x", "variants": variants}).json
-    assert made["price"] == "9.50"
-
-
 def test_a_taken_slug_is_refused_if_given_and_numbered_if_generated(shop: Shop) -> None:
     for expected in ("blue-shirt", "blue-shirt-2", "blue-shirt-3"):
         made = shop.post(PRODUCTS, {"name": "Blue shirt", "price": 1})

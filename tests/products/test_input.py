@@ -8,7 +8,7 @@ import pytest
 from chalicelib.problems import Invalid
 from chalicelib.products import bulk
 from chalicelib.products.model import NewProduct
-from tests.products.build import PRODUCTS, new_product, stored
+from tests.products.build import PRODUCTS, new_product
 from tests.support.shop import Shop
 
 
@@ -100,7 +100,3 @@ def test_the_public_pages_end_at_10000_products(shop: Shop) -> None:
     for limit, last in ((100, 100), (20, 500)):
         assert shop.get(f"/api/products?page={last}&limit={limit}").status == 200
         assert shop.get(f"/api/products?page={last + 1}&limit={limit}").refused == ["page"]
-
-
-def test_the_threshold_of_low_stock_is_five_by_default(shop: Shop) -> None:
-    assert stored(shop)["lowStockThreshold"] == 5

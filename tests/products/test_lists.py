@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.products.build import PRODUCTS, new_product, of_many_variants, path_of, stored
+from tests.products.build import PRODUCTS, new_product, path_of, stored
 from tests.support.shop import Answer, Shop
 
 
@@ -207,16 +207,3 @@ def test_the_storefront_shows_availability_but_no_stock(shop: Shop) -> None:
     shop.put(path_of(made), {"status": "ARCHIVED"})
     assert shop.get("/api/products/one").status == 404
     assert shop.get(f"/api/products/{made['id']}").status == 404
-
-
-def test_each_sku_of_a_product_with_a_hundred_variants_finds_it(shop: Shop) -> None:
-    id = of_many_variants(shop, status="ACTIVE", type="Shirts")["id"]
-    of_many_variants(shop, "other", "OT")
-    for sku in ("SH-00", "SH-60", "sh-99", "SH-99&status=ACTIVE&type=Shirts"):
-        assert names(shop.get(f"{PRODUCTS}?search={sku}")) == ["Shirt"]
-    for none in ("SH-6X", "SH-99&status=DRAFT"):
-        assert names(shop.get(f"{PRODUCTS}?search={none}")) == []
-    assert shop.get(f"{PRODUCTS}?search=SH-99&page=2").json["data"] == []
-    assert names(shop.get("/api/products?search=SH-99")) == ["Shirt"]
-    assert shop.delete(f"{PRODUCTS}/{id}").status == 200
-    assert names(shop.get(f"{PRODUCTS}?search=SH-99")) == []

@@ -36,6 +36,9 @@ def test_a_product_is_found_by_all_its_variants_tags_and_words(shop: Shop) -> No
         assert found(shop, search) == [id], search
     for search in ("tag100", f"SH-{last + 1:03d}", "hue9999"):
         assert found(shop, search) == []
+    for status, total in (("ACTIVE", 1), ("DRAFT", 0)):
+        assert shop.get(f"{PRODUCTS}?search=SH-{last}&status={status}").json["total"] == total
+    assert shop.get(f"{PRODUCTS}?search=SH-{last}&page=2").json["data"] == []
     shop.put(f"{PRODUCTS}/{id}", {"tags": [*tags[1:], "new"], "vendor": None})
     assert found(shop, "tag000") == found(shop, "acme") == []
     assert found(shop, "tag099") == found(shop, "new") == found(shop, "SH-050") == [id]
