@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import app
+from chalicelib.imports import shown
 from chalicelib.problems import Problem
 
 PROJECT = Path(__file__).resolve().parents[1]
@@ -32,3 +33,32 @@ def test_every_code_of_an_error_is_documented() -> None:
     assert {"email_taken", "malformed_json", "price_to_zero", "webhook_paused"} <= codes
     pages = "\n".join(page.read_text() for page in (PROJECT / "docs").glob("*.md"))
     assert {code for code in codes if f"`{code}`" not in pages} == set()
+
+
+def of_files() -> Iterator[str]:
+    """The codes that reading a file gives to errors and warnings."""
+    for module in (PROJECT / "chalicelib/imports").rglob("*.py"):
+        for node in ast.walk(ast.parse(module.read_text())):
+            match node:
+                case ast.Call(
+                    func=ast.Name("BadCell" | "FileRejected" | "_notice"),
+                    args=[ast.Constant(value=str(code)), *_],
+                ):
+                    yield code
+                case ast.Call(
+                    func=ast.Attribute(attr="fail") | ast.Name("RowError"),
+                    args=[_, _, ast.Constant(value=str(code)), *_],
+                ):
+                    yield code
+                case ast.Call(
+                    func=ast.Attribute(attr="error"), args=[_, ast.Constant(value=str(code)), *_]
+                ):
+                    yield code
+    yield from (code for code, _ in shown._SKIPPED.values())
+
+
+def test_the_page_of_imports_has_every_code_of_a_file() -> None:
+    page = (PROJECT / "docs/import.md").read_text()
+    codes = set(of_files())
+    assert {"bad_header", "nul_byte", "not_an_amount", "column_not_read"} <= codes
+    assert {code for code in codes if f"`{code}`" not in page} == set()
