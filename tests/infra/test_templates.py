@@ -165,8 +165,10 @@ def test_a_missing_metric_does_not_hide_others_in_a_sum() -> None:
 def test_each_alarm_has_an_entry_in_the_runbook() -> None:
     text = (INFRA.parent / "docs/operations.md").read_text()
     for name, alarm in alarms().items():
-        entry = text.partition(f"\n### {function_of(alarm['AlarmName'])}\n")[2].partition("\n#")[0]
+        heading = function_of(alarm["AlarmName"])
+        entry = text.partition(f"\n### {heading}\n")[2].partition("\n#")[0]
         assert "```sh" in entry, f"{name} has no entry with commands in docs/operations.md"
+        assert alarm["AlarmDescription"].endswith(f"docs/operations.md#{heading}"), name
 
 
 def test_every_function_has_alarms_for_errors_and_logged_errors() -> None:
