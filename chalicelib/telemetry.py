@@ -72,7 +72,7 @@ def error(message: str, cause: BaseException | None = None, **fields: Any) -> No
 
 
 def given_up(operation: str, failure: BaseException | None) -> None:
-    """A call that was sent again until the patience ended."""
+    """A call that was repeated until its time limit."""
     _logger.warning("call given up", operation=operation, reason=str(failure), **_asked(failure))
 
 

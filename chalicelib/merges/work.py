@@ -9,6 +9,7 @@ from collections import Counter
 from functools import partial
 
 from chalicelib.customers import store as customers
+from chalicelib.customers.model import MOST_ADDRESSES
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import MOST_AT_ONCE, Job, RecordOutcome, Step, missed
 from chalicelib.orders import store as orders
@@ -19,7 +20,7 @@ def step(job: Job) -> Step:
     source, into = str(job.asked["customer"]), str(job.asked["into"])
     if job.cursor == {"all": True}:
         number = customers.absorb(source, into, job.id)
-        message = f"{number} addresses had no room, and are on the orders only"
+        message = f"{number} addresses were not moved: a customer has at most {MOST_ADDRESSES}."
         return Step(errors=[missed(source, "too_many_addresses", message)] if number else [])
     query = orders.of_customer(source, MOST_AT_ONCE)
     found, total, after = jobs.records(query, orders.page, (job.cursor or {}).get("after"))
