@@ -72,7 +72,7 @@ async function draw(visit) {
             `${weekday.format(new Date(before.date))} last week: ${cash(before.revenue)}, ${paidOf(before)}`,
         ),
         tile(
-          "Paid of orders of the last 30 days",
+          "Paid of the last 30 days' orders",
           h.a({ href: link("/orders", { period: 29 }) }, cash(shop.last30Days.revenue)),
           paidOf(shop.last30Days),
         ),

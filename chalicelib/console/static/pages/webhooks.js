@@ -14,7 +14,7 @@ export async function show(visit) {
     top: { title: "Webhooks", actions: button("Add webhook", () => add(visit), { class: "main" }) },
     intro: h.p(
       { class: "soft" },
-      "Events are sent to these URLs by HTTP POST, with a signature, and retried for 7 days until a 2xx response.",
+      "Events are sent to these URLs by HTTP POST, with a signature, and retried for a week until a 2xx response.",
     ),
     api: "admin/webhooks",
     name: "webhook",
