@@ -44,11 +44,6 @@ def named(shop: Shop, *names: str) -> None:
         shop.made("/api/admin/products", {"name": name, "price": 1, "sku": f"W{n}"})
 
 
-def test_whole_words_come_before_newer_ones_that_only_begin_so(shop: Shop) -> None:
-    named(shop, *(f"Wool {n}" if n < 10 else f"Woolly {n}" for n in range(40)))
-    assert found(shop, "wool")["products"] == ["W9", "W8", "W7", "W6", "W5"]
-
-
 @pytest.mark.parametrize(("q", "most"), [("wool", {5, 15}), ("wool%20cap", {5, 500})])
 def test_a_search_reads_few_entries_of_a_shard(
     shop: Shop, dynamodb: Double, q: str, most: set[int]
