@@ -66,14 +66,6 @@ def test_an_event_is_delivered_signed_and_recorded(world: World) -> None:
     }  # fmt: skip
 
 
-def test_only_subscribed_endpoints_get_an_event(world: World) -> None:
-    takes = add(world, "product.created", "order.paid")
-    add(world, "product.updated")
-    announce("product.created")
-    world.run(timedelta(minutes=1))
-    assert [posted.delivery for posted in world.posted] == [takes.only()["id"]]
-
-
 def test_a_success_on_the_third_try_ends_the_schedule(world: World) -> None:
     webhook = add(world)
     answers = iter([failed(503), failed(500), OK])

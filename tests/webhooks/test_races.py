@@ -41,12 +41,16 @@ def tried(delivery: Delivery) -> Attempt:
 
 
 @pytest.mark.parametrize("late", ["delivered", "given_up", "replay_failed"])
-def test_a_late_result_changes_nothing(late: str, world: World) -> None:
+@pytest.mark.parametrize("now", ["delivered", "claimed by another"])
+def test_a_late_result_changes_nothing(late: str, now: str, world: World) -> None:
     mine = claimed(world)
-    assert deliveries.delivered(mine, tried(mine))
+    if now == "delivered":
+        assert deliveries.delivered(mine, tried(mine))
+    else:
+        assert deliveries.replay_failed(mine, tried(mine))
+        deliveries.claim_step(Message(mine.id), world.now)
     stands = deliveries.find(mine.id)
-    settle = getattr(deliveries, late)
-    assert settle(mine, tried(mine)) is False
+    assert getattr(deliveries, late)(mine, tried(mine)) is False
     assert deliveries.find(mine.id) == stands
     assert not world.stored("failed#")
 
@@ -62,16 +66,6 @@ def test_a_message_whose_delivery_another_sender_posts_comes_again_after_twelve_
     assert world.step()
     (message,) = world.queues[DELIVERIES]
     assert message.visible == begun + timedelta(seconds=12) and world.posted == []
-
-
-@pytest.mark.parametrize("late", ["delivered", "given_up", "replay_failed"])
-def test_a_sender_does_not_settle_the_claim_of_another(late: str, world: World) -> None:
-    mine = claimed(world)
-    assert deliveries.replay_failed(mine, tried(mine))
-    theirs = deliveries.claim_step(Message(mine.id), world.now)
-    settle = getattr(deliveries, late)
-    assert settle(mine, tried(mine)) is False
-    assert deliveries.find(mine.id) == theirs
 
 
 def test_one_of_two_replays_of_the_same_state_is_claimed(world: World) -> None:
