@@ -3,14 +3,10 @@
 from itertools import count
 from typing import Any
 
-from tests.support.shop import Shop
+from tests.support.shop import Record, Shop
 
 CUSTOMERS = "/api/admin/customers"
 _people = count(1)
-
-
-def path_of(customer: Any) -> str:
-    return f"{CUSTOMERS}/{customer['id']}"
 
 
 def address(**fields: Any) -> dict[str, Any]:
@@ -22,6 +18,6 @@ def new_customer(**fields: Any) -> dict[str, Any]:
     return {"email": f"grace{number}@example.com", "firstName": "Grace", **fields}
 
 
-def customer(shop: Shop, **fields: Any) -> Any:
+def customer(shop: Shop, **fields: Any) -> Record:
     """A new customer, as the API returns it."""
-    return shop.made(CUSTOMERS, new_customer(**fields))
+    return Record(shop, CUSTOMERS, shop.made(CUSTOMERS, new_customer(**fields)))

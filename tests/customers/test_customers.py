@@ -11,21 +11,19 @@ from chalicelib import listing
 from chalicelib.counts import check
 from chalicelib.storage import table
 from chalicelib.values import addresses
-from tests.customers.build import CUSTOMERS, address, customer, new_customer, path_of
+from tests.customers.build import CUSTOMERS, address, customer, new_customer
 from tests.orders.build import (
     ORDERS,
     before_the_commit,
     counts_agree,
     keys_written,
     line,
-    moved,
     new_order,
     placed,
-    read,
     variant,
 )
 from tests.support.dynamodb_double import Double
-from tests.support.shop import Answer, Shop
+from tests.support.shop import Answer, Record, Shop
 
 
 def ids(answer: Answer) -> list[str]:
@@ -47,7 +45,7 @@ def test_a_created_customer_is_returned_with_every_field(shop: Shop) -> None:
         addresses=[address(), address(city="Paris", countryCode="fr", postalCode="75001")],
     )
     answer = shop.post(CUSTOMERS, sent)
-    made = answer.json
+    made = Record(shop, CUSTOMERS, answer.json)
     assert answer.status == 201 and made["id"].startswith("cus_")
     for name in ("email", "firstName", "lastName", "company", "phone", "note"):
         assert made[name] == sent[name]
@@ -57,7 +55,7 @@ def test_a_created_customer_is_returned_with_every_field(shop: Shop) -> None:
     assert (second["countryCode"], second["province"]) == ("FR", None)
     assert made["defaultAddressId"] == first["id"]
     assert (made["ordersCount"], made["totalSpent"]) == (0, "0.00")
-    got = shop.get(path_of(made))
+    got = made.get()
     assert got.json == made and got.headers["ETag"] == answer.headers["ETag"]
     assert kinds(shop) == ["customer.created"] and shop.events()[-1]["data"] == made
 
@@ -76,7 +74,7 @@ def test_a_customer_without_an_email_is_created(shop: Shop, who: dict[str, str])
 def test_a_customer_without_name_email_and_phone_is_refused(shop: Shop) -> None:
     assert shop.post(CUSTOMERS, {"note": "?", "email": None}).refused == ["email"]
     made = customer(shop, firstName=None)
-    assert shop.patch(path_of(made), {"email": None}).refused == ["email"]
+    assert made.patch({"email": None}).refused == ["email"]
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
@@ -112,8 +110,8 @@ def test_bad_input_is_refused_by_field_and_stores_nothing(
     assert shop.post(CUSTOMERS, new_customer() | sent).refused == [field]
     assert shop.get(CUSTOMERS).json["total"] == 0
     made = customer(shop)
-    assert shop.patch(path_of(made), sent).refused == [field]
-    assert shop.read(path_of(made)) == made
+    assert made.patch(sent).refused == [field]
+    assert made.read() == made
 
 
 def test_a_phone_number_is_found_by_its_first_twenty_digits(shop: Shop) -> None:
@@ -133,24 +131,23 @@ def test_every_iso_country_is_accepted() -> None:
 
 def test_a_change_keeps_the_omitted_fields(shop: Shop) -> None:
     made = customer(shop, phone="1", tags=["a"], addresses=[address(), address(city="Bath")])
-    path = path_of(made)
     home, bath = made["addresses"]
-    after = shop.patch(path, {"lastName": "Hopper", "phone": None}).json
+    after = made.patch({"lastName": "Hopper", "phone": None}).json
     assert (after["lastName"], after["phone"], after["tags"]) == ("Hopper", None, ["a"])
     assert after["addresses"] == made["addresses"]
     # One is changed, one is new, one is removed; the removed one was the default.
     sent = {"addresses": [bath | {"address2": "Flat 2"}, address(city="York")]}
-    after = shop.patch(path, sent).json
+    after = made.patch(sent).json
     assert [one["city"] for one in after["addresses"]] == ["Bath", "York"]
     assert after["addresses"][0] == bath | {"address2": "Flat 2"}
     assert after["defaultAddressId"] == bath["id"]
     york = after["addresses"][1]["id"]
-    assert shop.patch(path, {"defaultAddressId": york}).json["defaultAddressId"] == york
-    assert shop.patch(path, {"addresses": [home]}).refused == ["addresses.0.id"]
-    assert shop.patch(path, {"defaultAddressId": home["id"]}).refused == ["defaultAddressId"]
-    none = shop.patch(path, {"addresses": []}).json
+    assert made.patch({"defaultAddressId": york}).json["defaultAddressId"] == york
+    assert made.patch({"addresses": [home]}).refused == ["addresses.0.id"]
+    assert made.patch({"defaultAddressId": home["id"]}).refused == ["defaultAddressId"]
+    none = made.patch({"addresses": []}).json
     assert (none["addresses"], none["defaultAddressId"]) == ([], None)
-    assert shop.patch(path, {}).refused == ["body"]
+    assert made.patch({}).refused == ["body"]
 
 
 def test_the_addresses_of_a_copied_customer_get_their_own_ids(shop: Shop) -> None:
@@ -159,13 +156,12 @@ def test_the_addresses_of_a_copied_customer_get_their_own_ids(shop: Shop) -> Non
     ids = [one["id"] for one in made["addresses"]]
     assert not {*ids} & {"adr_Rome", "adr_Oslo"}
     assert made["defaultAddressId"] == ids[1]
-    path = path_of(made)
     twice = [{**address(), "id": ids[0]}] * 2
-    assert shop.patch(path, {"addresses": twice}).refused == ["addresses.1.id"]
-    assert shop.patch(path, {"addresses": [first]}).refused == ["addresses.0.id"]
-    kept = shop.patch(path, {"addresses": [made["addresses"][0]]}).json
+    assert made.patch({"addresses": twice}).refused == ["addresses.1.id"]
+    assert made.patch({"addresses": [first]}).refused == ["addresses.0.id"]
+    kept = made.patch({"addresses": [made["addresses"][0]]}).json
     assert (kept["addresses"], kept["defaultAddressId"]) == (made["addresses"][:1], ids[0])
-    assert shop.patch(path, {"addresses": None}).json["defaultAddressId"] is None
+    assert made.patch({"addresses": None}).json["defaultAddressId"] is None
 
 
 def test_a_change_of_an_order_without_effect_on_totals_does_not_write_the_customer(
@@ -174,9 +170,9 @@ def test_a_change_of_an_order_without_effect_on_totals_does_not_write_the_custom
     order = placed(shop)
     written = keys_written(dynamodb)
     record = (order["customer"]["id"], "customer")
-    shop.patch(f"{ORDERS}/{order['id']}", {"note": "x"})
+    order.patch({"note": "x"})
     assert record not in written
-    shop.patch(f"{ORDERS}/{order['id']}", {"status": "PAID"})
+    order.patch({"status": "PAID"})
     assert record in written
 
 
@@ -193,23 +189,21 @@ def test_a_change_of_what_orders_do_not_copy_leaves_the_lock_of_the_address(
 
 def test_a_change_without_effect_announces_nothing(shop: Shop) -> None:
     made = customer(shop, addresses=[address()])
-    path = path_of(made)
-    before = shop.get(path)
-    assert shop.patch(path, made).json == made  # as it was read
-    assert shop.get(path).headers["ETag"] == before.headers["ETag"]
+    before = made.get()
+    assert made.patch(made).json == made  # as it was read
+    assert made.get().headers["ETag"] == before.headers["ETag"]
     assert kinds(shop) == ["customer.created"]
-    changed = shop.patch(path, {"note": "x"}).json
+    changed = made.patch({"note": "x"}).json
     assert kinds(shop) == ["customer.created", "customer.updated"]
     assert shop.events()[-1]["data"] == changed
 
 
 def test_an_order_changes_what_is_shown_of_its_customer_and_no_version(shop: Shop) -> None:
     made = customer(shop)
-    path = path_of(made)
-    seen = {"If-Match": shop.get(path).headers["ETag"]}
+    seen = {"If-Match": made.get().headers["ETag"]}
     placed(shop, customer={"id": made["id"]})
-    assert shop.get(path).headers["ETag"] != seen["If-Match"]
-    assert shop.patch(path, {"note": "first"}, headers=seen).status == 200
+    assert made.get().headers["ETag"] != seen["If-Match"]
+    assert made.patch({"note": "first"}, headers=seen).status == 200
 
 
 def test_an_email_belongs_to_one_customer(shop: Shop) -> None:
@@ -217,18 +211,17 @@ def test_an_email_belongs_to_one_customer(shop: Shop) -> None:
     other = customer(shop)
     for answer in (
         shop.post(CUSTOMERS, new_customer(email="ada@example.COM")),
-        shop.patch(path_of(other), {"email": "ADA@example.com"}),
+        other.patch({"email": "ADA@example.com"}),
     ):
         assert (answer.status, answer.json["code"]) == (409, "email_taken")
         assert answer.json["id"] == ada["id"]
     # A change of case alone does not change the owner.
-    path = path_of(ada)
-    assert shop.patch(path, {"email": "ada@example.com"}).json["email"] == "ada@example.com"
+    assert ada.patch({"email": "ada@example.com"}).json["email"] == "ada@example.com"
 
 
 def test_a_changed_email_frees_the_old_one(shop: Shop) -> None:
     made = customer(shop, email="old@example.com", phone="030 1")
-    shop.patch(path_of(made), {"email": "new@example.com"})
+    made.patch({"email": "new@example.com"})
     order = placed(shop, customer={"email": "NEW@example.com", "firstName": "Else"})
     whole = {"id": made["id"], "email": "new@example.com", "firstName": "Grace", "lastName": None}
     assert order["customer"] == {**whole, "phone": "030 1"}
@@ -240,22 +233,21 @@ def test_a_changed_email_frees_the_old_one(shop: Shop) -> None:
 
 def test_an_order_keeps_a_copy_of_the_customer(shop: Shop) -> None:
     first = placed(shop, customer={"email": "a@example.com", "firstName": "Ada", "phone": "1"})
-    path = path_of(first["customer"])
     assert first["customer"]["phone"] == "1"
-    shop.patch(path, {"firstName": "Adele", "phone": "2"})
+    first.customer.patch({"firstName": "Adele", "phone": "2"})
     again = placed(shop, customer={"email": "A@example.com"})
     assert (again["customer"]["firstName"], again["customer"]["phone"]) == ("Adele", "2")
-    assert read(shop, first)["customer"] == first["customer"]
+    assert first.read()["customer"] == first["customer"]
 
 
 def test_two_concurrent_changes_to_one_email_conflict(shop: Shop, dynamodb: Double) -> None:
     one, two = customer(shop), customer(shop)
     taken = {"email": "both@example.com"}
-    before_the_commit(dynamodb, lambda: shop.patch(path_of(two), taken))
-    answer = shop.patch(path_of(one), taken)
+    before_the_commit(dynamodb, lambda: two.patch(taken))
+    answer = one.patch(taken)
     assert (answer.status, answer.json["code"]) == (409, "email_taken")
     assert answer.json["id"] == two["id"]
-    assert shop.read(path_of(one))["email"] == one["email"]
+    assert one.read()["email"] == one["email"]
     # And what was held before is unchanged, or free.
     assert shop.post(CUSTOMERS, new_customer(email=one["email"])).status == 409
     assert shop.post(CUSTOMERS, new_customer(email=two["email"])).status == 201
@@ -270,7 +262,7 @@ def test_a_customer_is_found_by_phone_company_and_city(shop: Shop) -> None:
     for search in [*digits, "kathe", "Söhne", "bath", "grace"]:
         assert made["id"] in ids(shop.get(f"{CUSTOMERS}?search={search.replace('+', '%2B')}"))
     assert ids(shop.get(f"{CUSTOMERS}?search=london")) == []
-    shop.patch(path_of(made), {"addresses": [address(city="York")], "phone": "7"})
+    made.patch({"addresses": [address(city="York")], "phone": "7"})
     assert ids(shop.get(f"{CUSTOMERS}?search=bath")) == []
     assert ids(shop.get(f"{CUSTOMERS}?search=1234567")) == []
     assert ids(shop.get(f"{CUSTOMERS}?search=york")) == [made["id"]]
@@ -278,9 +270,8 @@ def test_a_customer_is_found_by_phone_company_and_city(shop: Shop) -> None:
 
 def test_a_customer_without_orders_is_deleted(shop: Shop) -> None:
     made = customer(shop, tags=["a"], addresses=[address()])
-    path = path_of(made)
-    assert shop.delete(path).json == {"id": made["id"], "deleted": True}
-    assert shop.get(path).status == shop.delete(path).status == 404
+    assert made.delete().json == {"id": made["id"], "deleted": True}
+    assert made.get().status == made.delete().status == 404
     assert shop.events()[-1]["event"] == "customer.deleted"
     assert shop.events()[-1]["data"] == made
     left = [item["pk"] for item in shop.stored() if made["id"] in f"{item['pk']}{item['sk']}"]
@@ -290,21 +281,19 @@ def test_a_customer_without_orders_is_deleted(shop: Shop) -> None:
 
 def test_a_customer_with_orders_is_not_deleted_even_if_they_are_cancelled(shop: Shop) -> None:
     order = placed(shop)
-    path = path_of(order["customer"])
-    shop.patch(f"{ORDERS}/{order['id']}", {"status": "CANCELLED"})
-    assert shop.get(path).json["ordersCount"] == 0
-    answer = shop.delete(path)
+    order.patch({"status": "CANCELLED"})
+    assert order.customer.get().json["ordersCount"] == 0
+    answer = order.customer.delete()
     assert (answer.status, answer.json["code"]) == (409, "has_orders")
-    shop.delete(f"{ORDERS}/{order['id']}")
-    assert shop.delete(path).status == 200
+    order.delete()
+    assert order.customer.delete().status == 200
 
 
 def test_a_cancelled_order_counts_for_nothing_even_if_it_was_paid(shop: Shop) -> None:
     order = placed(shop)
-    path = f"{ORDERS}/{order['id']}"
-    shop.patch(path, {"paymentStatus": "PAID"})
-    assert shop.patch(path, {"status": "CANCELLED"}).json["paymentStatus"] == "PAID"
-    shown = shop.read(path_of(order["customer"]))
+    order.patch({"paymentStatus": "PAID"})
+    assert order.patch({"status": "CANCELLED"}).json["paymentStatus"] == "PAID"
+    shown = order.customer.read()
     assert (shown["ordersCount"], shown["totalSpent"]) == (0, "0.00")
     assert counts_agree()
 
@@ -314,26 +303,25 @@ def test_an_order_placed_while_its_customer_is_deleted_is_not_lost(
 ) -> None:
     id = variant(shop)
     made = customer(shop)
-    path = path_of(made)
     order = new_order(line(id), customer={"id": made["id"]})
     # The order comes first: the customer is not deleted.
     before_the_commit(dynamodb, lambda: shop.post(ORDERS, order))
-    assert shop.delete(path).json["code"] == "has_orders"
+    assert made.delete().json["code"] == "has_orders"
     # The deletion comes first: the id is unknown, the e-mail makes a new customer.
     other = customer(shop)
     order = new_order(line(id), customer={"id": other["id"]})
-    before_the_commit(dynamodb, lambda: shop.delete(path_of(other)))
+    before_the_commit(dynamodb, other.delete)
     assert shop.post(ORDERS, order).refused == ["customer.id"]
     third = customer(shop)
     order = new_order(line(id), customer={"email": third["email"]})
-    before_the_commit(dynamodb, lambda: shop.delete(path_of(third)))
+    before_the_commit(dynamodb, third.delete)
     made = shop.post(ORDERS, order).json["customer"]
     assert made["id"] != third["id"] and made["email"] == third["email"]
 
 
 def test_totals_follow_each_order(shop: Shop) -> None:
     def totals() -> tuple[int, str]:
-        shown = shop.read(path_of(first["customer"]))
+        shown = first.customer.read()
         return shown["ordersCount"], shown["totalSpent"]
 
     first = placed(shop, line(variant(shop), 2))
@@ -346,11 +334,11 @@ def test_totals_follow_each_order(shop: Shop) -> None:
         (first, "REFUNDED", (2, "0.10")),
         (second, "PROCESSING", (2, "0.10")),
     ):
-        moved(shop, order, status)
+        order.moved(status)
         assert totals() == expected
-    shop.delete(f"{ORDERS}/{second['id']}")
+    second.delete()
     assert totals() == (1, "0.00")
-    moved(shop, placed(shop, **own), "CANCELLED")
+    placed(shop, **own).moved("CANCELLED")
     assert totals() == (1, "0.00")
 
 
@@ -359,7 +347,7 @@ def test_two_concurrent_orders_of_one_customer_both_succeed(shop: Shop, dynamodb
     order = new_order(line(id), customer={"id": made["id"]}, paymentStatus="PAID")
     before_the_commit(dynamodb, lambda: shop.post(ORDERS, order))
     assert shop.post(ORDERS, order).status == 201
-    shown = shop.read(path_of(made))
+    shown = made.read()
     assert (shown["ordersCount"], shown["totalSpent"]) == (2, "39.80")
 
 

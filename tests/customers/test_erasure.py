@@ -18,24 +18,23 @@ from chalicelib.values import ids
 from chalicelib.webhooks import deliveries
 from chalicelib.webhooks.attempts import Attempt
 from tests.audit.build import changed, entries
-from tests.customers.build import CUSTOMERS, address, customer, path_of
+from tests.customers.build import CUSTOMERS, address, customer
 from tests.jobs.conftest import jobs
 from tests.orders.build import (
     ORDERS,
+    Order,
     before_the_commit,
     counts_agree,
     line,
-    moved,
     new_order,
     placed,
-    read,
     variant,
 )
 from tests.stock.build import traced
 from tests.support.dynamodb_double import Crash, Fault
 from tests.support.import_desk import Desk
 from tests.support.job_desk import JobDesk
-from tests.support.shop import Shop
+from tests.support.shop import Record, Shop
 
 __all__ = ["jobs"]
 
@@ -106,23 +105,23 @@ def traces(jobs: JobDesk) -> tuple[Any, list[Any]]:
     homes = {"shippingAddress": HOME, "billingAddress": HOME}
     more = {**homes, "note": NOTE, "tags": tags, "paymentStatus": "PAID"}
     first = placed(shop, line(id, 2), customer=PERSON, **more)
-    made = first["customer"]
+    made = first.customer
     who = {"company": "Quill & Co", "note": NOTE, "tags": ["quill-fan"], "addresses": [HOME]}
-    shop.patch(path_of(made), who)
+    made.patch(who)
     headers = {"Idempotency-Key": "once"}
     second = new_order(line(id), customer={"id": made["id"]}, shippingAddress=HOME)
-    orders = [first, shop.post(ORDERS, second, headers=headers).json]
+    orders = [first, Order(shop, ORDERS, shop.made(ORDERS, second, headers=headers))]
     # By another e-mail, which was changed later.
-    shop.patch(path_of(made), {"email": "zq@quill.example"})
+    made.patch({"email": "zq@quill.example"})
     orders.append(placed(shop, line(id), customer={"email": "ZQ@quill.example"}))
-    shop.patch(path_of(made), {"email": PERSON["email"]})
+    made.patch({"email": PERSON["email"]})
     shop.patch(f"{ORDERS}/{orders[2]['id']}", {"status": "CANCELLED"})
     gone = placed(shop, line(id), customer={"id": made["id"]}, note=NOTE)
-    shop.delete(f"{ORDERS}/{gone['id']}")
+    gone.delete()
     new = {**PERSON, "email": "second@quill.example"}
     twin = shop.post(CUSTOMERS, new, headers={"Idempotency-Key": "twin"}).json
     orders.append(placed(shop, line(id), customer={"id": twin["id"]}))
-    jobs.done(f"{path_of(twin)}/merge", {"into": made["id"]})
+    jobs.done(f"{CUSTOMERS}/{twin['id']}/merge", {"into": made["id"]})
     for kind, form in product(("orders", "customers"), ("csv", "jsonl")):
         asked = {"type": kind, "format": form, "filters": {"search": "quillfeather"}}
         jobs.done("/api/admin/exports", asked)
@@ -150,18 +149,18 @@ def imported(jobs: JobDesk) -> None:
 def kept_orders(shop: Shop, orders: list[Any]) -> list[Any]:
     """The fields of orders that must stay."""
     names = ("number", "status", "lineItems", "subtotal", "tax", "total", "orderDate", "paidAt")
-    found = [read(shop, order) for order in orders]
+    found = [order.read() for order in orders]
     return [{name: order[name] for name in names} for order in found]
 
 
 def expect_forgotten(jobs: JobDesk, made: Any, orders: list[Any]) -> None:
     shop = jobs.shop
     assert mentions(jobs) == []
-    shown = shop.read(path_of(made))
+    shown = made.read()
     assert shown["erasedAt"] and shown["email"] is None and shown["addresses"] == []
     assert (shown["ordersCount"], shown["totalSpent"]) == (3, "39.80")
     for order in orders:
-        now = read(shop, order)
+        now = order.read()
         empty = dict.fromkeys(("email", "firstName", "lastName", "phone"))
         assert now["customer"] == {"id": made["id"], **empty}
         if order["shippingAddress"]:
@@ -185,7 +184,7 @@ def test_an_erasure_leaves_no_trace_in_tables_objects_and_logs(
     late = deepcopy(traced(jobs.dynamodb))
     assert before > 50
     jobs.dynamodb.scan_bytes = 4_000  # many pages
-    job = jobs.done(f"{path_of(made)}/erase")
+    job = jobs.done(f"{made.path}/erase")
     assert (job["status"], job["type"], job["progress"]) == ("COMPLETED", "customer_erasure", 100)
     expect_forgotten(jobs, made, orders)
     assert kept_orders(shop, orders) == kept
@@ -209,7 +208,7 @@ def test_an_erasure_leaves_no_trace_in_tables_objects_and_logs(
     output = capsys.readouterr().out.lower()
     assert output and [word for word in WORDS if word in output] == []
     # Data of other customers is unchanged.
-    assert read(shop, other) == other
+    assert other.read() == other
     assert shop.get(f"{ORDERS}?search=annual").json["total"] == 1
     # The feed has the erasure, and earlier events have no personal data.
     last = [e for e in shop.events() if e["data"]["id"] == made["id"]][-1]
@@ -242,7 +241,7 @@ def test_an_erasure_that_crashes_anywhere_has_the_same_result(
 ) -> None:
     made, orders = traces(jobs)
     jobs.dynamodb.scan_bytes = 30_000
-    jobs.start(f"{path_of(made)}/erase")
+    jobs.start(f"{made.path}/erase")
     jobs.crash(operation, nth, after=after)
     jobs.work()
     jobs.dynamodb.faults = lambda operation, request: None
@@ -251,27 +250,27 @@ def test_an_erasure_that_crashes_anywhere_has_the_same_result(
 
 def test_a_second_erasure_changes_nothing(shop: Shop, jobs: JobDesk) -> None:
     made, orders = traces(jobs)
-    jobs.done(f"{path_of(made)}/erase")
-    whole, count = shop.read(path_of(made)), len(shop.events())
-    again = jobs.done(f"{path_of(made)}/erase")
+    jobs.done(f"{made.path}/erase")
+    whole, count = made.read(), len(shop.events())
+    again = jobs.done(f"{made.path}/erase")
     assert again["status"] == "COMPLETED" and len(shop.events()) == count
-    assert shop.read(path_of(made)) == whole
+    assert made.read() == whole
     expect_forgotten(jobs, made, orders)
-    refused = shop.patch(path_of(made), {"firstName": "Zenobia"})
+    refused = made.patch({"firstName": "Zenobia"})
     assert (refused.status, refused.json["code"]) == (409, "erased")
 
 
 def test_a_customer_without_an_email_is_erased(jobs: JobDesk) -> None:
     made = customer(jobs.shop, email=None, phone="030 77 88 99")
-    assert jobs.done(f"{path_of(made)}/erase")["status"] == "COMPLETED"
-    after = jobs.shop.read(path_of(made))
+    assert jobs.done(f"{made.path}/erase")["status"] == "COMPLETED"
+    after = made.read()
     assert (after["firstName"], after["phone"], bool(after["erasedAt"])) == (None, None, True)
 
 
 def test_the_data_of_a_failed_erasure_is_deleted_by_the_next(jobs: JobDesk) -> None:
     made, orders = traces(jobs)
     jobs.dynamodb.scan_bytes = 4_000
-    job = jobs.start(f"{path_of(made)}/erase")
+    job = jobs.start(f"{made.path}/erase")
 
     def full(operation: str, request: Any) -> Fault | None:
         return Fault.CRASH if operation == "Scan" and "ExclusiveStartKey" in request else None
@@ -283,7 +282,7 @@ def test_the_data_of_a_failed_erasure_is_deleted_by_the_next(jobs: JobDesk) -> N
     cursor = json.dumps({"phase": 3, "after": ["word#order#z", "zenobia#1"], "touched": {}})
     table.update((job, "job"), assign={"status": "FAILED", "cursor": cursor})
     assert table.get((job, "facts"))
-    other = jobs.start(f"{path_of(made)}/erase")
+    other = jobs.start(f"{made.path}/erase")
     jobs.work()
     assert jobs.job(other)["touched"]["erasures"] == 1
     expect_forgotten(jobs, made, orders)
@@ -295,8 +294,8 @@ def test_a_key_with_personal_data_is_no_trace_and_still_takes_effect_once(
 ) -> None:
     shop, sent = jobs.shop, {"email": PERSON["email"], "phone": "030 1234"}
     key = {"Idempotency-Key": written.format(PERSON["email"])}
-    made = shop.post(CUSTOMERS, sent, headers=key).json
-    jobs.done(f"{path_of(made)}/erase")
+    made = Record(shop, CUSTOMERS, shop.made(CUSTOMERS, sent, headers=key))
+    jobs.done(f"{made.path}/erase")
     assert mentions(jobs, ["quill"]) == []
     again = shop.post(CUSTOMERS, sent, headers=key)
     assert again.headers["Idempotent-Replayed"] == "true"
@@ -304,13 +303,13 @@ def test_a_key_with_personal_data_is_no_trace_and_still_takes_effect_once(
 
 
 def test_an_erased_customer_who_orders_again_is_a_new_customer(shop: Shop, jobs: JobDesk) -> None:
-    made = placed(shop, customer=PERSON)["customer"]
-    jobs.start(f"{path_of(made)}/erase")  # from the answer on
+    made = placed(shop, customer=PERSON).customer
+    jobs.start(f"{made.path}/erase")  # from the answer on
     back = placed(shop, customer=PERSON)
     assert back["customer"]["id"] != made["id"]
     jobs.work()
-    assert read(shop, back) == back
-    assert shop.read(path_of(back["customer"]))["email"] == PERSON["email"]
+    assert back.read() == back
+    assert back.customer.read()["email"] == PERSON["email"]
     again = placed(shop, customer={"email": PERSON["email"]})
     assert again["customer"] == back["customer"]
     assert shop.get(f"{ORDERS}?search=quillfeather").json["total"] == 2
@@ -322,11 +321,11 @@ def test_an_erased_customer_who_orders_again_is_a_new_customer(shop: Shop, jobs:
 def test_an_order_placed_during_an_erasure_request_is_of_a_new_customer_or_erased(
     shop: Shop, jobs: JobDesk
 ) -> None:
-    made = placed(shop, customer=PERSON)["customer"]
+    made = placed(shop, customer=PERSON).customer
     order = new_order(line(variant(shop)), customer=PERSON)
     # The erasure is requested between the order's reads and its commit.
-    before_the_commit(jobs.dynamodb, lambda: shop.post(f"{path_of(made)}/erase"))
-    new = shop.post(ORDERS, order).json
+    before_the_commit(jobs.dynamodb, lambda: made.post("/erase"))
+    new = Order(shop, ORDERS, shop.made(ORDERS, order))
     assert new["customer"]["id"] != made["id"]
     assert new["customer"]["email"] == PERSON["email"]
     # And the other way round: the order exists first, and is erased with the rest.
@@ -334,33 +333,33 @@ def test_an_order_placed_during_an_erasure_request_is_of_a_new_customer_or_erase
     also = new_order(line(variant(shop)), customer={"email": "first@quill.example"})
     late: list[Any] = []
     before_the_commit(jobs.dynamodb, lambda: late.append(shop.post(ORDERS, also).json))
-    erase = shop.post(f"{path_of(other['customer'])}/erase")
+    erase = other.customer.post("/erase")
     assert erase.status == 202
     jobs.work()
     jobs.failed.clear()  # the message of a job that was refused
     assert mentions(jobs, ["first@quill.example"]) == []
     now = shop.get(f"{ORDERS}/{late[0]['id']}").json
     assert now["customer"]["email"] is None and now["total"] == late[0]["total"]
-    assert shop.read(path_of(made))["ordersCount"] == 1
-    assert shop.read(path_of(new["customer"]))["ordersCount"] == 1
+    assert made.read()["ordersCount"] == 1
+    assert new.customer.read()["ordersCount"] == 1
 
 
 def test_an_order_changed_during_an_erasure_is_anonymized(shop: Shop, jobs: JobDesk) -> None:
     order = placed(shop, customer=PERSON, shippingAddress=HOME)
-    jobs.start(f"{path_of(order['customer'])}/erase")
-    before_the_commit(jobs.dynamodb, lambda: moved(shop, order, "PAID"))
+    jobs.start(f"{order.customer.path}/erase")
+    before_the_commit(jobs.dynamodb, lambda: order.moved("PAID"))
     jobs.work()
-    now = read(shop, order)
+    now = order.read()
     assert (now["status"], now["customer"]["email"]) == ("PAID", None)
     assert mentions(jobs) == []
-    assert shop.read(path_of(order["customer"]))["totalSpent"] == order["total"]
+    assert order.customer.read()["totalSpent"] == order["total"]
 
 
 def test_an_erasure_ends_a_running_export(shop: Shop, jobs: JobDesk) -> None:
-    made = placed(shop, customer=PERSON)["customer"]
+    made = placed(shop, customer=PERSON).customer
     running = jobs.start("/api/admin/exports", {"type": "orders", "all": True})
     table.update((running, "job"), assign={"status": "RUNNING"})
-    jobs.start(f"{path_of(made)}/erase")
+    jobs.start(f"{made.path}/erase")
     messages = list(jobs.messages())  # the export is requested first and done last
     for message in reversed(messages):
         jobs.handle(message)
@@ -373,17 +372,17 @@ def test_an_erasure_ends_a_running_export(shop: Shop, jobs: JobDesk) -> None:
 
 
 def test_an_erasure_skips_unreadable_events(jobs: JobDesk) -> None:
-    made = placed(jobs.shop, customer=PERSON)["customer"]
+    made = placed(jobs.shop, customer=PERSON).customer
     damaged = {"pk": "0", "sk": "events", "events": "[]"}
     table.put(damaged, table=settings.outbox_table())
-    jobs.done(f"{path_of(made)}/erase")
+    jobs.done(f"{made.path}/erase")
     assert mentions(jobs) == []
     assert pack(damaged) in jobs.dynamodb.items(settings.outbox_table())
 
 
 def test_an_erasure_deletes_left_over_words_and_keeps_those_of_others(jobs: JobDesk) -> None:
     shop = jobs.shop
-    made = placed(shop, customer=PERSON)["customer"]
+    made = placed(shop, customer=PERSON).customer
     namesake = placed(shop, customer={"email": "z@example.com", "firstName": "Zénobia"})
     kind = orders_store.RECORDS.kind
     index = listing.Index.read(orders_store.get(namesake["id"]).fields["index"])
@@ -391,7 +390,7 @@ def test_an_erasure_deletes_left_over_words_and_keeps_those_of_others(jobs: JobD
     for word in ("zenobia", "quillfeather", "zenobia.quill@palmyra.example"):
         pk = kind.word_pk(word, 0, 4)
         table.put({"pk": pk, "sk": f"{word}#{index.sort}+abc#ord_never", "at": old})
-    jobs.done(f"{path_of(made)}/erase")
+    jobs.done(f"{made.path}/erase")
     assert mentions(jobs, ["quillfeather", "palmyra"]) == []
     assert shop.get(f"{ORDERS}?search=zenobia").json["total"] == 1
     left = [i for i in jobs.dynamodb.items(settings.table()) if "ord_never" in i["sk"]["S"]]
@@ -401,7 +400,7 @@ def test_an_erasure_deletes_left_over_words_and_keeps_those_of_others(jobs: JobD
 def test_only_an_owner_can_erase(jobs: JobDesk) -> None:
     made = customer(jobs.shop)
     for role in ("READER", "STAFF", "ADMIN"):
-        refused = jobs.shop.post(f"{path_of(made)}/erase", key=jobs.shop.as_(role))
+        refused = made.post("/erase", key=jobs.shop.as_(role))
         assert (refused.status, refused.json["code"]) == (403, "forbidden")
     assert jobs.shop.post(f"{CUSTOMERS}/cus_nobody/erase").status == 404
 
@@ -410,8 +409,8 @@ def test_a_crashed_erasure_request_changes_nothing(jobs: JobDesk) -> None:
     made = customer(jobs.shop)
     jobs.dynamodb.fails(Fault.CRASH, "TransactWriteItems")
     with pytest.raises(Crash):
-        jobs.shop.post(f"{path_of(made)}/erase")
-    assert jobs.shop.read(path_of(made)) == made
+        made.post("/erase")
+    assert made.read() == made
     assert placed(jobs.shop, customer={"email": made["email"]})["customer"]["id"] == made["id"]
 
 
@@ -421,9 +420,9 @@ def test_an_erasure_that_cannot_remember_all_texts_says_so_and_can_be_repeated(
     made = customer(jobs.shop, **PERSON, addresses=[HOME])
     with monkeypatch.context() as patched:
         patched.setattr(store, "_MOST_BYTES", 40)
-        refused = jobs.done(f"{path_of(made)}/erase")
+        refused = jobs.done(f"{made.path}/erase")
     assert (refused["status"], refused["error"]["code"]) == ("FAILED", "too_many_texts")
-    assert jobs.done(f"{path_of(made)}/erase")["status"] == "COMPLETED"
+    assert jobs.done(f"{made.path}/erase")["status"] == "COMPLETED"
     assert mentions(jobs) == []
 
 

@@ -11,7 +11,7 @@ from chalicelib.jobs import queue as jobs_queue
 from chalicelib.jobs.store import WORKER_SECONDS
 from chalicelib.storage import table
 from chalicelib.values import clock
-from tests.customers.build import customer, path_of
+from tests.customers.build import customer
 from tests.customers.test_erasure import HOME, PERSON, in_tables, mentions
 from tests.imports.test_workbooks import xlsx
 from tests.jobs.conftest import jobs
@@ -58,7 +58,7 @@ def test_an_uploaded_file_in_any_encoding_is_deleted(
     desk.imported(f"slug,name,sku,price\n{who},\n".encode(encoding))
     desk.imported(f"Wer,Telefon,Wo\n{who}\n".encode(encoding))
     assert mentions(jobs, ["obelisk"])
-    assert jobs.done(f"{path_of(made)}/erase")["touched"]["imports"] == 2
+    assert jobs.done(f"{made.path}/erase")["touched"]["imports"] == 2
     assert objects() == [] and mentions(jobs) == []
 
 
@@ -66,7 +66,7 @@ def test_a_rejected_workbook_is_deleted(jobs: JobDesk, desk: Desk, made: Any) ->
     data = xlsx(["slug", "name"], ["a", PERSON["email"]])
     assert desk.imported(data, sheet="of another name")["status"] == "FAILED"
     assert objects()
-    jobs.done(f"{path_of(made)}/erase")
+    jobs.done(f"{made.path}/erase")
     assert objects() == []
 
 
@@ -75,7 +75,7 @@ def test_an_import_shows_that_its_file_was_deleted(jobs: JobDesk, desk: Desk, ma
     tried = desk.imported("slug,name,price\njug,Jug,5\n", dryRun="true")
     asks = desk.imported(UNKNOWN)
     assert failed["errorReportUrl"] and tried["preview"] and asks["columns"]
-    jobs.done(f"{path_of(made)}/erase")
+    jobs.done(f"{made.path}/erase")
     for before in (written, failed, tried):
         job = desk.job(before["id"])
         assert job["status"] == "COMPLETED" and job["failed"] == before["failed"]
@@ -101,7 +101,7 @@ def test_column_names_with_personal_data_are_deleted(jobs: JobDesk, desk: Desk, 
     assert desk.imported(data, mapping=json.dumps(mapping))["created"] == 1
     desk.imported(f"slug,name,price,Quillfeather\n,,,{PERSON['email']}\n", onUnknownColumns="fail")
     assert in_tables(jobs, ["palmyra"]) and in_tables(jobs, ["quillfeather"])
-    jobs.done(f"{path_of(made)}/erase")
+    jobs.done(f"{made.path}/erase")
     assert mentions(jobs) == []
 
 
@@ -111,10 +111,10 @@ def test_an_erasure_waits_for_a_running_import(jobs: JobDesk, desk: Desk, made: 
     just_there = desk.send(BAD)
     desk.uploaded(running)
     never = jobs.shop.post(f"{IMPORT}/uploads", {"fileName": "Quillfeather.csv"}).json["jobId"]
-    erasure = jobs.start(f"{path_of(made)}/erase")
+    erasure = jobs.start(f"{made.path}/erase")
     jobs.work()
     assert jobs.job(erasure)["status"] == "RUNNING"
-    assert jobs.shop.read(path_of(made))["email"] is None  # it waits with nothing else
+    assert made.read()["email"] is None  # it waits with nothing else
     desk.work()
     assert desk.job(running)["created"] == 30 and desk.job(running)["failed"] == 1
     assert later(jobs, erasure)["status"] == "RUNNING"
@@ -132,7 +132,7 @@ def test_an_erasure_waits_for_workers_of_a_stopped_import(
 ) -> None:
     stopped = desk.started(BAD)
     (message,) = desk.messages()
-    erasure = jobs.start(f"{path_of(made)}/erase")
+    erasure = jobs.start(f"{made.path}/erase")
     keep = files.keep
 
     def late(*args: Any) -> None:
@@ -155,7 +155,7 @@ def test_a_file_being_copied_for_a_retry_is_deleted(
     jobs: JobDesk, desk: Desk, made: Any, is_copied: bool
 ) -> None:
     failed = desk.imported(BAD)
-    erasure = jobs.start(f"{path_of(made)}/erase")
+    erasure = jobs.start(f"{made.path}/erase")
     again = jobs.shop.post(f"/api/admin/jobs/{failed['id']}/retry").json["jobId"]
     table.update((again, "job"), assign={"createdAt": clock.iso(clock.after(60))})
     if is_copied:
@@ -172,7 +172,7 @@ def test_a_file_being_copied_for_a_retry_is_deleted(
 
 
 def test_a_file_uploaded_after_the_request_stays(jobs: JobDesk, desk: Desk, made: Any) -> None:
-    erasure = jobs.start(f"{path_of(made)}/erase")
+    erasure = jobs.start(f"{made.path}/erase")
     new = desk.imported(BAD)
     asks = desk.imported(UNKNOWN)
     for job in (new, asks):
@@ -198,7 +198,7 @@ def test_an_erasure_that_crashes_between_files_is_completed(
             raise Crash
 
     monkeypatch.setattr(files, "remove", dies)
-    assert jobs.done(f"{path_of(made)}/erase")["status"] == "COMPLETED"
+    assert jobs.done(f"{made.path}/erase")["status"] == "COMPLETED"
     assert calls > nth and objects() == [] and mentions(jobs) == []
 
 
@@ -209,7 +209,7 @@ def test_many_items_of_an_import_are_deleted_in_several_steps(
     monkeypatch.setattr("chalicelib.erasures.work._SECONDS", -1)
     rows = "".join(f"mug-{n},{PERSON['email']},4.00\n" for n in range(40))
     desk.imported(f"slug,name,price\n{rows}", dryRun="true")
-    assert jobs.done(f"{path_of(made)}/erase")["status"] == "COMPLETED"
+    assert jobs.done(f"{made.path}/erase")["status"] == "COMPLETED"
     assert objects() == [] and mentions(jobs) == []
 
 
@@ -220,7 +220,7 @@ def test_the_input_of_a_continued_job_is_deleted(jobs: JobDesk, made: Any) -> No
     edit = jobs.start("/api/admin/orders/bulk-edit", tags)
     for id in (export, edit):
         table.update((id, "job"), assign={"status": "RUNNING"})
-    erasure = jobs.start(f"{path_of(made)}/erase")
+    erasure = jobs.start(f"{made.path}/erase")
     *others, message = jobs.messages()
     jobs.handle(message)
     assert jobs.job(erasure)["status"] == "RUNNING"
@@ -239,7 +239,7 @@ def test_the_tags_in_a_bulk_edits_undo_data_are_deleted_for_this_customer_only(
     other = placed(jobs.shop, customer={"email": "q@example.com"}, tags=tags)
     ids = [order["id"], other["id"]]
     edit = jobs.done("/api/admin/orders/bulk-edit", {"ids": ids, "change": {"removeTags": tags}})
-    jobs.done(f"{path_of(order['customer'])}/erase")
+    jobs.done(f"{order.customer.path}/erase")
     assert jobs.done(f"/api/admin/jobs/{edit['id']}/undo")["updated"] == 2
     assert jobs.now(order)["tags"] == ["gift"]
     assert jobs.now(other)["tags"] == tags

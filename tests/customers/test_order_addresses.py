@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.customers.build import address, customer, path_of
-from tests.orders.build import ORDERS, line, moved, new_order, placed, read, variant
+from tests.customers.build import address, customer
+from tests.orders.build import ORDERS, line, new_order, placed, variant
 from tests.support.shop import Shop
 
 EMPTY = dict.fromkeys(("firstName", "lastName", "company", "address2", "province"))
@@ -16,7 +16,7 @@ def test_an_order_has_separate_shipping_and_billing_addresses(shop: Shop) -> Non
     order = placed(shop, shippingAddress=address(), billingAddress=address(city="Bath"))
     assert order["shippingAddress"] == {**EMPTY, **address()}
     assert order["billingAddress"] == {**EMPTY, **address(city="Bath")}
-    assert read(shop, order) == order
+    assert order.read() == order
     (event,) = (one for one in shop.events() if one["event"] == "order.created")
     assert event["data"] == order
     assert placed(shop)["shippingAddress"] is None
@@ -27,25 +27,24 @@ def test_an_address_read_from_a_customer_is_accepted_in_an_order(shop: Shop) -> 
     sent = {"customer": made, "shippingAddress": made["addresses"][0]}
     order = placed(shop, **sent)
     assert order["shippingAddress"] == {**EMPTY, **address()}
-    shop.patch(path_of(made), {"addresses": [address(city="York")]})
-    assert read(shop, order)["shippingAddress"]["city"] == "London"
+    made.patch({"addresses": [address(city="York")]})
+    assert order.read()["shippingAddress"]["city"] == "London"
 
 
 def test_addresses_change_until_the_order_is_delivered(shop: Shop) -> None:
     order = placed(shop, billingAddress=address())
-    path = f"{ORDERS}/{order['id']}"
-    moved(shop, order, "PAID", "PROCESSING", "SHIPPED")
-    changed = shop.patch(path, {"shippingAddress": address(city="York"), "billingAddress": None})
+    order.moved("PAID", "PROCESSING", "SHIPPED")
+    changed = order.patch({"shippingAddress": address(city="York"), "billingAddress": None})
     assert changed.json["shippingAddress"]["city"] == "York"
     assert changed.json["billingAddress"] is None
     assert changed.json["history"][-1]["change"] == "shippingAddress, billingAddress"
     assert shop.events()[-1]["event"] == "order.updated"
-    moved(shop, order, "DELIVERED")
-    assert shop.patch(path, {"shippingAddress": address()}).refused == ["shippingAddress"]
-    assert shop.patch(path, {"billingAddress": address()}).refused == ["billingAddress"]
-    read = shop.get(path).json
+    order.moved("DELIVERED")
+    assert order.patch({"shippingAddress": address()}).refused == ["shippingAddress"]
+    assert order.patch({"billingAddress": address()}).refused == ["billingAddress"]
+    read = order.get().json
     read.pop("status")
-    assert shop.patch(path, read).status == 200  # sent back as it was read, it changes nothing
+    assert order.patch(read).status == 200  # sent back as it was read, it changes nothing
 
 
 @pytest.mark.parametrize(

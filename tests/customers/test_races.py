@@ -8,7 +8,7 @@ from chalicelib import settings
 from chalicelib.customers import store
 from chalicelib.erasures.work import _change
 from chalicelib.storage import table
-from tests.customers.build import CUSTOMERS, customer, new_customer, path_of
+from tests.customers.build import CUSTOMERS, customer, new_customer
 from tests.jobs.conftest import jobs
 from tests.orders.build import ORDERS, before_the_commit, line, new_order, placed, variant
 from tests.support.job_desk import JobDesk
@@ -25,24 +25,22 @@ def is_free(jobs: JobDesk, email: str) -> bool:
 def test_a_change_during_a_merge_or_erasure_request_is_kept(jobs: JobDesk, what: str) -> None:
     shop = jobs.shop
     one, two = customer(shop), customer(shop)
-    path = path_of(one)
-    before_the_commit(jobs.dynamodb, lambda: shop.patch(path, {"email": "new@example.com"}))
+    before_the_commit(jobs.dynamodb, lambda: one.patch({"email": "new@example.com"}))
     body = {"into": two["id"]} if what == "merge" else None
-    refused = shop.post(f"{path}/{what}", body)
+    refused = shop.post(f"{one.path}/{what}", body)
     assert (refused.status, refused.json["code"]) == (409, "customer_busy")
     jobs.work()
     jobs.failed.clear()  # the message of the job that was refused
-    assert shop.get(path).json["email"] == "new@example.com"
+    assert one.get().json["email"] == "new@example.com"
     assert is_free(jobs, one["email"])
     assert not is_free(jobs, "new@example.com") and not is_free(jobs, two["email"])
 
 
 def test_a_customer_changed_while_deleted_leaves_no_entries(shop: Shop, jobs: JobDesk) -> None:
     made = customer(shop)
-    path = path_of(made)
     change = {"email": "new@example.com", "firstName": "Renamed", "tags": ["vip"]}
-    before_the_commit(jobs.dynamodb, lambda: shop.patch(path, change))
-    assert shop.delete(path).status == 200
+    before_the_commit(jobs.dynamodb, lambda: made.patch(change))
+    assert made.delete().status == 200
     for query in ("", "?search=renamed", "?tag=vip"):
         assert shop.get(f"{CUSTOMERS}{query}").json["total"] == 0
     assert is_free(jobs, "new@example.com") and is_free(jobs, made["email"])
@@ -60,9 +58,9 @@ def test_paying_an_order_does_not_recreate_a_missing_customer(jobs: JobDesk) -> 
 
 def test_a_job_releases_only_customers_that_it_holds(shop: Shop, jobs: JobDesk) -> None:
     one, two = customer(shop), customer(shop)
-    jobs.start(f"{path_of(one)}/merge", {"into": two["id"]})
+    jobs.start(f"{one.path}/merge", {"into": two["id"]})
     store.let_go(two["id"], "job_another")
-    assert shop.delete(path_of(two)).json["code"] == "customer_busy"
+    assert two.delete().json["code"] == "customer_busy"
     store.let_go("cus_gone", "job_another")
     store.forget("cus_gone")
     assert store.absorb("cus_gone", two["id"], "job_another") == 0
@@ -74,12 +72,12 @@ def test_an_order_for_a_customer_erased_meanwhile_is_refused(shop: Shop, jobs: J
     made, sold = customer(shop), variant(shop)
 
     def erased() -> None:
-        assert jobs.done(f"{path_of(made)}/erase")["status"] == "COMPLETED"
+        assert jobs.done(f"{made.path}/erase")["status"] == "COMPLETED"
 
     before_the_commit(jobs.dynamodb, erased)
     refused = shop.post(ORDERS, new_order(line(sold), customer={"id": made["id"]}))
     assert refused.refused == ["customer.id"]
-    assert shop.read(path_of(made))["ordersCount"] == 0
+    assert made.read()["ordersCount"] == 0
 
 
 def test_an_erasure_does_not_overwrite_newer_writes(jobs: JobDesk) -> None:
@@ -96,7 +94,7 @@ def test_an_event_that_expires_during_an_erasure_is_not_recreated(
     shop: Shop, jobs: JobDesk
 ) -> None:
     made = customer(shop, phone="030 123")
-    job = jobs.start(f"{path_of(made)}/erase")
+    job = jobs.start(f"{made.path}/erase")
     gone: list[str] = []
 
     def expire(operation: str, request: Any) -> None:

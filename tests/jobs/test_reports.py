@@ -15,8 +15,7 @@ import pytest
 
 from chalicelib.values import clock
 from tests.jobs.test_exports import file_of
-from tests.orders.build import ORDERS, line, moved, placed, variant
-from tests.orders.test_payments import pay, refund, void
+from tests.orders.build import ORDERS, line, placed, variant
 from tests.support.job_desk import JobDesk
 
 REPORTS = "/api/admin/reports"
@@ -65,7 +64,7 @@ class Trade:
             self.orders.append(self.sells())
             return
         act = self.chance.choice(acts)
-        order = self.shop.get(f"{ORDERS}/{self.chance.choice(self.orders)['id']}").json
+        order = self.chance.choice(self.orders).read()
         answer = act(order)
         if answer is not None and answer.status < 300:
             self.done[act.__name__] += 1
@@ -89,15 +88,15 @@ class Trade:
     def pays(self, order: Any) -> Any:
         due = Decimal(order["balanceDue"])
         amount = due if self.chance.random() < 0.6 else (due / 3).quantize(Decimal("0.01"))
-        return pay(self.shop, order, str(amount), method=self.chance.choice(["CASH", "CARD"]))
+        return order.pay(str(amount), method=self.chance.choice(["CASH", "CARD"]))
 
     def refunds(self, order: Any) -> Any:
         if self.chance.random() < 0.3:
-            return refund(self.shop, order, amount="1.11", method="CASH")
+            return order.refund(amount="1.11", method="CASH")
         one = self.chance.choice(order["lineItems"])
         shipping = order["shipping"] if self.chance.random() < 0.2 else "0"
         lines = [{"lineItemId": one["id"], "quantity": 1}]
-        return refund(self.shop, order, lines=lines, shipping=shipping, method="CARD")
+        return order.refund(lines=lines, shipping=shipping, method="CARD")
 
     def edits(self, order: Any) -> Any:
         change = [{"lineItemId": order["lineItems"][0]["id"], "quantity": 5}]
@@ -105,16 +104,16 @@ class Trade:
         return self.shop.post(f"{ORDERS}/{order['id']}/edit", sent)
 
     def voids(self, order: Any) -> Any:
-        return void(self.shop, order, order["payments"][0]) if order["payments"] else None
+        return order.void(order["payments"][0]) if order["payments"] else None
 
     def cancels(self, order: Any) -> Any:
         paid = Decimal(order["amountPaid"]) - Decimal(order["amountRefunded"])
         kept = str((paid / 2).quantize(Decimal("0.01"))) if paid else None
         sent = {"status": "CANCELLED", "retained": kept}
-        return self.shop.patch(f"{ORDERS}/{order['id']}", sent)
+        return order.patch(sent)
 
     def gives_all_back(self, order: Any) -> Any:
-        return self.shop.patch(f"{ORDERS}/{order['id']}", {"paymentStatus": "REFUNDED"})
+        return order.patch({"paymentStatus": "REFUNDED"})
 
 
 # --- The test's own calculation -------------------------------------------------------------------
@@ -269,10 +268,10 @@ def _assert_products(report: Any, orders: Any, sold: Any) -> None:
 def test_a_refund_of_a_line_is_of_its_product(jobs: JobDesk) -> None:
     ids = [variant(jobs.shop, name=name, price=price) for name, price in (("A", 10), ("B", 20))]
     order = placed(jobs.shop, line(ids[0], 3), line(ids[1]), tax="5", shipping="4")
-    pay(jobs.shop, order)
+    order.pay()
     one = order["lineItems"][0]
     back = {"lines": [{"lineItemId": one["id"], "quantity": 1}], "shipping": "4"}
-    made = refund(jobs.shop, order, **back).json["refunds"][0]
+    made = order.refund(**back).json["refunds"][0]
     assert (made["amount"], made["lines"][0]["tax"]) == ("15.00", "1.00")
     today = {"from": order["orderDate"][:10], "to": order["orderDate"][:10]}
     rows = {row["label"]: row for row in reported(jobs, "sales", "product", **today)["rows"]}
@@ -281,7 +280,7 @@ def test_a_refund_of_a_line_is_of_its_product(jobs: JobDesk) -> None:
         *("20.00", "0.00", "20.00"),
     ]
     assert [rows[name]["tax"] for name in "AB"] == ["3.00", "2.00"]
-    jobs.shop.patch(f"{ORDERS}/{order['id']}", {"paymentStatus": "REFUNDED"})
+    order.patch({"paymentStatus": "REFUNDED"})
     after = reported(jobs, "sales", "product", **today)
     assert {row["net"] for row in after["rows"]} == {"0.00"}
     assert reported(jobs, "tax", **today)["totals"] == {
@@ -296,13 +295,13 @@ def test_a_refund_in_june_changes_sales_of_may(
 ) -> None:
     at(monkeypatch, datetime(2026, 5, 12, 9, tzinfo=UTC))
     order = placed(jobs.shop, line(variant(jobs.shop), price="100"), tax="20")
-    pay(jobs.shop, order, method="CARD")
+    order.pay(method="CARD")
     may, june = ({"from": f"2026-0{n}-01", "to": f"2026-0{n}-30"} for n in (5, 6))
     asked = [("money", "day"), ("money", "paymentMethod"), ("tax", "day")]
     before = [reported(jobs, kind, by, **may) for kind, by in asked]
     at(monkeypatch, datetime(2026, 6, 3, 9, tzinfo=UTC))
     lines = [{"lineItemId": order["lineItems"][0]["id"], "quantity": 1}]
-    assert refund(jobs.shop, order, lines=lines).status == 201
+    assert order.refund(lines=lines).status == 201
     assert [reported(jobs, kind, by, **may) for kind, by in asked] == before
     sales = reported(jobs, "sales", **may)["totals"]
     assert (sales["gross"], sales["refunds"], sales["net"]) == ("100.00", "100.00", "0.00")
@@ -313,9 +312,9 @@ def test_a_refund_in_june_changes_sales_of_may(
 
 def test_a_cancelled_order_counts_what_is_retained(jobs: JobDesk) -> None:
     order = placed(jobs.shop, line(variant(jobs.shop), price="100"), tax="20")
-    pay(jobs.shop, order, "30")
-    jobs.shop.patch(f"{ORDERS}/{order['id']}", {"status": "CANCELLED", "retained": "12.50"})
-    moved(jobs.shop, placed(jobs.shop), "CANCELLED")
+    order.pay("30")
+    order.patch({"status": "CANCELLED", "retained": "12.50"})
+    placed(jobs.shop).moved("CANCELLED")
     today = {"from": order["orderDate"][:10], "to": order["orderDate"][:10]}
     for by in ("day", "product", "source"):
         (row,) = reported(jobs, "sales", by, **today)["rows"]

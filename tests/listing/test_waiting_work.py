@@ -12,7 +12,7 @@ import pytest
 from chalicelib.counts import check
 from chalicelib.jobs import run
 from chalicelib.listing import kinds, words
-from tests.customers.build import CUSTOMERS, customer, path_of
+from tests.customers.build import CUSTOMERS, customer
 from tests.customers.test_erasure import expect_forgotten, traces
 from tests.jobs.conftest import jobs
 from tests.orders.build import ORDERS, line, placed, variant
@@ -127,7 +127,7 @@ def test_a_merge_is_upgraded_before_any_step(
     id = variant(shop)
     for _ in range(30):
         placed(shop, line(id), customer={"id": twin["id"]})
-    job = jobs.start(f"{path_of(twin)}/merge", {"into": ada["id"]})
+    job = jobs.start(f"{twin.path}/merge", {"into": ada["id"]})
     assert finish(jobs, monkeypatch, upgrade, at) == 3
     if at == 3:
         upgrade()
@@ -145,7 +145,7 @@ def test_an_erasure_is_upgraded_before_any_step(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, upgrade: Upgrade, at: int
 ) -> None:
     made, orders = traces(jobs)
-    job = jobs.start(f"{path_of(made)}/erase")
+    job = jobs.start(f"{made.path}/erase")
     assert finish(jobs, monkeypatch, upgrade, at) > at
     assert jobs.job(job)["status"] == "COMPLETED"
     expect_forgotten(jobs, made, orders)

@@ -9,7 +9,7 @@ from typing import Any
 from chalicelib.counts import check
 from tests.products.build import new_product
 from tests.support.dynamodb_double import Double
-from tests.support.shop import Answer, Shop
+from tests.support.shop import Answer, Record, Shop
 
 ORDERS = "/api/admin/orders"
 _people = count(1)
@@ -46,44 +46,46 @@ def new_order(*lines: dict[str, Any], **fields: Any) -> dict[str, Any]:
     return {"source": "IN_PERSON", "customer": person, "lineItems": list(lines), **fields}
 
 
-def placed(shop: Shop, *lines: dict[str, Any], **fields: Any) -> Any:
+class Order(Record):
+    """An order as the API returned it."""
+
+    @property
+    def customer(self) -> Record:
+        return Record(self.shop, "/api/admin/customers", self["customer"])
+
+    def moved(self, *statuses: str) -> Answer:
+        """Makes the moves; returns the last answer."""
+        for status in statuses:
+            answer = self.patch({"status": status})
+        return answer
+
+    def pay(self, amount: Any = None, **fields: Any) -> Answer:
+        """All that is due, unless an amount is given."""
+        return self.post("/payments", fields if amount is None else {"amount": amount, **fields})
+
+    def void(self, payment: Any, reason: str = "Declined") -> Answer:
+        return self.post(f"/payments/{payment['id']}/void", {"reason": reason})
+
+    def refund(self, **fields: Any) -> Answer:
+        return self.post("/refunds", fields)
+
+    def edit(self, *, headers: Any = None, **fields: Any) -> Answer:
+        return self.post("/edit", {"reason": "The customer asked", **fields}, headers=headers)
+
+    def first_line(self, **fields: Any) -> dict[str, Any]:
+        """What a request says about the first line."""
+        return {"lineItemId": self["lineItems"][0]["id"], **fields}
+
+    def kinds(self) -> list[str]:
+        """The kinds of its events so far."""
+        events = self.shop.events()
+        return [one["event"] for one in events if one["data"].get("id") == self["id"]]
+
+
+def placed(shop: Shop, *lines: dict[str, Any], **fields: Any) -> Order:
     """A new order, of an untracked variant unless lines are given, as the API returns it."""
-    return shop.made(ORDERS, new_order(*(lines or [line(variant(shop))]), **fields))
-
-
-def moved(shop: Shop, order: Any, *statuses: str) -> Answer:
-    """Makes the moves; returns the last answer."""
-    for status in statuses:
-        answer = shop.patch(path_of(order), {"status": status})
-    return answer
-
-
-def path_of(order: Any) -> str:
-    return f"{ORDERS}/{order['id']}"
-
-
-def read(shop: Shop, order: Any) -> Any:
-    return shop.read(path_of(order))
-
-
-def pay(shop: Shop, order: Any, amount: Any = None, **fields: Any) -> Answer:
-    """All that is due, unless an amount is given."""
-    sent = fields if amount is None else {"amount": amount, **fields}
-    return shop.post(f"{path_of(order)}/payments", sent)
-
-
-def refund(shop: Shop, order: Any, **fields: Any) -> Answer:
-    return shop.post(f"{path_of(order)}/refunds", fields)
-
-
-def edit(shop: Shop, order: Any, *, headers: Any = None, **fields: Any) -> Answer:
-    sent = {"reason": "The customer asked", **fields}
-    return shop.post(f"{path_of(order)}/edit", sent, headers=headers)
-
-
-def first_line(order: Any, **fields: Any) -> dict[str, Any]:
-    """What a request says about the first line of the order."""
-    return {"lineItemId": order["lineItems"][0]["id"], **fields}
+    made = shop.made(ORDERS, new_order(*(lines or [line(variant(shop))]), **fields))
+    return Order(shop, ORDERS, made)
 
 
 def counts_agree() -> bool:
@@ -123,15 +125,11 @@ def stock_of(shop: Shop, variant_id: str) -> int | None:
     return next((v["stock"] for v in product["variants"] if v["id"] == variant_id), None)
 
 
-def kinds(shop: Shop, of: Any = None) -> list[str]:
-    """The kinds of the events so far: of one order, or of everything except products, payments and
-    refunds."""
+def kinds(shop: Shop) -> list[str]:
+    """The kinds of the events so far, except of products, payments and refunds."""
     others = ("product.", "payment.", "refund.")
-    return [
-        event["event"]
-        for event in shop.events()
-        if (event["data"].get("id") == of["id"] if of else not event["event"].startswith(others))
-    ]
+    found = [event["event"] for event in shop.events()]
+    return [kind for kind in found if not kind.startswith(others)]
 
 
 def keys_written(dynamodb: Double) -> list[tuple[str, str]]:

@@ -13,10 +13,8 @@ from chalicelib.orders.model import OrderChange, stored
 from chalicelib.storage import table
 from tests.orders.build import (
     ORDERS,
-    kinds,
+    Order,
     line,
-    moved,
-    path_of,
     placed,
     product,
     product_path,
@@ -59,23 +57,25 @@ PAYMENT_MOVES = {
 CELLS = [(start, to) for start in ROUTES for to in ROUTES]
 
 
-def order_in(shop: Shop, status: str, *lines: dict[str, Any]) -> Any:
+def order_in(shop: Shop, status: str, *lines: dict[str, Any]) -> Order:
     order = placed(shop, *lines)
-    return moved(shop, order, *ROUTES[status]).json if ROUTES[status] else order
+    for step in ROUTES[status]:
+        order.moved(step)
+    return order.read()
 
 
 @pytest.mark.parametrize(("start", "to"), CELLS, ids=[f"{a}-{b}" for a, b in CELLS])
 def test_only_allowed_status_moves_are_made(shop: Shop, start: str, to: str) -> None:
     order = order_in(shop, start)
-    already = len(kinds(shop, order))
-    answer = shop.patch(path_of(order), {"status": to})
+    already = len(order.kinds())
+    answer = order.patch({"status": to})
     if (start, to) in MOVES:
         assert (answer.status, answer.json["status"]) == (200, to)
-        assert kinds(shop, order)[already:] == MOVES[start, to]
+        assert order.kinds()[already:] == MOVES[start, to]
         last = [event for event in shop.events() if event["event"].startswith("order.")][-1]
         assert last["data"] == answer.json
         assert answer.json["history"][-1]["change"].startswith(f"status {start} → {to}")
-        assert answer.json == shop.get(path_of(order)).json
+        assert answer.json == order.get().json
     else:
         assert (answer.status, answer.json["code"]) == (422, "invalid_transition")
         assert (answer.json["from"], answer.json["to"]) == (start, to)
@@ -85,22 +85,22 @@ def test_only_allowed_status_moves_are_made(shop: Shop, start: str, to: str) -> 
         assert answer.json["message"] == (
             f"The status {start} cannot become {to}: {follows} can follow."
         )
-        assert shop.get(path_of(order)).json == order
-        assert len(kinds(shop, order)) == already
+        assert order.get().json == order
+        assert len(order.kinds()) == already
 
 
 def test_each_move_sets_its_timestamps(shop: Shop) -> None:
     order = placed(shop)
-    paid = moved(shop, order, "PAID").json
+    paid = order.moved("PAID").json
     assert paid["paymentStatus"] == "PAID" and paid["paidAt"] == paid["updatedAt"]
-    processing = moved(shop, order, "PROCESSING").json
+    processing = order.moved("PROCESSING").json
     assert (processing["paidAt"], processing["shippedAt"]) == (paid["paidAt"], None)
     change = {"status": "SHIPPED", "trackingNumber": "1Z 999"}
-    shipped = shop.patch(path_of(order), change).json
+    shipped = order.patch(change).json
     assert shipped["shippedAt"] == shipped["updatedAt"] and shipped["trackingNumber"] == "1Z 999"
     event = shop.events()[-1]
     assert (event["event"], event["data"]["trackingNumber"]) == ("order.shipped", "1Z 999")
-    refunded = moved(shop, placed(shop), "PAID", "REFUNDED").json
+    refunded = placed(shop).moved("PAID", "REFUNDED").json
     assert refunded["paymentStatus"] == "REFUNDED" and refunded["paidAt"]
 
 
@@ -119,37 +119,39 @@ PAYMENT_CELLS = [
 def test_only_allowed_payment_moves_are_made(shop: Shop, status: str, start: str, to: str) -> None:
     order = order_paid(shop, start, status)
     assert (order["status"], order["paymentStatus"]) == (status, start)
-    events = len(kinds(shop, order))
-    answer = shop.patch(path_of(order), {"paymentStatus": to})
+    events = len(order.kinds())
+    answer = order.patch({"paymentStatus": to})
     follow = PAYMENT_MOVES[start] & ({"REFUNDED"} if status == "CANCELLED" else {*PAYMENT_MOVES})
     if to in follow | {start}:
         assert (answer.status, answer.json["paymentStatus"]) == (200, to)
         assert answer.json["status"] == order["status"]
         crossed = ["order.paid"] * (to == "PAID" and order["paidAt"] is None)
         given_back = ["order.refunded"] * (to == "REFUNDED" != start)
-        assert kinds(shop, order)[events:] == ["order.updated", *crossed, *given_back]
+        assert order.kinds()[events:] == ["order.updated", *crossed, *given_back]
     else:
         assert (answer.status, answer.json["code"]) == (422, "invalid_transition")
         shown = {name: answer.json[name] for name in ("field", "from", "to")}
         assert shown == {"field": "paymentStatus", "from": start, "to": to}
         assert set(answer.json["allowed"]) == follow
-        assert shop.get(path_of(order)).json == order
-        assert len(kinds(shop, order)) == events
+        assert order.get().json == order
+        assert len(order.kinds()) == events
 
 
-def order_paid(shop: Shop, payment: str, status: str) -> Any:
+def order_paid(shop: Shop, payment: str, status: str) -> Order:
     if status == "SHIPPED":
         order = placed(shop)
         paid = payment if payment == "PARTIALLY_PAID" else "PAID"
-        shop.patch(path_of(order), {"status": "PAID", "paymentStatus": paid})
-        order = moved(shop, order, "PROCESSING", "SHIPPED").json
+        order.patch({"status": "PAID", "paymentStatus": paid})
+        order.moved("PROCESSING", "SHIPPED")
         if payment == "REFUNDED":
-            order = shop.patch(path_of(order), {"paymentStatus": payment}).json
-        return order
+            order.patch({"paymentStatus": payment})
+        return order.read()
     order = placed(shop, paymentStatus="PENDING" if payment == "PAID" else payment)
     if payment == "PAID":  # an order created as PAID has the status PAID
-        order = shop.patch(path_of(order), {"paymentStatus": payment}).json
-    return moved(shop, order, "CANCELLED").json if status == "CANCELLED" else order
+        order.patch({"paymentStatus": payment})
+    if status == "CANCELLED":
+        order.moved(status)
+    return order.read()
 
 
 def test_a_refunded_order_cannot_be_paid_again(shop: Shop) -> None:
@@ -157,12 +159,12 @@ def test_a_refunded_order_cannot_be_paid_again(shop: Shop) -> None:
     today = order["orderDate"][:10]
     sales = lambda: Decimal(store.days(*[date.fromisoformat(today)] * 2)[0].revenue)  # noqa: E731
     assert sales() == 10
-    shop.patch(path_of(order), {"paymentStatus": "REFUNDED"})
+    order.patch({"paymentStatus": "REFUNDED"})
     assert sales() == 0
     for change in ({"paymentStatus": "PAID"}, {"paymentStatus": "PENDING"}):
-        assert shop.patch(path_of(order), change).json["code"] == "invalid_transition"
+        assert order.patch(change).json["code"] == "invalid_transition"
     returned = placed(shop, paymentStatus="REFUNDED")
-    refused = shop.patch(path_of(returned), {"status": "PAID"})
+    refused = returned.patch({"status": "PAID"})
     assert (refused.json["code"], refused.json["field"]) == ("invalid_transition", "paymentStatus")
     assert sales() == 0
 
@@ -170,7 +172,7 @@ def test_a_refunded_order_cannot_be_paid_again(shop: Shop) -> None:
 def test_a_change_keeps_the_omitted_fields(shop: Shop) -> None:
     order = placed(shop, salesRepId="emp_1", note="a", tags=["x"])
     change = {"salesRepId": None, "note": "b", "tags": ["y", "y"], "trackingNumber": "T"}
-    changed = shop.patch(path_of(order), change).json
+    changed = order.patch(change).json
     assert [changed[name] for name in change] == [None, "b", ["y"], "T"]
     assert [entry["change"] for entry in changed["history"]] == [
         "created",
@@ -178,11 +180,11 @@ def test_a_change_keeps_the_omitted_fields(shop: Shop) -> None:
     ]
     kept = {name for name in order if name not in {*change, "history", "updatedAt"}}
     assert {name: order[name] for name in kept} == {name: changed[name] for name in kept}
-    cleared = shop.patch(path_of(order), {"note": "", "tags": None, "trackingNumber": None}).json
+    cleared = order.patch({"note": "", "tags": None, "trackingNumber": None}).json
     assert [cleared[name] for name in ("note", "tags", "trackingNumber")] == [None, [], None]
-    same = shop.patch(path_of(order), {"salesRepId": None}).json
+    same = order.patch({"salesRepId": None}).json
     assert same["history"] == cleared["history"]
-    assert kinds(shop, order).count("order.updated") == 3
+    assert order.kinds().count("order.updated") == 3
 
 
 @pytest.mark.parametrize(
@@ -205,15 +207,15 @@ def test_a_bad_change_is_refused_by_field_and_changes_nothing(
     shop: Shop, sent: dict[str, Any], field: str
 ) -> None:
     order = placed(shop)
-    assert shop.patch(path_of(order), sent).refused == [field]
-    assert shop.get(path_of(order)).json == order
-    assert kinds(shop, order) == ["order.created"]
+    assert order.patch(sent).refused == [field]
+    assert order.get().json == order
+    assert order.kinds() == ["order.created"]
 
 
 def test_the_history_keeps_the_first_and_the_99_latest_entries(shop: Shop) -> None:
     order = placed(shop)
     for number in range(120):
-        answer = shop.patch(path_of(order), {"trackingNumber": f"T{number}"})
+        answer = order.patch({"trackingNumber": f"T{number}"})
     history = answer.json["history"]
     assert (len(history), history[0]["change"]) == (100, "created")
     assert [entry["change"].split()[-1] for entry in history[1:]] == [
@@ -238,7 +240,7 @@ def test_the_history_keeps_up_to_15000_bytes_of_the_latest_changes(shop: Shop) -
 def test_a_change_in_the_history_has_up_to_200_characters(shop: Shop) -> None:
     order = placed(shop, salesRepId="emp_" + "a" * 60)
     change = {"salesRepId": "emp_" + "b" * 60, "trackingNumber": "x" * 100}
-    answer = shop.patch(path_of(order), change).json
+    answer = order.patch(change).json
     reps = f"salesRepId {order['salesRepId']} → {change['salesRepId']}, trackingNumber none → "
     assert answer["history"][-1]["change"] == (reps + "x" * 100)[:200]
     assert len(answer["history"][-1]["change"]) == 200
@@ -254,19 +256,19 @@ def test_cancellation_refund_and_deletion_before_shipping_restore_the_stock(
     id = variant(shop, 10)
     order = order_in(shop, status, line(id, 2), line(id, 1))
     assert stock_of(shop, id) == (10 if status in {"CANCELLED", "REFUNDED"} else 7)
-    assert shop.delete(path_of(order)).json == {"id": order["id"], "deleted": True}
+    assert order.delete().json == {"id": order["id"], "deleted": True}
     assert stock_of(shop, id) == (7 if status in {"SHIPPED", "DELIVERED"} else 10)
-    assert shop.get(path_of(order)).status == 404
+    assert order.get().status == 404
     assert shop.get(ORDERS).json["total"] == 0
 
 
 def test_only_an_owner_can_delete_orders(shop: Shop) -> None:
     order = placed(shop)
     for role in ("STAFF", "ADMIN"):
-        answer = shop.delete(path_of(order), key=shop.as_(role))
+        answer = order.delete(key=shop.as_(role))
         assert (answer.status, answer.json["code"]) == (403, "forbidden")
-    assert shop.delete(path_of(order), key=shop.as_("OWNER")).status == 200
-    assert kinds(shop, order) == ["order.created", "order.deleted"]
+    assert order.delete(key=shop.as_("OWNER")).status == 200
+    assert order.kinds() == ["order.created", "order.deleted"]
 
 
 def test_stock_is_restored_only_to_existing_tracked_variants(shop: Shop) -> None:
@@ -281,7 +283,7 @@ def test_stock_is_restored_only_to_existing_tracked_variants(shop: Shop) -> None
     )
     shop.delete(f"/api/admin/products/{gone['id']}")
     set_stock(shop, late, 1)
-    assert moved(shop, order, "CANCELLED").status == 200
+    assert order.moved("CANCELLED").status == 200
     stocks = [stock_of(shop, id) for id in (kept["id"], uncounted["id"], dropped["id"], late)]
     assert stocks == [5, None, None, 1]
     assert shop.get(f"/api/admin/products/{gone['id']}").status == 404
@@ -293,15 +295,15 @@ def test_an_order_of_many_deleted_products_can_be_cancelled(shop: Shop, dynamodb
     for id in ids[1:]:
         shop.delete(product_path(id))
     with dynamodb.metered() as calls:
-        assert moved(shop, orders[0], "CANCELLED").status == 200
-        assert shop.delete(path_of(orders[1])).status == 200
+        assert orders[0].moved("CANCELLED").status == 200
+        assert orders[1].delete().status == 200
     assert stock_of(shop, ids[0]) == 9
     assert len(calls) <= 2 * 6
 
 
 def test_the_history_has_who_and_when(shop: Shop) -> None:
     order = placed(shop)
-    answer = shop.patch(path_of(order), {"status": "PAID"}, key=shop.as_("STAFF"))
+    answer = order.patch({"status": "PAID"}, key=shop.as_("STAFF"))
     first, second = answer.json["history"]
     assert (first["at"], second["at"]) == (order["createdAt"], answer.json["updatedAt"])
     assert (
@@ -312,7 +314,7 @@ def test_the_history_has_who_and_when(shop: Shop) -> None:
 def test_a_cancellation_takes_three_calls_in_two_round_trips(shop: Shop, dynamodb: Double) -> None:
     order = placed(shop, line(variant(shop, 9)))
     with dynamodb.metered() as calls:
-        moved(shop, order, "CANCELLED")
+        order.moved("CANCELLED")
     *together, last = [call.operation for call in calls]
     assert (sorted(together), last) == (["BatchGetItem", "UpdateItem"], "TransactWriteItems")
 
@@ -321,9 +323,8 @@ def test_the_largest_order_with_the_longest_history_fits_its_events(shop: Shop) 
     ids = variants(shop, *[9] * 100, name="🎁" * 28)
     order = placed(shop, *(line(id) for id in [*ids, *ids[:80]]))
     assert len(str(order).encode()) > 60_000
-    path = path_of(order)
     change = {"note": "🎁" * 5_000, "tags": [f"{n:02d}" + "🎁" * 48 for n in range(50)]}
-    assert shop.patch(path, change).status == 200
+    assert order.patch(change).status == 200
     now, changed = order["createdAt"], store.get(order["id"])
     for number in range(100):
         rep = f"emp_{number}" + "x" * 50
@@ -332,17 +333,17 @@ def test_the_largest_order_with_the_longest_history_fits_its_events(shop: Shop) 
         changed = lifecycle.changed(changed, asked, "🎁" * 100, now)
     index = store.get(order["id"]).index.stored()
     table.put({"pk": changed.id, "sk": "order", **stored(changed), "index": index})
-    assert shop.patch(path, {"paymentStatus": "PARTIALLY_PAID"}).status == 200
+    assert order.patch({"paymentStatus": "PARTIALLY_PAID"}).status == 200
     change = {"status": "CANCELLED", "paymentStatus": "REFUNDED", "note": "🎁" * 4_999}
-    assert shop.patch(path, change).status == 200
-    assert kinds(shop, order)[-3:] == ["order.updated", "order.cancelled", "order.refunded"]
+    assert order.patch(change).status == 200
+    assert order.kinds()[-3:] == ["order.updated", "order.cancelled", "order.refunded"]
 
 
 def test_an_order_can_be_sent_back_as_it_was_read_with_changes(shop: Shop) -> None:
     order = placed(shop)
     steps = ("status", "paymentStatus")  # each step is made once
     sent = {name: value for name, value in order.items() if name not in steps}
-    changed = shop.patch(path_of(order), {**sent, "note": "By bike"}).json
+    changed = order.patch({**sent, "note": "By bike"}).json
     assert {**changed, "note": None, "history": [], "updatedAt": ""} == {
         **order, "note": None, "history": [], "updatedAt": ""
     }  # fmt: skip

@@ -13,19 +13,11 @@ from tests.orders.build import (
     ORDERS,
     before_the_commit,
     counts_agree,
-    edit,
-    first_line,
-    kinds,
     line,
-    moved,
     new_order,
-    path_of,
-    pay,
     placed,
     product,
     product_path,
-    read,
-    refund,
     stock_of,
     variant,
     variants,
@@ -63,13 +55,13 @@ def test_a_custom_line_has_no_stock_and_is_found_and_refunded(shop: Shop) -> Non
     assert stock_of(shop, tracked) == 2
     found = shop.get(f"{ORDERS}?search=engraved").json
     assert [one["id"] for one in found["data"]] == [order["id"]]
-    pay(shop, order)
-    back = refund(shop, order, lines=[{"lineItemId": custom["id"], "quantity": 1}])
+    order.pay()
+    back = order.refund(lines=[{"lineItemId": custom["id"], "quantity": 1}])
     assert (back.status, back.json["amountRefunded"]) == (201, "1200.00")
     assert back.json["refunds"][0]["lines"][0]["restocked"] == 0
-    assert moved(shop, order, "REFUNDED").status == 200
+    assert order.moved("REFUNDED").status == 200
     assert stock_of(shop, tracked) == 3
-    assert shop.delete(path_of(order)).status == 200
+    assert order.delete().status == 200
     assert counts_agree()
 
 
@@ -94,7 +86,7 @@ def test_a_custom_line_has_no_stock_and_is_found_and_refunded(shop: Shop) -> Non
 def test_a_line_that_says_too_little_or_too_much(shop: Shop, sent: Any, expected: Any) -> None:
     assert errors(shop.post(ORDERS, new_order(sent))) == expected
     order = placed(shop)
-    assert errors(edit(shop, order, add=[sent])) == [
+    assert errors(order.edit(add=[sent])) == [
         (field.replace("lineItems", "add"), code) for field, code in expected
     ]
 
@@ -135,11 +127,11 @@ def test_discounts_and_shipping_make_the_total(shop: Shop) -> None:
 def test_a_refund_of_all_lines_leaves_the_shipping(shop: Shop) -> None:
     order = placed(shop, CUSTOM | {"quantity": 3}, shipping="7.90", paymentStatus="PAID")
     (own,) = order["lineItems"]
-    over = refund(shop, order, shipping="7.91")
+    over = order.refund(shipping="7.91")
     assert (over.json["code"], over.json["shipping"]) == ("exceeds_shipping", "7.90")
-    lines = refund(shop, order, lines=[{"lineItemId": own["id"], "quantity": 3}]).json
+    lines = order.refund(lines=[{"lineItemId": own["id"], "quantity": 3}]).json
     assert (lines["amountRefunded"], lines["refundStatus"]) == ("3600.00", "PARTIAL")
-    rest = refund(shop, order, shipping="7.90").json
+    rest = order.refund(shipping="7.90").json
     assert (rest["refundStatus"], rest["paymentStatus"]) == ("FULL", "REFUNDED")
 
 
@@ -148,7 +140,7 @@ def test_a_refund_of_all_lines_leaves_the_shipping(shop: Shop) -> None:
 
 def test_an_edit_and_back_again_moves_no_money(shop: Shop) -> None:
     order = placed(shop, CUSTOM | {"price": 100}, paymentStatus="PAID")
-    more = edit(shop, order, add=[CUSTOM | {"title": "Box", "price": 20}])
+    more = order.edit(add=[CUSTOM | {"title": "Box", "price": 20}])
     assert more.status == 200
     after = more.json
     assert (after["paymentStatus"], after["balanceDue"]) == ("PARTIALLY_PAID", "20.00")
@@ -159,10 +151,10 @@ def test_an_edit_and_back_again_moves_no_money(shop: Shop) -> None:
     assert entry["changes"] == ["added 1 × Box at 20.00", "total 100.00 → 120.00"]
     assert after["history"][-1]["change"].startswith("paymentStatus PAID → PARTIALLY_PAID")
     assert "edited, total 100.00 → 120.00" in after["history"][-1]["change"]
-    back = edit(shop, order, remove=[after["lineItems"][1]["id"]]).json
+    back = order.edit(remove=[after["lineItems"][1]["id"]]).json
     assert (back["paymentStatus"], back["balanceDue"], back["refunds"]) == ("PAID", "0.00", [])
-    assert back == read(shop, order)
-    assert kinds(shop, order).count("order.paid") == 1
+    assert back == order.read()
+    assert order.kinds().count("order.paid") == 1
     announced = [one["data"] for one in shop.events() if one["event"] == "order.edited"]
     assert [one["id"] for one in announced] == [one["id"] for one in back["edits"]]
     assert announced[0] == entry | {
@@ -175,10 +167,10 @@ def test_an_edit_and_back_again_moves_no_money(shop: Shop) -> None:
 
 def test_what_was_paid_too_much_is_refunded_by_a_request(shop: Shop) -> None:
     order = placed(shop, CUSTOM | {"price": 60}, CUSTOM | {"price": 40}, paymentStatus="PAID")
-    less = edit(shop, order, remove=[order["lineItems"][1]["id"]]).json
+    less = order.edit(remove=[order["lineItems"][1]["id"]]).json
     assert (less["paymentStatus"], less["balanceDue"]) == ("PAID", "-40.00")
     assert [one["id"] for one in shop.get(f"{ORDERS}?balance=owed").json["data"]] == [order["id"]]
-    back = refund(shop, order, amount=40).json
+    back = order.refund(amount=40).json
     assert (back["balanceDue"], back["refundStatus"]) == ("0.00", "PARTIAL")
     assert (back["amountCredited"], back["paymentStatus"]) == ("0.00", "PAID")
     assert counts_agree()
@@ -186,23 +178,23 @@ def test_what_was_paid_too_much_is_refunded_by_a_request(shop: Shop) -> None:
 
 def test_an_unpaid_order_is_paid_by_an_edit_once(shop: Shop) -> None:
     order = placed(shop, CUSTOM | {"price": 60}, CUSTOM | {"price": 40})
-    pay(shop, order, amount=60)
-    less = edit(shop, order, remove=[order["lineItems"][1]["id"]]).json
+    order.pay(amount=60)
+    less = order.edit(remove=[order["lineItems"][1]["id"]]).json
     assert (less["paymentStatus"], less["status"]) == ("PAID", "PENDING")
     assert less["paidAt"]
-    assert kinds(shop, order).count("order.paid") == 1
+    assert order.kinds().count("order.paid") == 1
 
 
 def test_a_free_order_that_is_no_longer_free_is_not_paid(shop: Shop) -> None:
     order = placed(shop, CUSTOM | {"price": 0}, paymentStatus="PAID")
-    after = edit(shop, order, shipping=5).json
+    after = order.edit(shipping=5).json
     assert (after["paymentStatus"], after["balanceDue"]) == ("PENDING", "5.00")
 
 
 def test_a_deposit_in_percent_follows_the_total(shop: Shop) -> None:
     order = placed(shop, CUSTOM | {"price": 100}, deposit={"percent": 30})
-    pay(shop, order, amount=30)
-    after = edit(shop, order, change=[first_line(order, price=200)])
+    order.pay(amount=30)
+    after = order.edit(change=[order.first_line(price=200)])
     assert after.json["deposit"] == {"amount": "60.00", "percent": 30, "isReached": False}
 
 
@@ -218,45 +210,45 @@ def test_tax_is_proposed_and_never_guessed(shop: Shop) -> None:
             shipping=f"{Decimal(shipping) / 100}",
         )
         added = [CUSTOM | {"price": f"{Decimal(more) / 100}"}]
-        refused = edit(shop, order, add=added)
+        refused = order.edit(add=added)
         exact = Decimal(tax) * (price + more + shipping) / (price + shipping)
         proposed = exact.quantize(Decimal(1), ROUND_HALF_UP) / 100
         assert (refused.status, refused.json["code"]) == (422, "tax_required")
         assert refused.json["proposed"] == f"{proposed:.2f}"
-        assert read(shop, order) == order
-        after = edit(shop, order, add=added, tax=refused.json["proposed"]).json
+        assert order.read() == order
+        after = order.edit(add=added, tax=refused.json["proposed"]).json
         whole = Decimal(price + more + shipping) / 100 + proposed
         assert (after["tax"], after["total"]) == (f"{proposed:.2f}", f"{whole:.2f}")
     # What costs the same needs no tax.
-    assert edit(shop, order, change=[first_line(order, note="Gift")]).status == 200
+    assert order.edit(change=[order.first_line(note="Gift")]).status == 200
 
 
 def test_sums_that_were_given_keep_their_difference(shop: Shop) -> None:
     order = placed(shop, CUSTOM | {"price": 100}, subtotal="90", total="80")
-    after = edit(shop, order, add=[CUSTOM | {"price": 20}]).json
+    after = order.edit(add=[CUSTOM | {"price": 20}]).json
     assert (after["subtotal"], after["total"]) == ("110.00", "100.00")
-    sent = edit(shop, order, total="95").json
+    sent = order.edit(total="95").json
     assert (sent["subtotal"], sent["total"]) == ("110.00", "95.00")
     own = after["lineItems"][1]["id"]
-    gone = edit(shop, order, remove=[own], change=[first_line(order, price=1)])
+    gone = order.edit(remove=[own], change=[order.first_line(price=1)])
     assert errors(gone) == [("subtotal", "out_of_range")]
 
 
 def test_a_line_changes_in_every_field(shop: Shop) -> None:
     order = placed(shop, CUSTOM | {"price": 100, "note": "Red", "discount": {"amount": 10}})
-    change = first_line(order, title="Brooch", quantity=2, price="50.50")
-    after = edit(shop, order, change=[change]).json["lineItems"][0]
+    change = order.first_line(title="Brooch", quantity=2, price="50.50")
+    after = order.edit(change=[change]).json["lineItems"][0]
     assert (after["title"], after["quantity"], after["price"]) == ("Brooch", 2, "50.50")
     assert (after["total"], after["note"]) == ("91.00", "Red")
-    cleared = edit(shop, order, change=[first_line(order, note=None, discount=None)]).json
+    cleared = order.edit(change=[order.first_line(note=None, discount=None)]).json
     assert (cleared["lineItems"][0]["note"], cleared["total"]) == (None, "101.00")
     assert cleared["edits"][-1]["changes"] == [
         "Brooch: discount 10.00 → none, total 91.00 → 101.00, note",
         "total 91.00 → 101.00",
     ]
-    half = edit(shop, order, change=[first_line(order, discount={"percent": 50})]).json
+    half = order.edit(change=[order.first_line(discount={"percent": 50})]).json
     assert half["total"] == "50.50"
-    one = edit(shop, order, change=[first_line(order, quantity=1)]).json
+    one = order.edit(change=[order.first_line(quantity=1)]).json
     assert (one["lineItems"][0]["discount"]["amount"], one["total"]) == ("25.25", "25.25")
 
 
@@ -284,48 +276,47 @@ def test_refused_edits_say_which_field(shop: Shop) -> None:
         ({"total": -1}, "total", "invalid"),
     ]
     for sent, field, code in cases:
-        assert errors(edit(shop, order, **sent)) == [(field, code)], sent
+        assert errors(order.edit(**sent)) == [(field, code)], sent
     for sent in ({}, {"remove": [own, own]}, {"remove": [own], "change": [{"lineItemId": own}]}):
-        assert edit(shop, order, **sent).status == 422
-    path = f"{path_of(order)}/edit"
-    assert errors(shop.post(path, {"shipping": 1})) == [("reason", "required")]
-    assert edit(shop, order, remove=[own, custom]).json["code"] == "empty_order"
+        assert order.edit(**sent).status == 422
+    assert errors(order.post("/edit", {"shipping": 1})) == [("reason", "required")]
+    assert order.edit(remove=[own, custom]).json["code"] == "empty_order"
     zero = [{"lineItemId": id, "quantity": 0} for id in (own, custom)]
-    assert edit(shop, order, change=zero).json["code"] == "empty_order"
+    assert order.edit(change=zero).json["code"] == "empty_order"
     assert shop.post(f"{ORDERS}/ord_none/edit", {"reason": "x", "tax": 1}).status == 404
-    assert read(shop, order) == order
+    assert order.read() == order
 
 
 def test_lines_change_until_the_order_is_shipped(shop: Shop) -> None:
     order = placed(shop, CUSTOM, paymentStatus="PAID")
     for status in ("IN_PRODUCTION", "PROCESSING"):
-        moved(shop, order, status)
-        assert edit(shop, order, shipping=1, total="1200").status == 200
-    moved(shop, order, "SHIPPED")
+        order.moved(status)
+        assert order.edit(shipping=1, total="1200").status == 200
+    order.moved("SHIPPED")
     for sent in ({"shipping": 2}, {"add": [CUSTOM]}, {"tax": 1}, {"total": 1}):
-        assert edit(shop, order, **sent).json["code"] == "too_late"
-    assert edit(shop, order, source="PHONE").json["source"] == "PHONE"
+        assert order.edit(**sent).json["code"] == "too_late"
+    assert order.edit(source="PHONE").json["source"] == "PHONE"
     cancelled = placed(shop, CUSTOM)
-    moved(shop, cancelled, "CANCELLED")
-    assert edit(shop, cancelled, shipping=2).json["code"] == "too_late"
+    cancelled.moved("CANCELLED")
+    assert cancelled.edit(shipping=2).json["code"] == "too_late"
     refunded = placed(shop, CUSTOM, paymentStatus="PAID")
-    shop.patch(f"{ORDERS}/{refunded['id']}", {"paymentStatus": "REFUNDED"})
-    assert edit(shop, refunded, shipping=2).json["code"] == "too_late"
+    refunded.patch({"paymentStatus": "REFUNDED"})
+    assert refunded.edit(shipping=2).json["code"] == "too_late"
 
 
 def test_nothing_goes_below_what_was_refunded(shop: Shop) -> None:
     order = placed(shop, CUSTOM | {"price": 50, "quantity": 2}, shipping=10, paymentStatus="PAID")
     id = order["lineItems"][0]["id"]
-    refund(shop, order, lines=[first_line(order, quantity=1)], shipping=6)
+    order.refund(lines=[order.first_line(quantity=1)], shipping=6)
     for sent in (
-        {"change": [first_line(order, quantity=0)]},
+        {"change": [order.first_line(quantity=0)]},
         {"remove": [id], "add": [CUSTOM]},
         {"shipping": "5.99"},
         {"total": "55.99"},
     ):
-        answer = edit(shop, order, **sent)
+        answer = order.edit(**sent)
         assert (answer.status, answer.json["code"]) == (422, "below_refunded"), sent
-    less = edit(shop, order, change=[first_line(order, quantity=1)]).json
+    less = order.edit(change=[order.first_line(quantity=1)]).json
     assert (less["total"], less["balanceDue"]) == ("60.00", "-50.00")
 
 
@@ -336,19 +327,19 @@ def test_refunds_of_an_edited_order_add_up(shop: Shop) -> None:
         lines = [CUSTOM | {"price": f"{price / 100:.2f}", "quantity": 3} for _ in range(3)]
         order = placed(shop, *lines, shipping="1.23", paymentStatus="PAID")
         for place, own in enumerate(order["lineItems"]):
-            refund(shop, order, lines=[{"lineItemId": own["id"], "quantity": 1}])
+            order.refund(lines=[{"lineItemId": own["id"], "quantity": 1}])
             if place == 1:
                 off = {"percent": seeded.randint(1, 40)}
-                edited = edit(shop, order, discount=off, add=[CUSTOM | {"price": "0.07"}]).json
+                edited = order.edit(discount=off, add=[CUSTOM | {"price": "0.07"}]).json
         if Decimal(edited["balanceDue"]) > 0:
-            pay(shop, order)
+            order.pay()
         rest = [
             {"lineItemId": one["id"], "quantity": left}
-            for one in read(shop, order)["lineItems"]
+            for one in order.read()["lineItems"]
             if (left := one["quantity"] - one["refundedQuantity"])
         ]
-        refund(shop, order, lines=rest)
-        refunds = read(shop, order)["refunds"]
+        order.refund(lines=rest)
+        refunds = order.read()["refunds"]
         back = sum(Decimal(part["amount"]) for one in refunds for part in one["lines"])
         assert back == Decimal(edited["total"]) - Decimal("1.23")
 
@@ -361,15 +352,15 @@ def test_stock_moves_by_the_difference(shop: Shop) -> None:
     order = placed(shop, line(a, 3), line(b, 2), line(untracked))
     one, two, three = (item["id"] for item in order["lineItems"])
     change = [{"lineItemId": one, "quantity": 5}, {"lineItemId": two, "quantity": 1}]
-    assert edit(shop, order, change=change, remove=[three]).status == 200
+    assert order.edit(change=change, remove=[three]).status == 200
     assert [stock_of(shop, id) for id in (a, b, untracked)] == [5, 9, None]
     # What goes from one line to another of the same variant does not move.
-    edit(shop, order, remove=[one], add=[line(a, 5)])
+    order.edit(remove=[one], add=[line(a, 5)])
     assert stock_of(shop, a) == 5
-    short = edit(shop, order, add=[line(a, 6)])
+    short = order.edit(add=[line(a, 6)])
     assert short.json["code"] == "insufficient_stock"
     assert short.json["lines"] == [{"variantId": a, "requested": 6, "available": 5}]
-    moved(shop, order, "CANCELLED")
+    order.moved("CANCELLED")
     assert [stock_of(shop, id) for id in (a, b)] == [10, 10]
     assert counts_agree()
 
@@ -377,11 +368,11 @@ def test_stock_moves_by_the_difference(shop: Shop) -> None:
 def test_refunded_pieces_never_return_again(shop: Shop) -> None:
     bought = variant(shop, 10)
     order = placed(shop, line(bought, 4, price=10), paymentStatus="PAID")
-    refund(shop, order, lines=[first_line(order, quantity=2, restock=False)])
+    order.refund(lines=[order.first_line(quantity=2, restock=False)])
     assert stock_of(shop, bought) == 6
-    edit(shop, order, change=[first_line(order, quantity=3)])
+    order.edit(change=[order.first_line(quantity=3)])
     assert stock_of(shop, bought) == 7
-    moved(shop, order, "REFUNDED")
+    order.moved("REFUNDED")
     assert stock_of(shop, bought) == 8  # two were kept: they are broken
 
 
@@ -391,13 +382,13 @@ def test_a_variant_that_is_gone_stays_as_it_was_sold(shop: Shop) -> None:
     path = product_path(a)
     assert shop.put(path, {"name": "New", "variants": [{"id": b}]}).status == 200
     own = order["lineItems"][0]
-    more = edit(shop, order, change=[first_line(order, quantity=3)])
+    more = order.edit(change=[order.first_line(quantity=3)])
     assert errors(more) == [("change.0.quantity", "unknown_variant")]
-    less = edit(shop, order, change=[first_line(order, quantity=1, price=5)]).json
+    less = order.edit(change=[order.first_line(quantity=1, price=5)]).json
     assert (less["lineItems"][0]["title"], less["lineItems"][0]["price"]) == (own["title"], "5.00")
-    assert edit(shop, order, remove=[own["id"]]).status == 200
+    assert order.edit(remove=[own["id"]]).status == 200
     assert shop.delete(path).status == 200
-    assert edit(shop, order, shipping=5).status == 200
+    assert order.edit(shipping=5).status == 200
 
 
 def test_edits_and_buyers_never_oversell(shop: Shop) -> None:
@@ -410,7 +401,7 @@ def test_edits_and_buyers_never_oversell(shop: Shop) -> None:
             shop.post(ORDERS, new_order(line(bought)))
         else:
             order = orders[n % 5]
-            edit(shop, order, change=[first_line(order, quantity=1 + n % 4)])
+            order.edit(change=[order.first_line(quantity=1 + n % 4)])
 
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(act, range(40)))
@@ -426,7 +417,7 @@ def test_a_sale_during_an_edit_is_seen(shop: Shop, dynamodb: Double) -> None:
     bought = variant(shop, 2)
     order = placed(shop, line(bought))
     before_the_commit(dynamodb, lambda: placed(shop, line(bought)))
-    late = edit(shop, order, change=[first_line(order, quantity=2)])
+    late = order.edit(change=[order.first_line(quantity=2)])
     assert late.json["code"] == "insufficient_stock"
     assert stock_of(shop, bought) == 0
 
@@ -444,8 +435,8 @@ def test_a_dry_run_says_what_the_edit_does(shop: Shop) -> None:
         "add": [line(b, 3)],
         "shipping": 4,
     }
-    events, etag = shop.events(), shop.get(path_of(order)).headers["ETag"]
-    preview = edit(shop, order, **sent, dryRun=True)
+    events, etag = shop.events(), order.get().headers["ETag"]
+    preview = order.edit(**sent, dryRun=True)
     assert preview.status == 200
     assert preview.json["before"]["total"] == order["total"]
     assert preview.json["lines"] == [
@@ -456,43 +447,43 @@ def test_a_dry_run_says_what_the_edit_does(shop: Shop) -> None:
     moves = {move["variantId"]: move["by"] for move in preview.json["stock"]}
     assert moves == {a: 1, b: -3}
     assert shop.events() == events
-    assert shop.get(path_of(order)).headers["ETag"] == etag
+    assert order.get().headers["ETag"] == etag
     assert [stock_of(shop, id) for id in (a, b)] == [3, 5]
-    after = edit(shop, order, **sent).json
+    after = order.edit(**sent).json
     assert {name: after[name] for name in preview.json["after"]} == preview.json["after"]
     assert [stock_of(shop, id) for id in (a, b)] == [4, 2]
-    short = edit(shop, order, add=[line(b, 9)], dryRun=True)
+    short = order.edit(add=[line(b, 9)], dryRun=True)
     assert short.json["code"] == "insufficient_stock"
 
 
 def test_an_edit_that_changes_nothing_leaves_no_trace(shop: Shop) -> None:
     order = placed(shop, CUSTOM)
-    same = [first_line(order, quantity=1, price=order["lineItems"][0]["price"])]
-    assert edit(shop, order, change=same, source=order["source"]).json == order
-    assert read(shop, order) == order
+    same = [order.first_line(quantity=1, price=order["lineItems"][0]["price"])]
+    assert order.edit(change=same, source=order["source"]).json == order
+    assert order.read() == order
 
 
 def test_of_two_edits_with_one_etag_one_is_made(shop: Shop) -> None:
     order = placed(shop, CUSTOM)
-    etag = {"If-Match": shop.get(path_of(order)).headers["ETag"]}
-    answers = [edit(shop, order, shipping=n, headers=etag).status for n in (1, 2)]
+    etag = {"If-Match": order.get().headers["ETag"]}
+    answers = [order.edit(shipping=n, headers=etag).status for n in (1, 2)]
     assert answers == [200, 412]
-    assert edit(shop, order, shipping=3, headers=etag, dryRun=True).status == 412
+    assert order.edit(shipping=3, headers=etag, dryRun=True).status == 412
 
 
 def test_customer_source_and_date_move_the_totals(shop: Shop) -> None:
     order = placed(shop, CUSTOM, paymentStatus="PAID")
     other = placed(shop, CUSTOM)["customer"]
-    moved(shop, order, "PROCESSING", "SHIPPED", "DELIVERED")
+    order.moved("PROCESSING", "SHIPPED", "DELIVERED")
     sent = {"customer": {"id": other["id"]}, "source": "PHONE"}
-    after = edit(shop, order, **sent, orderDate="2026-01-02T10:00:00Z").json
+    after = order.edit(**sent, orderDate="2026-01-02T10:00:00Z").json
     assert (after["customer"], after["source"]) == (other, "PHONE")
     assert after["orderDate"] == "2026-01-02T10:00:00.000Z"
     for one, spent in ((order["customer"], "0.00"), (other, "1200.00")):
         assert shop.get(f"/api/admin/customers/{one['id']}").json["totalSpent"] == spent
     assert shop.get(f"{ORDERS}?customerId={other['id']}").json["total"] == 2
     assert [one["id"] for one in shop.get(f"{ORDERS}?to=2026-01-03").json["data"]] == [order["id"]]
-    assert edit(shop, order, customer=None).json["customer"] is None
+    assert order.edit(customer=None).json["customer"] is None
     assert counts_agree()
 
 
@@ -503,15 +494,15 @@ def test_sixty_products_are_edited_at_once_or_refused(shop: Shop) -> None:
     bought = [variant(shop, 10) for _ in range(60)]
     order = placed(shop, *(line(id) for id in bought))
     all_of_them = [{"lineItemId": one["id"], "quantity": 2} for one in order["lineItems"]]
-    answer = edit(shop, order, change=all_of_them, reason="Double")
+    answer = order.edit(change=all_of_them, reason="Double")
     assert answer.status == 200 or answer.json["code"] == "too_large"
     assert {stock_of(shop, id) for id in bought} == {8 if answer.status == 200 else 9}
-    one_more = edit(shop, order, add=[line(variant(shop, 10))])
+    one_more = order.edit(add=[line(variant(shop, 10))])
     assert errors(one_more) == [("lineItems", "too_long")]
     lines = [CUSTOM] * 141
-    assert errors(edit(shop, order, add=lines)) == [("add", "too_long")]
+    assert errors(order.edit(add=lines)) == [("add", "too_long")]
     long = [CUSTOM | {"note": "x" * 1000}] * 60
-    assert errors(edit(shop, order, add=long)) == [("lineItems", "too_large")]
+    assert errors(order.edit(add=long)) == [("lineItems", "too_large")]
     assert counts_agree()
 
 
@@ -520,7 +511,7 @@ def test_an_edit_reads_and_writes_in_three_round_trips(shop: Shop, dynamodb: Dou
     order = placed(shop, line(a))
     calls: list[str] = []
     dynamodb.faults = lambda operation, request: calls.append(operation)
-    assert edit(shop, order, add=[line(b)], change=[first_line(order, quantity=2)]).status == 200
+    assert order.edit(add=[line(b)], change=[order.first_line(quantity=2)]).status == 200
     # The other calls are the request's admission.
     own = [call for call in calls if call in {"BatchGetItem", "TransactWriteItems"}]
     assert own == ["BatchGetItem", "BatchGetItem", "TransactWriteItems"], calls
@@ -529,11 +520,11 @@ def test_an_edit_reads_and_writes_in_three_round_trips(shop: Shop, dynamodb: Dou
 def test_the_latest_fifty_edits_are_kept(shop: Shop) -> None:
     order = placed(shop, CUSTOM)
     for n in range(52):
-        after = edit(shop, order, shipping=n + 1, reason=f"Edit {n}").json
+        after = order.edit(shipping=n + 1, reason=f"Edit {n}").json
     assert [one["reason"] for one in after["edits"]] == [f"Edit {n}" for n in range(2, 52)]
     for _ in range(30):
-        last = edit(shop, order, shipping=after["shipping"] == "1.00" or 1, reason="é" * 500)
-        after = edit(shop, order, shipping=2, reason="é" * 500).json
+        last = order.edit(shipping=after["shipping"] == "1.00" or 1, reason="é" * 500)
+        after = order.edit(shipping=2, reason="é" * 500).json
     assert last.status == 200
     assert 5 < len(after["edits"]) < 20
 
@@ -557,7 +548,7 @@ def test_an_erasure_covers_what_an_edit_said(shop: Shop) -> None:
         {"reason": None, "changes": ["added 1 × Ring for [erased]", "source A → B"]}
     ]
     order = placed(shop, CUSTOM)
-    edit(shop, order, shipping=1)
+    order.edit(shipping=1)
     store.forget(order["id"], Person(frozenset({order["customer"]["id"]})))
     assert [one["event"] for one in shop.events()].count("order.edited") == 1
     event = {"reason": "Ada", "changes": ["x"], "customer": fields["customer"], "orderId": "ord_1"}

@@ -14,9 +14,9 @@ from chalicelib.storage import table
 from chalicelib.values import clock, ids
 from tests.orders.build import (
     ORDERS,
+    Order,
     before_the_commit,
     line,
-    moved,
     placed,
     product,
     product_path,
@@ -42,10 +42,10 @@ def busy(shop: Shop) -> Shop:
     ada = {"email": "ada.lovelace@example.com", "firstName": "Ada", "lastName": "Lovelace"}
     emil = {"email": "EMIL@example.org", "firstName": "Émile", "lastName": "Zola"}
     placed(shop, line(id), customer=ada)
-    moved(shop, placed(shop, line(id), customer=emil), "PAID")
+    placed(shop, line(id), customer=emil).moved("PAID")
     backdated = {"orderDate": "2020-01-01", "source": "PRIVATE_COMMISSION"}
     placed(shop, line(id), customer=ada, paymentStatus="PAID", **backdated)
-    moved(shop, placed(shop, line(id), customer=None), "CANCELLED")
+    placed(shop, line(id), customer=None).moved("CANCELLED")
     return shop
 
 
@@ -163,8 +163,8 @@ def test_orders_are_found_by_tracking_number_and_items(shop: Shop) -> None:
     sent = {"name": "Enamel mug", "price": 1, "variants": variants}
     made = shop.post("/api/admin/products", sent).json
     order = placed(shop, line(made["variants"][0]["id"]), paymentStatus="PAID")
-    moved(shop, order, "PROCESSING")
-    shop.patch(f"{ORDERS}/{order['id']}", {"trackingNumber": "1Z-999 AA"})
+    order.moved("PROCESSING")
+    order.patch({"trackingNumber": "1Z-999 AA"})
     for search in ("1z-999", "aa", "enamel", "em-77", "77"):
         assert numbers(shop.get(f"{ORDERS}?search={search}")) == [order["number"]], search
 
@@ -183,11 +183,11 @@ def test_a_sale_late_in_the_evening_belongs_to_the_shops_day(
 
 
 def test_lists_follow_every_change_immediately(busy: Shop) -> None:
-    order = busy.get(f"{ORDERS}?search=1001").json["data"][0]
-    moved(busy, order, "PAID", "PROCESSING")
+    order = Order(busy, ORDERS, busy.get(f"{ORDERS}?search=1001").json["data"][0])
+    order.moved("PAID", "PROCESSING")
     assert numbers(busy.get(f"{ORDERS}?status=PENDING")) == []
     assert numbers(busy.get(f"{ORDERS}?status=PROCESSING")) == ["1001"]
-    busy.delete(f"{ORDERS}/{order['id']}")
+    order.delete()
     assert numbers(busy.get(f"{ORDERS}?search=lovelace")) == ["1003"]
     assert numbers(busy.get(f"{ORDERS}?source=IN_PERSON")) == ["1004", "1002"]
 
@@ -242,10 +242,10 @@ def test_cancellation_refund_and_deletion_reduce_sales(shop: Shop) -> None:
     orders = [placed(shop, line(id), paymentStatus="PAID") for _ in range(3)]
     pending = [placed(shop, line(id)) for _ in range(2)]
     assert shop.get(SUMMARY).json["today"] == {"orders": 5, "paid": 3, "revenue": "30.00"}
-    moved(shop, orders[0], "REFUNDED")
-    shop.delete(f"{ORDERS}/{orders[1]['id']}")
-    moved(shop, pending[0], "CANCELLED")
-    moved(shop, pending[1], "PAID")
+    orders[0].moved("REFUNDED")
+    orders[1].delete()
+    pending[0].moved("CANCELLED")
+    pending[1].moved("PAID")
     assert shop.get(SUMMARY).json["today"] == {"orders": 3, "paid": 2, "revenue": "20.00"}
     assert shop.get(SUMMARY).json["openOrders"]["total"] == 2
 
@@ -259,9 +259,9 @@ def test_recounted_sales_equal_those_that_orders_recorded(shop: Shop) -> None:
     for date in (clock.now(), clock.now() - timedelta(days=29), clock.now() - timedelta(days=99)):
         for moves in ([], ["PAID"], ["CANCELLED"], ["PAID", "REFUNDED"], ["PAID", "PROCESSING"]):
             order = placed(shop, line(id), orderDate=clock.iso(date))
-            assert not moves or moved(shop, order, *moves).status == 200
+            assert not moves or order.moved(*moves).status == 200
     order = placed(shop, line(id), paymentStatus="PAID")
-    shop.patch(f"{ORDERS}/{order['id']}", {"paymentStatus": "FAILED"})
+    order.patch({"paymentStatus": "FAILED"})
     shop.delete(f"{ORDERS}/{placed(shop, line(id), paymentStatus='PAID')['id']}")
     assert sales_counted_again() == listing.Recount(11, [])
 
@@ -311,7 +311,7 @@ def test_low_stock_is_listed_after_every_kind_of_change(shop: Shop) -> None:
     set_stock(shop, edited, 4)
     shop.put(product_path(raised), {"lowStockThreshold": 8})
     assert low(shop) == [(raised, 7), (edited, 4), (sold, 4), (born, 3)]
-    moved(shop, order, "CANCELLED")
+    order.moved("CANCELLED")
     set_stock(shop, edited, None)
     shop.put(product_path(raised), {"lowStockThreshold": 7})
     shop.delete(product_path(born))
@@ -384,12 +384,12 @@ def test_drafts_and_archived_products_do_not_count_as_low(shop: Shop) -> None:
 def test_entries_that_are_no_longer_low_are_removed(shop: Shop, dynamodb: Double) -> None:
     id = variant(shop, 6)
     for _ in range(5):
-        moved(shop, placed(shop, line(id, 2)), "CANCELLED")
+        placed(shop, line(id, 2)).moved("CANCELLED")
     assert dynamodb.partition_sizes("backroom-test")["low-stock"] == 5
     assert low(shop) == []
     assert dynamodb.partition_sizes("backroom-test")["low-stock"] == 0
     for _ in range(3):
-        moved(shop, placed(shop, line(id, 2)), "CANCELLED")
+        placed(shop, line(id, 2)).moved("CANCELLED")
     placed(shop, line(id, 2))
     assert low(shop) == [(id, 4)]
     assert dynamodb.partition_sizes("backroom-test")["low-stock"] == 1
@@ -409,7 +409,7 @@ def test_a_cleanup_keeps_products_that_become_low_meanwhile(
 ) -> None:
     monkeypatch.setattr(deadline, "PATIENCE_SECONDS", 0.01)
     id = variant(shop, 6)
-    moved(shop, placed(shop, line(id, 2)), "CANCELLED")
+    placed(shop, line(id, 2)).moved("CANCELLED")
     sold: list[Any] = []
 
     def sold_before_the_cleanup(operation: str, request: Any) -> Fault | None:

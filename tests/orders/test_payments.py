@@ -11,23 +11,16 @@ from tests.orders.build import (
     ORDERS,
     at_once,
     counts_agree,
-    first_line,
-    kinds,
     line,
-    moved,
     new_order,
-    path_of,
-    pay,
     placed,
     product_path,
-    read,
-    refund,
     stock_of,
     variant,
     variants,
 )
 from tests.support.dynamodb_double import Crash, Double, Fault
-from tests.support.shop import Answer, Shop
+from tests.support.shop import Shop
 
 TRANSACTIONS = "/api/admin/transactions"
 
@@ -37,11 +30,6 @@ def costing(shop: Shop, total: str = "100.00", **fields: Any) -> Any:
     return placed(shop, line(variant(shop), price=total), **fields)
 
 
-def void(shop: Shop, order: Any, payment: Any, reason: str = "Declined") -> Answer:
-    path = f"{path_of(order)}/payments/{payment['id']}/void"
-    return shop.post(path, {"reason": reason})
-
-
 def revenue(shop: Shop) -> str:
     return str(shop.get("/api/admin/summary").json["today"]["revenue"])
 
@@ -49,7 +37,7 @@ def revenue(shop: Shop) -> str:
 def spent(shop: Shop, order: Any) -> str:
     """Of the only order of its customer, also as its fields tell it to a copy of the shop."""
     paid, refunded, due = (
-        Decimal(read(shop, order)[name]) for name in ("amountPaid", "amountRefunded", "balanceDue")
+        Decimal(order.read()[name]) for name in ("amountPaid", "amountRefunded", "balanceDue")
     )
     shown = shop.get(f"/api/admin/customers/{order['customer']['id']}").json["totalSpent"]
     assert Decimal(shown) == paid - refunded + min(due, Decimal(0))
@@ -58,55 +46,55 @@ def spent(shop: Shop, order: Any) -> str:
 
 def test_two_payments_pay_an_order_once(shop: Shop) -> None:
     order = costing(shop)
-    first = pay(shop, order, "30", method="cash", reference="R-1")
+    first = order.pay("30", method="cash", reference="R-1")
     assert (first.status, first.json["paymentStatus"]) == (201, "PARTIALLY_PAID")
     assert (first.json["status"], first.json["balanceDue"]) == ("PENDING", "70.00")
-    second = pay(shop, order, 70).json
+    second = order.pay(70).json
     assert (second["paymentStatus"], second["status"]) == ("PAID", "PAID")
     assert (second["amountPaid"], second["balanceDue"]) == ("100.00", "0.00")
-    assert second["paidAt"] and second == read(shop, order)
-    assert kinds(shop, order).count("order.paid") == 1
-    over = pay(shop, order, "0.01")
+    assert second["paidAt"] and second == order.read()
+    assert order.kinds().count("order.paid") == 1
+    over = order.pay("0.01")
     assert (over.status, over.json["code"], over.json["balanceDue"]) == (422, "overpaid", "0.00")
-    assert pay(shop, order).json["code"] == "nothing_due"
-    accepted = pay(shop, order, "0.01", allowOverpayment=True).json
+    assert order.pay().json["code"] == "nothing_due"
+    accepted = order.pay("0.01", allowOverpayment=True).json
     assert (accepted["balanceDue"], accepted["paymentStatus"]) == ("-0.01", "PAID")
-    assert kinds(shop, order).count("order.paid") == 1
+    assert order.kinds().count("order.paid") == 1
     assert counts_agree()
 
 
 def test_a_deposit_begins_production_before_the_order_is_paid(shop: Shop) -> None:
     order = costing(shop, deposit={"percent": 30})
     assert order["deposit"] == {"amount": "30.00", "percent": 30, "isReached": False}
-    assert pay(shop, order, "29.99").json["status"] == "PENDING"
-    reached = pay(shop, order, "0.01").json
+    assert order.pay("29.99").json["status"] == "PENDING"
+    reached = order.pay("0.01").json
     assert (reached["status"], reached["paymentStatus"]) == ("PAID", "PARTIALLY_PAID")
     assert reached["deposit"]["isReached"]
-    assert moved(shop, order, "IN_PRODUCTION").status == 200
-    assert "order.paid" not in kinds(shop, order)
-    rest = pay(shop, order).json
+    assert order.moved("IN_PRODUCTION").status == 200
+    assert "order.paid" not in order.kinds()
+    rest = order.pay().json
     assert (rest["payments"][-1]["amount"], rest["paymentStatus"]) == ("70.00", "PAID")
     assert rest["status"] == "IN_PRODUCTION"
-    assert kinds(shop, order).count("order.paid") == 1
+    assert order.kinds().count("order.paid") == 1
 
 
 def test_twenty_payments_at_once_never_take_more_than_is_due(shop: Shop) -> None:
     order = costing(shop)
-    answers = at_once(20, lambda _: pay(shop, order, 10))
+    answers = at_once(20, lambda _: order.pay(10))
     assert sorted(answer.status for answer in answers) == [201] * 10 + [422] * 10
     assert {a.json["code"] for a in answers if a.status == 422} == {"overpaid"}
-    assert read(shop, order)["balanceDue"] == "0.00"
+    assert order.read()["balanceDue"] == "0.00"
     assert counts_agree()
 
 
 def test_the_parts_of_a_line_add_up_to_its_price(shop: Shop) -> None:
     order = placed(shop, line(variant(shop), 3, price="3.33"), tax="0.67", paymentStatus="PAID")
     assert order["total"] == "10.66"
-    one = [first_line(order, quantity=1)]
+    one = [order.first_line(quantity=1)]
     parts = []
     for _ in range(3):
-        preview = refund(shop, order, lines=one, dryRun=True)
-        made = refund(shop, order, lines=one)
+        preview = order.refund(lines=one, dryRun=True)
+        made = order.refund(lines=one)
         assert (preview.status, made.status) == (200, 201)
         parts.append(made.json["refunds"][-1])
         assert preview.json["amount"] == parts[-1]["amount"] == parts[-1]["lines"][0]["amount"]
@@ -116,33 +104,33 @@ def test_the_parts_of_a_line_add_up_to_its_price(shop: Shop) -> None:
     assert sum(Decimal(part["lines"][0]["tax"]) for part in parts) == Decimal("0.67")
     assert made.json["lineItems"][0]["refundedQuantity"] == 3
     assert (made.json["paymentStatus"], made.json["refundStatus"]) == ("REFUNDED", "FULL")
-    again = refund(shop, order, lines=one)
+    again = order.refund(lines=one)
     assert (again.status, again.json["code"]) == (422, "nothing_to_refund")
 
 
 def test_no_more_pieces_are_refunded_than_were_sold(shop: Shop) -> None:
     order = placed(shop, line(variant(shop), 2, price="5"), line(variant(shop), price="5"))
-    pay(shop, order)
-    refund(shop, order, lines=[first_line(order, quantity=1)])
-    more = refund(shop, order, lines=[first_line(order, quantity=2)])
+    order.pay()
+    order.refund(lines=[order.first_line(quantity=1)])
+    more = order.refund(lines=[order.first_line(quantity=2)])
     assert (more.status, more.json["code"]) == (422, "exceeds_quantity")
-    assert more.json["lines"] == [first_line(order, requested=2, available=1)]
-    unknown = refund(shop, order, lines=[{"lineItemId": "li_x", "quantity": 1}])
+    assert more.json["lines"] == [order.first_line(requested=2, available=1)]
+    unknown = order.refund(lines=[{"lineItemId": "li_x", "quantity": 1}])
     assert unknown.json["code"] == "unknown_line"
-    assert refund(shop, order, lines=[first_line(order, quantity=1)] * 2).refused == ["lines"]
+    assert order.refund(lines=[order.first_line(quantity=1)] * 2).refused == ["lines"]
 
 
 @pytest.mark.parametrize("end", ["REFUNDED", "deleted"])
 def test_pieces_that_came_back_never_come_back_again(shop: Shop, end: str) -> None:
     id = variant(shop, 5)
     order = placed(shop, line(id, 3), paymentStatus="PAID")
-    one = [first_line(order, quantity=1)]
-    preview = refund(shop, order, lines=one, dryRun=True).json
+    one = [order.first_line(quantity=1)]
+    preview = order.refund(lines=one, dryRun=True).json
     assert preview["restocks"] == [{"variantId": id, "quantity": 1}]
-    made = refund(shop, order, lines=one).json
+    made = order.refund(lines=one).json
     assert made["refunds"][0]["lines"][0]["restocked"] == 1
     assert stock_of(shop, id) == 3
-    ended = shop.delete(path_of(order)) if end == "deleted" else moved(shop, order, end)
+    ended = order.delete() if end == "deleted" else order.moved(end)
     assert ended.status == 200
     assert stock_of(shop, id) == 5
     assert counts_agree()
@@ -151,31 +139,31 @@ def test_pieces_that_came_back_never_come_back_again(shop: Shop, end: str) -> No
 def test_a_cancelled_order_returns_only_what_a_refund_left(shop: Shop) -> None:
     id = variant(shop, 5)
     order = placed(shop, line(id, 3, price=10))
-    pay(shop, order, 20)
-    refund(shop, order, lines=[first_line(order, quantity=1)])
+    order.pay(20)
+    order.refund(lines=[order.first_line(quantity=1)])
     assert stock_of(shop, id) == 3
-    assert moved(shop, order, "CANCELLED").json["paymentStatus"] == "PARTIALLY_PAID"
+    assert order.moved("CANCELLED").json["paymentStatus"] == "PARTIALLY_PAID"
     assert stock_of(shop, id) == 5
 
 
 def test_a_piece_that_is_not_restocked_is_never_returned(shop: Shop) -> None:
     id = variant(shop, 5)
     order = placed(shop, line(id, 3), paymentStatus="PAID")
-    broken = first_line(order, quantity=1, restock=False)
-    refund(shop, order, lines=[broken], reason="DAMAGED")
+    broken = order.first_line(quantity=1, restock=False)
+    order.refund(lines=[broken], reason="DAMAGED")
     assert stock_of(shop, id) == 2
-    moved(shop, order, "REFUNDED")
+    order.moved("REFUNDED")
     assert stock_of(shop, id) == 4
 
 
 def test_a_shipped_piece_returns_to_the_stock_only_if_asked(shop: Shop) -> None:
     id = variant(shop, 5)
     order = placed(shop, line(id, 2), paymentStatus="PAID")
-    moved(shop, order, "PROCESSING", "SHIPPED")
-    one = first_line(order, quantity=1)
-    refund(shop, order, lines=[one])
+    order.moved("PROCESSING", "SHIPPED")
+    one = order.first_line(quantity=1)
+    order.refund(lines=[one])
     assert stock_of(shop, id) == 3
-    refund(shop, order, lines=[{**one, "restock": True}])
+    order.refund(lines=[{**one, "restock": True}])
     assert stock_of(shop, id) == 4
 
 
@@ -185,9 +173,9 @@ def test_a_variant_that_is_gone_takes_no_stock(shop: Shop) -> None:
     untracked = {"variants": [{"id": first, "stock": None}, {"id": second}]}
     assert shop.put(product_path(first), untracked).status == 200
     lines = [{"lineItemId": one["id"], "quantity": 1} for one in order["lineItems"]]
-    preview = refund(shop, order, lines=lines, dryRun=True).json
+    preview = order.refund(lines=lines, dryRun=True).json
     assert preview["restocks"] == [{"variantId": second, "quantity": 1}]
-    done = refund(shop, order, lines=lines).json["refunds"][0]
+    done = order.refund(lines=lines).json["refunds"][0]
     assert [one["restocked"] for one in done["lines"]] == [0, 1]
     assert (stock_of(shop, first), stock_of(shop, second)) == (None, 4)
 
@@ -195,60 +183,59 @@ def test_a_variant_that_is_gone_takes_no_stock(shop: Shop) -> None:
 def test_a_partial_refund_keeps_the_order_paid(shop: Shop) -> None:
     order = costing(shop, paymentStatus="PAID")
     assert (revenue(shop), spent(shop, order)) == ("100.00", "100.00")
-    part = refund(shop, order, amount=20).json
+    part = order.refund(amount=20).json
     assert (part["paymentStatus"], part["refundStatus"]) == ("PAID", "PARTIAL")
     assert (part["balanceDue"], part["amountCredited"]) == ("0.00", "20.00")
     assert (revenue(shop), spent(shop, order)) == ("80.00", "80.00")
-    assert "order.refunded" not in kinds(shop, order)
-    too_much = refund(shop, order, amount="80.01")
+    assert "order.refunded" not in order.kinds()
+    too_much = order.refund(amount="80.01")
     assert (too_much.json["code"], too_much.json["refundable"]) == ("exceeds_refundable", "80.00")
-    whole = refund(shop, order, amount=80).json
+    whole = order.refund(amount=80).json
     assert (whole["paymentStatus"], whole["refundStatus"]) == ("REFUNDED", "FULL")
     assert (revenue(shop), spent(shop, order)) == ("0.00", "0.00")
-    assert kinds(shop, order).count("order.refunded") == 1
-    assert moved(shop, order, "REFUNDED").status == 200
-    assert kinds(shop, order).count("order.refunded") == 1
-    assert pay(shop, order, 1).json["code"] == "order_closed"
+    assert order.kinds().count("order.refunded") == 1
+    assert order.moved("REFUNDED").status == 200
+    assert order.kinds().count("order.refunded") == 1
+    assert order.pay(1).json["code"] == "order_closed"
     assert counts_agree()
 
 
 def test_a_cancelled_order_may_keep_a_deposit(shop: Shop) -> None:
     order = costing(shop)
-    pay(shop, order, 30)
-    path = path_of(order)
-    cancelled = shop.patch(path, {"status": "CANCELLED"}).json
+    order.pay(30)
+    cancelled = order.patch({"status": "CANCELLED"}).json
     assert (cancelled["paymentStatus"], cancelled["balanceDue"]) == ("PARTIALLY_PAID", "-30.00")
-    assert (revenue(shop), "order.paid" in kinds(shop, order)) == ("0.00", False)
-    assert shop.patch(path, {"retained": "30.01"}).refused == ["retained"]
-    kept = shop.patch(path, {"retained": 30}).json
+    assert (revenue(shop), "order.paid" in order.kinds()) == ("0.00", False)
+    assert order.patch({"retained": "30.01"}).refused == ["retained"]
+    kept = order.patch({"retained": 30}).json
     assert (kept["retained"], kept["balanceDue"]) == ("30.00", "0.00")
     assert (revenue(shop), spent(shop, order)) == ("30.00", "30.00")
-    refused = refund(shop, order, amount=10).json
+    refused = order.refund(amount=10).json
     assert (refused["code"], refused["refundable"]) == ("exceeds_refundable", "0.00")
-    whole = shop.patch(path, {"paymentStatus": "REFUNDED"}).json
+    whole = order.patch({"paymentStatus": "REFUNDED"}).json
     assert (whole["code"], whole["refundable"]) == ("exceeds_refundable", "0.00")
-    assert shop.patch(path, {"retained": 20}).status == 200
-    assert refund(shop, order, amount=10).status == 201
-    assert read(shop, order)["balanceDue"] == "0.00"
-    assert pay(shop, order, 1).json["code"] == "order_closed"
+    assert order.patch({"retained": 20}).status == 200
+    assert order.refund(amount=10).status == 201
+    assert order.read()["balanceDue"] == "0.00"
+    assert order.pay(1).json["code"] == "order_closed"
     assert counts_agree()
 
 
 def test_a_deposit_can_be_kept_in_the_request_that_cancels(shop: Shop) -> None:
     order = costing(shop)
-    pay(shop, order, 30)
+    order.pay(30)
     sent = {"status": "CANCELLED", "retained": "30.00"}
-    cancelled = shop.patch(path_of(order), sent).json
+    cancelled = order.patch(sent).json
     assert (cancelled["retained"], cancelled["balanceDue"]) == ("30.00", "0.00")
     early = costing(shop)
-    refused = shop.patch(f"{ORDERS}/{early['id']}", {"retained": 1})
+    refused = early.patch({"retained": 1})
     assert refused.refused == ["retained"]
 
 
 def test_refunding_a_deposit_closes_the_account_of_an_open_order(shop: Shop) -> None:
     order = costing(shop)
-    pay(shop, order, 30)
-    made = refund(shop, order, amount=30).json
+    order.pay(30)
+    made = order.refund(amount=30).json
     assert (made["status"], made["paymentStatus"]) == ("PENDING", "REFUNDED")
     assert made["balanceDue"] == "0.00"
 
@@ -269,8 +256,8 @@ BAD_AMOUNTS = ["-1", 0, "1e400", "NaN", "1" * 13, "x", True]
 )
 def test_a_bad_payment_is_refused_by_field(shop: Shop, field: str, value: object) -> None:
     order = costing(shop)
-    assert pay(shop, order, **{field: value}).refused == [field]
-    several = shop.post(f"{path_of(order)}/payments", {"payments": [{field: value}]})
+    assert order.pay(**{field: value}).refused == [field]
+    several = order.post("/payments", {"payments": [{field: value}]})
     assert several.refused == [f"payments.0.{field}"]
     created = shop.post(ORDERS, new_order(line(variant(shop)), payments=[{field: value}]))
     assert created.refused == [f"payments.0.{field}"]
@@ -279,43 +266,42 @@ def test_a_bad_payment_is_refused_by_field(shop: Shop, field: str, value: object
 @pytest.mark.parametrize("value", BAD_AMOUNTS)
 def test_a_bad_refund_is_refused_by_field(shop: Shop, value: object) -> None:
     order = costing(shop, paymentStatus="PAID")
-    assert refund(shop, order, amount=value).refused == ["amount"]
-    lines = [first_line(order, quantity=0)]
-    assert refund(shop, order, lines=lines).refused == ["lines.0.quantity"]
-    assert refund(shop, order).json["code"] == "nothing_to_refund"
+    assert order.refund(amount=value).refused == ["amount"]
+    lines = [order.first_line(quantity=0)]
+    assert order.refund(lines=lines).refused == ["lines.0.quantity"]
+    assert order.refund().json["code"] == "nothing_to_refund"
 
 
 def test_cash_gets_change(shop: Shop) -> None:
     order = costing(shop, "19.50")
-    part = pay(shop, order, method="CASH", tendered="5").json["payments"][0]
+    part = order.pay(method="CASH", tendered="5").json["payments"][0]
     assert (part["amount"], part["tendered"], part["change"]) == ("5.00", "5.00", "0.00")
-    rest = pay(shop, order, method="CASH", tendered=20).json["payments"][1]
+    rest = order.pay(method="CASH", tendered=20).json["payments"][1]
     assert (rest["amount"], rest["tendered"], rest["change"]) == ("14.50", "20.00", "5.50")
     other = costing(shop)
-    assert pay(shop, other, 10, tendered="9.99").refused == ["tendered"]
+    assert other.pay(10, tendered="9.99").refused == ["tendered"]
 
 
 def test_several_payments_are_recorded_together_or_not_at_all(shop: Shop) -> None:
     order = costing(shop)
-    path = f"{path_of(order)}/payments"
     parts = [{"amount": 60, "method": "CARD_TERMINAL"}, {"amount": 41, "method": "CASH"}]
-    assert shop.post(path, {"payments": parts}).json["code"] == "overpaid"
-    assert read(shop, order)["payments"] == []
+    assert order.post("/payments", {"payments": parts}).json["code"] == "overpaid"
+    assert order.read()["payments"] == []
     parts[1] = {"method": "CASH"}
-    made = shop.post(path, {"payments": parts})
+    made = order.post("/payments", {"payments": parts})
     assert [one["amount"] for one in made.json["payments"]] == ["60.00", "40.00"]
     assert made.json["paymentMethod"] == "CARD_TERMINAL"
-    mixed = shop.post(path, {"payments": parts, "amount": 1})
+    mixed = order.post("/payments", {"payments": parts, "amount": 1})
     assert mixed.json["code"] == "validation_failed"
-    assert shop.post(path, {"payments": [{}] * 11}).refused == ["payments"]
+    assert order.post("/payments", {"payments": [{}] * 11}).refused == ["payments"]
 
 
 def test_an_order_is_created_with_its_payments(shop: Shop) -> None:
     lines = [line(variant(shop), price=100)]
     parts = [{"amount": 30, "method": "CASH"}, {"amount": 70, "method": "CARD_TERMINAL"}]
-    made = shop.post(ORDERS, new_order(*lines, payments=parts)).json
+    made = placed(shop, *lines, payments=parts)
     assert (made["status"], made["paymentStatus"], made["balanceDue"]) == ("PAID", "PAID", "0.00")
-    assert kinds(shop, made) == ["order.created", "order.paid"]
+    assert made.kinds() == ["order.created", "order.paid"]
     mismatch = shop.post(ORDERS, new_order(*lines, payments=parts[:1], paymentStatus="PAID"))
     assert (mismatch.json["code"], mismatch.json["paymentStatus"]) == (
         "payment_mismatch", "PARTIALLY_PAID"
@@ -334,8 +320,8 @@ def test_a_copied_order_is_not_booked_as_paid_if_it_was_refunded(shop: Shop) -> 
     copy = {name: value for name, value in order.items() if name not in no_input}
     again = shop.post(ORDERS, copy).json
     assert (again["amountPaid"], len(again["payments"])) == ("100.00", 1)
-    refund(shop, order, amount=100)
-    copy = {name: value for name, value in read(shop, order).items() if name not in no_input}
+    order.refund(amount=100)
+    copy = {name: value for name, value in order.read().items() if name not in no_input}
     assert shop.post(ORDERS, copy).json["code"] == "payment_mismatch"
 
 
@@ -346,18 +332,17 @@ def test_a_payment_status_leaves_a_record(shop: Shop) -> None:
         True, "CARD_TERMINAL", "100.00"
     )  # fmt: skip
     other = costing(shop)
-    pay(shop, other, 40, method="CASH")
-    path = f"{ORDERS}/{other['id']}"
+    other.pay(40, method="CASH")
     for status in ("PENDING", "FAILED"):
-        refused = shop.patch(path, {"paymentStatus": status}).json
+        refused = other.patch({"paymentStatus": status}).json
         assert (refused["code"], refused["allowed"]) == ("invalid_transition", ["PAID", "REFUNDED"])
-    assert shop.patch(path, {"paymentStatus": "PARTIALLY_PAID"}).status == 200
-    paid = shop.patch(path, {"status": "PAID"}).json
+    assert other.patch({"paymentStatus": "PARTIALLY_PAID"}).status == 200
+    paid = other.patch({"status": "PAID"}).json
     assert [(one["amount"], one["method"]) for one in paid["payments"]] == [
         ("40.00", "CASH"),
         ("60.00", "CASH"),
     ]
-    refunded = shop.patch(path, {"status": "REFUNDED"}).json
+    refunded = other.patch({"status": "REFUNDED"}).json
     assert [(one["amount"], one["method"], one["implied"]) for one in refunded["refunds"]] == [
         ("100.00", "CASH", True)
     ]
@@ -366,11 +351,11 @@ def test_a_payment_status_leaves_a_record(shop: Shop) -> None:
 
 def test_all_that_is_left_is_refunded_by_its_methods(shop: Shop) -> None:
     order = costing(shop)
-    pay(shop, order, 30, method="CASH")
-    pay(shop, order, 70, method="CARD_TERMINAL")
-    assert refund(shop, order, amount=20).refused == ["method"]
-    refund(shop, order, amount=20, method="CARD_TERMINAL")
-    done = shop.patch(path_of(order), {"paymentStatus": "REFUNDED"}).json
+    order.pay(30, method="CASH")
+    order.pay(70, method="CARD_TERMINAL")
+    assert order.refund(amount=20).refused == ["method"]
+    order.refund(amount=20, method="CARD_TERMINAL")
+    done = order.patch({"paymentStatus": "REFUNDED"}).json
     assert [(one["amount"], one["method"]) for one in done["refunds"][1:]] == [
         ("30.00", "CASH"),
         ("50.00", "CARD_TERMINAL"),
@@ -380,74 +365,73 @@ def test_all_that_is_left_is_refunded_by_its_methods(shop: Shop) -> None:
 
 def test_a_void_takes_a_payment_back_once(shop: Shop) -> None:
     order = costing(shop)
-    payment = pay(shop, order).json["payments"][0]
-    gone = void(shop, order, payment).json
+    payment = order.pay().json["payments"][0]
+    gone = order.void(payment).json
     assert (gone["paymentStatus"], gone["status"]) == ("PENDING", "PAID")
     assert (gone["amountPaid"], gone["balanceDue"]) == ("0.00", "100.00")
     assert gone["payments"][0]["voidReason"] == "Declined"
-    again = void(shop, order, payment)
+    again = order.void(payment)
     assert (again.status, again.json["code"]) == (409, "already_voided")
-    assert void(shop, order, {"id": "pay_x"}).status == 404
-    assert pay(shop, order).json["paymentStatus"] == "PAID"
-    assert kinds(shop, order).count("order.paid") == 1
+    assert order.void({"id": "pay_x"}).status == 404
+    assert order.pay().json["paymentStatus"] == "PAID"
+    assert order.kinds().count("order.paid") == 1
     assert counts_agree()
 
 
 def test_refunded_money_cannot_be_voided(shop: Shop) -> None:
     order = costing(shop)
-    payment = pay(shop, order).json["payments"][0]
-    refund(shop, order, amount=10, paymentId=payment["id"])
-    refused = void(shop, order, payment)
+    payment = order.pay().json["payments"][0]
+    order.refund(amount=10, paymentId=payment["id"])
+    refused = order.void(payment)
     assert (refused.status, refused.json["code"]) == (409, "payment_refunded")
 
 
 def test_a_refund_of_a_payment_is_at_most_that_payment(shop: Shop) -> None:
     order = costing(shop)
-    first = pay(shop, order, 30, method="CASH").json["payments"][0]
-    pay(shop, order, 70, method="CARD_TERMINAL")
-    more = refund(shop, order, amount=31, paymentId=first["id"])
+    first = order.pay(30, method="CASH").json["payments"][0]
+    order.pay(70, method="CARD_TERMINAL")
+    more = order.refund(amount=31, paymentId=first["id"])
     assert (more.json["code"], more.json["refundable"]) == ("exceeds_refundable", "30.00")
-    assert refund(shop, order, amount=1, paymentId="pay_x").json["code"] == "unknown_payment"
-    made = refund(shop, order, amount=30, paymentId=first["id"]).json["refunds"][0]
+    assert order.refund(amount=1, paymentId="pay_x").json["code"] == "unknown_payment"
+    made = order.refund(amount=30, paymentId=first["id"]).json["refunds"][0]
     assert (made["method"], made["paymentId"]) == ("CASH", first["id"])
-    assert refund(shop, order, shipping=1).json["code"] == "exceeds_shipping"
+    assert order.refund(shipping=1).json["code"] == "exceeds_shipping"
 
 
 def test_a_reference_is_used_once_in_an_order(shop: Shop) -> None:
     order = costing(shop)
-    first = pay(shop, order, 10, method="CARD", reference="T-1").json["payments"][0]
-    twice = pay(shop, order, 10, method="CARD", reference="T-1")
+    first = order.pay(10, method="CARD", reference="T-1").json["payments"][0]
+    twice = order.pay(10, method="CARD", reference="T-1")
     assert (twice.status, twice.json["code"]) == (409, "duplicate_reference")
     assert twice.json["payment"] == first
-    assert pay(shop, order, 10, method="CASH", reference="T-1").status == 201
-    void(shop, order, first)
-    assert pay(shop, order, 10, method="CARD", reference="T-1").status == 201
+    assert order.pay(10, method="CASH", reference="T-1").status == 201
+    order.void(first)
+    assert order.pay(10, method="CARD", reference="T-1").status == 201
 
 
 def test_a_deposit_changes_only_while_nothing_is_paid(shop: Shop) -> None:
     order = costing(shop)
-    path = path_of(order)
     for bad in ({"amount": "100.01"}, {"percent": 0}, {"percent": 101}, {}, {"amount": 0}):
-        field = shop.patch(path, {"deposit": bad}).json["errors"][0]["field"]
+        field = order.patch({"deposit": bad}).json["errors"][0]["field"]
         assert field.startswith("deposit")
-    set_ = shop.patch(path, {"deposit": {"percent": "33.33"}}).json
+    set_ = order.patch({"deposit": {"percent": "33.33"}}).json
     assert set_["deposit"] == {"amount": "33.33", "percent": 33.33, "isReached": False}
-    assert shop.patch(path, {"deposit": None}).json["deposit"] is None
-    shop.patch(path, {"deposit": {"amount": 50}})
-    pay(shop, order, 10)
-    late = shop.patch(path, {"deposit": {"amount": 40}})
+    assert order.patch({"deposit": None}).json["deposit"] is None
+    order.patch({"deposit": {"amount": 50}})
+    order.pay(10)
+    late = order.patch({"deposit": {"amount": 40}})
     assert late.json["errors"][0]["code"] == "too_late"
-    known = read(shop, order)
-    assert shop.patch(path, {"deposit": known["deposit"], "retained": None}).status == 200
-    assert read(shop, order)["history"] == known["history"]
+    known = order.read()
+    assert order.patch({"deposit": known["deposit"], "retained": None}).status == 200
+    assert order.read()["history"] == known["history"]
 
 
 def test_transactions_are_listed_newest_first(shop: Shop) -> None:
     order, other = costing(shop), costing(shop, paymentStatus="PAID", paymentMethod="CARD")
-    first = pay(shop, order, 30, method="CASH", reference="R-7").json["payments"][0]
-    void(shop, order, first)
-    pay(shop, order, 60, method="CASH")
-    refund(shop, order, amount=5)
+    first = order.pay(30, method="CASH", reference="R-7").json["payments"][0]
+    order.void(first)
+    order.pay(60, method="CASH")
+    order.refund(amount=5)
     listed = shop.get(TRANSACTIONS).json
     assert [(one["kind"], one["amount"]) for one in listed["data"]] == [
         *(("REFUND", "-5.00"), ("PAYMENT", "60.00"), ("VOID", "-30.00")),
@@ -475,7 +459,7 @@ def test_transactions_are_listed_newest_first(shop: Shop) -> None:
         pages = shop.pages(f"{TRANSACTIONS}?limit=2{query}")
         walked = [one["id"] for page in pages for one in page.json["data"]]
         assert walked == everything[: len(walked)] and len(walked) == (4 if query else 5)
-    shop.delete(path_of(order))
+    order.delete()
     assert ids("") == everything[4:]
     assert counts_agree()
 
@@ -483,11 +467,11 @@ def test_transactions_are_listed_newest_first(shop: Shop) -> None:
 def test_orders_are_listed_by_what_is_due(shop: Shop) -> None:
     due, paid = costing(shop), costing(shop, paymentStatus="PAID")
     part = costing(shop, paymentStatus="PAID")
-    refund(shop, part, amount=1)
+    part.refund(amount=1)
     over = costing(shop)
-    pay(shop, over, 101, allowOverpayment=True)
+    over.pay(101, allowOverpayment=True)
     gone = costing(shop)
-    moved(shop, gone, "CANCELLED")
+    gone.moved("CANCELLED")
 
     def found(query: str) -> set[str]:
         answer = shop.get(f"{ORDERS}?{query}").json
@@ -500,7 +484,7 @@ def test_orders_are_listed_by_what_is_due(shop: Shop) -> None:
     assert found("refundStatus=NONE&status=PAID") == {paid["id"], over["id"]}
     summary = shop.get("/api/admin/summary").json
     assert summary["receivables"] == {"orders": 1, "amount": "100.00"}
-    pay(shop, due, 40)
+    due.pay(40)
     summary = shop.get("/api/admin/summary").json
     assert summary["receivables"] == {"orders": 1, "amount": "60.00"}
     assert counts_agree()
@@ -508,10 +492,10 @@ def test_orders_are_listed_by_what_is_due(shop: Shop) -> None:
 
 def test_each_record_is_announced_with_its_order(shop: Shop) -> None:
     order = costing(shop)
-    payment = pay(shop, order, reference="T-1").json["payments"][0]
-    void(shop, order, payment)
-    pay(shop, order)
-    made = refund(shop, order, amount=1).json
+    payment = order.pay(reference="T-1").json["payments"][0]
+    order.void(payment)
+    order.pay()
+    made = order.refund(amount=1).json
     records = [e for e in shop.events() if e["event"].split(".")[0] in {"payment", "refund"}]
     assert [event["event"] for event in records] == [
         "payment.created", "payment.voided", "payment.created", "refund.created"
@@ -519,16 +503,15 @@ def test_each_record_is_announced_with_its_order(shop: Shop) -> None:
     about = {"orderId": order["id"], "orderNumber": order["number"], "customer": order["customer"]}
     assert records[0]["data"] == {**payment, **about}
     assert records[3]["data"] == {**made["refunds"][0], **about}
-    assert kinds(shop, order).count("order.updated") == 4
+    assert order.kinds().count("order.updated") == 4
 
 
 def test_a_stale_etag_stops_a_payment(shop: Shop) -> None:
     order = costing(shop)
-    path = path_of(order)
-    old = {"If-Match": shop.get(path).headers["ETag"]}
-    assert shop.post(f"{path}/payments", {"amount": 1}, headers=old).status == 201
+    old = {"If-Match": order.get().headers["ETag"]}
+    assert order.post("/payments", {"amount": 1}, headers=old).status == 201
     for sent, below in (({"amount": 1}, "payments"), ({"amount": 1}, "refunds")):
-        assert shop.post(f"{path}/{below}", sent, headers=old).status == 412
+        assert order.post(f"/{below}", sent, headers=old).status == 412
 
 
 @pytest.mark.parametrize("fault", list(Fault), ids=lambda fault: fault.value)
@@ -542,17 +525,17 @@ def test_a_record_is_made_completely_or_not_at_all(  # noqa: PLR0917
 ) -> None:
     id = variant(shop, 5)
     order = placed(shop, line(id, 2, price=10), paymentStatus=begins)
-    piece = {"lines": [first_line(order, quantity=1)]}
+    piece = {"lines": [order.first_line(quantity=1)]}
     sent = piece if below == "refunds" else {"amount": 5}
-    path, key = f"{path_of(order)}/{below}", {"Idempotency-Key": "once"}
+    key = {"Idempotency-Key": "once"}
     dynamodb.fails(fault, "TransactWriteItems")
     try:
-        first = shop.post(path, sent, headers=key)
+        first = order.post(f"/{below}", sent, headers=key)
     except Crash:
         first = None
-    again = shop.post(path, sent, headers=key)
+    again = order.post(f"/{below}", sent, headers=key)
     assert again.status == 201 and (first is None or first.text == again.text)
-    after = read(shop, order)
+    after = order.read()
     assert (after["amountPaid"], after["amountRefunded"]) == money
     assert stock_of(shop, id) == stock
     assert counts_agree()
@@ -561,11 +544,10 @@ def test_a_record_is_made_completely_or_not_at_all(  # noqa: PLR0917
 def test_an_order_of_sixty_products_takes_ten_payments(shop: Shop) -> None:
     ids = [variant(shop, 3, name=f"Bowl number {n} of a long series") for n in range(60)]
     parts = [{"amount": 1, "method": f"M_{n}", "reference": f"R {n}"} for n in range(10)]
-    body = new_order(*(line(id, price=1) for id in ids), payments=parts)
-    made = shop.post(ORDERS, body)
-    assert (made.status, made.json["amountPaid"]) == (201, "10.00")
-    assert pay(shop, made.json).json["paymentStatus"] == "PAID"
-    done = moved(shop, made.json, "REFUNDED")
+    made = placed(shop, *(line(id, price=1) for id in ids), payments=parts)
+    assert made["amountPaid"] == "10.00"
+    assert made.pay().json["paymentStatus"] == "PAID"
+    done = made.moved("REFUNDED")
     assert (done.status, done.json["balanceDue"]) == (200, "0.00")
     assert stock_of(shop, ids[0]) == 3
     assert counts_agree()
@@ -573,26 +555,25 @@ def test_an_order_of_sixty_products_takes_ten_payments(shop: Shop) -> None:
 
 def test_an_order_has_at_most_a_hundred_records(shop: Shop) -> None:
     order = costing(shop, "1000")
-    path = f"{path_of(order)}/payments"
     for _ in range(10):
-        assert shop.post(path, {"payments": [{"amount": 1}] * 10}).status == 201
-    assert pay(shop, order, 1).json["code"] == "too_many"
-    assert moved(shop, order, "CANCELLED").status == 200
-    refunded = shop.patch(path_of(order), {"paymentStatus": "REFUNDED"})
+        assert order.post("/payments", {"payments": [{"amount": 1}] * 10}).status == 201
+    assert order.pay(1).json["code"] == "too_many"
+    assert order.moved("CANCELLED").status == 200
+    refunded = order.patch({"paymentStatus": "REFUNDED"})
     assert refunded.json["paymentStatus"] == "REFUNDED"
-    assert shop.delete(path_of(order)).status == 200
+    assert order.delete().status == 200
     assert shop.get(TRANSACTIONS).json["data"] == []
     assert counts_agree()
 
 
 def test_an_erasure_covers_what_people_wrote_on_records(shop: Shop) -> None:
     order = costing(shop)
-    payment = pay(shop, order, reference="Ada's IBAN", note="Ada paid").json["payments"][0]
-    refund(shop, order, amount=1, reference="IBAN", note="to Ada")
-    more = pay(shop, order, 1, allowOverpayment=True).json["payments"][1]
-    void(shop, order, more, "Ada's card")
+    payment = order.pay(reference="Ada's IBAN", note="Ada paid").json["payments"][0]
+    order.refund(amount=1, reference="IBAN", note="to Ada")
+    more = order.pay(1, allowOverpayment=True).json["payments"][1]
+    order.void(more, "Ada's card")
     person = Person(frozenset({order["customer"]["id"]}))
-    left = person.forget(read(shop, order))
+    left = person.forget(order.get().json)
     texts = [
         one[name]
         for one in (*left["payments"], *left["refunds"])

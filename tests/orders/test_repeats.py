@@ -12,11 +12,8 @@ from tests.orders.build import (
     before_the_commit,
     kinds,
     line,
-    moved,
     new_order,
-    path_of,
     placed,
-    read,
     set_stock,
     stock_of,
     variant,
@@ -143,10 +140,9 @@ def test_concurrent_requests_with_one_key_change_an_order_once(
     shop: Shop, below: str, sent: Any, records: str, status: int
 ) -> None:
     order = placed(shop, line(variant(shop), price=100))
-    path = f"{path_of(order)}/{below}"
-    answers = at_once(12, lambda _: shop.post(path, sent, headers=KEY))
+    answers = at_once(12, lambda _: order.post(f"/{below}", sent, headers=KEY))
     assert {(answer.status, answer.text) for answer in answers} == {(status, answers[0].text)}
-    assert len(read(shop, order)[records]) == 1
+    assert len(order.read()[records]) == 1
 
 
 def test_a_repeat_that_reads_the_reduced_stock_returns_the_order(
@@ -189,13 +185,13 @@ def test_a_customer_created_meanwhile_is_created_once(shop: Shop, dynamodb: Doub
 
 def test_a_change_after_a_concurrent_move_is_validated_again(shop: Shop, dynamodb: Double) -> None:
     order = placed(shop)
-    before_the_commit(dynamodb, lambda: moved(shop, order, "PAID"))
-    late = moved(shop, order, "CANCELLED")
+    before_the_commit(dynamodb, lambda: order.moved("PAID"))
+    late = order.moved("CANCELLED")
     assert (late.status, late.json["from"]) == (422, "PAID")
-    before_the_commit(dynamodb, lambda: moved(shop, order, "PROCESSING"))
-    assert shop.patch(f"{ORDERS}/{order['id']}", {"note": "x"}).json["status"] == "PROCESSING"
-    before_the_commit(dynamodb, lambda: shop.delete(f"{ORDERS}/{order['id']}"))
-    assert moved(shop, order, "SHIPPED").status == 404
+    before_the_commit(dynamodb, lambda: order.moved("PROCESSING"))
+    assert order.patch({"note": "x"}).json["status"] == "PROCESSING"
+    before_the_commit(dynamodb, order.delete)
+    assert order.moved("SHIPPED").status == 404
     assert shop.get(ORDERS).json["total"] == 0
 
 
@@ -222,15 +218,14 @@ def test_concurrent_orders_sell_exactly_the_remaining_stock(shop: Shop) -> None:
 
 
 def test_concurrent_changes_make_each_move_once(shop: Shop) -> None:
-    order = shop.post(ORDERS, new_order(line(variant(shop)))).json
-    path = f"{ORDERS}/{order['id']}"
-    answers = at_once(8, lambda number: shop.patch(path, {"status": "PAID"}))
+    order = placed(shop)
+    answers = at_once(8, lambda number: order.patch({"status": "PAID"}))
     assert sorted(answer.status for answer in answers) == [200] + [422] * 7
-    notes = at_once(8, lambda number: shop.patch(path, {"tags": [str(number)]}))
+    notes = at_once(8, lambda number: order.patch({"tags": [str(number)]}))
     assert {answer.status for answer in notes} == {200}
-    assert kinds(shop, order).count("order.paid") == 1
-    assert kinds(shop, order).count("order.updated") == 9
-    assert len(shop.get(path).json["history"]) == 10
+    assert order.kinds().count("order.paid") == 1
+    assert order.kinds().count("order.updated") == 9
+    assert len(order.get().json["history"]) == 10
 
 
 @pytest.mark.parametrize("fault", Fault, ids=lambda fault: fault.name.lower())

@@ -12,7 +12,6 @@ from tests.orders.build import (
     before_the_commit,
     keys_written,
     line,
-    moved,
     placed,
     product,
     stock_of,
@@ -130,6 +129,6 @@ def test_an_order_of_200_variants_of_a_product_takes_their_stock_and_returns_it(
     kept = [{"id": one["id"]} for one in made["variants"]]
     shop.put(path, {"variants": [*kept[:-1], {**kept[-1], "stock": None}]})
     before_the_commit(dynamodb, lambda: placed(shop, line(first)))
-    assert moved(shop, order, "CANCELLED").status == 200
+    assert order.moved("CANCELLED").status == 200
     stocks = [one["stock"] for one in shop.get(path).json["variants"]]
     assert stocks == [8, *[9] * (MOST_LINES - 2), None]

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 import app
 from chalicelib.schemas import Choice, Input
-from tests.orders.build import ORDERS, line, move_stock, moved, new_order, placed, variant
+from tests.orders.build import ORDERS, line, move_stock, new_order, placed, variant
 from tests.products.build import PRODUCTS, new_product, stored
 from tests.support.shop import Shop
 
@@ -48,7 +48,7 @@ def test_currencies_and_enumerations_are_accepted_in_any_case(shop: Shop) -> Non
     order = placed(shop, currency="Usd", **words)
     known = (order["status"], order["source"], order["paymentMethod"])
     assert known == ("PAID", "IN_PERSON", "CARD")
-    assert moved(shop, order, "in_production").json["status"] == "IN_PRODUCTION"
+    assert order.moved("in_production").json["status"] == "IN_PRODUCTION"
     assert shop.get(f"{ORDERS}?status=In_Production&source=in_person").json["total"] == 1
     assert shop.get(f"{ORDERS}?excludeStatus[]=in_production").json["total"] == 0
     assert shop.post("/api/admin/keys", {"name": "Till", "role": "staff"}).json["role"] == "STAFF"
@@ -56,7 +56,7 @@ def test_currencies_and_enumerations_are_accepted_in_any_case(shop: Shop) -> Non
     assert counted.json["variants"][0]["stock"] == 5, counted.text
     assert shop.events()[-1]["data"]["stockMoves"][0]["reason"] == "COUNTED"
     for unknown in ("ſhipped", "ACT IVE", "PAİD"):
-        refused = shop.patch(f"{ORDERS}/{order['id']}", {"status": unknown})
+        refused = order.patch({"status": unknown})
         assert refused.json["code"] == "validation_failed"
 
 

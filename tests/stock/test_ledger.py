@@ -16,16 +16,11 @@ from tests.jobs.conftest import jobs
 from tests.orders.build import (
     ORDERS,
     before_the_commit,
-    edit,
-    first_line,
     line,
     move_stock,
-    moved,
-    path_of,
     placed,
     product,
     product_path,
-    refund,
     set_stock,
     variant,
     variants,
@@ -46,12 +41,12 @@ def test_each_way_that_changes_a_quantity_is_an_entry(shop: Shop, dynamodb: Doub
     id = variant(shop, 10, name="Mug", sku="MUG")
     move_stock(shop, id, by=5, note="Delivery 7")
     order = placed(shop, line(id, 3))
-    edit(shop, order, change=[first_line(order, quantity=4)])
-    moved(shop, order, "CANCELLED")
+    order.edit(change=[order.first_line(quantity=4)])
+    order.moved("CANCELLED")
     sold = placed(shop, line(id, 2), paymentStatus="PAID")
-    back = first_line(sold, quantity=1, restock=True)
-    assert refund(shop, sold, lines=[back]).status == 201
-    shop.delete(path_of(sold))
+    back = sold.first_line(quantity=1, restock=True)
+    assert sold.refund(lines=[back]).status == 201
+    sold.delete()
     for stock in (9, None, 2):
         set_stock(shop, id, stock)
     shop.delete(product_path(id))
@@ -78,7 +73,7 @@ def test_each_way_that_changes_a_quantity_is_an_entry(shop: Shop, dynamodb: Doub
 def test_the_entry_of_a_removed_line_has_its_name(shop: Shop, dynamodb: Double) -> None:
     id, other = variant(shop, 5, name="Mug", sku="MUG"), variant(shop, 5)
     order = placed(shop, line(id, 2), line(other))
-    edit(shop, order, remove=[order["lineItems"][0]["id"]])
+    order.edit(remove=[order["lineItems"][0]["id"]])
     fanned_out(dynamodb)
     last = movements(shop, variantId=id)[-1]
     assert (last["cause"], last["by"], last["title"]) == ("EDIT", 2, "Mug / V0")
@@ -198,7 +193,7 @@ def test_a_move_that_another_fan_out_entered_with_its_return_is_entered_once(
     id = variant(shop, 5)
     fanned_out(dynamodb)
     order = placed(shop, line(id, 2))
-    moved(shop, order, "CANCELLED")
+    order.moved("CANCELLED")
     *_, sale, back = traced(dynamodb)
     before_the_commit(dynamodb, lambda: fanned_out(dynamodb, [sale, back]))
     fanned_out(dynamodb, [sale])

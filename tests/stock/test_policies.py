@@ -8,11 +8,8 @@ from tests.orders.build import (
     ORDERS,
     at_once,
     before_the_commit,
-    edit,
-    first_line,
     line,
     move_stock,
-    moved,
     new_order,
     placed,
     stock_of,
@@ -38,7 +35,7 @@ def test_force_takes_what_is_there(shop: Shop, dynamodb: Double) -> None:
     entries = movements(shop, orderId=order["id"])
     assert sorted(moves_in(entries)) == [("OVERSOLD", 0, 0), ("SALE", -1, 0)]
     assert [one["missing"] for one in entries if one["cause"] == "OVERSOLD"] == [2]
-    assert moved(shop, order, "CANCELLED").status == 200
+    assert order.moved("CANCELLED").status == 200
     assert stock_of(shop, id) == 1
     fanned_out(dynamodb)
     agrees(shop)
@@ -65,7 +62,7 @@ def test_skip_takes_and_returns_nothing(shop: Shop, dynamodb: Double) -> None:
     id = variant(shop, 1)
     order = placed(shop, line(id, 3), stockPolicy="SKIP")
     assert (stock_of(shop, id), sizes(order)) == (1, [(3, 0)])
-    moved(shop, order, "CANCELLED")
+    order.moved("CANCELLED")
     fanned_out(dynamodb)
     assert (stock_of(shop, id), agrees(shop)) == (1, 1)
 
@@ -80,10 +77,10 @@ def test_an_edit_of_an_oversold_line(
     id = variant(shop, 1)
     order = placed(shop, line(id, 3), stockPolicy="FORCE")
     move_stock(shop, id, by=5)
-    answer = edit(shop, order, change=[first_line(order, quantity=quantity)])
+    answer = order.edit(change=[order.first_line(quantity=quantity)])
     assert answer.status == 200, answer.text
     assert (sizes(answer.json), stock_of(shop, id)) == ([(quantity, oversold)], stock)
-    moved(shop, order, "CANCELLED")
+    order.moved("CANCELLED")
     assert stock_of(shop, id) == 6
     fanned_out(dynamodb)
     agrees(shop)

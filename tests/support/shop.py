@@ -4,10 +4,11 @@ import base64
 import json
 import uuid
 from collections.abc import Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from time import sleep, time_ns
-from typing import Any
+from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
 from chalice.app import Chalice
@@ -157,6 +158,36 @@ class Shop:
         for item in sorted(self._scanned(settings.outbox_table()), key=lambda item: item["pk"]):
             for event in outbox.events_of(item):
                 yield {"id": event.id, "event": event.event, "data": json.loads(event.body)["data"]}
+
+
+class Record(dict[str, Any]):
+    """A record as the API returned it, and calls below its path."""
+
+    def __init__(self, shop: Shop, kind: str, made: Any) -> None:
+        super().__init__(made)
+        self.shop, self.path = shop, f"{kind}/{made['id']}"
+
+    def get(self, below: str = "", **options: Any) -> Answer:  # type: ignore[override]
+        return self.shop.get(self.path + below, **options)
+
+    def read(self) -> Self:
+        """As it is now."""
+        now = copy(self)
+        now.clear()
+        now.update(self.shop.read(self.path))
+        return now
+
+    def put(self, change: Any, **options: Any) -> Answer:
+        return self.shop.put(self.path, change, **options)
+
+    def patch(self, change: Any, **options: Any) -> Answer:
+        return self.shop.patch(self.path, change, **options)
+
+    def post(self, below: str, body: Any = None, **options: Any) -> Answer:
+        return self.shop.post(self.path + below, body, **options)
+
+    def delete(self, **options: Any) -> Answer:
+        return self.shop.delete(self.path, **options)
 
 
 def _next_millisecond() -> None:

@@ -3,40 +3,28 @@
 from datetime import timedelta
 from typing import Any
 
-from tests.support.shop import Answer
+from tests.support.shop import Record
 from tests.support.webhook_world import OK, World, announce, failed
 
 URL = "http://127.0.0.1:9/hook"
 PATH = "/api/admin/webhooks"
 
 
-class Webhook(dict[str, Any]):
+class Webhook(Record):
     """A webhook as the API returned it when it was made."""
 
     def __init__(self, world: World, made: Any) -> None:
-        super().__init__(made)
-        self._world, self.path = world, f"{PATH}/{made['id']}"
-
-    def get(self, below: str = "", **options: Any) -> Answer:  # type: ignore[override]
-        return self._world.shop.get(self.path + below, **options)
-
-    def put(self, change: Any, **options: Any) -> Answer:
-        return self._world.shop.put(self.path, change, **options)
-
-    def post(self, below: str, body: Any = None) -> Answer:
-        return self._world.shop.post(self.path + below, body)
-
-    def delete(self, **options: Any) -> Answer:
-        return self._world.shop.delete(self.path, **options)
+        super().__init__(world.shop, PATH, made)
+        self._world = world
 
     def listed(self, query: str = "") -> Any:
         """Its deliveries, the newest first."""
-        return self._world.shop.read(f"{self.path}/deliveries{query}")["data"]
+        return self.shop.read(f"{self.path}/deliveries{query}")["data"]
 
     def only(self) -> Any:
         """Its only delivery, with all fields."""
         (delivery,) = self.listed()
-        return self._world.shop.read(f"/api/admin/deliveries/{delivery['id']}")
+        return self.shop.read(f"/api/admin/deliveries/{delivery['id']}")
 
     def statuses(self) -> set[str]:
         """Of its newest hundred deliveries."""
