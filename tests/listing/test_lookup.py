@@ -2,20 +2,20 @@
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from chalicelib.listing import Index, kinds, lookup, reindex
+from chalicelib.listing import Index, lookup, reindex
 from chalicelib.storage import table
 from tests.listing import things
-from tests.listing.things import KIND, RECORDS, Thing, create, thing
+from tests.listing.things import KIND, RECORDS, Thing, create, deploy, thing
 from tests.support.dynamodb_double import Double
 
 
 def having(*skus: str) -> Thing:
-    one = thing()
-    return Thing(one.id, one.sort, one.facets, skus)
+    return replace(thing(), texts=skus)
 
 
 @pytest.fixture(autouse=True)
@@ -72,10 +72,9 @@ def test_a_sku_is_found_among_hundreds_with_the_same_prefix(dynamodb: Double) ->
 def test_a_record_that_is_reindexed_during_a_lookup_is_found(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kinds, "SHAPES", {1: kinds.Shape(2, 4), 2: kinds.Shape(3, 5)})
     one = having("SKU-77")
     create(one)
-    monkeypatch.setattr(kinds, "CURRENT", 2)
+    deploy(monkeypatch)
     calls = iter(range(1_000))
 
     def move(operation: str, request: Any) -> None:

@@ -8,13 +8,24 @@ from typing import Any
 import pytest
 
 from chalicelib import deadline, listing
-from chalicelib.listing import entries, kinds, reindex, search
+from chalicelib.listing import entries, reindex, search
 from chalicelib.problems import Busy, Invalid
 from chalicelib.storage import attributes, table
 from chalicelib.storage.commit import Commit
 from chalicelib.values import clock
 from tests.listing import things
-from tests.listing.things import KIND, RECORDS, Thing, create, delete, find, page, thing, update
+from tests.listing.things import (
+    KIND,
+    RECORDS,
+    Thing,
+    create,
+    delete,
+    deploy,
+    find,
+    page,
+    thing,
+    update,
+)
 from tests.orders.build import before_the_commit
 from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.environment import SETTINGS
@@ -340,8 +351,7 @@ def test_a_record_with_another_indexing_moves_with_all_its_words(
     one = replace(thing(), texts=MANY)
     create(one)
     assert not reindex(RECORDS, one.id)
-    monkeypatch.setattr(kinds, "SHAPES", {1: kinds.Shape(2, 4), 2: kinds.Shape(3, 5)})
-    monkeypatch.setattr(kinds, "CURRENT", 2)
+    deploy(monkeypatch)
     assert reindex(RECORDS, one.id)
     assert not reindex(RECORDS, one.id)
     check_found(one, MANY)

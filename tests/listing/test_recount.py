@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from chalicelib import listing
-from chalicelib.listing import Recount, kinds
+from chalicelib.listing import Recount
 from chalicelib.listing.recount import Counted, Stored, Wrong, disagreement
 from chalicelib.storage import table
 from chalicelib.storage.commit import Commit
-from tests.listing.things import KIND, RECORDS, create, page, thing, update
+from tests.listing.things import KIND, RECORDS, create, deploy, page, thing, update
 from tests.support.dynamodb_double import Double, Fault
 from tests.support.dynamodb_expressions import Wire
 
@@ -120,8 +120,7 @@ def test_a_record_that_moves_to_other_shards_is_counted_once(
 ) -> None:
     made = [thing(status="DRAFT") for _ in range(20)]
     create(*made)
-    monkeypatch.setattr(kinds, "SHAPES", {1: kinds.Shape(2, 4), 2: kinds.Shape(3, 5)})
-    monkeypatch.setattr(kinds, "CURRENT", 2)
+    deploy(monkeypatch)
 
     def move(operation: str, request: Wire) -> Fault | None:
         """Moves the record between the reads of its old and its new shard."""

@@ -16,14 +16,23 @@ from chalicelib.products import store as products
 from chalicelib.reindexing.store import ALL
 from chalicelib.storage import table
 from tests.listing import things
-from tests.listing.things import RECORDS, Thing, create, delete, names, page, thing, update
+from tests.listing.things import (
+    RECORDS,
+    SHAPES,
+    Thing,
+    create,
+    delete,
+    deploy,
+    names,
+    page,
+    thing,
+    update,
+)
 from tests.orders import build
 from tests.support.dynamodb_double import Double
 from tests.support.environment import SETTINGS
 from tests.support.reindexing import reindex
 from tests.support.shop import Shop
-
-SHAPES = {1: kinds.Shape(2, 4), 2: kinds.Shape(3, 5)}
 
 
 @pytest.fixture
@@ -34,13 +43,6 @@ def stock(dynamodb: Double) -> list[Thing]:
     ]
     create(*made)
     return made
-
-
-def deploy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sets another number of shards, and finds numbers by their last two digits."""
-    monkeypatch.setattr(kinds, "SHAPES", SHAPES)
-    monkeypatch.setattr(kinds, "CURRENT", 2)
-    monkeypatch.setattr(words, "_SHORTEST_ENDING", 2)
 
 
 def run(**options: float) -> int:
@@ -291,8 +293,7 @@ def test_reindexing_the_shop_keeps_its_lists(
     assert [answer["total"] for answer in before] == [3, 3, 3, 1]
     assert reindex() == 0
     assert partitions(dynamodb) == {"list 2", "word 4"}
-    monkeypatch.setattr(kinds, "SHAPES", SHAPES)
-    monkeypatch.setattr(kinds, "CURRENT", 2)
+    deploy(monkeypatch)
     assert reindex(products.RECORDS, orders.RECORDS) == 6
     assert partitions(dynamodb) == {"list 2", "word 4", "list 3", "word 5"}
     assert reindex() == 4

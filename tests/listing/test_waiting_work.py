@@ -11,10 +11,11 @@ import pytest
 
 from chalicelib.counts import check
 from chalicelib.jobs import run
-from chalicelib.listing import kinds, words
+from chalicelib.listing import kinds
 from tests.customers.build import CUSTOMERS, customer
 from tests.customers.test_erasure import expect_forgotten, traces
 from tests.jobs.conftest import jobs
+from tests.listing.things import SHAPES, deploy
 from tests.orders.build import ORDERS, line, placed, variant
 from tests.support.import_desk import Desk
 from tests.support.job_desk import PRODUCTS, JobDesk
@@ -23,14 +24,12 @@ from tests.support.webhook_world import OK, RETRIES, World, failed
 from tests.webhooks.build import add
 
 __all__ = ["jobs"]
-SHAPES = {1: kinds.Shape(2, 4), 2: kinds.Shape(3, 5)}
 Upgrade = Callable[[], None]
 
 
 @pytest.fixture
 def upgrade(monkeypatch: pytest.MonkeyPatch) -> Upgrade:
     """Deploys code that indexes otherwise, and reindexes the shop."""
-    monkeypatch.setattr(kinds, "SHAPES", SHAPES)
 
     def upgrade() -> None:
         deploy(monkeypatch)
@@ -42,11 +41,6 @@ def upgrade(monkeypatch: pytest.MonkeyPatch) -> Upgrade:
 def only_what_was_moved(monkeypatch: pytest.MonkeyPatch) -> None:
     """From now on nothing else is found. (Transactions are not moved yet.)"""
     monkeypatch.setattr(kinds, "SHAPES", {2: SHAPES[2]})
-
-
-def deploy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kinds, "CURRENT", 2)
-    monkeypatch.setattr(words, "_SHORTEST_ENDING", 2)
 
 
 @pytest.mark.parametrize("reindexed_first", [True, False])

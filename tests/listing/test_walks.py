@@ -1,7 +1,6 @@
 """Pages by number and by cursor, also with concurrent writes."""
 
 import base64
-import random
 import threading
 import time
 from collections.abc import Iterator
@@ -59,47 +58,6 @@ def walked(where: Any = None, search: str = "", limit: int = 7, **options: Any) 
         some = page(where, search, limit=limit, cursor=cursor, **options)
         cursor = some.next
         yield some
-
-
-@pytest.mark.parametrize("options", [{}, {"forward": True}, {"search": "n"}])
-def test_pages_by_cursor_neither_miss_nor_repeat_lasting_records(
-    dynamodb: Double, options: Any
-) -> None:
-    """Two readers at the same time, which do not affect each other."""
-    for seed in range(6):
-        chance = random.Random(seed)
-        where = [None, {"status": ["ACTIVE"]}, {"status": ["ACTIVE", "DRAFT"]}][seed % 3]
-        made = [thing(f"n{n}", sort=f"{n:06d}", type=str(seed)) for n in range(60)]
-        create(*made)
-        going, staying = made[::3], {one.id for one in made} - {one.id for one in made[::3]}
-        walks = [walked(where, limit=limit, **options) for limit in (7, 11)]
-        found: list[list[str]] = [[], []]
-        while walks:
-            at = chance.randrange(len(walks))
-            some = next(walks[at], None)
-            if some is None:
-                assert staying <= set(found[at])
-                assert len(found[at]) == len(set(found[at]))
-                del walks[at], found[at]
-                continue
-            found[at] += [one.id for one in some.records]
-            for _ in range(chance.randrange(6)):
-                _write_something(chance, going, staying)
-        for one in [one for some in walked() for one in some.records]:
-            delete(one)
-
-
-def _write_something(chance: random.Random, going: list[Thing], staying: set[str]) -> None:
-    """Creates, deletes or changes one record."""
-    match chance.randrange(3):
-        case 0:
-            create(thing("n new", sort=f"{chance.randrange(90):06d}x"))
-        case 1 if going:
-            delete(going.pop(chance.randrange(len(going))))
-        case _:
-            one = things.find(chance.choice(sorted(staying)))
-            assert one
-            update(one, texts=(f"n renamed {chance.random()}",))
 
 
 @pytest.mark.parametrize("limit", [5, 20])

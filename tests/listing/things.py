@@ -5,8 +5,10 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
+import pytest
+
 from chalicelib import listing
-from chalicelib.listing import words
+from chalicelib.listing import kinds, words
 from chalicelib.storage import table
 from chalicelib.storage.attributes import Item
 from chalicelib.storage.commit import Commit
@@ -28,6 +30,7 @@ KIND = listing.Kind(
     room=24,
 )
 _moments = count()
+SHAPES = {1: kinds.Shape(2, 4), 2: kinds.Shape(3, 5)}
 FACETS = {"status": "ACTIVE", "published": "yes", "storefront": "", "type": ""} | {
     "vendor": "",
     "owner": "",
@@ -146,6 +149,13 @@ def update(one: Thing, **changes: object) -> Thing:
 
 def delete(one: Thing) -> None:
     writes(find(one.id), None).send()
+
+
+def deploy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sets another number of shards, and finds numbers by their last two digits."""
+    monkeypatch.setattr(kinds, "SHAPES", SHAPES)
+    monkeypatch.setattr(kinds, "CURRENT", 2)
+    monkeypatch.setattr(words, "_SHORTEST_ENDING", 2)
 
 
 def page(

@@ -5,24 +5,19 @@ from typing import Any
 import pytest
 
 from tests.customers.build import CUSTOMERS, customer
-from tests.orders.build import line, new_order, variant
+from tests.orders.build import ORDERS, placed
+from tests.products.build import PRODUCTS, stored
 from tests.support.dynamodb_double import Double
 from tests.support.shop import Shop
 
-PRODUCTS, ORDERS = "/api/admin/products", "/api/admin/orders"
-
 
 def product(shop: Shop) -> Any:
-    sent = {
-        "name": "Hat",
-        "variants": [{"title": "S", "price": 3, "stock": 4}],
-        "metadata": {"a": 1},
-    }
-    return shop.post(PRODUCTS, sent).json
+    variants = [{"title": "S", "price": 3, "stock": 4}]
+    return stored(shop, name="Hat", variants=variants, metadata={"a": 1})
 
 
 def order(shop: Shop) -> Any:
-    return shop.post(ORDERS, new_order(line(variant(shop)), note="quickly")).json
+    return placed(shop, note="quickly")
 
 
 @pytest.mark.parametrize(
