@@ -28,7 +28,6 @@ from tests.listing.test_two_upgrades import (
     waits,
 )
 from tests.listing.things import Thing, thing
-from tests.support.dynamodb_double import Fault
 from tests.support.job_desk import JobDesk
 from tests.support.shop import Shop
 
@@ -97,32 +96,22 @@ def test_everything_is_moved_the_job_too(
     assert answer.json["message"] == "A job of type reindex cannot be undone."
 
 
-@pytest.mark.parametrize("fault", [Fault.CRASH, Fault.CRASH_AFTER])
+@pytest.mark.parametrize("after", [False, True])
 def test_a_reindexing_that_crashes_at_any_call_continues(
-    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, fault: Fault
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, after: bool
 ) -> None:
     at, crashed = 1, True
     while crashed:
-        crashed = False
         jobs.dynamodb.empty()
         jobs.shop = Shop()
         with monkeypatch.context() as deployed:
             stocked(deployed)
             job = start()
-            calls = iter(range(10_000))
-
-            def faults(operation: str, request: Any, calls: Any = calls, at: int = at) -> Any:
-                nonlocal crashed
-                if next(calls) < at:
-                    return None
-                now = Fault.CRASH if crashed else fault
-                crashed = True
-                return now
-
-            (message,) = jobs.messages()
-            jobs.dynamodb.faults = faults
-            jobs.handle(message)
+            failed_calls = jobs.dynamodb.failed_calls
+            jobs.dynamodb.crashes(nth=at, after=after)
+            one_message(jobs)
             jobs.dynamodb.faults = lambda operation, request: None
+            crashed = jobs.dynamodb.failed_calls > failed_calls
             jobs.counted(jobs.finished(job))
             is_reindexed(jobs, deployed, job, 10)
         at += 3

@@ -1,10 +1,7 @@
 """Repeated, late and large bulk calls: each product is created once and returned."""
 
 import json
-from collections.abc import Callable
 from datetime import timedelta
-from itertools import count
-from typing import Any
 
 import pytest
 
@@ -42,17 +39,6 @@ def test_all_parts_of_a_kept_answer_expire_together(shop: Shop) -> None:
     assert abs(expires - clock.unix() - 24 * 3_600) < 60
 
 
-def crashing_at(nth: int, fault: Fault) -> Callable[[str, Any], Fault | None]:
-    """The faults of a process that crashes at its nth call: no later one takes effect."""
-    seen = count(1)
-
-    def inject(operation: str, request: Any) -> Fault | None:
-        now = next(seen)
-        return fault if now == nth else Fault.CRASH if now > nth else None
-
-    return inject
-
-
 @pytest.mark.parametrize("calls", range(1, 11))
 def test_repeating_a_bulk_that_crashed_at_any_call_creates_each_product_once(
     shop: Shop, dynamodb: Double, calls: int
@@ -60,9 +46,9 @@ def test_repeating_a_bulk_that_crashed_at_any_call_creates_each_product_once(
     """A crash at each call, before and after its effect."""
     assert shop.owner
     rows = [new_product(name="Hat", sku=f"H-{n}") for n in range(30)]
-    for fault in (Fault.CRASH, Fault.CRASH_AFTER):
-        dynamodb.faults = crashing_at(calls, fault)
-        key = {"Idempotency-Key": fault.name}
+    for after in (False, True):
+        dynamodb.crashes(nth=calls, after=after)
+        key = {"Idempotency-Key": f"crash {after}"}
         with pytest.raises(Crash):
             shop.post(BULK, rows, headers=key)
         dynamodb.faults = lambda operation, request: None

@@ -140,6 +140,23 @@ class Double:
             fault if called == operation and next(calls) == nth else None
         )
 
+    def crashes(self, operation: str = "", nth: int = 1, *, after: bool = True) -> None:
+        """The process crashes at the nth such call, or call of any kind, with all its threads: no
+        later call takes effect."""
+        seen, usual = 0, self.faults
+
+        def faults(called: str, request: Wire) -> Fault | None:
+            nonlocal seen
+            is_one = operation in ("", called)
+            with self._lock:
+                seen += is_one
+                now = seen
+            if now < nth:
+                return usual(called, request)
+            return Fault.CRASH_AFTER if after and is_one and now == nth else Fault.CRASH
+
+        self.faults = faults
+
     def meanwhile(
         self, operation: str, action: Callable[[], object], text: str = "", nth: int = 1
     ) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import random
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
@@ -171,19 +170,13 @@ class Desk:
 
     def crash(self, operation: str, nth: int = 1) -> None:
         """The worker crashes after the nth call of an operation, with all its threads."""
-        before, seen, lock = self.dynamodb.faults, 0, threading.Lock()
-
-        def faults(called: str, request: Any) -> Fault | None:
-            nonlocal seen
-            with lock:
-                seen += called == operation
-                return Fault.CRASH if seen > nth else Fault.CRASH_AFTER if seen == nth else None
+        before = self.dynamodb.faults
 
         def buried() -> None:
             process.rests()
             self.dynamodb.faults = before
 
-        self.dynamodb.faults = faults
+        self.dynamodb.crashes(operation, nth)
         self._buried = buried
 
     def fail(self, operation: str) -> None:

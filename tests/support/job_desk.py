@@ -7,7 +7,7 @@ from typing import Any
 import app
 from chalicelib import aws, settings
 from tests.support import process
-from tests.support.dynamodb_double import Crash, Double, Fault
+from tests.support.dynamodb_double import Crash, Double
 from tests.support.shop import Answer, Shop
 from tests.support.webhook_events import received
 
@@ -60,6 +60,7 @@ class JobDesk:
                 assert len(self.failed) < 20, "a step fails again and again: see the log"
         except Crash:
             failed = [message]
+            self._crash_is_due = False
             process.rests()
             self.dynamodb.faults = lambda operation, request: None
         queue = {"QueueUrl": settings.jobs_queue_url(), "ReceiptHandle": message["receiptHandle"]}
@@ -76,18 +77,8 @@ class JobDesk:
     ) -> None:
         """The worker crashes at the nth call of an operation, with all its threads. `perhaps`: its
         jobs may make fewer calls."""
-        seen = 0
         self._crash_is_due = not perhaps
-
-        def faults(called: str, request: Any) -> Fault | None:
-            nonlocal seen
-            seen += called == operation
-            if seen < nth:
-                return None
-            self._crash_is_due = False
-            return Fault.CRASH_AFTER if after and seen == nth else Fault.CRASH
-
-        self.dynamodb.faults = faults
+        self.dynamodb.crashes(operation, nth, after=after)
 
     # --- Results ---
 
