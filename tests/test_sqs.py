@@ -51,7 +51,7 @@ def test_only_refused_messages_are_sent_again(queue: Queue) -> None:
     queue.refused = {"3", "5"}
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(deadline, "attempts", lambda: range(3))
-        with pytest.raises(sqs.Unsent, match="SQS refused 2 entries"):
+        with pytest.raises(sqs.Unsent, match=r"SQS refused 2 entries: \['Busy'\]"):
             sqs.send("q", messages(8))
     sizes = [[entry["MessageBody"] for entry in call] for call in queue.calls]
     assert sizes == [[str(number) for number in range(8)], ["3", "5"], ["3", "5"]]

@@ -1,13 +1,11 @@
 """API keys: creation, roles, limits, expiry and revocation, but not of the last Owner key."""
 
-import re
 from typing import Any
 
 import pytest
 
 from chalicelib.api_keys import store
 from chalicelib.problems import NotFound
-from chalicelib.request.routes import operations
 from chalicelib.storage import table
 from chalicelib.values import clock
 from tests.conftest import Clock
@@ -140,27 +138,22 @@ def test_an_invalid_id_is_not_found(shop: Shop, id: str) -> None:
 
 def test_a_reader_can_only_read(shop: Shop) -> None:
     key = make(shop, "READER")["key"]
+    """`tests/audit/test_every_write.py` tries every write."""
     stock = ("stock/movements", "stock/counts", "stock/low")
     for path in (
-        "me",
         "products",
         "orders",
         "transactions",
         "customers",
         "jobs",
         "summary",
+        "me",
         *stock,
     ):
         assert shop.get(f"/api/admin/{path}", key=key).status == 200
         assert shop.head(f"/api/admin/{path}", key=key).status == 200
     for path in ("webhooks", "deliveries", "keys"):
         assert shop.get(f"/api/admin/{path}", key=key).status == 403
-    writes = [at for at in operations if at[0] != "GET" and at[1].startswith("/api/admin")]
-    writes.remove(("POST", "/api/admin/reports"))  # it only reads
-    assert len(writes) > 20
-    for method, path in writes:
-        answer = shop.call(method, re.sub(r"{\w+}", "x", path), key=key)
-        assert (answer.status, answer.json["code"]) == (403, "forbidden"), (method, path)
 
 
 def test_a_key_expires_at_its_time(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,8 +85,10 @@ def test_each_write_that_a_role_refuses_is_one_entry(
             continue
         called = re.sub(r"\{\w+\}", "ord_01M885HCAHP5MRZJTSA4K1S9MT", path)
         answer = shop.call(method, called, {}, key=reader)
-        assert answer.status == 403, (method, path, answer.text)
+        refused = (answer.status, answer.json["code"])
+        assert refused == (403, "forbidden"), (method, path, answer.text)
         answers[answer.headers["X-Request-Id"]] = f"{method} {path}"
+    assert len(answers) > 20
     assert shop.get("/api/admin/keys", key=reader).status == 403  # no write
     fanned_out(dynamodb)
     found = entries(shop, action="request.refused")

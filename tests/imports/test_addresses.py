@@ -11,39 +11,32 @@ from tests.support.environment import SETTINGS
 BUCKET = SETTINGS["BUCKET"]
 
 
-@pytest.fixture(
-    params=[
+@pytest.mark.parametrize(
+    ("region", "domain"),
+    [
         ("us-east-1", "amazonaws.com"),
         ("eu-central-1", "amazonaws.com"),
         ("ap-southeast-5", "amazonaws.com"),
         ("us-gov-west-1", "amazonaws.com"),
         ("cn-north-1", "amazonaws.com.cn"),
     ],
-    ids=lambda param: param[0],
 )
-def host(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    region, domain = request.param
+def test_the_bucket_is_addressed_in_its_region(
+    monkeypatch: pytest.MonkeyPatch, region: str, domain: str
+) -> None:
     for name, value in {**SETTINGS, "AWS_DEFAULT_REGION": region, "AWS_REGION": region}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     monkeypatch.setattr(aws, "client", aws._client.__wrapped__)
-    return f"{BUCKET}.s3.{region}.{domain}"
-
-
-def test_an_upload_is_posted_to_the_region_of_the_bucket(host: str) -> None:
+    host = f"{BUCKET}.s3.{region}.{domain}"
     url, fields = files.upload_form("job_1", 60)
     assert url == f"https://{host}/"
-    assert fields["x-amz-credential"].split("/")[2:4] == [host.split(".")[2], "s3"]
-
-
-def test_a_report_is_fetched_from_the_region_of_the_bucket(host: str) -> None:
-    url = urlsplit(files.report_url("job_1", "products.csv"))
-    assert (url.netloc, url.path) == (host, "/reports/job_1.csv")
-    assert parse_qs(url.query)["X-Amz-Credential"][0].split("/")[2:4] == [host.split(".")[2], "s3"]
-
-
-def test_the_console_may_post_to_the_bucket(host: str) -> None:
-    assert settings.upload_origin() == f"https://{host}"
+    report = urlsplit(files.report_url("job_1", "products.csv"))
+    assert (report.netloc, report.path) == (host, "/reports/job_1.csv")
+    signed = parse_qs(report.query)["X-Amz-Credential"][0]
+    for credential in (fields["x-amz-credential"], signed):
+        assert credential.split("/")[2:4] == [region, "s3"]
+    assert settings.upload_origin() == f"https://{host}", "the console may post there"
 
 
 def test_an_emulator_has_one_url_for_all_buckets(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,9 +9,8 @@ import pytest
 from botocore.exceptions import ClientError
 
 import app
-from chalicelib import aws, sqs
 from chalicelib.imports import files, store
-from chalicelib.imports.steps import queue, report
+from chalicelib.imports.steps import report
 from tests.support.import_desk import Desk
 
 
@@ -51,31 +50,6 @@ def test_the_garbage_collector_is_off_in_a_chunk(
     (message,) = desk.messages()
     app.import_chunk({"Records": [message]}, None)
     assert (seen, gc.isenabled()) == ([False], True)
-
-
-def test_messages_refused_once_are_sent_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    client, refusals = aws.client("sqs"), [3, 1]
-    send = client.send_message_batch
-
-    def moody(QueueUrl: str, Entries: list[dict[str, Any]]) -> Any:
-        refused = Entries[: refusals.pop() if refusals else 0]
-        taken = Entries[len(refused) :]
-        if taken:
-            send(QueueUrl=QueueUrl, Entries=taken)
-        return {"Failed": [{"Id": entry["Id"], "Code": "InternalError"} for entry in refused]}
-
-    monkeypatch.setattr(client, "send_message_batch", moody)
-    queue.send({"number": number} for number in range(12))
-    assert sorted(desk.numbers()) == list(range(12))
-
-
-def test_messages_refused_always_are_an_error(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    def never(QueueUrl: str, Entries: list[dict[str, Any]]) -> Any:
-        return {"Failed": [{"Id": entry["Id"], "Code": "Down"} for entry in Entries]}
-
-    monkeypatch.setattr(aws.client("sqs"), "send_message_batch", never)
-    with pytest.raises(sqs.Unsent, match="Down"):
-        queue.send([{"number": 1}])
 
 
 @pytest.mark.parametrize("piece", [10, 10_000])  # for the first piece, and at the end

@@ -16,11 +16,9 @@ from chalicelib.problems import Busy
 from chalicelib.values import clock
 from tests.infra.test_templates import queues
 from tests.support.dynamodb_double import Fault
-from tests.support.dynamodb_faults import refused_after
+from tests.support.dynamodb_faults import refused_after, refused_for_an_hour
 from tests.support.import_desk import Desk
 from tests.support.shop import Shop
-
-HOUR = 3_600
 
 
 def completed(desk: Desk, job_id: str) -> None:
@@ -43,19 +41,13 @@ def test_an_import_completes_and_makes_each_product_once(desk: Desk) -> None:
 
 @pytest.mark.parametrize("transactions", [0, 1])
 def test_a_chunk_that_is_refused_for_an_hour_is_imported_once(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, transactions: int
+    desk: Desk, transactions: int
 ) -> None:
-    """Its message is given back each time, and is received as often as the queue allows."""
-    job_id, waits = desk.started(SIXTY), list[int]()
+    job_id = desk.started(SIXTY)
     desk.dynamodb.faults = refused_after(transactions)
     message, *others = desk.messages()
-    with monkeypatch.context() as patched:
-        patched.setattr(deadline, "PATIENCE_SECONDS", -1.0)  # one attempt
-        patched.setattr(queue, "show_again", lambda receipt, seconds: waits.append(seconds))
-        for received in range(1, queues()["ImportChunks"]["RedrivePolicy"]["maxReceiveCount"]):
-            message["attributes"]["ApproximateReceiveCount"] = str(received)
-            assert app.import_chunk({"Records": [message]}, None)["batchItemFailures"]
-    assert sum(waits) >= HOUR
+    most = queues()["ImportChunks"]["RedrivePolicy"]["maxReceiveCount"]
+    refused_for_an_hour(app.import_chunk, message, queue, most)
     desk.dynamodb.faults = lambda *call: None
     for each in (message, *others):
         desk.handle(each)

@@ -7,44 +7,32 @@ from typing import Any
 import pytest
 
 import app
-from chalicelib import deadline
 from chalicelib.jobs import queue
 from tests.infra.test_templates import queues
 from tests.jobs.test_exports import file_of, in_pieces_of_three, rows
 from tests.support.dynamodb_double import Fault
-from tests.support.dynamodb_faults import refused_after
+from tests.support.dynamodb_faults import refused_after, refused_for_an_hour
 from tests.support.job_desk import JobDesk
 
-HOUR = 3_600
 
-
-def four_of_five_calls_are_refused(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+def four_of_five_calls_are_refused(jobs: JobDesk) -> None:
     calls = count()
     jobs.dynamodb.faults = lambda operation, request: Fault.THROTTLE if next(calls) % 5 else None
     jobs.work()
 
 
-def the_first_message_is_refused_for_an_hour(
-    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, transactions: int = 0
-) -> None:
-    """The message is given back each time, and is received as often as the queue allows."""
-    waits = list[int]()
+def the_first_message_is_refused_for_an_hour(jobs: JobDesk, transactions: int = 0) -> None:
     jobs.dynamodb.faults = refused_after(transactions)
     (message,) = jobs.messages()
-    with monkeypatch.context() as patched:
-        patched.setattr(deadline, "PATIENCE_SECONDS", -1.0)  # one attempt
-        patched.setattr(queue, "show_again", lambda receipt, seconds: waits.append(seconds))
-        for received in range(1, queues()["Jobs"]["RedrivePolicy"]["maxReceiveCount"]):
-            message["attributes"]["ApproximateReceiveCount"] = str(received)
-            assert app.run_job({"Records": [message]}, None)["batchItemFailures"]
-    assert sum(waits) >= HOUR
+    most = queues()["Jobs"]["RedrivePolicy"]["maxReceiveCount"]
+    refused_for_an_hour(app.run_job, message, queue, most)
     jobs.dynamodb.faults = lambda *call: None
     jobs.handle(message)
     jobs.work()
 
 
-def a_step_is_refused_for_an_hour(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch) -> None:
-    the_first_message_is_refused_for_an_hour(jobs, monkeypatch, transactions=1)
+def a_step_is_refused_for_an_hour(jobs: JobDesk) -> None:
+    the_first_message_is_refused_for_an_hour(jobs, transactions=1)
 
 
 @pytest.fixture(
@@ -54,14 +42,12 @@ def a_step_is_refused_for_an_hour(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
         a_step_is_refused_for_an_hour,
     ]
 )
-def done(
-    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
-) -> Callable[..., Any]:
+def done(jobs: JobDesk, request: pytest.FixtureRequest) -> Callable[..., Any]:
     """A job after its end, most calls of which were refused."""
 
     def done(path: str, body: Any = None) -> Any:
         job_id = jobs.start(path, body)
-        request.param(jobs, monkeypatch)
+        request.param(jobs)
         jobs.dynamodb.faults = lambda *call: None
         job = jobs.job(job_id)
         assert (job["status"], job["errors"]) == ("COMPLETED", [])

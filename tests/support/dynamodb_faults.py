@@ -5,7 +5,9 @@ from enum import Enum
 from typing import Any
 
 from botocore.exceptions import ConnectionClosedError, ReadTimeoutError
+from pytest import MonkeyPatch
 
+from chalicelib import deadline
 from tests.support.dynamodb_expressions import Wire
 
 
@@ -52,6 +54,21 @@ def refused_after(transactions: int) -> Callable[[str, Wire], Fault | None]:
         return None
 
     return faults
+
+
+def refused_for_an_hour(
+    handler: Callable[[Any, None], Any], message: Wire, queue: Any, most: int
+) -> None:
+    """A message whose handler fails is given back each time, at most so often, by waits of at least
+    an hour in all. `queue`: the module that gives it back."""
+    waits = list[int]()
+    with MonkeyPatch.context() as patched:
+        patched.setattr(deadline, "PATIENCE_SECONDS", -1.0)  # one attempt
+        patched.setattr(queue, "show_again", lambda receipt, seconds: waits.append(seconds))
+        for received in range(1, most):
+            message["attributes"]["ApproximateReceiveCount"] = str(received)
+            assert handler({"Records": [message]}, None)["batchItemFailures"]
+    assert sum(waits) >= 3_600
 
 
 def inject(fault: Fault, operation: str, request: Wire) -> None:

@@ -90,13 +90,6 @@ class Desk:
         """The waiting messages, as Lambda receives them."""
         return received(settings.import_queue_url())
 
-    def numbers(self) -> list[int]:
-        """The numbers of the waiting messages."""
-        found = []
-        while messages := self.messages():
-            found += [json.loads(message["body"])["number"] for message in messages]
-        return found
-
     def work(self, shuffled: random.Random | None = None) -> None:
         """Handles messages until none is left; one whose handler crashes is redelivered."""
         for _ in range(_ROUNDS):
