@@ -4,8 +4,8 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
+import pytest
 from botocore.exceptions import ConnectionClosedError, ReadTimeoutError
-from pytest import MonkeyPatch
 
 from chalicelib import deadline
 from tests.support.dynamodb_expressions import Wire
@@ -62,7 +62,7 @@ def refused_for_an_hour(
     """A message whose handler fails is given back each time, at most so often, by waits of at least
     an hour in all. `queue`: the module that gives it back."""
     waits = list[int]()
-    with MonkeyPatch.context() as patched:
+    with pytest.MonkeyPatch.context() as patched:
         patched.setattr(deadline, "PATIENCE_SECONDS", -1.0)  # one attempt
         patched.setattr(queue, "show_again", lambda receipt, seconds: waits.append(seconds))
         for received in range(1, most):
