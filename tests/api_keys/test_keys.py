@@ -137,8 +137,8 @@ def test_an_invalid_id_is_not_found(shop: Shop, id: str) -> None:
 
 
 def test_a_reader_can_only_read(shop: Shop) -> None:
-    key = make(shop, "READER")["key"]
     """`tests/audit/test_every_write.py` tries every write."""
+    key = make(shop, "READER")["key"]
     stock = ("stock/movements", "stock/counts", "stock/low")
     lists = ("products", "orders", "transactions", "customers", "jobs")
     for path in ("me", "summary", *lists, *stock):

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 import app
-from chalicelib import aws, settings
 from chalicelib.stock import store as ledger
 from chalicelib.webhooks import fan_out
 from tests.jobs.conftest import jobs
@@ -238,17 +237,12 @@ def _work(jobs: JobDesk, csv: str = "") -> None:
             desk.uploaded(answer.json["jobId"])
             break
     desk.work()
-    queue = settings.jobs_queue_url()
     while messages := list(jobs.messages()):
         for message in messages:
-            receipt = {"QueueUrl": queue, "ReceiptHandle": message["receiptHandle"]}
             failed = True
             with suppress(Crash):
                 failed = bool(app.run_job({"Records": [message]}, None)["batchItemFailures"])
-            if failed:
-                aws.client("sqs").change_message_visibility(**receipt, VisibilityTimeout=0)
-            else:
-                aws.client("sqs").delete_message(**receipt)
+            jobs.settle(message, failed)
 
 
 def _some_arrive(dynamodb: Double, seen: list[Any], chance: random.Random) -> None:

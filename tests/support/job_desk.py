@@ -63,6 +63,10 @@ class JobDesk:
             self._crash_is_due = False
             process.rests()
             self.dynamodb.faults = lambda operation, request: None
+        self.settle(message, bool(failed))
+
+    def settle(self, message: dict[str, Any], failed: bool) -> None:
+        """As the trigger does: a failed message comes again."""
         queue = {"QueueUrl": settings.jobs_queue_url(), "ReceiptHandle": message["receiptHandle"]}
         if failed:
             aws.client("sqs").change_message_visibility(**queue, VisibilityTimeout=0)
