@@ -188,8 +188,6 @@ def test_a_mapping_for_other_columns_is_asked_about_or_fails(desk: Desk) -> None
     assert [c["field"] for c in job["columns"]][:3] == ["name", "price", "stock"]
     job = desk.imported(FOREIGN, mapping=other, onUnknownColumns="fail")
     assert (job["status"], job["error"]["code"]) == ("FAILED", "mapping_does_not_fit")
-    job = desk.imported(FOREIGN, onUnknownColumns="fail")
-    assert (job["status"], job["error"]["code"]) == ("FAILED", "unknown_columns")
 
 
 def test_an_invalid_mapping_sent_with_the_file_is_refused(desk: Desk) -> None:

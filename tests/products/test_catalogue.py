@@ -270,11 +270,6 @@ def test_a_raised_threshold_announces_the_variants_now_low(shop: Shop) -> None:
     assert low_stock(shop) == [("S", 2, 5), ("M", 7, 8), ("M", 7, 8)]
 
 
-def test_a_negative_zero_price_is_zero(shop: Shop) -> None:
-    made = shop.post(PRODUCTS, {"name": "a", "price": "-0.0"}).json
-    assert made["price"] == "0.00"
-
-
 def test_a_slug_reused_by_another_product_has_another_etag(shop: Shop) -> None:
     new = {"name": "Thing", "slug": "thing", "price": 1, "status": "ACTIVE"}
     first = shop.post(PRODUCTS, new).json["id"]
