@@ -1,6 +1,5 @@
 """Python values ↔ DynamoDB's attribute values, and the expressions of a request."""
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from decimal import Decimal
@@ -50,16 +49,27 @@ def as_text(value: Any) -> str:
         return f'{{"M":{item_text(value)}}}'
     if kind is list or kind is tuple:
         return f'{{"L":[{",".join(map(as_text, value))}]}}'
-    if kind is int:
+    if kind is int or kind is Decimal:
         return f'{{"N":"{value}"}}'
     if kind is bool:
         return '{"BOOL":true}' if value else '{"BOOL":false}'
-    return json.dumps(_pack(value))
+    if kind is frozenset or kind is set:
+        return f'{{"SS":[{",".join(map(_quoted, sorted(value)))}]}}'
+    if isinstance(value, str):  # an Enum member that is also text
+        return as_text(str(value))
+    raise TypeError(f"{kind.__name__} cannot be stored")
 
 
 def item_text(item: Mapping[str, object]) -> str:
     """The JSON text of `pack(item)`."""
-    return f"{{{','.join([f'{_quoted(name)}:{as_text(value)}' for name, value in item.items()])}}}"
+    # Most are text; this saves a call for each.
+    members = [
+        f'{_quoted(name)}:{{"S":{_quoted(value)}}}'
+        if type(value) is str
+        else f"{_quoted(name)}:{as_text(value)}"
+        for name, value in item.items()
+    ]
+    return f"{{{','.join(members)}}}"
 
 
 def _unpack(value: Item) -> object:
@@ -112,6 +122,11 @@ def pack_key(key: Key) -> dict[str, object]:
     return {"pk": {"S": key[0]}, "sk": {"S": key[1]}}
 
 
+def key_text(key: Key) -> str:
+    """The JSON text of `pack_key(key)`."""
+    return f'{{"pk":{{"S":{_quoted(key[0])}}},"sk":{{"S":{_quoted(key[1])}}}}}'
+
+
 class Expressions:
     """Collects the parts of one request's expressions, and the names and values they use."""
 
@@ -129,7 +144,7 @@ class Expressions:
 
     def value(self, value: object) -> str:
         placeholder = f":{len(self._values)}"
-        self._values[placeholder] = _pack(value)
+        self._values[placeholder] = value
         return placeholder
 
     def update(
@@ -155,5 +170,13 @@ class Expressions:
                 placeholder: part for part, placeholder in self._placeholders.items()
             }
         if self._values:
-            request["ExpressionAttributeValues"] = self._values
+            request["ExpressionAttributeValues"] = pack(self._values)
         return request
+
+    def text(self) -> str:
+        """What `into` adds, as JSON text; a comma is before each."""
+        names = [f'"{known}":{_quoted(part)}' for part, known in self._placeholders.items()]
+        text = f',"ExpressionAttributeNames":{{{",".join(names)}}}' if names else ""
+        if self._values:
+            text += f',"ExpressionAttributeValues":{item_text(self._values)}'
+        return text

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from functools import partial
-from json.encoder import encode_basestring_ascii
+from json.encoder import encode_basestring_ascii as _quoted
 from typing import Any, Final, NamedTuple
 
 from botocore.exceptions import ClientError
@@ -16,9 +16,9 @@ from botocore.exceptions import ClientError
 from chalicelib import deadline, settings, telemetry
 from chalicelib.problems import Busy, Invalid
 from chalicelib.storage import dynamodb, outbox, table
-from chalicelib.storage.attributes import Expressions, Item, Key, item_text, pack_key, unpack
+from chalicelib.storage.attributes import Expressions, Item, Key, item_text, key_text, unpack
 from chalicelib.storage.conditions import Condition
-from chalicelib.storage.dynamodb import NO_ANSWER, THROTTLED, Wire, encoded, may_repeat
+from chalicelib.storage.dynamodb import NO_ANSWER, THROTTLED, may_repeat
 from chalicelib.storage.table import ConditionFailed
 from chalicelib.threads import together
 from chalicelib.values import ids
@@ -59,7 +59,7 @@ class Commit:
     """
 
     def __init__(self) -> None:
-        self._table = settings.table()
+        self._table = _quoted(settings.table())  # as JSON text
         self._writes: dict[Key, _Write] = {}
         self._counts: dict[Key, dict[str, int | Decimal]] = {}
         self._events: list[tuple[str, str]] = []
@@ -81,16 +81,16 @@ class Commit:
         when: Condition | None = None,
         otherwise: Otherwise | None = None,
     ) -> None:
-        key = item["pk"], item["sk"]
-        self._add(key, "Put", {}, when=when, otherwise=otherwise, item=item)
+        key, target = (item["pk"], item["sk"]), f'"Item":{item_text(item)}'
+        self._add(key, "Put", target, when=when, otherwise=otherwise)
 
     def put_each(self, keys: Iterable[Key], attributes: Mapping[str, object]) -> None:
         """Items that differ only in their keys, such as the entries of one record in several lists:
         their common attributes are serialized once."""
         rest = item_text(attributes)[1:]
-        tail = f'{"," if attributes else ""}{rest},"TableName":{encoded(self._table)}}}}}'
+        tail = f'{"," if attributes else ""}{rest},"TableName":{self._table}}}}}'
         for key in keys:
-            pk, sk = map(encode_basestring_ascii, key)
+            pk, sk = map(_quoted, key)
             action = f'{{"Put":{{"Item":{{"pk":{{"S":{pk}}},"sk":{{"S":{sk}}}{tail}'
             self._keep(key, _Write(action, None))
 
@@ -107,11 +107,9 @@ class Commit:
     ) -> None:
         """Without `waits`, a conflict on the item counts as a failed condition."""
         expressions = Expressions()
-        request = {
-            "Key": pack_key(key),
-            "UpdateExpression": expressions.update(assign or {}, add or {}, remove),
-        }
-        self._add(key, "Update", request, expressions, when=when, otherwise=otherwise, waits=waits)
+        update = expressions.update(assign or {}, add or {}, remove)
+        target = f'"Key":{key_text(key)},"UpdateExpression":{_quoted(update)}'
+        self._add(key, "Update", target, expressions, when=when, otherwise=otherwise, waits=waits)
 
     def delete(
         self,
@@ -120,11 +118,11 @@ class Commit:
         when: Condition | None = None,
         otherwise: Otherwise | None = None,
     ) -> None:
-        self._add(key, "Delete", {"Key": pack_key(key)}, when=when, otherwise=otherwise)
+        self._add(key, "Delete", f'"Key":{key_text(key)}', when=when, otherwise=otherwise)
 
     def check(self, key: Key, when: Condition, otherwise: Otherwise | None = None) -> None:
         """A condition on an item that this commit does not write."""
-        self._add(key, "ConditionCheck", {"Key": pack_key(key)}, when=when, otherwise=otherwise)
+        self._add(key, "ConditionCheck", f'"Key":{key_text(key)}', when=when, otherwise=otherwise)
 
     def count(self, pk: str, cell: str, change: int, **sums: Decimal) -> None:
         """Adds to a sharded counter, `<cell>#<shard>`: attribute `n` and the named sums, such as
@@ -269,22 +267,20 @@ class Commit:
         self,
         key: Key,
         action: str,
-        request: Wire,
+        target: str,
         expressions: Expressions | None = None,
         *,
         when: Condition | None,
         otherwise: Otherwise | None,
-        item: Item | None = None,
         waits: bool = True,
     ) -> None:
+        """`target`: what the action writes, as JSON text."""
         expressions = expressions or Expressions()
         if when is not None:
-            request["ConditionExpression"] = expressions.condition(when)
-            request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
-        expressions.into(request)
-        request["TableName"] = self._table
-        own = f'"Item":{item_text(item)},' if item else ""
-        text = f'{{"{action}":{{{own}{encoded(request)[1:]}}}'
+            condition = _quoted(expressions.condition(when))
+            target += f',"ConditionExpression":{condition}'
+            target += ',"ReturnValuesOnConditionCheckFailure":"ALL_OLD"'
+        text = f'{{"{action}":{{{target}{expressions.text()},"TableName":{self._table}}}}}'
         self._keep(key, _Write(text, otherwise, waits))
 
     def _keep(self, key: Key, write: _Write) -> None:
@@ -309,7 +305,7 @@ class Commit:
                 bare = [outbox.as_json({**entry, "changes": []}) for entry in whole]
                 traced = traced | {_AUDIT: bare}
             item = item_text(outbox.item(self._events, traced))
-            name = encoded(settings.outbox_table())
+            name = _quoted(settings.outbox_table())
             actions.append(f'{{"Put":{{"TableName":{name},"Item":{item}}}}}')
         return f'{{"TransactItems":[{",".join(actions)}],"ClientRequestToken":"{ids.ulid()}"}}'
 
@@ -434,7 +430,6 @@ def _counted(table: str, at: Key, numbers: Mapping[str, int | Decimal], shard: i
     pk, cell = at
     changes = {name: number for name, number in numbers.items() if number}
     expressions = Expressions()
-    expression = expressions.update({}, changes, ())
-    key = pack_key((pk, f"{cell}#{shard}"))
-    request = {"TableName": table, "Key": key, "UpdateExpression": expression}
-    return encoded({"Update": expressions.into(request)})
+    update = _quoted(expressions.update({}, changes, ()))
+    target = f'"Key":{key_text((pk, f"{cell}#{shard}"))},"UpdateExpression":{update}'
+    return f'{{"Update":{{{target}{expressions.text()},"TableName":{table}}}}}'
