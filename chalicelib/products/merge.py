@@ -207,7 +207,8 @@ def _extras(wanted: Given) -> dict[str, object]:
 def matched(listed: Sequence[Fields], product: Product | None) -> list[str | None]:
     """The variant id of each given one, None if it is new. Raises Invalid for an id that the
     product does not have."""
-    unclaimed = {variant["id"]: variant for variant in (product.variants() if product else ())}
+    there = product.variants() if product else []
+    unclaimed = {variant["id"]: variant for variant in there}
     ids: list[str | None] = [None] * len(listed)
     for place, wanted in enumerate(listed):
         id = wanted.get("id")
@@ -217,7 +218,9 @@ def matched(listed: Sequence[Fields], product: Product | None) -> list[str | Non
         if id is not None:
             ids[place] = id
             del unclaimed[id]
-    only = _only(listed, product)
+    if not unclaimed or None not in ids:
+        return ids
+    only = _only(listed, there)
 
     def claim(key: Callable[[Fields], Hashable]) -> None:
         free: defaultdict[Hashable, deque[str]] = defaultdict(deque)
@@ -240,21 +243,16 @@ def matched(listed: Sequence[Fields], product: Product | None) -> list[str | Non
     claim(sku)
     claim(title)
     whole = next(iter(unclaimed.values()), None)
-    if product and whole and _stands_for_all(product) and None in ids:
+    stands_for_all = len(there) == 1 and there[0]["title"] == DEFAULT_VARIANT
+    if whole and stands_for_all and None in ids:
         ids[ids.index(None)] = whole["id"]
     return ids
 
 
-def _stands_for_all(product: Product) -> bool:
-    variants = product.fields["variants"]
-    return len(variants) == 1 and variants[0]["title"] == DEFAULT_VARIANT
-
-
-def _only(listed: Sequence[Fields], product: Product | None) -> str | None:
+def _only(listed: Sequence[Fields], there: Sequence[Fields]) -> str | None:
     """The title of a single variant that is given without one."""
     if len(listed) != 1:
         return None
-    there = product.variants() if product else []
     if len(there) != 1:
         return DEFAULT_VARIANT
     (given,), (own,) = listed, there

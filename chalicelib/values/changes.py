@@ -16,6 +16,7 @@ LONGEST: Final = 200  # characters of a text
 Shown = Mapping[str, object]
 
 _EMPTY: Final[tuple[object, ...]] = (None, "", [], {})
+_COMPOUND: Final = (list, dict)
 # They follow from others, or from the time.
 _DERIVED: Final = frozenset({"id", "number", "createdAt", "updatedAt", "history", "edits"})
 # Parts of an order that an erasure clears, or in which a person may be named.
@@ -52,7 +53,7 @@ def _says_something(value: object) -> bool:
     """Of a record that was created or deleted: no part, and no amount of nothing."""
     if isinstance(value, str):
         return bool(value.strip("0."))
-    return bool(value) and not isinstance(value, list | dict)
+    return bool(value) and not isinstance(value, _COMPOUND)
 
 
 def _differing(path: str, before: object, after: object) -> Iterator[Change]:
@@ -89,7 +90,7 @@ def _change(field: str, before: object, after: object) -> Change:
 
 
 def _told(value: object) -> object:
-    if isinstance(value, list | dict):
+    if isinstance(value, _COMPOUND):
         value = json.dumps(value, ensure_ascii=False)
     if isinstance(value, str) and len(value) > LONGEST:
         return f"{value[: LONGEST - 1]}…"

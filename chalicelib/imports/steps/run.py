@@ -131,5 +131,6 @@ def _finish(job: ImportJob, chunk: str, rows: Sequence[ProductRows]) -> None:
     store.put_errors(job.id, repeated, store.NOTICES)
     has_part = report.put_part(job, chunk, [each for row in faulty for each in row.failed])
     counts = Counter(row.outcome for row in ended if row.outcome is not None)
-    skipped = sum((row.imported.skipped for row in ended), Counter[Skipped]())
+    skips = (row.imported.skipped for row in ended)
+    skipped = sum(filter(None, skips), Counter[Skipped]())  # most have none
     store.finish(job.id, chunk, counts, with_errors=len(faulty), skipped=skipped, has_part=has_part)
