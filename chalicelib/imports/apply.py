@@ -79,9 +79,10 @@ def refuse_zero_prices(imported: ImportedProduct, before: Product, after: Produc
     """Raises Refused if a price above zero would become zero."""
     if after is before:
         return
-    was = {variant["id"]: variant["price"] for variant in before.variants()}
-    falls = any(_falls(was.get(v["id"], v["price"]), v["price"]) for v in after.variants())
-    if not falls and not _falls(before.price, after.price):
+    free = {variant["id"] for variant in after.variants() if _is_zero(variant["price"])}
+    there = before.variants() if free else []
+    was = [variant["price"] for variant in there if variant["id"] in free]
+    if all(map(_is_zero, was)) and not _falls(before.price, after.price):
         return
     listed = imported.values.get("variants", ())
     at = next((n for n, v in enumerate(listed) if _is_zero(v.get("price"))), None)

@@ -5,7 +5,7 @@
 | `imports/<job>.csv` | the upload, or the rows that failed in another job |
 | `reports/<job>/<chunk>` | the failed rows of one chunk, without a header |
 | `reports/<job>.csv` | the report: header and all parts |
-| `reports/<job>/plan-<n>` | the messages of all chunks (`steps/lanes.py`) |
+| `reports/<job>/plan-<n>` | the messages of all chunks (`steps/backlog.py`) |
 | `reports/<job>/keys` | the keys of all products of the file, as sorted hashes |
 | `reports/<job>/apart` | the rows of products that have rows at several places, in order |
 

@@ -57,7 +57,7 @@ def _says_something(value: object) -> bool:
 
 
 def _differing(path: str, before: object, after: object) -> Iterator[Change]:
-    if before == after or (before in _EMPTY and after in _EMPTY):
+    if before in _EMPTY and after in _EMPTY:
         return
     was, now = _parts(before), _parts(after)
     if was is None or now is None:

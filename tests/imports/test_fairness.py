@@ -12,7 +12,7 @@ import pytest
 
 from chalicelib import settings
 from chalicelib.imports import files
-from chalicelib.imports.steps import lanes
+from chalicelib.imports.steps import backlog
 from tests.support.dynamodb_double import Crash
 from tests.support.import_desk import Desk
 
@@ -54,7 +54,7 @@ def sent(desk: Desk) -> tuple[list[int], int]:
         for message in waiting:
             part = json.loads(message["body"])
             numbers.append(part["number"])
-            lanes.send_next_page(part)
+            backlog.send_next_page(part)
     return numbers, most
 
 
@@ -63,12 +63,12 @@ def sent(desk: Desk) -> tuple[list[int], int]:
 def test_every_chunk_of_a_large_file_is_sent_once_and_few_at_a_time(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, kept: int, at_once: int
 ) -> None:
-    monkeypatch.setattr(lanes, "_KEPT_TOGETHER", kept)
+    monkeypatch.setattr(backlog, "_KEPT_TOGETHER", kept)
     monkeypatch.setattr(settings, "imports_at_once", lambda: at_once)
     at_first = 3 * at_once // 2
     for parts in (1, 3, 4, 6, 7, 12, 30):
         job_id = f"job_{parts}"
-        lanes.send(job_id, ({"job": job_id, "number": number} for number in range(parts)))
+        backlog.send(job_id, ({"job": job_id, "number": number} for number in range(parts)))
         assert sent(desk) == (list(range(parts)), min(parts, at_first))
         assert (files.size_of(job_id, "plan-000000") > 0) == (parts > at_first or parts >= kept)
 
@@ -78,7 +78,7 @@ def test_every_chunk_is_sent_once_if_the_number_of_workers_changes_meanwhile(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, later: int
 ) -> None:
     monkeypatch.setattr(settings, "imports_at_once", lambda: 4)
-    lanes.send("job_1", ({"job": "job_1", "number": number} for number in range(30)))
+    backlog.send("job_1", ({"job": "job_1", "number": number} for number in range(30)))
     monkeypatch.setattr(settings, "imports_at_once", lambda: later)
     numbers, _ = sent(desk)
     assert numbers == list(range(30))
@@ -89,7 +89,7 @@ def test_an_import_continues_after_a_crash_at_the_end_of_a_chunk(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job_id = desk.started(LARGE)
-    send_next_page, died = lanes.send_next_page, []
+    send_next_page, died = backlog.send_next_page, []
 
     def dies_once(message: Mapping[str, Any]) -> None:
         if not died:
@@ -97,7 +97,7 @@ def test_an_import_continues_after_a_crash_at_the_end_of_a_chunk(
             raise Crash("before it went on")
         send_next_page(message)
 
-    monkeypatch.setattr(lanes, "send_next_page", dies_once)
+    monkeypatch.setattr(backlog, "send_next_page", dies_once)
     first, *others = desk.messages()
     desk.handle_again(copy.deepcopy(first))  # delivered twice, and the second is faster
     for message in [first, *others]:

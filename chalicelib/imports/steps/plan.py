@@ -27,7 +27,7 @@ from chalicelib.imports.csv.places import Places
 from chalicelib.imports.csv.records import CsvRecord
 from chalicelib.imports.formats import Format
 from chalicelib.imports.model import LONGEST_HEADER, ImportJob, UnknownColumnsMode
-from chalicelib.imports.steps import advance, lanes
+from chalicelib.imports.steps import advance, backlog
 from chalicelib.imports.steps.queue import ChunkMessage
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import INLINE_ERRORS, JobStatus
@@ -158,7 +158,7 @@ def _cut(
                 apart.seek(0)
                 files.keep(job.id, "apart", apart)
             store.put_errors(job.id, [(error, {}) for error in refused])
-            chunks = lanes.send(job.id, messages(places))
+            chunks = backlog.send(job.id, messages(places))
         except sqlite3.OperationalError as error:
             why = "The file has too many rows for one import: split it."
             raise FileRejected("too_many_rows", why) from error

@@ -17,7 +17,7 @@ from chalicelib import telemetry
 from chalicelib.imports import files, store
 from chalicelib.imports.formats.product import Skipped
 from chalicelib.imports.model import ImportJob
-from chalicelib.imports.steps import advance, lanes, queue, report
+from chalicelib.imports.steps import advance, backlog, queue, report
 from chalicelib.imports.steps.queue import ChunkMessage
 from chalicelib.imports.steps.reader import Reader
 from chalicelib.imports.upsert import ProductRows, Superseded, Upsert
@@ -88,7 +88,7 @@ def _chunk(message: ChunkMessage, again: bool) -> None:
             _finish(job, chunk, rows)
     if job.status is JobStatus.RUNNING:
         # Also if another worker finished the chunk: it may have crashed before this.
-        lanes.send_next_page(message)
+        backlog.send_next_page(message)
     advance.after_chunks(job_id)
 
 
