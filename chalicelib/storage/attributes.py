@@ -140,7 +140,7 @@ class Expressions:
     def name(self, path: str) -> str:
         """`stock.var_1` → `#0.#1`: an attribute, or a member of a map."""
         known = self._placeholders
-        return ".".join(known.setdefault(part, f"#{len(known)}") for part in path.split("."))
+        return ".".join([known.setdefault(part, f"#{len(known)}") for part in path.split(".")])
 
     def value(self, value: object) -> str:
         placeholder = f":{len(self._values)}"
