@@ -203,9 +203,7 @@ def test_the_day_of_the_last_use_is_listed_without_a_further_write(
     assert used() == "2027-02-24"
 
 
-def test_a_key_that_is_always_in_use_is_answered_while_its_counters_are_swept(
-    shop: Shop, time_stands: Clock
-) -> None:
+def test_a_key_always_in_use_is_answered_during_sweeps(shop: Shop, time_stands: Clock) -> None:
     """This process knows the key, so that a request is admitted when it is about to write."""
     key = make(shop)["key"]
     mug = shop.post("/api/admin/products", {"name": "Mug", "price": 9}).json["id"]
@@ -238,9 +236,7 @@ def hashes(shop: Shop) -> int:
     return len([item for item in shop.stored() if item["sk"] == "key"])
 
 
-def test_a_key_revoked_in_use_stays_revoked(
-    shop: Shop, dynamodb: Double, time_stands: Clock
-) -> None:
+def test_a_key_revoked_in_use_is_revoked(shop: Shop, dynamodb: Double, time_stands: Clock) -> None:
     made = make(shop)
     past = {f"r{time_stands.seconds // 60 - n}": 1 for n in range(10, 40)}
     table.update((f"key#{store.digest_of(made['key'])}", "key"), assign=past)

@@ -248,9 +248,7 @@ def test_a_deleted_customer_leaves_no_values(shop: Shop, dynamodb: Double) -> No
     assert changed(found[2])["status"] == (None, "PENDING")
 
 
-def test_an_entry_that_is_written_while_its_customer_is_erased_has_no_values(
-    shop: Shop, dynamodb: Double
-) -> None:
+def test_an_entry_written_during_an_erasure_has_no_values(shop: Shop, dynamodb: Double) -> None:
     made = customer(shop, firstName="Zenobia")
     shop.patch(f"{CUSTOMERS}/{made['id']}", {"lastName": "Quillfeather"})
     dynamodb.meanwhile("TransactWriteItems", lambda: store.unname([made["id"]]), "unnamed")

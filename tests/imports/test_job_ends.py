@@ -189,9 +189,7 @@ def test_a_chunk_that_failed_five_times_ends_the_job_with_a_reason(desk: Desk) -
 
 
 @pytest.mark.parametrize("enveloped", [False, True])
-def test_an_upload_that_cannot_be_planned_ends_the_job_with_a_reason(
-    desk: Desk, enveloped: bool
-) -> None:
+def test_an_upload_that_cannot_be_planned_ends_the_job(desk: Desk, enveloped: bool) -> None:
     job_id = desk.send(HEADER + "a,A,1\n")
     event = desk.upload_event(job_id)
     letter = {"requestContext": {"condition": "RetriesExhausted"}, "requestPayload": event}
@@ -269,9 +267,7 @@ def test_a_failed_step_is_retried_ever_later(desk: Desk, monkeypatch: pytest.Mon
     assert (desk.job(job_id)["status"], desk.job(job_id)["created"]) == ("COMPLETED", 1)
 
 
-def test_a_product_that_no_transaction_can_write_fails_alone(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_product_too_large_to_write_fails(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     write = catalogue.write
 
     def refused(job: Any, writes: list[Any], left: Any) -> list[Exception | None]:

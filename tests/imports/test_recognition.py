@@ -34,9 +34,7 @@ def test_no_format_recognises_the_columns_of_another(file_format: type[Format]) 
 
 
 @pytest.mark.parametrize("file_format", FORMATS, ids=lambda file_format: file_format.name)
-def test_two_columns_of_a_format_are_ours_only_if_they_mean_the_same(
-    file_format: type[Format],
-) -> None:
+def test_two_columns_are_ours_only_if_they_mean_the_same(file_format: type[Format]) -> None:
     taken = 0
     for pair in combinations([name for names in file_format.table.values() for name in names], 2):
         if recognise(pair) is not Ours:

@@ -318,7 +318,7 @@ def test_a_repeated_request_returns_the_same_job(jobs: JobDesk) -> None:
 
 @pytest.mark.parametrize("nth", range(1, 9))
 @pytest.mark.parametrize("after", [False, True])
-def test_a_bulk_edit_that_crashes_anywhere_changes_each_product_once(
+def test_a_crashed_bulk_edit_changes_each_product_once(
     jobs: JobDesk, nth: int, after: bool
 ) -> None:
     products = [jobs.product(price="10.00") for _ in range(7)]
@@ -342,9 +342,7 @@ def test_records_that_no_longer_match_the_filters_are_counted_after_a_crash(
     assert {jobs.now(product)["status"] for product in products} == {"ACTIVE"}
 
 
-def test_a_product_changed_by_two_workers_of_a_job_is_changed_once(
-    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_workers_change_a_product_once(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(undo, "changed", lambda job_id, ids: set())  # the second read it before
     product = jobs.product(price="10.00")
     job = editing(jobs, {"price": {"percent": 10}}, product)
@@ -372,9 +370,7 @@ def test_an_edit_cancelled_before_it_begins_changes_nothing(jobs: JobDesk) -> No
     assert jobs.now(product) == product
 
 
-def test_an_edit_cancelled_during_a_step_counts_the_products_of_that_step(
-    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cancelled_edit_counts_its_step(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     products, step = [jobs.product() for _ in range(26)], work.step
     monkeypatch.setattr(work, "step", lambda job: store.cancel(job.id) or step(job))
     job = edit(jobs, {"vendor": "B"}, *products)
@@ -390,9 +386,7 @@ def test_the_first_step_has_no_delay(jobs: JobDesk, monkeypatch: pytest.MonkeyPa
     assert sent == [{"MessageBody": body, "DelaySeconds": 0}]
 
 
-def test_a_step_of_a_missing_job_is_dropped_after_four_retries(
-    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_step_of_a_missing_job_is_dropped(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[int] = []
     monkeypatch.setattr(sqs, "hide", lambda url, messages: waits.extend(messages.values()))
     jobs.product()  # its key is there
@@ -408,9 +402,7 @@ def test_a_step_of_a_missing_job_is_dropped_after_four_retries(
     jobs.failed.clear()
 
 
-def test_a_job_that_cannot_be_done_fails_with_the_reason_and_is_not_retried(
-    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_job_that_cannot_be_done_fails(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(work, "step", Mock(side_effect=Gone("The list has changed.")))
     job = jobs.done(EDIT, {"all": True, "change": {"vendor": "B"}})
     assert (job["status"], job["processed"]) == ("FAILED", 0)
@@ -482,7 +474,7 @@ def test_null_as_the_status_of_orders_changes_no_status(jobs: JobDesk) -> None:
     assert (now["status"], now["tags"]) == (placed["status"], ["vip"])
 
 
-def test_an_order_that_another_worker_of_the_job_has_moved_counts_as_updated(
+def test_an_order_that_another_worker_moved_counts(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     placed, change = order(jobs), orders.change

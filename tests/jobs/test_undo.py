@@ -87,9 +87,7 @@ def test_a_change_during_an_undo_is_kept(jobs: JobDesk) -> None:
     assert (now["price"], now["vendor"]) == ("10.00", "C")
 
 
-def test_a_product_that_is_busy_is_edited_and_undone_later(
-    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_busy_product_is_edited_later(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deadline, "PATIENCE_SECONDS", 0.01)
     product = jobs.product(price="10.00")
 
@@ -118,7 +116,7 @@ def test_a_second_undo_changes_nothing(jobs: JobDesk) -> None:
     assert (jobs.counted(after_its_end), after_its_end["errors"]) == ({"unchanged": 1}, [])
 
 
-def test_an_undo_skips_products_that_another_undo_restores_meanwhile(
+def test_an_undo_skips_what_another_restores(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     product = jobs.product(price="10.00")
@@ -171,9 +169,7 @@ def test_what_a_stopped_job_still_writes_is_undone_too(
 
 @pytest.mark.parametrize("nth", range(1, 8))
 @pytest.mark.parametrize("after", [False, True])
-def test_an_undo_that_crashes_restores_each_product_once(
-    jobs: JobDesk, nth: int, after: bool
-) -> None:
+def test_a_crashed_undo_restores_each_product_once(jobs: JobDesk, nth: int, after: bool) -> None:
     products = [jobs.product(price="10.00", vendor="A") for _ in range(6)]
     edited = edit(jobs, {"price": {"percent": 10}, "vendor": "B"}, *products)
     put(jobs, products[0], vendor="C")

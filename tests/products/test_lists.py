@@ -54,7 +54,7 @@ ALL = ["Secret hat", "Old hat", "Blue hat", "Red shirt", "Blue shirt"]
         ("status[0]=DRAFT&status[1]=ARCHIVED", ["Old hat", "Blue hat"]),
     ],
 )
-def test_filters_and_search_find_what_matches_newest_first(
+def test_filters_and_search_find_what_matches(
     stocked: Shop, query: str, expected: list[str]
 ) -> None:
     answer = stocked.get(f"{PRODUCTS}?{query}")
