@@ -197,12 +197,22 @@ def test_an_upload_that_cannot_be_planned_ends_the_job(desk: Desk, enveloped: bo
     assert failure(desk, job_id) == "planning_failed"
 
 
-def test_a_step_without_a_line_that_failed_five_times_ends_the_job(desk: Desk) -> None:
+@pytest.mark.parametrize(
+    ("step", "code", "message"),
+    [
+        ("chunk", "chunk_failed", "A part of the file could not be imported within an hour. "),
+        (3, "step_failed", "The job could not continue. What was written stays."),
+    ],
+    ids=["of an import", "of another job"],
+)
+def test_a_step_without_a_line_that_failed_five_times_ends_the_job(
+    desk: Desk, step: object, code: str, message: str
+) -> None:
     job_id = desk.started(LONG)
-    app.import_dead_letters(dead({"job": job_id, "step": "leftover"}), None)
+    app.import_dead_letters(dead({"job": job_id, "step": step}), None)
     error = desk.job(job_id)["error"]
-    assert error["code"] == "chunk_failed"
-    assert error["message"].startswith("A part of the file could not be imported within an hour")
+    assert error["code"] == code
+    assert error["message"].startswith(message)
 
 
 def test_a_dead_letter_does_not_change_an_ended_job(desk: Desk) -> None:

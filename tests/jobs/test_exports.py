@@ -16,7 +16,7 @@ from chalicelib.exports import files, products, work
 from chalicelib.imports.formats import recognise
 from chalicelib.imports.formats.ours import COLUMNS
 from chalicelib.jobs import store
-from tests.jobs.test_bulk_edits import order
+from tests.jobs.test_bulk_edits import edit, order
 from tests.orders.build import line, placed, variant
 from tests.stock.build import fanned_out
 from tests.support.import_desk import Desk
@@ -71,6 +71,18 @@ def test_products_are_exported_as_rows_of_variants_and_pictures(jobs: JobDesk) -
     assert [row["stock"] for row in more] == ["3", ""]
     assert [row["imageAlt"] for row in (first, *more)] == ["no. 0", "no. 1", "no. 2"]
     assert {row["slug"] for row in (first, *more)} == {"shirt"}
+
+
+def test_a_reader_gets_neither_a_file_nor_a_preview_because_costs_may_be_in_them(
+    jobs: JobDesk,
+) -> None:
+    product = jobs.product()
+    export, _ = exported(jobs, type="products")
+    rehearsal = edit(jobs, {"vendor": "A"}, product, dryRun=True)
+    assert rehearsal["preview"]
+    for job in (export, rehearsal):
+        seen = jobs.shop.get(f"/api/admin/jobs/{job['id']}", key=jobs.shop.as_("READER")).json
+        assert (seen["preview"], seen["downloadUrl"]) == ([], None)
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+49", "-1", "@SUM(A1)", "'quoted"])

@@ -411,7 +411,8 @@ def test_a_reference_is_used_once_in_an_order(shop: Shop) -> None:
 
 def test_a_deposit_changes_only_while_nothing_is_paid(shop: Shop) -> None:
     order = costing(shop)
-    for bad in ({"amount": "100.01"}, {"percent": 0}, {"percent": 101}, {}, {"amount": 0}):
+    wrong = [{"percent": percent} for percent in (0, 101, 1.234)]
+    for bad in (*wrong, {"amount": "100.01"}, {"amount": 0}, {}):
         field = order.patch({"deposit": bad}).json["errors"][0]["field"]
         assert field.startswith("deposit")
     set_ = order.patch({"deposit": {"percent": "33.33"}}).json

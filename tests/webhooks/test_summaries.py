@@ -58,22 +58,22 @@ def test_failed_deliveries_on_all_pages_are_counted(
 def test_every_long_outage_is_mailed_once_and_short_ones_are_not(world: World) -> None:
     add(world, email="ops@example.com")
 
-    def hours(many: int, answer: PostResult) -> None:
+    def minutes(many: int, answer: PostResult) -> None:
         world.answer = lambda posted: answer
-        for _ in range(many * 4):
+        for _ in range(many // 15):
             announce()
             world.sleep(minutes=15)
             summaries.send()
 
-    for _ in range(2):
-        hours(5, failed(503))
-        hours(3, OK)
+    for outage in (300, 75):
+        minutes(outage, failed(503))
+        minutes(180, OK)
     world.answer = lambda posted: failed(503)
     for _ in range(4):
         announce()
     world.sleep(minutes=20)
     summaries.send()
-    hours(3, OK)
+    minutes(180, OK)
     subjects = [told(mail)[0] for mail in world.mails]
     assert subjects == ["A webhook has been failing for an hour", "A webhook answers again"] * 2
 
