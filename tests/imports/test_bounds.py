@@ -80,9 +80,7 @@ def test_an_amount_with_inconsistent_separators_is_refused(cell: str) -> None:
         ("1,250", ".", 1250),
     ],
 )
-def test_the_prices_of_a_row_show_what_a_separator_in_its_stock_means(
-    cell: str, decimal: str, stock: int
-) -> None:
+def test_the_prices_of_a_row_decide_about_its_stock(cell: str, decimal: str, stock: int) -> None:
     assert cells.stock(cell, decimal) == stock
 
 

@@ -160,9 +160,7 @@ def test_ambiguous_text_is_asked_about_at_any_distance(monkeypatch: pytest.Monke
         ("cp1252", "Crème brûlée,Forêt"),
     ],
 )
-def test_words_equal_in_several_encodings_do_not_decide(
-    desk: Desk, encoding: str, words: str
-) -> None:
+def test_words_of_several_encodings_do_not_decide(desk: Desk, encoding: str, words: str) -> None:
     """`für` is equal in several; text far after it may not be."""
     plain = "".join(f"p{at},plain,9\n" for at in range(70_000))
     data = f"slug,name,price\na,für,9\n{plain}z,{words.replace(',', ' ')},9\n".encode(encoding)
@@ -267,15 +265,11 @@ def test_choosing_an_encoding_continues_the_job(desk: Desk) -> None:
         ({"delimiter": "x"}, ("delimiter", "not_allowed")),
     ],
 )
-def test_only_the_encoding_is_answered_first(
-    desk: Desk, czech: Any, answer: Any, fault: Any
-) -> None:
+def test_the_encoding_is_answered_first(desk: Desk, czech: Any, answer: Any, fault: Any) -> None:
     assert desk.refused_answer(czech, **answer) == fault
 
 
-def test_the_columns_can_be_asked_about_after_the_encoding(
-    desk: Desk, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_columns_are_asked_about_later(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     header = ["Nazev vyrobku", "Skladove cislo XY", "Cena"]
     job = desk.waiting(f"{','.join(header)}\nČervené tričko,T-1,9\n".encode("cp1250"))
     assert logged(capsys).count("import asks for an encoding") == 1
@@ -297,7 +291,7 @@ def test_the_last_chosen_encoding_counts(desk: Desk, czech: Any) -> None:
     assert (done["created"], done["total"], names(desk)) == (1, 1, ["Červené tričko"])
 
 
-def test_a_late_planner_asks_no_more(
+def test_a_late_planner_is_quiet(
     desk: Desk, czech: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     desk.meanwhile("UpdateItem", lambda: choose(desk, czech, "cp1250"))

@@ -40,9 +40,7 @@ def test_all_parts_of_a_kept_answer_expire_together(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("calls", range(1, 11))
-def test_repeating_a_bulk_that_crashed_at_any_call_creates_each_product_once(
-    shop: Shop, dynamodb: Double, calls: int
-) -> None:
+def test_a_crashed_bulk_sent_again_is_made_once(shop: Shop, dynamodb: Double, calls: int) -> None:
     """A crash at each call, before and after its effect."""
     assert shop.owner
     rows = [new_product(name="Hat", sku=f"H-{n}") for n in range(30)]
@@ -70,9 +68,7 @@ def test_a_repeat_does_not_rewrite_created_products(shop: Shop, dynamodb: Double
     assert "TransactWriteItems" not in calls and "BatchWriteItem" in calls
 
 
-def test_rows_without_time_are_made_by_the_repeat(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_without_time_are_made_later(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [new_product(name="Hat") for n in range(40)]
     monkeypatch.setattr("chalicelib.products.routes._BULK_SECONDS", -1.0)
     late = shop.post(BULK, rows, headers=KEY).json
@@ -147,9 +143,7 @@ def test_the_answer_of_a_bulk_fits_lambda(shop: Shop, monkeypatch: pytest.Monkey
     assert errors.json["summary"]["failed"] == 240
 
 
-def test_a_request_that_ends_a_day_late_does_not_answer_for_a_reused_key(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_request_that_ends_late_is_no_answer(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     once = Once.of("key_1", "nightly-7", {"a": 1})
     late = once.begin()
     tomorrow = clock.unix() + 86_401
