@@ -13,6 +13,8 @@ import httpx
 import pytest
 from backroom import AsyncBackroom, Backroom, Policy, RateLimit, Unreachable
 
+from tests.client.answering import Answering
+
 JOB = {"id": "job_1", "status": "COMPLETED", "downloadUrl": "https://files.test/x"}
 LIMITS = {
     "X-RateLimit-Limit": "600",
@@ -21,27 +23,12 @@ LIMITS = {
 }
 
 
-class Shop:
-    """Answers by path; a list of answers one after the other. `waits`: seconds that were waited."""
-
-    def __init__(self, **answers: Any) -> None:
-        self.answers = {"/" + path.replace("__", "/"): each for path, each in answers.items()}
-        self.requests: list[httpx.Request] = []
-        self.waits: list[float] = []
-
-    def _answer(self, request: httpx.Request) -> httpx.Response:
-        request.read()
-        self.requests.append(request)
-        found = self.answers[request.url.path.removeprefix("/api/admin")]
-        if isinstance(found, list):
-            found = found.pop(0)
-        if isinstance(found, Exception):
-            raise found
-        return found if isinstance(found, httpx.Response) else httpx.Response(200, json=found)
+class Shop(Answering):
+    """Asked by programs that wait for each answer."""
 
     async def _answer_later(self, request: httpx.Request) -> httpx.Response:
         await request.aread()
-        return self._answer(request)
+        return self(request)
 
     async def _wait(self, seconds: float) -> None:
         self.waits.append(seconds)
@@ -58,10 +45,6 @@ class Shop:
         # In a thread of its own: the browser's tests leave an event loop in the main one.
         with ThreadPoolExecutor(1) as thread:
             return thread.submit(asyncio.run, main()).result()
-
-    def plain(self) -> Backroom:
-        http = httpx.Client(transport=httpx.MockTransport(self._answer))
-        return Backroom("https://s.test", "k", http=http)
 
 
 def test_both_have_the_same_methods_with_the_same_parameters() -> None:
@@ -135,7 +118,7 @@ def test_a_call_has_its_own_time_out_and_tells_the_rate_limit() -> None:
         assert it.rate_limit == told
 
     shop.run(program)
-    plain = shop.plain()
+    plain = Backroom("https://s.test", "k", http=shop.client())
     plain.get_order("a", timeout=1.5)
     plain.get_order("a")
     assert plain.rate_limit == told

@@ -12,33 +12,21 @@ from backroom import Backroom, __version__, settings
 from backroom.cli import commands
 from backroom.settings import Settings
 
+from tests.client.answering import Answering
 from tests.support.programs import Ended, ran
 
 JOB = {"id": "job_1", "status": "COMPLETED", "failed": 0, "processed": 2, "total": 2}
 ORDER = {"id": "ord_1", "number": "1001", "lineItems": [], "customer": None}
 
 
-class Counter:
-    """What was asked, and what is answered by path."""
-
-    def __init__(self) -> None:
-        self.asked: list[httpx.Request] = []
-        self.answers: dict[str, Any] = {}
-
-    def __call__(self, request: httpx.Request) -> httpx.Response:
-        self.asked.append(request)
-        answer = self.answers[request.url.path]
-        return answer if isinstance(answer, httpx.Response) else httpx.Response(200, json=answer)
-
-
 @pytest.fixture
-def counter(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Counter]:
-    made, begin = Counter(), Backroom.__init__
+def counter(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Answering]:
+    made, begin = Answering(), Backroom.__init__
     for name in ("BACKROOM_PROFILE", "BACKROOM_URL", "BACKROOM_KEY"):
         monkeypatch.setenv(name, "")
     monkeypatch.setenv("BACKROOM_CONFIG", str(tmp_path / "kept" / "credentials.json"))
     settings.save(Settings("https://shop.example.com", "bk_1"))
-    with httpx.Client(transport=httpx.MockTransport(made)) as http:
+    with made.client() as http:
 
         def asking(self: Backroom, url: str, key: str | None = None, **options: Any) -> None:
             begin(self, url, key, **{**options, "http": http})
@@ -61,36 +49,36 @@ def bare(*arguments: str, **environment: str) -> Ended:
 
 
 def test_an_order_is_found_by_its_number(
-    counter: Counter, capsys: pytest.CaptureFixture[str]
+    counter: Answering, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = {**ORDER, "id": "ord_2", "number": "10012"}
-    counter.answers["/api/admin/orders"] = {"data": [other, ORDER], "pagination": {"next": None}}
-    counter.answers["/api/admin/orders/ord_1"] = ORDER
+    counter.answers["/orders"] = {"data": [other, ORDER], "pagination": {"next": None}}
+    counter.answers["/orders/ord_1"] = ORDER
     assert run("orders", "show", "#1001", "--json") == 0
     assert json.loads(capsys.readouterr().out)["id"] == "ord_1"
     assert run("orders", "show", "1002") == commands.REFUSED
 
 
-def test_orders_are_filtered_by_the_state_of_their_payment(counter: Counter) -> None:
-    counter.answers["/api/admin/orders"] = {"data": [], "pagination": {"next": None}}
+def test_orders_are_filtered_by_the_state_of_their_payment(counter: Answering) -> None:
+    counter.answers["/orders"] = {"data": [], "pagination": {"next": None}}
     assert run("orders", "--payment-status", "PENDING", "--from", "2026-11-22", "--json") == 0
-    assert counter.asked[0].url.params["paymentStatus"] == "PENDING"
+    assert counter.requests[0].url.params["paymentStatus"] == "PENDING"
 
 
 @pytest.mark.parametrize("verb", ["follow", "undo"])
 def test_a_job_is_followed_to_its_end(
-    counter: Counter, capsys: pytest.CaptureFixture[str], verb: str
+    counter: Answering, capsys: pytest.CaptureFixture[str], verb: str
 ) -> None:
-    counter.answers["/api/admin/jobs/job_1"] = JOB
-    counter.answers["/api/admin/jobs/job_1/undo"] = {"jobId": "job_1"}
+    counter.answers["/jobs/job_1"] = JOB
+    counter.answers["/jobs/job_1/undo"] = {"jobId": "job_1"}
     assert run("jobs", verb, "job_1", "--json") == 0
     assert json.loads(capsys.readouterr().out) == JOB
-    counter.answers["/api/admin/jobs/job_1"] = {**JOB, "failed": 1}
+    counter.answers["/jobs/job_1"] = {**JOB, "failed": 1}
     assert run("jobs", verb, "job_1", "--json") == commands.INCOMPLETE
 
 
 def test_ctrl_c_says_that_the_job_goes_on(
-    counter: Counter, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    counter: Answering, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def pressed(*asked: Any, **more: Any) -> None:
         raise KeyboardInterrupt
@@ -134,9 +122,9 @@ def test_a_shell_completes_the_verbs() -> None:
 
 
 def test_a_profile_is_kept_used_and_removed(
-    counter: Counter, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    counter: Answering, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    counter.answers["/api/admin/me"] = {"name": "Ada", "role": "STAFF"}
+    counter.answers["/me"] = {"name": "Ada", "role": "STAFF"}
     monkeypatch.setenv("BACKROOM_KEY", "bk_2")
     assert run("login", "https://two.example.com", "--profile", "two", "--json") == 0
     assert json.loads(capsys.readouterr().out)["profile"] == "two"
@@ -148,26 +136,26 @@ def test_a_profile_is_kept_used_and_removed(
         {"profile": "two", "url": "https://two.example.com"},
     ]
     monkeypatch.setenv("BACKROOM_URL", "https://other.example.com")
-    counter.answers["/api/admin/jobs/job_1"] = JOB
+    counter.answers["/jobs/job_1"] = JOB
     for profile in ([], ["--profile", "two"], ["--profile", "default"]):
         assert run(*profile, "jobs", "show", "job_1") == 0
-    asked = [str(each.url.host) for each in counter.asked[2:]]
+    asked = [str(each.url.host) for each in counter.requests[2:]]
     assert asked == ["other.example.com", "two.example.com", "one.example.com"]
     assert run("logout", "--profile", "two") == 0
     assert run("--profile", "two", "jobs", "show", "job_1") == commands.NOT_ALLOWED
     assert "default" in capsys.readouterr().err
 
 
-def test_short_stock_names_the_item(counter: Counter, capsys: pytest.CaptureFixture[str]) -> None:
+def test_short_stock_names_the_item(counter: Answering, capsys: pytest.CaptureFixture[str]) -> None:
     variants = [{"id": f"var_{sku}", "sku": sku} for sku in ("MUG", "CUP")]
     numbers = {"page": 1, "totalPages": 1}
-    counter.answers["/api/admin/products"] = {
+    counter.answers["/products"] = {
         "data": [{"id": "prod_1", "variants": variants}],
         "pagination": numbers,
     }
     short = {"variantId": "var_CUP", "requested": 3, "available": 2}
     body = {"code": "insufficient_stock", "message": "Not enough stock.", "lines": [short]}
-    counter.answers["/api/admin/orders"] = httpx.Response(422, json=body)
+    counter.answers["/orders"] = httpx.Response(422, json=body)
     order = ("orders", "create", "--item", "MUG", "--item", "CUP:3")
     assert run(*order) == commands.REFUSED
     assert capsys.readouterr().err == "Not enough stock.\n--item CUP:3: 2 in stock\n"
@@ -176,7 +164,7 @@ def test_short_stock_names_the_item(counter: Counter, capsys: pytest.CaptureFixt
 
 
 def test_ctrl_c_during_the_upload_says_that_nothing_was_imported(
-    counter: Counter,
+    counter: Answering,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
@@ -191,7 +179,7 @@ def test_ctrl_c_during_the_upload_says_that_nothing_was_imported(
 
 
 def test_a_dry_run_ends_with_its_counts_however_much_it_would_change(
-    counter: Counter, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    counter: Answering, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     file = tmp_path / "many.csv"
     file.write_text("slug,name,price\nmug,Mug,5\n")
@@ -201,9 +189,9 @@ def test_a_dry_run_ends_with_its_counts_however_much_it_would_change(
     ]
     job = {**JOB, "created": 50, "rows": 60, "total": 50, "preview": preview, "dryRun": True}
     upload = {"jobId": "job_1", "url": "https://files.example/", "fields": {}, "expiresAt": ""}
-    counter.answers["/api/admin/products/import/uploads"] = upload
+    counter.answers["/products/import/uploads"] = upload
     counter.answers["/"] = httpx.Response(204)
-    counter.answers["/api/admin/jobs/job_1"] = job
+    counter.answers["/jobs/job_1"] = job
     assert run("import", str(file), "--dry-run") == 0
     said = capsys.readouterr()
     # p19 has the last of 40 lines.

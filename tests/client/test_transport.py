@@ -1,7 +1,7 @@
 """When the client retries a request, after how long, and with which headers."""
 
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -19,7 +19,7 @@ from backroom import (
     etag_of,
 )
 
-Step = httpx.Response | Exception
+from tests.client.answering import Answering, Step
 
 
 def json_answer(status: int, body: Any = None, **headers: str) -> httpx.Response:
@@ -27,25 +27,10 @@ def json_answer(status: int, body: Any = None, **headers: str) -> httpx.Response
     return httpx.Response(status, json={} if body is None else body, headers=named)
 
 
-class Scripted:
-    """Answers with one step after the other; records the requests and the waits."""
-
-    def __init__(self, *steps: Step) -> None:
-        self._steps: Iterator[Step] = iter(steps)
-        self.requests: list[httpx.Request] = []
-        self.waits: list[float] = []
-
-    def _answer(self, request: httpx.Request) -> httpx.Response:
-        self.requests.append(request)
-        step = next(self._steps)
-        if isinstance(step, Exception):
-            raise step
-        return step
-
+class Scripted(Answering):
     def shop(self, chance: Callable[[], float] = lambda: 0.5) -> Backroom:
-        http = httpx.Client(transport=httpx.MockTransport(self._answer))
         policy = Policy(sleep=self.waits.append, chance=chance)
-        return Backroom("https://shop.test/v1", "key_secret", http=http, policy=policy)
+        return Backroom("https://shop.test/v1", "key_secret", http=self.client(), policy=policy)
 
 
 LIMITED = json_answer(429, {"code": "rate_limited", "message": "Wait."})
@@ -156,8 +141,7 @@ def test_an_answer_of_api_gateway_has_no_code() -> None:
 
 
 def test_the_callback_is_called_before_each_wait() -> None:
-    scripted, waits = Scripted(LIMITED_FOR, ORDER), []
-    http = scripted.shop()._transport.http
+    http, waits = Scripted(LIMITED_FOR, ORDER).client(), []
     policy = Policy(sleep=lambda seconds: None, chance=lambda: 0.0, on_wait=waits.append)
     Backroom("https://shop.test", "k", http=http, policy=policy).create_order(NEW)
     assert [(each.seconds, each.retry, each.reason) for each in waits] == [(17, 1, "HTTP 429")]

@@ -16,6 +16,7 @@ import typer
 from backroom import Backroom
 from backroom.cli import commands
 
+from tests.client.test_command import run
 from tests.support.programs import ran
 
 WRONG = (
@@ -110,12 +111,6 @@ def answering(monkeypatch: pytest.MonkeyPatch, somewhere: Path) -> Any:
         monkeypatch.setattr(Backroom, "__init__", begin)
 
     return with_answers
-
-
-def run(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as ended:
-        commands.main(list(arguments))
-    return int(ended.value.code or 0)
 
 
 @pytest.mark.parametrize("verb", ALL, ids=" ".join)
