@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.dynamodb_expressions import Wire
+from tests.support.dynamodb_partition import DEFINITION
 from tests.support.running import free_port
 
 LIBRARY = Path(__file__).resolve().parents[2] / ".conformance/lib"
 _START_SECONDS = 120
-_KEYS = [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}]
-_TYPES = [{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")]
 # Not looked at, but to have the form of one.
 AUTHORIZATION = (
     "AWS4-HMAC-SHA256 Credential=testing/20260101/us-east-1/dynamodb/aws4_request,"
@@ -44,7 +43,7 @@ class Engine:
         """The engine's status and JSON for a request about the tables of a space."""
         named = json.loads(json.dumps(request))
         for part in _parts(named):
-            self._make(part, "TableName", space)
+            part["TableName"] = self._in(space, part["TableName"])
         if isinstance(asked := named.get("RequestItems"), dict):
             named["RequestItems"] = {self._in(space, name): each for name, each in asked.items()}
         if token := named.get("ClientRequestToken"):
@@ -56,22 +55,11 @@ class Engine:
                 reply[field] = {name.removeprefix(space): v for name, v in reply[field].items()}
         return status, reply
 
-    def _make(self, part: Wire, field: str, space: str) -> None:
-        part[field] = self._in(space, part[field])
-
     def _in(self, space: str, name: str) -> str:
         whole = space + name
         if whole not in self._made:
             self._made.add(whole)
-            status, reply = self._send(
-                "CreateTable",
-                {
-                    "TableName": whole,
-                    "BillingMode": "PAY_PER_REQUEST",
-                    "KeySchema": _KEYS,
-                    "AttributeDefinitions": _TYPES,
-                },
-            )
+            status, reply = self._send("CreateTable", {"TableName": whole, **DEFINITION})
             assert status == 200, reply
         return whole
 

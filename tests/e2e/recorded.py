@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import re
 import time
 import urllib.request
 from collections.abc import Iterator, Mapping
@@ -15,6 +14,7 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
 from infra.emulator import CREDENTIALS, REGION
+from tests.support.dynamodb_partition import needs
 
 ACCOUNT = "000000000000"
 _LOOKUP = "com.amazonaws.cloudtrail.v20131101.CloudTrail_20131101.LookupEvents"
@@ -127,41 +127,8 @@ def _needed(event: Mapping[str, Any]) -> Iterator[tuple[str, str, str | None]]:
             raise AssertionError(f"a call of a kind that is new here: {service}, {name}")
 
 
-def _of_table(name: str, request: Mapping[str, Any]) -> Iterator[tuple[str, str, str | None]]:
-    match name:
-        case "TransactWriteItems":
-            for item in request["TransactItems"]:
-                ((kind, write),) = item.items()
-                action = "ConditionCheckItem" if kind == "ConditionCheck" else f"{kind}Item"
-                yield _on(action, write["TableName"], write.get("Key") or write["Item"])
-        case "BatchGetItem":
-            for table, wanted in request["RequestItems"].items():
-                for key in wanted["Keys"]:
-                    yield _on(name, table, key)
-        case "BatchWriteItem":
-            for table, writes in request["RequestItems"].items():
-                for write in writes:
-                    (given,) = write.values()
-                    yield _on(name, table, given.get("Key") or given["Item"])
-        case "Scan":
-            yield f"dynamodb:{name}", _arn(request["TableName"]), None  # of all items
-        case "Query":
-            yield _on(name, request["TableName"], {"pk": _partition(request)})
-        case _:
-            yield _on(name, request["TableName"], request.get("Key") or request["Item"])
-
-
-def _on(action: str, table: str, key: Mapping[str, Any]) -> tuple[str, str, str]:
-    return f"dynamodb:{action}", _arn(table), str(key["pk"]["S"])
-
-
-def _arn(table: str) -> str:
-    return f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{table}"
-
-
-def _partition(query: Mapping[str, Any]) -> Mapping[str, str]:
-    for name, value in re.findall(r"(#\w+) = (:\w+)", query["KeyConditionExpression"]):
-        if query["ExpressionAttributeNames"][name] == "pk":
-            found: Mapping[str, str] = query["ExpressionAttributeValues"][value]
-            return found
-    raise AssertionError(query["KeyConditionExpression"])
+def _of_table(name: str, request: dict[str, Any]) -> Iterator[tuple[str, str, str | None]]:
+    for action, table, keys in needs(name, request):
+        arn = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/{table}"
+        for key in keys or [None]:  # a scan is of all items
+            yield f"dynamodb:{action}", arn, key

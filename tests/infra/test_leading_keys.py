@@ -1,7 +1,6 @@
 """Each function may touch the items that it touches on a day in a shop. The emulator knows no
 leading keys, so a missing one would be seen on AWS only."""
 
-from collections.abc import Iterator
 from contextlib import ExitStack
 from fnmatch import fnmatchcase
 from importlib import import_module
@@ -19,7 +18,7 @@ from tests.jobs.conftest import jobs
 from tests.orders.build import placed
 from tests.stock.build import fanned_out
 from tests.support.dynamodb_double import Double
-from tests.support.dynamodb_partition import bounds
+from tests.support.dynamodb_partition import needs
 from tests.support.job_desk import JobDesk
 
 __all__ = ["jobs"]
@@ -58,12 +57,12 @@ class Roles:
         return mock.patch(path, handle)
 
     def _note(self, function: str, operation: str, request: Any) -> None:
-        for action, table, keys in _needs(operation, request):
+        for action, table, keys in needs(operation, request):
             self.asked.add((function, action))
             if not self._may(function, action, table, keys):
-                self.refused.add((function, action, " ".join(sorted(keys))))
+                self.refused.add((function, action, " ".join(sorted(set(keys)))))
 
-    def _may(self, function: str, action: str, table: str, keys: set[str]) -> bool:
+    def _may(self, function: str, action: str, table: str, keys: list[str]) -> bool:
         """AWS's `ForAllValues:StringLike`: all keys of a call are in one statement."""
         name = "Outbox" if table == settings.outbox_table() else "Table"
         for role, statement in self._granted:
@@ -77,30 +76,6 @@ class Roles:
             ):
                 return True
         return False
-
-
-def _needs(operation: str, request: Any) -> Iterator[tuple[str, str, set[str]]]:
-    """The actions of a call, each with its table and its partition keys."""
-    if operation == "TransactWriteItems":
-        for each in request["TransactItems"]:
-            ((verb, part),) = each.items()
-            action = "ConditionCheckItem" if verb == "ConditionCheck" else f"{verb}Item"
-            yield action, part["TableName"], {_pk(part)}
-    elif operation == "BatchGetItem":
-        for table, asked in request["RequestItems"].items():
-            yield operation, table, {key["pk"]["S"] for key in asked["Keys"]}
-    elif operation == "BatchWriteItem":
-        for table, writes in request["RequestItems"].items():
-            yield operation, table, {_pk(one) for write in writes for one in write.values()}
-    elif operation == "Query":
-        yield operation, request["TableName"], {bounds(request)[0]}
-    else:
-        keys = set() if operation == "Scan" else {_pk(request)}
-        yield operation, request["TableName"], keys
-
-
-def _pk(request: Any) -> str:
-    return str((request.get("Key") or request["Item"])["pk"]["S"])
 
 
 def test_each_function_may_touch_what_it_touches() -> None:

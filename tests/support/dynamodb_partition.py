@@ -1,4 +1,4 @@
-"""One partition of a table, its keys, and the limits of its items."""
+"""One partition of a table, its keys, the limits of its items, and which items a call touches."""
 
 import json
 import re
@@ -11,6 +11,15 @@ from tests.support import units
 from tests.support.dynamodb_expressions import ValidationError, Wire
 
 ITEM_BYTES: Final = 400 << 10
+# Of `CreateTable`: what our tables have in common.
+DEFINITION: Final = {
+    "BillingMode": "PAY_PER_REQUEST",
+    "KeySchema": [
+        {"AttributeName": "pk", "KeyType": "HASH"},
+        {"AttributeName": "sk", "KeyType": "RANGE"},
+    ],
+    "AttributeDefinitions": [{"AttributeName": n, "AttributeType": "S"} for n in ("pk", "sk")],
+}
 
 _LAST = "\U0010ffff"
 # As boto3 writes it: `#k0 = :k0`, or with a condition on `sk` behind.
@@ -55,6 +64,29 @@ def bounds(request: Wire) -> tuple[str, str, str]:
     low = found.get("above") or found.get("low") or found.get("exact") or ""
     high = found.get("below") or found.get("high") or found.get("exact")
     return found["pk"], low, f"{high}\0" if high else _LAST
+
+
+def needs(operation: str, request: Wire) -> Iterator[tuple[str, str, list[str]]]:
+    """The actions of a call, for which AWS asks a permission, each with its table and its partition
+    keys: none of a scan."""
+    if operation == "TransactWriteItems":
+        for each in request["TransactItems"]:
+            ((verb, part),) = each.items()
+            yield f"{verb}Item", part["TableName"], [_pk(part)]
+    elif operation == "BatchGetItem":
+        for table, asked in request["RequestItems"].items():
+            yield operation, table, [key["pk"]["S"] for key in asked["Keys"]]
+    elif operation == "BatchWriteItem":
+        for table, writes in request["RequestItems"].items():
+            yield operation, table, [_pk(one) for write in writes for one in write.values()]
+    elif operation == "Query":
+        yield operation, request["TableName"], [bounds(request)[0]]
+    else:
+        yield operation, request["TableName"], [] if operation == "Scan" else [_pk(request)]
+
+
+def _pk(request: Wire) -> str:
+    return str((request.get("Key") or request["Item"])["pk"]["S"])
 
 
 def between(order: list[str], low: str, high: str, request: Wire) -> Iterator[str]:
