@@ -15,6 +15,7 @@ from chalicelib.storage.commit import COUNT_SHARDS, Commit
 from chalicelib.storage.conditions import Attr, all_of
 from tests.conftest import Clock
 from tests.support.dynamodb_double import Crash, Double, Fault
+from tests.support.dynamodb_partition import DEFINITION
 from tests.support.environment import account
 
 KEYS = [("a", "1"), ("a", "2"), ("a", "2#x"), ("b", "1")]
@@ -114,17 +115,7 @@ def state() -> Any:
 @pytest.fixture
 def moto(configured: None) -> Iterator[None]:
     with account():
-        table.client().create_table(
-            TableName=shop_settings.table(),
-            BillingMode="PAY_PER_REQUEST",
-            AttributeDefinitions=[
-                {"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")
-            ],
-            KeySchema=[
-                {"AttributeName": "pk", "KeyType": "HASH"},
-                {"AttributeName": "sk", "KeyType": "RANGE"},
-            ],
-        )
+        table.client().create_table(TableName=shop_settings.table(), **DEFINITION)
         yield
 
 
@@ -223,15 +214,6 @@ def test_a_fault_before_a_call_prevents_it_and_a_fault_after_does_not(
     assert isinstance(raised.value, Crash) == (fault in {Fault.CRASH, Fault.CRASH_AFTER})
     dynamodb.faults = lambda operation, request: None
     assert (table.get(("a", "1")) is not None) == fault.after
-
-
-def test_a_transaction_sent_again_with_its_token_happens_once(dynamodb: Double) -> None:
-    commit = Commit()
-    commit.count("counts", "c", 1)
-    lost = iter([Fault.LOST_AFTER, Fault.ERROR_AFTER, Fault.LOST])
-    dynamodb.faults = lambda operation, request: next(lost, None)
-    commit.send()
-    assert [cell["n"] for cell in table.everything("counts")] == [1]
 
 
 def test_units_are_counted_as_aws_bills_them(dynamodb: Double) -> None:

@@ -258,38 +258,6 @@ def test_the_machine_waits_retries_and_follows_the_answer(
         assert states.describe_execution(executionArn=execution)["status"] == "SUCCEEDED"
 
 
-def test_a_retry_waits_by_its_delay_and_then_hidden(outputs: Mapping[str, str]) -> None:
-    """The messages of chalicelib/webhooks/retry.py: DelaySeconds, then a longer visibility."""
-    sqs = boto3.client("sqs")
-    # Not the stack's: its mapping, too, would receive from that.
-    queue = sqs.create_queue(QueueName="retry", Attributes={"VisibilityTimeout": "360"})["QueueUrl"]
-    sent = time.monotonic()
-    entry = {"Id": "0", "MessageBody": "x", "DelaySeconds": 3}
-    sqs.send_message_batch(QueueUrl=queue, Entries=[entry])
-    first = _received(queue)
-    assert time.monotonic() - sent >= 2.5
-    hidden = time.monotonic()
-    sqs.change_message_visibility(
-        QueueUrl=queue, ReceiptHandle=first["ReceiptHandle"], VisibilityTimeout=4
-    )
-    again = _received(queue)
-    assert time.monotonic() - hidden >= 3.5
-    assert (again["MessageId"], again["Attributes"]["ApproximateReceiveCount"]) == (
-        first["MessageId"],
-        "2",
-    )
-
-
-def _received(queue: str) -> Any:
-    for _ in range(3):
-        answer = boto3.client("sqs").receive_message(
-            QueueUrl=queue, WaitTimeSeconds=10, AttributeNames=["ApproximateReceiveCount"]
-        )
-        if answer.get("Messages"):
-            return answer["Messages"][0]
-    raise AssertionError("no message came")
-
-
 def test_queues_have_their_visibility_and_dead_letter_queue(outputs: Mapping[str, str]) -> None:
     found = {}
     for name in ("Deliveries", "Retries", "ImportQueue", "Jobs"):
@@ -306,12 +274,6 @@ def test_queues_have_their_visibility_and_dead_letter_queue(outputs: Mapping[str
         "ImportQueue": ("1800", "import-chunks-dead", 25),
         "Jobs": ("720", "jobs-dead", 25),
     }
-
-
-def test_mappings_report_partial_failures(outputs: Mapping[str, str]) -> None:
-    mappings = boto3.client("lambda").list_event_source_mappings()["EventSourceMappings"]
-    assert len(mappings) == _resources("triggers")["AWS::Lambda::EventSourceMapping"]
-    assert all(m["FunctionResponseTypes"] == ["ReportBatchItemFailures"] for m in mappings)
 
 
 def test_the_api_is_imported_with_every_route(outputs: Mapping[str, str]) -> None:
