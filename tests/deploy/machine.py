@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import urllib.error
@@ -17,7 +16,7 @@ from pathlib import Path
 from infra.emulator import CREDENTIALS, Emulator
 from tests.deploy.api_import_proxy import ApiImportProxy
 from tests.e2e.recorded import client
-from tests.support.running import Stack
+from tests.support.running import Stack, free_port
 
 PROJECT = Path(__file__).resolve().parents[2]
 CHALICE = str(Path(sys.executable).parent / "chalice")
@@ -84,11 +83,8 @@ def checkout(target: Path) -> Path:
 @contextmanager
 def emulated(home: Path) -> Iterator[str]:
     """The URL of an empty AWS."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     python = Path(os.environ.get("EMULATOR_PYTHON", PROJECT / ".venv-emulator/bin/python"))
-    emulator = Emulator(python, port, home, keeps=False)
+    emulator = Emulator(python, free_port(), home, keeps=False)
     emulator.start()
     proxy = ApiImportProxy(emulator.endpoint, CREDENTIALS)
     try:

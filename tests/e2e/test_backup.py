@@ -6,11 +6,10 @@ import sys
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 from backroom import verify
 
-from tests.e2e.calls import call, until
+from tests.e2e.calls import Api, call, until
 from tests.e2e.recorded import client
 from tests.support.programs import ran
 from tests.support.running import Stack, free_port, running, tool
@@ -37,12 +36,6 @@ def _plain(number: re.Match[str]) -> str:
     return f"{Decimal(number[0]).normalize():f}"
 
 
-def get(stack: Stack, key: str, path: str) -> Any:
-    status, answer = call(f"{stack.base_url}/api/admin{path}", key)
-    assert status == 200, answer
-    return answer
-
-
 def test_another_stage_continues_with_a_backup(tmp_path: Path) -> None:
     homes = [tmp_path / name for name in ("old", "new")]
     for home in homes:
@@ -53,17 +46,15 @@ def test_another_stage_continues_with_a_backup(tmp_path: Path) -> None:
         running(homes[0], free_port(), "--fresh", sample=True) as old,
         running(homes[1], free_port(), "--fresh") as new,
     ):
-        asked = {"url": receiver.url("/ok"), "events": ["order.created"]}
-        webhook = call(f"{old.base_url}/api/admin/webhooks", old.api_key, send=asked)[1]
-        products = get(old, old.api_key, "/products?limit=100")["data"]
+        shop, later = Api.of(old), Api(new.base_url, old.api_key)
+        webhook = shop.webhook(receiver.url("/ok"), "order.created")
+        products = shop.get("products?limit=100")["data"]
         variants = (one for product in products for one in product["variants"])
-        variant = next(one["id"] for one in variants if (one["stock"] or 0) > 1)
-        order = {"lineItems": [{"variantId": variant, "quantity": 1}]}
-        status, placed = call(f"{old.base_url}/api/admin/orders", old.api_key, send=order)
-        assert status == 201, placed
+        sold = {"variants": [next(one for one in variants if (one["stock"] or 0) > 1)]}
+        placed = shop.order(sold)
         until(lambda: receiver.requests, 240)
-        until(lambda: get(old, old.api_key, f"/webhooks/{webhook['id']}/deliveries")["data"][0])
-        job = get(old, old.api_key, "/jobs")["data"][0]["id"]
+        until(lambda: shop.get(f"webhooks/{webhook['id']}/deliveries")["data"][0])
+        job = shop.get("jobs")["data"][0]["id"]
 
         backup(old, "--to", str(folder))
         assert (folder.stat().st_mode & 0o77) == 0
@@ -74,12 +65,12 @@ def test_another_stage_continues_with_a_backup(tmp_path: Path) -> None:
         assert items(new) == before
 
         assert call(f"{new.base_url}/api/admin/me", new.api_key)[0] == 401
-        assert get(new, old.api_key, f"/orders/{placed['id']}") == placed
-        assert get(new, old.api_key, f"/jobs/{job}")["status"] == "COMPLETED"
+        assert later.get(f"orders/{placed['id']}") == placed
+        assert later.get(f"jobs/{job}")["status"] == "COMPLETED"
         assert "0 wrong" in tool(new, "counts")
         receiver.requests.clear()
-        status, second = call(f"{new.base_url}/api/admin/orders", old.api_key, send=order)
-        assert status == 201 and int(second["number"]) > int(placed["number"])
+        second = later.order(sold)
+        assert int(second["number"]) > int(placed["number"])
         heard = until(lambda: [r for r in receiver.requests if second["id"].encode() in r.body])
         assert verify(heard[0].body, heard[0].headers, webhook["secret"])["data"] == second
         arrived = Counter(r.delivery for r in receiver.requests if placed["id"].encode() in r.body)

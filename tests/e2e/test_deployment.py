@@ -6,14 +6,8 @@ from botocore.exceptions import ClientError
 
 from infra import steps
 from infra.emulator import CREDENTIALS
-from tests.e2e.calls import call
 from tests.e2e.recorded import client
 from tests.support.running import Stack
-
-
-def test_the_printed_key_is_an_owner_key(stack: Stack) -> None:
-    status, me = call(f"{stack.base_url}/api/admin/me", stack.api_key)
-    assert (status, me["role"]) == (200, "OWNER")
 
 
 def test_the_functions_run_the_package_and_not_the_source_tree(stack: Stack) -> None:

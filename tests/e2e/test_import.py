@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.calls import call, until
+from tests.e2e.calls import Api
 from tests.e2e.recorded import client
-from tests.e2e.test_main_job import ended
 from tests.support.forms import posted
 from tests.support.running import Stack
 
@@ -24,45 +23,42 @@ PRODUCTS = 700
 KILLS = 8
 
 
-def prepared(stack: Stack) -> dict[str, Any]:
-    url = f"{stack.base_url}/api/admin/products/import/uploads"
-    status, upload = call(url, stack.api_key, send={"fileName": "supplier.csv"})
-    assert status == 201
-    return dict(upload)
+@pytest.fixture
+def shop(stack: Stack) -> Api:
+    return Api.of(stack)
 
 
-def imported(stack: Stack, csv: str) -> dict[str, Any]:
-    upload = prepared(stack)
+def prepared(shop: Api) -> Any:
+    return shop.post("products/import/uploads", {"fileName": "supplier.csv"})
+
+
+def imported(shop: Api, csv: str) -> Any:
+    upload = prepared(shop)
     posted(upload, csv)
-    return ended(stack, stack.api_key, upload["jobId"])
+    return shop.ended(upload["jobId"])
 
 
-def test_an_uploaded_file_and_its_fixed_report_are_imported(stack: Stack) -> None:
+def test_an_uploaded_file_and_its_fixed_report_are_imported(shop: Api) -> None:
     mark = f"r{uuid.uuid4().hex[:8]}"
-    job = imported(stack, f"slug,name,price\n{mark}-a,A,1\n{mark}-b,B,free\n")
+    job = imported(shop, f"slug,name,price\n{mark}-a,A,1\n{mark}-b,B,free\n")
     assert (job["status"], job["created"], job["failed"]) == ("COMPLETED", 1, 1)
     assert job["errors"][0]["code"] == "not_an_amount"
     with urllib.request.urlopen(job["errorReportUrl"], timeout=30) as answer:
         assert answer.headers["Content-Disposition"].endswith('"supplier-errors.csv"')
         report = answer.read().decode("utf-8-sig")
-    fixed = imported(stack, report.replace(",free,", ",2,"))
+    fixed = imported(shop, report.replace(",free,", ",2,"))
     assert (fixed["created"], fixed["failed"]) == (1, 0)
-
-    status, started = call(
-        f"{stack.base_url}/api/admin/jobs/{job['id']}/retry", stack.api_key, send={}
-    )
-    assert status == 202
-    again = ended(stack, stack.api_key, started["jobId"])
+    again = shop.ended(shop.post(f"jobs/{job['id']}/retry", {})["jobId"])
     assert (again["status"], again["total"], again["failed"]) == ("COMPLETED", 1, 1)
 
 
-def test_a_chunk_that_always_fails_ends_its_job(stack: Stack) -> None:
-    job_id = prepared(stack)["jobId"]
+def test_a_chunk_that_always_fails_ends_its_job(stack: Stack, shop: Api) -> None:
+    job_id = prepared(shop)["jobId"]
     sqs = client(stack.aws_endpoint, "sqs")
     dead = sqs.get_queue_url(QueueName=f"{QUEUE}-dead")["QueueUrl"]
     letter = {"job": job_id, "step": "chunk", "number": "00000000", "line": 2}
     sqs.send_message(QueueUrl=dead, MessageBody=json.dumps(letter))
-    job = ended(stack, stack.api_key, job_id)
+    job = shop.ended(job_id)
     assert (job["status"], job["error"]["code"]) == ("FAILED", "chunk_failed")
 
 
@@ -97,16 +93,16 @@ def workers(stack: Stack) -> list[int]:
 
 
 @pytest.mark.usefixtures("impatient")
-def test_killed_workers_lose_no_row_and_count_none_twice(stack: Stack) -> None:
+def test_killed_workers_lose_no_row_and_count_none_twice(stack: Stack, shop: Api) -> None:
     chance, mark = random.Random(7), f"k{uuid.uuid4().hex[:8]}"
     rows = [f"{mark}-{number},Thing {number},{number % 90 + 1}" for number in range(PRODUCTS)]
     rows += [f"{mark}-{number},Thing {number},99" for number in range(0, PRODUCTS, 10)]
     rows += [f"{mark}-bad-{number},Bad,free" for number in range(5)]
-    upload = prepared(stack)
+    upload = prepared(shop)
     posted(upload, "slug,name,price\n" + "\n".join(rows) + "\n")
-    url = f"{stack.base_url}/api/admin/jobs/{upload['jobId']}"
+    path = f"jobs/{upload['jobId']}"
     killed = 0
-    while killed < KILLS and call(url, stack.api_key)[1]["status"] in ("QUEUED", "RUNNING"):
+    while killed < KILLS and shop.get(path)["status"] in ("QUEUED", "RUNNING"):
         time.sleep(chance.uniform(0.3, 1.5))
         running = workers(stack)
         if running:
@@ -114,12 +110,12 @@ def test_killed_workers_lose_no_row_and_count_none_twice(stack: Stack) -> None:
             killed += 1
     assert killed >= 3, "the import was over before anything could happen to it"
 
-    job = ended(stack, stack.api_key, upload["jobId"])
+    job = shop.ended(upload["jobId"])
     assert (job["status"], job["failed"], job["total"]) == ("COMPLETED", 5, PRODUCTS + 5), job
     # A product with a second row is written once.
     assert (job["created"], job["updated"], job["unchanged"]) == (PRODUCTS, 0, 0)
     assert announced(stack, mark) == {"product.created": PRODUCTS}
-    last = call(f"{stack.base_url}/api/admin/products?search=Thing%20690", stack.api_key)[1]
+    last = shop.get("products?search=Thing%20690")
     assert [p["price"] for p in last["data"] if p["slug"].startswith(mark)] == ["99.00"]
 
 
@@ -140,15 +136,15 @@ def announced(stack: Stack, mark: str) -> Counter[str]:
     return found
 
 
-def test_a_small_import_overtakes_a_large_one(stack: Stack) -> None:
+def test_a_small_import_overtakes_a_large_one(shop: Api) -> None:
     mark = f"f{uuid.uuid4().hex[:8]}"
-    large, small = prepared(stack), prepared(stack)
+    large, small = prepared(shop), prepared(shop)
     posted(large, "slug,name,price\n" + "".join(f"{mark}-{n},L,{n % 9}\n" for n in range(8_000)))
-    jobs = f"{stack.base_url}/api/admin/jobs/{large['jobId']}"
-    until(lambda: call(jobs, stack.api_key)[1]["status"] == "RUNNING")
+    path = f"jobs/{large['jobId']}"
+    shop.ended(large["jobId"], "RUNNING")
     posted(small, "slug,name,price\n" + "".join(f"{mark}-s{n},S,1\n" for n in range(20)))
-    assert ended(stack, stack.api_key, small["jobId"])["created"] == 20
-    _, unfinished = call(jobs, stack.api_key)
+    assert shop.ended(small["jobId"])["created"] == 20
+    unfinished = shop.get(path)
     assert unfinished["status"] == "RUNNING"
     assert unfinished["processed"] < 8_000
-    call(f"{jobs}/cancel", stack.api_key, send={})
+    shop.post(f"{path}/cancel", {})

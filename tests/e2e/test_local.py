@@ -13,17 +13,10 @@ from pathlib import Path
 import pytest
 
 from tests.deploy.machine import CHALICE, checkout
-from tests.e2e.calls import call, until
+from tests.e2e.calls import Api, call, until
 from tests.e2e.test_command import Terminal
-from tests.e2e.test_main_job import ended, upload
 from tests.support.running import Stack, free_port, local_command, running
 from tests.webhooks.receiver import Receiver
-
-
-def add(stack: Stack, name: str) -> None:
-    new = {"name": name, "price": 9.5, "status": "ACTIVE"}
-    status, made = call(f"{stack.base_url}/api/admin/products", stack.api_key, send=new)
-    assert status == 201, made
 
 
 def names(stack: Stack) -> list[str]:
@@ -81,15 +74,13 @@ def test_data_survives_a_stop_and_fresh_deletes_it(tmp_path: Path) -> None:
         Receiver() as busy,
     ):
         with running(tmp_path, port, *scale, keeps=True) as first:
-            webhooks = f"{first.base_url}/api/admin/webhooks"
-            new = {"url": webhook.url("/ok"), "events": ["product.created"]}
-            call(webhooks, first.api_key, send=new)
-            later = {**new, "url": busy.url("/busy?status=503&after=7200")}  # scaled: 72 s
-            call(webhooks, first.api_key, send=later)
+            shop = Api.of(first)
+            later = busy.url("/busy?status=503&after=7200")  # scaled: 72 s
+            for url in (webhook.url("/ok"), later):
+                shop.webhook(url, "product.created")
             terminals.enter_context(listening(first, tmp_path, forwarded.url("/ok")))
-            add(first, "Enamel mug")
-            retried = f"{first.base_url}/api/admin/deliveries?status=RETRYING"
-            until(lambda: call(retried, first.api_key)[1]["data"], 180)
+            shop.product("Enamel mug")
+            until(lambda: shop.get("deliveries?status=RETRYING")["data"], 180)
             until(lambda: names_in(webhook) == ["Enamel mug"], 180)
             # Before its first answer, a listener takes a shop that stops for a wrong address.
             until(lambda: "/api/admin/events → 200" in (tmp_path / "output").read_text(), 180)
@@ -98,7 +89,7 @@ def test_data_survives_a_stop_and_fresh_deletes_it(tmp_path: Path) -> None:
             assert second == first
             assert names(second) == ["Enamel mug"]
             until(lambda: len(busy.requests) > tried, 300)
-            add(second, "Tin cup")
+            shop.product("Tin cup")
             until(lambda: names_in(forwarded) == ["Enamel mug", "Tin cup"], 180)
     with running(tmp_path, port, "--fresh", sample=True) as third:
         assert third.api_key != first.api_key
@@ -133,7 +124,7 @@ def test_a_second_run_on_the_same_port_is_refused(tmp_path: Path) -> None:
 
 def test_two_ports_have_separate_shops(stack: Stack, tmp_path: Path) -> None:
     with running(tmp_path, free_port()) as other:
-        add(other, "Only here")
+        Api.of(other).product("Only here")
         assert "Only here" not in names(stack)
         assert call(f"{stack.base_url}/api/admin/me", other.api_key)[0] == 401
 
@@ -158,12 +149,9 @@ def served(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 
 
 def test_chalice_local_reads_and_writes_the_running_shop(stack: Stack, served: Stack) -> None:
-    assert call(f"{served.base_url}/api/admin/me", served.api_key)[1]["role"] == "OWNER"
+    assert Api.of(served).get("me")["role"] == "OWNER"
     for writer, reader in ((stack, served), (served, stack)):
-        new = {"name": "Enamel mug", "price": 9.5, "status": "ACTIVE"}
-        path = f"{writer.base_url}/api/admin/products"
-        status, made = call(path, writer.api_key, send=new)
-        assert status == 201, made
+        made = Api.of(writer).product("Enamel mug")
         found = call(f"{reader.base_url}/api/products/{made['id']}")[1]
         assert found["name"] == "Enamel mug"
 
@@ -172,14 +160,11 @@ def test_jobs_started_by_chalice_local_are_completed_by_make_run(
     stack: Stack, served: Stack
 ) -> None:
     sku = f"s{uuid.uuid4().hex}"
-    admin = f"{served.base_url}/api/admin"
+    shop = Api.of(served)
     with Receiver() as receiver:
-        hook = {"url": receiver.url("/ok"), "events": ["order.created"]}
-        status, made = call(f"{admin}/webhooks", served.api_key, send=hook)
-        assert status == 201, made
-        job = upload(served, served.api_key, f"slug,name,price,sku\n{sku},Mug,5,{sku}\n".encode())
-        assert ended(served, served.api_key, job)["created"] == 1
-        (mug,) = call(f"{admin}/products?search={sku}", served.api_key)[1]["data"]
-        line = {"variantId": mug["variants"][0]["id"], "quantity": 1}
-        order = call(f"{admin}/orders", served.api_key, send={"lineItems": [line]})[1]
+        shop.webhook(receiver.url("/ok"), "order.created")
+        job = shop.upload(f"slug,name,price,sku\n{sku},Mug,5,{sku}\n")
+        assert shop.ended(job)["created"] == 1
+        (mug,) = shop.get(f"products?search={sku}")["data"]
+        order = shop.order(mug)
         until(lambda: any(order["id"].encode() in one.body for one in list(receiver.requests)), 180)

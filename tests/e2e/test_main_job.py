@@ -8,12 +8,10 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from tests.e2e.calls import call, until
-from tests.support.forms import form
+from tests.e2e.calls import Api, call
 from tests.support.running import Stack
 
 PRODUCTS = 2_000
-_PATIENCE_SECONDS = 240
 
 
 def a_suppliers_csv(mark: str) -> bytes:
@@ -25,27 +23,6 @@ def a_suppliers_csv(mark: str) -> bytes:
         name = f"Supplied shirt {number}"
         rows.append(f"{sku},{name},{status},{number % 90 + 9}.50,{sku},{kind},{mark},{number % 7}")
     return "\r\n".join(rows).encode()
-
-
-def upload(stack: Stack, key: str, csv: bytes) -> str:
-    """Posts the file as a browser's form does; returns the id of the job."""
-    body, kind = form({}, csv)
-    request = urllib.request.Request(
-        f"{stack.base_url}/api/admin/products/import",
-        body,
-        {"Authorization": f"Bearer {key}", "Content-Type": kind},
-    )
-    with urllib.request.urlopen(request, timeout=60) as answer:
-        assert answer.status == 202
-        return str(json.load(answer)["jobId"])
-
-
-def ended(stack: Stack, key: str, job: str) -> dict[str, Any]:
-    def found() -> dict[str, Any] | None:
-        _, shown = call(f"{stack.base_url}/api/admin/jobs/{job}", key)
-        return None if shown["status"] in ("QUEUED", "RUNNING") else shown
-
-    return dict(until(found, _PATIENCE_SECONDS, pause=3))
 
 
 def refused(url: str, key: str) -> tuple[int, Mapping[str, str], Any]:
@@ -68,19 +45,13 @@ def refused(url: str, key: str) -> tuple[int, Mapping[str, str], Any]:
 
 def test_a_csv_becomes_a_catalogue_and_the_rate_limit_holds(stack: Stack) -> None:
     admin, mark = f"{stack.base_url}/api/admin", f"m{uuid.uuid4().hex[:8]}"
-    sent = {"name": "Newcomer", "role": "STAFF"}
-    status, made = call(f"{admin}/keys", stack.api_key, send=sent)
-    assert status == 201
-    key = made["key"]
-
-    job = ended(stack, key, upload(stack, key, a_suppliers_csv(mark)))
+    staff = Api.of(stack).mint("STAFF")
+    job = staff.ended(staff.upload(a_suppliers_csv(mark)))
     assert (job["status"], job["error"], job["errors"]) == ("COMPLETED", None, [])
     assert (job["created"], job["total"], job["progress"]) == (PRODUCTS, PRODUCTS, 100)
 
-    def listed(query: str) -> dict[str, Any]:
-        status, page = call(f"{admin}/products?{query}", key)
-        assert status == 200, page
-        return dict(page)
+    def listed(query: str) -> Any:
+        return staff.get(f"products?{query}")
 
     assert listed(f"type={mark}%203")["total"] == PRODUCTS // 20
     assert listed(f"type={mark}%200&status=DRAFT")["total"] == PRODUCTS // 100
@@ -96,7 +67,7 @@ def test_a_csv_becomes_a_catalogue_and_the_rate_limit_holds(stack: Stack) -> Non
     assert call(f"{stack.base_url}/api/products/{mark}-00001")[1]["variants"][0]["available"]
     assert call(f"{stack.base_url}/api/products/{mark}-00000")[0] == 404, "a draft"
 
-    status, headers, body = refused(f"{admin}/me", key)
+    status, headers, body = refused(f"{admin}/me", staff.key)
     assert (status, body["code"]) == (429, "rate_limited")
     assert 1 <= int(headers["Retry-After"]) <= 60
     assert headers["X-RateLimit-Limit"] == "120" and headers["X-RateLimit-Remaining"] == "0"

@@ -8,7 +8,7 @@ import pytest
 
 from chalicelib.values import clock
 from infra.local import STAGE
-from tests.e2e.calls import call, until
+from tests.e2e.calls import Api, until
 from tests.e2e.recorded import client
 from tests.support.running import Stack, tool
 from tests.webhooks.receiver import Receiver
@@ -18,7 +18,7 @@ class Operator:
     """The user of the AWS account, who runs the tools."""
 
     def __init__(self, stack: Stack) -> None:
-        self.stack = stack
+        self.stack, self.shop = stack, Api.of(stack)
 
     def tool(self, name: str, *options: str) -> str:
         return tool(self.stack, name, *options)
@@ -33,12 +33,6 @@ class Operator:
         for letter in letters:
             sqs.send_message(QueueUrl=url, MessageBody=json.dumps(letter))
 
-    def post(self, path: str, body: object) -> Any:
-        url = f"{self.stack.base_url}/api/admin{path}"
-        status, answer = call(url, self.stack.api_key, send=body)
-        assert status < 300, answer
-        return answer
-
 
 @pytest.fixture(scope="module")
 def operator(stack: Stack) -> Operator:
@@ -47,15 +41,10 @@ def operator(stack: Stack) -> Operator:
 
 def delivered(operator: Operator, receiver: Receiver) -> str:
     """The id of a delivery that arrived once."""
-    asked = {"url": receiver.url("/ok"), "events": ["product.created"]}
-    webhook = operator.post("/webhooks", asked)
-    operator.post("/products", {"name": f"Lamp {time.time_ns()}", "price": 5})
+    webhook = operator.shop.webhook(receiver.url("/ok"), "product.created")
+    operator.shop.product(f"Lamp {time.time_ns()}")
     receiver.wait_for(1)
-    found = call(
-        f"{operator.stack.base_url}/api/admin/webhooks/{webhook['id']}/deliveries",
-        operator.stack.api_key,
-    )[1]["data"]
-    return str(found[0]["id"])
+    return str(operator.shop.get(f"webhooks/{webhook['id']}/deliveries")["data"][0]["id"])
 
 
 def arrives_twice(receiver: Receiver, delivery: str) -> None:
@@ -106,9 +95,11 @@ def test_missed_scheduled_runs_are_repeated(operator: Operator) -> None:
 
 
 def test_a_wrong_total_is_reported_and_repaired(operator: Operator) -> None:
-    operator.post("/products", {"name": f"Vase {time.time_ns()}", "price": 5})
-    url = f"{operator.stack.base_url}/api/admin/products?limit=1"
-    total = call(url, operator.stack.api_key)[1]["total"]
+    def shown() -> int:
+        return int(operator.shop.get("products?limit=1")["total"])
+
+    operator.shop.product(f"Vase {time.time_ns()}")
+    total = shown()
     dynamodb = operator.client("dynamodb")
     cell = dynamodb.query(
         TableName=f"backroom-{STAGE}",
@@ -122,7 +113,7 @@ def test_a_wrong_total_is_reported_and_repaired(operator: Operator) -> None:
         UpdateExpression="ADD n :seven",
         ExpressionAttributeValues={":seven": {"N": "7"}},
     )
-    assert call(url, operator.stack.api_key)[1]["total"] == total + 7
+    assert shown() == total + 7
     assert f"product: {total:,} records, 1 wrong totals" in operator.tool("counts", "--repair")
-    assert call(url, operator.stack.api_key)[1]["total"] == total
+    assert shown() == total
     assert f"product: {total:,} records, 0 wrong totals" in operator.tool("counts")

@@ -2,7 +2,6 @@
 
 import io
 import json
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -12,6 +11,7 @@ import openpyxl
 
 from chalicelib.webhooks.model import event_of
 from infra.local import STAGE
+from tests.e2e.calls import until
 from tests.e2e.recorded import client
 from tests.support.forms import form, posted
 from tests.support.running import Stack, tool
@@ -79,12 +79,7 @@ class Tour:
         return self.call(method, f"/api/admin{path}", body, **headers)
 
     def until(self, done: Callable[[], Any]) -> Any:
-        deadline = time.monotonic() + _PATIENCE
-        while time.monotonic() < deadline:
-            if found := done():
-                return found
-            time.sleep(0.5)
-        raise AssertionError("it did not happen")
+        return until(done, _PATIENCE, pause=0.5)
 
     def invoke(self, function: str, event: Any = None) -> None:
         answer = client(self._stack.aws_endpoint, "lambda").invoke(

@@ -11,7 +11,11 @@ THOROUGH: Final = (
     "customers/test_erasure.py::"
     "test_an_erasure_that_crashes_anywhere_has_the_same_result[UpdateItem",
     "deploy/test_chalice_deploy.py",
-    "deploy/test_main_job_aws.py",
+    "deploy/test_main_job.py::test_the_key_that_was_printed_is_the_owners[aws",
+    "deploy/test_main_job.py::test_a_file_is_imported_by_form[aws",
+    "deploy/test_main_job.py::test_a_file_is_imported_by_s3[aws",
+    "deploy/test_main_job.py::test_an_order_is_told_to_a_receiver_and_again_to_one_that_failed[aws",
+    "deploy/test_main_job.py::test_a_job_is_done[aws",
     "deploy/test_readme.py",
     "e2e/console/test_access.py::test_no_page_has_a_serious_finding[dark]",
     "e2e/console/test_catalogue.py",
@@ -51,7 +55,6 @@ THOROUGH: Final = (
     "e2e/test_spec/test_6_retries.py::test_a_delivery_is_retried_after[1_minute]",
     "e2e/test_spec/test_6_retries.py::test_a_delivery_is_retried_after[5_minutes]",
     "e2e/test_spec/test_6_retries.py::test_any_other_outcome_is_retried[/hang]",
-    "e2e/test_spec/test_6_retries.py::test_the_endpoint_gets_a_summary_email",
     "e2e/test_verification.py",
     "imports/test_formats.py::test_a_file_is_read_equally_in_every_encoding_and_delimiter",
     "imports/test_recognition.py::"

@@ -3,8 +3,6 @@
 import pytest
 
 from tests.e2e.spec_client import ORDERS, PRODUCTS, Client, word
-from tests.e2e.test_main_job import ended, upload
-from tests.support.running import Stack
 
 
 def test_a_product_is_created_read_changed_listed_and_deleted(shop: Client) -> None:
@@ -28,16 +26,6 @@ def test_a_product_is_created_read_changed_listed_and_deleted(shop: Client) -> N
     assert shop.get(path).status == 404
 
 
-def test_the_storefront_shows_an_active_product_only(shop: Client) -> None:
-    mark = word()
-    live = shop.product(type=mark, status="ACTIVE")
-    draft = shop.product(type=mark, status="DRAFT")
-    assert shop.ids(f"/api/products?type={mark}", key_="") == [live["id"]]
-    for name in ("id", "slug"):
-        assert shop.get(f"/api/products/{live[name]}", key_="").json["name"] == live["name"]
-        assert shop.get(f"/api/products/{draft[name]}", key_="").status == 404
-
-
 def test_bulk_takes_500_products_and_refuses_more(shop: Client) -> None:
     mark = word()
     rows = [{"name": "Bulk", "price": 1, "type": mark} for _ in range(501)]
@@ -49,17 +37,6 @@ def test_bulk_takes_500_products_and_refuses_more(shop: Client) -> None:
     assert len(shop.ids(f"{PRODUCTS}?type={mark}&limit=101")) == 100
     last = shop.get(f"{PRODUCTS}?type={mark}&limit=100&page=5").json
     assert (len(last["data"]), last["total"], last["pagination"]["totalPages"]) == (99, 499, 5)
-
-
-def test_an_imported_form_returns_a_job_that_is_polled_until_it_has_ended(
-    shop: Client, stack: Stack
-) -> None:
-    sku = word()
-    job = upload(stack, shop.key, f"slug,name,price,sku\n{sku},Mug,5,{sku}\n".encode())
-    assert shop.get(f"/api/admin/jobs/{job}").json["status"] in {"QUEUED", "RUNNING", "COMPLETED"}
-    done = ended(stack, shop.key, job)
-    assert (done["status"], done["created"]) == ("COMPLETED", 1)
-    assert len(shop.ids(f"{PRODUCTS}?search={sku}")) == 1
 
 
 def test_an_order_is_placed_once_read_changed_and_deleted(shop: Client) -> None:

@@ -32,14 +32,6 @@ def data(delivery: Any) -> Any:
 # --- Registration ---------------------------------------------------------------------------------
 
 
-def test_sending_starts_immediately(shop: Client, receiver: Receiver) -> None:
-    path = f"/ok/{word()}"
-    made = shop.made(WEBHOOKS, {"url": receiver.url(path), "events": ["product.created"]})
-    shop.product()
-    until(lambda: [one for one in list(receiver.requests) if one.path == path])
-    shop.call("DELETE", f"{WEBHOOKS}/{made['id']}")
-
-
 def test_each_registered_url_gets_the_events_that_were_selected(
     shop: Client, receiver: Receiver
 ) -> None:

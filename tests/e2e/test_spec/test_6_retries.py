@@ -5,7 +5,6 @@ emulator.
 """
 
 import json
-import urllib.request
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Any
@@ -13,9 +12,7 @@ from typing import Any
 import pytest
 from backroom import verify
 
-from infra.local import STAGE
 from tests.e2e.calls import until
-from tests.e2e.recorded import client
 from tests.e2e.spec_client import DELIVERIES, WEBHOOKS, Client
 from tests.support.running import Stack, free_port, running
 from tests.webhooks.certificates import issue
@@ -222,19 +219,6 @@ def test_a_retry_that_succeeds_ends_the_schedule(quick: Client, receiver: Receiv
     delivery = once(quick, made, has_ended)
     assert (delivery["status"], len(delivery["attempts"])) == ("DELIVERED", 3)
     quick.call("DELETE", f"{WEBHOOKS}/{made['id']}")
-
-
-def test_the_endpoint_gets_a_summary_email(fast: Stack, week: tuple[Any, Any]) -> None:
-    mails = f"{fast.aws_endpoint}/_ministack/ses/messages"
-    functions = client(fast.aws_endpoint, "lambda")
-
-    def told() -> bool:
-        functions.invoke(FunctionName=f"backroom-{STAGE}-send_summaries", Payload=b"{}")
-        with urllib.request.urlopen(mails) as answer:
-            return b"ops@receiver.example" in answer.read()
-
-    assert week[1]["status"] == "FAILED"
-    until(told, PATIENCE)
 
 
 # --- Replay, and what the Deliveries view shows ---------------------------------------------------

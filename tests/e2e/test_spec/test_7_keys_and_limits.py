@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from tests.e2e.calls import Api
 from tests.e2e.spec_client import PRODUCTS, Client, Got, word
-from tests.e2e.test_main_job import ended, upload
 from tests.support.running import Stack, tool
 
 LIMIT, REMAINING, RESET = (f"X-RateLimit-{name}" for name in ("Limit", "Remaining", "Reset"))
@@ -82,8 +82,8 @@ def test_a_bulk_call_counts_as_one_request(shop: Client) -> None:
 def test_the_rows_of_an_import_do_not_count(shop: Client, stack: Stack) -> None:
     key, mark = shop.key_of("STAFF"), word()
     rows = [f"{mark}-{n},Mug,5" for n in range(100)]
-    job = upload(stack, key, "\n".join(["slug,name,price", *rows]).encode())
-    assert ended(stack, shop.key, job)["created"] == 100
+    job = Api(stack.base_url, key).upload("\n".join(["slug,name,price", *rows]))
+    assert Api(stack.base_url, shop.key).ended(job)["created"] == 100
     assert shop.call("DELETE", f"{PRODUCTS}/prod_x", key_=key).status == 404
 
 
