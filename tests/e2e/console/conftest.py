@@ -1,4 +1,4 @@
-"""Fixtures: `desk`, a signed-in Owner; `another` makes more of them."""
+"""Fixtures: `desk`, a signed-in Owner; `another` makes more of them; `pages`, their addresses."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from infra import browser as installed
+from tests.e2e.console import pages as of_records
 from tests.e2e.console.desk import Api, Desk, sit_down
 from tests.support.running import Stack
 
@@ -37,7 +38,12 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def owner(stack: Stack) -> Api:
-    return Api(stack.base_url, stack.api_key).mint()
+    return Api.of(stack).mint()
+
+
+@pytest.fixture(scope="session")
+def pages(owner: Api) -> list[str]:
+    return of_records.filled(owner)
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 import json
 import re
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,6 +17,7 @@ from playwright.sync_api import (
     expect,
 )
 
+from tests.e2e.calls import Api
 from tests.support.running import Stack
 
 PATIENCE = 45_000  # milliseconds; the emulator shares its machine with others
@@ -27,54 +26,14 @@ PHONE = {"width": 390, "height": 844}
 # A window of 1280 pixels at 400 %, which is more than a reader at 200 % has (WCAG 2.2, 1.4.10).
 NARROW = {"width": 320, "height": 640}
 
+PAGES = {
+    "ord": "/orders",
+    "prod": "/products",
+    "cus": "/customers",
+    "wh": "/settings/developer/webhooks",
+}
+
 expect.set_options(timeout=PATIENCE)
-
-
-@dataclass
-class Api:
-    """The API, called directly. A refusal is an AssertionError with its body."""
-
-    base_url: str
-    key: str
-
-    def call(self, method: str, path: str, body: Any = None) -> Any:
-        request = urllib.request.Request(
-            f"{self.base_url}/api/admin/{path}",
-            None if body is None else json.dumps(body).encode(),
-            {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"},
-            method=method,
-        )
-        try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
-                return json.load(answer)
-        except urllib.error.HTTPError as error:
-            raise AssertionError(f"{error.code}: {error.read().decode()}") from None
-
-    def get(self, path: str) -> Any:
-        return self.call("GET", path)
-
-    def post(self, path: str, body: Any) -> Any:
-        return self.call("POST", path, body)
-
-    def product(self, name: str, **fields: Any) -> Any:
-        return self.post("products", {"name": name, "price": 5, "status": "ACTIVE", **fields})
-
-    def order(self, of: Any, quantity: int = 1, **fields: Any) -> Any:
-        """Of the first variant of a product, or of a new product of that name."""
-        product = self.product(of) if isinstance(of, str) else of
-        line = {"variantId": product["variants"][0]["id"], "quantity": quantity}
-        return self.post("orders", {"lineItems": [line], **fields})
-
-    def move(self, order: Any, *statuses: str) -> None:
-        for status in statuses:
-            self.call("PATCH", f"orders/{order['id']}", {"status": status})
-
-    def webhook(self, url: str, event: str = "order.paid") -> Any:
-        return self.post("webhooks", {"url": url, "events": [event]})
-
-    def mint(self, role: str = "OWNER") -> "Api":
-        made = self.post("keys", {"name": f"Desk of {role.lower()}", "role": role})
-        return Api(self.base_url, made["key"])
 
 
 @dataclass
@@ -93,6 +52,20 @@ class Desk:
         # Not until its last picture is loaded.
         self.page.goto(f"{self.console_url}#{address}", wait_until="commit")
         expect(self.page.locator("main:not([aria-busy]) h1:not(.left)")).to_be_visible()
+
+    def shown(self, record: Any) -> Any:
+        """The record, whose page is then open."""
+        self.open(f"{PAGES[record['id'].partition('_')[0]]}/{record['id']}")
+        return record
+
+    def placed_order(self) -> Any:
+        """The order on the page, as soon as it is placed."""
+        expect(self.page.get_by_role("heading", level=1)).to_contain_text("Order #")
+        return self.api.get(f"orders/{self.page.url.rpartition('/')[2]}")
+
+    def save(self) -> None:
+        self.button("Save").click()
+        expect(self.page.locator(".toast").last).to_have_text("Saved.")
 
     def filled(self) -> None:
         """Waits for the parts that load themselves."""
@@ -135,6 +108,12 @@ class Desk:
     def scan(self, code: str) -> None:
         """Types a code and Enter into the field that finds products."""
         self.page.keyboard.type(f"{code}\n")
+
+    def begin_order(self, code: str) -> None:
+        """Opens a new order, and scans its first item."""
+        self.open("/orders/new")
+        self.scan(code)
+        expect(self.page.locator("[name=quantity]")).to_have_count(1)
 
     def select_all(self, address: str) -> None:
         """All rows of a list."""

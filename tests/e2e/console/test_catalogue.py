@@ -1,9 +1,9 @@
 """Products in the console: search, edits, conflicts, bulk edits."""
 
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import expect
 
-from tests.e2e.console.desk import Desk, busy
+from tests.e2e.console.desk import Desk
 
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
 
@@ -46,23 +46,6 @@ def test_a_product_is_created_with_variants_and_found_while_typing(desk: Desk) -
     assert found["tags"] == ["linen", "workwear"]
 
 
-def test_errors_are_shown_at_their_fields_and_input_is_kept(desk: Desk) -> None:
-    desk.open("/products/new")
-    desk.label("Name").fill("Half a price")
-    desk.label("Price").fill("ten")
-    desk.field("variants.0.stock").locator("input").fill("many")
-    desk.label("Description").fill("A text that took long to write.")
-    desk.button("Create product").click()
-    expect(desk.field("price").locator(".error")).not_to_be_empty()
-    expect(desk.field("variants.0.stock").locator(".error")).not_to_be_empty()
-    expect(desk.label("Price")).to_have_attribute("aria-invalid", "true")
-    expect(desk.label("Description")).to_have_value("A text that took long to write.")
-    desk.label("Price").fill("10")
-    desk.field("variants.0.stock").locator("input").fill("3")
-    desk.button("Create product").click()
-    desk.heading("Half a price")
-
-
 def test_a_stale_edit_shows_the_conflicting_changes(desk: Desk) -> None:
     product = made(desk, "Edited by two", vendor="Nordhaus", variants=[{"title": "S", "stock": 9}])
     path = f"products/{product['id']}"
@@ -85,8 +68,7 @@ def test_a_stale_edit_shows_the_conflicting_changes(desk: Desk) -> None:
 
 
 def test_an_edit_of_a_name_does_not_revert_a_sale(desk: Desk) -> None:
-    product = made(desk, "Sold meanwhile", variants=[{"title": "S", "stock": 9}])
-    desk.open(f"/products/{product['id']}")
+    product = desk.shown(made(desk, "Sold meanwhile", variants=[{"title": "S", "stock": 9}]))
     desk.label("Name").fill("Sold, and renamed")
     line = {"variantId": product["variants"][0]["id"], "quantity": 4}
     desk.api.post("orders", {"lineItems": [line]})
@@ -94,50 +76,6 @@ def test_an_edit_of_a_name_does_not_revert_a_sale(desk: Desk) -> None:
     desk.dialog.get_by_role("button", name="Save my changes").click()
     desk.heading("Sold, and renamed")
     assert desk.api.get(f"products/{product['id']}")["variants"][0]["stock"] == 5
-
-
-def test_input_during_a_save_is_kept(desk: Desk) -> None:
-    product = made(desk, "On a slow line", variants=[{"title": "S", "stock": 9}])
-    path = f"products/{product['id']}"
-    desk.open(f"/{path}")
-    desk.label("Vendor").fill("Nordhaus")
-    kept: list[Route] = []
-    desk.page.route(
-        f"**/{path}", lambda route: kept.append(route) if not kept else route.continue_()
-    )
-    desk.button("Save").click()
-    busy(desk.button("Save"))
-    desk.label("Type").fill("Coat")
-    desk.label("Published").uncheck()
-    stock = desk.field("variants.0.stock").locator("input")
-    stock.fill("4")
-    kept[0].continue_()
-    expect(desk.page.locator(".toast")).to_have_text("Saved.")
-    expect(desk.label("Type")).to_have_value("Coat")
-    expect(desk.label("Published")).not_to_be_checked()
-    expect(stock).to_have_value("4")
-    expect(desk.page.get_by_text("Unsaved changes")).to_be_visible()
-    first = desk.api.get(path)
-    assert (first["vendor"], first["type"], first["published"]) == ("Nordhaus", None, True)
-    desk.button("Save").click()
-    expect(desk.page.locator(".toast")).to_have_count(2)
-    saved = desk.api.get(path)
-    assert (saved["type"], saved["published"]) == ("Coat", False)
-    assert saved["variants"][0]["stock"] == 4
-
-
-def test_leaving_with_unsaved_input_asks_first(desk: Desk) -> None:
-    product = made(desk, "Half done")
-    desk.open("/products")
-    desk.open(f"/products/{product['id']}")
-    desk.label("Vendor").fill("Somebody")
-    desk.page.go_back()
-    desk.dialog.get_by_role("button", name="Stay").click()
-    expect(desk.label("Vendor")).to_have_value("Somebody")
-    assert desk.page.url.endswith(product["id"])
-    desk.page.get_by_role("link", name="Orders", exact=True).click()
-    desk.dialog.get_by_role("button", name="Leave").click()
-    desk.heading("Orders")
 
 
 def states(desk: Desk, search: str) -> dict[str, str]:
@@ -197,13 +135,13 @@ def test_returning_to_a_list_restores_its_scroll_position(desk: Desk) -> None:
 
 
 def test_a_save_keeps_the_keyboard_focus(desk: Desk) -> None:
-    product = made(desk, "Held by the keyboard")
-    desk.open(f"/products/{product['id']}")
+    desk.shown(made(desk, "Held by the keyboard"))
     desk.label("Vendor").fill("Nordhaus")
     desk.label("Vendor").press("Enter")
     expect(desk.page.locator(".toast")).to_have_text("Saved.")
     expect(desk.label("Vendor")).to_be_focused()
     desk.label("Price").fill("ten")
+    expect(desk.page.get_by_text("Unsaved changes")).to_be_visible()
     desk.button("Save").click()
     expect(desk.label("Price")).to_be_focused()
 
@@ -235,8 +173,7 @@ def test_a_hostile_name_is_shown_as_text(desk: Desk) -> None:
 
 
 def test_a_product_is_deleted_after_a_confirmation(desk: Desk) -> None:
-    product = made(desk, "Not for long")
-    desk.open(f"/products/{product['id']}")
+    product = desk.shown(made(desk, "Not for long"))
     desk.more("Delete")
     expect(desk.dialog).to_contain_text("Delete Not for long?")
     desk.dialog.get_by_role("button", name="Delete").click()
@@ -249,8 +186,7 @@ def test_five_hundred_variants_are_filtered_and_edited(desk: Desk) -> None:
     sizes = [
         {"title": f"Size {n:03}", "sku": f"MANY-{n:03}", "price": 9, "stock": n} for n in range(500)
     ]
-    product = made(desk, "Of many sizes", variants=sizes)
-    desk.open(f"/products/{product['id']}")
+    product = desk.shown(made(desk, "Of many sizes", variants=sizes))
     lines = desk.page.locator("[data-field=variants] .line:not(.head)")
     expect(lines).to_have_count(500)
     expect(lines.locator("visible=true")).to_have_count(20)

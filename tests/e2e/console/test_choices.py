@@ -49,16 +49,16 @@ def test_tags_are_added_one_after_the_other_and_new_ones_typed(desk: Desk) -> No
     tags = [f"autumn{RUN}", f"moss{RUN}"]
     desk.api.post("products", {"name": "Tagged", "price": 5, "tags": tags})
     used(desk.api, "products", "tag", tags[1])
-    made = desk.api.post("products", {"name": "Untagged", "price": 5, "tags": ["fresh"]})
-    desk.open(f"/products/{made['id']}")
+    made = desk.shown(
+        desk.api.post("products", {"name": "Untagged", "price": 5, "tags": ["fresh"]})
+    )
     desk.label("Tags").press("End")
     desk.label("Tags").press_sequentially(", autu")
     desk.page.get_by_role("option", name=tags[0]).click()
     expect(desk.label("Tags")).to_have_value(f"fresh, {tags[0]}, ")
     expect(desk.label("Tags")).to_be_focused()
     desk.label("Tags").press_sequentially(f"{RUN}-new")
-    desk.button("Save").click()
-    expect(desk.page.locator(".toast").last).to_have_text("Saved.")
+    desk.save()
     assert desk.api.get(f"products/{made['id']}")["tags"] == ["fresh", tags[0], f"{RUN}-new"]
 
 
@@ -68,9 +68,7 @@ def test_the_till_offers_sales_reps_and_payment_methods(desk: Desk) -> None:
     desk.api.order(desk.api.product("Sold", variants=[{"title": "One", "sku": sku}]), **before)
     used(desk.api, "orders", "salesRepId", before["salesRepId"])
     used(desk.api, "orders", "paymentMethod", before["paymentMethod"])
-    desk.open("/orders/new")
-    desk.scan(sku)
-    expect(desk.page.locator("[name=quantity]")).to_have_count(1)
+    desk.begin_order(sku)
     desk.label("Payment method").click()
     expect(desk.page.get_by_role("option", name="Bank transfer")).to_be_visible()
     desk.label("Payment method").press_sequentially("vouch")
@@ -79,6 +77,6 @@ def test_the_till_offers_sales_reps_and_payment_methods(desk: Desk) -> None:
     desk.page.get_by_role("option", name=before["salesRepId"]).click()
     desk.page.keyboard.press("Escape")
     desk.page.keyboard.press("Control+Enter")
-    expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Order #")
+    desk.placed_order()
     made = desk.api.get(f"orders?salesRepId={before['salesRepId']}")["data"][0]
     assert {name: made[name] for name in before} == before

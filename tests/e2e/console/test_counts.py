@@ -1,11 +1,9 @@
 """Counting with a scanner: each scan is a piece, and the differences are applied after a look."""
 
-from collections.abc import Callable
-
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.console.desk import PHONE, Api, Desk
+from tests.e2e.console.desk import Api, Desk
 from tests.e2e.console.test_scanner import scan_elsewhere
 
 PATIENCE = 60_000
@@ -123,28 +121,3 @@ def test_a_scan_whose_request_failed_is_counted_once(desk: Desk, mugs: dict) -> 
     desk.dialog.get_by_role("button", name="Cancel count").click()
     expect(desk.page.locator("header .badge")).to_have_text("Cancelled")
     expect(desk.label("Find a product")).to_have_count(0)
-
-
-def test_a_count_on_a_phone_scrolls_in_one_direction(
-    another: Callable[..., Desk], mugs: dict
-) -> None:
-    desk = another(role="STAFF", viewport=PHONE)
-    begun(desk, "Shelf by phone")
-    desk.scan("COUNT-GREEN")
-    expect(desk.label("Counted of Counted mug / Green")).to_have_value("1")
-    for address in (desk.page.url.partition("#")[2], "/products/counts"):
-        desk.open(address)
-        wide = desk.page.evaluate("document.documentElement.scrollWidth")
-        assert wide <= PHONE["width"]
-
-
-def test_a_reader_looks_on(another: Callable[..., Desk], desk: Desk, mugs: dict) -> None:
-    count = desk.api.post("stock/counts", {"name": "Looked at", "filters": {"vendor": "Countery"}})
-    reader = another(role="READER")
-    reader.open(f"/products/counts/{count['id']}")
-    reader.heading("Looked at")
-    expect(reader.button("Apply")).to_have_count(0)
-    expect(reader.label("Find a product")).to_have_count(0)
-    reader.open("/products/counts")
-    expect(reader.button("New count")).to_have_count(0)
-    expect(reader.page.get_by_role("link", name="Looked at")).to_be_visible()

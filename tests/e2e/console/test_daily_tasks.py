@@ -30,6 +30,15 @@ class Hands:
         self.desk.page.keyboard.press(key)
         self.keys += 1
 
+    def enter(self, text: str) -> None:
+        self.type(text)
+        self.press("Enter")
+
+    def go(self, name: str) -> None:
+        """From Home to a page of the menu."""
+        self.begin()
+        self.click(self.page.locator("#menu").get_by_role("link", name=name))
+
     def begin(self, address: str = "/") -> None:
         self.desk.open(address)
         self.clicks = self.keys = 0
@@ -54,19 +63,16 @@ def shop(owner: Api) -> Api:
     return owner
 
 
-def placed(shop: Api) -> dict:
-    found = shop.get("products?search=day-lamp")["data"][0]
-    return shop.post(
-        "orders", {"lineItems": [{"variantId": found["variants"][1]["id"], "quantity": 1}]}
-    )
+def placed(shop: Api, **fields: str) -> dict:
+    (lamp,) = shop.get("products?search=day-lamp")["data"]
+    return shop.order({"variants": lamp["variants"][1:]}, **fields)
 
 
 def find_an_order(hands: Hands, shop: Api) -> None:
     number = placed(shop)["number"]
     hands.begin()
     hands.press("/")
-    hands.type(number)
-    hands.press("Enter")
+    hands.enter(number)
     hands.desk.heading(f"Order #{number}")
 
 
@@ -75,44 +81,42 @@ def ship_it(hands: Hands, shop: Api) -> None:
     shop.move(order, "PAID", "PROCESSING")
     hands.begin(f"/orders/{order['id']}")
     hands.click(hands.desk.button("Ship"))
-    hands.type(TRACKING)
-    hands.press("Enter")
+    hands.enter(TRACKING)
     expect(hands.page.get_by_role("link", name="Track with UPS")).to_be_visible()
     assert shop.get(f"orders/{order['id']}")["trackingNumber"] == TRACKING
 
 
-def sell_in_person(hands: Hands, shop: Api) -> None:
+def begin_an_order(hands: Hands) -> None:
     hands.begin()
     hands.click(hands.page.get_by_role("link", name="Create order"))
     expect(hands.desk.label("Find a product")).to_be_focused()
-    hands.type("DAY-LAMP-S")
-    hands.press("Enter")
+    hands.enter("DAY-LAMP-S")
     expect(hands.page.locator("[name=quantity]")).to_have_count(1)
+
+
+def sell_in_person(hands: Hands, shop: Api) -> None:
+    begin_an_order(hands)
     hands.click(hands.desk.label("Email"))
     for text in ("ada@day.example", "Ada", "Byron", "Pai"):
         hands.type(text)
         hands.press("Control+Enter" if text == "Pai" else "Tab")
-    expect(hands.page.get_by_role("heading", level=1)).to_contain_text("Order #")
-    order = shop.get(f"orders/{hands.page.url.rpartition('/')[2]}")
+    order = hands.desk.placed_order()
     assert (order["customer"]["email"], order["paymentStatus"]) == ("ada@day.example", "PAID")
 
 
 def price_a_variant(hands: Hands, shop: Api) -> None:
     hands.begin()
     hands.press("/")
-    hands.type("day-lamp")
-    hands.press("Enter")
+    hands.enter("day-lamp")
     hands.desk.heading("Day lamp")
     hands.click(hands.desk.label("Price of variant 1"))
     hands.press("Control+a")
-    hands.type("85")
-    hands.press("Enter")
+    hands.enter("85")
     expect(hands.page.locator(".toast").last).to_have_text("Saved.")
 
 
 def archive_twenty(hands: Hands, shop: Api) -> None:
-    hands.begin()
-    hands.click(hands.page.locator("#menu").get_by_role("link", name="Products"))
+    hands.go("Products")
     hands.click(hands.desk.label("Search"))
     hands.type("oldgoods")
     expect(hands.page.locator(".count")).to_have_text("20 products")
@@ -127,14 +131,12 @@ def archive_twenty(hands: Hands, shop: Api) -> None:
 def correct_low_stock(hands: Hands, shop: Api) -> None:
     hands.begin("/products/low-stock")
     hands.click(hands.desk.label("Stock of Day lamp · Brass"))
-    hands.type("25")
-    hands.press("Enter")
+    hands.enter("25")
     expect(hands.page.locator(".toast").last).to_contain_text("stock is now 25")
 
 
 def filter_by_date(hands: Hands, shop: Api) -> None:
-    hands.begin()
-    hands.click(hands.page.locator("#menu").get_by_role("link", name="Orders"))
+    hands.go("Orders")
     hands.desk.label("Date").select_option("6")
     hands.clicks += 2  # opened, chosen
     expect(hands.page.locator(".chips")).to_contain_text("Date: Last 7 days")
@@ -143,10 +145,8 @@ def filter_by_date(hands: Hands, shop: Api) -> None:
 
 def filter_by_rep(hands: Hands, shop: Api) -> None:
     """The user pastes the id from the shop's staff list."""
-    order = placed(shop)
-    shop.call("PATCH", f"orders/{order['id']}", {"salesRepId": "emp_day"})
-    hands.begin()
-    hands.click(hands.page.locator("#menu").get_by_role("link", name="Orders"))
+    placed(shop, salesRepId="emp_day")
+    hands.go("Orders")
     hands.click(hands.desk.label("Sales rep ID"))
     hands.page.keyboard.insert_text("emp_day")
     hands.keys += 1
@@ -157,26 +157,19 @@ def filter_by_rep(hands: Hands, shop: Api) -> None:
 def sell_to_a_known_customer(hands: Hands, shop: Api) -> None:
     known = {"email": "knut@day.example", "firstName": "Knut", "lastName": "Vik"}
     shop.post("customers", known)
-    hands.begin()
-    hands.click(hands.page.get_by_role("link", name="Create order"))
-    expect(hands.desk.label("Find a product")).to_be_focused()
-    hands.type("DAY-LAMP-S")
-    hands.press("Enter")
-    expect(hands.page.locator("[name=quantity]")).to_have_count(1)
+    begin_an_order(hands)
     hands.click(hands.page.get_by_role("combobox", name="Find a customer"))
     hands.type("knut@day")
     expect(hands.page.get_by_role("option", name="Knut Vik")).to_be_visible()
     hands.press("ArrowDown")
     hands.press("Enter")
     hands.press("Control+Enter")
-    expect(hands.page.get_by_role("heading", level=1)).to_contain_text("Order #")
-    order = shop.get(f"orders/{hands.page.url.rpartition('/')[2]}")
+    order = hands.desk.placed_order()
     assert order["customer"]["email"] == "knut@day.example"
 
 
 def export_orders(hands: Hands, shop: Api) -> None:
-    hands.begin()
-    hands.click(hands.page.locator("#menu").get_by_role("link", name="Orders"))
+    hands.go("Orders")
     hands.click(hands.desk.button("Export"))
     with hands.page.expect_download() as downloading:
         hands.press("Enter")
@@ -186,22 +179,19 @@ def export_orders(hands: Hands, shop: Api) -> None:
 def receive_five(hands: Hands, shop: Api) -> None:
     hands.begin("/products/low-stock")
     hands.click(hands.desk.label("Stock of Day lamp · Spare"))
-    hands.type("+5")
-    hands.press("Enter")
+    hands.enter("+5")
     expect(hands.page.locator(".toast").last).to_contain_text("stock is now 6")
 
 
 def raise_prices_and_undo(hands: Hands, shop: Api) -> None:
-    hands.begin()
-    hands.click(hands.page.locator("#menu").get_by_role("link", name="Products"))
+    hands.go("Products")
     hands.click(hands.desk.label("Search"))
     hands.type("newgood")
     expect(hands.page.locator(".count")).to_have_text("2 products")
     hands.click(hands.desk.label("Select all products on this page"))
     hands.click(hands.desk.button("More changes"))
     hands.click(hands.desk.dialog.get_by_label("Change prices by percent"))
-    hands.type("10")
-    hands.press("Enter")
+    hands.enter("10")
     expect(hands.desk.dialog.get_by_role("button", name="Change 2 products")).to_be_focused()
     hands.press("Enter")
     expect(hands.page.locator(".toast").last).to_contain_text("2 products changed.")
@@ -210,10 +200,8 @@ def raise_prices_and_undo(hands: Hands, shop: Api) -> None:
 
 
 def export_what_a_rep_is_owed(hands: Hands, shop: Api) -> None:
-    order = placed(shop)
-    shop.call("PATCH", f"orders/{order['id']}", {"salesRepId": "emp_owed"})
-    hands.begin()
-    hands.click(hands.page.locator("#menu").get_by_role("link", name="Orders"))
+    placed(shop, salesRepId="emp_owed")
+    hands.go("Orders")
     hands.desk.label("Balance").select_option("due")
     hands.clicks += 2
     hands.click(hands.desk.label("Sales rep ID"))
@@ -231,16 +219,14 @@ def erase_a_customer(hands: Hands, shop: Api) -> None:
     hands.begin(f"/customers/{made['id']}")
     hands.click(hands.desk.button("More"))
     hands.click(hands.desk.button("Erase"))
-    hands.type("Gwen Ode")
-    hands.press("Enter")
+    hands.enter("Gwen Ode")
     hands.desk.heading("Erased customer")
 
 
 def take_a_deposit(hands: Hands, shop: Api) -> None:
     hands.begin(f"/orders/{placed(shop)['id']}")
     hands.click(hands.desk.button("Take payment"))
-    hands.type("20")
-    hands.press("Enter")
+    hands.enter("20")
     expect(hands.page.locator(".toast").last).to_contain_text("received")
 
 
@@ -269,12 +255,10 @@ def edit_an_order(hands: Hands, shop: Api) -> None:
 def count_a_shelf(hands: Hands, shop: Api) -> None:
     hands.begin("/products/counts")
     hands.click(hands.desk.button("New count"))
-    hands.type("Lamps")
-    hands.press("Enter")
+    hands.enter("Lamps")
     expect(hands.desk.label("Find a product")).to_be_focused()
     for _ in range(3):
-        hands.type("DAY-LAMP-B")
-        hands.press("Enter")
+        hands.enter("DAY-LAMP-B")
     expect(hands.desk.label("Counted of Day lamp / Brass")).to_have_value("3")
     hands.click(hands.desk.button("Apply"))
     hands.click(hands.desk.dialog.get_by_role("button", name="Apply"))

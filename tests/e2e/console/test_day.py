@@ -99,16 +99,14 @@ def test_a_list_that_could_not_be_read_comes_back_with_the_connection(desk: Desk
 
 def test_an_address_or_a_variant_in_stock_is_removed_after_a_question(desk: Desk) -> None:
     address = {"address1": "1 High Street", "city": "Bath", "countryCode": "GB"}
-    order = desk.api.order("Addressed", shippingAddress=address)
-    desk.open(f"/orders/{order['id']}")
+    order = desk.shown(desk.api.order("Addressed", shippingAddress=address))
     desk.more("Remove: shipping address")
     expect(desk.dialog).to_contain_text("1 High Street")
     desk.dialog.get_by_role("button", name="Cancel").click()
     assert desk.api.get(f"orders/{order['id']}")["shippingAddress"]["city"] == "Bath"
 
     variants = [{"title": "Red", "stock": 9}, {"title": "Blue"}]
-    product = desk.api.post("products", {"name": "In stock", "price": 5, "variants": variants})
-    desk.open(f"/products/{product['id']}")
+    desk.shown(desk.api.post("products", {"name": "In stock", "price": 5, "variants": variants}))
     desk.button("Remove variant 2").click()
     desk.button("Remove variant 1").click()
     expect(desk.dialog).to_contain_text("9 pieces in stock")
@@ -120,7 +118,6 @@ def test_an_address_or_a_variant_in_stock_is_removed_after_a_question(desk: Desk
 
 
 def test_the_next_order_is_one_click_after_a_sale(desk: Desk) -> None:
-    order = desk.api.order("Sold")
-    desk.open(f"/orders/{order['id']}")
+    desk.shown(desk.api.order("Sold"))
     desk.page.get_by_role("link", name="New order").click()
     desk.heading("New order")

@@ -1,7 +1,6 @@
 """Names and details that pages show, also when printed."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -47,28 +46,6 @@ def test_a_delivery_shows_its_order_and_the_answer(desk: Desk) -> None:
         assert len(titles) == 2
         for hook in hooks:
             desk.api.call("DELETE", f"webhooks/{hook['id']}")
-
-
-def test_an_order_is_found_by_tracking_number_tag_and_sku(desk: Desk) -> None:
-    order = ordered(desk, "Found by it", tags=["wedding-list"])
-    for change in ({"status": "PAID"}, {"status": "PROCESSING"}):
-        desk.api.call("PATCH", f"orders/{order['id']}", change)
-    shipped = {"status": "SHIPPED", "trackingNumber": "JD014600006281230001"}
-    desk.api.call("PATCH", f"orders/{order['id']}", shipped)
-    desk.open("/orders")
-    for text in ("JD014600006281230001", "wedding-list", "found by it"):
-        desk.label("Search").fill(text)
-        expect(desk.page.locator("td.key")).to_have_text([f"#{order['number']}"])
-
-
-def test_products_not_for_sale_are_not_low(desk: Desk) -> None:
-    variants = [{"title": "One", "stock": 1}]
-    for status in ("ACTIVE", "DRAFT", "ARCHIVED"):
-        new = {"name": f"Scarce {status.lower()}", "price": 4, "status": status}
-        desk.api.post("products", {**new, "variants": variants})
-    desk.open("/products/low-stock")
-    expect(desk.page.get_by_role("row").filter(has_text="Scarce")).to_have_count(1)
-    expect(desk.page.get_by_role("row").filter(has_text="Scarce active")).to_have_count(1)
 
 
 def test_orders_are_bulk_edited_after_a_confirmation_and_undone(desk: Desk) -> None:
@@ -152,17 +129,6 @@ def test_an_order_shows_names_instead_of_codes(desk: Desk) -> None:
     expect(desk.page.locator("bdi", has_text=ARABIC)).to_have_count(1)
 
 
-def test_an_import_with_failed_rows_is_not_shown_as_completed(desk: Desk, tmp_path: Path) -> None:
-    file = tmp_path / "bad.csv"
-    file.write_text("slug,name,price\nfine,Fine,3\nnot-fine,Not fine,cheap\n")
-    desk.send_file(file)
-    badge = desk.page.locator("header .badge")
-    expect(badge).to_have_text("Completed with 1 error", timeout=60_000)
-    expect(badge).not_to_have_class("badge good")
-    expect(desk.page.get_by_text("Fix these rows in the downloaded file")).to_be_visible()
-    expect(desk.page.get_by_role("link", name="Download failed rows")).to_be_visible()
-
-
 def test_low_stock_links_to_the_variant(desk: Desk) -> None:
     sizes = [{"title": f"Size {n}", "stock": 50} for n in range(30)]
     sizes[27]["stock"] = 1
@@ -171,12 +137,6 @@ def test_low_stock_links_to_the_variant(desk: Desk) -> None:
     desk.page.get_by_role("link", name="Fathom Line").click()
     desk.heading("Fathom Line")
     expect(desk.field("variants.27.stock").locator("input")).to_be_focused()
-
-
-def test_home_shows_the_time_zone_of_its_days(desk: Desk) -> None:
-    ordered(desk, "Sold today")
-    desk.open("/")
-    expect(desk.page.locator(".tile").first).to_contain_text("Paid of today's orders (UTC)")
 
 
 @pytest.mark.parametrize(("typed", "made_it"), [("+12", 14), ("20", 20)])

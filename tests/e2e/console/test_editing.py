@@ -159,8 +159,9 @@ def test_what_is_scanned_while_an_edit_is_saved_is_in_the_next_one(desk: Desk) -
 
 def test_a_variant_gets_a_barcode_and_a_cost(desk: Desk) -> None:
     """A scanner ends with Enter, which saves nothing half entered."""
-    made = desk.api.product("Priced", variants=[{"title": "S"}, {"title": "M"}], externalId="E-77")
-    desk.open(f"/products/{made['id']}")
+    made = desk.shown(
+        desk.api.product("Priced", variants=[{"title": "S"}, {"title": "M"}], externalId="E-77")
+    )
     desk.unfold("Dates and IDs")
     expect(desk.page.locator("code", has_text="E-77")).to_be_visible()
     desk.page.get_by_label("Barcode of variant 1").click()
@@ -169,7 +170,6 @@ def test_a_variant_gets_a_barcode_and_a_cost(desk: Desk) -> None:
     desk.page.keyboard.type("4000000000024\n")
     assert desk.api.get(f"products/{made['id']}")["variants"][0]["barcode"] is None
     desk.page.get_by_label("Cost of variant 2").fill("2,50")
-    desk.button("Save").click()
-    expect(desk.page.locator(".toast").last).to_have_text("Saved.")
+    desk.save()
     _, medium = desk.api.get(f"products/{made['id']}")["variants"]
     assert (medium["barcode"], medium["cost"]) == ("4000000000024", "2.50")

@@ -21,36 +21,6 @@ def order(owner: Api) -> dict:
     return owner.order(product, customer={"email": "left@behind.example", "firstName": "Lea"})
 
 
-@pytest.fixture(scope="module")
-def pages(owner: Api, order: dict) -> list[str]:
-    webhook = owner.webhook("http://127.0.0.1:9/left")
-    delivery = owner.post(f"webhooks/{webhook['id']}/test", {})
-    count = owner.post("stock/counts", {"name": "Left", "all": True})
-    developer = "/settings/developer"
-    return [
-        "/",
-        "/reports",
-        "/products",
-        "/products/counts",
-        f"/products/counts/{count['id']}",
-        "/products?type=lef",
-        "/products/low-stock",
-        f"/products/{order['lineItems'][0]['productId']}",
-        "/jobs",
-        "/orders",
-        f"/orders/new?customer={order['customer']['id']}",
-        f"/orders/{order['id']}",
-        "/customers",
-        f"/customers/{order['customer']['id']}",
-        f"{developer}/webhooks",
-        f"{developer}/webhooks/{webhook['id']}",
-        f"{developer}/deliveries",
-        f"{developer}/deliveries/{delivery['id']}",
-        "/settings/keys",
-        "/reference",
-    ]
-
-
 @contextmanager
 def held(desk: Desk, which: int = 1, method: str = "") -> Iterator[list[Route]]:
     """Holds request number `which` of that method; later ones are not held."""
@@ -85,7 +55,7 @@ def release(desk: Desk, route: Route) -> None:
     desk.page.wait_for_timeout(LATE)
 
 
-def test_a_page_left_at_any_await_draws_nothing(desk: Desk, pages: list[str]) -> None:
+def test_a_page_left_at_any_await_draws_nothing(desk: Desk, pages: list[str], order: dict) -> None:
     desk.open("/nowhere")
     gave_up: list[Request] = []
 
@@ -94,6 +64,7 @@ def test_a_page_left_at_any_await_draws_nothing(desk: Desk, pages: list[str]) ->
 
     desk.page.on("requestfailed", note)
     awaits = {}
+    pages = [*pages, f"/orders/new?customer={order['customer']['id']}"]
     for address in pages:
         for which in range(1, MOST_AWAITS):
             with held(desk, which) as kept:
@@ -157,31 +128,33 @@ def test_a_dialog_closes_with_its_page(desk: Desk, things: dict[str, str]) -> No
     assert desk.api.get(things["paid"][1:])["status"] == "PROCESSING"
 
 
-def test_the_result_of_a_pending_change_is_shown_on_the_next_page(desk: Desk) -> None:
-    order = desk.api.order("Dabchick")
-    desk.open(f"/orders/{order['id']}")
+@contextmanager
+def left_while_paying(desk: Desk) -> Iterator[tuple[Route, str]]:
+    """The held request of a change whose page was left, and the id of its order."""
+    order = desk.shown(desk.api.order("Dabchick"))
     with held(desk, method="PATCH") as kept:
         desk.button("Mark as paid").click()
         busy(desk.button("Mark as paid"))
         go(desk, "/nowhere")
         desk.heading("Page not found")
+        yield kept[0], order["id"]
+
+
+def test_the_result_of_a_pending_change_is_shown_on_the_next_page(desk: Desk) -> None:
+    with left_while_paying(desk) as (request, id):
         before = screen(desk)
-        release(desk, kept[0])
+        release(desk, request)
+    order = desk.api.get(f"orders/{id}")
     expect(desk.page.locator(".toast")).to_have_text(f"Order #{order['number']}: paid.")
     assert screen(desk) == before
-    assert desk.api.get(f"orders/{order['id']}")["status"] == "PAID"
+    assert order["status"] == "PAID"
 
 
 def test_a_change_that_fails_after_leaving_is_reported_with_its_page(desk: Desk) -> None:
-    order = desk.api.order("Dabchick")
-    desk.open(f"/orders/{order['id']}")
-    with held(desk, method="PATCH") as kept:
-        desk.button("Mark as paid").click()
-        busy(desk.button("Mark as paid"))
-        go(desk, "/nowhere")
-        desk.heading("Page not found")
-        kept[0].fulfill(status=500, json={"code": "internal_error", "message": "It broke."})
-    expect(desk.page.locator(".toast")).to_have_text(f"Order #{order['number']}: It broke.")
+    with left_while_paying(desk) as (request, id):
+        request.fulfill(status=500, json={"code": "internal_error", "message": "It broke."})
+    number = desk.api.get(f"orders/{id}")["number"]
+    expect(desk.page.locator(".toast")).to_have_text(f"Order #{number}: It broke.")
 
 
 def twice(desk: Desk, button: str) -> None:
@@ -193,31 +166,25 @@ def thrice(desk: Desk, button: str) -> None:
     desk.button(button).evaluate("button => { for (let n = 0; n < 3; n++) button.click() }")
 
 
-@pytest.mark.parametrize("clicked", [twice, thrice])
-def test_an_action_clicked_repeatedly_is_sent_once(
-    desk: Desk, clicked: Callable[[Desk, str], None]
+def by_a_held_key(desk: Desk, button: str) -> None:
+    desk.button(button).focus()
+    for _ in range(5):
+        desk.page.keyboard.down("Enter")
+    desk.page.keyboard.up("Enter")
+
+
+@pytest.mark.parametrize("pressed", [twice, thrice, by_a_held_key])
+def test_an_action_pressed_repeatedly_is_sent_once(
+    desk: Desk, pressed: Callable[[Desk, str], None]
 ) -> None:
-    order = desk.api.order("Dabchick")
-    desk.open(f"/orders/{order['id']}")
+    order = desk.shown(desk.api.order("Dabchick"))
     sent = desk.sent("PATCH")
-    clicked(desk, "Mark as paid")
+    pressed(desk, "Mark as paid")
     expect(desk.button("Start processing")).to_be_visible()
     desk.page.wait_for_timeout(LATE)
     expect(desk.page.locator(".toast")).to_have_text([f"Order #{order['number']}: paid."])
     assert len(sent) == 1
     assert desk.api.get(f"orders/{order['id']}")["status"] == "PAID"
-
-
-def test_a_held_key_counts_once(desk: Desk) -> None:
-    order = desk.api.order("Dabchick")
-    desk.open(f"/orders/{order['id']}")
-    sent = desk.sent("PATCH")
-    desk.button("Mark as paid").focus()
-    for _ in range(5):
-        desk.page.keyboard.down("Enter")
-    desk.page.keyboard.up("Enter")
-    expect(desk.button("Start processing")).to_be_visible()
-    assert len(sent) == 1
 
 
 def test_leaving_asks_once_for_repeated_back_presses(desk: Desk) -> None:

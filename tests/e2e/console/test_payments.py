@@ -21,8 +21,7 @@ def test_a_payment_in_cash_and_a_refund_of_one_piece_by_keyboard(
     another: Callable[..., Desk], viewport: dict
 ) -> None:
     desk = another(viewport=viewport)
-    order = order_of(desk.api)
-    desk.open(f"/orders/{order['id']}")
+    order = desk.shown(order_of(desk.api))
     keys = desk.page.keyboard
     desk.button("Take payment").focus()
     keys.press("Enter")
@@ -58,8 +57,7 @@ def test_a_payment_in_cash_and_a_refund_of_one_piece_by_keyboard(
 
 
 def test_the_same_balance_is_not_taken_in_two_tabs(desk: Desk) -> None:
-    order = order_of(desk.api)
-    desk.open(f"/orders/{order['id']}")
+    order = desk.shown(order_of(desk.api))
     desk.button("Take payment").click()
     desk.dialog.get_by_label("Amount", exact=True).fill("40")
     desk.api.post(f"orders/{order['id']}/payments", {"amount": "40", "method": "CASH"})
@@ -72,8 +70,7 @@ def test_the_same_balance_is_not_taken_in_two_tabs(desk: Desk) -> None:
 
 
 def test_a_payment_whose_answer_is_lost_is_recorded_once(desk: Desk) -> None:
-    order = order_of(desk.api)
-    desk.open(f"/orders/{order['id']}")
+    order = desk.shown(order_of(desk.api))
     desk.lost("**/payments")
     desk.button("Take payment").click()
     desk.dialog.get_by_label("Amount", exact=True).fill("10")
@@ -117,8 +114,7 @@ def test_the_till_splits_a_payment_and_takes_a_deposit(
 
 
 def test_more_than_is_due_is_taken_only_if_asked(desk: Desk) -> None:
-    order = order_of(desk.api)
-    desk.open(f"/orders/{order['id']}")
+    order = desk.shown(order_of(desk.api))
     desk.button("Take payment").click()
     more = desk.dialog.get_by_label("Take more than is due")
     expect(more).to_be_hidden()

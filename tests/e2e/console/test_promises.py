@@ -33,8 +33,7 @@ def archived(desk: Desk, name: str) -> None:
 
 
 def test_a_product_that_someone_else_changed_is_not_deleted(desk: Desk) -> None:
-    made = desk.api.product(f"Wanted {RUN}")
-    desk.open(f"/products/{made['id']}")
+    made = desk.shown(desk.api.product(f"Wanted {RUN}"))
     desk.api.call("PUT", f"products/{made['id']}", {"description": "Needed"})
     press(desk, "Delete")
     desk.dialog.get_by_role("button", name="Delete").click()
@@ -44,8 +43,7 @@ def test_a_product_that_someone_else_changed_is_not_deleted(desk: Desk) -> None:
 
 def test_stock_is_moved_by_pieces_with_a_reason_on_the_page_of_its_product(desk: Desk) -> None:
     sizes = [{"title": "S", "stock": 4}, {"title": "M", "stock": 9}]
-    made = desk.api.post("products", {"name": "Hawser", "price": 5, "variants": sizes})
-    desk.open(f"/products/{made['id']}")
+    made = desk.shown(desk.api.post("products", {"name": "Hawser", "price": 5, "variants": sizes}))
     small, medium = (desk.field(f"variants.{n}.stock") for n in range(2))
     expect(desk.label("Why the stock changes")).to_be_hidden()
     small.locator("input").fill("+5")
@@ -56,8 +54,7 @@ def test_stock_is_moved_by_pieces_with_a_reason_on_the_page_of_its_product(desk:
     expect(small.locator("input")).to_have_value("+5")
     medium.locator("input").fill("-3")
     desk.label("Why the stock changes").select_option("LOST")
-    desk.button("Save").click()
-    expect(desk.page.locator(".toast").last).to_have_text("Saved.")
+    desk.save()
     expect(small.locator("input")).to_have_value("9")
     expect(medium.locator("input")).to_have_value("6")
     assert desk.api.get(f"products/{made['id']}")["description"] == "Of hemp"
@@ -68,8 +65,7 @@ def test_stock_is_moved_by_pieces_with_a_reason_on_the_page_of_its_product(desk:
 
 
 def test_a_refused_note_of_a_move_is_at_its_field(desk: Desk) -> None:
-    order = desk.api.order(f"Kept {RUN}")
-    desk.open(f"/orders/{order['id']}")
+    order = desk.shown(desk.api.order(f"Kept {RUN}"))
     desk.label("Note").fill("y" * 6000)
     desk.button("Mark as paid").click()
     expect(desk.field("note").locator(".error")).not_to_be_empty()

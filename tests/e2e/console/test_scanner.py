@@ -122,7 +122,7 @@ def test_an_inexact_match_must_be_chosen(desk: Desk) -> None:
     expect(desk.page.locator(".summary")).to_contain_text("Add or dismiss it first")
     desk.button("Dismiss 4006381333931").click()
     desk.page.keyboard.press("Control+Enter")
-    expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Order #")
+    desk.placed_order()
 
 
 def test_a_scan_whose_request_failed_is_not_lost(desk: Desk) -> None:
@@ -166,13 +166,12 @@ def test_only_ctrl_enter_places_an_order(desk: Desk) -> None:
     desk.page.wait_for_timeout(300)
     assert sent == []
     desk.label("Tax").press("Control+Enter")
-    expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Order #")
+    desk.placed_order()
     assert len(sent) == 1
 
 
 def test_a_scan_adds_an_item_wherever_the_focus_is(desk: Desk) -> None:
-    desk.open("/orders/new")
-    desk.scan("LIN-SHIRT-MOS-S")
+    desk.begin_order("LIN-SHIRT-MOS-S")
     quantity = desk.label("Quantity of Linen till shirt · Moss / S")
     quantity.fill("3")
     scan_elsewhere(desk, "LIN-SHIRT-MOS-XL")
@@ -184,8 +183,7 @@ def test_a_scan_adds_an_item_wherever_the_focus_is(desk: Desk) -> None:
 
 
 def test_a_number_typed_by_hand_is_no_scan(desk: Desk) -> None:
-    desk.open("/orders/new")
-    desk.scan("LIN-SHIRT-MOS-S")
+    desk.begin_order("LIN-SHIRT-MOS-S")
     quantity = desk.label("Quantity of Linen till shirt · Moss / S")
     quantity.fill("")
     scan_elsewhere(desk, "12000", HAND)
@@ -216,7 +214,7 @@ def test_drafts_and_archived_products_are_labelled_and_confirmed(desk: Desk) -> 
     desk.heading("New order")
     desk.page.keyboard.press("Control+Enter")
     desk.dialog.get_by_role("button", name="Create order").click()
-    expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Order #")
+    desk.placed_order()
 
 
 def test_a_scan_of_a_shared_sku_asks_each_time_which_is_meant(desk: Desk) -> None:
@@ -247,23 +245,19 @@ def test_a_scan_leaves_the_chosen_option_of_a_list_as_it_is(desk: Desk) -> None:
 
 
 def test_the_total_of_a_blank_price_is_that_of_the_variant(desk: Desk) -> None:
-    desk.open("/orders/new")
-    desk.scan("LIN-SHIRT-MOS-S")
+    desk.begin_order("LIN-SHIRT-MOS-S")
     desk.label("Quantity of Linen till shirt · Moss / S").fill("2")
     desk.label("Price of Linen till shirt · Moss / S").fill("")
     expect(desk.page.get_by_text("Total $98.00")).to_be_visible()
     desk.button("Create order").click()
-    expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Order #")
-    order = desk.api.get(f"orders/{desk.page.url.rpartition('/')[2]}")
+    order = desk.placed_order()
     assert order["total"] == "98.00"
 
 
 @pytest.mark.parametrize("sku", ["TILL/BAG", "TILL BAG"])
 def test_a_scan_with_a_slash_or_a_blank_presses_no_button(desk: Desk, sku: str) -> None:
     desk.api.post("products", {"name": f"Bag {sku}", "price": 1, "sku": sku, "status": "ACTIVE"})
-    desk.open("/orders/new")
-    desk.scan("LIN-SHIRT-MOS-S")
-    expect(desk.page.locator("[name=quantity]")).to_have_count(1)
+    desk.begin_order("LIN-SHIRT-MOS-S")
     sent = desk.sent()
     desk.button("Create order").focus()
     scan_elsewhere(desk, sku)
@@ -276,9 +270,7 @@ def test_a_scan_with_a_slash_or_a_blank_presses_no_button(desk: Desk, sku: str) 
 
 def test_an_order_waits_for_the_customer_who_was_searched_for(desk: Desk) -> None:
     desk.api.post("customers", {"email": "slow@till.example", "firstName": "Slow"})
-    desk.open("/orders/new")
-    desk.scan("LIN-SHIRT-MOS-S")
-    expect(desk.page.locator("[name=quantity]")).to_have_count(1)
+    desk.begin_order("LIN-SHIRT-MOS-S")
     customer = desk.label("Find a customer")
     customer.fill("nobody at all")
     customer.press("Control+Enter")
@@ -290,8 +282,7 @@ def test_an_order_waits_for_the_customer_who_was_searched_for(desk: Desk) -> Non
     busy(desk.button("Create order"))
     for route in held:
         route.continue_()
-    expect(desk.page.get_by_role("heading", level=1)).to_contain_text("Order #")
-    order = desk.api.get(f"orders/{desk.page.url.rpartition('/')[2]}")
+    order = desk.placed_order()
     assert order["customer"]["email"] == "slow@till.example"
 
 

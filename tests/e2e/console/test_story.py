@@ -98,8 +98,7 @@ def test_everything_that_happened_is_one_list(desk: Desk) -> None:
 
 
 def test_a_deposit_is_taken_in_two_steps(desk: Desk) -> None:
-    order = commissioned(desk.api)
-    desk.open(f"/orders/{order['id']}")
+    order = desk.shown(commissioned(desk.api))
     desk.button("Take payment").click()
     expect(desk.dialog).to_contain_text("$375.00 deposit")
     desk.page.keyboard.press("Enter")
@@ -112,8 +111,7 @@ def test_an_order_of_many_lines_shows_its_customer_first_and_all_lines_on_demand
     another: Callable[..., Desk],
 ) -> None:
     desk = another(viewport=PHONE)
-    order = commissioned(desk.api, lines=40)
-    desk.open(f"/orders/{order['id']}")
+    desk.shown(commissioned(desk.api, lines=40))
     customer = desk.page.get_by_role("link", name="Wilhelmina Featherstonehaugh")
     box = customer.bounding_box()
     assert box is not None and box["y"] < PHONE["height"]

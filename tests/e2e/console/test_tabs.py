@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.console.desk import Desk
@@ -14,11 +15,15 @@ def tab(desk: Desk, address: str) -> Page:
     return page
 
 
-def signed_in(desk: Desk) -> None:
+@pytest.fixture
+def desk(another: Callable[..., Desk]) -> Desk:
+    """Signed in by hand: its key is in one tab only."""
+    desk = another(signed_in=False)
     desk.page.goto(desk.console_url)
     desk.label("API key").fill(desk.api.key)
     desk.button("Sign in").click()
     desk.heading("Home")
+    return desk
 
 
 def heading(page: Page, text: str) -> None:
@@ -31,9 +36,7 @@ def nothing_is_loaded(page: Page) -> None:
     page.wait_for_load_state("networkidle")
 
 
-def test_a_link_in_a_new_tab_is_signed_in(another: Callable[..., Desk]) -> None:
-    desk = another(signed_in=False)
-    signed_in(desk)
+def test_a_link_in_a_new_tab_is_signed_in(desk: Desk) -> None:
     with desk.page.context.expect_page() as opened:
         desk.page.get_by_role("link", name="Products", exact=True).click(modifiers=["Control"])
     heading(opened.value, "Products")
@@ -41,9 +44,7 @@ def test_a_link_in_a_new_tab_is_signed_in(another: Callable[..., Desk]) -> None:
     assert opened.value.evaluate("JSON.stringify(localStorage)") == "{}"
 
 
-def test_a_new_tab_is_signed_in_though_another_answers_late(another: Callable[..., Desk]) -> None:
-    desk = another(signed_in=False)
-    signed_in(desk)
+def test_a_new_tab_is_signed_in_though_another_answers_late(desk: Desk) -> None:
     second = tab(desk, "/products")
     heading(second, "Products")
     for page in (desk.page, second):
@@ -64,9 +65,7 @@ def test_a_new_tab_is_signed_in_though_another_answers_late(another: Callable[..
     assert len([url for url in asked if url.endswith("/api/admin/me")]) == 1
 
 
-def test_closing_the_last_tab_signs_out(another: Callable[..., Desk]) -> None:
-    desk = another(signed_in=False)
-    signed_in(desk)
+def test_closing_the_last_tab_signs_out(desk: Desk) -> None:
     second = tab(desk, "/products")
     heading(second, "Products")
     desk.page.close()
@@ -78,9 +77,10 @@ def test_closing_the_last_tab_signs_out(another: Callable[..., Desk]) -> None:
     expect(last.get_by_label("API key")).to_be_visible()
 
 
-def test_a_revoked_key_is_asked_for_once_in_all_tabs(another: Callable[..., Desk]) -> None:
-    desk, successor = another(signed_in=False), another().api
-    signed_in(desk)
+def test_a_revoked_key_is_asked_for_once_in_all_tabs(
+    desk: Desk, another: Callable[..., Desk]
+) -> None:
+    successor = another().api
     second = tab(desk, "/products")
     pages = (desk.page, second)
     for page in pages:
@@ -98,9 +98,8 @@ def test_a_revoked_key_is_asked_for_once_in_all_tabs(another: Callable[..., Desk
     assert desk.page.evaluate("sessionStorage.getItem('backroom-key')") == successor.key
 
 
-def test_a_later_tab_takes_the_new_key_of_another(another: Callable[..., Desk]) -> None:
-    desk, successor = another(signed_in=False), another().api
-    signed_in(desk)
+def test_a_later_tab_takes_the_new_key_of_another(desk: Desk, another: Callable[..., Desk]) -> None:
+    successor = another().api
     second = tab(desk, "/products")
     for page in (desk.page, second):
         nothing_is_loaded(page)
@@ -114,9 +113,7 @@ def test_a_later_tab_takes_the_new_key_of_another(another: Callable[..., Desk]) 
     expect(second.locator("dialog")).to_have_count(0)
 
 
-def test_signing_out_with_unsaved_input_asks_once(another: Callable[..., Desk]) -> None:
-    desk = another(signed_in=False)
-    signed_in(desk)
+def test_signing_out_with_unsaved_input_asks_once(desk: Desk) -> None:
     asked: list[str] = []
     desk.page.on("dialog", lambda dialog: (asked.append(dialog.message), dialog.accept()))
     desk.page.get_by_role("link", name="Products", exact=True).click()
@@ -135,11 +132,7 @@ def test_signing_out_with_unsaved_input_asks_once(another: Callable[..., Desk]) 
     assert asked == []
 
 
-def test_signing_out_signs_out_every_tab_and_keeps_unsaved_input(
-    another: Callable[..., Desk],
-) -> None:
-    desk = another(signed_in=False)
-    signed_in(desk)
+def test_signing_out_signs_out_every_tab_and_keeps_unsaved_input(desk: Desk) -> None:
     idle, busy = tab(desk, "/products"), tab(desk, "/products/new")
     heading(idle, "Products")
     busy.get_by_label("Name", exact=True).fill("Half done")

@@ -1,16 +1,13 @@
 """A walk over all pages with forms: no action and no refusal loses what is typed in any field, and
 every refusal is at its field, in the shop's words."""
 
-import json
 import re
-import urllib.request
 from collections.abc import Callable
 from uuid import uuid4
 
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.e2e.calls import until
 from tests.e2e.console.desk import Api, Desk, busy, held, press
 
 RUN = uuid4().hex[:8].upper()
@@ -77,20 +74,8 @@ def webhook_page(api: Api) -> str:
 
 def mapping_page(api: Api) -> str:
     """An import that asks what the columns of its file are."""
-    boundary, kind = "of-the-file", 'form-data; name="file"; filename="walk.csv"'
-    file = f"Artikelname;Preis;Farbcode\nWalked {uuid4().hex[:6]};12,50;#fff\n"
-    form = f"--{boundary}\r\nContent-Disposition: {kind}\r\n\r\n{file}\r\n--{boundary}--\r\n"
-    request = urllib.request.Request(
-        f"{api.base_url}/api/admin/products/import",
-        form.encode(),
-        {
-            "Authorization": f"Bearer {api.key}",
-            "Content-Type": f"multipart/form-data; boundary={boundary}",
-        },
-    )
-    with urllib.request.urlopen(request, timeout=60) as answer:
-        job = json.load(answer)["jobId"]
-    until(lambda: api.get(f"jobs/{job}")["status"] == "NEEDS_MAPPING")
+    job = api.upload(f"Artikelname;Preis;Farbcode\nWalked {uuid4().hex[:6]};12,50;#fff\n")
+    api.ended(job, "NEEDS_MAPPING")
     return f"/jobs/{job}"
 
 
@@ -256,6 +241,7 @@ def test_every_form_keeps_its_input_and_says_what_is_wrong_at_its_field(
     form.get_by_role("button", name=submit, exact=True).last.click()
     errors = form.locator(".error:not(:empty)")
     expect(errors.first).to_be_visible()
+    expect(form.locator("[aria-invalid=true]")).not_to_have_count(0)
     assert form.evaluate(HOLDS) == typed
     said = [*errors.all_inner_texts(), *desk.page.locator(".toast").all_inner_texts()]
     rest = form.locator(".summary").all_inner_texts()
