@@ -350,8 +350,7 @@ class Double:
                 more = {"Item": old} if shown else {}
                 raise Refused("ConditionalCheckFailedException", **more)
             self._store(request["TableName"], key, new)
-        returned = {"ALL_NEW": new, "ALL_OLD": old}.get(request.get("ReturnValues", ""))
-        answer = {"Attributes": returned} if returned else {}
+        answer = {"Attributes": new} if new and request.get("ReturnValues") == "ALL_NEW" else {}
         return answer, 0, units.write_units(old, new, transaction=False)
 
     def _on_TransactWriteItems(self, request: Wire) -> tuple[Wire, float, float]:

@@ -1,6 +1,7 @@
 """DynamoDB's expressions, compiled to functions: conditions, filters, key conditions and updates.
 
-The grammar of the Amazon DynamoDB Developer Guide ("Expressions"), without list indexes.
+Of the grammar in the Amazon DynamoDB Developer Guide ("Expressions") what `chalicelib/storage`
+writes; anything else is a syntax error.
 """
 
 import re
@@ -48,8 +49,8 @@ class Scope:
 Operand = Callable[[Wire, Scope], Wire | None]
 Test = Callable[[Wire, Scope], bool]
 
-_OPERATORS = {"=", "<>", "<", "<=", ">", ">=", "+", "-", "AND", "OR", "NOT", "BETWEEN", "IN"}
-_TOKENS = re.compile(r"\s*(#\w+|:\w+|\w+|<>|<=|>=|[=<>(),.+-])")
+_OPERATORS = {"=", "<", "<=", ">", ">=", "+", "AND", "OR", "NOT", "BETWEEN", "IN"}
+_TOKENS = re.compile(r"\s*(#\w+|:\w+|\w+|<=|>=|[=<>(),.+])")
 
 
 def _tokens(text: str) -> list[str]:
@@ -105,17 +106,6 @@ class _Reader:
         if token.startswith(":"):
             self.take()
             return lambda item, scope: scope.value(token)
-        if token in {"size", "if_not_exists"}:
-            self.take()
-            self.take("(")
-            path = self.path()
-            if token == "size":
-                self.take(")")
-                return lambda item, scope: _size(at(item, path, scope))
-            self.take(",")
-            other = self.operand()
-            self.take(")")
-            return lambda item, scope: _either(at(item, path, scope), other(item, scope))
         path = self.path()
         return lambda item, scope: at(item, path, scope)
 
@@ -125,21 +115,13 @@ class _Reader:
         tests = [self.conjunction()]
         while self.skip("OR"):
             tests.append(self.conjunction())
-        return (
-            tests[0]
-            if len(tests) == 1
-            else lambda item, scope: True in [t(item, scope) for t in tests]
-        )
+        return lambda item, scope: True in [test(item, scope) for test in tests]
 
     def conjunction(self) -> Test:
         tests = [self.negation()]
         while self.skip("AND"):
             tests.append(self.negation())
-        return (
-            tests[0]
-            if len(tests) == 1
-            else lambda item, scope: False not in [t(item, scope) for t in tests]
-        )
+        return lambda item, scope: False not in [test(item, scope) for test in tests]
 
     def negation(self) -> Test:
         if self.skip("NOT"):
@@ -177,7 +159,7 @@ class _Reader:
             return lambda item, scope: (
                 True in [_compared(left, option, "=", item, scope) for option in options]
             )
-        sign = self.take("=", "<>", "<", "<=", ">", ">=")
+        sign = self.take("=", "<", "<=", ">", ">=")
         right = self.operand()
         return lambda item, scope: _compared(left, right, sign, item, scope)
 
@@ -185,7 +167,7 @@ class _Reader:
 
     def update(self) -> Callable[[Wire, Scope], Wire]:
         steps: list[Callable[[Wire, Wire, Scope], None]] = []
-        clauses = {"SET": self._set, "ADD": self._add, "REMOVE": self._remove, "DELETE": self._less}
+        clauses = {"SET": self._set, "ADD": self._add, "REMOVE": self._remove}
         while self.peek():
             clause = clauses.pop(self.take(*clauses).upper())
             steps += self.listed(clause)
@@ -202,8 +184,7 @@ class _Reader:
         path = self.path()
         self.take("=")
         first = self.operand()
-        sign = self.take() if self.peek() in {"+", "-"} else ""
-        second = self.operand() if sign else None
+        second = self.operand() if self.skip("+") else None
 
         def step(old: Wire, new: Wire, scope: Scope) -> None:
             value = first(old, scope)
@@ -213,8 +194,7 @@ class _Reader:
                     raise ValidationError(
                         "An operand in the update expression has an incorrect type"
                     )
-                change = Decimal(by["N"]) if sign == "+" else -Decimal(by["N"])
-                value = {"N": _text(Decimal(value["N"]) + change)}
+                value = {"N": _text(Decimal(value["N"]) + Decimal(by["N"]))}
             if value is None:
                 raise ValidationError(
                     "The provided expression refers to an attribute that is absent"
@@ -228,15 +208,10 @@ class _Reader:
 
         def step(old: Wire, new: Wire, scope: Scope) -> None:
             value, present = read(old, scope) or {}, at(old, path, scope)
-            ((kind, inner),) = value.items()
-            if present and kind not in present:
+            if "N" not in value or (present and "N" not in present):
                 raise ValidationError("An operand in the update expression has an incorrect type")
-            if kind == "N":
-                value = {"N": _text(Decimal(inner) + Decimal((present or {"N": "0"})["N"]))}
-            elif kind == "SS":
-                value = {"SS": sorted({*inner, *(present or {"SS": []})["SS"]})}
-            else:
-                raise ValidationError(f"Incorrect operand type for ADD: {kind}")
+            total = Decimal(value["N"]) + Decimal((present or {"N": "0"})["N"])
+            value = {"N": _text(total)}
             _place(new, path, scope)[scope.name(path[-1])] = value
 
         return step
@@ -246,20 +221,6 @@ class _Reader:
         return lambda old, new, scope: (
             _place(new, path, scope).pop(scope.name(path[-1]), None) and None
         )
-
-    def _less(self) -> Callable[[Wire, Wire, Scope], None]:
-        path, read = self.path(), self.operand()
-
-        def step(old: Wire, new: Wire, scope: Scope) -> None:
-            present, value = at(old, path, scope), read(old, scope)
-            left = sorted({*(present or {"SS": []})["SS"]} - {*(value or {})["SS"]})
-            place, name = _place(new, path, scope), scope.name(path[-1])
-            if left:
-                place[name] = {"SS": left}
-            else:
-                place.pop(name, None)
-
-        return step
 
 
 def at(item: Wire, path: tuple[str, ...], scope: Scope) -> Wire | None:
@@ -314,26 +275,14 @@ def _kind(value: Wire) -> str:
 
 def _compared(left: Operand, right: Operand, sign: str, item: Wire, scope: Scope) -> bool:
     a, b = left(item, scope), right(item, scope)
-    if a is None or b is None:
-        return sign == "<>" and a is not b
-    same_kind = _kind(a) == _kind(b)
-    if sign in {"=", "<>"}:
-        return (same_kind and plain(a) == plain(b)) == (sign == "=")
-    if not same_kind or _kind(a) not in {"S", "N", "B"}:
+    if a is None or b is None or _kind(a) != _kind(b):
         return False
     x, y = plain(a), plain(b)
+    if sign == "=":
+        return bool(x == y)
+    if _kind(a) not in {"S", "N"}:
+        return False
     return bool({"<": x < y, "<=": x <= y, ">": x > y, ">=": x >= y}[sign])
-
-
-def _either(value: Wire | None, other: Wire | None) -> Wire | None:
-    return other if value is None else value
-
-
-def _size(value: Wire | None) -> Wire | None:
-    if value is None:
-        return None
-    inner = value[_kind(value)]
-    return {"N": str(len(inner.encode() if _kind(value) == "S" else inner))}
 
 
 def _contains(whole: Wire | None, part: Wire | None) -> bool:
@@ -350,7 +299,6 @@ def _contains(whole: Wire | None, part: Wire | None) -> bool:
 _FUNCTIONS: dict[str, Callable[..., bool]] = {
     "attribute_exists": lambda value: value is not None,
     "attribute_not_exists": lambda value: value is None,
-    "attribute_type": lambda value, kind: value is not None and _kind(value) == kind["S"],
     "begins_with": lambda value, start: (
         value is not None and "S" in value and value["S"].startswith(start["S"])
     ),

@@ -28,16 +28,12 @@ def _value_size(value: Mapping[str, Any]) -> int:
             return len(inner.encode())
         case "N":
             return _number_size(inner)
-        case "B":
-            return len(inner) * 3 // 4  # base64 on the wire
         case "M":
             return 3 + len(inner) + item_size(inner)
         case "L":
             return 3 + len(inner) + sum(map(_value_size, inner))
         case "SS":
             return sum(len(member.encode()) for member in inner)
-        case "NS":
-            return sum(map(_number_size, inner))
         case _:
             return 1  # BOOL, NULL
 
