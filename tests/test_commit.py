@@ -351,7 +351,6 @@ def test_background_work_sends_half_as_many_commits_at_once_after_a_throttle(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And one more again after each that was taken."""
-    monkeypatch.setattr("time.sleep", lambda seconds: None)
     monkeypatch.setattr(commit_module, "underway", commit_module._Underway())
     seen: list[int] = []
 

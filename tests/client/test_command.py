@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import httpx
 import pytest
@@ -77,15 +78,24 @@ def test_a_job_is_followed_to_its_end(
     assert run("jobs", verb, "job_1", "--json") == commands.INCOMPLETE
 
 
-def test_ctrl_c_says_that_the_job_goes_on(
-    counter: Answering, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("during", "command", "says"),
+    [
+        ("wait", ("jobs", "follow", "job_1"), "backroom jobs cancel job_1"),
+        ("import_products", ("import", __file__), "Nothing was imported"),
+    ],
+)
+@pytest.mark.usefixtures("counter")
+def test_ctrl_c_says_what_goes_on(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    during: str,
+    command: tuple[str, ...],
+    says: str,
 ) -> None:
-    def pressed(*asked: Any, **more: Any) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Backroom, "wait", pressed)
-    assert run("jobs", "follow", "job_1") == commands.INTERRUPTED
-    assert "backroom jobs cancel job_1" in capsys.readouterr().err.replace("\n", " ")
+    monkeypatch.setattr(Backroom, during, mock.Mock(side_effect=KeyboardInterrupt))
+    assert run(*command) == commands.INTERRUPTED
+    assert says in capsys.readouterr().err.replace("\n", " ")
 
 
 def test_two_filters_of_one_name_are_both_sent() -> None:
@@ -161,21 +171,6 @@ def test_short_stock_names_the_item(counter: Answering, capsys: pytest.CaptureFi
     assert capsys.readouterr().err == "Not enough stock.\n--item CUP:3: 2 in stock\n"
     assert run(*order, "--json") == commands.REFUSED
     assert json.loads(capsys.readouterr().err)["error"]["lines"] == [short]
-
-
-def test_ctrl_c_during_the_upload_says_that_nothing_was_imported(
-    counter: Answering,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-) -> None:
-    def pressed(*asked: Any, **more: Any) -> None:
-        raise KeyboardInterrupt
-
-    (tmp_path / "a.csv").write_text("slug,name\n")
-    monkeypatch.setattr(Backroom, "import_products", pressed)
-    assert run("import", str(tmp_path / "a.csv")) == commands.INTERRUPTED
-    assert "Nothing was imported" in capsys.readouterr().err
 
 
 def test_a_dry_run_ends_with_its_counts_however_much_it_would_change(
