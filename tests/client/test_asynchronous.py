@@ -2,7 +2,6 @@
 
 import asyncio
 import inspect
-import json
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -124,9 +123,3 @@ def test_a_call_has_its_own_time_out_and_tells_the_rate_limit() -> None:
     assert plain.rate_limit == told
     waits = [each.extensions["timeout"]["read"] for each in shop.requests]
     assert waits == [2.5, 1.5, 5.0], "the last: of the httpx client that was given"
-
-
-def test_the_synchronous_client_says_where_it_comes_from() -> None:
-    import backroom.client as made
-
-    assert "Written by `generate.py`" in json.dumps(made.__doc__)

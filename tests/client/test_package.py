@@ -54,19 +54,6 @@ def test_models_and_operations_match_the_description(
         assert (PACKAGE / name).read_text() == text, f"{name}: run `make client`"
 
 
-def test_each_operation_has_a_method(generator: ModuleType, description: Any) -> None:
-    from backroom import Backroom
-
-    names = {
-        generator.method_name(operation["operationId"])
-        for item in description["paths"].values()
-        for method, operation in item.items()
-        if method in generator.METHODS
-    }
-    assert len(names) == sum(len(item) for item in description["paths"].values()) > 50
-    assert [name for name in names if not callable(getattr(Backroom, name, None))] == []
-
-
 def test_each_operation_sends_its_method_path_parameters_and_body(
     generator: ModuleType, description: Any
 ) -> None:
