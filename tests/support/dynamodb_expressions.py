@@ -208,10 +208,13 @@ class _Reader:
 
         def step(old: Wire, new: Wire, scope: Scope) -> None:
             value, present = read(old, scope) or {}, at(old, path, scope)
-            if "N" not in value or (present and "N" not in present):
+            ((kind, inner),) = value.items()
+            if kind not in {"N", "SS"} or (present and kind not in present):
                 raise ValidationError("An operand in the update expression has an incorrect type")
-            total = Decimal(value["N"]) + Decimal((present or {"N": "0"})["N"])
-            value = {"N": _text(total)}
+            if kind == "N":
+                value = {"N": _text(Decimal(inner) + Decimal((present or {"N": "0"})["N"]))}
+            else:
+                value = {"SS": sorted({*inner, *(present or {"SS": []})["SS"]})}
             _place(new, path, scope)[scope.name(path[-1])] = value
 
         return step
