@@ -87,7 +87,7 @@ def refuse_zero_prices(imported: ImportedProduct, before: Product, after: Produc
     listed = imported.values.get("variants", ())
     at = next((n for n, v in enumerate(listed) if _is_zero(v.get("price"))), None)
     line, column = imported.locate("price" if at is None else f"variants.{at}.price")
-    message = "The price is above zero and would become zero. allowZeroPrices allows that."
+    message = "The price is above zero and would become zero. Only allowZeroPrices allows that."
     raise Refused([RowError(line, column, "price_to_zero", message)])
 
 

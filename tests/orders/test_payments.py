@@ -373,6 +373,8 @@ def test_a_void_takes_a_payment_back_once(shop: Shop) -> None:
     again = order.void(payment)
     assert (again.status, again.json["code"]) == (409, "already_voided")
     assert order.void({"id": "pay_x"}).status == 404
+    # Once it has payments, its payment status follows from them.
+    assert order.patch({"paymentStatus": "FAILED"}).json["allowed"] == ["PAID"]
     assert order.pay().json["paymentStatus"] == "PAID"
     assert order.kinds().count("order.paid") == 1
     assert counts_agree()
@@ -460,6 +462,8 @@ def test_transactions_are_listed_newest_first(shop: Shop) -> None:
         pages = shop.pages(f"{TRANSACTIONS}?limit=2{query}")
         walked = [one["id"] for page in pages for one in page.json["data"]]
         assert walked == everything[: len(walked)] and len(walked) == (4 if query else 5)
+        second = shop.get(f"{TRANSACTIONS}?limit=2&page=2{query}").json["data"]
+        assert [one["id"] for one in second] == everything[2:4]
     order.delete()
     assert ids("") == everything[4:]
     assert counts_agree()
