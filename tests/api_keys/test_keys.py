@@ -203,7 +203,9 @@ def test_the_day_of_the_last_use_is_listed_without_a_further_write(
     assert used() == "2027-02-24"
 
 
-def test_a_key_always_in_use_is_answered_during_sweeps(shop: Shop, time_stands: Clock) -> None:
+def test_a_key_that_is_always_in_use_is_answered_while_its_counters_are_swept(
+    shop: Shop, time_stands: Clock
+) -> None:
     """This process knows the key, so that a request is admitted when it is about to write."""
     key = make(shop)["key"]
     mug = shop.post("/api/admin/products", {"name": "Mug", "price": 9}).json["id"]
@@ -218,7 +220,9 @@ def test_a_key_always_in_use_is_answered_during_sweeps(shop: Shop, time_stands: 
     assert len(counters) < 18
 
 
-def test_the_limits_of_a_key_can_be_set_and_reset(shop: Shop, time_stands: Clock) -> None:
+def test_the_limits_of_a_key_can_be_raised_lowered_and_reset(
+    shop: Shop, time_stands: Clock
+) -> None:
     made = make(shop)
 
     def admitted() -> int:
@@ -236,7 +240,9 @@ def hashes(shop: Shop) -> int:
     return len([item for item in shop.stored() if item["sk"] == "key"])
 
 
-def test_a_key_revoked_in_use_is_revoked(shop: Shop, dynamodb: Double, time_stands: Clock) -> None:
+def test_a_key_revoked_while_it_is_used_stays_revoked(
+    shop: Shop, dynamodb: Double, time_stands: Clock
+) -> None:
     made = make(shop)
     past = {f"r{time_stands.seconds // 60 - n}": 1 for n in range(10, 40)}
     table.update((f"key#{store.digest_of(made['key'])}", "key"), assign=past)
@@ -281,7 +287,9 @@ def test_a_repeated_creation_makes_one_key_and_stores_no_secret(shop: Shop) -> N
     assert second.json["key"] != first.json["key"]
 
 
-def test_a_revoked_key_is_not_returned_by_a_repeat(shop: Shop, time_stands: Clock) -> None:
+def test_a_revoked_key_is_not_returned_for_its_idempotency_key(
+    shop: Shop, time_stands: Clock
+) -> None:
     sent = {"name": "Till", "role": "STAFF"}
     first = shop.post("/api/admin/keys", sent, headers=KEY).json
     revoke(shop, first["id"])

@@ -19,7 +19,9 @@ def test_an_operator_creates_a_working_key(shop: Shop, capsys: pytest.CaptureFix
     assert shop.get("/api/admin/me", key=key).json["name"] == "Nightly import"
 
 
-def test_keys_are_listed_without_secrets(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_operator_lists_keys_without_their_secrets(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
     key = shop.mint("STAFF")
     id = shop.get("/api/admin/me", key=key).json["id"]
     lines = printed(capsys, "list")
@@ -27,7 +29,9 @@ def test_keys_are_listed_without_secrets(shop: Shop, capsys: pytest.CaptureFixtu
     assert key not in lines
 
 
-def test_an_operator_sets_limits(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_operator_raises_and_resets_the_limits_of_a_key(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
     key = shop.mint("STAFF")
     id = shop.get("/api/admin/me", key=key).json["id"]
     assert "600" in printed(capsys, "limits", id, "--read", "600")
@@ -38,7 +42,9 @@ def test_an_operator_sets_limits(shop: Shop, capsys: pytest.CaptureFixture[str])
     assert shop.get("/api/admin/me", key=key).headers["X-RateLimit-Limit"] == "120"
 
 
-def test_the_last_owner_key_is_not_revoked(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_operator_cannot_revoke_the_last_owner_key(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
     key = shop.mint("STAFF")
     id = shop.get("/api/admin/me", key=key).json["id"]
     printed(capsys, "revoke", id)
@@ -55,7 +61,9 @@ def test_the_first_owner_key_of_a_stage_is_created_once(aws: None) -> None:
     assert keys.first_owner_key("backroom-test") is None
 
 
-def test_a_wrong_limit_is_refused(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_limit_that_is_no_number_or_below_one_is_refused(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
     key = shop.mint("STAFF")
     id = shop.get("/api/admin/me", key=key).json["id"]
     for wrong in ("0", "many"):
@@ -65,7 +73,9 @@ def test_a_wrong_limit_is_refused(shop: Shop, capsys: pytest.CaptureFixture[str]
     assert shop.get("/api/admin/me", key=key).json["limits"] == {"read": 120, "write": 60}
 
 
-def test_a_key_may_expire(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_operator_creates_an_expiring_key_and_sees_last_uses(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
     made = printed(capsys, "create", "Audit", "READER", "--expires", "2060-06-30")
     known = shop.get("/api/admin/me", key=made.split()[-1])
     assert known.json["expiresAt"] == "2060-06-30T00:00:00.000Z"

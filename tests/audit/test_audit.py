@@ -69,7 +69,9 @@ def test_an_order_and_its_payments_are_entries_of_the_order(shop: Shop, dynamodb
     assert entries(shop, customerId=order["customer"]["id"]) == found
 
 
-def test_the_log_of_a_record_is_read_in_two_round_trips(shop: Shop, dynamodb: Double) -> None:
+def test_who_what_and_when_of_a_record_is_read_in_two_round_trips(
+    shop: Shop, dynamodb: Double
+) -> None:
     """However many entries there are: no total is counted beyond 1,000."""
     made = product(shop, 5)
     for n in range(60):
@@ -166,7 +168,9 @@ def test_entries_are_found_by_record_key_action_type_and_time(shop: Shop, dynamo
 
 
 @pytest.mark.parametrize("fault", [Fault.CRASH, Fault.CRASH_AFTER, Fault.LOST_AFTER])
-def test_an_entry_is_there_if_the_change_is(shop: Shop, dynamodb: Double, fault: Fault) -> None:
+def test_an_entry_is_there_if_and_only_if_the_change_is(
+    shop: Shop, dynamodb: Double, fault: Fault
+) -> None:
     shop.get(PRODUCTS)
     dynamodb.fails(fault, "TransactWriteItems")
     with suppress(Crash):
@@ -185,7 +189,7 @@ def test_two_fan_outs_at_once_enter_and_count_each_write_once(shop: Shop, dynamo
     assert listing.recount(KIND).wrong == []
 
 
-def test_what_was_lost_is_entered_when_republished(world: World) -> None:
+def test_what_the_stream_lost_is_entered_when_it_is_published_again(world: World) -> None:
     shop = world.shop
     hook = shop.made(WEBHOOKS, WEBHOOK)
     assert shop.post(f"{WEBHOOKS}/{hook['id']}/test").status == 202
@@ -248,7 +252,9 @@ def test_a_deleted_customer_leaves_no_values(shop: Shop, dynamodb: Double) -> No
     assert changed(found[2])["status"] == (None, "PENDING")
 
 
-def test_an_entry_written_during_an_erasure_has_no_values(shop: Shop, dynamodb: Double) -> None:
+def test_an_entry_that_is_written_while_its_customer_is_erased_has_no_values(
+    shop: Shop, dynamodb: Double
+) -> None:
     made = customer(shop, firstName="Zenobia")
     shop.patch(f"{CUSTOMERS}/{made['id']}", {"lastName": "Quillfeather"})
     dynamodb.meanwhile("TransactWriteItems", lambda: store.unname([made["id"]]), "unnamed")

@@ -248,7 +248,9 @@ def _counted(copy: dict[str, Any]) -> dict[str, Any]:
     return made
 
 
-def test_an_event_that_comes_a_day_late_is_after_the_cursor(world: World, shop: Shop) -> None:
+def test_an_event_that_the_stream_delivers_a_day_late_comes_after_the_cursor(
+    world: World, shop: Shop
+) -> None:
     late = announce("product.created")
     world._read.add(late[:30])  # the stream is stuck
     world.sleep(minutes=1)
@@ -359,7 +361,9 @@ def test_an_invalid_cursor_is_refused(shop: Shop, cursor: str) -> None:
     assert shop.get(f"{PATH}?after={cursor}").refused == ["after"]
 
 
-def test_an_old_cursor_has_expired_and_a_used_one_never_does(world: World, shop: Shop) -> None:
+def test_a_cursor_older_than_the_feed_has_expired_and_a_used_one_never_does(
+    world: World, shop: Shop
+) -> None:
     announce()
     world.sleep(minutes=1)
     reader = Reader(shop)

@@ -102,7 +102,9 @@ def test_a_file_deleted_before_the_copy_ends_the_job(desk: Desk) -> None:
     assert (job["status"], job["error"]["code"]) == ("FAILED", "file_changed")
 
 
-def test_a_file_too_large_to_plan_fails(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_too_large_to_plan_in_time_ends_the_job_with_a_reason(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(plan, "_PLANNING_SECONDS", -1)
     job = desk.imported(ROWS)
     assert (job["status"], job["error"]["code"]) == ("FAILED", "too_many_rows")

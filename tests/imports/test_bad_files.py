@@ -17,7 +17,9 @@ HEADER = "slug,name,price,sku,description\n"
         (b"slug,name," + b"x" * 60_000 + b"\na,A,1\n", "bad_header"),
     ],
 )
-def test_a_file_without_products_ends_its_job(desk: Desk, data: bytes, code: str) -> None:
+def test_a_file_without_products_ends_its_job_with_a_reason(
+    desk: Desk, data: bytes, code: str
+) -> None:
     job = desk.imported(data, onUnknownColumns="fail")
     assert job["status"] == "FAILED"
     assert (job["error"]["code"], job["error"]["row"]) == (code, 1)
@@ -62,7 +64,9 @@ def test_a_product_is_the_same_in_every_encoding_and_delimiter(desk: Desk, data:
         (f"b,B,5,,{'d' * 1_100_000}", "", "record_too_large"),
     ],
 )
-def test_a_bad_row_is_reported_and_fails_alone(desk: Desk, row: str, field: str, code: str) -> None:
+def test_a_bad_row_is_reported_by_line_column_and_code_and_affects_no_other(
+    desk: Desk, row: str, field: str, code: str
+) -> None:
     job = desk.imported(HEADER + "a,A,1,,\n" + row + "\nc,C,1,,\n")
     assert (job["status"], job["created"], job["failed"], job["total"]) == ("COMPLETED", 2, 1, 3)
     (error,) = job["errors"]

@@ -80,7 +80,9 @@ def test_an_amount_with_inconsistent_separators_is_refused(cell: str) -> None:
         ("1,250", ".", 1250),
     ],
 )
-def test_the_prices_of_a_row_decide_about_its_stock(cell: str, decimal: str, stock: int) -> None:
+def test_the_prices_of_a_row_show_what_a_separator_in_its_stock_means(
+    cell: str, decimal: str, stock: int
+) -> None:
     assert cells.stock(cell, decimal) == stock
 
 
@@ -93,7 +95,9 @@ def test_an_ambiguous_count_is_refused(cell: str, decimal: str) -> None:
 @pytest.mark.parametrize("file_format", ALL, ids=lambda file_format: file_format.name)
 @given(data=st.data())
 @settings(max_examples=60, deadline=None)
-def test_any_rows_are_a_product_or_errors(file_format: type[Format], data: st.DataObject) -> None:
+def test_any_rows_become_a_product_or_errors(
+    file_format: type[Format], data: st.DataObject
+) -> None:
     header = columns(file_format)
     kinds = ["product", "variant", "variation", "configurable", "simple", "media", "1", "", "rule"]
     cell = st.one_of(st.sampled_from(kinds), ANYTHING)
@@ -181,7 +185,9 @@ def test_proposing_and_reading_a_mapping_takes_linear_time() -> None:
     assert steps(work(2000)) <= 12 * steps(work(200))
 
 
-def test_an_unexpected_error_fails_only_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unexpected_error_in_a_format_fails_only_its_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     bound = read_as(["slug", "name", "price"])
     inner = bound.drafted
     monkeypatch.setattr(

@@ -104,7 +104,9 @@ def test_a_given_encoding_overrides_the_detected_one(encoding: str, words: str) 
 
 
 @pytest.mark.parametrize("encoding", ["cp1250", "cp1252", "mac_roman", "cp932", "utf-8"])
-def test_non_ascii_text_decides_anywhere(monkeypatch: pytest.MonkeyPatch, encoding: str) -> None:
+def test_non_ascii_text_decides_at_any_distance(
+    monkeypatch: pytest.MonkeyPatch, encoding: str
+) -> None:
     monkeypatch.setattr(opening, "_SEARCHED", 70_000)  # a large file, for so small a test
     words = {"cp1250": "Zażółć gęślą jaźń", "cp932": "青いマグカップ"}.get(encoding, "Größe Weiße")
     plain = "".join(f"p{at},plain\n" for at in range(20_000))
@@ -160,7 +162,9 @@ def test_ambiguous_text_is_asked_about_at_any_distance(monkeypatch: pytest.Monke
         ("cp1252", "Crème brûlée,Forêt"),
     ],
 )
-def test_words_of_several_encodings_do_not_decide(desk: Desk, encoding: str, words: str) -> None:
+def test_words_that_are_equal_in_several_encodings_do_not_decide(
+    desk: Desk, encoding: str, words: str
+) -> None:
     """`für` is equal in several; text far after it may not be."""
     plain = "".join(f"p{at},plain,9\n" for at in range(70_000))
     data = f"slug,name,price\na,für,9\n{plain}z,{words.replace(',', ' ')},9\n".encode(encoding)
@@ -265,11 +269,15 @@ def test_choosing_an_encoding_continues_the_job(desk: Desk) -> None:
         ({"delimiter": "x"}, ("delimiter", "not_allowed")),
     ],
 )
-def test_the_encoding_is_answered_first(desk: Desk, czech: Any, answer: Any, fault: Any) -> None:
+def test_nothing_but_the_encoding_can_be_answered_first(
+    desk: Desk, czech: Any, answer: Any, fault: Any
+) -> None:
     assert desk.refused_answer(czech, **answer) == fault
 
 
-def test_the_columns_are_asked_about_later(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_columns_can_be_asked_about_after_the_encoding(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
     header = ["Nazev vyrobku", "Skladove cislo XY", "Cena"]
     job = desk.waiting(f"{','.join(header)}\nČervené tričko,T-1,9\n".encode("cp1250"))
     assert logged(capsys).count("import asks for an encoding") == 1
@@ -291,7 +299,7 @@ def test_the_last_chosen_encoding_counts(desk: Desk, czech: Any) -> None:
     assert (done["created"], done["total"], names(desk)) == (1, 1, ["Červené tričko"])
 
 
-def test_a_late_planner_is_quiet(
+def test_a_late_planner_does_not_ask_again(
     desk: Desk, czech: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     desk.meanwhile("UpdateItem", lambda: choose(desk, czech, "cp1250"))

@@ -85,7 +85,9 @@ def test_every_chunk_is_sent_once_if_the_number_of_workers_changes_meanwhile(
 
 
 @pytest.mark.usefixtures("two_at_once")
-def test_an_import_continues_after_a_crash(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_import_continues_after_a_crash_at_the_end_of_a_chunk(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     job_id = desk.started(LARGE)
     send_next_page, died = backlog.send_next_page, []
 

@@ -43,7 +43,9 @@ def test_the_later_of_two_rows_for_a_product_wins(desk: Desk) -> None:
 
 @pytest.mark.usefixtures("small_chunks")
 @pytest.mark.parametrize("price", ["5", ""], ids=["of the product", "of its last variant"])
-def test_distant_variants_are_of_their_product_once_it_has_a_price(desk: Desk, price: str) -> None:
+def test_distant_variants_are_added_to_their_product_once_it_has_a_price(
+    desk: Desk, price: str
+) -> None:
     rows = (f"a,A,{price},,S,A-S,,1\n", "a,,,,M,A-M,6,2\n", "a,,,,S,A-S,4,\n")
     assert counts(desk.imported(spread(*rows))) == [11, 0, 0, 0, 11]
     assert sizes(desk) == [("S", "4.00", 1), ("M", "6.00", 2)]
@@ -116,7 +118,9 @@ def test_a_row_without_a_name_fails_for_the_name_and_not_for_its_price(desk: Des
     assert "variations" in priced["message"]
 
 
-def test_a_variation_without_its_parent_fails_beside_a_product_with_its_slug(desk: Desk) -> None:
+def test_a_variation_without_its_parent_fails_alone_beside_a_product_with_the_parents_slug(
+    desk: Desk,
+) -> None:
     header = "ID,Type,SKU,Name,Regular price,Parent,Attribute 1 value(s)\n"
     rows = "6,variation,T-R,,9,id:4,Red\n7,simple,product-4,Cap,6,,\n"
     job = desk.imported(header + rows)

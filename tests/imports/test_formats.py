@@ -139,7 +139,7 @@ def without(found: Any, *names: str) -> Any:
 
 
 @pytest.mark.parametrize("name", PRODUCTS)
-def test_every_format_keeps_the_rules(
+def test_every_format_keeps_the_rules_of_imports(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setenv("CURRENCY", "EUR")
@@ -198,7 +198,9 @@ def test_an_inventory_changes_only_stock(desk: Desk, monkeypatch: pytest.MonkeyP
     assert without(after, *changed) == without(before, *changed)
 
 
-def test_an_inventory_creates_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_inventory_creates_no_product_and_no_variant(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("CURRENCY", "EUR")
     desk.imported("slug,name,price,variantTitle,variantSku,stock\ntee,Tee,9,S,T-S,1\n")
     before = desk.products()

@@ -99,7 +99,9 @@ def test_the_only_variant_becomes_the_first_option(desk: Desk, sku: str) -> None
     ],
     ids=["the only variant becomes the first option", "a new SKU of an option renames it"],
 )
-def test_a_put_keeps_the_variant(desk: Desk, given: Any, change: list[Any], place: int) -> None:
+def test_a_put_keeps_the_variant_and_its_stock(
+    desk: Desk, given: Any, change: list[Any], place: int
+) -> None:
     (before,) = desk.shop.made("/api/admin/products", {"name": "Mug", **given})["variants"]
     path = f"/api/admin/products/{desk.products()['mug']['id']}"
     variants = desk.shop.put(path, {"variants": change}).json["variants"]

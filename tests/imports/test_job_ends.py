@@ -54,7 +54,9 @@ def test_a_late_upload_is_imported(desk: Desk, monkeypatch: pytest.MonkeyPatch) 
     assert desk.job(job_id)["status"] == "COMPLETED"
 
 
-def test_a_job_whose_planning_died_fails(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_whose_planning_never_ended_fails(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def dies(*_: Any, **__: Any) -> None:
         raise MemoryError
 
@@ -162,7 +164,9 @@ def test_unreadable_rows_fail_again_until_they_are_fixed(desk: Desk) -> None:
         ('URL handle;Title;"Price";Description;"a, b, or c, or none"', "a;A;free;text;b"),
     ],
 )
-def test_a_fixed_report_is_imported_as_the_fixed_file(desk: Desk, header: str, row: str) -> None:
+def test_importing_a_fixed_report_equals_importing_the_fixed_file(
+    desk: Desk, header: str, row: str
+) -> None:
     job = desk.imported(f"{header}\n{row}\n")
     assert [error["code"] for error in job["errors"]] == ["not_an_amount"]
     fixed = desk.imported(desk.report(job["id"]).replace("free", "5"))
@@ -189,7 +193,9 @@ def test_a_chunk_that_failed_five_times_ends_the_job_with_a_reason(desk: Desk) -
 
 
 @pytest.mark.parametrize("enveloped", [False, True])
-def test_an_upload_that_cannot_be_planned_ends_the_job(desk: Desk, enveloped: bool) -> None:
+def test_an_upload_that_cannot_be_planned_ends_the_job_with_a_reason(
+    desk: Desk, enveloped: bool
+) -> None:
     job_id = desk.send(HEADER + "a,A,1\n")
     event = desk.upload_event(job_id)
     letter = {"requestContext": {"condition": "RetriesExhausted"}, "requestPayload": event}
@@ -221,7 +227,9 @@ def test_a_dead_letter_does_not_change_an_ended_job(desk: Desk) -> None:
     assert desk.job(job["id"]) == job
 
 
-def test_an_unknown_dead_letter_is_dropped(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_dead_letter_is_logged_and_dropped(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
     for body in ("not json", "[]", '{"detail": 5}', "7"):
         assert app.import_dead_letters(dead(body), None) == {"batchItemFailures": []}
     assert capsys.readouterr().out.count("dead letter not understood") == 4
@@ -255,7 +263,9 @@ def test_a_file_that_is_gone_or_replaced_when_it_is_read_ends_the_job(desk: Desk
         assert failure(desk, job_id) == "file_changed"
 
 
-def test_a_failed_step_is_retried_ever_later(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_that_fails_is_retried_at_growing_intervals(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     job_id = desk.started(HEADER + "a,A,1\n")
     (message,) = desk.messages()
     waits: list[int] = []
@@ -277,7 +287,9 @@ def test_a_failed_step_is_retried_ever_later(desk: Desk, monkeypatch: pytest.Mon
     assert (desk.job(job_id)["status"], desk.job(job_id)["created"]) == ("COMPLETED", 1)
 
 
-def test_a_product_too_large_to_write_fails(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_product_that_no_transaction_can_write_fails_alone(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write = catalogue.write
 
     def refused(job: Any, writes: list[Any], left: Any) -> list[Exception | None]:

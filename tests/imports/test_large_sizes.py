@@ -41,7 +41,9 @@ def test_pieces_of_a_report_are_as_large_as_s3_demands() -> None:
     assert report._PIECE >= 5 << 20
 
 
-def test_no_garbage_is_collected_in_a_chunk(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_garbage_collector_is_off_during_a_chunk_only(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     seen = []
     monkeypatch.setattr(store, "finish", lambda *_, **__: seen.append(gc.isenabled()) or 1 / 0)
     desk.uploaded(desk.send("slug,name,price\na,A,1\n"))

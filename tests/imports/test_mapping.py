@@ -76,7 +76,9 @@ def test_a_saved_mapping_is_proposed_and_can_be_sent_by_name(desk: Desk) -> None
     )
 
 
-def test_a_change_of_a_mapping_whose_answer_is_lost_succeeds_once(desk: Desk) -> None:
+def test_a_change_of_a_mapping_whose_answer_from_the_table_is_lost_succeeds_once(
+    desk: Desk,
+) -> None:
     def names_after(change: Callable[[], Answer]) -> list[str]:
         lost = iter([Fault.LOST_AFTER])
         desk.dynamodb.faults = lambda operation, request: (
@@ -196,7 +198,9 @@ def test_an_invalid_mapping_sent_with_the_file_is_refused(desk: Desk) -> None:
         assert (reply.status, reply.json["errors"][0]["field"]) == (422, field), reply.text
 
 
-def test_a_job_unanswered_for_a_week_fails(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_without_a_mapping_for_a_week_fails(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     job = desk.waiting(FOREIGN)
     later = datetime.now(UTC) + timedelta(days=7, seconds=1)
     monkeypatch.setattr(clock, "now", lambda: later)
@@ -277,7 +281,9 @@ def test_a_dry_run_shows_a_preview_and_can_be_run(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(("order", "stored"), [(list, 50), (reversed, 150)])
-def test_a_preview_has_the_first_fifty_changes(desk: Desk, order: Any, stored: int) -> None:
+def test_a_preview_has_the_first_fifty_changed_products(
+    desk: Desk, order: Any, stored: int
+) -> None:
     rows = "".join(f"p{n},P{n},{n + 1}\n" for n in range(450))
     job_id = desk.started("slug,name,price\n" + rows, dryRun="true")
     for message in order(desk.messages()):

@@ -164,7 +164,9 @@ def test_a_header_of_numbers_is_one_if_a_name_is_known(desk: Desk) -> None:
 @pytest.mark.parametrize(
     "above", [[["Prices"]], [["Prices", "May"], [None] * 4], [["P"], [], ["May"]]]
 )
-def test_titles_and_blank_columns_are_no_header(desk: Desk, above: list[list[object]]) -> None:
+def test_titles_and_blank_columns_of_a_workbook_are_no_header(
+    desk: Desk, above: list[list[object]]
+) -> None:
     header = ["name", "sku", "price", "stock", None, None]
     rows = [["Mug", "M-1", 5, 3, None, "a note"], ["Hat", "H-1", 6, 4]]
     job_id = desk.send(xlsx(*above, header, *rows), name="prices.xlsx")

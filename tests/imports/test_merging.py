@@ -52,7 +52,9 @@ def test_the_end_of_a_sale_clears_the_compare_at_price(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("title", [None, "Large"])
-def test_a_spree_product_changes_the_variant_with_its_sku(desk: Desk, title: str | None) -> None:
+def test_a_spree_product_without_options_changes_the_variant_that_has_its_sku(
+    desk: Desk, title: str | None
+) -> None:
     variant = {"sku": "MUG-1", "price": 5, "stock": 1, **({"title": title} if title else {})}
     desk.shop.made("/api/admin/products", {"name": "Mug", "variants": [variant]})
     job = desk.imported("slug,name,sku,price,inventory_count\nmug,Mug,MUG-1,6,4\n")
@@ -86,7 +88,9 @@ def test_a_new_variant_without_a_title_gets_its_sku_as_title(desk: Desk) -> None
         (f"{SHOPIFY}shirt,,Default Title,,6,\n", "Variant Price"),
     ],
 )
-def test_a_value_of_one_of_several_variants_names_it(desk: Desk, file: str, column: str) -> None:
+def test_a_value_for_one_of_several_variants_must_name_it(
+    desk: Desk, file: str, column: str
+) -> None:
     shirt(desk)
     assert desk.faults(file) == [(2, column, "unknown_variant")]
 
@@ -178,7 +182,9 @@ def test_an_edit_during_an_import_is_merged_with_it(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("slug", ["hat", ""])
-def test_a_taken_name_with_a_new_sku_is_new_unless_with_the_slug(desk: Desk, slug: str) -> None:
+def test_a_row_with_a_taken_name_and_a_new_sku_is_a_new_product_unless_it_gives_the_slug(
+    desk: Desk, slug: str
+) -> None:
     desk.shop.post("/api/admin/products", {"name": "Hat", "price": 1, "sku": "OLD"})
     job = desk.imported(f"slug,name,price,sku\n{slug},Hat,2,NEW\n")
     assert (job["updated"], job["created"]) == ((1, 0) if slug else (0, 1))

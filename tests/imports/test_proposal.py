@@ -206,7 +206,9 @@ def test_every_mappable_field_is_read(field: str) -> None:
         ("Product Label|Sell Price|Inventory Level", ["name", "price", "stock"]),
     ],
 )
-def test_sheets_of_others_keep_their_variants(columns: str, fields: list[str | None]) -> None:
+def test_sheets_of_other_systems_keep_their_variants(
+    columns: str, fields: list[str | None]
+) -> None:
     assert propose(columns.split("|"), []) == fields
 
 

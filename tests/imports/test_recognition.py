@@ -20,7 +20,9 @@ def columns(file_format: type[Format]) -> list[str]:
 
 
 @pytest.mark.parametrize("file_format", ALL, ids=lambda file_format: file_format.name)
-def test_a_format_is_recognised_in_any_order_and_case(file_format: type[Format]) -> None:
+def test_a_format_is_recognised_by_its_columns_in_any_order_and_case(
+    file_format: type[Format],
+) -> None:
     there = columns(file_format)
     assert recognise(there) is file_format
     assert recognise([name.upper() for name in reversed(there)]) is file_format
@@ -34,7 +36,9 @@ def test_no_format_recognises_the_columns_of_another(file_format: type[Format]) 
 
 
 @pytest.mark.parametrize("file_format", FORMATS, ids=lambda file_format: file_format.name)
-def test_two_columns_are_ours_only_if_they_mean_the_same(file_format: type[Format]) -> None:
+def test_two_columns_of_a_format_are_read_as_ours_only_if_they_mean_the_same(
+    file_format: type[Format],
+) -> None:
     taken = 0
     for pair in combinations([name for names in file_format.table.values() for name in names], 2):
         if recognise(pair) is not Ours:

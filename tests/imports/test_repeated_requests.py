@@ -74,7 +74,9 @@ def test_a_repeat_during_the_import_of_a_workbook_does_not_end_it(desk: Desk) ->
 
 @pytest.mark.parametrize("crash", [None, ("TransactWriteItems", 1), ("BatchWriteItem", 1)])
 @pytest.mark.parametrize("again", ["retry", "run"])
-def test_a_retry_sent_again_is_one(desk: Desk, again: str, crash: tuple[str, int] | None) -> None:
+def test_a_repeated_retry_or_run_is_one_job(
+    desk: Desk, again: str, crash: tuple[str, int] | None
+) -> None:
     bad = CSV if again == "run" else CSV.replace("7.5", "cheap")
     job = desk.imported(bad, dryRun=str(again == "run").lower())
     path = f"/api/admin/jobs/{job['id']}/{again}"

@@ -230,7 +230,9 @@ def test_every_event_of_a_large_stock_change_has_a_unique_id(desk: Desk) -> None
     assert max(Counter(id[:30] for id in ids).values()) > 100, "in one commit"
 
 
-def test_a_signature_changes_no_etag_of_a_job(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unchanged_job_is_answered_with_304_though_its_report_is_signed_anew(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     signatures = count()
     monkeypatch.setattr(files, "report_url", lambda *of: f"https://s3.test/{next(signatures)}")
     job_id = desk.send(CATALOGUE + ",,x\n")

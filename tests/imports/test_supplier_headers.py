@@ -36,7 +36,9 @@ def sheets() -> list[list[tuple[str, str]]]:
     return [[(column, field) for column, _, field in each] for each in cells]
 
 
-def test_suppliers_headers_are_read_carefully(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_suppliers_headers_in_six_languages_are_proposed_as_a_careful_person_would_choose(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("CURRENCY", "EUR")
     wrong, dangerous, columns = [], [], 0
     for sheet in sheets():

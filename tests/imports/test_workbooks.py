@@ -264,7 +264,9 @@ def test_a_sheet_too_large_as_csv_is_refused(monkeypatch: pytest.MonkeyPatch) ->
     assert refused(book).code == "workbook_too_large"
 
 
-def test_a_large_damaged_or_foreign_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_damaged_or_foreign_file_is_refused_with_a_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as made:
         made.writestr("products.csv", "slug,name\n")

@@ -216,7 +216,9 @@ def test_a_job_that_takes_long_continues_with_another_message(
     assert (jobs.counted(job), steps) == ({"failed": 60}, sent)
 
 
-def test_a_long_reason_is_shortened(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_reason_of_a_failed_record_is_shortened(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     gone = Mock(side_effect=Gone("x" * 1_001))
     monkeypatch.setattr(products, "edit", gone)
     (error,) = edit(jobs, {"vendor": "B"}, jobs.product())["errors"]
@@ -292,7 +294,9 @@ def test_unchanged_and_deleted_products_are_counted(jobs: JobDesk) -> None:
         ({"ids": None, "change": {"vendor": "A"}}, "body"),
     ],
 )
-def test_an_invalid_edit_is_refused_by_field(jobs: JobDesk, body: Any, field: str) -> None:
+def test_an_invalid_edit_is_refused_by_field_and_starts_no_job(
+    jobs: JobDesk, body: Any, field: str
+) -> None:
     answer = jobs.shop.post(EDIT, body)
     assert answer.status == 422, answer.text
     assert [error["field"] for error in answer.json["errors"]] == [field]
@@ -318,7 +322,7 @@ def test_a_repeated_request_returns_the_same_job(jobs: JobDesk) -> None:
 
 @pytest.mark.parametrize("nth", range(1, 9))
 @pytest.mark.parametrize("after", [False, True])
-def test_a_crashed_bulk_edit_changes_each_product_once(
+def test_a_bulk_edit_that_crashes_anywhere_changes_each_product_once(
     jobs: JobDesk, nth: int, after: bool
 ) -> None:
     products = [jobs.product(price="10.00") for _ in range(7)]
@@ -342,7 +346,9 @@ def test_records_that_no_longer_match_the_filters_are_counted_after_a_crash(
     assert {jobs.now(product)["status"] for product in products} == {"ACTIVE"}
 
 
-def test_two_workers_change_a_product_once(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_product_changed_by_two_workers_of_a_job_is_changed_once(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(undo, "changed", lambda job_id, ids: set())  # the second read it before
     product = jobs.product(price="10.00")
     job = editing(jobs, {"price": {"percent": 10}}, product)
@@ -370,7 +376,9 @@ def test_an_edit_cancelled_before_it_begins_changes_nothing(jobs: JobDesk) -> No
     assert jobs.now(product) == product
 
 
-def test_a_cancelled_edit_counts_its_step(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_edit_cancelled_during_a_step_counts_the_products_of_that_step(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     products, step = [jobs.product() for _ in range(26)], work.step
     monkeypatch.setattr(work, "step", lambda job: store.cancel(job.id) or step(job))
     job = edit(jobs, {"vendor": "B"}, *products)
@@ -378,7 +386,9 @@ def test_a_cancelled_edit_counts_its_step(jobs: JobDesk, monkeypatch: pytest.Mon
     assert [jobs.now(product)["vendor"] for product in products] == ["B"] * 25 + [None]
 
 
-def test_the_first_step_has_no_delay(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_step_of_a_job_has_no_delay(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sent: list[Any] = []
     monkeypatch.setattr(sqs, "send", lambda url, messages: sent.extend(messages))
     job_id = editing(jobs, {"vendor": "B"}, jobs.product())
@@ -386,7 +396,9 @@ def test_the_first_step_has_no_delay(jobs: JobDesk, monkeypatch: pytest.MonkeyPa
     assert sent == [{"MessageBody": body, "DelaySeconds": 0}]
 
 
-def test_a_step_of_a_missing_job_is_dropped(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_of_a_missing_job_is_dropped_after_four_retries(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     waits: list[int] = []
     monkeypatch.setattr(sqs, "hide", lambda url, messages: waits.extend(messages.values()))
     jobs.product()  # its key is there
@@ -402,7 +414,9 @@ def test_a_step_of_a_missing_job_is_dropped(jobs: JobDesk, monkeypatch: pytest.M
     jobs.failed.clear()
 
 
-def test_a_job_that_cannot_be_done_fails(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_that_cannot_be_done_fails_with_the_reason_and_is_not_retried(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(work, "step", Mock(side_effect=Gone("The list has changed.")))
     job = jobs.done(EDIT, {"all": True, "change": {"vendor": "B"}})
     assert (job["status"], job["processed"]) == ("FAILED", 0)
@@ -474,7 +488,7 @@ def test_null_as_the_status_of_orders_changes_no_status(jobs: JobDesk) -> None:
     assert (now["status"], now["tags"]) == (placed["status"], ["vip"])
 
 
-def test_an_order_that_another_worker_moved_counts(
+def test_an_order_that_another_worker_of_the_job_has_moved_counts_as_updated(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     placed, change = order(jobs), orders.change

@@ -182,7 +182,9 @@ def assert_same(report: Any, expected: dict[str | None, Sums]) -> None:
     assert plain(report["totals"]) == added(("", sums) for sums in expected.values())[""]
 
 
-def test_reports_are_what_exports_add_up_to(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_report_is_what_the_exports_add_up_to(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("TIMEZONE", ZONE.key)
     monkeypatch.setattr("chalicelib.reports.work._PAGE", 7)
     monkeypatch.setattr("chalicelib.reports.work._PAGES", 3)
@@ -290,7 +292,7 @@ def test_a_refund_of_a_line_is_of_its_product(jobs: JobDesk) -> None:
     }
 
 
-def test_a_refund_in_june_is_of_sales_of_may(
+def test_a_refund_in_june_changes_only_the_sales_of_may(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at(monkeypatch, datetime(2026, 5, 12, 9, tzinfo=UTC))
@@ -322,7 +324,9 @@ def test_a_cancelled_order_counts_what_is_retained(jobs: JobDesk) -> None:
     assert reported(jobs, "tax", **today)["totals"]["net"] == "0.00"
 
 
-def test_a_report_is_cut_and_its_file_whole(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_report_has_at_most_a_thousand_rows_and_its_file_all(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("chalicelib.reports.store.MOST_ROWS", 2)
     for n in range(1, 5):
         placed(jobs.shop, line(variant(jobs.shop, name=f"=P{n}", price=n)))

@@ -56,7 +56,9 @@ def done(jobs: JobDesk, request: pytest.FixtureRequest) -> Callable[..., Any]:
     return done
 
 
-def test_an_edit_and_its_undo_change_products_once(jobs: JobDesk, done: Callable[..., Any]) -> None:
+def test_a_bulk_edit_and_its_undo_change_each_product_once(
+    jobs: JobDesk, done: Callable[..., Any]
+) -> None:
     products = [jobs.product(price="10.00") for _ in range(30)]
     change = {
         "ids": [product["id"] for product in products],

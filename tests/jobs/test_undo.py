@@ -87,7 +87,9 @@ def test_a_change_during_an_undo_is_kept(jobs: JobDesk) -> None:
     assert (now["price"], now["vendor"]) == ("10.00", "C")
 
 
-def test_a_busy_product_is_edited_later(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_product_that_is_busy_is_edited_and_undone_later(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(deadline, "PATIENCE_SECONDS", 0.01)
     product = jobs.product(price="10.00")
 
@@ -116,7 +118,7 @@ def test_a_second_undo_changes_nothing(jobs: JobDesk) -> None:
     assert (jobs.counted(after_its_end), after_its_end["errors"]) == ({"unchanged": 1}, [])
 
 
-def test_an_undo_skips_what_another_restores(
+def test_an_undo_skips_products_that_another_undo_restores_meanwhile(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     product = jobs.product(price="10.00")
@@ -169,7 +171,9 @@ def test_what_a_stopped_job_still_writes_is_undone_too(
 
 @pytest.mark.parametrize("nth", range(1, 8))
 @pytest.mark.parametrize("after", [False, True])
-def test_a_crashed_undo_restores_each_product_once(jobs: JobDesk, nth: int, after: bool) -> None:
+def test_an_undo_that_crashes_anywhere_restores_each_product_once(
+    jobs: JobDesk, nth: int, after: bool
+) -> None:
     products = [jobs.product(price="10.00", vendor="A") for _ in range(6)]
     edited = edit(jobs, {"price": {"percent": 10}, "vendor": "B"}, *products)
     put(jobs, products[0], vendor="C")
@@ -191,7 +195,9 @@ def test_a_deleted_product_is_skipped(jobs: JobDesk) -> None:
     assert undone["errors"][0]["code"] == "deleted_since"
 
 
-def test_an_undo_restores_sales_reps_and_tags_of_orders_but_no_status(jobs: JobDesk) -> None:
+def test_an_undo_restores_the_sales_rep_and_tags_of_orders_but_not_the_status(
+    jobs: JobDesk,
+) -> None:
     paid = order(jobs, paymentStatus="PAID", tags=["a"])
     change = {"status": "PROCESSING", "salesRepId": "emp_ann", "addTags": ["b"]}
     edited = edit(jobs, change, paid)
@@ -232,7 +238,9 @@ def test_orders_without_anything_to_restore_are_left_with_the_reason(jobs: JobDe
     assert (jobs.now(changed)["tags"], jobs.now(moved)["status"]) == (["c"], "PROCESSING")
 
 
-def test_an_impossible_undo_is_refused(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_impossible_undo_is_refused_with_the_reason(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     product = jobs.product()
     dry = edit(jobs, {"vendor": "B"}, product, dryRun=True)
     waiting = editing(jobs, {"vendor": "B"}, product)

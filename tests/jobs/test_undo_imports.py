@@ -145,7 +145,9 @@ def test_a_product_changed_by_several_chunks_is_restored_completely(
     assert like(jobs.now(known)) == like(known)
 
 
-def test_the_rest_of_a_product_is_undone(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_remaining_changes_of_a_product_are_undone(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(planner, "cut", partial(planner.cut, rows=1))
     known = jobs.product(name="Coat", slug="coat", price="10.00", sku="C")
     job = imported(jobs, "slug,name,price,sku\ncoat,Coat,1,\nhat,Hat,1,\n,,2,C\n")
@@ -208,7 +210,9 @@ def test_variants_are_restored_in_their_order(jobs: JobDesk) -> None:
 
 
 @pytest.mark.parametrize("after", ["SMLX", "SMX"])  # L stays, or is deleted meanwhile
-def test_a_restored_variant_is_before_those_added_since(jobs: JobDesk, after: str) -> None:
+def test_a_restored_variant_has_its_place_before_those_added_since(
+    jobs: JobDesk, after: str
+) -> None:
     def add(title: str) -> None:
         there = [{"id": v["id"]} for v in jobs.now(known)["variants"]]
         put(jobs, known, variants=[*there, {"title": title}])

@@ -31,7 +31,9 @@ def test_each_row_succeeds_or_fails_independently(shop: Shop) -> None:
     assert [e["event"] for e in shop.events()] == ["product.created"] * 4
 
 
-def test_a_bulk_of_taken_names_finds_free_slugs_first(shop: Shop, dynamodb: Double) -> None:
+def test_a_bulk_of_taken_names_finds_free_slugs_before_it_writes(
+    shop: Shop, dynamodb: Double
+) -> None:
     for name in ("Hat", "Cap"):
         shop.post(PRODUCTS, new_product(name=name))
     commits = dynamodb.asked("TransactWriteItems")
@@ -44,7 +46,9 @@ def test_a_bulk_of_taken_names_finds_free_slugs_first(shop: Shop, dynamodb: Doub
     assert len(commits) == 1 + 2
 
 
-def test_two_creations_at_once_with_one_key_make_one_product(shop: Shop, dynamodb: Double) -> None:
+def test_two_concurrent_creations_with_one_key_and_slug_make_one_product(
+    shop: Shop, dynamodb: Double
+) -> None:
     sent, key = new_product(name="Café", slug="one"), {"Idempotency-Key": "k"}
     first: list[Answer] = []
 

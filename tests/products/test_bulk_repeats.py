@@ -40,7 +40,9 @@ def test_all_parts_of_a_kept_answer_expire_together(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("calls", range(1, 11))
-def test_a_crashed_bulk_sent_again_is_made_once(shop: Shop, dynamodb: Double, calls: int) -> None:
+def test_repeating_a_bulk_that_crashed_at_any_call_creates_each_product_once(
+    shop: Shop, dynamodb: Double, calls: int
+) -> None:
     """A crash at each call, before and after its effect."""
     assert shop.owner
     rows = [new_product(name="Hat", sku=f"H-{n}") for n in range(30)]
@@ -68,7 +70,9 @@ def test_a_repeat_does_not_rewrite_created_products(shop: Shop, dynamodb: Double
     assert "TransactWriteItems" not in calls and "BatchWriteItem" in calls
 
 
-def test_rows_without_time_are_made_later(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_without_time_left_are_created_by_the_repeat(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rows = [new_product(name="Hat") for n in range(40)]
     monkeypatch.setattr("chalicelib.products.routes._BULK_SECONDS", -1.0)
     late = shop.post(BULK, rows, headers=KEY).json
@@ -80,7 +84,9 @@ def test_rows_without_time_are_made_later(shop: Shop, monkeypatch: pytest.Monkey
     assert shop.get(PRODUCTS).json["total"] == 40
 
 
-def test_a_bulk_that_would_take_too_long_is_refused(shop: Shop, dynamodb: Double) -> None:
+def test_a_bulk_that_would_take_too_long_is_refused_before_writing(
+    shop: Shop, dynamodb: Double
+) -> None:
     variants = [{"title": f"V{n}", "sku": f"S{n}"} for n in range(400)]
     rows = [new_product(name="Hat", variants=variants) for _ in range(26)]
     assert shop.owner
@@ -128,7 +134,9 @@ def test_a_large_bulk_returns_ids_and_errors_only(shop: Shop) -> None:
     assert failed["error"]["code"] == "validation_failed"
 
 
-def test_the_answer_of_a_bulk_fits_lambda(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_answer_of_a_bulk_fits_the_limit_of_lambda(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Rows with answers larger than themselves: many variants, and errors that repeat the input."""
     monkeypatch.setattr("chalicelib.request.size.LARGEST_ANSWER", 600_000)
     variants = [{"title": str(n)} for n in range(200)]
@@ -143,7 +151,9 @@ def test_the_answer_of_a_bulk_fits_lambda(shop: Shop, monkeypatch: pytest.Monkey
     assert errors.json["summary"]["failed"] == 240
 
 
-def test_a_request_that_ends_late_is_no_answer(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_that_ends_a_day_late_does_not_answer_for_a_reused_key(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
     once = Once.of("key_1", "nightly-7", {"a": 1})
     late = once.begin()
     tomorrow = clock.unix() + 86_401

@@ -72,7 +72,9 @@ MEDIUM = {"title": "M"}
         ({"name": "x", "variants": [{"title": "S", "price": 1}, MEDIUM]}, "variants.1.price"),
     ],
 )
-def test_bad_input_is_refused_by_field(shop: Shop, sent: dict[str, Any], field: str) -> None:
+def test_bad_input_is_refused_by_field_and_stores_nothing(
+    shop: Shop, sent: dict[str, Any], field: str
+) -> None:
     assert shop.post(PRODUCTS, sent).refused == [field]
     assert shop.get(PRODUCTS).json["total"] == 0
     assert shop.events() == []
@@ -226,7 +228,9 @@ def test_a_single_variant_keeps_its_given_fields(shop: Shop, sent: dict[str, Any
 
 
 @pytest.mark.parametrize(("levels", "status"), [(28, 201), (29, 422)])
-def test_the_depth_of_metadata_fits_every_answer(shop: Shop, levels: int, status: int) -> None:
+def test_the_depth_of_metadata_fits_every_answer_and_bulk_call(
+    shop: Shop, levels: int, status: int
+) -> None:
     metadata: Any = {"a": 1}
     for _ in range(levels - 1):
         metadata = {"a": metadata}

@@ -54,7 +54,7 @@ ALL = ["Secret hat", "Old hat", "Blue hat", "Red shirt", "Blue shirt"]
         ("status[0]=DRAFT&status[1]=ARCHIVED", ["Old hat", "Blue hat"]),
     ],
 )
-def test_filters_and_search_find_what_matches(
+def test_filters_and_search_find_what_matches_newest_first(
     stocked: Shop, query: str, expected: list[str]
 ) -> None:
     answer = stocked.get(f"{PRODUCTS}?{query}")
@@ -63,7 +63,9 @@ def test_filters_and_search_find_what_matches(
 
 
 @pytest.mark.parametrize("path", ["products", "products/prod_1", "orders", "keys", "me"])
-def test_an_unknown_parameter_is_refused_by_its_name(shop: Shop, path: str) -> None:
+def test_an_unknown_parameter_is_refused_by_its_name_and_never_ignored(
+    shop: Shop, path: str
+) -> None:
     answer = shop.get(f"/api/admin/{path}?from=2026-11-01x&Staus[]=&_=17")
     assert (answer.status, answer.json["code"]) == (422, "validation_failed")
     refused = {error["field"]: error["code"] for error in answer.json["errors"]}
@@ -126,7 +128,9 @@ def test_the_pages_have_every_product_once_and_their_number(stocked: Shop) -> No
 
 
 @pytest.mark.parametrize("path", [PRODUCTS, "/api/products"])
-def test_a_cursor_continues_and_a_numbered_page_is_current(stocked: Shop, path: str) -> None:
+def test_a_cursor_continues_after_its_page_and_a_numbered_page_is_current(
+    stocked: Shop, path: str
+) -> None:
     every = names(stocked.get(path))
     first = stocked.get(f"{path}?limit=1").json["pagination"]["next"]
     stocked.post(PRODUCTS, new_product(name="New", status="ACTIVE"))

@@ -113,7 +113,9 @@ def test_the_etag_of_a_storefront_answer_follows_its_content(shop: Shop) -> None
     assert (changed.status, changed.json["variants"][0]["available"]) == (200, False)
 
 
-def test_only_storefront_answers_are_cached(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_storefront_answers_are_cached_for_seconds_and_admin_answers_never(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
     stocked(shop, Ids(), (3,))
     for path in ("/api/products", "/api/products/shirt-0"):
         assert shop.get(path).headers["Cache-Control"] == "public, max-age=5"

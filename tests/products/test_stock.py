@@ -85,7 +85,7 @@ def test_a_sale_that_crosses_no_threshold_notes_no_low_stock(shop: Shop, dynamod
     assert (shown["variantId"], shown["stock"], shown["threshold"]) == (id, 4, 5)
 
 
-def test_a_change_of_stock_and_a_sale_of_another_do_not_conflict(
+def test_a_change_of_stock_does_not_conflict_with_a_sale_of_another_variant(
     shop: Shop, dynamodb: Double
 ) -> None:
     made = product(shop, 20, 20, 20)
@@ -106,7 +106,9 @@ def test_a_change_of_a_name_does_not_conflict_with_sales(shop: Shop, dynamodb: D
     assert (id, "product") in written and (id, "stock") not in written
 
 
-def test_the_stock_of_more_variants_than_an_expression_names_is_changed(shop: Shop) -> None:
+def test_the_stock_of_more_variants_than_an_expression_names_is_changed_and_removed(
+    shop: Shop,
+) -> None:
     made = product(shop, *range(1, 46))
     path = f"/api/admin/products/{made['id']}"
     variants = [{"id": one["id"], "stock": None} for one in made["variants"][:43]]
@@ -119,7 +121,9 @@ def test_the_stock_of_more_variants_than_an_expression_names_is_changed(shop: Sh
     assert {one["stock"] for one in changed} == {None}
 
 
-def test_an_order_of_200_variants_takes_and_returns_stock(shop: Shop, dynamodb: Double) -> None:
+def test_an_order_of_200_variants_of_a_product_takes_their_stock_and_returns_it(
+    shop: Shop, dynamodb: Double
+) -> None:
     made = product(shop, *[9] * MOST_LINES)
     path, first = f"/api/admin/products/{made['id']}", made["variants"][0]["id"]
     order = placed(shop, *(line(one["id"], 2) for one in made["variants"]))

@@ -281,7 +281,9 @@ VARIANT = "var_01KB0000000000000000000000AAAAAAAAAA"
         ({"name": "Shelf", "filters": {"vendor": "Nobody"}}, "filters"),
     ],
 )
-def test_a_wrong_count_names_the_field(shop: Shop, sent: dict[str, Any], field: str) -> None:
+def test_a_count_that_cannot_be_started_names_the_field(
+    shop: Shop, sent: dict[str, Any], field: str
+) -> None:
     assert shop.post(COUNTS, sent).refused == [field]
 
 
@@ -297,7 +299,9 @@ def test_a_wrong_count_names_the_field(shop: Shop, sent: dict[str, Any], field: 
         ([{"variantId": VARIANT, "counted": "1"}], "lines.0.counted"),
     ],
 )
-def test_wrong_lines_name_the_field(shop: Shop, sent: Sequence[Any], field: str) -> None:
+def test_lines_that_cannot_be_kept_name_the_field(
+    shop: Shop, sent: Sequence[Any], field: str
+) -> None:
     count = started(shop, variant(shop, 5))
     assert shop.put(f"{at(count)}/lines", {"lines": sent}).refused == [field]
 
@@ -329,7 +333,9 @@ def test_an_unknown_count_is_not_found(shop: Shop, path: str) -> None:
     assert call(f"{COUNTS}/cnt_none{path}").status == 404
 
 
-def test_too_many_variants_are_refused(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_variants_than_a_count_may_have_are_refused(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(store, "MOST_VARIANTS", 3)
     product(shop, 1, 2, 3)
     assert started(shop, all=True)["variants"] == 3

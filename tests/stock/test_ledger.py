@@ -70,7 +70,9 @@ def test_each_way_that_changes_a_quantity_is_an_entry(shop: Shop, dynamodb: Doub
     assert agrees(shop) == 12
 
 
-def test_the_entry_of_a_removed_line_has_its_name(shop: Shop, dynamodb: Double) -> None:
+def test_the_entry_of_a_line_that_an_edit_removed_has_its_name(
+    shop: Shop, dynamodb: Double
+) -> None:
     id, other = variant(shop, 5, name="Mug", sku="MUG"), variant(shop, 5)
     order = placed(shop, line(id, 2), line(other))
     order.edit(remove=[order["lineItems"][0]["id"]])
@@ -202,14 +204,18 @@ def test_a_move_that_another_fan_out_entered_with_its_return_is_entered_once(
     assert listing.recount(KIND).wrong == []
 
 
-def test_what_was_lost_is_entered_when_republished(shop: Shop, dynamodb: Double) -> None:
+def test_what_the_stream_lost_is_entered_when_it_is_published_again(
+    shop: Shop, dynamodb: Double
+) -> None:
     placed(shop, line(variant(shop, 5), 2))
     lost = [item["pk"]["S"] for item in traced(dynamodb)]
     fan_out.records({"republish": lost})
     assert agrees(shop) == 2
 
 
-def test_a_deletion_during_a_sale_leaves_no_pieces(shop: Shop, dynamodb: Double) -> None:
+def test_a_deletion_during_a_sale_leaves_no_pieces_in_the_ledger(
+    shop: Shop, dynamodb: Double
+) -> None:
     id = variant(shop, 5)
     before_the_commit(dynamodb, lambda: placed(shop, line(id, 2)))
     assert shop.delete(product_path(id)).status == 200

@@ -58,7 +58,7 @@ THOROUGH: Final = (
     "e2e/test_verification.py",
     "imports/test_formats.py::test_a_file_is_read_equally_in_every_encoding_and_delimiter",
     "imports/test_recognition.py::"
-    "test_two_columns_are_ours_only_if_they_mean_the_same[woocommerce]",
+    "test_two_columns_of_a_format_are_read_as_ours_only_if_they_mean_the_same[woocommerce]",
     "listing/test_many_words.py::test_a_crash_leaves_the_words_of_one_version[Fault.CRASH]",
     "orders/test_machine.py",
     "products/test_bulk_repeats.py::test_the_largest_bulks_fit_the_throughput_of_a_new_table",
