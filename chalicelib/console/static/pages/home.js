@@ -104,7 +104,7 @@ async function draw(visit) {
           tile(
             "Failing deliveries",
             h.a({ href: link("/settings/developer/deliveries", TROUBLE) }, trouble),
-            "of the last 7 days, failed or waiting for a retry",
+            "failed or to be retried, last 7 days",
           ),
       ),
       card(
