@@ -100,7 +100,7 @@ export async function list(visit, spec) {
     }
     visit.rewrite(asked);
     drawChips();
-    visit.after(target.tagName === "SELECT" ? 0 : PAUSE, "typed", load);
+    visit.after(target.tagName === "SELECT" ? 0 : PAUSE, "typed", () => load(true));
   }
 
   async function meaning(each, mine) {
@@ -111,7 +111,8 @@ export async function list(visit, spec) {
     return [each, value ?? text];
   }
 
-  async function load() {
+  // `stays`: what is selected, as far as it is still listed. Rows may be selected before the last list of a search is there.
+  async function load(stays = false) {
     const mine = visit.latest("list");
     results.setAttribute("aria-busy", "true");
     try {
@@ -120,8 +121,10 @@ export async function list(visit, spec) {
       mine.throwIfAborted();
       const query = { limit: LIMIT, fields: reads, ...toQuery({ ...asked, ...found }) };
       const { data } = await visit.get(api, query, mine);
-      if (chosen.size > 0) shown = ""; // drawn again without the ticks
+      const kept = stays && !isAll ? data.data.filter(({ id }) => chosen.has(id)) : [];
+      if (kept.length < chosen.size) shown = ""; // drawn again without the other ticks
       chosen.clear();
+      kept.forEach((row) => chosen.set(row.id, row));
       isAll = false;
       total = data.total;
       shownRows = data.data.length;
@@ -132,7 +135,7 @@ export async function list(visit, spec) {
       if (isLeft(refusal)) return;
       shown = "";
       replace(count);
-      replace(results, problem(refusal, load));
+      replace(results, problem(refusal, () => load()));
     }
     results.removeAttribute("aria-busy");
   }
@@ -144,10 +147,10 @@ export async function list(visit, spec) {
       .map(([each, value]) => ` · ${fields.find((one) => one.name === each).label}: ${value}`);
     replace(count, pagination.total > 0 && [plural(pagination.total, name), limits]);
     exportButton.hidden = !spec.exports || total === 0;
-    drawChosen();
     // Unchanged rows are not redrawn, because the user may be clicking on one.
     const rows = JSON.stringify([data, pagination, pagination.totalPages > 1 && asked]);
     if (rows === shown) return;
+    drawChosen();
     shown = data.length > 0 ? rows : "";
     if (data.length === 0) {
       const past = pagination.total > 0;
@@ -194,6 +197,8 @@ export async function list(visit, spec) {
     let last = null; // the box that was clicked last: with Shift, those between follow it
     const all = h.input({
       type: "checkbox",
+      checked: chosen.size === rows.length,
+      indeterminate: chosen.size > 0 && chosen.size < rows.length,
       "aria-label": `Select all ${name}s on this page`,
       onchange: () => {
         isAll = false;
@@ -208,6 +213,7 @@ export async function list(visit, spec) {
       cell: (row) =>
         h.input({
           type: "checkbox",
+          checked: chosen.has(row.id),
           "aria-label": `Select ${row.name ?? `#${row.number}`}`,
           onclick: (event) => {
             const boxes = [...results.querySelectorAll("td.tick input")];
@@ -243,7 +249,7 @@ export async function list(visit, spec) {
       h.b(`${number(size)} selected`),
       more &&
         button(`Select all ${plural(total, name)} that match`, () => drawChosen((isAll = true)), { class: "quiet" }),
-      choose({ size, which, rows: [...chosen.values()] }, load),
+      choose({ size, which, rows: [...chosen.values()] }, () => load()),
     );
   }
 
@@ -272,5 +278,5 @@ export async function list(visit, spec) {
   visit.draw(spec.top, spec.intro, h.div(bar, chips, h.div({ class: "above" }, count, chosenBar, exportButton), results));
   await load();
   visit.whenBack(() => chosen.size === 0 && load());
-  return { load };
+  return { load: () => load() };
 }
