@@ -62,8 +62,8 @@ def within(seconds: float | None = None) -> float:
 
 
 def of_conflicts() -> float:
-    """The deadline for retries of a write that conflicts with others. A request gives up sooner
-    after conflicts than after throttles; background work does not."""
+    """The deadline for retries of a write that conflicts with others. In a request it is earlier
+    than the deadline for throttled calls; in background work it is the same."""
     return within(settings.conflict_seconds() if _ends.get() is None else None)
 
 

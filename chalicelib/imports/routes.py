@@ -311,7 +311,7 @@ def map_import_columns(id: str) -> Response:
 )
 def preview_import_mapping(id: str) -> Response:
     """What the first half megabyte of the file becomes with this mapping: how many products and
-    variants, and the first three. Nothing is written, and the job goes on waiting."""
+    variants, and the first three. Nothing is written, and the job still waits."""
     from chalicelib.imports import foreseen
 
     job, asked = _waiting(id), body(PreviewedMapping)

@@ -55,7 +55,7 @@ def test_a_created_customer_is_returned_with_every_field(shop: Shop) -> None:
     assert (second["countryCode"], second["province"]) == ("FR", None)
     assert made["defaultAddressId"] == first["id"]
     assert (made["ordersCount"], made["totalSpent"]) == (0, "0.00")
-    got = made.get()
+    got = made.fetch()
     assert got.json == made and got.headers["ETag"] == answer.headers["ETag"]
     assert kinds(shop) == ["customer.created"] and shop.events()[-1]["data"] == made
 
@@ -189,9 +189,9 @@ def test_a_change_of_what_orders_do_not_copy_leaves_the_lock_of_the_address(
 
 def test_a_change_without_effect_announces_nothing(shop: Shop) -> None:
     made = customer(shop, addresses=[address()])
-    before = made.get()
+    before = made.fetch()
     assert made.patch(made).json == made  # as it was read
-    assert made.get().headers["ETag"] == before.headers["ETag"]
+    assert made.fetch().headers["ETag"] == before.headers["ETag"]
     assert kinds(shop) == ["customer.created"]
     changed = made.patch({"note": "x"}).json
     assert kinds(shop) == ["customer.created", "customer.updated"]
@@ -200,9 +200,9 @@ def test_a_change_without_effect_announces_nothing(shop: Shop) -> None:
 
 def test_an_order_changes_what_is_shown_of_its_customer_and_no_version(shop: Shop) -> None:
     made = customer(shop)
-    seen = {"If-Match": made.get().headers["ETag"]}
+    seen = {"If-Match": made.fetch().headers["ETag"]}
     placed(shop, customer={"id": made["id"]})
-    assert made.get().headers["ETag"] != seen["If-Match"]
+    assert made.fetch().headers["ETag"] != seen["If-Match"]
     assert made.patch({"note": "first"}, headers=seen).status == 200
 
 
@@ -271,7 +271,7 @@ def test_a_customer_is_found_by_phone_company_and_city(shop: Shop) -> None:
 def test_a_customer_without_orders_is_deleted(shop: Shop) -> None:
     made = customer(shop, tags=["a"], addresses=[address()])
     assert made.delete().json == {"id": made["id"], "deleted": True}
-    assert made.get().status == made.delete().status == 404
+    assert made.fetch().status == made.delete().status == 404
     assert shop.events()[-1]["event"] == "customer.deleted"
     assert shop.events()[-1]["data"] == made
     left = [item["pk"] for item in shop.stored() if made["id"] in f"{item['pk']}{item['sk']}"]
@@ -282,7 +282,7 @@ def test_a_customer_without_orders_is_deleted(shop: Shop) -> None:
 def test_a_customer_with_orders_is_not_deleted_even_if_they_are_cancelled(shop: Shop) -> None:
     order = placed(shop)
     order.patch({"status": "CANCELLED"})
-    assert order.customer.get().json["ordersCount"] == 0
+    assert order.customer.fetch().json["ordersCount"] == 0
     answer = order.customer.delete()
     assert (answer.status, answer.json["code"]) == (409, "has_orders")
     order.delete()

@@ -66,7 +66,7 @@ def test_the_old_id_leads_to_the_merged_customer(shop: Shop, jobs: JobDesk) -> N
     merged(jobs, one, two)
     merged(jobs, two, three)
     for old in (one, two):
-        for answer in (old.get(), old.patch({"note": "x"})):
+        for answer in (old.fetch(), old.patch({"note": "x"})):
             assert (answer.status, answer.json["code"]) == (404, "merged")
             assert answer.json["into"] == three["id"]
     order = new_order(line(variant(shop)), customer={"id": one["id"]})
@@ -156,7 +156,7 @@ def test_two_concurrent_merges_make_no_circle(shop: Shop, jobs: JobDesk) -> None
     assert (answer.status, answer.json["code"]) == (409, "customer_busy")
     jobs.work()
     jobs.failed.clear()  # the message of the job that was refused
-    assert two.get().json["into"] == one["id"]
+    assert two.fetch().json["into"] == one["id"]
 
 
 def test_a_customer_being_merged_or_erased_cannot_be_changed(shop: Shop, jobs: JobDesk) -> None:
@@ -215,7 +215,7 @@ def test_a_merge_that_crashes_anywhere_has_the_same_result(
     after_ = two.read()
     assert (after_["ordersCount"], after_["totalSpent"]) == (5, "79.60")
     assert len(after_["addresses"]) == 1
-    assert one.get().json["code"] == "merged"
+    assert one.fetch().json["code"] == "merged"
     kinds = [event["event"] for event in shop.events()]
     assert (kinds.count("customer.deleted"), kinds.count("customer.updated")) == (1, 1)
     assert counts_agree()

@@ -42,7 +42,7 @@ def test_addresses_change_until_the_order_is_delivered(shop: Shop) -> None:
     order.moved("DELIVERED")
     assert order.patch({"shippingAddress": address()}).refused == ["shippingAddress"]
     assert order.patch({"billingAddress": address()}).refused == ["billingAddress"]
-    read = order.get().json
+    read = order.fetch().json
     read.pop("status")
     assert order.patch(read).status == 200  # sent back as it was read, it changes nothing
 

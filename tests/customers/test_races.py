@@ -31,7 +31,7 @@ def test_a_change_during_a_merge_or_erasure_request_is_kept(jobs: JobDesk, what:
     assert (refused.status, refused.json["code"]) == (409, "customer_busy")
     jobs.work()
     jobs.failed.clear()  # the message of the job that was refused
-    assert one.get().json["email"] == "new@example.com"
+    assert one.fetch().json["email"] == "new@example.com"
     assert is_free(jobs, one["email"])
     assert not is_free(jobs, "new@example.com") and not is_free(jobs, two["email"])
 

@@ -78,9 +78,9 @@ def test_a_reader_gets_neither_a_file_nor_a_preview_because_costs_may_be_in_them
 ) -> None:
     product = jobs.product()
     export, _ = exported(jobs, type="products")
-    rehearsal = edit(jobs, {"vendor": "A"}, product, dryRun=True)
-    assert rehearsal["preview"]
-    for job in (export, rehearsal):
+    dry_run = edit(jobs, {"vendor": "A"}, product, dryRun=True)
+    assert dry_run["preview"]
+    for job in (export, dry_run):
         seen = jobs.shop.get(f"/api/admin/jobs/{job['id']}", key=jobs.shop.as_("READER")).json
         assert (seen["preview"], seen["downloadUrl"]) == ([], None)
 

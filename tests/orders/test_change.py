@@ -73,7 +73,7 @@ def test_only_allowed_status_moves_are_made(shop: Shop, start: str, to: str) -> 
         last = [event for event in shop.events() if event["event"].startswith("order.")][-1]
         assert last["data"] == answer.json
         assert answer.json["history"][-1]["change"].startswith(f"status {start} → {to}")
-        assert answer.json == order.get().json
+        assert answer.json == order.fetch().json
     else:
         assert (answer.status, answer.json["code"]) == (422, "invalid_transition")
         assert (answer.json["from"], answer.json["to"]) == (start, to)
@@ -83,7 +83,7 @@ def test_only_allowed_status_moves_are_made(shop: Shop, start: str, to: str) -> 
         assert answer.json["message"] == (
             f"The status {start} cannot become {to}: {follows} can follow."
         )
-        assert order.get().json == order
+        assert order.fetch().json == order
         assert len(order.kinds()) == already
 
 
@@ -131,7 +131,7 @@ def test_only_allowed_payment_moves_are_made(shop: Shop, status: str, start: str
         shown = {name: answer.json[name] for name in ("field", "from", "to")}
         assert shown == {"field": "paymentStatus", "from": start, "to": to}
         assert set(answer.json["allowed"]) == follow
-        assert order.get().json == order
+        assert order.fetch().json == order
         assert len(order.kinds()) == events
 
 
@@ -196,7 +196,7 @@ def test_a_bad_change_is_refused_by_field_and_changes_nothing(
 ) -> None:
     order = placed(shop)
     assert order.patch(sent).refused == [field]
-    assert order.get().json == order
+    assert order.fetch().json == order
     assert order.kinds() == ["order.created"]
 
 
@@ -246,7 +246,7 @@ def test_cancellation_refund_and_deletion_before_shipping_restore_the_stock(
     assert stock_of(shop, id) == (10 if status in {"CANCELLED", "REFUNDED"} else 7)
     assert order.delete().json == {"id": order["id"], "deleted": True}
     assert stock_of(shop, id) == (7 if status in {"SHIPPED", "DELIVERED"} else 10)
-    assert order.get().status == 404
+    assert order.fetch().status == 404
     assert shop.get(ORDERS).json["total"] == 0
 
 

@@ -69,10 +69,10 @@ def test_a_created_order_is_returned_with_every_field(shop: Shop) -> None:
     assert order["itemsCount"] == 3
     assert (order["subtotal"], order["tax"], order["total"]) == ("55.50", "1.10", "56.60")
     assert [entry["change"] for entry in order["history"]] == ["created"]
-    read = order.get()
+    read = order.fetch()
     assert read.json == shop.get(ORDERS).json["data"][0] == answer.json
     assert read.headers["ETag"] == answer.headers["ETag"]
-    known = order.get(headers={"If-None-Match": read.headers["ETag"]})
+    known = order.fetch(headers={"If-None-Match": read.headers["ETag"]})
     assert known.status == 304
 
 

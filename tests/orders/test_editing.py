@@ -436,7 +436,7 @@ def test_a_dry_run_says_what_the_edit_does(shop: Shop) -> None:
         "add": [line(b, 3)],
         "shipping": 4,
     }
-    events, etag = shop.events(), order.get().headers["ETag"]
+    events, etag = shop.events(), order.fetch().headers["ETag"]
     preview = order.edit(**sent, dryRun=True)
     assert preview.status == 200
     assert preview.json["before"]["total"] == order["total"]
@@ -448,7 +448,7 @@ def test_a_dry_run_says_what_the_edit_does(shop: Shop) -> None:
     moves = {move["variantId"]: move["by"] for move in preview.json["stock"]}
     assert moves == {a: 1, b: -3}
     assert shop.events() == events
-    assert order.get().headers["ETag"] == etag
+    assert order.fetch().headers["ETag"] == etag
     assert [stock_of(shop, id) for id in (a, b)] == [3, 5]
     after = order.edit(**sent).json
     assert {name: after[name] for name in preview.json["after"]} == preview.json["after"]
@@ -466,7 +466,7 @@ def test_an_edit_that_changes_nothing_leaves_no_trace(shop: Shop) -> None:
 
 def test_of_two_edits_with_one_etag_one_is_made(shop: Shop) -> None:
     order = placed(shop, CUSTOM)
-    etag = {"If-Match": order.get().headers["ETag"]}
+    etag = {"If-Match": order.fetch().headers["ETag"]}
     answers = [order.edit(shipping=n, headers=etag).status for n in (1, 2)]
     assert answers == [200, 412]
     assert order.edit(shipping=3, headers=etag, dryRun=True).status == 412

@@ -513,7 +513,7 @@ def test_each_record_is_announced_with_its_order(shop: Shop) -> None:
 
 def test_a_stale_etag_stops_a_payment(shop: Shop) -> None:
     order = costing(shop)
-    old = {"If-Match": order.get().headers["ETag"]}
+    old = {"If-Match": order.fetch().headers["ETag"]}
     assert order.post("/payments", {"amount": 1}, headers=old).status == 201
     for sent, below in (({"amount": 1}, "payments"), ({"amount": 1}, "refunds")):
         assert order.post(f"/{below}", sent, headers=old).status == 412
@@ -578,7 +578,7 @@ def test_an_erasure_covers_what_people_wrote_on_records(shop: Shop) -> None:
     more = order.pay(1, allowOverpayment=True).json["payments"][1]
     order.void(more, "Ada's card")
     person = Person(frozenset({order["customer"]["id"]}))
-    left = person.forget(order.get().json)
+    left = person.forget(order.fetch().json)
     texts = [
         one[name]
         for one in (*left["payments"], *left["refunds"])

@@ -54,7 +54,7 @@ def test_a_job_changes_only_orders_that_still_belong_to_its_customer(
     for one in (other, nobody):
         assert not orders.reassign(one["id"], source, into, "me")
         assert not orders.forget(one["id"], person)
-        assert one.get().json == one
+        assert one.fetch().json == one
     assert not orders.reassign("ord_nothing", source, into, "me")
     assert not orders.forget("ord_nothing", person)
     # Two workers do the same step: one of them changes the order.

@@ -225,7 +225,7 @@ def test_concurrent_changes_make_each_move_once(shop: Shop) -> None:
     assert {answer.status for answer in notes} == {200}
     assert order.kinds().count("order.paid") == 1
     assert order.kinds().count("order.updated") == 9
-    assert len(order.get().json["history"]) == 10
+    assert len(order.fetch().json["history"]) == 10
 
 
 @pytest.mark.parametrize("fault", Fault, ids=lambda fault: fault.name.lower())

@@ -167,7 +167,7 @@ class Record(dict[str, Any]):
         super().__init__(made)
         self.shop, self.path = shop, f"{kind}/{made['id']}"
 
-    def get(self, below: str = "", **options: Any) -> Answer:  # type: ignore[override]
+    def fetch(self, below: str = "", **options: Any) -> Answer:
         return self.shop.get(self.path + below, **options)
 
     def read(self) -> Self:

@@ -32,7 +32,7 @@ def test_an_attempt_whose_function_crashed_is_a_failure_and_three_change_the_lan
     assert {(one["error"], one["durationMs"]) for one in attempts} == {("interrupted", 0)}
     begun = {clock.iso(posted.at) for posted in world.posted}
     assert {one["at"] for one in attempts} == begun
-    assert webhook.get().json["failingSince"]
+    assert webhook.fetch().json["failingSince"]
     announce()
     before = len(world.queues[RETRIES])
     world.step()
@@ -40,7 +40,7 @@ def test_an_attempt_whose_function_crashed_is_a_failure_and_three_change_the_lan
     world.answer = lambda posted: OK
     world.run()
     assert webhook.statuses() == {"DELIVERED"}
-    assert webhook.get().json["failingSince"] is None
+    assert webhook.fetch().json["failingSince"] is None
 
 
 def test_an_interrupted_attempt_counts_once(world: World) -> None:

@@ -176,9 +176,9 @@ def test_a_webhook_shows_that_two_secrets_sign(world: World) -> None:
     told = {notice["code"]: notice["message"] for notice in rotated["notices"]}
     assert "2 v1" in told["two_signatures"] and "current secret first" in told["two_signatures"]
     assert rotated["previousSecretExpiresAt"] in told["two_signatures"]
-    assert webhook.get().json["notices"] == rotated["notices"]
+    assert webhook.fetch().json["notices"] == rotated["notices"]
     world.sleep(hours=2)
-    assert "two_signatures" not in str(webhook.get().json["notices"])
+    assert "two_signatures" not in str(webhook.fetch().json["notices"])
 
 
 def test_a_fifth_overlapping_rotation_is_refused_with_the_first_expiry(world: World) -> None:
@@ -214,7 +214,7 @@ def test_secrets_are_not_stored(world: World) -> None:
     webhook = add(world)
     assert webhook["secret"] == signature.secret(MASTER_KEY, webhook["id"], 1)
     assert webhook["secret"] not in json.dumps(world.stored(), default=str)
-    assert "secret" not in webhook.get().json
+    assert "secret" not in webhook.fetch().json
 
 
 def test_a_paused_endpoint_gets_no_new_deliveries_and_pending_ones_wait(world: World) -> None:

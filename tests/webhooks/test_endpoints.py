@@ -24,7 +24,7 @@ def test_the_secret_is_shown_only_at_creation(world: World) -> None:
     assert made["id"].startswith("wh_") and made["enabled"] is True
     assert made["events"] == ["order.paid"]
     assert (made["email"], made["description"]) == ("ops@example.com", "ERP")
-    assert made.get().json == made
+    assert made.fetch().json == made
     assert world.shop.get(PATH).json["data"] == [made]
 
 
@@ -86,23 +86,23 @@ def test_a_change_keeps_the_omitted_fields(world: World) -> None:
 
 def test_a_change_during_a_deletion_with_if_match_keeps_the_webhook(world: World) -> None:
     webhook = add(world)
-    seen = {"If-Match": webhook.get().headers["ETag"]}
+    seen = {"If-Match": webhook.fetch().headers["ETag"]}
     world.meanwhile("TransactWriteItems", lambda: webhook.put({"description": "theirs"}))
     assert webhook.delete(headers=seen).status == 412
-    assert webhook.get().json["description"] == "theirs"
+    assert webhook.fetch().json["description"] == "theirs"
     world.meanwhile("TransactWriteItems", lambda: webhook.put({"description": "again"}))
     assert webhook.delete().status == 200
-    assert webhook.get().status == 404
+    assert webhook.fetch().status == 404
 
 
 def test_a_change_whose_answer_from_the_table_is_lost_is_made_once(world: World) -> None:
     webhook = add(world)
-    seen = {"If-Match": webhook.get().headers["ETag"]}
+    seen = {"If-Match": webhook.fetch().headers["ETag"]}
     # The first is the admission of the request.
     world.double.fails(Fault.LOST_AFTER, "UpdateItem", nth=2)
     changed = webhook.put({"description": "mine"}, headers=seen)
     assert (changed.status, changed.json["description"]) == (200, "mine")
-    assert webhook.get().headers["ETag"] == changed.headers["ETag"]
+    assert webhook.fetch().headers["ETag"] == changed.headers["ETag"]
 
 
 def test_a_rotation_whose_answer_from_the_table_is_lost_makes_one_secret(world: World) -> None:

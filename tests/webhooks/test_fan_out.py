@@ -94,7 +94,7 @@ def test_a_delivery_made_before_its_webhook_changed_is_sent_though_the_fan_out_c
     assert len(world.posted) == ("enabled" not in change)
     webhook.put({"enabled": True})
     world.run()
-    (delivery,) = webhook.get("/deliveries").json["data"]
+    (delivery,) = webhook.fetch("/deliveries").json["data"]
     assert delivery["status"] == "DELIVERED" and len(world.posted) == 1
 
 

@@ -189,12 +189,12 @@ def test_a_filtered_event_makes_no_delivery(world: World) -> None:
 def test_a_filter_can_be_read_changed_and_cleared(world: World) -> None:
     pattern = {"data": {"total": [{"numeric": [">=", 499.99, "<", 1000]}, "Größe", None, True]}}
     webhook = add(world, "order.paid", filter=pattern)
-    before = webhook.get()
+    before = webhook.fetch()
     assert webhook["filter"] == before.json["filter"] == pattern
     assert webhook.put({"description": "ERP"}).json["filter"] == pattern
     other = {"event": ["order.paid"]}
     assert webhook.put({"filter": other}).json["filter"] == other
-    assert webhook.get().headers["ETag"] != before.headers["ETag"]
+    assert webhook.fetch().headers["ETag"] != before.headers["ETag"]
     assert webhook.put({"filter": None}).json["filter"] is None
     announce("order.paid", id="ord_1")
     world.run()

@@ -45,7 +45,7 @@ def test_new_events_of_a_failing_endpoint_use_the_retry_lane_until_a_success(wor
     for is_failing in (False, False, True):
         announce("order.paid")
         world.run(timedelta(seconds=1))
-        assert bool(webhook.get().json["failingSince"]) == is_failing
+        assert bool(webhook.fetch().json["failingSince"]) == is_failing
     announce("order.paid")
     announce("product.created")
     world.step()
@@ -54,7 +54,7 @@ def test_new_events_of_a_failing_endpoint_use_the_retry_lane_until_a_success(wor
     assert [one.content["step"] for one in world.queues[RETRIES]].count(0) == 1
     world.answer = lambda posted: OK
     world.run(timedelta(seconds=1))
-    assert webhook.get().json["failingSince"] is None
+    assert webhook.fetch().json["failingSince"] is None
     announce("order.paid")
     world.step()
     assert len(world.queues[DELIVERIES]) == 1

@@ -270,7 +270,7 @@ def test_a_recovery_skips_too_old_deliveries_and_sends_the_others(
     assert (asked.status, asked.json["count"]) == (202, 1)
     world.run()
     assert len(world.posted) == 1
-    recovery = webhook.get().json["recovery"]
+    recovery = webhook.fetch().json["recovery"]
     assert recovery["sent"] == 1 and recovery["completedAt"]
 
 

@@ -87,7 +87,7 @@ def test_deliveries_are_filtered_by_status_event_and_time(world: World) -> None:
 
 @pytest.mark.parametrize("query", ["status=LOST", "event=x", "since=soon", "limit=0", "cursor=1"])
 def test_a_bad_filter_is_refused_by_name(world: World, query: str) -> None:
-    (field,) = add(world).get(f"/deliveries?{query}").refused
+    (field,) = add(world).fetch(f"/deliveries?{query}").refused
     assert field.partition(".")[0] == query.partition("=")[0]
 
 
@@ -230,7 +230,7 @@ def test_a_recovery_counts_first_and_then_sends_all_failed_deliveries(world: Wor
     world.run()
     assert len(world.posted) == 7
     assert webhook.statuses() == {"DELIVERED"}
-    recovery = webhook.get().json["recovery"]
+    recovery = webhook.fetch().json["recovery"]
     assert (recovery["count"], recovery["sent"]) == (7, 7) and recovery["completedAt"]
     assert webhook.post("/recover", {"since": since}).json == {"count": 0}
 
@@ -282,7 +282,7 @@ def test_a_recovery_without_failed_deliveries_ends(world: World) -> None:
     world.sleep(seconds=1)
     webhook.post("/recover", {"since": "2100-01-01", "dryRun": False})
     world.run()
-    recovery = webhook.get().json["recovery"]
+    recovery = webhook.fetch().json["recovery"]
     assert (recovery["count"], recovery["sent"]) == (0, 0) and recovery["completedAt"]
     assert world.posted == []
 
@@ -292,7 +292,7 @@ def test_a_cursor_before_since_returns_an_empty_page(world: World) -> None:
     announce()
     world.sleep(days=1)
     cursor = webhook.listed()[0]["id"]
-    answer = webhook.get(f"/deliveries?cursor={cursor}&since={clock.iso(world.now)}")
+    answer = webhook.fetch(f"/deliveries?cursor={cursor}&since={clock.iso(world.now)}")
     assert answer.json == {"data": [], "nextCursor": None}
 
 

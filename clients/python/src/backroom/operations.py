@@ -636,7 +636,7 @@ class Operations:
         """Preview a mapping.
 
         What the first half megabyte of the file becomes with this mapping: how many products
-        and variants, and the first three. Nothing is written, and the job goes on waiting.
+        and variants, and the first three. Nothing is written, and the job still waits.
 
         `POST /api/admin/jobs/{id}/mapping/preview`, from the role STAFF on.
         """
