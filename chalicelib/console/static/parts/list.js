@@ -100,7 +100,7 @@ export async function list(visit, spec) {
     }
     visit.rewrite(asked);
     drawChips();
-    visit.after(target.tagName === "SELECT" ? 0 : PAUSE, "typed", () => load(true));
+    visit.after(target.tagName === "SELECT" ? 0 : PAUSE, "typed", load);
   }
 
   async function meaning(each, mine) {
@@ -111,8 +111,8 @@ export async function list(visit, spec) {
     return [each, value ?? text];
   }
 
-  // `stays`: what is selected, as far as it is still listed. Rows may be selected before the last list of a search is there.
-  async function load(stays = false) {
+  // Rows may be selected before the last list of a search is there: those that are still listed stay selected.
+  async function load() {
     const mine = visit.latest("list");
     results.setAttribute("aria-busy", "true");
     try {
@@ -121,7 +121,7 @@ export async function list(visit, spec) {
       mine.throwIfAborted();
       const query = { limit: LIMIT, fields: reads, ...toQuery({ ...asked, ...found }) };
       const { data } = await visit.get(api, query, mine);
-      const kept = stays && !isAll ? data.data.filter(({ id }) => chosen.has(id)) : [];
+      const kept = isAll ? [] : data.data.filter(({ id }) => chosen.has(id));
       if (kept.length < chosen.size) shown = ""; // drawn again without the other ticks
       chosen.clear();
       kept.forEach((row) => chosen.set(row.id, row));
@@ -135,7 +135,7 @@ export async function list(visit, spec) {
       if (isLeft(refusal)) return;
       shown = "";
       replace(count);
-      replace(results, problem(refusal, () => load()));
+      replace(results, problem(refusal, load));
     }
     results.removeAttribute("aria-busy");
   }
@@ -249,8 +249,17 @@ export async function list(visit, spec) {
       h.b(`${number(size)} selected`),
       more &&
         button(`Select all ${plural(total, name)} that match`, () => drawChosen((isAll = true)), { class: "quiet" }),
-      choose({ size, which, rows: [...chosen.values()] }, () => load()),
+      choose({ size, which, rows: [...chosen.values()] }, done),
     );
+  }
+
+  // After an action: nothing is selected any more.
+  function done() {
+    chosen.clear();
+    isAll = false;
+    shown = ""; // drawn again without the ticks
+    drawChosen();
+    return load();
   }
 
   function pager({ page, limit, total, totalPages }) {
@@ -278,5 +287,5 @@ export async function list(visit, spec) {
   visit.draw(spec.top, spec.intro, h.div(bar, chips, h.div({ class: "above" }, count, chosenBar, exportButton), results));
   await load();
   visit.whenBack(() => chosen.size === 0 && load());
-  return { load: () => load() };
+  return { load };
 }
