@@ -2,8 +2,9 @@
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
+from functools import partial
 from typing import Final
 
 from chalicelib.listing import words
@@ -96,7 +97,8 @@ def _created(
         elif isinstance(failure, store.ProductChanged):
             outcomes[place] = store.get(product.id)  # created by the same request, sent twice
         elif isinstance(failure, store.SlugTaken) and not news[place].given().get("slug"):
-            outcomes[place] = _alone(news[place], ids.get(place))
+            again = partial(store.create, news[place], id=product.id)
+            outcomes[place] = _alone(product.id, again)
         elif isinstance(failure, Problem):
             outcomes[place] = failure
         else:
@@ -122,13 +124,13 @@ def _slugs(given: Sequence[Fields]) -> list[str]:
     return chosen
 
 
-def _alone(new: NewProduct, id: str | None) -> _Outcome:
-    """Its numbered slug was taken after all: a single creation finds another."""
+def _alone(id: str, write: Callable[[], Product]) -> _Outcome:
+    """The outcome of a write that another one was in the way of: alone, a creation finds another
+    free slug, and a change merges."""
     try:
-        return store.create(new, id=id)
+        return write()
     except store.ProductChanged:
-        assert id is not None
-        return store.get(id)
+        return store.get(id)  # created by the same request, sent twice
     except Problem as problem:
         return problem
 
@@ -144,20 +146,13 @@ def set_status(ids: Sequence[str], status: ProductStatus) -> list[_Outcome]:
     outcomes.update(changed)
     for id, failure in zip(differing, failures, strict=True):
         if isinstance(failure, store.ProductChanged):
-            outcomes[id] = _changed_alone(id, status)
+            asked = ProductChange.model_validate({"status": status})
+            outcomes[id] = _alone(id, partial(store.change, id, asked, None))
         elif isinstance(failure, Problem):
             outcomes[id] = failure
         elif failure is not None:
             raise failure
     return [outcomes[id] for id in ids]
-
-
-def _changed_alone(id: str, status: ProductStatus) -> _Outcome:
-    """It was changed meanwhile: a single change merges."""
-    try:
-        return store.change(id, ProductChange.model_validate({"status": status}), None)
-    except Problem as problem:
-        return problem
 
 
 def status_result(ids: Sequence[str], outcomes: Sequence[_Outcome]) -> dict[str, object]:

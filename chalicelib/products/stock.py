@@ -297,23 +297,18 @@ def _merge(
         same = [_still("quantities", was, id) for id in differing]
     moves, move, same_moves = _counted(before, moved)
     gone = before.variant_ids - after.variant_ids
-    forgotten = gone & before.moves.keys()
-    if len(gone) > _MOST_CONDITIONS:
+    if gone:
         kept = {id: n for id, n in before.moves.items() if id not in gone}
         moves, same_moves = {"moves": kept}, [Attr("moves").eq(dict(before.moves))]
-        forgotten = set()
-    else:
-        same_moves += [_still("moves", before.moves, id) for id in gone]
     changes |= moves
     unchanged = all_of([judged, *same, *same_moves])
-    if changes or differing or gone:
+    if changes or differing:
         untracked = set() if "quantities" in changes else differing - now.keys()
-        removed = [f"quantities.{id}" for id in untracked] + [f"moves.{id}" for id in forgotten]
         commit.update(
             key(before.id),
             assign=changes,
             add=move,
-            remove=removed,
+            remove=[f"quantities.{id}" for id in untracked],
             when=unchanged,
             otherwise=otherwise,
         )

@@ -363,6 +363,7 @@ def test_the_nightly_check_finds_wrong_totals(
         return [(one.attribute, one.counted - one.stored) for one in found.wrong]
 
     assert wrong() == []
+    assert dict(check.recounts())["customer totals"].records == 2
     table.update((id, "customer"), add={"ordersCount": 1}, assign={"totalSpent": 5})
     assert wrong() == [("ordersCount", -1), ("totalSpent", Decimal("14.90"))]
     check.check()

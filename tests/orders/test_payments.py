@@ -419,6 +419,7 @@ def test_a_deposit_changes_only_while_nothing_is_paid(shop: Shop) -> None:
         assert field.startswith("deposit")
     set_ = order.patch({"deposit": {"percent": "33.33"}}).json
     assert set_["deposit"] == {"amount": "33.33", "percent": 33.33, "isReached": False}
+    assert set_["history"][-1]["change"] == "deposit"
     assert order.patch({"deposit": None}).json["deposit"] is None
     order.patch({"deposit": {"amount": 50}})
     order.pay(10)

@@ -7,8 +7,9 @@ from tests.support.shop import Answer, Shop
 BULK = f"{PRODUCTS}/bulk"
 
 
-def test_each_row_succeeds_or_fails_independently(shop: Shop) -> None:
+def test_each_row_succeeds_or_fails_independently(shop: Shop, dynamodb: Double) -> None:
     shop.post(PRODUCTS, new_product(slug="taken"))
+    commits = dynamodb.asked("TransactWriteItems")
     rows = [
         *({"name": name, "price": 1} for name in ("Hat", "Hat", "")),
         *(new_product(slug=slug) for slug in ("taken", "mine", "mine")),
@@ -27,6 +28,7 @@ def test_each_row_succeeds_or_fails_independently(shop: Shop) -> None:
         *("validation_failed", "slug_taken", "slug_taken", "validation_failed", "validation_failed")
     ]
     assert answer.json["summary"] == {"created": 3, "failed": 5}
+    assert len(commits) == 1 + 4 + 1  # together, each alone, and the second of one slug
     assert shop.get(PRODUCTS).json["total"] == 4
     assert [e["event"] for e in shop.events()] == ["product.created"] * 4
 

@@ -9,7 +9,7 @@ from chalicelib.storage.idempotency import Once
 from chalicelib.values import clock, ids
 from tests.products.build import PRODUCTS, new_product
 from tests.support.dynamodb_double import Crash, Double, Fault
-from tests.support.shop import Shop
+from tests.support.shop import Answer, Shop
 
 BULK = f"{PRODUCTS}/bulk"
 JSON = {"Content-Type": "application/json"}
@@ -68,6 +68,25 @@ def test_a_repeat_does_not_rewrite_created_products(shop: Shop, dynamodb: Double
     dynamodb.faults = lambda operation, _: calls.append(operation)
     assert shop.post(BULK, rows, headers=KEY).json["summary"] == {"created": 3, "failed": 0}
     assert "TransactWriteItems" not in calls and "BatchWriteItem" in calls
+
+
+def test_a_product_that_the_same_bulk_creates_meanwhile_under_another_slug_is_returned(
+    shop: Shop, dynamodb: Double
+) -> None:
+    rows, first = [new_product(name="Hat")], list[Answer]()
+
+    def take_the_slug() -> None:
+        shop.post(PRODUCTS, new_product(name="Hat"))
+        dynamodb.meanwhile("TransactWriteItems", overtake)
+
+    def overtake() -> None:
+        first.append(shop.post(BULK, rows, headers=KEY))
+
+    assert shop.owner
+    dynamodb.meanwhile("TransactWriteItems", take_the_slug)
+    second = shop.post(BULK, rows, headers=KEY)
+    assert second.text == first[0].text
+    assert second.json["data"][0]["product"]["slug"] == "hat-2"
 
 
 def test_rows_without_time_left_are_created_by_the_repeat(

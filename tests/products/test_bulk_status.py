@@ -34,6 +34,9 @@ def test_a_product_changed_concurrently_keeps_both_changes(shop: Shop, dynamodb:
     assert answer.json["summary"] == {"updated": 2, "failed": 0}
     product = shop.get(path).json
     assert (product["vendor"], product["status"]) == ("Acme", "ARCHIVED")
+    dynamodb.meanwhile("TransactWriteItems", lambda: shop.delete(path))
+    (gone, kept) = shop.post(BULK, {"ids": ids, "status": "DRAFT"}).json["data"]
+    assert (gone["error"]["code"], kept["status"]) == ("not_found", "updated")
 
 
 def test_products_that_could_not_be_written_are_answered_as_busy(

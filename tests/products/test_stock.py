@@ -128,9 +128,12 @@ def test_an_order_of_200_variants_of_a_product_takes_their_stock_and_returns_it(
     path, first = f"/api/admin/products/{made['id']}", made["variants"][0]["id"]
     order = placed(shop, *(line(one["id"], 2) for one in made["variants"]))
     assert {one["stock"] for one in shop.get(path).json["variants"]} == {7}
+    assert set(store.get(made["id"]).moves.values()) == {1}
     kept = [{"id": one["id"]} for one in made["variants"]]
     shop.put(path, {"variants": [*kept[:-1], {**kept[-1], "stock": None}]})
     before_the_commit(dynamodb, lambda: placed(shop, line(first)))
     assert order.moved("CANCELLED").status == 200
     stocks = [one["stock"] for one in shop.get(path).json["variants"]]
     assert stocks == [8, *[9] * (MOST_LINES - 2), None]
+    assert shop.put(path, {"variants": kept[:1]}).status == 200
+    assert store.get(made["id"]).moves == {first: 2}
