@@ -241,8 +241,6 @@ def edit(
         if exactly:
             same &= Attr("moves").eq(dict(before.moves))
         commit.delete(key(before.id), when=same, otherwise=otherwise)
-    elif not (exactly or moved) and _has_same_stock(before, after):
-        return
     else:
         ids = {str(step["variantId"]) for step in moved}
         _merge(commit, before, after, exactly=exactly, otherwise=otherwise, moved=ids)
@@ -255,14 +253,6 @@ def edit(
         for id in sorted(became):
             commit.announce("inventory.low", low.shown(after, id, after.quantities[id]))
         low.note(commit, [after.id] if became else [])
-
-
-def _has_same_stock(before: Product, after: Product) -> bool:
-    return (
-        before.quantities == after.quantities
-        and before.low_stock_threshold == after.low_stock_threshold
-        and before.variant_ids == after.variant_ids
-    )
 
 
 def _differing(before: Product | None, after: Product | None) -> list[Step]:
@@ -279,10 +269,11 @@ def _merge(
     *,
     exactly: bool,
     otherwise: Exception,
-    moved: Iterable[str],
+    moved: Set[str],
 ) -> None:
     was, now = before.quantities, after.quantities
-    differing = {id for id in was.keys() | now.keys() if was.get(id) != now.get(id)}
+    # Moves may add up to zero; what they say is still of this stock.
+    differing = moved | {id for id in was.keys() | now.keys() if was.get(id) != now.get(id)}
     changes: dict[str, object] = {f"quantities.{id}": now[id] for id in differing & now.keys()}
     if before.low_stock_threshold != after.low_stock_threshold:
         # The same variants must be low by the new threshold as computed.
@@ -302,8 +293,8 @@ def _merge(
         moves, same_moves = {"moves": kept}, [Attr("moves").eq(dict(before.moves))]
     changes |= moves
     unchanged = all_of([judged, *same, *same_moves])
-    if changes or differing:
-        untracked = set() if "quantities" in changes else differing - now.keys()
+    untracked = set() if "quantities" in changes else differing - now.keys()
+    if changes or untracked:
         commit.update(
             key(before.id),
             assign=changes,

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.orders.build import at_once, before_the_commit
+from tests.orders.build import at_once, before_the_commit, line, placed
 from tests.products.build import new_product
 from tests.support.dynamodb_double import Double
 from tests.support.shop import Answer, Shop
@@ -116,6 +116,18 @@ def test_a_count_without_a_difference_announces_nothing(shop: Shop) -> None:
     before = len(shop.events())
     assert moving(shop, product, to(product, 10)).status == 200
     assert len(shop.events()) == before
+
+
+def test_moves_that_add_up_to_zero_say_the_stock_after_a_concurrent_sale(
+    shop: Shop, dynamodb: Double
+) -> None:
+    product = made(shop, 10)
+    moving(shop, product, by(product, 1))
+    before_the_commit(dynamodb, lambda: placed(shop, line(product["variants"][0]["id"], 2)))
+    answer = moving(shop, product, by(product, 5), by(product, -5))
+    assert [variant["stock"] for variant in answer.json["variants"]] == [9]
+    (event,) = [one for one in shop.events() if len(one["data"].get("stockMoves", ())) == 2]
+    assert [one["stock"] for one in event["data"]["stockMoves"]] == [14, 9]
 
 
 @pytest.mark.parametrize(
