@@ -36,6 +36,13 @@ def test_a_deadline_is_so_many_seconds_from_now_or_six(waited: list[float]) -> N
     assert (deadline.within(2), deadline.within(0), deadline.within()) == (102, 100, 106)
 
 
+def test_only_a_client_waits_less_for_conflicts_than_for_throttled_calls(
+    waited: list[float],
+) -> None:
+    assert deadline.of_conflicts() == 100.8
+    assert deadline.at_most(300, deadline.of_conflicts) == 175
+
+
 class _Context:
     aws_request_id = "r-1"
 

@@ -19,8 +19,8 @@ T = TypeVar("T")
 
 def _pack(value: Any) -> dict[str, object]:
     kind = type(value)
-    if kind is str:
-        return {"S": value}
+    if isinstance(value, str):
+        return {"S": str(value)}  # an Enum member that is also text as what it says
     if kind is bool:
         return {"BOOL": value}
     if kind is int or kind is Decimal:
@@ -33,15 +33,13 @@ def _pack(value: Any) -> dict[str, object]:
         return {"L": [_pack(inner) for inner in value]}
     if kind is frozenset or kind is set:
         return {"SS": sorted(value)}
-    if isinstance(value, str):  # an Enum member that is also text
-        return {"S": str(value)}
     raise TypeError(f"{kind.__name__} cannot be stored")
 
 
 def as_text(value: Any) -> str:
     """The JSON text of a value as it is stored: in half the time of encoding what `_pack` makes."""
     kind = type(value)
-    if kind is str:
+    if isinstance(value, str):
         return f'{{"S":{_quoted(value)}}}'
     if value is None:
         return '{"NULL":true}'
@@ -55,8 +53,6 @@ def as_text(value: Any) -> str:
         return '{"BOOL":true}' if value else '{"BOOL":false}'
     if kind is frozenset or kind is set:
         return f'{{"SS":[{",".join(map(_quoted, sorted(value)))}]}}'
-    if isinstance(value, str):  # an Enum member that is also text
-        return as_text(str(value))
     raise TypeError(f"{kind.__name__} cannot be stored")
 
 

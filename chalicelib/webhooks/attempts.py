@@ -43,7 +43,7 @@ class Attempt:
         return answered + len(self.body) <= _SHORT
 
     def fields(self) -> Item:
-        return {name: value for name, value in asdict(self).items() if value not in (None, "", {})}
+        return asdict(self)
 
 
 def made(

@@ -74,9 +74,8 @@ class NotDue(Exception):
 class Taken(Exception):
     """The delivery changed before the claim. `current`: as it is now, None if it is gone."""
 
-    def __init__(self, current: Delivery | None) -> None:
-        super().__init__("claimed by another sender")
-        self.current = current
+    def __init__(self, stored: Item | None) -> None:
+        self.current = read_delivery(stored) if stored else None
 
 
 # --- Reading --------------------------------------------------------------------------------------
@@ -265,7 +264,7 @@ def claim_replay(delivery: Delivery, replay: str, now: datetime) -> Delivery:
         add={"attempts": 1},
         remove=["failedAt"],
         when=unchanged,  # so it was not claimed either: a claim counts an attempt
-        otherwise=lambda old: Taken(read_delivery(old) if old else None),
+        otherwise=Taken,
     )
     commit.delete(_failed_key(delivery.id, delivery.failed_at))
     commit.send()
@@ -292,7 +291,7 @@ def _claim(
         )
     except table.ConditionFailed as failed:
         if failed.old is None or failed.old.get("claim") != lease["claim"]:
-            raise Taken(read_delivery(failed.old) if failed.old else None) from None
+            raise Taken(failed.old) from None
         return read_delivery(failed.old)
     return read_delivery(item)
 

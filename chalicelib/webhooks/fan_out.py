@@ -152,15 +152,15 @@ def _republish_lost() -> None:
         return
     until = time.monotonic() + _LOOKING_SECONDS
     endpoints = store.every()
-    is_over = False
-    while not is_over and time.monotonic() < until:
+    while time.monotonic() < until:
         items, after = table.scanned(settings.outbox_table(), after)
         for item in _lost(items):
             telemetry.warning("event was lost and is published again", eventId=item["pk"])
             _publish(item, endpoints)
-        is_over = after is None
-        place = {"after": list(after) if after else None, "ended": clock.now_iso()}
+        place = {"after": after, "ended": clock.now_iso()}
         table.put({"pk": _LOST[0], "sk": _LOST[1], **place})
+        if after is None:
+            return
 
 
 def _lost(items: Sequence[Item]) -> list[Item]:

@@ -468,6 +468,23 @@ def test_two_concurrent_fan_outs_enter_an_event_once(world: World, shop: Shop) -
     assert [event["id"] for event in reader.events] == [id]
 
 
+def test_an_entry_is_found_though_its_hour_began_while_the_last_was_opened(
+    world: World, shop: Shop
+) -> None:
+    id = announce()
+    items = list(map(attributes.unpack, world.unread_events()))
+
+    def begins() -> None:
+        world.now += timedelta(hours=1)
+
+    world.meanwhile("PutItem", begins)
+    feed.enter(items)
+    world.sleep(minutes=1)
+    reader = Reader(shop)
+    reader.catch_up()
+    assert [event["id"] for event in reader.events] == [id]
+
+
 def test_the_feed_adds_no_item_to_a_commit(world: World, shop: Shop) -> None:
     """A commit writes one outbox item for all its events. The fan-out writes the feed."""
     shop.get("/api/admin/me")  # creates its key

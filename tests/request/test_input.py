@@ -208,6 +208,7 @@ def test_every_invalid_field_is_reported(trial: Shop) -> None:
     ("asked", "code", "message"),
     [
         ({"source": "X" * 51}, "too_long", "must have 50 characters or fewer"),
+        ({"lineItems": [{"variantId": "", "quantity": 1}]}, "too_short", "must not be blank"),
         ({"lineItems": []}, "too_short", "must have 1 items or more"),
     ],
 )

@@ -281,6 +281,9 @@ def test_whole_batches_that_the_stream_loses_are_published_again_once(world: Wor
     world.sleep(minutes=1)
     entered = world.stored("feed#")
     assert len([item for item in entered if item["kinds"]]) == 1 + len(lost)
+    scans = world.double.asked("Scan")
+    fan_out.records({"republish": "lost"})
+    assert scans == [], "it begins once a day"
 
 
 @pytest.mark.parametrize("after", [False, True])

@@ -106,6 +106,9 @@ def test_failures_count_until_it_is_failing_and_not_for_a_deleted_webhook(world:
         health.note({seen.id: seen}, [(seen.id, False)])
         found = table.get(key) or {}
         assert (found["streak"], "failingSince" in found) == (streak, streak == 3)
+    writes = world.double.asked("UpdateItem")
+    health.failed(store.get(seen.id), 1)
+    assert writes == []
     world.shop.delete(f"/api/admin/webhooks/{seen.id}")
     health.note({seen.id: seen}, [(seen.id, False)])
     health.failed(seen, 1)

@@ -5,10 +5,10 @@ The endpoint stores its progress. A message that is sent twice is one replay: bo
 recovery's id.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from chalicelib.problems import Conflict
 from chalicelib.storage import table
@@ -40,9 +40,8 @@ def begin(endpoint_id: str, since: datetime) -> Endpoint:
         endpoint = replay.receiving(endpoint_id)
         now = clock.now()
         first = min(since, now)
-        running = endpoint.recovery
-        if running and not running.get("completedAt"):
-            first = min(first, clock.parse(running["since"]))
+        if unfinished := running(endpoint):
+            first = min(first, clock.parse(unfinished["since"]))
         recovery = {
             "id": ids.ulid(),
             "since": clock.iso(first),
@@ -53,7 +52,8 @@ def begin(endpoint_id: str, since: datetime) -> Endpoint:
         # First, so that a stored recovery is carried out even if this function crashes.
         waking.soon(endpoint_id)
         known = Attr("recovery.id")
-        unchanged = known.eq(running["id"]) if running else known.not_exists()
+        last = endpoint.recovery
+        unchanged = known.eq(last["id"]) if last else known.not_exists()
         commit = Commit()
         begun, there = {"recovery": recovery}, table.present & unchanged
         commit.update(store.key(endpoint_id), assign=begun, when=there)
@@ -63,8 +63,10 @@ def begin(endpoint_id: str, since: datetime) -> Endpoint:
     raise Conflict("Other recoveries of this webhook start at the same time. Try again.")
 
 
-def is_running(endpoint: Endpoint) -> bool:
-    return endpoint.recovery is not None and not endpoint.recovery.get("completedAt")
+def running(endpoint: Endpoint) -> Mapping[str, Any] | None:
+    """Its recovery, until that is completed."""
+    last = endpoint.recovery
+    return last if last and "completedAt" not in last else None
 
 
 @dataclass(frozen=True)
@@ -77,8 +79,8 @@ class Next:
 
 def following(endpoint: Endpoint, limit: int) -> Next | None:
     """None: no recovery runs."""
-    recovery = endpoint.recovery
-    if recovery is None or not is_running(endpoint):
+    recovery = running(endpoint)
+    if recovery is None:
         return None
     rows = table.query(
         deliveries.failed_partition(endpoint.id),

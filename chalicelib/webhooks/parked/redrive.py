@@ -66,7 +66,7 @@ def run(event: Redrive) -> RedriveResult:
         return {"more": True, "wait": _scaled(_LOOK_AGAIN)}
     until = max(clock.parse(event.get("until", event["due"])), clock.now())
     after = event["redriven"].get("after") if "redriven" in event else None
-    recovers = recover.is_running(endpoint)
+    recovers = recover.running(endpoint) is not None
     if recovers or (event.get("back") and not endpoint.failing):
         most = sys.maxsize if recovers else _TIMES_EARLY
         entries, paced = _page(endpoint.id, None, paced, after=after or "", early=most)
