@@ -76,6 +76,9 @@ def test_every_long_outage_is_mailed_once_and_short_ones_are_not(world: World) -
     minutes(180, OK)
     subjects = [told(mail)[0] for mail in world.mails]
     assert subjects == ["A webhook has been failing for an hour", "A webhook answers again"] * 2
+    warned, answered, *_ = (told(mail)[1] for mail in world.mails)
+    assert "It has been failing since 20" in warned and "for a week." in warned
+    assert answered.endswith("\n\nIt answers again.")
 
 
 @pytest.mark.parametrize("after", [False, True])
