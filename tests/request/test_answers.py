@@ -59,21 +59,16 @@ def test_no_key_is_logged_even_if_it_is_wrong(
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "limit"),
-    [("GET", "/api/admin/me", "120"), ("POST", "/api/admin/me", "60"), ("GET", "/api/me", "300")],
+    ("asked", "limit"),
+    [("GET /api/admin/me", "120"), ("POST /api/admin/me", "60"), ("GET /api/products", "300")],
 )
 def test_an_unreachable_storage_is_503_with_retry_after(
-    shop: Shop,
-    dynamodb: Double,
-    monkeypatch: pytest.MonkeyPatch,
-    method: str,
-    path: str,
-    limit: str,
+    shop: Shop, dynamodb: Double, monkeypatch: pytest.MonkeyPatch, asked: str, limit: str
 ) -> None:
     key = shop.owner
     monkeypatch.setattr(deadline, "PATIENCE_SECONDS", 0.2)
     dynamodb.faults = lambda operation, _: Fault.LOST if operation == "UpdateItem" else None
-    answer = shop.call(method, path, key=key)
+    answer = shop.call(*asked.split(), key=key)
     assert (answer.status, answer.json["code"]) == (503, "busy")
     assert int(answer.headers["Retry-After"]) >= 1
     assert answer.headers["X-RateLimit-Limit"] == limit
