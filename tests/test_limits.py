@@ -54,11 +54,59 @@ INTERNAL: Final = {
         storage.outbox.MOST_COMMIT_EVENTS""",
     "a larger file is erased without being searched": "exports.files._LARGEST_SEARCHED",
 }
+LARGEST: Final = ("max_length", "le", "lt")
 # Comparisons such as `len(…) > 20` that are no documented limits.
 BARE: Final = {
     "imports.formats.cells: len(digits) > 10": "so many digits has the largest stock",
     "imports.formats.wix: len(cell) > 20": "no amount has as many",
     "safe_post.destination: len(host) > 253": "DNS: the longest name",
+}
+
+# The bounds of input fields, with the fields that have them. Below them, clients of a release would
+# be refused what they may send.
+BOUNDS: Final = {
+    "min_length 1": """
+        addTags address1 city columns events fileName id ids into lineItemId lineItems lines mapping
+        moves name q reason remove removeTags saveAs slug tags title url variantId variantIds""",
+    "max_length 10": "payments",
+    "max_length 20": "addresses method postalCode source",
+    "max_length 30": "field",
+    "max_length 40": "encoding from orderDate processedAt receivedAt to",
+    "max_length 50": """
+        addTags barcode columns format mapping method paymentMethod reason removeTags source tag
+        tags""",
+    "max_length 60": """
+        customerId defaultAddressId id ids into jobId keyId lineItemId orderId paymentId productId
+        remove subject variantId variantIds""",
+    "max_length 64": "salesRepId",
+    "max_length 100": """
+        addTags address1 address2 city company cursor externalId firstName images lastName name
+        phone province reference removeTags saveAs savedMapping sheet sku storefront tag tags
+        trackingNumber""",
+    "max_length 200": """
+        add after change lineItems lines location name q reason recordId remove search slug title
+        """,
+    "max_length 254": "email",
+    "max_length 255": "fileName title type vendor",
+    "max_length 500": "alt description ids lines moves name note reason variants",
+    "max_length 1_000": "columns description mapping note",
+    "max_length 2_000": "columns cursor mapping url",
+    "max_length 2_048": "url",
+    "max_length 5_000": "note",
+    "max_length 10_000": "variantIds",
+    "max_length 200_000": "mapping",
+    "ge -1_000_000_000": "by",
+    "ge -100": "percent",
+    "ge 0": "counted headerRow lowStockThreshold overlapHours percent quantity stock to",
+    "ge 1": "limit page quantity",
+    "gt 0": "percent",
+    "le 72": "overlapHours",
+    "le 100": "percent",
+    "le 1_000": "headerRow percent",
+    "le 1_000_000": "quantity",
+    "le 1_000_000_000": "by counted lowStockThreshold stock to",
+    "le 1_000_000_000_000_000": "limit page",
+    "decimal_places 2": "percent",
 }
 
 
@@ -151,14 +199,14 @@ def test_the_description_and_the_docs_have_the_same_limits(shop: Shop) -> None:
 
 def test_every_bound_of_an_input_field_is_in_its_schema(shop: Shop) -> None:
     described = set(in_schemas(shop.get("/api/openapi.json").json))
-    sent = {
-        (field.alias or name, bound)
-        for model in models()
-        for name, field in model.model_fields.items()
-        for bound in bounds(field)
-    }
+    sent = {(field, bound) for field, kind, bound in all_bounds() if kind in LARGEST}
     assert ("lineItems", 200) in sent
     assert sent - described == set()
+
+
+def test_the_bounds_of_input_fields_stay_as_they_are() -> None:
+    known = {(field, bound) for bound, fields in BOUNDS.items() for field in fields.split()}
+    assert {(field, f"{kind} {bound:_}") for field, kind, bound in all_bounds()} == known
 
 
 def models() -> set[type[BaseModel]]:
@@ -176,13 +224,24 @@ def models() -> set[type[BaseModel]]:
     return found
 
 
-def bounds(node: Any) -> Iterator[float]:
-    """The largest lengths and numbers that an annotation allows, at any depth."""
+def all_bounds() -> set[tuple[str, str, float]]:
+    """The name of each input field, with the kinds and values of its bounds."""
+    return {
+        (field.alias or name, kind, bound)
+        for model in models()
+        for name, field in model.model_fields.items()
+        for kind, bound in bounds(field)
+        if (kind, bound) != ("min_length", 0)
+    }
+
+
+def bounds(node: Any) -> Iterator[tuple[str, float]]:
+    """The lengths and numbers that bound what an annotation allows, at any depth."""
     inner = [node.annotation, *node.metadata] if isinstance(node, FieldInfo) else get_args(node)
-    for bound in ("max_length", "le", "lt"):
-        most = getattr(node, bound, None)
-        if isinstance(most, int | float):
-            yield most
+    for kind in (*LARGEST, "min_length", "ge", "gt", "decimal_places"):
+        bound = getattr(node, kind, None)
+        if isinstance(bound, int | float):
+            yield kind, bound
     for one in inner:
         yield from bounds(one)
 
