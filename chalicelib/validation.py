@@ -27,8 +27,6 @@ def depth(text: str) -> int:
 
 def validate(model: type[Model], sent: object, field: str = "") -> Model:
     """`sent` as the model. Errors are named below `field`, such as `products.3`. Raises Invalid."""
-    if not isinstance(sent, dict):
-        raise Invalid.field(field or "body", "invalid_type", "must be a JSON object")
     try:
         return model.model_validate(sent, by_alias=True, by_name=False)
     except ValidationError as error:

@@ -180,19 +180,10 @@ def read(
 
 def _entries(hours: Iterable[str], place: Place, until: str, limit: int) -> Iterator[list[Item]]:
     """Entries in pages whose bodies can be read at once."""
+    there = sk.between(place.sk, f"{until}~")
     for hour in hours:
-        after = None
-        while True:
-            rows = table.query(
-                f"feed#{hour}",
-                where=sk.between(place.sk, f"{until}~"),
-                after=after,
-                limit=limit + 1,
-            )
-            yield from _small(rows.items)
-            after = rows.after
-            if after is None:
-                break
+        for page in table.pages(f"feed#{hour}", where=there, limit=limit + 1):
+            yield from _small(page)
 
 
 def _small(entries: Sequence[Item]) -> Iterator[list[Item]]:
