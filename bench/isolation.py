@@ -26,7 +26,6 @@ from urllib.request import Request, urlopen
 
 from bench.webhooks import receiver
 from chalicelib.webhooks import retry
-from chalicelib.webhooks.retry import Means
 
 LANES = (50, 20)  # triggers.yaml: concurrent functions for `deliveries` and for `retries`
 BATCH = 10
@@ -317,9 +316,9 @@ class Simulation:
                 self.detected.setdefault(endpoint, now)
             moment = _START + timedelta(seconds=now)
             following = retry.next_step(step, moment, self.chance.random())
-            due = following.at
-            if following.means is not Means.GIVE_UP:
-                self._at((due - _START).total_seconds(), 1, (endpoint, following.step, committed))
+            if following:
+                due = (following.at - _START).total_seconds()
+                self._at(due, 1, (endpoint, following.step, committed))
 
     def p99(self, since: float, until: float) -> float:
         return p99([seconds for committed, seconds in self.took if since <= committed < until])

@@ -17,7 +17,6 @@ from bench.isolation import BATCH, LANES
 from bench.webhooks import LAMBDA_GB_SECOND, LAMBDA_REQUEST, SENDER_GB, SQS_REQUEST, TRANSITION
 from chalicelib.webhooks import retry
 from chalicelib.webhooks.parked import redrive
-from chalicelib.webhooks.retry import Means
 from tests.support.units import WRITE_PRICE
 
 DELIVERIES = 1_000_000
@@ -121,7 +120,8 @@ class Outage:
             seconds = (self.hang if away else HEALTHY) + OVERHEAD
             moment = _START + timedelta(seconds=begins)
             after = retry.next_step(step, moment, chance.random())
-            parks = after.means is Means.PARK
+            assert after is not None, "the outage is shorter than a schedule"
+            parks = after.queue_delay is None
             outcome = "succeeded" if not away else "parked" if parks else "failed"
             lane = COHORT / BATCH * seconds / self.functions
             takes = max(lane, COHORT * self.written[outcome] / TABLE)

@@ -50,7 +50,7 @@ from chalicelib.webhooks.model import (
     is_delivery_id,
     read_delivery,
 )
-from chalicelib.webhooks.retry import Means, NextStep
+from chalicelib.webhooks.retry import NextStep
 
 SHARDS: Final = 4  # a DynamoDB partition takes 1,000 write units a second, a delivery takes 4
 KEPT_SECONDS: Final = 30 * 86_400  # from the last change of one that has ended
@@ -365,10 +365,10 @@ def settle(delivery: Delivery, attempt: Attempt) -> bool:
             _park_again(delivery, delivery.claim.early)
         return replay_failed(delivery, attempt)
     following = _following(delivery, attempt)
-    if following.means is Means.GIVE_UP:
+    if following is None:
         return given_up(delivery, attempt)
     message = Message(delivery.id, delivery.schedule, following.step, due=following.at)
-    if following.means is Means.PARK:
+    if following.queue_delay is None:
         parking.park(message, following.at)
     else:
         messages.send([Posted(message, delay=following.queue_delay)])
@@ -384,7 +384,7 @@ def _park_again(delivery: Delivery, early: int) -> None:
     parking.park(step, due)
 
 
-def _following(delivery: Delivery, attempt: Attempt) -> NextStep:
+def _following(delivery: Delivery, attempt: Attempt) -> NextStep | None:
     assert delivery.step is not None
     return retry.next_step(
         delivery.step,

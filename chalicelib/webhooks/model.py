@@ -283,7 +283,7 @@ class Claim:
     until: datetime
     replay: bool
     """Whether the attempt is outside the schedule; if it fails, the schedule does not change."""
-    early: int = 0
+    early: int
     """How often its step was sent before it is due, with this attempt; 0: it is due, or a replay
     that a person asked for."""
 

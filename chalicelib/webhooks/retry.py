@@ -8,7 +8,6 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from enum import StrEnum
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
 
@@ -32,28 +31,15 @@ FAILING_STREAK = 3
 SLOT = 5 * MINUTE
 
 
-class Means(StrEnum):
-    QUEUE_DELAY = "QUEUE_DELAY"
-    """One message with DelaySeconds suffices."""
-    PARK = "PARK"
-    """An entry in the due index, and one Step Functions execution for its slot. It can be sent
-    earlier, which a message on a queue cannot."""
-    GIVE_UP = "GIVE_UP"
-    """The schedule has ended: the delivery is FAILED."""
-
-
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    means: Means
     step: int
-    """The next step; after the last one, the step that failed."""
-    delay: float
-    """Seconds until it is due, including jitter; 0 after the last step."""
     at: datetime
-    """When it is due."""
-    queue_delay: int
-    """DelaySeconds of its message; 0 unless it waits in the queue."""
-    daily_since: datetime | None = None
+    """When it is due, including jitter."""
+    queue_delay: int | None
+    """DelaySeconds of its message. None: it is longer than a queue can wait, so the message is
+    parked, from where it can also be sent earlier."""
+    daily_since: datetime | None
     """The time from which the daily retries are counted, once they have begun."""
 
 
@@ -76,28 +62,28 @@ def next_step(
     retry_after: str | None = None,
     daily_since: datetime | None = None,
     scale: float = 1,
-) -> NextStep:
-    """What follows when the attempt of `step` has failed at `now`.
+) -> NextStep | None:
+    """What follows when the attempt of `step` has failed at `now`; None after the last.
 
     `chance` in [0, 1) becomes a jitter that only adds: 10 % of the wait, at most a minute. `status`
     and `retry_after`: the response's status and raw Retry-After header; on 429 and 503 it lengthens
     waits of up to 2 h, to at most 2 h. `daily_since`: of the previous step. `scale` multiplies the
-    final delays, so that a test runs a week in a minute with the same means.
+    final delays, so that a test runs a week in a minute, with the same steps in the queue.
     """
     if step >= LAST_STEP:
-        return NextStep(Means.GIVE_UP, step, 0, now, 0)
+        return None
     wait = float(SCHEDULE[step])
     if status in (429, 503):
         wait = max(wait, min(_seconds(retry_after, now), LONGEST_RETRY_AFTER))
     jitter = min(wait * MOST_JITTER, MOST_JITTER_SECONDS) * chance
-    means = Means.QUEUE_DELAY if wait + jitter <= LONGEST_QUEUE_DELAY else Means.PARK
-    queue_delay = math.ceil((wait + jitter) * scale) if means is Means.QUEUE_DELAY else 0
+    fits = wait + jitter <= LONGEST_QUEUE_DELAY
+    queue_delay = math.ceil((wait + jitter) * scale) if fits else None
     since = None
     if step >= FIRST_DAILY:
         since = _daily_since(step, now, daily_since, scale)
         wait = (since - now).total_seconds() / scale + (step - FIRST_DAILY + 1) * DAY
-    delay = (wait + jitter) * scale
-    return NextStep(means, step + 1, delay, now + timedelta(seconds=delay), queue_delay, since)
+    at = now + timedelta(seconds=(wait + jitter) * scale)
+    return NextStep(step + 1, at, queue_delay, since)
 
 
 def _daily_since(step: int, now: datetime, known: datetime | None, scale: float) -> datetime:

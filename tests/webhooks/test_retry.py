@@ -3,6 +3,7 @@
 import re
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,6 @@ from hypothesis import strategies as st
 from chalicelib.webhooks.retry import (
     FIRST_DAILY,
     SCHEDULE,
-    Means,
     NextStep,
     next_step,
     slot,
@@ -19,6 +19,7 @@ from chalicelib.webhooks.retry import (
 
 NOW = datetime(2026, 11, 20, 6, 12, 14, tzinfo=UTC)
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
+MICROSECONDS = 2e-6  # times are rounded to them
 
 steps = st.integers(0, len(SCHEDULE) - 1)
 chances = st.floats(0, 1, exclude_max=True)
@@ -35,44 +36,39 @@ waits = st.one_of(
 facts = st.fixed_dictionaries({"status": statuses, "retry_after": waits})
 
 
-def life(chance: float = 0, **facts: object) -> list[NextStep]:
-    """The step after each failed attempt, up to the last."""
-    path = [next_step(0, NOW, chance, **facts)]
-    while (last := path[-1]).means is not Means.GIVE_UP:
-        path.append(next_step(last.step, last.at, chance, daily_since=last.daily_since, **facts))
+def wait(step: NextStep, now: datetime = NOW) -> float:
+    return (step.at - now).total_seconds()
+
+
+def life() -> list[NextStep]:
+    """The step after each failed attempt but the last."""
+    path, following = [], next_step(0, NOW, 0)
+    while following:
+        path.append(following)
+        following = next_step(following.step, following.at, 0, daily_since=following.daily_since)
     return path
 
 
 def test_a_receiver_that_never_answers_gets_13_attempts_on_the_schedule():
-    path = life()
-    assert [step.delay for step in path[:-1]] == [
+    attempts = [NOW, *(step.at for step in life())]
+    assert len(attempts) == 13
+    assert [(after - before).total_seconds() for before, after in pairwise(attempts)] == [
         *(1 * MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 12 * HOUR),
         *(1 * DAY, 1 * DAY, 1 * DAY, 1 * DAY, 1 * DAY, 1 * DAY, 1 * DAY),
-    ]
-    attempts = len(path)
-    assert attempts == 13
-    assert (path[-1].step, path[-1].delay, path[-1].queue_delay) == (12, 0, 0)
-
-
-def test_each_wait_uses_the_cheapest_possible_means():
-    assert [step.means for step in life()] == [
-        *[Means.QUEUE_DELAY] * 2,
-        *[Means.PARK] * 10,
-        Means.GIVE_UP,
     ]
 
 
 def test_a_message_waits_in_its_queue_for_15_minutes_at_most():
-    for seconds, means in ((900, Means.QUEUE_DELAY), (901, Means.PARK)):
+    assert [step.queue_delay for step in life()] == [1 * MINUTE, 5 * MINUTE, *[None] * 10]
+    for seconds, delay in ((900, 900), (901, None)):
         step = next_step(0, NOW, 0, status=503, retry_after=str(seconds))
-        assert (step.means, step.delay) == (means, seconds)
-        assert step.queue_delay == (900 if means is Means.QUEUE_DELAY else 0)
+        assert (wait(step), step.queue_delay) == (seconds, delay)
 
 
 def test_jitter_is_a_part_of_a_tenth_or_a_minute():
-    assert next_step(0, NOW, 0.5).delay == 63
-    assert next_step(3, NOW, 0.5).delay == 2 * HOUR + 30
-    assert next_step(7, NOW, 0.5, daily_since=NOW - 2 * timedelta(days=1)).delay == DAY + 30
+    assert wait(next_step(0, NOW, 0.5)) == 63
+    assert wait(next_step(3, NOW, 0.5)) == 2 * HOUR + 30
+    assert wait(next_step(7, NOW, 0.5, daily_since=NOW - 2 * timedelta(days=1))) == DAY + 30
 
 
 def test_daily_retries_are_counted_anew_after_a_delay_of_more_than_half_a_day():
@@ -83,10 +79,10 @@ def test_daily_retries_are_counted_anew_after_a_delay_of_more_than_half_a_day():
     assert next_step(6, later, 0, daily_since=known).daily_since == later - timedelta(days=1)
 
 
-def test_a_shortened_schedule_has_the_same_means_and_shorter_waits():
+def test_a_shortened_schedule_has_the_same_steps_in_the_queue_and_shorter_waits():
     first, third = (next_step(step, NOW, 0, scale=0.1) for step in (0, 2))
-    assert (first.means, first.delay, first.queue_delay) == (Means.QUEUE_DELAY, 6, 6)
-    assert (third.means, third.delay, third.queue_delay) == (Means.PARK, 180, 0)
+    assert (wait(first), first.queue_delay) == (6, 6)
+    assert (wait(third), third.queue_delay) == (180, None)
     known = NOW - timedelta(days=0.15)
     assert next_step(6, NOW, 0, daily_since=known, scale=0.1).daily_since == known
     later = NOW + timedelta(seconds=1)
@@ -99,9 +95,9 @@ def test_a_shortened_schedule_has_the_same_means_and_shorter_waits():
 
 @given(steps, chances, facts)
 def test_jitter_adds_at_most_a_tenth_and_never_more_than_a_minute(step, chance, facts):
-    plain = next_step(step, NOW, 0, **facts).delay
-    jittered = next_step(step, NOW, chance, **facts).delay
-    assert plain <= jittered <= plain + min(plain / 10, MINUTE)
+    plain = wait(next_step(step, NOW, 0, **facts))
+    jittered = wait(next_step(step, NOW, chance, **facts))
+    assert plain <= jittered <= plain + min(plain / 10, MINUTE) + MICROSECONDS
 
 
 @given(st.lists(st.tuples(chances, st.floats(0, 8 * MINUTE)), min_size=7, max_size=7))
@@ -114,29 +110,24 @@ def test_seven_daily_retries_end_within_7_days_and_10_minutes_of_the_first_failu
         following = next_step(following.step, ended, chance, daily_since=following.daily_since)
     last_ends = following.at + timedelta(seconds=week[-1][1])
     assert last_ends - NOW <= timedelta(days=7, minutes=10)
-    assert next_step(following.step, last_ends, 0).means is Means.GIVE_UP
+    assert next_step(following.step, last_ends, 0) is None
 
 
 @given(steps, chances, moments, facts, scales)
-def test_a_wait_is_at_least_the_schedule_and_at_most_the_limit_of_its_means(
+def test_a_wait_is_at_least_the_schedule_and_in_the_queue_at_most_its_limit(
     step, chance, now, facts, scale
 ):
     following = next_step(step, now, chance, **facts)
     assert following.step == step + 1
-    assert following.delay >= SCHEDULE[step]
-    assert following.delay <= max(SCHEDULE[step], 2 * HOUR) * 1.1
-    assert following.at == now + timedelta(seconds=following.delay)
-    match following.means:
-        case Means.QUEUE_DELAY:
-            assert following.delay <= following.queue_delay <= 900
-        case Means.PARK:
-            assert following.delay > 15 * MINUTE
-            assert following.queue_delay == 0
-
+    seconds = wait(following, now)
+    assert SCHEDULE[step] <= seconds <= max(SCHEDULE[step], 2 * HOUR) * 1.1
     shrunken = next_step(step, now, chance, **facts, scale=scale)
-    assert shrunken.means is following.means
-    assert shrunken.delay == pytest.approx(following.delay * scale)
-    assert shrunken.queue_delay <= following.queue_delay
+    assert wait(shrunken, now) == pytest.approx(seconds * scale, abs=MICROSECONDS)
+    if following.queue_delay is None:
+        assert seconds >= 15 * MINUTE and shrunken.queue_delay is None
+    else:
+        assert seconds <= following.queue_delay <= 900
+        assert wait(shrunken, now) <= shrunken.queue_delay <= following.queue_delay
 
 
 @given(st.integers(0, 3), st.integers(0, 10**9), st.sampled_from([429, 503]), st.booleans())
@@ -146,7 +137,7 @@ def test_retry_after_lengthens_the_steps_of_up_to_2_hours_to_2_hours_at_most(
     asked %= 10 * DAY
     date = format_datetime(NOW + timedelta(seconds=asked), usegmt=True)
     following = next_step(step, NOW, 0, status=status, retry_after=date if as_date else str(asked))
-    assert following.delay == max(SCHEDULE[step], min(asked, 2 * HOUR))
+    assert wait(following) == max(SCHEDULE[step], min(asked, 2 * HOUR))
 
 
 @pytest.mark.parametrize(
@@ -168,18 +159,18 @@ def test_retry_after_lengthens_the_steps_of_up_to_2_hours_to_2_hours_at_most(
     ],
 )
 def test_retry_after_is_read_in_every_form_and_nonsense_is_ignored(text, seconds):
-    assert next_step(0, NOW, 0, status=429, retry_after=text).delay == seconds
+    assert wait(next_step(0, NOW, 0, status=429, retry_after=text)) == seconds
 
 
 def test_retry_after_counts_only_with_429_and_503_and_never_for_the_long_steps():
-    assert next_step(0, NOW, 0, status=500, retry_after="3600").delay == MINUTE
-    assert next_step(0, NOW, 0, retry_after="3600").delay == MINUTE
-    assert next_step(5, NOW, 0, status=503, retry_after="999999").delay == DAY
+    assert wait(next_step(0, NOW, 0, status=500, retry_after="3600")) == MINUTE
+    assert wait(next_step(0, NOW, 0, retry_after="3600")) == MINUTE
+    assert wait(next_step(5, NOW, 0, status=503, retry_after="999999")) == DAY
 
 
 @given(st.integers(12, 1000), chances)
 def test_no_step_follows_the_last(step, chance):
-    assert next_step(step, NOW, chance).means is Means.GIVE_UP
+    assert next_step(step, NOW, chance) is None
 
 
 endpoints = st.from_regex(r"wh_[0-9A-HJKMNP-TV-Z]{26}", fullmatch=True)
