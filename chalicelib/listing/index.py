@@ -81,18 +81,21 @@ class Index:
         return self.words, self.ahead, self.generation, self.sort, self.version
 
     def stored(self) -> dict[str, object]:
+        some = {
+            "ahead": " ".join(self.ahead),  # no word has a blank in it
+            "generation": self.generation,
+            "several": list(self.several),
+            "many": self.many,
+            "orders": dict(self.orders),
+            "added": dict(self.added),
+        }
         return {
             "v": self.version,
             "sort": self.sort,
             "facets": dict(self.facets),
-            "words": " ".join(self.words),  # none has a blank in it
-            **({"ahead": " ".join(self.ahead)} if self.ahead else {}),
-            **({"generation": self.generation} if self.generation else {}),
-            **({"several": list(self.several)} if self.several else {}),
-            **({"many": True} if self.many else {}),
-            **({"orders": dict(self.orders)} if self.orders else {}),
+            "words": " ".join(self.words),
             "f": self.format,
-            **({"added": dict(self.added)} if self.added else {}),
+            **{name: value for name, value in some.items() if value},
             **({} if self.settled else {"settled": False}),
         }
 

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from chalicelib import listing
-from chalicelib.listing import lists, search
+from chalicelib.listing import lists, pages, search
+from chalicelib.listing.cursor import Cursor
 from chalicelib.problems import Invalid
 from chalicelib.storage import table
 from tests.listing import things
@@ -130,6 +131,12 @@ def test_a_cursor_of_another_list_is_refused(dynamodb: Double) -> None:
         (f"{cursor}!!!!", {}),  # Python's decoder would drop such letters
         (base64.urlsafe_b64encode(b'0123456789ab["0#x",2]').decode(), {}),
     ]
+    # The check of a cursor is no secret.
+    asked = pages._asked(KIND, listing.Query(), {})
+    made: list[Any] = [(position, 2) for position in (1, None, "x" * 1_001)]
+    made += [("0#x", number) for number in (0, -1, True, "2", 1.5, 10**15 + 1)]
+    foreign += [(Cursor(*both).text(asked), {}) for both in made]
+    assert page(cursor=Cursor("0#x", 2).text(asked)).page == 2
     for text, options in foreign:
         with pytest.raises(Invalid) as refused:
             page(cursor=text, **options)

@@ -59,6 +59,14 @@ def test_any_value_of_a_parameter_is_answered_or_refused(
             assert answer.status < 500 and answer.status != 429, (parameter, value, answer.text)
 
 
+@pytest.mark.parametrize("begin", ["", "prod_", "ord_", "cus_", "job_", "cnt_", "wh_", "key_"])
+def test_a_record_with_an_id_too_long_for_a_key_is_not_found(shop: Shop, begin: str) -> None:
+    for path, item in _DESCRIPTION["paths"].items():
+        at = re.sub(r"{\w+}", f"{begin}{'x' * 3_000}", path)
+        if path.startswith("/api/admin/") and at != path and "get" in item:
+            assert shop.get(at).status == 404, path
+
+
 def _asked(visitor: Shop, key: str, method: str, path: str, *, parameter: Any, value: str) -> Any:
     name, written = parameter["name"], quote(value, safe="", errors="surrogatepass")
     headers = {}

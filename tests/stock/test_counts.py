@@ -330,7 +330,8 @@ def test_an_answer_too_long_to_be_kept_is_refused(shop: Shop) -> None:
 @pytest.mark.parametrize("path", ["", "/lines", "/apply", "/cancel"])
 def test_an_unknown_count_is_not_found(shop: Shop, path: str) -> None:
     call = shop.get if path in {"", "/lines"} else shop.post
-    assert call(f"{COUNTS}/cnt_none{path}").status == 404
+    answer = call(f"{COUNTS}/cnt_none{path}")
+    assert (answer.status, answer.json["message"]) == (404, "There is no count 'cnt_none'.")
 
 
 def test_more_variants_than_a_count_may_have_are_refused(
