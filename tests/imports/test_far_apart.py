@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from chalicelib import aws
+from chalicelib.imports import files
 from chalicelib.imports.steps import plan as planner
 from tests.support.dynamodb_double import Fault
 from tests.support.import_desk import Desk, counts
@@ -77,6 +78,20 @@ def test_the_later_row_wins_though_the_worker_crashed_that_created_the_product(d
     assert crashed
     assert sizes(desk) == [("S", "9.00", 7)]
     assert ("product.updated", "a") not in desk.events()
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_a_worker_reads_only_its_own_of_the_rows_that_are_apart(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[Any, ...]] = []
+    read = files.read_kept
+    monkeypatch.setattr(files, "read_kept", lambda *all: asked.append(all) or read(*all))
+    rows = "".join(f"p{n},P{n},1,,S,,,\n" for n in range(9))
+    job = desk.imported(HEADER + rows + rows.replace(",S,", ",M,"))
+    lengths = [one[3] for one in asked if one[1] == "apart"]
+    assert (job["created"], len(lengths)) == (9, 5)
+    assert sum(lengths) == files.size_of(job["id"], "apart")
 
 
 @pytest.mark.usefixtures("small_chunks")

@@ -264,9 +264,7 @@ def test_a_sheet_too_large_as_csv_is_refused(monkeypatch: pytest.MonkeyPatch) ->
     assert refused(book).code == "workbook_too_large"
 
 
-def test_a_large_damaged_or_foreign_file_is_refused_with_a_reason(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_damaged_or_foreign_file_is_refused_with_a_reason() -> None:
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as made:
         made.writestr("products.csv", "slug,name\n")
@@ -275,8 +273,14 @@ def test_a_large_damaged_or_foreign_file_is_refused_with_a_reason(
     for cut in (len(whole) // 3, len(whole) - 10):
         assert refused(whole[:cut]).code == "unreadable_workbook"
     assert refused(whole.replace(b"PK\x05\x06", b"PK\x05\x07")).code == "unreadable_workbook"
+
+
+def test_a_workbook_of_too_many_bytes_is_not_read(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(workbooks, "LARGEST_WORKBOOK", 100)
-    assert refused(whole).code == "workbook_too_large"
+    monkeypatch.setattr(workbooks, "converted", None)
+    assert desk.imported(xlsx(*CATALOGUE))["error"]["code"] == "workbook_too_large"
 
 
 def far(*places: str) -> bytes:

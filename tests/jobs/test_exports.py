@@ -83,6 +83,7 @@ def test_a_reader_gets_neither_a_file_nor_a_preview_because_costs_may_be_in_them
     for job in (export, dry_run):
         seen = jobs.shop.get(f"/api/admin/jobs/{job['id']}", key=jobs.shop.as_("READER")).json
         assert (seen["preview"], seen["downloadUrl"]) == ([], None)
+        assert seen.keys() == job.keys()
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+49", "-1", "@SUM(A1)", "'quoted"])

@@ -185,7 +185,6 @@ def refuse_large(size: int) -> None:
 def _unpacked(data: bytes) -> zipfile.ZipFile:
     """Refuses what would be too large unpacked, by the declared sizes; of a part that has more, the
     process's limits stop the reader."""
-    refuse_large(len(data))
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
     except _DAMAGED as error:
