@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from chalicelib.listing import Index, lookup, reindex
+from chalicelib.listing.kinds import word_shards
 from chalicelib.storage import table
 from tests.listing import things
 from tests.listing.things import KIND, RECORDS, Thing, create, deploy, thing
@@ -67,6 +68,13 @@ def test_a_sku_is_found_among_hundreds_with_the_same_prefix(dynamodb: Double) ->
         "TS-2": {third.id},
         "TS-3": set(),
     }
+
+
+def test_all_of_many_records_with_two_texts_are_found(dynamodb: Double) -> None:
+    """The first query of a shard ends among those with the second."""
+    alike = {text: [having(text) for _ in range(60 * word_shards()[0])] for text in ("A1", "A2")}
+    create(*alike["A1"], *alike["A2"])
+    assert holding(*alike) == {text: {one.id for one in made} for text, made in alike.items()}
 
 
 def test_a_record_that_is_reindexed_during_a_lookup_is_found(
