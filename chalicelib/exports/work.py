@@ -46,11 +46,10 @@ def step(job: Job) -> Step:
             piece += write.record(record)
         if after is None or len(piece) >= files.PIECE:
             break
-    numbers = before["numbers"]
-    number = max(jobs.new_number(job.id), max(numbers, default=0) + 1)
+    number = jobs.new_number(job.id)
     etags = [*before["etags"], files.add(job, upload, number, bytes(piece))]
     more = {"upload": upload, "etags": etags, "bytes": before["bytes"] + len(piece)}
-    more["numbers"] = [*numbers, number]
+    more["numbers"] = [*before["numbers"], number]
     # Put together in a step of its own: nothing can be added to a file that is whole.
     more |= {"after": after} if after is not None else {"all": True}
     return Step(cursor=more, read=read, set={} if job.step else {"total": total})

@@ -14,7 +14,7 @@ from chalicelib.erasures import store
 from chalicelib.orders import store as orders_store
 from chalicelib.storage import attributes, outbox, table
 from chalicelib.storage.attributes import pack
-from chalicelib.values import ids
+from chalicelib.values import clock, ids
 from chalicelib.webhooks import deliveries
 from chalicelib.webhooks.attempts import Attempt
 from tests.audit.build import changed, entries
@@ -355,6 +355,17 @@ def test_an_order_changed_during_an_erasure_is_anonymized(shop: Shop, jobs: JobD
     assert order.customer.read()["totalSpent"] == order["total"]
 
 
+def test_an_erasure_removes_the_exports_with_the_person(shop: Shop, jobs: JobDesk) -> None:
+    placed(shop)
+    others = jobs.done("/api/admin/exports", {"type": "orders", "all": True})
+    made = placed(shop, customer=PERSON).customer
+    own = jobs.done("/api/admin/exports", {"type": "orders", "all": True})
+    jobs.done(f"{made.path}/erase")
+    assert jobs.job(others["id"])["downloadUrl"] and jobs.job(others["id"])["error"] is None
+    assert jobs.job(own["id"])["downloadUrl"] is None
+    assert jobs.job(own["id"])["error"]["code"] == "customer_erased"
+
+
 def test_an_erasure_ends_a_running_export(shop: Shop, jobs: JobDesk) -> None:
     made = placed(shop, customer=PERSON).customer
     running = jobs.start("/api/admin/exports", {"type": "orders", "all": True})
@@ -395,6 +406,15 @@ def test_an_erasure_deletes_left_over_words_and_keeps_those_of_others(jobs: JobD
     assert shop.get(f"{ORDERS}?search=zenobia").json["total"] == 1
     left = [i for i in jobs.dynamodb.items(settings.table()) if "ord_never" in i["sk"]["S"]]
     assert left == []
+
+
+def test_an_erasure_keeps_words_of_a_write_that_may_be_underway(jobs: JobDesk) -> None:
+    made = placed(jobs.shop, customer=PERSON).customer
+    pk = orders_store.RECORDS.kind.word_pk("quillfeather", 0, 4)
+    entry = {"pk": pk, "sk": "quillfeather#2026+abc#ord_new", "at": clock.unix()}
+    table.put(entry)
+    jobs.done(f"{made.path}/erase")
+    assert table.get((pk, entry["sk"])) == entry
 
 
 def test_only_an_owner_can_erase(jobs: JobDesk) -> None:
