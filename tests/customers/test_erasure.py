@@ -369,7 +369,10 @@ def test_an_erasure_removes_the_exports_with_the_person(shop: Shop, jobs: JobDes
 def test_an_erasure_ends_a_running_export(shop: Shop, jobs: JobDesk) -> None:
     made = placed(shop, customer=PERSON).customer
     running = jobs.start("/api/admin/exports", {"type": "orders", "all": True})
-    table.update((running, "job"), assign={"status": "RUNNING"})
+    jobs.crash("TransactWriteItems")
+    (message,) = jobs.messages()
+    jobs.handle(message)
+    assert len(mentions(jobs, [])) == 1  # the first piece of the file
     jobs.start(f"{made.path}/erase")
     messages = list(jobs.messages())  # the export is requested first and done last
     for message in reversed(messages):
@@ -423,6 +426,16 @@ def test_only_an_owner_can_erase(jobs: JobDesk) -> None:
         refused = made.post("/erase", key=jobs.shop.as_(role))
         assert (refused.status, refused.json["code"]) == (403, "forbidden")
     assert jobs.shop.post(f"{CUSTOMERS}/cus_nobody/erase").status == 404
+
+
+def test_a_repeated_request_for_an_erasure_has_the_same_job(jobs: JobDesk) -> None:
+    made = placed(jobs.shop, customer=PERSON).customer
+    path, once = f"{made.path}/erase", {"Idempotency-Key": "once"}
+    first, again = (jobs.shop.post(path, headers=once) for _ in range(2))
+    assert (first.status, again.status, again.json) == (202, 202, first.json)
+    jobs.work()
+    assert jobs.shop.post(path, headers=once).json == first.json
+    assert jobs.shop.get("/api/admin/jobs").json["total"] == 1
 
 
 def test_a_crashed_erasure_request_changes_nothing(jobs: JobDesk) -> None:

@@ -17,7 +17,7 @@ from chalicelib.imports.formats import recognise
 from chalicelib.imports.formats.ours import COLUMNS
 from chalicelib.jobs import store
 from tests.jobs.test_bulk_edits import edit, order
-from tests.orders.build import line, placed, variant
+from tests.orders.build import line, placed, product_path, variant
 from tests.stock.build import fanned_out
 from tests.support.import_desk import Desk
 from tests.support.job_desk import PRODUCTS, JobDesk
@@ -71,6 +71,9 @@ def test_products_are_exported_as_rows_of_variants_and_pictures(jobs: JobDesk) -
     assert [row["stock"] for row in more] == ["3", ""]
     assert [row["imageAlt"] for row in (first, *more)] == ["no. 0", "no. 1", "no. 2"]
     assert {row["slug"] for row in (first, *more)} == {"shirt"}
+    jobs.product(name="Cap", variants=[{"title": "Only"}])
+    found = rows(exported(jobs, type="products", filters={"search": "cap"})[1])
+    assert [row["variantTitle"] for row in found] == ["", "Only"]
 
 
 def test_a_reader_gets_neither_a_file_nor_a_preview_because_costs_may_be_in_them(
@@ -115,7 +118,9 @@ def test_orders_have_one_row_per_line_and_their_sums_add_up(jobs: JobDesk) -> No
     many = [jobs.product(price=f"{n}.99")["variants"][0]["id"] for n in range(1, 4)]
     lines = [{"variantId": id, "quantity": 2} for id in many]
     sent = {"lineItems": lines, "customer": {"email": "ann@example.com"}, "tax": "1.01"}
-    sent |= {"paymentStatus": "PAID", "tags": ["x", "y"]}
+    sent |= {"paymentStatus": "PAID", "tags": ["x", "y"], "deposit": {"percent": "50"}}
+    sent |= {"discount": {"amount": "0.50"}}
+    lines[0]["discount"] = {"percent": "10"}
     placed = [jobs.shop.post("/api/admin/orders", sent).json for _ in range(2)]
     order(jobs)
     found = rows(exported(jobs, type="orders")[1])
@@ -125,6 +130,9 @@ def test_orders_have_one_row_per_line_and_their_sums_add_up(jobs: JobDesk) -> No
     paid = sum(Decimal(row["total"] or 0) for row in found if row["paymentStatus"] == "PAID")
     assert jobs.shop.get("/api/admin/summary").json["today"]["revenue"] == str(paid)
     assert found[1]["customerEmail"] == "ann@example.com" and found[1]["tags"] == "x, y"
+    (one,) = (row for row in found if row["id"] == placed[0]["id"] and row["total"])
+    assert (one["deposit"], one["discount"]) == (placed[0]["deposit"]["amount"], "0.50")
+    assert one["lineDiscount"] == placed[0]["lineItems"][0]["discount"]["amount"] != ""
 
 
 def test_customers_are_exported_as_csv_and_orders_as_json_lines(jobs: JobDesk) -> None:
@@ -286,7 +294,8 @@ def test_transactions_are_exported_as_they_are_listed(jobs: JobDesk) -> None:
 
 
 def test_movements_are_exported_as_they_are_listed(jobs: JobDesk) -> None:
-    placed(jobs.shop, line(variant(jobs.shop, 5), 2))
+    shop, sold = jobs.shop, variant(jobs.shop, 5)
+    placed(shop, line(sold, 2))
     fanned_out(jobs.dynamodb)
     listed = jobs.shop.get("/api/admin/stock/movements").json["data"]
     assert len(listed) == 2
@@ -295,3 +304,7 @@ def test_movements_are_exported_as_they_are_listed(jobs: JobDesk) -> None:
     _, table = exported(jobs, type="movements", filters={"cause": "SALE"})
     (row,) = rows(table)
     assert (row["by"], row["stock"], row["keyName"]) == ("-2", "3", "a OWNER of the tests")
+    shop.put(product_path(sold), {"variants": [{"id": sold, "stock": None}]})
+    fanned_out(jobs.dynamodb)
+    _, table = exported(jobs, type="movements", filters={"cause": "UNTRACKED"})
+    assert [(row["by"], row["stock"]) for row in rows(table)] == [("", "")]

@@ -172,21 +172,23 @@ def test_a_count_whose_job_crashes_at_any_write_is_applied_once(
 
 
 def test_lines_that_cannot_be_applied_are_errors_of_the_job(shop: Shop, jobs: JobDesk) -> None:
-    sold, untracked, fine, same = variants(shop, 5, 5, 5, 5)
+    sold, untracked, fine, same, dropped = variants(shop, 5, 5, 5, 5, 5)
     gone = variant(shop, 5)
-    count = started(shop, sold, untracked, fine, same, gone)
-    enter(shop, count, (sold, 1), (untracked, 1), (fine, 6), (same, 5), (gone, 1))
+    count = started(shop, sold, untracked, fine, same, gone, dropped)
+    enter(shop, count, (sold, 1), (untracked, 1), (fine, 6), (same, 5), (gone, 1), (dropped, 1))
     placed(shop, line(sold, 4))
     wanted = [{"id": sold}, {"id": untracked, "stock": None}, {"id": fine}, {"id": same}]
     shop.put(product_path(sold), {"variants": wanted})
     shop.delete(product_path(gone))
     job = applied(jobs, count)
-    assert outcome(job) == (5, 1, 1, 3)
+    assert outcome(job) == (6, 1, 1, 4)
     codes = {one["id"]: one["code"] for one in job["errors"]}
-    assert codes == {sold: "insufficient_stock", untracked: "not_tracked", gone: "not_tracked"}
+    lost = dict.fromkeys((untracked, gone, dropped), "not_tracked")
+    assert codes == {sold: "insufficient_stock", **lost}
     assert [stock_of(shop, id) for id in (sold, untracked, fine, same)] == [1, None, 6, 5]
     shown = shop.get(f"{at(count)}/lines").json["data"]
-    assert {one["title"] for one in shown if one["variantId"] == gone} == {None}
+    titles = {one["variantId"]: one["title"] for one in shown}
+    assert titles[gone] is titles[dropped] is None
     fanned_out(jobs.dynamodb)
     agrees(shop)
 
