@@ -63,9 +63,9 @@ def send(url: str, messages: Iterable[Mapping[str, object]]) -> None:
     Raises Unsent, or what botocore raises."""
     batches = _batches(messages)
     send = partial(_until_taken, aws.client("sqs").send_message_batch, url)
-    first = next(batches, None)
-    if first is None or len(first) < _BATCH:
-        send(first or [])
+    first = next(batches, [])
+    if len(first) < _BATCH:
+        send(first)
         return
     with ThreadPoolExecutor(_SENDERS) as senders:
         sending = deque([senders.submit(copy_context().run, send, first)])

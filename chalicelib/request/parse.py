@@ -32,9 +32,8 @@ def body(model: type[Model]) -> Model:
 
     Raises Invalid with `errors: [{field, code, message}]`; a field is `variants.0.price`.
     """
-    declared = current().operation
-    if declared is None or declared.body is not model:
-        raise TypeError(f"the route does not declare the body {model.__name__}")
+    operation = current().operation
+    assert operation and operation.body is model, "the route declares another"
     return validate(model, parsed_body())
 
 
@@ -145,9 +144,8 @@ _decode: Final = json.JSONDecoder(
 
 def query(model: type[Parameters]) -> Parameters:
     """The query parameters, as the model that the route declares. Raises Invalid."""
-    declared = current().operation
-    if declared is None or declared.query is not model:
-        raise TypeError(f"the route does not declare the query {model.__name__}")
+    operation = current().operation
+    assert operation and operation.query is model, "the route declares another"
     given = _parameters()
     sent: dict[str, object] = {}
     for name, field in model.model_fields.items():

@@ -402,10 +402,10 @@ class _Call(NamedTuple):
 
 def _each(send: Callable[[_Call], None], waiting: deque[_Call], sender: int) -> None:
     """Sends those that wait, until others have taken them or fewer may be underway."""
-    while waiting and sender < len(underway):
+    while sender < len(underway):
         try:
             call = waiting.popleft()
-        except IndexError:  # another sender was faster
+        except IndexError:
             return
         send(call)
 

@@ -110,13 +110,10 @@ def read(item: Mapping[str, Any]) -> Attempt:
 def forgotten(item: Mapping[str, Any], person: Person) -> dict[str, object]:
     """The attributes of an attempt's record that change when a person is erased: the receiver's
     response may repeat the request."""
-    changes: dict[str, object] = {}
+    left = {name: person.without(item.get(name)) for name in ("headers", "message", "url")}
     if person.mentions(item.get("body", "")):
-        changes["body"] = ERASED
-    for name in ("headers", "message", "url"):
-        left = person.without(item.get(name))
-        changes |= {name: left} if left != item.get(name) else {}
-    return changes
+        left["body"] = ERASED
+    return {name: value for name, value in left.items() if value != item.get(name)}
 
 
 def show(attempt: Attempt) -> dict[str, Any]:

@@ -135,8 +135,6 @@ def _came_by(record: _Record, queue_url: str) -> bool:
 
 
 def _read(due: Sequence[Message]) -> _Known:
-    if not due:
-        return _Known({}, {})
     endpoints = {endpoint_of(each.delivery) for each in due}
     outbox_keys = {outbox.key(event_of(each.delivery)) for each in due}
     found, items = threads.together(

@@ -107,18 +107,14 @@ def slot(endpoint_id: str, due: datetime, now: datetime, scale: float = 1) -> Sl
     It starts at least a minute from now, the time to write the due entry and start the execution.
     So a message that is parked late, after a crash, never gets the name of an execution that has
     already run: Step Functions refuses a used name for 90 days, and the message would be stuck.
-    Raises ValueError for an id that cannot be part of the name (AWS: 80 characters of A-Za-z0-9-_).
     """
     length = slot_seconds(scale)
     earliest = now.timestamp() + max(2, MINUTE * scale)
     begin = math.floor(due.timestamp() / length) * length
     if begin < earliest:
         begin = math.ceil(earliest / length) * length
-    name = f"{endpoint_id}-{begin}"
-    if not re.fullmatch(r"[A-Za-z0-9_-]{1,80}", name):
-        raise ValueError(f"{endpoint_id!r} cannot be part of the name of an execution.")
     at = datetime.fromtimestamp(begin, UTC)
-    return Slot(name, at, at + timedelta(seconds=length))
+    return Slot(f"{endpoint_id}-{begin}", at, at + timedelta(seconds=length))
 
 
 def _seconds(retry_after: str | None, now: datetime) -> float:

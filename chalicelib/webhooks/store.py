@@ -292,12 +292,9 @@ def forgotten(item: Item, person: Person) -> dict[str, object]:
         return attempts.forgotten(item, person)
     if not item["sk"].startswith("dlv_"):
         return {}
-    changes: dict[str, object] = {}
-    for name in ("first", "subject"):
-        value = item.get(name)
-        if isinstance(value, dict):
-            left = {**value, **attempts.forgotten(value, person)}
-            if name == "subject":
-                left = person.without(value)
-            changes |= {name: left} if left != value else {}
-    return changes
+    first = item.get("first", {})
+    left = {
+        "first": {**first, **attempts.forgotten(first, person)},
+        "subject": person.without(item.get("subject", {})),
+    }
+    return {name: value for name, value in left.items() if value != item.get(name, {})}

@@ -210,9 +210,3 @@ def test_a_late_parked_delivery_gets_a_future_slot():
     assert late.name != in_time.name
     just_late = slot("wh_1", due, due - timedelta(seconds=30))
     assert just_late.at == due + timedelta(minutes=5)
-
-
-@pytest.mark.parametrize("endpoint", ["wh/1", "wh 1", "wh_é", "w" * 75, "wh_1\n"])
-def test_an_id_invalid_in_execution_names_is_refused(endpoint):
-    with pytest.raises(ValueError, match="name of an execution"):
-        slot(endpoint, NOW, NOW)
