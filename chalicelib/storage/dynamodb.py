@@ -81,8 +81,9 @@ def _results(calls: Sequence[Sent[Any]]) -> list[Any]:
                 found[place] = found[place].read(found[place].answer())
             except (ClientError, *NO_ANSWER) as error:
                 refused[place] = error
-            if isinstance(found[place], Sent) and place not in refused:
-                unread.append(place)  # the call that follows was sent
+            else:
+                if isinstance(found[place], Sent):
+                    unread.append(place)  # the call that follows was sent
         for place, failure in refused.items():
             if not may_repeat(failure):
                 raise found[place].refused(failure)

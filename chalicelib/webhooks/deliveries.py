@@ -235,7 +235,8 @@ def _is_over(message: Message, delivery: Delivery) -> bool:
 def claim_step(message: Message, now: datetime) -> Delivery:
     """Begins the next attempt of the schedule, or one before it is due. Raises Taken."""
     its_turn = Attr("schedule").eq(message.schedule) & Attr("step").eq(message.step)
-    early = message.early if message.is_early else 0
+    # One with a time is not sent before it. If an earlier one fails, the step is still made then.
+    early = 0 if message.due else message.early
     return _claim(message.delivery, _lease(now, replay=early > 0, early=early), {}, its_turn)
 
 

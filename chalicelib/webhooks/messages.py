@@ -33,11 +33,6 @@ class Message:
     only_failed: bool = False
     early: int = 0
 
-    @property
-    def is_early(self) -> bool:
-        """An attempt before its step is due: if it fails, the step is still made then."""
-        return self.early > 0 and self.due is None
-
     def text(self) -> str:
         fields: dict[str, object] = {"delivery": self.delivery}
         if self.replay:
