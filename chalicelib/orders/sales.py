@@ -29,7 +29,7 @@ def count(commit: Commit, before: Order | None, after: Order | None) -> None:
         if order is not None:
             counts = order.status is not OrderStatus.CANCELLED
             day = timezone.day(clock.parse(order.fields["orderDate"])).isoformat()
-            paid = Decimal(sign * (counts and order.revenue > 0))
+            paid = Decimal(sign * (counts and bool(order.revenue)))
             commit.count("sales", day, sign * counts, paid=paid, revenue=sign * order.revenue)
 
 
@@ -61,7 +61,7 @@ def recount(first: date) -> listing.Recount:
             day = timezone.day(clock.parse(entry["sk"].split("#")[0])).isoformat()
             revenue, counts = Decimal(entry["revenue"]), entry["status"] != OrderStatus.CANCELLED
             counted[day, "n"] += counts
-            counted[day, "paid"] += counts and revenue > 0
+            counted[day, "paid"] += counts and bool(revenue)
             counted[day, "revenue"] += revenue
         stored = defaultdict[_Cell, dict[str, Decimal]](dict)
         for cell in chain.from_iterable(table.pages("sales", where=table.sk.gte(start))):

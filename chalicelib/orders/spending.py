@@ -47,7 +47,7 @@ def _look(part: int, parts: int) -> _Look:
     for customer in _customers(part, parts):
         for name, number in made[customer.id].numbers().items():
             counted[customer.id, name] = Decimal(number)
-            stored[customer.id, name] = {"": Decimal(customer.fields.get(name, 0))}
+            stored[customer.id, name] = {"": Decimal(customer.fields[name])}
     return counted, stored
 
 

@@ -6,12 +6,12 @@ repeated on the current stock.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Final
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from chalicelib import deadline, telemetry
+from chalicelib import deadline
 from chalicelib.problems import Busy, Invalid, NotFound
 from chalicelib.products import store
 from chalicelib.products.model import MOST_STOCK, MOST_VARIANTS, Product, Stock
@@ -72,16 +72,11 @@ class ShortOfStock(Invalid):
     text = "There is not enough stock for this move."
 
 
-_MADE: Final = "Stock moved"
-
-
-def move(
-    product_id: str, moves: Sequence[StockMove], by: str, once: Once | None
-) -> tuple[Product, str]:
+def move(product_id: str, moves: Sequence[StockMove], once: Once | None) -> tuple[Product, str]:
     """The product after all of the moves, or none of them, and the text of the answer.
 
     Emits product.updated, whose data also has `stockMoves`, and inventory.low if stock falls below
-    the threshold. `by`: the name of the key, for the log.
+    the threshold.
     Raises NotFound, Invalid, ShortOfStock; with `once` also Repeated and KeyReused.
     """
     for _ in deadline.attempts():
@@ -96,9 +91,6 @@ def move(
                 commit.send()
         except store.ProductChanged:
             continue
-        for one in made:
-            logged = {name: value for name, value in one.items() if name != "note"}
-            telemetry.info(_MADE, productId=product_id, movedBy=by, **logged)
         return after, text
     raise Busy
 

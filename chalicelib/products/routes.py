@@ -148,7 +148,7 @@ def move_stock(id: str) -> Response:
     422 `insufficient_stock`. `to` sets a count; an untracked variant needs it. Emits
     product.updated, whose data also has `stockMoves`: `[{variantId, by, stock, reason, note}]`."""
     asked, once = body_once(StockMoves)
-    product, text = moves.move(id, asked.moves, caller().name, once)
+    product, text = moves.move(id, asked.moves, once)
     return reply_text(200, text, etag=product.etag)
 
 

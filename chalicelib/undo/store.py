@@ -118,8 +118,10 @@ def forgotten(item: Item, person: Person) -> dict[str, object]:
     change = json.loads(item["change"])
     before = change.get("fields", {}).get("tags") or []
     left = [[tag for tag in tags if not person.mentions(tag)] for tags in before]
-    found = orders.load([_entry(item["pk"], item).record]) if left != before else []
-    if left == before or any(not person.is_about(order.fields) for order in found):
+    if left == before:
+        return {}
+    found = orders.load([_entry(item["pk"], item).record])
+    if any(not person.is_about(order.fields) for order in found):
         return {}
     change["fields"]["tags"] = left
     return {"change": json.dumps(change, ensure_ascii=False)}

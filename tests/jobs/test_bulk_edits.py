@@ -461,6 +461,13 @@ def test_orders_make_allowed_moves_and_others_count_as_failed(jobs: JobDesk) -> 
     assert jobs.now(pending) == pending
 
 
+def test_filters_choose_orders_as_their_list_does(jobs: JobDesk) -> None:
+    ours, other = order(jobs, source="FAIR"), order(jobs)
+    asked = {"filters": {"source": "FAIR"}, "change": {"addTags": ["a"]}}
+    assert jobs.counted(jobs.done(EDIT_ORDERS, asked)) == {"updated": 1}
+    assert (jobs.now(ours)["tags"], jobs.now(other)) == (["a"], other)
+
+
 def test_a_dry_run_reports_orders_that_cannot_move(jobs: JobDesk) -> None:
     paid, pending = order(jobs, paymentStatus="PAID"), order(jobs)
     body = {"all": True, "change": {"status": "PROCESSING"}, "dryRun": True}

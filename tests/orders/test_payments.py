@@ -443,6 +443,7 @@ def test_transactions_are_listed_newest_first(shop: Shop) -> None:
     ]
     assert {one["orderNumber"] for one in listed["data"]} == {order["number"], other["number"]}
     assert len({one["id"] for one in listed["data"]}) == listed["total"] == 5
+    assert listed["data"][2]["id"] == f"void_{first['id'].removeprefix('pay_')}"
 
     def ids(query: str) -> list[str]:
         found = shop.get(f"{TRANSACTIONS}?{query}").json
