@@ -182,7 +182,7 @@ class Customer(listing.Record):
     including cancelled ones.
     """
 
-    version: int = 0
+    version: int
 
     @property
     def email(self) -> str | None:
@@ -273,6 +273,11 @@ def rewritten(customer: Customer, fields: Mapping[str, object], now: str) -> Cus
     """The customer with these fields; itself if none that clients change differs."""
     if all(fields[name] == customer.fields[name] for name in EDITABLE):
         return customer
+    return _next(customer, fields, now)
+
+
+def _next(customer: Customer, fields: Mapping[str, object], now: str) -> Customer:
+    """Its next version."""
     after = {**fields, "updatedAt": now}
     return Customer({**after, "index": index_of(after).stored()}, customer.version + 1)
 
@@ -333,15 +338,16 @@ def merged(into: Customer, other: Customer, now: str) -> tuple[Customer, int]:
     ]
     left = max(0, len(kept) + len(more) - MOST_ADDRESSES)
     fields["addresses"] = [*kept, *more][: max(MOST_ADDRESSES, len(kept))]
-    return rewritten(into, fields, now), left
+    fields["merged"] = [*into.merged, *other.merged, other.id]
+    return _next(into, fields, now), left
 
 
 def erased(customer: Customer, now: str) -> Customer:
     """What is left of an erased customer: the id and the totals."""
     kept = ("id", "createdAt", "ordersCount", "totalSpent", "orders", "merged")
     fields = {name: customer.fields[name] for name in kept if name in customer.fields}
-    fields |= {**_EMPTY, "updatedAt": now, "erasedAt": customer.fields.get("erasedAt", now)}
-    return Customer({**fields, "index": index_of(fields).stored()}, customer.version + 1)
+    fields |= {**_EMPTY, "erasedAt": customer.fields.get("erasedAt", now)}
+    return _next(customer, fields, now)
 
 
 def index_of(fields: Fields) -> listing.Index:

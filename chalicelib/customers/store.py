@@ -298,15 +298,14 @@ def absorb(source_id: str, into_id: str, job_id: str) -> int:
     changes nothing."""
 
     def attempt() -> int:
-        source, into = find(source_id), find(into_id)
-        if source is None or into is None:
+        source = find(source_id)
+        if source is None:
             return int((table.get(_gone_key(source_id)) or {}).get("left", 0))
+        into = get(into_id)
         after, left = model.merged(into, source, clock.now_iso())
         if source.id not in into.merged:
-            ids = [*into.merged, *source.merged, source.id]
-            fields = {**after.fields, "merged": ids, "updatedAt": clock.now_iso()}
             commit = Commit()
-            _write(commit, into, Customer(fields, into.version + 1), holders=[source.id])
+            _write(commit, into, after, holders=[source.id])
             commit.send()
         _remove_merged(source, into_id, job_id, left)
         return left
@@ -323,7 +322,7 @@ def _remove_merged(source: Customer, into_id: str, job_id: str, left: int) -> No
     commit = Commit()
     kept = (into.email or "").lower() == (source.email or "").lower()
     _write(commit, source, None, holders=[into_id], locks=not kept, action="customer.merged")
-    commit.put({**_merged_item(source.id, into_id), **({"left": left} if left else {})})
+    commit.put({**_merged_item(source.id, into_id), "left": left})
     _let_go(commit, into_id, job_id)
     commit.send()
 

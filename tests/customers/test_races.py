@@ -7,6 +7,7 @@ import pytest
 from chalicelib import settings
 from chalicelib.customers import store
 from chalicelib.erasures.work import _change
+from chalicelib.problems import NotFound
 from chalicelib.storage import table
 from tests.customers.build import CUSTOMERS, customer, new_customer
 from tests.jobs.conftest import jobs
@@ -64,7 +65,8 @@ def test_a_job_releases_only_customers_that_it_holds(shop: Shop, jobs: JobDesk) 
     store.let_go("cus_gone", "job_another")
     store.forget("cus_gone")
     assert store.absorb("cus_gone", two["id"], "job_another") == 0
-    assert store.absorb(two["id"], "cus_gone", "job_another") == 0
+    with pytest.raises(NotFound):
+        store.absorb(two["id"], "cus_gone", "job_another")
     assert table.get(("cus_gone", "customer")) is None
 
 
