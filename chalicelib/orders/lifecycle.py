@@ -343,6 +343,13 @@ def forgotten(order: Order, person: Person, now: str) -> Order:
 # --- Events ---------------------------------------------------------------------------------------
 
 
+_EVENTS: Final[Mapping[str, str]] = {
+    OrderStatus.SHIPPED: "order.shipped",
+    OrderStatus.CANCELLED: "order.cancelled",
+    OrderStatus.REFUNDED: "order.refunded",
+}
+
+
 def events(before: Order | None, after: Order) -> Iterator[str]:
     """The events of a new order, or of a change (docs/webhooks.md#events)."""
     yield "order.updated" if before else "order.created"
@@ -350,17 +357,9 @@ def events(before: Order | None, after: Order) -> Iterator[str]:
         yield "order.paid"
     if before is None:
         return
-    if after.status is not before.status:
-        if after.status is OrderStatus.SHIPPED:
-            yield "order.shipped"
-        if after.status is OrderStatus.CANCELLED:
-            yield "order.cancelled"
-    if _refunded(after) and not _refunded(before):
-        yield "order.refunded"
-
-
-def _refunded(order: Order) -> bool:
-    return order.payment_status is PaymentStatus.REFUNDED or order.status is OrderStatus.REFUNDED
+    # Its status and its payment status may become REFUNDED one after the other.
+    new = {after.status, after.payment_status} - {before.status, before.payment_status}
+    yield from (event for status, event in _EVENTS.items() if status in new)
 
 
 def gives_back(before: Order, after: Order | None) -> dict[str, dict[str, int]]:
@@ -369,7 +368,7 @@ def gives_back(before: Order, after: Order | None) -> dict[str, dict[str, int]]:
     if after is None:
         return before.taken() if before.status in BEFORE_SHIPPING else {}
     if after.status in GIVES_BACK:
-        return before.taken() if before.status not in GIVES_BACK else {}
+        return before.taken()
     returned: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     lines = {line["id"]: line for line in after.fields["lineItems"]}
     for refund in after.fields["refunds"][len(before.fields["refunds"]) :]:

@@ -209,12 +209,14 @@ def test_a_cancelled_order_may_keep_a_deposit(shop: Shop) -> None:
     assert order.patch({"retained": "30.01"}).refused == ["retained"]
     kept = order.patch({"retained": 30}).json
     assert (kept["retained"], kept["balanceDue"]) == ("30.00", "0.00")
+    assert kept["history"][-1]["change"] == "retained none → 30.00"
     assert (revenue(shop), spent(shop, order)) == ("30.00", "30.00")
     refused = order.refund(amount=10).json
     assert (refused["code"], refused["refundable"]) == ("exceeds_refundable", "0.00")
     whole = order.patch({"paymentStatus": "REFUNDED"}).json
     assert (whole["code"], whole["refundable"]) == ("exceeds_refundable", "0.00")
-    assert order.patch({"retained": 20}).status == 200
+    less = order.patch({"retained": 20}).json
+    assert less["history"][-1]["change"] == "retained 30.00 → 20.00"
     assert order.refund(amount=10).status == 201
     assert order.read()["balanceDue"] == "0.00"
     assert order.pay(1).json["code"] == "order_closed"
