@@ -11,6 +11,7 @@ from typing import Final, TypedDict
 
 from chalicelib.orders.model import (
     MOST_PRODUCTS,
+    DepositInput,
     DiscountInput,
     LineItemInput,
     NewOrder,
@@ -178,19 +179,26 @@ def discounted(asked: DiscountInput | None, whole: Decimal, at: str) -> Discount
     """A discount as stored, of what it is taken off. Raises Invalid."""
     if asked is None:
         return None
-    amount, percent = asked.amount, asked.percent
-    if percent is not None:
-        computed = money.percent_of(whole, str(percent))
-        if amount is not None and Decimal(amount) != computed:
-            message = f"must be {money.render(computed)}, or absent"
-            raise Invalid.field(f"{at}.amount", "invalid", message)
-        amount = money.render(computed)
+    amount, percent = part_of(whole, asked, at)
     assert amount is not None
     if Decimal(amount) > whole:
         message = f"must be at most what it is taken off, {money.render(whole)}"
         raise Invalid.field(f"{at}.amount", "out_of_range", message)
-    shown = None if percent is None else format(percent.normalize(), "f")
-    return {"amount": amount, "percent": shown, "reason": asked.reason or None}
+    return {"amount": amount, "percent": percent, "reason": asked.reason or None}
+
+
+def part_of(
+    whole: Decimal, asked: DiscountInput | DepositInput, at: str
+) -> tuple[str | None, str | None]:
+    """The amount and the percent, as stored, of which one or both were sent. Raises Invalid if they
+    differ."""
+    if asked.percent is None:
+        return asked.amount, None
+    computed = money.percent_of(whole, str(asked.percent))
+    if asked.amount is not None and Decimal(asked.amount) != computed:
+        message = f"must be {money.render(computed)}, or absent"
+        raise Invalid.field(f"{at}.amount", "invalid", message)
+    return money.render(computed), format(asked.percent.normalize(), "f")
 
 
 def asked(discount: Mapping[str, object] | None) -> DiscountInput | None:

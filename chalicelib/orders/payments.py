@@ -10,7 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
-from chalicelib.orders.lines import OrderLine
+from chalicelib.orders.lines import OrderLine, part_of
 from chalicelib.orders.model import (
     MOST_TRANSFERS,
     DepositInput,
@@ -165,8 +165,9 @@ def derived(fields: Fields) -> dict[str, object]:
     if fields["deposit"]:
         deposit = dict(fields["deposit"])
         if deposit["percent"] is not None:
-            deposit["amount"] = _share_of(account.total, deposit["percent"])
-        is_reached = account.paid > 0 and account.net >= Decimal(deposit["amount"])
+            share = money.percent_of(account.total, deposit["percent"])
+            deposit["amount"] = money.render(share)
+        is_reached = bool(account.paid) and account.net >= Decimal(deposit["amount"])
         new["deposit"] = {**deposit, "isReached": is_reached}
     pieces = _refunded_pieces(fields["refunds"])
     new["lineItems"] = [
@@ -175,10 +176,6 @@ def derived(fields: Fields) -> dict[str, object]:
     if new.get("paymentMethod") is None and new["payments"]:
         new["paymentMethod"] = new["payments"][0]["method"]
     return new
-
-
-def _share_of(total: Decimal, percent: object) -> str:
-    return money.render(money.percent_of(total, str(percent)))
 
 
 def _refunded_pieces(refunds: Iterable[Fields]) -> dict[str, int]:
@@ -195,20 +192,15 @@ def _refunded_pieces(refunds: Iterable[Fields]) -> dict[str, int]:
 
 
 def deposit(fields: Fields, asked: DepositInput | None) -> dict[str, object] | None:
-    """The deposit as stored. Raises Invalid."""
+    """The deposit, to which `derived` adds whether it is reached. Raises Invalid."""
     if asked is None:
         return None
-    total, amount = Decimal(fields["total"]), asked.amount
-    percent = None if asked.percent is None else format(asked.percent.normalize(), "f")
-    if percent is not None:
-        computed = _share_of(total, percent)
-        if amount is not None and Decimal(amount) != Decimal(computed):
-            raise Invalid.field("deposit.amount", "invalid", f"must be {computed}, or absent")
-        amount = computed
+    total = Decimal(fields["total"])
+    amount, percent = part_of(total, asked, "deposit")
     if amount is None or not 0 < Decimal(amount) <= total:
         message = f"must be above 0 and at most the total, {fields['total']}"
         raise Invalid.field("deposit", "out_of_range", message)
-    return {"amount": money.render(Decimal(amount)), "percent": percent, "isReached": False}
+    return {"amount": amount, "percent": percent}
 
 
 def redeposited(fields: Fields, asked: DepositInput | None) -> dict[str, object] | None:
@@ -230,16 +222,17 @@ def redeposited(fields: Fields, asked: DepositInput | None) -> dict[str, object]
 
 def retained(fields: Fields, asked: str | None) -> str | None:
     """The amount that a cancelled order keeps, after a PATCH. Raises Invalid."""
-    known = fields["retained"]
-    if Decimal(asked or 0) == Decimal(known or 0):
-        return str(known) if known is not None else None
+    known: str | None = fields["retained"]
+    amount = Decimal(asked or 0)
+    if amount == Decimal(known or 0):
+        return known
     if fields["status"] != OrderStatus.CANCELLED:
         raise Invalid.field("retained", "invalid", "is only possible for a CANCELLED order")
     there = Account.of(fields).net
-    if Decimal(asked or 0) > there:
+    if amount > there:
         message = f"must be at most what was paid and not refunded, {money.render(there)}"
         raise Invalid.field("retained", "out_of_range", message)
-    return asked and money.render(Decimal(asked))
+    return asked
 
 
 # --- Payments -------------------------------------------------------------------------------------

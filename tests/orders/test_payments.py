@@ -78,6 +78,19 @@ def test_a_deposit_begins_production_before_the_order_is_paid(shop: Shop) -> Non
     assert order.kinds().count("order.paid") == 1
 
 
+def test_amounts_below_one_are_money_too(shop: Shop) -> None:
+    order = costing(shop, "0.80")
+    assert order.patch({"deposit": {"percent": "0.5"}}).refused == ["deposit"]  # 0.00
+    assert order.patch({"deposit": {"amount": "0.50"}}).status == 200
+    part = order.pay("0.50").json
+    assert (part["paymentStatus"], part["deposit"]["isReached"]) == ("PARTIALLY_PAID", True)
+    assert order.pay().json["payments"][1]["amount"] == "0.30"
+    for amount in ("0.10", "0.70"):
+        assert order.refund(amount=amount).status == 201
+    assert costing(shop, "0.80", paymentStatus="PAID")["amountPaid"] == "0.80"
+    assert counts_agree()
+
+
 def test_twenty_payments_at_once_never_take_more_than_is_due(shop: Shop) -> None:
     order = costing(shop)
     answers = at_once(20, lambda _: order.pay(10))
@@ -365,6 +378,35 @@ def test_all_that_is_left_is_refunded_by_its_methods(shop: Shop) -> None:
     assert (done["amountRefunded"], done["balanceDue"]) == ("100.00", "0.00")
 
 
+@pytest.mark.parametrize(
+    ("refunds", "left"),
+    [
+        # Nothing is left of BANK.
+        ({"CARD": 20, "BANK": 10}, [("30.00", "CASH"), ("40.00", "CARD")]),
+        # More was refunded in cash than was paid: it is taken off the last.
+        ({"CASH": 35}, [("60.00", "CARD"), ("5.00", "BANK")]),
+    ],
+)
+def test_what_is_left_of_each_method_is_refunded(shop: Shop, refunds: Any, left: Any) -> None:
+    paid = {"CASH": 30, "CARD": 60, "BANK": 10}
+    parts = [{"method": method, "amount": amount} for method, amount in paid.items()]
+    order = costing(shop, payments=parts)
+    for method, amount in refunds.items():
+        order.refund(method=method, amount=amount)
+    done = order.patch({"paymentStatus": "REFUNDED"}).json["refunds"][len(refunds) :]
+    assert [(one["amount"], one["method"]) for one in done] == left
+
+
+@pytest.mark.parametrize("many", [10, 11])
+def test_money_of_more_than_ten_methods_is_refunded_as_one(shop: Shop, many: int) -> None:
+    order = costing(shop, str(many))
+    methods = [f"M_{n}" for n in range(many)]
+    for method in methods:
+        order.pay(1, method=method)
+    refunds = order.patch({"paymentStatus": "REFUNDED"}).json["refunds"]
+    assert [one["method"] for one in refunds] == (methods if many == 10 else ["OTHER"])
+
+
 def test_a_void_takes_a_payment_back_once(shop: Shop) -> None:
     order = costing(shop)
     payment = order.pay().json["payments"][0]
@@ -564,9 +606,10 @@ def test_an_order_of_sixty_products_takes_ten_payments(shop: Shop) -> None:
 
 def test_an_order_has_at_most_a_hundred_records(shop: Shop) -> None:
     order = costing(shop, "1000")
-    for _ in range(10):
-        assert order.post("/payments", {"payments": [{"amount": 1}] * 10}).status == 201
-    assert order.pay(1).json["code"] == "too_many"
+    for count in (*[10] * 9, 9):
+        assert order.post("/payments", {"payments": [{"amount": 1}] * count}).status == 201
+    assert order.refund(amount=1).status == 201
+    assert order.pay(1).json["code"] == order.refund(amount=1).json["code"] == "too_many"
     assert order.moved("CANCELLED").status == 200
     refunded = order.patch({"paymentStatus": "REFUNDED"})
     assert refunded.json["paymentStatus"] == "REFUNDED"
