@@ -344,7 +344,7 @@ def _short(value: object) -> str:
 def events(before: Order | None, after: Order) -> Iterator[tuple[str, dict[str, object]]]:
     """The event of a new edit, with its data."""
     known = {edit["id"] for edit in before.fields["edits"]} if before else set()
-    for edit in after.fields["edits"][-1:]:
+    for edit in after.fields["edits"]:
         if edit["id"] not in known:  # an erasure changes the text of earlier ones
             about = {"orderId": after.id, "orderNumber": after.fields["number"]}
             yield "order.edited", edit | about | {"customer": after.fields["customer"]}

@@ -220,6 +220,8 @@ def test_tax_is_proposed_and_never_guessed(shop: Shop) -> None:
         after = order.edit(add=added, tax=refused.json["proposed"]).json
         whole = Decimal(price + more + shipping) / 100 + proposed
         assert (after["tax"], after["total"]) == (f"{proposed:.2f}", f"{whole:.2f}")
+    free = placed(shop, CUSTOM | {"price": 0}, tax="1.00")
+    assert free.edit(add=[CUSTOM]).json["proposed"] == "1.00"
     # What costs the same needs no tax.
     assert order.edit(change=[order.first_line(note="Gift")]).status == 200
 
@@ -231,8 +233,11 @@ def test_sums_that_were_given_keep_their_difference(shop: Shop) -> None:
     sent = order.edit(total="95").json
     assert (sent["subtotal"], sent["total"]) == ("110.00", "95.00")
     own = after["lineItems"][1]["id"]
-    gone = order.edit(remove=[own], change=[order.first_line(price=1)])
-    assert errors(gone) == [("subtotal", "out_of_range")]
+    for price, sum in (("9.50", "subtotal"), ("24.50", "total")):  # it would be -0.50
+        gone = order.edit(remove=[own], change=[order.first_line(price=price)])
+        assert errors(gone) == [(sum, "out_of_range")]
+    least = order.edit(remove=[own], change=[order.first_line(price="10.50")], total="0.50").json
+    assert (least["subtotal"], least["total"]) == ("0.50", "0.50")
 
 
 def test_a_line_changes_in_every_field(shop: Shop) -> None:
@@ -251,6 +256,44 @@ def test_a_line_changes_in_every_field(shop: Shop) -> None:
     assert half["total"] == "50.50"
     one = order.edit(change=[order.first_line(quantity=1)]).json
     assert (one["lineItems"][0]["discount"]["amount"], one["total"]) == ("25.25", "25.25")
+
+
+def test_an_edit_says_what_it_changed(shop: Shop) -> None:
+    order = placed(shop, CUSTOM, line(variant(shop, name="Box", price="20"), 3))
+    own, other = order["customer"]["id"], placed(shop, CUSTOM)["customer"]["id"]
+    sent = {
+        "remove": [order["lineItems"][1]["id"]],
+        "discount": {"amount": 10},
+        "shipping": 5,
+        "tax": 1,
+        "customer": {"id": other},
+        "source": "PHONE",
+        "orderDate": "2026-01-02T10:00:00Z",
+    }
+    assert order.edit(**sent).json["edits"][-1]["changes"] == [
+        "removed 3 × Box / V0",
+        "discount none → 10.00",
+        "shipping 0.00 → 5.00",
+        "tax 0.00 → 1.00",
+        f"customer {own} → {other}",
+        "source IN_PERSON → PHONE",
+        f"orderDate {order['orderDate']} → 2026-01-02T10:00:00.000Z",
+        "total 1260.00 → 1196.00",
+    ]
+    gone = order.edit(customer=None).json["edits"][-1]["changes"]
+    assert gone == [f"customer {other} → none"]
+
+
+def test_an_edit_says_up_to_twenty_changes_of_200_characters(shop: Shop) -> None:
+    order = placed(shop, CUSTOM)
+    order.edit(shipping=1)
+    lines = [CUSTOM | {"title": f"{n:02d}".ljust(200, "🎁")} for n in range(22)]
+    twenty, more = ([*order.edit(add=some).json["edits"]] for some in (lines[:19], lines))
+    # Each alone is larger than the texts of all edits may be.
+    assert len(twenty) == len(more) == 1
+    assert len(twenty[0]["changes"]) == 20 and twenty[0]["changes"][-1].startswith("total ")
+    *_, last, rest = more[0]["changes"]
+    assert (last, rest) == (f"added 1 × {lines[19]['title']}"[:200], "and 3 more")
 
 
 # --- Refusals -------------------------------------------------------------------------------------
@@ -317,6 +360,8 @@ def test_nothing_goes_below_what_was_refunded(shop: Shop) -> None:
     ):
         answer = order.edit(**sent)
         assert (answer.status, answer.json["code"]) == (422, "below_refunded"), sent
+    for exactly in ({"shipping": 6}, {"total": 56}):
+        assert order.edit(**exactly, dryRun=True).status == 200
     less = order.edit(change=[order.first_line(quantity=1)]).json
     assert (less["total"], less["balanceDue"]) == ("60.00", "-50.00")
 
