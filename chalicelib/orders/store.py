@@ -142,8 +142,7 @@ def transactions_page(query: listing.Query) -> listing.Page[Transaction]:
     known = order_ids
     if known is None:
         known = set().union(*holding(KIND, references or ()).values())
-    orders = load(sorted(id for id in known if ids.may_be("ord", id)))
-    found = (one for order in orders for one in transactions.of_order(order).values())
+    found = (one for order in load(sorted(known)) for one in transactions.of_order(order).values())
     fitting = (
         one
         for one in found
@@ -166,10 +165,13 @@ def standing() -> tuple[dict[str, int], int, Decimal]:
     (pk,) = places(KIND, {})
     cells = table.everything(pk)
     known = counts(KIND, {}, [cells])
-    sizes = {one: known.size({"status": frozenset({one.value})}) for one in transitions.OPEN}
-    due = known.size({"balance": frozenset({Balance.DUE.value})})
+
+    def size(facet: str, value: str) -> int:
+        return known.size({facet: frozenset({value})}) or 0
+
+    sizes = {status.value: size("status", status) for status in transitions.OPEN}
     amount = sum((Decimal(cell.get("due", 0)) for cell in cells), Decimal(0))
-    return {status.value: size or 0 for status, size in sizes.items()}, due or 0, amount
+    return sizes, size("balance", Balance.DUE), amount
 
 
 # --- Creating -------------------------------------------------------------------------------------

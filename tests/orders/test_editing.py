@@ -233,9 +233,9 @@ def test_sums_that_were_given_keep_their_difference(shop: Shop) -> None:
     sent = order.edit(total="95").json
     assert (sent["subtotal"], sent["total"]) == ("110.00", "95.00")
     own = after["lineItems"][1]["id"]
-    for price, sum in (("9.50", "subtotal"), ("24.50", "total")):  # it would be -0.50
+    for price, below in (("9.50", "subtotal"), ("24.50", "total")):  # -0.50
         gone = order.edit(remove=[own], change=[order.first_line(price=price)])
-        assert errors(gone) == [(sum, "out_of_range")]
+        assert errors(gone) == [(below, "out_of_range")]
     least = order.edit(remove=[own], change=[order.first_line(price="10.50")], total="0.50").json
     assert (least["subtotal"], least["total"]) == ("0.50", "0.50")
 
