@@ -131,7 +131,7 @@ def _transaction(
         "customerId": customer["id"] if customer else None,
         "at": one["createdAt"],
         "receivedAt": one["receivedAt"] if kind is TransactionKind.PAYMENT else None,
-        "tax": money.render(-tax if tax else tax),
+        "tax": money.render(-tax),
         "by": one["by"],
     }
 

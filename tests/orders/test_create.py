@@ -15,6 +15,7 @@ from chalicelib.values import clock
 from tests.orders.build import (
     ORDERS,
     Order,
+    before_the_commit,
     counts_agree,
     kinds,
     line,
@@ -410,7 +411,8 @@ def test_a_number_is_reserved_separately_only_if_orders_are_dense_or_the_commit_
 def test_a_function_that_took_the_last_number_takes_the_next_in_the_commit(
     shop: Shop, dynamodb: Double
 ) -> None:
-    """It cannot conflict with itself. Another function, which can, reserves a number first."""
+    """It cannot conflict with itself. Another function, which can, reserves a number first, and so
+    does one that had a conflict."""
     id = variant(shop)
     alone: list[str] = []
 
@@ -429,3 +431,8 @@ def test_a_function_that_took_the_last_number_takes_the_next_in_the_commit(
     another.start()
     another.join()
     assert alone == ["UpdateItem"]
+    place()
+    alone.clear()
+    before_the_commit(dynamodb, lambda: table.update(numbers.KEY, add={"n": 1}))
+    place()
+    assert alone == ["UpdateItem"] * 2  # that one, and the order's
