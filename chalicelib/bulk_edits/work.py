@@ -47,11 +47,8 @@ def step(job: Job) -> Step:
         at = int(job.cursor or 0)
         end = at + MOST_AT_ONCE
         step = _changed(job, ids[at:end])
-        return replace(
-            step,
-            cursor=end if end < len(ids) else None,
-            set={**step.set, **({} if job.step else {"total": len(ids)})},
-        )
+        cursor = end if end < len(ids) else None
+        return replace(step, cursor=cursor, set={**step.set, "total": len(ids)})
     if job.cursor is None:
         chosen, total = _chosen(job, None)
         return Step(cursor=chosen, set={"total": total})
@@ -140,9 +137,7 @@ def _product(job: Job, id: str) -> _Preview | None:
 def product_change(product: Product, change: Fields) -> dict[str, Any]:
     """The body of a PUT that makes a bulk change (`ProductEdit`, as sent) of this product."""
     given = {name: change[name] for name in _PLAIN if name in change}
-    tags = _tagged(product.fields["tags"], change)
-    if tags != product.fields["tags"]:
-        given["tags"] = tags
+    given["tags"] = _tagged(product.fields["tags"], change)
     if change.get("compareAtPrice"):
         given["compareAtPrice"] = prices.compared(product, change["compareAtPrice"])
     if change.get("price"):

@@ -52,10 +52,9 @@ def difference(before: Product | None, after: Product | None) -> FieldChange:
 def _pairs(
     before: Mapping[str, object], after: Mapping[str, object], but: Collection[str] = ()
 ) -> dict[str, list[object]]:
-    names = before if before.keys() == after.keys() else {**before, **after}
     return {
         name: [before.get(name), after.get(name)]
-        for name in names
+        for name in {**before, **after}
         if name not in but and before.get(name) != after.get(name)
     }
 

@@ -33,15 +33,13 @@ def step(job: Job) -> Step:
         return Step(cursor="", wait=wait)
     groups, more = store.entries(undone, job.cursor or "", MOST_AT_ONCE)
     done = jobs.at_once([partial(_put_back, job, id, group) for id, group in groups.items()])
-    total = {} if "total" in job.fields else {"total": _size(undone)}
-    if not more:
-        # Several products of a file may have been one of the shop.
-        total = {"total": int(job.fields["processed"]) + len(done)}
+    # At the end it is exact: several products of a file may have been one of the shop.
+    total = _size(undone) if more else int(job.fields["processed"]) + len(done)
     return Step(
         cursor=max(groups) if more else None,
         counts=Counter(counter for counter, _ in done),
         errors=[error for _, errors in done for error in errors],
-        set=total,
+        set={"total": total},
     )
 
 
