@@ -11,7 +11,7 @@ is already below it. If that changed meanwhile, the sale is computed again.
 Each write also traces its moves (`_trace`), from which the ledger is made (`stock/store.py`).
 """
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from types import MappingProxyType
 from typing import Final
 
@@ -56,6 +56,10 @@ def _trace(commit: Commit, product_id: str, cause: str, steps: Sequence[Step], *
     if steps:
         group = {"productId": product_id, "cause": cause, **of, "steps": steps}
         commit.trace("moves", group)
+
+
+def _are_many(variants: Collection[str]) -> bool:
+    return len(variants) > _MOST_CONDITIONS
 
 
 def _by(pieces: Wanted) -> list[Step]:
@@ -143,7 +147,7 @@ def _same_side(product: Product, wanted: Wanted, exactly: Set[str]) -> Condition
     read, and that the stock of those in `exactly` is the same."""
     threshold = product.low_stock_threshold
     same = [Attr("threshold").eq(threshold)]
-    if len(wanted) > _MOST_CONDITIONS:
+    if _are_many(wanted):
         return all_of([*same, Attr("quantities").eq(dict(product.quantities))])
     for id, n in wanted.items():
         stock, there = Attr(f"quantities.{id}"), product.quantities[id]
@@ -161,20 +165,18 @@ def _same_side(product: Product, wanted: Wanted, exactly: Set[str]) -> Condition
 
 
 def _counted(
-    product: Product, ids: Iterable[str]
+    product: Product, moved: Set[str]
 ) -> tuple[dict[str, object], dict[str, int], list[Condition]]:
     """What an update sets or adds, and its condition, to count one move of each variant."""
-    moved = set(ids)
-    if len(moved) <= _MOST_CONDITIONS:
-        first = moved - product.moves.keys()
-        add = {f"moves.{id}": 1 for id in moved - first}
-        return (
-            {f"moves.{id}": 1 for id in first},
-            add,
-            [_still("moves", product.moves, id) for id in first],
-        )
-    whole = {**product.moves, **{id: product.moves.get(id, 0) + 1 for id in moved}}
-    return {"moves": whole}, {}, [Attr("moves").eq(dict(product.moves))]
+    if _are_many(moved):
+        whole = {**product.moves, **{id: product.moves.get(id, 0) + 1 for id in moved}}
+        return {"moves": whole}, {}, [Attr("moves").eq(dict(product.moves))]
+    first = moved - product.moves.keys()
+    return (
+        {f"moves.{id}": 1 for id in first},
+        {f"moves.{id}": 1 for id in moved - first},
+        [_still("moves", product.moves, id) for id in first],
+    )
 
 
 def _crossed(before: Wanted, after: Wanted, threshold: int) -> list[str]:
@@ -186,7 +188,7 @@ def give_back(commit: Commit, product_id: str, taken: Wanted, *, order_id: str) 
     variants, those that cannot are left out, and it also raises if any stock changes meanwhile."""
     stock: Wanted = {}
     when = all_of(Attr(f"quantities.{id}").exists() for id in taken)
-    if len(taken) > _MOST_CONDITIONS:
+    if _are_many(taken):
         stock = levels([product_id]).get(product_id, {})
         when = Attr("quantities").eq(dict(stock))
         taken = {id: n for id, n in taken.items() if id in stock}
@@ -197,7 +199,7 @@ def give_back(commit: Commit, product_id: str, taken: Wanted, *, order_id: str) 
 
 def _added(stock: Wanted, pieces: Wanted) -> tuple[dict[str, object], dict[str, int]]:
     """What an update sets or adds to add these pieces to the stock; for many, as it was read."""
-    if len(pieces) > _MOST_CONDITIONS:
+    if _are_many(pieces):
         there = {id: stock[id] + n for id, n in pieces.items() if id in stock}
         return {"quantities": {**stock, **there}}, {}
     return {}, {f"quantities.{id}": n for id, n in pieces.items()}
@@ -278,7 +280,7 @@ def _merge(
     if before.low_stock_threshold != after.low_stock_threshold:
         # The same variants must be low by the new threshold as computed.
         exactly, changes["threshold"] = True, after.low_stock_threshold
-    if len(differing) > _MOST_CONDITIONS:
+    if _are_many(differing):
         exactly, changes = True, {**changes, "quantities": dict(now)}
         changes = {name: value for name, value in changes.items() if "." not in name}
     judged = Attr("threshold").eq(before.low_stock_threshold)  # which are low

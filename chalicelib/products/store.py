@@ -112,7 +112,7 @@ def load(ids: Iterable[str], fields: Iterable[str] = ()) -> list[Product]:
 
 def find(id: str, fields: Iterable[str] = ()) -> Product | None:
     found = load([id], fields) if ids.may_be("prod", id) else []
-    return found[0] if found else None
+    return next(iter(found), None)
 
 
 def get(id: str, fields: Iterable[str] = ()) -> Product:
@@ -181,7 +181,6 @@ def sample() -> Product:
         "price": "19.90",
         "sku": "EXAMPLE",
         "status": "ACTIVE",
-        "lowStockThreshold": 5,
         "variants": [{"title": "Default", "sku": "EXAMPLE", "price": "19.90", "stock": 4}],
     }
     return drafted(NewProduct.model_validate(given).given(), "example")
