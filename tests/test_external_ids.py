@@ -151,6 +151,10 @@ def test_many_ids_of_variants_are_set_in_parts_and_go_with_the_product(shop: Sho
     assert len(locks(shop)) == 130
     assert shop.delete(path).status == 200
     assert locks(shop) == set()
+    sixty = f"{PRODUCTS}/{shop.post(PRODUCTS, new_product(variants=variants[:60])).json['id']}"
+    events = len(shop.events())
+    assert shop.delete(sixty).status == 200
+    assert [one["event"] for one in shop.events()[events:]] == ["product.deleted"]
 
 
 def test_a_delete_that_dies_between_its_steps_can_be_repeated(

@@ -107,7 +107,7 @@ def _web_address(value: str) -> str:
 
 def _description(value: str) -> str:
     if len(value.encode()) > LARGEST_DESCRIPTION:
-        raise ValueError(f"must be at most {LARGEST_DESCRIPTION >> 10} KB")
+        raise ValueError(f"must be at most {LARGEST_DESCRIPTION:,} bytes")
     return value
 
 
@@ -334,7 +334,7 @@ class Product(listing.Record):
     """
 
     quantities: Mapping[str, int]
-    version: int = 0
+    version: int
     moves: Mapping[str, int] = field(default_factory=dict)
 
     @property

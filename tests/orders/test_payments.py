@@ -84,6 +84,13 @@ def test_amounts_below_one_are_money_too(shop: Shop) -> None:
     assert order.patch({"deposit": {"amount": "0.50"}}).status == 200
     part = order.pay("0.50").json
     assert (part["paymentStatus"], part["deposit"]["isReached"]) == ("PARTIALLY_PAID", True)
+    over = costing(shop, "0.80")
+    over.pay("1.10", allowOverpayment=True)
+    for balance, one in (("due", order), ("owed", over)):
+        found = shop.get(f"{ORDERS}?balance={balance}").json["data"]
+        assert [each["id"] for each in found] == [one["id"]]
+    receivables = shop.get("/api/admin/summary").json["receivables"]
+    assert receivables == {"orders": 1, "amount": "0.30"}
     assert order.pay().json["payments"][1]["amount"] == "0.30"
     for amount in ("0.10", "0.70"):
         assert order.refund(amount=amount).status == 201

@@ -1,11 +1,13 @@
 """Concurrent writes and deletions: nothing is restored twice, lost, or recreated."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from chalicelib.customers import store as customers
 from chalicelib.orders import store as orders
+from chalicelib.storage import table
 from chalicelib.values.forgetting import Person
 from tests.orders.build import (
     ORDERS,
@@ -117,6 +119,23 @@ def test_a_product_deleted_during_an_edit_is_not_recreated(shop: Shop, dynamodb:
     before_the_commit(dynamodb, lambda: shop.delete(path))
     assert shop.put(path, {"name": "Cup", "variants": [{"title": "V0", "stock": 1}]}).status == 404
     assert [item["sk"] for item in shop.stored() if item["pk"] == f"prod_{id[4:30]}"] == []
+
+
+def test_an_edit_of_a_product_that_keeps_changing_ends_as_a_conflict(
+    shop: Shop, dynamodb: Double
+) -> None:
+    id = product(shop)["id"]
+    commits = 0
+
+    def change(operation: str, request: Any) -> None:
+        nonlocal commits
+        if operation == "TransactWriteItems":
+            commits += 1
+            table.update((id, "product"), add={"version": 1})
+
+    dynamodb.faults = change
+    refused = shop.put(f"{PRODUCTS}/{id}", {"name": "Cup"})
+    assert (refused.status, refused.json["code"], commits) == (409, "conflict", 8)
 
 
 def test_concurrent_orders_have_different_numbers(shop: Shop, dynamodb: Double) -> None:

@@ -31,13 +31,18 @@ def crowded(word: str, **fields: Any) -> dict[str, Any]:
     }
 
 
-def the_largest_change() -> Commit:
-    made = merge.created(crowded("a", status="ACTIVE", type="A", storefront="a"), "a", NOW)
+def the_largest_change(external_ids: int = 0) -> Commit:
+    """`external_ids`: of variants, which all change."""
+    begun = crowded("a", status="ACTIVE", type="A", storefront="a")
+    for place, variant in enumerate(begun["variants"][:external_ids]):
+        variant["externalId"] = f"a-{place}"
+    made = merge.created(begun, f"a{external_ids}", NOW)
     store.writes(None, made).send()
     before = store.get(made.id)
     news = crowded("b", slug="b", status="ACTIVE", type="B", storefront="b", lowStockThreshold=5)
     for new, old in zip(news["variants"], before.variants(), strict=True):
         new |= {"id": old["id"], "stock": 1}
+        new["externalId"] = f"b-{new['title']}" if old["externalId"] else None
     after = merge.changed(before, news, NOW)
     assert len(after.index.words) > KIND.room
     return store.writes(before, after)
@@ -47,6 +52,7 @@ def test_a_change_of_everything_fits_one_transaction(shop: Shop) -> None:
     commit = the_largest_change()
     assert len(commit) <= TRANSACTION_ITEMS
     assert TRANSACTION_ITEMS - len(commit) < 16, "the room for words could be larger"
+    assert len(the_largest_change(external_ids=30)) <= TRANSACTION_ITEMS
 
 
 def test_a_change_of_all_words_and_tags_fits_one_transaction(shop: Shop) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from chalicelib import deadline
+from tests.orders.build import line, placed, variant
 from tests.products.build import PRODUCTS, stored
 from tests.support.dynamodb_double import Double, Fault
 from tests.support.shop import Shop
@@ -37,6 +38,14 @@ def test_a_product_changed_concurrently_keeps_both_changes(shop: Shop, dynamodb:
     dynamodb.meanwhile("TransactWriteItems", lambda: shop.delete(path))
     (gone, kept) = shop.post(BULK, {"ids": ids, "status": "DRAFT"}).json["data"]
     assert (gone["error"]["code"], kept["status"]) == ("not_found", "updated")
+
+
+def test_a_sale_does_not_conflict_with_a_status(shop: Shop, dynamodb: Double) -> None:
+    id = variant(shop, 9)
+    commits = dynamodb.asked("TransactWriteItems")
+    dynamodb.meanwhile("TransactWriteItems", lambda: placed(shop, line(id)))
+    shop.post(BULK, {"ids": [f"prod_{id[4:30]}"], "status": "ARCHIVED"})
+    assert len(commits) == 2  # the sale's, and one
 
 
 def test_products_that_could_not_be_written_are_answered_as_busy(
