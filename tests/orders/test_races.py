@@ -135,7 +135,7 @@ def test_an_edit_of_a_product_that_keeps_changing_ends_as_a_conflict(
 
     dynamodb.faults = change
     refused = shop.put(f"{PRODUCTS}/{id}", {"name": "Cup"})
-    assert (refused.status, refused.json["code"], commits) == (409, "conflict", 8)
+    assert (refused.status, refused.json["code"], commits) == (409, "version_conflict", 8)
 
 
 def test_concurrent_orders_have_different_numbers(shop: Shop, dynamodb: Double) -> None:
