@@ -68,8 +68,8 @@ class ListCustomerFields(ListCustomers, CustomerFields):
 def show(customer: Customer, asked: Collection[str] = ()) -> dict[str, object]:
     """The shape of ShownCustomer, or these fields of it."""
     fields = customer.fields
-    names = [name for name in ShownCustomer.__annotations__ if not asked or name in asked]
-    shown = {name: fields[name] for name in names if name in fields}
+    there = fields.keys() & asked if asked else fields
+    shown = {name: fields[name] for name in ShownCustomer.__annotations__ if name in there}
     if "totalSpent" in shown:
         shown["totalSpent"] = money.render(shown["totalSpent"])
     return shown

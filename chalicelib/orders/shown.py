@@ -273,12 +273,13 @@ def show_transfer(transfer: Fields) -> dict[str, object]:
 
 def show(order: Order, fields: Collection[str] = (), *, costs: bool = True) -> dict[str, object]:
     """The shape of ShownOrder, or these fields of it. Without `costs` each is null."""
-    shown = {name: order.fields[name] for name in _ORDER if not fields or name in fields}
-    if not fields or "lineItems" in fields:
+    names = fields or ShownOrder.__annotations__
+    shown = {name: order.fields[name] for name in _ORDER if name in names}
+    if "lineItems" in names:
         lines = order.fields["lineItems"]
         hidden = {} if costs else {"cost": None}
         shown["lineItems"] = [{name: line[name] for name in _LINE} | hidden for line in lines]
-    if not fields or "itemsCount" in fields:
+    if "itemsCount" in names:
         shown["itemsCount"] = sum(int(line["quantity"]) for line in order.fields["lineItems"])
     for name in ("payments", "refunds"):
         if name in shown:

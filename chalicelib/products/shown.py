@@ -1,6 +1,6 @@
 """How a product is shown: to the admin interface, and to the public."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Annotated, Any, ClassVar, Final, Literal, NotRequired
 
 from pydantic import Field
@@ -61,7 +61,7 @@ class ShownProduct(TypedDict):
     updatedAt: Annotated[str, about("When it was last changed.")]
 
 
-_SHOWN: Final = tuple(ShownProduct.__annotations__)
+_SHOWN: Final = ShownProduct.__annotations__
 
 
 class ProductFields(Sparse):
@@ -74,8 +74,7 @@ class ListProductFields(ListProducts, ProductFields):
 
 def show(product: Product, fields: Collection[str] = (), *, costs: bool = True) -> dict[str, Any]:
     """The shape of ShownProduct, or these fields of it. Without `costs` each is null."""
-    names = [name for name in _SHOWN if name in fields] if fields else _SHOWN
-    shown = _in_order(names, product, product.variants)
+    shown = _in_order(_SHOWN, fields, product, product.variants)
     return shown if costs else without_costs(shown)
 
 
@@ -86,9 +85,14 @@ def without_costs(shown: Fields) -> dict[str, object]:
 
 
 def _in_order(
-    names: Iterable[str], product: Product, variants: Callable[[], Sequence[object]]
+    names: Collection[str],
+    asked: Collection[str],
+    product: Product,
+    variants: Callable[[], Sequence[object]],
 ) -> dict[str, object]:
-    shown = {name: product.fields.get(name) for name in names}
+    """The fields with these names, or those of them that are asked for."""
+    wanted = asked or names
+    shown = {name: product.fields.get(name) for name in names if name in wanted}
     if "price" in shown:
         shown["price"] = product.price
     if "currency" in shown:
@@ -160,7 +164,7 @@ class PublicProduct(TypedDict):
     createdAt: Annotated[str, about("When it was created.")]
 
 
-_PUBLIC: Final = tuple(PublicProduct.__annotations__)
+_PUBLIC: Final = PublicProduct.__annotations__
 
 
 class PublicFields(Sparse):
@@ -173,8 +177,9 @@ class BrowseProductFields(BrowseProducts, PublicFields):
 
 def show_public(product: Product, fields: Collection[str] = ()) -> dict[str, object]:
     """The shape of PublicProduct, or these fields of it."""
-    names = [name for name in _PUBLIC if name in fields] if fields else _PUBLIC
-    return _in_order(names, product, lambda: [_public_variant(v) for v in product.variants()])
+    return _in_order(
+        _PUBLIC, fields, product, lambda: [_public_variant(v) for v in product.variants()]
+    )
 
 
 def _public_variant(variant: Variant) -> PublicVariant:

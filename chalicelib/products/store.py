@@ -346,7 +346,7 @@ def writes(
         product.id,
         before.index if before else None,
         after.index if after else None,
-        inside=max(0, KIND.inside - locks),
+        inside=KIND.inside - locks,
         room=KIND.room - locks,
     )
     if after and index:
