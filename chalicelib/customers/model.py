@@ -346,7 +346,7 @@ def erased(customer: Customer, now: str) -> Customer:
     """What is left of an erased customer: the id and the totals."""
     kept = ("id", "createdAt", "ordersCount", "totalSpent", "orders", "merged")
     fields = {name: customer.fields[name] for name in kept if name in customer.fields}
-    fields |= {**_EMPTY, "erasedAt": customer.fields.get("erasedAt", now)}
+    fields |= {**_EMPTY, "erasedAt": now}
     return _next(customer, fields, now)
 
 

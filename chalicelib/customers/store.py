@@ -338,13 +338,11 @@ def forget(id: str) -> None:
 
     def attempt() -> None:
         before = find(id)
-        if before is None:
-            return
-        after = model.erased(before, clock.now_iso())
-        if before.is_erased and all(before.fields[n] == after.fields[n] for n in EDITABLE):
+        if before is None or before.is_erased:
             return
         commit = Commit()
         # The e-mail may be taken by now.
+        after = model.erased(before, clock.now_iso())
         _write(commit, before, after, locks=False, action=_ERASED)
         commit.send()
 

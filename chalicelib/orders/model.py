@@ -610,13 +610,13 @@ def index_of(fields: Fields) -> listing.Index:
     )
 
 
-def room(fields: Fields, *, is_new: bool, more: int) -> tuple[int, int]:
+def room(fields: Fields, more: int) -> tuple[int, int]:
     """How many of its words and tags are written with an order, and how many changes of them a
     transaction has room for, next to the stock of each of its products and `more` items; none if
     below zero."""
     products = {line["productId"] for line in fields["lineItems"]} - {None}
     taken = len(products) + more
-    return (77 - taken) // 2, (70 if is_new else 77) - taken
+    return (77 - taken) // 2, 70 - taken
 
 
 def stored(order: Order) -> Item:

@@ -505,7 +505,7 @@ def _write(commit: Commit, before: Order | None, after: Order | None, action: st
     pk, sk = _key(order.id)
     old_ids, new_ids = (external_ids.held("order", o.fields) if o else {} for o in (before, after))
     more = transactions.written(before, after) + external_ids.writes(old_ids, new_ids)
-    inside, room = room_of(order.fields, is_new=before is None, more=more)
+    inside, room = room_of(order.fields, more)
     index = listing.change(
         commit,
         KIND,
