@@ -46,7 +46,7 @@ def step(job: Job) -> Step:
         cursor=following if following[0] < count.parts else None,
         counts=sum((counts for counts, _ in made), Counter()),
         errors=[error for _, errors in made for error in errors],
-        set={} if job.step else {"total": int(count.fields["counted"])},
+        set={"total": int(count.fields["counted"])},
     )
 
 

@@ -71,6 +71,7 @@ def test_products_are_exported_as_rows_of_variants_and_pictures(jobs: JobDesk) -
     assert [row["stock"] for row in more] == ["3", ""]
     assert [row["imageAlt"] for row in (first, *more)] == ["no. 0", "no. 1", "no. 2"]
     assert {row["slug"] for row in (first, *more)} == {"shirt"}
+    assert first["published"] == "TRUE"
     jobs.product(name="Cap", variants=[{"title": "Only"}])
     found = rows(exported(jobs, type="products", filters={"search": "cap"})[1])
     assert [row["variantTitle"] for row in found] == ["", "Only"]
