@@ -48,7 +48,7 @@ INTERNAL: Final = {
         request.authenticate._MOST_REMEMBERED request.rate._MOST_ADDRESSES""",
     "what no cursor of an answer has": "listing.cursor._LONGEST listing.cursor._MOST_PAGES",
     "what is no number, address or quoted record any more, and is read as something else": """
-        imports.csv.records._LONGEST_ODD imports.formats.cells._LONGEST
+        imports.csv.rows._LONGEST_ODD imports.formats.cells._LONGEST
         request.proxies._MOST_HOPS""",
     "events or items that other limits keep below it": """
         storage.outbox.MOST_COMMIT_EVENTS""",

@@ -13,7 +13,7 @@ from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.groups import groups, name_key
 from chalicelib.imports.csv.opening import open_csv
 from chalicelib.imports.csv.places import Places
-from chalicelib.imports.csv.records import CsvRecord, FileFormat
+from chalicelib.imports.csv.rows import CsvRow, FileFormat
 from chalicelib.imports.formats import Format, ImportedProduct, Shop
 from chalicelib.imports.model import ForeseenProduct, ImportJob, MappingPreview, Options
 
@@ -29,27 +29,25 @@ def of(job: ImportJob, form: FileFormat, options: Options, etag: str = "") -> Ma
     assert file_format is not None  # it was chosen
     data = files.read(job.id, etag, 0, _BYTES)
     table = open_csv([data], form.encoding, form.delimiter, header_row=form.header_row)
-    records = list(table.records())
+    rows = list(table.rows())
     is_whole = len(data) < _BYTES
-    if not is_whole and len(records) > 1:
-        records.pop()  # it may be cut
-    read = list(_read(records, file_format, shop))
+    if not is_whole and len(rows) > 1:
+        rows.pop()  # it may be cut
+    read = list(_read(rows, file_format, shop))
     variants = [len(each.values.get("variants", ())) or 1 for each in read]
     return {
-        "rows": len(records),
+        "rows": len(rows),
         "isWhole": is_whole,
         "products": len(read),
         "variants": sum(variants),
         "failed": sum(bool(each.errors) for each in read),
-        "question": _question(read, variants, len(records), is_whole),
+        "question": _question(read, variants, len(rows), is_whole),
         "warnings": [each.message for product in read for each in product.repeated][:_SHOWN],
         "first": list(map(_shown, read[:_SHOWN])),
     }
 
 
-def _read(
-    records: Sequence[CsvRecord], file_format: Format, shop: Shop
-) -> Iterator[ImportedProduct]:
+def _read(rows: Sequence[CsvRow], file_format: Format, shop: Shop) -> Iterator[ImportedProduct]:
     """Each product; last, those that are too large to be read."""
     refused: list[RowError] = []
     with (
@@ -57,15 +55,15 @@ def _read(
         closing(Places(folder, lambda: False)) as places,
         TemporaryFile(dir=folder) as keys,
     ):
-        at = {record.offset: number for number, record in enumerate(records)}
-        for group in groups(records, file_format):
+        at = {row.offset: number for number, row in enumerate(rows)}
+        for group in groups(rows, file_format):
             places.add(group)
             refused += [group.error] if group.error else []
         places.join(keys)
         for product in places.products():
             starts = [(at[place.offset], place.rows) for place in product.places]
-            rows = [record for start, many in starts for record in records[start : start + many]]
-            found = file_format.product(rows, shop)
+            of_product = [row for start, many in starts for row in rows[start : start + many]]
+            found = file_format.product(of_product, shop)
             found.errors += [product.error] if product.error else []
             yield found
     yield from (ImportedProduct(error.row, errors=[error]) for error in refused)

@@ -16,8 +16,8 @@ from pydantic import BaseModel, Field
 from pydantic.alias_generators import to_camel
 from typing_extensions import TypedDict
 
-from chalicelib.imports.csv import faults, groups, records
-from chalicelib.imports.csv.records import FileFormat
+from chalicelib.imports.csv import faults, groups, rows
+from chalicelib.imports.csv.rows import FileFormat
 from chalicelib.jobs import model as jobs
 from chalicelib.jobs.model import JobStatus
 from chalicelib.schemas import Choice, Input, NullIsAbsent, QueryParameters, about
@@ -29,8 +29,8 @@ LARGEST_WORKBOOK: Final = faults.LARGEST_WORKBOOK
 LARGEST_UNPACKED: Final = faults.LARGEST_UNPACKED
 LARGEST_CELLS: Final = faults.LARGEST_CELLS
 LARGEST_SHEET: Final = faults.LARGEST_SHEET
-LARGEST_ROW: Final = records.LARGEST_RECORD
-MOST_COLUMNS: Final = records.MOST_COLUMNS
+LARGEST_ROW: Final = rows.LARGEST_ROW
+MOST_COLUMNS: Final = rows.MOST_COLUMNS
 LONGEST_HEADER: Final = 50_000  # characters: it is kept in the job; DynamoDB takes 400 KB
 MOST_ROWS: Final = groups.MOST_ROWS
 LARGEST_GROUP: Final = groups.LARGEST_GROUP

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from chalicelib import listing
 from chalicelib.imports.csv.faults import RowError
-from chalicelib.imports.csv.records import FileFormat
+from chalicelib.imports.csv.rows import FileFormat
 from chalicelib.imports.formats.product import Skipped
 from chalicelib.imports.model import ImportJob, Options, ProductOutcome
 from chalicelib.jobs import store as jobs

@@ -12,7 +12,7 @@ from typing import Final
 
 from chalicelib.imports import apply, catalogue, preview
 from chalicelib.imports.csv.faults import RowError
-from chalicelib.imports.csv.records import CsvRecord
+from chalicelib.imports.csv.rows import CsvRow
 from chalicelib.imports.formats import ImportedProduct
 from chalicelib.imports.formats.cells import spoilt
 from chalicelib.imports.model import ImportJob, ImportMode, ProductOutcome
@@ -25,7 +25,7 @@ from chalicelib.values import slugs
 _ROUNDS: Final = 6
 _DERIVED: Final = ("updatedAt", "index")
 
-Group = Sequence[CsvRecord]  # adjacent rows of one product
+Group = Sequence[CsvRow]  # adjacent rows of one product
 
 
 class Superseded(Exception):
@@ -58,7 +58,7 @@ class ProductRows:
 
     def _read(self) -> list[RowError]:
         """What is wrong with the rows that have had no error so far."""
-        self.imported = self.read([record for group in self._good for record in group])
+        self.imported = self.read([row for group in self._good for row in group])
         if not self.imported.errors:
             self.slugs = self._slugs()
         return self.imported.errors
@@ -80,7 +80,7 @@ class ProductRows:
         if is_whole or not any(are_faulty):
             are_faulty = [True] * len(self._good)
         for group in compress(self._good, are_faulty):
-            here = {record.line for record in group}
+            here = {row.line for row in group}
             own = [error for error in errors if error.row in here]
             self.failed.append((group, own or [errors[0]._replace(row=group[0].line)]))
         self._good = [

@@ -308,13 +308,11 @@ def _closed(item: Item | None) -> CountClosed:
 
 def cancel(count_id: str) -> Count:
     """Raises NotFound; CountClosed if it was applied."""
-    count = get(count_id)
-    if count.status is CountStatus.OPEN:
-        commit = Commit()
-        close(count_id, CountStatus.CANCELLED, commit)
-        commit.audit(_audited("cancelled", count.fields))
-        with suppress(CountClosed):
-            commit.send()
+    commit = Commit()
+    close(count_id, CountStatus.CANCELLED, commit)
+    commit.audit(_audited("cancelled", get(count_id).fields))
+    with suppress(CountClosed):
+        commit.send()
     count = get(count_id)
     if count.status is not CountStatus.CANCELLED:
         raise CountClosed(count.status)

@@ -14,7 +14,7 @@ from chalicelib.console import facts, routes
 from chalicelib.exports.model import ExportColumns, ExportFormat
 from chalicelib.imports import formats
 from chalicelib.imports.csv.encodings import KNOWN
-from chalicelib.imports.csv.records import DELIMITERS
+from chalicelib.imports.csv.rows import DELIMITERS
 from chalicelib.imports.model import Delimiter, ImportMode
 from chalicelib.values import addresses
 from tests.support.shop import Answer, Shop

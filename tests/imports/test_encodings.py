@@ -13,7 +13,7 @@ from chalicelib.imports.csv import opening
 from chalicelib.imports.csv.encodings import KNOWN, Undecided, judged, named
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.csv.opening import open_csv
-from chalicelib.imports.csv.records import read
+from chalicelib.imports.csv.rows import read
 from chalicelib.jobs import store as jobs
 from chalicelib.storage import table
 from tests.support.import_desk import Desk
@@ -46,11 +46,11 @@ SIGNS = [("cp1252", sign) for sign in ("12 €", "£12", "20 °C", "1½", "kid�
 
 def rows(data: bytes, encoding: str = "") -> list[str]:
     table = open_csv([data], encoding)
-    records = list(table.records())
-    for record in records:
-        part = data[record.offset : record.offset + record.length]
-        assert list(read(part, table.format, record.offset, record.line)) == [record]
-    return [record.cells[1] for record in records]
+    rows = list(table.rows())
+    for row in rows:
+        part = data[row.offset : row.offset + row.length]
+        assert list(read(part, table.format, row.offset, row.line)) == [row]
+    return [row.cells[1] for row in rows]
 
 
 def file(words: str) -> str:
@@ -118,11 +118,11 @@ def test_non_ascii_text_decides_at_any_distance(
         yield from (data[at : at + 50_000] for at in range(0, len(data), 50_000))
 
     table = open_csv(pieces(), again=pieces)
-    records = list(table.records())
+    rows = list(table.rows())
     assert table.format.encoding == encoding
-    assert (len(records), len(reads)) == (20_002, 2)
-    assert [record.cells for record in records[-2:]] == [["y", words], ["z", words]]
-    last = records[-1]
+    assert (len(rows), len(reads)) == (20_002, 2)
+    assert [row.cells for row in rows[-2:]] == [["y", words], ["z", words]]
+    last = rows[-1]
     assert data[last.offset :] == f"z,{words}".encode(encoding)
 
 
@@ -140,7 +140,7 @@ def test_the_first_non_ascii_letter_may_be_cut_between_pieces(
     first = [data[:70_100], data[70_100:cut]] if before else [data[:cut]]
     table = open_csv([*first, data[cut:]], again=lambda: [*first, data[cut:]])
     assert table.format.encoding == encoding
-    assert list(table.records())[-1].cells == ["z", word]
+    assert list(table.rows())[-1].cells == ["z", word]
 
 
 def test_ambiguous_text_is_asked_about_at_any_distance(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,7 +190,7 @@ def test_a_file_with_some_lines_in_utf8_is_asked_about() -> None:
 def test_a_byte_outside_the_encoding_is_an_error_of_its_row() -> None:
     data = file("商品名,価格").encode("cp932") + b"bad,\x85\xff\nz,last\n"
     table = open_csv([data], "shift_jis")
-    cells = [record.cells for record in table.records()]
+    cells = [row.cells for row in table.rows()]
     assert "\0" in cells[2][1]
     assert cells[3] == ["z", "last"]
 

@@ -17,7 +17,7 @@ import pytest
 from chalicelib.imports.csv.encodings import KNOWN
 from chalicelib.imports.csv.groups import grouped
 from chalicelib.imports.csv.opening import open_csv
-from chalicelib.imports.csv.records import CsvRecord
+from chalicelib.imports.csv.rows import CsvRow
 from chalicelib.imports.formats import FORMATS, Format, ImportedProduct, Ours, Shop, recognise
 from chalicelib.imports.formats.sheet import Sheet
 from tests.support.import_desk import Desk, counts
@@ -36,12 +36,12 @@ def text(name: str) -> str:
     return (FILES / f"{name}.csv").read_text()
 
 
-def opened(data: bytes, encoding: str = "") -> tuple[Format, list[list[CsvRecord]]]:
+def opened(data: bytes, encoding: str = "") -> tuple[Format, list[list[CsvRow]]]:
     table = open_csv([data], encoding)
     found = recognise(table.format.header)
     assert found is not None
     file_format = found(table.format.header)
-    return file_format, list(grouped(table.records(), file_format))
+    return file_format, list(grouped(table.rows(), file_format))
 
 
 def products(data: bytes, shop: Shop = SHOP, encoding: str = "") -> list[ImportedProduct]:
@@ -59,7 +59,7 @@ def rewritten(
 ) -> str:
     """The file with changed rows."""
     table = open_csv([text(name).encode()])
-    rows = [list(record.cells) for record in table.records()]
+    rows = [list(record.cells) for record in table.rows()]
     file_format = ALL[name](table.format.header)
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter)
@@ -111,7 +111,7 @@ def shuffled(
     rows: list[list[str]], sheet: Sheet, file_format: Format, *, within: bool = False
 ) -> list[list[str]]:
     """The products in another order, or the rows of each."""
-    records = [CsvRecord(at, 1, at, row) for at, row in enumerate(rows)]
+    records = [CsvRow(at, 1, at, row) for at, row in enumerate(rows)]
     groups = [[record.cells for record in group] for group in grouped(records, file_format)]
     chance = random.Random(3)
     if not within:

@@ -54,7 +54,7 @@ def csv_of(header: str, *rows: dict[str, Any]) -> bytes:
 def products(data: bytes, shop: Shop = SHOP) -> list[ImportedProduct]:
     table = open_csv([data])
     file_format = read_as(table.format.header)
-    return [file_format.product(group, shop) for group in grouped(table.records(), file_format)]
+    return [file_format.product(group, shop) for group in grouped(table.rows(), file_format)]
 
 
 def product(header: str, *rows: dict[str, Any]) -> ImportedProduct:
@@ -332,7 +332,7 @@ def test_a_report_has_unreadable_rows_and_the_rows_that_failed_with_them():
     data = b'slug,name,price\na,"A,1\nb,B,1,2\n'
     table = open_csv([data])
     file_format = read_as(table.format.header)
-    broken, ragged = grouped(table.records(), file_format)
+    broken, ragged = grouped(table.rows(), file_format)
     later = RowError(3, "price", "refused", "The price is refused.")
     out = b"".join(report(table.format, [(broken, [broken[0].problem]), (ragged, [later])]))
     rows = list(csv.reader(io.StringIO(out.decode("utf-8-sig"))))

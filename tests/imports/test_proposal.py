@@ -94,7 +94,7 @@ def read(data: bytes, mapping: dict[str, str | None]) -> list[ImportedProduct]:
     table = open_csv([data])
     assert not faults(table.format.header, mapping)
     file_format: Format = Mapped(table.format.header, mapping)
-    return [file_format.product(group, SHOP) for group in grouped(table.records(), file_format)]
+    return [file_format.product(group, SHOP) for group in grouped(table.rows(), file_format)]
 
 
 def test_a_mapped_file_is_read_by_its_mapping() -> None:

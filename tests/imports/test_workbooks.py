@@ -12,7 +12,7 @@ import python_calamine
 from chalicelib.imports.csv import workbooks
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.csv.opening import open_csv
-from chalicelib.imports.csv.records import WORKBOOK_MARK
+from chalicelib.imports.csv.rows import WORKBOOK_MARK
 from chalicelib.imports.csv.workbooks import as_csv, converted, is_workbook
 from tests.imports.test_formats import read
 from tests.support.import_desk import Desk
@@ -151,8 +151,8 @@ def test_errors_have_the_row_numbers_of_the_sheet(write: Writer) -> None:
     data = write(blank, header, ["a", "A", 1, "two\nlines"], blank, ["b", "B", "free", ""])
     table = open_csv(as_csv(data))
     assert table.header_line == 2
-    records = list(table.records())
-    assert [(record.line, record.cells[0]) for record in records] == [(3, "a"), (5, "b")]
+    rows = list(table.rows())
+    assert [(row.line, row.cells[0]) for row in rows] == [(3, "a"), (5, "b")]
     (first, _) = read(b"".join(as_csv(data)))
     assert first["description"].split() == ["two", "lines"]
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from chalicelib.stocktaking import model, store
+from tests.audit.build import of_request
 from tests.jobs.conftest import jobs
 from tests.orders.build import (
     before_the_commit,
@@ -21,7 +22,7 @@ from tests.orders.build import (
     variants,
 )
 from tests.stock.build import agrees, fanned_out, movements
-from tests.support.dynamodb_double import Fault
+from tests.support.dynamodb_double import Double, Fault
 from tests.support.job_desk import JobDesk
 from tests.support.shop import Answer, Shop
 
@@ -118,9 +119,18 @@ def test_a_request_with_lines_that_is_sent_again_counts_once(shop: Shop) -> None
     enter(shop, count, (id, 8))  # counted anew: of what is there now
     assert lines(shop, count) == [(9, 8, -1)]
     sent = {"name": "Shelf", "all": True}
-    made = [shop.post(COUNTS, sent, headers={"Idempotency-Key": "new"}).json for _ in range(2)]
-    assert made[0] == made[1]
+    made = shop.post(COUNTS, sent, headers={"Idempotency-Key": "new"}).json
+    shop.delete(product_path(id))  # there is nothing to count any more
+    assert shop.post(COUNTS, sent, headers={"Idempotency-Key": "new"}).json == made
     assert shop.get(COUNTS).json["total"] == 2
+
+
+def test_the_audit_log_has_what_was_counted(shop: Shop, dynamodb: Double) -> None:
+    id = variant(shop, 10)
+    count = started(shop, id)
+    enter(shop, count, (id, 2))
+    (entry,) = of_request(shop, dynamodb, enter(shop, count, (id, 3)))
+    assert [(one["before"], one["after"]) for one in entry["changes"]] == [(2, 3)]
 
 
 def test_one_request_may_name_a_variant_several_times(shop: Shop) -> None:
@@ -177,6 +187,8 @@ def test_lines_that_cannot_be_applied_are_errors_of_the_job(shop: Shop, jobs: Jo
     count = started(shop, sold, untracked, fine, same, gone, dropped)
     enter(shop, count, (sold, 1), (untracked, 1), (fine, 6), (same, 5), (gone, 1), (dropped, 1))
     placed(shop, line(sold, 4))
+    shown = {one["variantId"]: one["stock"] for one in shop.read(f"{at(count)}/lines")["data"]}
+    assert (shown[sold], shown[same]) == (1, 5)
     wanted = [{"id": sold}, {"id": untracked, "stock": None}, {"id": fine}, {"id": same}]
     shop.put(product_path(sold), {"variants": wanted})
     shop.delete(product_path(gone))

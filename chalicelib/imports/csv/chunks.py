@@ -10,7 +10,7 @@ from typing import Final
 
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.places import FileProduct
-from chalicelib.imports.csv.records import LARGEST_RECORD
+from chalicelib.imports.csv.rows import LARGEST_ROW
 
 _ROWS: Final = 200
 _EXTENT: Final = 4 << 20  # bytes from the first to the last row in an object
@@ -72,7 +72,7 @@ class Chunk:
 
 
 def cut(
-    products: Iterable[FileProduct], rows: int = _ROWS, size: int = LARGEST_RECORD
+    products: Iterable[FileProduct], rows: int = _ROWS, size: int = LARGEST_ROW
 ) -> Iterator[Chunk]:
     """Chunks of at most so many rows and bytes, if no product has more."""
     chunk = Chunk()

@@ -1,4 +1,4 @@
-"""Adjacent records of one product are a group.
+"""Adjacent rows of one product are a group.
 
 `places.py` joins the groups of one product that are apart.
 """
@@ -11,10 +11,10 @@ from operator import itemgetter
 from typing import Final, Protocol
 
 from chalicelib.imports.csv.faults import RowError
-from chalicelib.imports.csv.records import LARGEST_RECORD, CsvRecord
+from chalicelib.imports.csv.rows import LARGEST_ROW, CsvRow
 
 MOST_ROWS: Final = 2_000  # of one product
-LARGEST_GROUP: Final = 8 * LARGEST_RECORD  # bytes of one product
+LARGEST_GROUP: Final = 8 * LARGEST_ROW  # bytes of one product
 
 
 class Keys(Protocol):
@@ -34,9 +34,9 @@ def name_key(name: str) -> str:
 
 @dataclass(eq=False, slots=True)
 class Group:
-    """Adjacent records of one product, by their place in the file: `rows` records, the first on
+    """Adjacent rows of one product, by their place in the file: so many `rows`, the first on
     `line`. `keys`: by which they name the product; `aliases`: other keys by which other rows may
-    name it. `too_large`: the error of a record of them.
+    name it. `too_large`: the error of a row of them.
     """
 
     offset: int
@@ -53,15 +53,15 @@ class Group:
         return self.too_large or refused(self.line, self.rows, self.length)
 
 
-def grouped(records: Iterable[CsvRecord], keys: Keys) -> Iterator[list[CsvRecord]]:
-    """The records of each group."""
-    for _, same in groupby(_marked(records, keys), itemgetter(0)):
-        yield [record for _, record in same]
+def grouped(rows: Iterable[CsvRow], keys: Keys) -> Iterator[list[CsvRow]]:
+    """The rows of each group."""
+    for _, same in groupby(_marked(rows, keys), itemgetter(0)):
+        yield [row for _, row in same]
 
 
-def groups(records: Iterable[CsvRecord], keys: Keys) -> Iterator[Group]:
-    """The place of each group, without holding its records."""
-    for group, same in groupby(_marked(records, keys), itemgetter(0)):
+def groups(rows: Iterable[CsvRow], keys: Keys) -> Iterator[Group]:
+    """The place of each group, without holding its rows."""
+    for group, same in groupby(_marked(rows, keys), itemgetter(0)):
         deque(same, maxlen=0)
         yield group
 
@@ -77,28 +77,28 @@ def refused(line: int, rows: int, size: int) -> RowError | None:
     return None
 
 
-def _marked(records: Iterable[CsvRecord], keys: Keys) -> Iterator[tuple[Group, CsvRecord]]:
-    """Each record, and its group up to there."""
+def _marked(rows: Iterable[CsvRow], keys: Keys) -> Iterator[tuple[Group, CsvRow]]:
+    """Each row, and its group up to there."""
     group: Group | None = None
     above: list[str] = []
-    for record in records:
-        key = keys.key(record.cells)
-        also = keys.aliases(record.cells, key) if key else ()
+    for row in rows:
+        key = keys.key(row.cells)
+        also = keys.aliases(row.cells, key) if key else ()
         if group is None or not (
             not key
             or key in group.keys
             or key in group.aliases
-            or keys.joins(above, record.cells)
+            or keys.joins(above, row.cells)
             # A product's own row may follow rows that name the product by its other key.
             or not group.keys.isdisjoint(also)
         ):
-            group = Group(record.offset, 0, record.line, 0, set(), set())
-        above = record.cells
-        group.length = record.offset + record.length - group.offset
+            group = Group(row.offset, 0, row.line, 0, set(), set())
+        above = row.cells
+        group.length = row.offset + row.length - group.offset
         group.rows += 1
-        if record.length > LARGEST_RECORD:
-            group.too_large = group.too_large or record.problem
+        if row.length > LARGEST_ROW:
+            group.too_large = group.too_large or row.problem
         if key:
             group.keys.add(key)
             group.aliases.update(also)
-        yield group, record
+        yield group, row

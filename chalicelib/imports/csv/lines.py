@@ -20,7 +20,7 @@ codecs.register_error("backroom.c1", _as_control)
 
 
 class CutLine(str):
-    """The start of a line longer than a record may be; `quotes` counts those in all of it."""
+    """The start of a line longer than a row may be; `quotes` counts those in all of it."""
 
     quotes: int
 

@@ -1,6 +1,6 @@
 """Opens a file: its type, encoding, delimiter and header.
 
-Reads the beginning of a file of any length; the records that follow are cut by `records`.
+Reads the beginning of a file of any length; the rows that follow are cut by `rows`.
 """
 
 import codecs
@@ -13,11 +13,11 @@ from typing import Final
 from chalicelib.imports.csv import encodings
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.csv.lines import blocks
-from chalicelib.imports.csv.records import (
+from chalicelib.imports.csv.rows import (
     DELIMITERS,
     MOST_COLUMNS,
     WORKBOOK_MARK,
-    CsvRecord,
+    CsvRow,
     FileFormat,
     Splitter,
     in_cells,
@@ -63,18 +63,18 @@ _NOT_CSV: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """An opened file: its format, and its records in one pass. `header_line`: 0 if it has none."""
+    """An opened file: its format, and its rows in one pass. `header_line`: 0 if it has none."""
 
     format: FileFormat
     header_line: int
-    _rest: Iterator[CsvRecord]
+    _rest: Iterator[CsvRow]
 
-    def records(self) -> Iterator[CsvRecord]:
-        """Every record after the header that is not blank. Raises FileRejected if there is none."""
-        record = None
-        for record in self._rest:
-            yield record
-        if record is None:
+    def rows(self) -> Iterator[CsvRow]:
+        """Every row after the header that is not blank. Raises FileRejected if there is none."""
+        row = None
+        for row in self._rest:
+            yield row
+        if row is None:
             raise FileRejected(
                 "no_rows",
                 "The file has a header and no rows below it.",
@@ -120,15 +120,15 @@ def open_csv(
         sample = "\n".join(sample.splitlines()[header_row - 1 :])
     delimiter, width, above = _delimiter(sample, delimiter)
     text = blocks(chain([head[mark:]], pieces), encoding, bare_returns)
-    records = Splitter(delimiter, width, offset=mark, line=1).split(text)
+    rows = Splitter(delimiter, width, offset=mark, line=1).split(text)
     if header_row == 0:
-        first = list(islice(records, _COUNTED))
-        columns = max((len(record.cells) for record in first), default=0)
+        first = list(islice(rows, _COUNTED))
+        columns = max((len(row.cells) for row in first), default=0)
         names, line = tuple(f"Column {n}" for n in range(1, columns + 1)), 0
-        records = chain(first, records)
+        rows = chain(first, rows)
     else:
         above = above if header_row is None else 0
-        below = (record for record in records if record.line >= (header_row or 1))
+        below = (row for row in rows if row.line >= (header_row or 1))
         header = next(islice(below, above, None), None)
         line = header.line if header else header_row or 1
         if header is None or header.problem:
@@ -142,7 +142,7 @@ def open_csv(
         raise FileRejected("bad_header", message, line)
     is_workbook = head.startswith(WORKBOOK_MARK)
     form = FileFormat(encoding, delimiter, bare_returns, names, is_workbook, line)
-    return Table(form, line, in_cells(records, is_workbook))
+    return Table(form, line, in_cells(rows, is_workbook))
 
 
 def _refuse_what_is_not_csv(head: bytes) -> None:

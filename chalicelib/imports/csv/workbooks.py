@@ -35,7 +35,7 @@ from chalicelib.imports.csv.faults import (
     LARGEST_WORKBOOK,
     FileRejected,
 )
-from chalicelib.imports.csv.records import LINE_BREAK, WORKBOOK_MARK
+from chalicelib.imports.csv.rows import LINE_BREAK, WORKBOOK_MARK
 
 _HELD: Final = 128  # bytes that a cell takes besides its text
 _SHORTEST_CELL: Final = len('<c t="s"><v>0</v></c>')
@@ -117,7 +117,7 @@ def _say(text: str) -> None:
 def as_csv(
     data: bytes, sheet: str = "", delimiter: str = "", say: Callable[[str], None] = lambda _: None
 ) -> Iterator[bytes]:
-    """The first sheet, or the one with that name, as pieces of CSV (`records.WORKBOOK_MARK`).
+    """The first sheet, or the one with that name, as pieces of CSV (`rows.WORKBOOK_MARK`).
     `delimiter`: the one that the user chose, if any. `say`: is told the last row and column, such
     as `XFD1048576`, if blank cells far from the others are left out.
 

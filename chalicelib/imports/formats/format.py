@@ -11,7 +11,7 @@ from typing import ClassVar, Final
 from chalicelib import telemetry
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.groups import name_key
-from chalicelib.imports.csv.records import CsvRecord
+from chalicelib.imports.csv.rows import CsvRow
 from chalicelib.imports.formats import cells as reading
 from chalicelib.imports.formats.cells import Shop
 from chalicelib.imports.formats.product import PRICES, Draft, DraftVariant, ImportedProduct, slug_of
@@ -154,16 +154,16 @@ class Format:
 
     # --- Products ---
 
-    def product(self, records: Sequence[CsvRecord], shop: Shop) -> ImportedProduct:
+    def product(self, rows: Sequence[CsvRow], shop: Shop) -> ImportedProduct:
         """The product that these rows, one group, describe. Whatever is wrong with them is an
         error of theirs, and of no other rows."""
         try:
-            draft = Draft(self.sheet, records, shop)
+            draft = Draft(self.sheet, rows, shop)
             if "currency" in self.sheet:
                 draft.skip_other_currencies()
             return self.drafted(draft)
         except Exception as error:
-            line = records[0].line
+            line = rows[0].line
             telemetry.error("rows cannot be read", error, format=self.name, line=line)
             message = "The row could not be read. Please report it."
             return ImportedProduct(line, errors=[RowError(line, "", "unreadable_row", message)])

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, Final
 
 from chalicelib.imports.csv.faults import RowError
-from chalicelib.imports.csv.records import CsvRecord
+from chalicelib.imports.csv.rows import CsvRow
 from chalicelib.imports.formats import cells
 from chalicelib.imports.formats.cells import BadCell, Shop, spoilt, text
 from chalicelib.imports.formats.sheet import Row, Sheet, unreadable
@@ -89,20 +89,20 @@ class Draft:
     """Collects the values of one product, and what is wrong with its cells. Cells are named by the
     field that they give; a message names the file's column."""
 
-    def __init__(self, sheet: Sheet, records: Sequence[CsvRecord], shop: Shop) -> None:
-        self.product = ImportedProduct(records[0].line)
+    def __init__(self, sheet: Sheet, rows: Sequence[CsvRow], shop: Shop) -> None:
+        self.product = ImportedProduct(rows[0].line)
         self.sheet = sheet
         self.shop = shop
         self.rows: list[Row] = []
         self.variants: list[DraftVariant] = []
         self._images: dict[str, dict[str, object]] = {}
         self._tags: dict[str, None] = {}
-        for record in records:
-            problem = record.problem or unreadable(sheet, record)
+        for row in rows:
+            problem = row.problem or unreadable(sheet, row)
             if problem:
                 self.product.errors.append(problem)
             else:
-                self.rows.append(Row(sheet, record))
+                self.rows.append(Row(sheet, row))
 
     def refuse_nameless(self, names: Iterable[str], numbers: Iterable[str]) -> None:
         """Takes out the rows below the first that have numbers, and no name for what they are of:

@@ -8,11 +8,11 @@ from operator import attrgetter
 from typing import Final
 
 from chalicelib.imports.csv.faults import RowError
-from chalicelib.imports.csv.records import DELIMITERS, CsvRecord, FileFormat
+from chalicelib.imports.csv.rows import DELIMITERS, CsvRow, FileFormat
 from chalicelib.imports.formats.ours import COLUMNS
 from chalicelib.imports.formats.sheet import REPORT_COLUMNS, escaped, plain, unescaped
 
-_line: Final[Callable[[CsvRecord], int]] = attrgetter("line")
+_line: Final[Callable[[CsvRow], int]] = attrgetter("line")
 _REMARKS = {plain(column) for column in REPORT_COLUMNS}
 _EXAMPLES = (
     {
@@ -67,29 +67,29 @@ def template() -> bytes:
     return codecs.BOM_UTF8 + b"".join(_lines([COLUMNS, *rows], ","))
 
 
-def numbers(form: FileFormat, are_of_source: bool) -> Callable[[CsvRecord], int]:
-    """The row number shown for a record: its line; or, of a report, the row of the file that the
+def numbers(form: FileFormat, are_of_source: bool) -> Callable[[CsvRow], int]:
+    """The number shown for a row: its line; or, of a report, the row of the file that the
     report is about, which the report contains."""
     at = next((at for at, name in enumerate(form.header) if plain(name) == "errorrow"), None)
     if at is None or not are_of_source:
         return _line
     column = at
 
-    def number(record: CsvRecord) -> int:
-        text = record.cells[column].strip() if column < len(record.cells) else ""
-        return int(text) if text.isdecimal() and len(text) < 12 else record.line
+    def number(row: CsvRow) -> int:
+        text = row.cells[column].strip() if column < len(row.cells) else ""
+        return int(text) if text.isdecimal() and len(text) < 12 else row.line
 
     return number
 
 
 def report(
     form: FileFormat,
-    failed: Iterable[tuple[Sequence[CsvRecord], Sequence[RowError]]],
-    number: Callable[[CsvRecord], int] = _line,
+    failed: Iterable[tuple[Sequence[CsvRow], Sequence[RowError]]],
+    number: Callable[[CsvRow], int] = _line,
 ) -> Iterator[bytes]:
     """The rows of products that failed, in the file's own columns and order, as pieces of UTF-8.
 
-    `failed`: the records of each such product with its errors. Every row comes with what is wrong
+    `failed`: the rows of each such product with its errors. Every row comes with what is wrong
     with it, or else with its product; fixed, the report can be imported. What a spreadsheet would
     run is escaped (`sheet.py`).
     """
@@ -102,30 +102,30 @@ def report(
     # Cells of an error report are escaped already, unless somebody changed them.
     bare = unescaped if len(own) < width else str
     yield codecs.BOM_UTF8 + b"".join(_lines([header], delimiter))
-    for records, errors in failed:
-        rows = []
-        for record in records:
-            cells = [*record.cells, *[""] * (width - len(record.cells))]
+    for rows, errors in failed:
+        shown = []
+        for row in rows:
+            cells = [*row.cells, *[""] * (width - len(row.cells))]
             if any(map(str.strip, cells[width:])):
                 # Surplus cells are joined, with their delimiter, to the last own column.
                 last = max(own)
                 cells[last] = form.delimiter.join([cells[last], *cells[width:]])
-            rows.append(
-                [*(escaped(bare(cells[at])) for at in own), *_remarks(record, errors, number)]
+            shown.append(
+                [*(escaped(bare(cells[at])) for at in own), *_remarks(row, errors, number)]
             )
-        yield b"".join(_lines(rows, delimiter))
+        yield b"".join(_lines(shown, delimiter))
 
 
 def _remarks(
-    record: CsvRecord, errors: Sequence[RowError], number: Callable[[CsvRecord], int]
+    row: CsvRow, errors: Sequence[RowError], number: Callable[[CsvRow], int]
 ) -> list[object]:
     """What is wrong with a row, or else, without the code, with another of its product."""
-    here = [error for error in errors if error.row == record.line]
+    here = [error for error in errors if error.row == row.line]
     shown = here or errors
     fields = "; ".join(dict.fromkeys(error.field for error in shown if error.field))
     codes = "; ".join(dict.fromkeys(error.code for error in here))
     texts = " ".join(dict.fromkeys(error.message for error in shown))
-    return [number(record), escaped(fields), codes, escaped(texts)]
+    return [number(row), escaped(fields), codes, escaped(texts)]
 
 
 def _lines(rows: Iterable[Sequence[object]], delimiter: str) -> Iterator[bytes]:

@@ -8,7 +8,7 @@ from typing import Final
 
 from chalicelib import settings
 from chalicelib.imports.csv.faults import RowError
-from chalicelib.imports.csv.records import CsvRecord
+from chalicelib.imports.csv.rows import CsvRow
 from chalicelib.imports.formats.cells import BLANKS, SIGNS
 from chalicelib.values import spreadsheets
 
@@ -102,15 +102,15 @@ class Sheet:
 
 
 class Row(dict[str, str]):
-    """One record of a product: by field the stripped text, empty where the cell is blank, or the
+    """One row of a product: by field the stripped text, empty where the cell is blank, or the
     row or the file ends before. (A look-up in a dict takes a fifth of a call's time.)"""
 
     __slots__ = ("_cells", "line", "sheet")
 
-    def __init__(self, sheet: Sheet, record: CsvRecord) -> None:
+    def __init__(self, sheet: Sheet, row: CsvRow) -> None:
         self.sheet = sheet
-        self.line = record.line
-        cells = record.cells
+        self.line = row.line
+        cells = row.cells
         self._cells = [unescaped(text) for text in cells] if sheet.is_report else cells
         super().__init__(sheet.texts(self._cells))
 
@@ -206,18 +206,18 @@ def _number(hole: str) -> int:
     return int(hole) if hole.isdecimal() else 0
 
 
-def unreadable(sheet: Sheet, record: CsvRecord) -> RowError | None:
+def unreadable(sheet: Sheet, row: CsvRow) -> RowError | None:
     """What is wrong with a row as a whole."""
-    cells, width = record.cells, len(sheet.header)
+    cells, width = row.cells, len(sheet.header)
     if sheet.is_report and (code := sheet.cell(cells, _CODE)) in _NOT_READ:
         message = "The row could not be read, and is shown as it was: fix it and clear this cell."
-        return RowError(record.line, sheet.name(_CODE), code, message)
+        return RowError(row.line, sheet.name(_CODE), code, message)
     if len(cells) > width and any(map(str.strip, cells[width:])):
         message = f"The row has {len(cells)} cells, the header {width}. Is a quote missing?"
-        return RowError(record.line, "", "too_many_cells", message)
+        return RowError(row.line, "", "too_many_cells", message)
     if len(cells) == 1 < width:
         message = f"The row has one cell, the header {width}. Is a line break not in quotes?"
-        return RowError(record.line, "", "too_few_cells", message)
+        return RowError(row.line, "", "too_few_cells", message)
     is_damaged = any("\0" in content for content in cells)
     for at, (name, content) in enumerate(zip(sheet.header, cells, strict=False)):
         if (
@@ -226,11 +226,11 @@ def unreadable(sheet: Sheet, record: CsvRecord) -> RowError | None:
             and spreadsheets.is_error(content.strip())
         ):
             message = f'"{content.strip()}" is an error of a spreadsheet, not a value.'
-            return RowError(record.line, name, "spreadsheet_error", message)
+            return RowError(row.line, name, "spreadsheet_error", message)
         if is_damaged and "\ufffd" in content:
             message = "The line has bytes that are invalid in the file's encoding."
-            return RowError(record.line, name, "not_in_encoding", message)
+            return RowError(row.line, name, "not_in_encoding", message)
         if is_damaged and "\0" in content:
             message = "The cell contains a NUL byte: the file is damaged here."
-            return RowError(record.line, name, "nul_byte", message)
+            return RowError(row.line, name, "nul_byte", message)
     return None

@@ -24,7 +24,7 @@ from chalicelib.imports.csv.faults import FileRejected, RowError
 from chalicelib.imports.csv.groups import groups
 from chalicelib.imports.csv.opening import open_csv
 from chalicelib.imports.csv.places import Places
-from chalicelib.imports.csv.records import CsvRecord
+from chalicelib.imports.csv.rows import CsvRow
 from chalicelib.imports.formats import Format
 from chalicelib.imports.model import LONGEST_HEADER, ImportJob, UnknownColumnsMode
 from chalicelib.imports.steps import advance, backlog
@@ -91,9 +91,9 @@ def _plan(waiting: ImportJob) -> None:
     if file_format is None and row is None and columns.is_data(table.format.header):
         table = open_csv(again(), table.format.encoding, table.format.delimiter, again, 0)
         file_format = columns.chosen(table.format.header, options, 0)
-    header, records = table.format.header, table.records()
-    first = list(islice(records, _SAMPLED))
-    samples = [record.cells for record in first if record.problem is None]
+    header, rows = table.format.header, table.rows()
+    first = list(islice(rows, _SAMPLED))
+    samples = [each.cells for each in first if each.problem is None]
     store.put_columns(job_id, columns.shown(header, samples, file_format, options))
     if file_format is None or options.review:
         if store.ask(waiting, table.format, file_format):
@@ -117,20 +117,20 @@ def _plan(waiting: ImportJob) -> None:
             raise files.FileChanged
         return
     if not job.is_read:
-        _cut(job, chain(first, records), file_format, again)
+        _cut(job, chain(first, rows), file_format, again)
     advance.after_chunks(job_id)
 
 
 def _cut(
     job: ImportJob,
-    records: Iterator[CsvRecord],
+    rows: Iterator[CsvRow],
     file_format: Format,
     again: Callable[[], Iterator[bytes]],
 ) -> None:
     """Reads the whole file, and sends its products to the workers."""
     ends = time.monotonic() + _PLANNING_SECONDS
     refused: list[RowError] = []
-    rows = too_large = total = 0
+    count = too_large = total = 0
 
     def messages(places: Places) -> Iterator[ChunkMessage]:
         nonlocal total
@@ -143,9 +143,9 @@ def _cut(
     with TemporaryDirectory() as folder, ExitStack() as opened:
         places = opened.enter_context(closing(Places(folder, lambda: time.monotonic() > ends)))
         try:
-            for group in groups(records, file_format):
+            for group in groups(rows, file_format):
                 places.add(group)
-                rows += group.rows
+                count += group.rows
                 if group.error is not None:
                     too_large += 1
                     refused = sorted([*refused, group.error])[:INLINE_ERRORS]
@@ -162,7 +162,7 @@ def _cut(
         except sqlite3.OperationalError as error:
             why = "The file has too many rows for one import: split it."
             raise FileRejected("too_many_rows", why) from error
-    store.planned(job.id, chunks, rows, total, too_large)
+    store.planned(job.id, chunks, count, total, too_large)
     telemetry.info("import planned", jobId=job.id, chunks=chunks, products=total)
 
 

@@ -10,7 +10,7 @@ from chalicelib.imports import columns, files
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.groups import grouped, name_key
 from chalicelib.imports.csv.places import KEY_BYTES, hashed
-from chalicelib.imports.csv.records import read
+from chalicelib.imports.csv.rows import read
 from chalicelib.imports.model import ImportJob
 from chalicelib.imports.upsert import Group, ProductRows
 from chalicelib.products.model import Product

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from chalicelib.imports import files, store
 from chalicelib.imports.csv.faults import RowError
-from chalicelib.imports.csv.records import CsvRecord
+from chalicelib.imports.csv.rows import CsvRow
 from chalicelib.imports.formats.report import numbers, report
 from chalicelib.imports.model import ImportJob
 from chalicelib.imports.upsert import ProductRows
@@ -28,7 +28,7 @@ def put_errors(job: ImportJob, failed: Iterable[ProductRows]) -> None:
     number = numbers(job.format, job.has_numbers_of_source)
     errors = []
     for row in failed:
-        shown = {record.line: number(record) for group in row.groups for record in group}
+        shown = {each.line: number(each) for group in row.groups for each in group}
         errors += [
             (error._replace(row=shown.get(error.row, error.row)), row.named) for error in row.errors
         ]
@@ -36,7 +36,7 @@ def put_errors(job: ImportJob, failed: Iterable[ProductRows]) -> None:
 
 
 def put_part(
-    job: ImportJob, chunk: str, failed: Sequence[tuple[Sequence[CsvRecord], Sequence[RowError]]]
+    job: ImportJob, chunk: str, failed: Sequence[tuple[Sequence[CsvRow], Sequence[RowError]]]
 ) -> bool:
     """Stores the rows that failed in a chunk; returns whether there were any. Repeatable."""
     if not failed:

@@ -15,7 +15,7 @@ from chalicelib.imports.csv.chunks import Chunk, cut
 from chalicelib.imports.csv.groups import MOST_ROWS, Group, grouped, groups
 from chalicelib.imports.csv.opening import Table, open_csv
 from chalicelib.imports.csv.places import Places, hashed
-from chalicelib.imports.csv.records import read
+from chalicelib.imports.csv.rows import read
 from chalicelib.imports.formats import Format, read_as
 
 HEADER = "Handle,Title,Variant SKU,Variant Price\n"
@@ -29,7 +29,7 @@ class Planned:
         self.data = text.encode()
         self.table: Table = open_csv([self.data])
         self.format: Format = read_as(self.table.format.header)
-        self.groups: list[Group] = list(groups(self.table.records(), self.format))
+        self.groups: list[Group] = list(groups(self.table.rows(), self.format))
         with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as keys:
             with closing(Places(folder, lambda: False)) as places:
                 for group in self.groups:
@@ -48,12 +48,12 @@ class Planned:
         for line, offset, length in chunk.file:
             part = self.data[offset : offset + length]
             for group in grouped(read(part, self.table.format, offset, line), self.format):
-                yield [record.line for record in group]
+                yield [row.line for row in group]
         for begin, parts in chunk.apart:
             lines, at = [], begin
             for line, length in parts:
                 found = read(self.copy[at : at + length], self.table.format, at, line)
-                lines += [record.line for record in found]
+                lines += [row.line for row in found]
                 at += length
             yield lines
 
@@ -76,8 +76,8 @@ def test_workers_read_the_products_that_the_planner_counted(parts: list[str], ro
     text = HEADER + "\n".join(["z,Z,z,1", *parts])
     file = Planned(text, rows=rows)
     expected: dict[str, list[int]] = {}
-    for group in grouped(open_csv([file.data]).records(), file.format):
-        expected.setdefault(group[0].cells[0], []).extend(record.line for record in group)
+    for group in grouped(open_csv([file.data]).rows(), file.format):
+        expected.setdefault(group[0].cells[0], []).extend(row.line for row in group)
     assert file.all_products == sorted(expected.values())
     for chunk in file.chunks:
         assert len(list(file.products(chunk))) == chunk.products
@@ -109,7 +109,7 @@ def test_rows_at_several_places_beyond_the_most_are_not_read() -> None:
     assert len(next(lines for lines in file.all_products if lines[0] == 2)) == MOST_ROWS
 
 
-def test_a_product_with_a_giant_record_is_of_no_chunk() -> None:
+def test_a_product_with_a_giant_row_is_of_no_chunk() -> None:
     giant = 'a,"' + "x" * 3_000_000 + '",s,1\n'
     file = Planned(HEADER + "a,A,s,1\n" + giant + "b,B,t,1\n")
     failed, _ = file.groups

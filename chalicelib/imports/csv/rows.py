@@ -1,8 +1,8 @@
-"""Where each CSV record begins and ends, in bytes, over a stream of any length.
+"""Where each CSV row begins and ends, in bytes, over a stream of any length.
 
 The csv module does the parsing, a block of lines at a time; what is added here is the place of each
-record in the file, and a way on after a quote that is never closed or a cell of 30 MB. At most one
-record (LARGEST_RECORD) and one block are held.
+row in the file, and a way on after a quote that is never closed or a cell of 30 MB. At most one
+row (LARGEST_ROW) and one block are held.
 """
 
 import codecs
@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple, Self
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.lines import LARGEST_LINE, CutLine, blocks
 
-LARGEST_RECORD: Final = LARGEST_LINE
+LARGEST_ROW: Final = LARGEST_LINE
 # A converted workbook begins with this mark, and has another character for line breaks in cells, so
 # that a line is a row of the sheet. No cell of a workbook has that character: XML does not.
 WORKBOOK_MARK: Final = codecs.BOM_UTF8 * 2
@@ -25,14 +25,14 @@ LINE_BREAK: Final = "\x1e"
 MOST_COLUMNS: Final = 2_000
 DELIMITERS: Final = ",;\t|"
 _FOLLOWING: Final = 20  # lines
-_LONGEST_ODD: Final = 1 << 16  # characters of a record with spaces around its quotes
+_LONGEST_ODD: Final = 1 << 16  # characters of a row with spaces around its quotes
 
 # The csv module's limit, 128 kB per cell, is below ours. It can only be set globally.
 csv.field_size_limit(1 << 26)
 
 
-class CsvRecord(NamedTuple):
-    """One record: its bytes in the file, its first physical line (header 1), its cells.
+class CsvRow(NamedTuple):
+    """One row: its bytes in the file, its first physical line (header 1), its cells.
 
     With a `problem`, the cells are what could be made out in the first line: good for naming the
     product and for the report, not for reading.
@@ -68,30 +68,29 @@ class FileFormat:
         return cls(**{**stored, "header": tuple(stored["header"])})
 
 
-def read(data: bytes, form: FileFormat, offset: int, line: int) -> Iterator[CsvRecord]:
-    """The records of one byte range of a file, which begins and ends between records.
+def read(data: bytes, form: FileFormat, offset: int, line: int) -> Iterator[CsvRow]:
+    """The rows of one byte range of a file, which begins and ends between rows.
 
-    The same records as `open_csv` gives for the range, with the same lines and offsets.
+    The same rows as `open_csv` gives for the range, with the same lines and offsets.
     """
     text = blocks([data], form.encoding, form.bare_returns)
     return in_cells(Splitter(form.delimiter, None, offset, line).split(text), form.is_workbook)
 
 
-def in_cells(records: Iterator[CsvRecord], is_workbook: bool) -> Iterator[CsvRecord]:
-    """The records, with line breaks where a workbook has them in its cells."""
+def in_cells(rows: Iterator[CsvRow], is_workbook: bool) -> Iterator[CsvRow]:
+    """The rows, with line breaks where a workbook has them in its cells."""
     if not is_workbook:
-        return records
+        return rows
     return (
-        record._replace(cells=[cell.replace(LINE_BREAK, "\n") for cell in record.cells])
-        for record in records
+        row._replace(cells=[cell.replace(LINE_BREAK, "\n") for cell in row.cells]) for row in rows
     )
 
 
 class Splitter:
-    """Lines in, records out.
+    """Lines in, rows out.
 
     A quote that is never closed, or that is where no quote can be, spoils only the line that it
-    began on: reading continues with the next. Only what grows beyond LARGEST_RECORD and does not
+    began on: reading continues with the next. Only what grows beyond LARGEST_ROW and does not
     look like rows of `width` cells is taken for one cell and skipped to its end. Without a width,
     for a range out of a file, nothing is skipped: the range was cut without such cells.
     """
@@ -99,23 +98,23 @@ class Splitter:
     def __init__(self, delimiter: str, width: int | None, offset: int, line: int) -> None:
         self._delimiter = delimiter
         self._width = width
-        # Lines of an incomplete record, and the offset of the first of them.
+        # Lines of an incomplete row, and the offset of the first of them.
         self._lines: list[str] = []
         self._sizes: list[int] = []
         self._offset = offset
         self._line = line
-        self._giant: CsvRecord | None = None
+        self._giant: CsvRow | None = None
 
-    def split(self, text: Iterable[tuple[list[str], list[int]]]) -> Iterator[CsvRecord]:
+    def split(self, text: Iterable[tuple[list[str], list[int]]]) -> Iterator[CsvRow]:
         for lines, sizes in text:
             self._lines += lines
             self._sizes += sizes
-            yield from self._records(final=False)
-        yield from self._records(final=True)
+            yield from self._rows(final=False)
+        yield from self._rows(final=True)
         if self._giant is not None:
             yield self._giant._replace(problem=_open_quote(self._giant.line))
 
-    def _records(self, final: bool) -> Iterator[CsvRecord]:
+    def _rows(self, final: bool) -> Iterator[CsvRow]:
         ends = [0, *accumulate(self._sizes)]
         count = len(self._lines)
         # The csv module cannot read a cut line, so each cut line ends a run of lines.
@@ -130,7 +129,7 @@ class Splitter:
             if start == count:
                 at = count
                 continue
-            beyond = stop < count or ends[stop] - ends[start] > LARGEST_RECORD
+            beyond = stop < count or ends[stop] - ends[start] > LARGEST_ROW
             if failure is _Failure.OPEN and not beyond and not final:
                 at = start
                 break
@@ -139,7 +138,7 @@ class Splitter:
             if blanks is not None:
                 cells, end = blanks
                 place = (self._offset + ends[start], ends[end] - ends[start])
-                yield CsvRecord(*place, self._line + start, cells)
+                yield CsvRow(*place, self._line + start, cells)
                 at = end
                 continue
             broken = self._broken(start, self._offset + ends[start], size, failure, beyond)
@@ -152,8 +151,8 @@ class Splitter:
 
     def _read(
         self, at: int, stop: int, ends: list[int]
-    ) -> Generator[CsvRecord, None, tuple[int, "_Failure"]]:
-        """The records from line `at`; returns the line on which the next one begins, and why there
+    ) -> Generator[CsvRow, None, tuple[int, "_Failure"]]:
+        """The rows from line `at`; returns the line on which the next one begins, and why there
         is none."""
         reader = csv.reader(
             islice(self._lines, at, stop),
@@ -167,8 +166,8 @@ class Splitter:
                 end = at + reader.line_num
                 if any(map(str.strip, cells)):
                     size = ends[end] - ends[start]
-                    record = CsvRecord(offset + ends[start], size, line + start, cells)
-                    yield record if size <= LARGEST_RECORD else _too_large(record)
+                    row = CsvRow(offset + ends[start], size, line + start, cells)
+                    yield row if size <= LARGEST_ROW else _too_large(row)
                 start = end
         except csv.Error as error:
             if "unexpected end" in str(error):
@@ -179,7 +178,7 @@ class Splitter:
         return start, _Failure.NONE
 
     def _with_blanks(self, start: int, stop: int) -> tuple[list[str], int] | None:
-        """The cells of a record with blanks between a closing quote and the delimiter, which the
+        """The cells of a row with blanks between a closing quote and the delimiter, which the
         csv module does not accept, and the line after it."""
         text = ""
         for end in range(start, min(stop, start + _FOLLOWING)):
@@ -195,11 +194,11 @@ class Splitter:
 
     def _broken(
         self, start: int, offset: int, size: int, failure: "_Failure", beyond: bool
-    ) -> CsvRecord | None:
-        """The record that cannot be read, or None while it is being skipped."""
+    ) -> CsvRow | None:
+        """The row that cannot be read, or None while it is being skipped."""
         first = self._lines[start]
         cells = _made_out(first.rstrip("\r\n"), self._delimiter)
-        broken = CsvRecord(offset, size, self._line + start, cells)
+        broken = CsvRow(offset, size, self._line + start, cells)
         if isinstance(first, CutLine):
             skipped = first.quotes % 2 == 1
             broken = _too_large(broken)
@@ -216,7 +215,7 @@ class Splitter:
             return None
         return broken
 
-    def _skip(self, at: int, ends: list[int]) -> Generator[CsvRecord, None, int]:
+    def _skip(self, at: int, ends: list[int]) -> Generator[CsvRow, None, int]:
         """Past the line in which the giant's quote is closed, or past all lines."""
         assert self._giant is not None
         closing = next((i for i in range(at, len(self._lines)) if self._closes(i)), None)
@@ -240,8 +239,8 @@ class Splitter:
             return False
 
     def _look_like_rows(self, lines: list[str]) -> bool:
-        rows = [row for line in lines for row in csv.reader([line], delimiter=self._delimiter)]
-        return sum(len(row) == self._width for row in rows) * 2 >= len(lines) > 0
+        parts = [part for line in lines for part in csv.reader([line], delimiter=self._delimiter)]
+        return sum(len(part) == self._width for part in parts) * 2 >= len(lines) > 0
 
 
 def _made_out(line: str, delimiter: str) -> list[str]:
@@ -260,7 +259,7 @@ def _written(line: str, delimiter: str) -> bool:
 
 
 class _Failure(Enum):
-    """Why no record begins here: the error of the csv module."""
+    """Why no row begins here: the error of the csv module."""
 
     NONE = "a line too long to read"
     OPEN = "the text ends within quotes"
@@ -272,9 +271,9 @@ class _Failure(Enum):
 _MISREAD: Final = (_Failure.MISPLACED, _Failure.UNCLOSED)
 
 
-def _too_large(record: CsvRecord) -> CsvRecord:
-    message = f"This record is larger than {LARGEST_RECORD >> 20} MB."
-    return record._replace(problem=RowError(record.line, "", "record_too_large", message))
+def _too_large(row: CsvRow) -> CsvRow:
+    message = f"This row is larger than {LARGEST_ROW >> 20} MB."
+    return row._replace(problem=RowError(row.line, "", "record_too_large", message))
 
 
 def _open_quote(line: int) -> RowError:

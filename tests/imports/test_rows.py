@@ -1,4 +1,4 @@
-"""A CSV file is cut into records, each with the byte range it can be read from again."""
+"""A CSV file is cut into rows, each with the byte range it can be read from again."""
 
 import csv
 import io
@@ -12,24 +12,24 @@ from hypothesis import strategies as st
 
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.csv.opening import open_csv
-from chalicelib.imports.csv.records import LARGEST_RECORD, CsvRecord, FileFormat, read
+from chalicelib.imports.csv.rows import LARGEST_ROW, CsvRow, FileFormat, read
 from chalicelib.imports.formats.sheet import Sheet, unreadable
 
 HEADER = "slug,name,description\n"
 
 
-def opened(data: bytes | str, piece: int = 1 << 16, encoding: str = "") -> list[CsvRecord]:
+def opened(data: bytes | str, piece: int = 1 << 16, encoding: str = "") -> list[CsvRow]:
     raw = data.encode() if isinstance(data, str) else data
     pieces = (raw[i : i + piece] for i in range(0, len(raw), piece))
-    return list(open_csv(pieces, encoding).records())
+    return list(open_csv(pieces, encoding).rows())
 
 
-def cells(records: list[CsvRecord]) -> list[list[str]]:
-    return [record.cells for record in records]
+def cells(rows: list[CsvRow]) -> list[list[str]]:
+    return [row.cells for row in rows]
 
 
-def problems(records: list[CsvRecord]) -> list[str | None]:
-    return [record.problem.code if record.problem else None for record in records]
+def problems(rows: list[CsvRow]) -> list[str | None]:
+    return [row.problem.code if row.problem else None for row in rows]
 
 
 def refused(data: bytes) -> FileRejected:
@@ -83,57 +83,57 @@ def test_only_delimiters_outside_quotes_count(header, delimiter):
 
 def test_a_broken_line_has_the_readable_cells():
     broken = '"a","B, ""b""",3,"so ""so" no'
-    (record,) = opened(f"slug,name,price,description\n{broken}\n")
-    assert record.problem
-    assert record.cells == ["a", 'B, "b"', "3", '"so ""so" no']
-    (record,) = opened('slug;name;price\n"a";"A;1;\n')
-    assert record.cells == ["a", '"A', "1", ""]
+    (row,) = opened(f"slug,name,price,description\n{broken}\n")
+    assert row.problem
+    assert row.cells == ["a", 'B, "b"', "3", '"so ""so" no']
+    (row,) = opened('slug;name;price\n"a";"A;1;\n')
+    assert row.cells == ["a", '"A', "1", ""]
 
 
 @given(tables, layouts)
-def test_every_record_can_be_read_from_its_byte_range(rows, layout):
+def test_every_row_can_be_read_from_its_byte_range(rows, layout):
     data = written(rows, *layout)
     table = open_csv([data])
-    for record in table.records():
-        part = data[record.offset : record.offset + record.length]
-        assert list(read(part, table.format, record.offset, record.line)) == [record]
+    for row in table.rows():
+        part = data[row.offset : row.offset + row.length]
+        assert list(read(part, table.format, row.offset, row.line)) == [row]
 
 
 @given(st.binary(max_size=300), st.integers(1, 60))
 def test_any_bytes_are_read_once_without_a_crash(junk, piece):
     data = HEADER.encode() + b"x,y,z\n" + junk + b"\nlast,one,here\n"
-    records = opened(data, piece, "utf-8")
-    for before, after in itertools.pairwise(records):
+    rows = opened(data, piece, "utf-8")
+    for before, after in itertools.pairwise(rows):
         assert before.offset + before.length <= after.offset
         assert before.line < after.line
 
 
 @given(st.lists(st.sampled_from(["a,b,c", 'a,"b', 'a,b",c', 'a,"b\nc",d', '"', ""]), max_size=30))
-def test_a_range_cut_anywhere_between_records_gives_the_same_records(parts):
+def test_a_range_cut_anywhere_between_rows_gives_the_same_rows(parts):
     data = (HEADER + "\n".join(["x,y,z", *parts])).encode()
     table = open_csv([data])
-    records = list(table.records())
-    for i, first in enumerate(records):
-        for last in records[i : i + 4]:
+    rows = list(table.rows())
+    for i, first in enumerate(rows):
+        for last in rows[i : i + 4]:
             part = data[first.offset : last.offset + last.length]
             again = list(read(part, table.format, first.offset, first.line))
-            expected = records[i : records.index(last) + 1]
+            expected = rows[i : rows.index(last) + 1]
             assert [r[:4] for r in again] == [r[:4] for r in expected]
             assert [bool(r.problem) for r in again] == [bool(r.problem) for r in expected]
 
 
 def test_lines_are_counted_as_an_editor_counts_them():
-    records = opened('slug,name\r\na,"one\r\ntwo"\r\n\r\n,\r\nb,three\r\n')
-    assert [(record.line, record.cells[0]) for record in records] == [(2, "a"), (6, "b")]
+    rows = opened('slug,name\r\na,"one\r\ntwo"\r\n\r\n,\r\nb,three\r\n')
+    assert [(row.line, row.cells[0]) for row in rows] == [(2, "a"), (6, "b")]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_a_line_that_is_not_utf8_is_an_error_of_its_row_only(end: str):
     lines = ["slug,name", *(f"a{n},Café" for n in range(20))]
     bad = f"b,Café €,x{end}".encode("cp1252")
-    records = opened(end.join([*lines, ""]).encode() + bad + f"c,Été{end}".encode())
-    *good, broken, last = records
-    assert {tuple(record.cells[1:]) for record in good} == {("Café",)}
+    rows = opened(end.join([*lines, ""]).encode() + bad + f"c,Été{end}".encode())
+    *good, broken, last = rows
+    assert {tuple(row.cells[1:]) for row in good} == {("Café",)}
     error = unreadable(Sheet(["slug", "name", "price"], {}), broken)
     assert error and error[:3] == (22, "name", "not_in_encoding")
     assert last.cells == ["c", "Été"]
@@ -148,17 +148,17 @@ def test_an_inch_sign_in_a_cell_without_quotes_is_text():
 
 
 def test_an_unclosed_quote_is_an_error_of_its_row_with_its_line():
-    records = opened('slug,name\na,"one\nb,two\nc,"three"\nd,four\n')
-    assert [record.line for record in records] == [2, 3, 4, 5]
-    assert problems(records) == ["unclosed_quote", None, None, None]
-    assert "line 2" in records[0].problem.message
+    rows = opened('slug,name\na,"one\nb,two\nc,"three"\nd,four\n')
+    assert [row.line for row in rows] == [2, 3, 4, 5]
+    assert problems(rows) == ["unclosed_quote", None, None, None]
+    assert "line 2" in rows[0].problem.message
 
 
 def test_an_unclosed_quote_does_not_swallow_the_following_rows():
-    rows = "b,two\n" * (LARGEST_RECORD // 3)
-    records = opened('slug,name\na,"one\n' + rows)
-    assert records[0].problem.code == "unclosed_quote"
-    assert len(records) == 1 + LARGEST_RECORD // 3
+    more = "b,two\n" * (LARGEST_ROW // 3)
+    rows = opened('slug,name\na,"one\n' + more)
+    assert rows[0].problem.code == "unclosed_quote"
+    assert len(rows) == 1 + LARGEST_ROW // 3
 
 
 @pytest.mark.parametrize(
@@ -171,9 +171,9 @@ def test_an_unclosed_quote_does_not_swallow_the_following_rows():
     ids=["a quote that is not doubled", "a carriage return", "text after a closing quote"],
 )
 def test_a_broken_row_is_reported_with_its_line_and_affects_no_other(row, code):
-    records = opened(f"slug,name\n{row}\nb,two\n")
-    assert records[0].problem[:3] == (2, "", code)
-    assert (problems(records)[1], records[1].cells) == (None, ["b", "two"])
+    rows = opened(f"slug,name\n{row}\nb,two\n")
+    assert rows[0].problem[:3] == (2, "", code)
+    assert (problems(rows)[1], rows[1].cells) == (None, ["b", "two"])
 
 
 @pytest.mark.parametrize(
@@ -181,12 +181,12 @@ def test_a_broken_row_is_reported_with_its_line_and_affects_no_other(row, code):
     [b'"' + b"x" * 30_000_000 + b'"', b"x" * 30_000_000, b'"' + b"some base64\n" * 300_000 + b'"'],
     ids=["quoted", "bare", "over many lines"],
 )
-def test_a_cell_of_many_megabytes_is_one_bad_record(cell):
-    records = opened(b"slug,name\na," + cell + b"\nb,two\n")
-    assert problems(records) == ["record_too_large", None]
-    assert records[0].cells[0] == "a"
-    assert records[1].cells == ["b", "two"]
-    assert records[0].length == len(cell) + 3
+def test_a_cell_of_many_megabytes_is_one_bad_row(cell):
+    rows = opened(b"slug,name\na," + cell + b"\nb,two\n")
+    assert problems(rows) == ["record_too_large", None]
+    assert rows[0].cells[0] == "a"
+    assert rows[1].cells == ["b", "two"]
+    assert rows[0].length == len(cell) + 3
 
 
 def test_memory_use_does_not_grow_with_the_file():
@@ -197,11 +197,11 @@ def test_memory_use_does_not_grow_with_the_file():
 
     table = open_csv(pieces())
     tracemalloc.start()
-    for record in itertools.islice(table.records(), 30_000):
-        assert record.cells[0] == "a"
+    for row in itertools.islice(table.rows(), 30_000):
+        assert row.cells[0] == "a"
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert peak < 16 * LARGEST_RECORD
+    assert peak < 16 * LARGEST_ROW
 
 
 @pytest.mark.parametrize(
@@ -243,10 +243,10 @@ def test_a_stored_format_is_read_back_unchanged():
     ],
 )
 def test_spaces_around_quotes_are_ignored(row, read):
-    records = opened(f"{HEADER}{row}\nlast,one,here\n")
-    assert problems(records) == [None, None]
-    assert cells(records) == [read, ["last", "one", "here"]]
-    assert records[1].line == 3 + row.count("\n")
+    rows = opened(f"{HEADER}{row}\nlast,one,here\n")
+    assert problems(rows) == [None, None]
+    assert cells(rows) == [read, ["last", "one", "here"]]
+    assert rows[1].line == 3 + row.count("\n")
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ def test_titles_above_the_header_are_skipped_and_counted_as_lines(above, line):
     table = open_csv([f"{above}Indeks;Nazwa;Cena;Stan\nA;Kubek;1,50;3\nB;Talerz;2,50;4\n".encode()])
     assert table.format.header == ("Indeks", "Nazwa", "Cena", "Stan")
     assert table.header_line == line
-    assert [(r.line, r.cells[0]) for r in table.records()] == [(line + 1, "A"), (line + 2, "B")]
+    assert [(r.line, r.cells[0]) for r in table.rows()] == [(line + 1, "A"), (line + 2, "B")]
 
 
 @pytest.mark.parametrize("end", ["", "\nhat;Hat;6,00", "\nhat;Hat;6,00\ncap;Cap, red;7,00\n"])
