@@ -175,7 +175,7 @@ def _fan_out(item: Item, endpoints: Sequence[Endpoint]) -> list[Posted]:
         for event in outbox.events_of(item)
         for endpoint in _takers(event, endpoints, item.get("only"))
     ]
-    test = item.get("test", False)
+    test = "only" in item
     made = threads.together(
         [partial(deliveries.create, event, endpoint.id, test=test) for event, endpoint in pairs]
     )

@@ -7,7 +7,7 @@ writes; anything else is a syntax error.
 import re
 from collections.abc import Callable
 from decimal import Decimal
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 Wire = dict[str, Any]  # attribute name → {type: value}
@@ -147,9 +147,7 @@ class _Reader:
             low = self.operand()
             self.take("AND")
             high = self.operand()
-            return lambda item, scope: all(
-                [_compared(left, low, ">=", item, scope), _compared(left, high, "<=", item, scope)]
-            )
+            return partial(_within, left, low, high)
         if self.skip("IN"):
             self.take("(")
             options = self.listed(self.operand)
@@ -286,6 +284,13 @@ def _compared(left: Operand, right: Operand, sign: str, item: Wire, scope: Scope
     if _kind(a) not in {"S", "N"}:
         return False
     return bool({"<": x < y, "<=": x <= y, ">": x > y, ">=": x >= y}[sign])
+
+
+def _within(one: Operand, low: Operand, high: Operand, item: Wire, scope: Scope) -> bool:
+    if not _compared(low, high, "<=", item, scope):
+        raise ValidationError("BETWEEN requires upper bound to be greater than or equal to lower")
+    not_below = _compared(one, low, ">=", item, scope)
+    return _compared(one, high, "<=", item, scope) and not_below
 
 
 def _contains(whole: Wire | None, part: Wire | None) -> bool:

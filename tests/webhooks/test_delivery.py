@@ -276,7 +276,7 @@ def test_deleting_an_endpoint_cancels_its_pending_deliveries(
 
 
 def test_a_test_event_is_delivered_as_any_event_to_one_endpoint(world: World) -> None:
-    webhook = add(world, "order.paid")
+    webhook = add(world, "order.paid", "order.created")
     add(world, "order.paid")
     made = webhook.post("/test")
     assert (made.status, made.json["status"], made.json["test"]) == (202, "PENDING", True)

@@ -211,7 +211,7 @@ def test_a_test_event_is_always_sent_and_reports_whether_it_passes_the_filter(wo
 
 
 def test_a_filter_can_be_tried_before_it_is_saved(world: World) -> None:
-    webhook = add(world, "order.paid", filter={"data": {"source": ["ONLINE"]}})
+    webhook = add(world, "order.paid", "order.created", filter={"data": {"source": ["ONLINE"]}})
     tried = webhook.post("/test", {"dryRun": True}).json
     assert (tried["event"], tried["data"]["source"], tried["passesFilter"]) == (
         "order.paid", "IN_PERSON", False,
