@@ -81,9 +81,10 @@ def _tell(endpoint: Endpoint) -> None:
             "Body": {"Text": {"Data": "\n".join(_lines(endpoint, news)), "Charset": "UTF-8"}},
         },
     )
-    warned = endpoint.failing_since if news.warns else endpoint.warned_since
-    noted = {"mailedUntil": news.until, "warnedSince": None if news.recovered else warned}
-    store.note(endpoint.id, {**noted, "mailClaim": None})
+    noted: dict[str, object] = {"mailedUntil": news.until, "mailClaim": None}
+    if news.warns or news.recovered:
+        noted["warnedSince"] = endpoint.failing_since
+    store.note(endpoint.id, noted)
     telemetry.info("summary sent", webhookId=endpoint.id, failed=len(news.failed))
 
 

@@ -1,7 +1,8 @@
 """Late and concurrent writes to a delivery, concurrent recoveries, expired events."""
 
+import json
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from chalicelib.storage import table
 from chalicelib.storage.conditions import Attr
 from chalicelib.values import clock, ids
-from chalicelib.webhooks import attempts, deliveries, health, parking, store
+from chalicelib.webhooks import attempts, deliveries, health, parking, store, waking
 from chalicelib.webhooks.attempts import Attempt
 from chalicelib.webhooks.deliveries import Taken
 from chalicelib.webhooks.messages import Message
@@ -414,6 +415,20 @@ def test_parked_deliveries_are_sent_though_their_executions_were_lost(world: Wor
     assert [one["status"] for one in webhook.listed()] == ["DELIVERED"]
 
 
+@pytest.mark.parametrize(("scale", "end"), [("1", 60), ("0.1", 24), ("0.001", 21)])
+def test_one_execution_a_minute_is_started_for_a_webhook_that_answers_again(
+    world: World, monkeypatch: pytest.MonkeyPatch, scale: str, end: int
+) -> None:
+    monkeypatch.setenv("WEBHOOK_SCHEDULE_SCALE", scale)
+    world.now = datetime.fromtimestamp(1_800_000_020, UTC)
+    waking.back("wh_1")
+    waking.back("wh_1")
+    waking.soon("wh_1")
+    (name, back), (_, soon) = world.executions.items()
+    assert name == f"wh_1-back-{1_800_000_000 + end}"
+    assert [json.loads(one.input)["back"] for one in (back, soon)] == [True, False]
+
+
 def test_a_second_execution_for_a_webhook_waits_for_the_first(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -607,6 +622,8 @@ def test_a_run_of_a_redrive_sends_at_most_a_page(
     webhook.post("/recover", SINCE)
     for id in ids_of[:7]:
         parking.hold(Message(id, 0, 1))
+    first, *others = parking.due(webhook["id"], None, 9, "")
+    assert parking.due(webhook["id"], None, 9, first[0][1]) == others
     world.queues[RETRIES].clear()
     now = clock.iso(world.now)
     parked, sent, more, waits = [], [], [], []
