@@ -34,15 +34,13 @@ class Message:
     early: int = 0
 
     def text(self) -> str:
-        fields: dict[str, object] = {"delivery": self.delivery}
+        fields: dict[str, object] = {"delivery": self.delivery, "early": self.early}
         if self.replay:
             fields |= {"replay": self.replay, "onlyFailed": self.only_failed}
         else:
             fields |= {"schedule": self.schedule, "step": self.step}
         if self.due:
             fields["due"] = clock.iso(self.due)
-        if self.early:
-            fields["early"] = self.early
         return json.dumps(fields, separators=(",", ":"))
 
 

@@ -233,7 +233,10 @@ def test_the_limits_of_a_key_can_be_raised_lowered_and_reset(
         return statuses.count(405)
 
     for limit in (63, 7, 1, None):
+        shop.get("/api/admin/me", key=made["key"])  # it is remembered
         store.limit(made["id"], write=limit)
+        me = shop.get("/api/admin/me", key=made["key"]).json
+        assert me["limits"] == {"read": 120, "write": limit or 60}
         assert admitted() == (limit or 60)
 
 

@@ -235,6 +235,24 @@ def test_a_request_after_a_refused_one_reads_nothing(
     assert made == [ADMISSION]
 
 
+@pytest.mark.parametrize(("later", "reads"), [(0, True), (59, True), (60, False), (-1, False)])
+def test_a_caller_is_remembered_for_a_minute(
+    shop: Shop, dynamodb: Double, monkeypatch: pytest.MonkeyPatch, later: int, reads: bool
+) -> None:
+    """Its limit was used up by other processes; who is remembered has read before that is known."""
+    send, key = get_product(shop), warm(shop)
+    shop.get(PRODUCTS_OF_ALL, key="")
+    monkeypatch.setattr(clock, "unix", lambda: 1_800_000_020 + later)
+    use_up(key)
+    here = (f"rate#{ids.key_part(ADDRESS)}#storefront", str(clock.unix() // 60))
+    table.update(here, assign={"n": 300})
+    for ask in (lambda: send(key), lambda: shop.get(PRODUCTS_OF_ALL, key="")):
+        made: list[str] = []
+        dynamodb.faults = lambda operation, body, made=made: made.append(kind_of(operation, body))
+        assert ask().status == 429
+        assert (READ in made) is reads
+
+
 def test_an_address_beyond_its_limit_reads_nothing(shop: Shop, dynamodb: Double) -> None:
     shop.get(PRODUCTS_OF_ALL, key="")
     minute = clock.unix() // 60
