@@ -166,6 +166,7 @@ def test_an_erasure_leaves_no_value_of_the_person(jobs: JobDesk) -> None:
     assert values(jobs.shop, "orders", "tag").keys() == {"for Annabel", "gift"}
     done = jobs.done(f"{CUSTOMERS}/{ann['id']}/erase")
     assert (done["status"], done["touched"]["values"]) == ("COMPLETED", 1)
+    assert values(jobs.shop, "customers", "tag").keys() == {"trade"}
     store.forget()
     fanned_out(jobs.dynamodb, late)  # the stream may bring events as they were a day later
     assert values(jobs.shop, "customers", "tag").keys() == {"trade"}

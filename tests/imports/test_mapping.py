@@ -296,10 +296,12 @@ def test_a_preview_has_the_first_fifty_changed_products(
     assert sum(item["sk"]["S"].startswith("preview#") for item in items) == stored
 
 
-def test_a_preview_names_the_first_row_of_a_product(desk: Desk) -> None:
-    rows = "a,A,5,S\na,,,M\nb,B,1,\n"
-    job = desk.imported("slug,name,price,variantTitle\n" + rows, dryRun="true")
+def test_a_preview_names_the_first_row_of_a_product_and_shortens_its_texts(desk: Desk) -> None:
+    rows = f"a,A,5,S,{'x' * 301}\na,,,M,\nb,B,1,,{'x' * 300}\n"
+    job = desk.imported("slug,name,price,variantTitle,description\n" + rows, dryRun="true")
     assert [(one["row"], one["slug"]) for one in job["preview"]] == [(2, "a"), (4, "b")]
+    texts = [one["after"]["description"] for one in job["preview"]]
+    assert texts == ["x" * 299 + "…", "x" * 300]
 
 
 # --- A file that is known -------------------------------------------------------------------------
