@@ -77,10 +77,9 @@ class Facets(TypedDict):
 
 def used(of: str, record: Fields) -> Iterator[tuple[str, str]]:
     """The fields of a record, as shown or as stored, and their values."""
-    several = {"tag": record.get("tags")}
-    if of == FacetOf.orders:
-        paid = [*record.get("payments", ()), *record.get("refunds", ())]
-        several["paymentMethod"] = [record.get("paymentMethod"), *(one["method"] for one in paid)]
+    paid = [*record.get("payments", ()), *record.get("refunds", ())]
+    methods = [record.get("paymentMethod"), *(one["method"] for one in paid)]
+    several = {"tag": record.get("tags"), "paymentMethod": methods}
     for field in FIELDS[of]:
         for value in several.get(field, [record.get(field)]) or ():
             if value and len(str(value).encode("utf-8", "surrogatepass")) <= _KEY_BYTES:

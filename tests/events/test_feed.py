@@ -277,6 +277,7 @@ def test_types_are_filtered_and_a_page_can_end_within_a_commit(world: World, sho
     one_at_a_time = Reader(shop, limit=1)
     one_at_a_time.catch_up()
     assert one_at_a_time.events == reader.events
+    assert len(shop.get(f"{PATH}?stock=true").json["data"]) == 11
     picked = shop.get(f"{PATH}?types=order.paid,order.updated").json["data"]
     assert {event["event"] for event in picked} == {"order.paid", "order.updated"}
     assert len(picked) == 6

@@ -139,6 +139,16 @@ def test_known_values_cost_a_process_nothing(shop: Shop, dynamodb: Double) -> No
     assert len(warm) < len(cold)
 
 
+def test_a_process_remembers_a_limited_number_of_values(
+    shop: Shop, dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "_REMEMBERED", 3)
+    for number in range(20):
+        product(shop, vendor=f"V{number}")
+        fanned_out(dynamodb)
+        assert len(store._known) <= 4
+
+
 @pytest.mark.parametrize(
     ("query", "field"),
     [

@@ -72,6 +72,8 @@ def test_a_record_with_all_words_is_found_among_many_with_one(
     monkeypatch.setattr(best, "_BEGINNING", 1)
     named(shop, *["Cap", "Wool"] * 10, "Wool cap", *["Wool", "Cap"] * 10)
     assert found(shop, "wool%20cap")["products"] == ["W20"]
+    monkeypatch.setattr(best, "_BESIDE", 2)
+    assert found(shop, "wool%20shirt")["products"] == []
 
 
 def test_a_search_without_a_match_loads_no_record(shop: Shop, dynamodb: Double) -> None:
