@@ -32,7 +32,7 @@ def reading(kind: Kind, terms: Sequence[str]) -> list[_Read]:
 
 
 def candidates(terms: Sequence[str], read: Sequence[table.Rows]) -> list[str]:
-    """The ids of records that may match all terms, from the results of `reading`."""
+    """The ids of records that may match all terms, the best first, from what `reading` read."""
     each = len(read) // len(terms)
     whole, cut = set[str](), list[bool]()
     found: list[dict[str, str]] = []
@@ -46,4 +46,5 @@ def candidates(terms: Sequence[str], read: Sequence[table.Rows]) -> list[str]:
     if not common and any(cut):
         common = set(sorted(found, key=len)[0])  # missing records may be among the unread entries
     sorts = {id: sort for some in found for id, sort in some.items()}
-    return sorted(common, key=lambda id: (id in whole, sorts[id]), reverse=True)[:MOST_CANDIDATES]
+    best = sorted(common, key=lambda id: (id in whole, sorts[id], id), reverse=True)
+    return best[:MOST_CANDIDATES]

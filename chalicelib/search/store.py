@@ -42,6 +42,5 @@ def find(search: str) -> list[list[Any]]:
 def _best(search: str, terms: Sequence[str], records: list[R]) -> list[R]:
     whole = {words.whole(search), *terms}
     matching = [record for record in records if record.index.matches({}, terms)]
-    matching.sort(key=lambda record: (record.index.sort, record.id), reverse=True)
     matching.sort(key=lambda record: whole.isdisjoint(record.index.every_word))
     return matching[:MOST_FOUND]

@@ -266,7 +266,8 @@ def test_an_event_that_the_stream_delivers_a_day_late_comes_after_the_cursor(
 
 
 def test_types_are_filtered_and_a_page_can_end_within_a_commit(world: World, shop: Shop) -> None:
-    pairs = [(kind, outbox.body(kind, {"id": str(n)})) for n in range(5) for kind in _KINDS]
+    data = [{"id": str(n), "note": "x" * 500} for n in range(5)]
+    pairs = [(kind, outbox.body(kind, each)) for each in data for kind in _KINDS]
     table.put(outbox.item(pairs), table=settings.outbox_table())
     announce("order.paid")
     world.sleep(minutes=1)
