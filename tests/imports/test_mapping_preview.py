@@ -103,6 +103,12 @@ def test_a_product_that_is_too_large_is_in_the_preview(desk: Desk) -> None:
     assert "more than 2000 rows" in found["first"][1]["errors"][0]
 
 
+def test_a_row_larger_than_what_is_read_is_in_the_preview(desk: Desk) -> None:
+    columns = {**MAPPING, "Talla": None}
+    found = preview(desk, desk.waiting(SHEET + f"S-1,{'x' * 600_000},5,1,\n"), {"columns": columns})
+    assert (found["rows"], found["products"], found["isWhole"]) == (1, 1, False)
+
+
 # --- The header -----------------------------------------------------------------------------------
 
 ROWS = "Mug,M-1,5.00,3\nHat,H-1,6.00,4\n"
