@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.customers.build import CUSTOMERS, customer
-from tests.orders.build import ORDERS, placed
+from tests.orders.build import ORDERS, line, placed
 from tests.products.build import PRODUCTS, stored
 from tests.support.dynamodb_double import Double
 from tests.support.shop import Shop
@@ -50,6 +50,17 @@ def test_an_unknown_field_is_refused_by_name(shop: Shop, path: str) -> None:
             (error,) = refused.json["errors"]
             assert (error["field"], error["code"]) == ("fields", "not_allowed")
             assert wrong.split(",")[-1] in error["message"]
+
+
+def test_a_reader_sees_no_cost_of_a_line(shop: Shop) -> None:
+    sold = stored(shop, variants=[{"title": "S", "cost": "4.50"}])["variants"][0]["id"]
+    order = placed(shop, line(sold))
+    for role, cost in (("STAFF", "4.50"), ("READER", None)):
+        shown = shop.get(f"{ORDERS}/{order['id']}", key=shop.as_(role)).json
+        listed = shop.get(ORDERS, key=shop.as_(role)).json["data"][0]
+        assert shown["lineItems"][0]["cost"] == listed["lineItems"][0]["cost"] == cost
+    events = [one["data"]["lineItems"] for one in shop.events() if "lineItems" in one["data"]]
+    assert [one["cost"] for (one,) in events] == [None]
 
 
 def reads(asked: list[Any]) -> list[Any]:

@@ -130,6 +130,25 @@ def test_the_parts_of_a_line_add_up_to_its_price(shop: Shop) -> None:
     assert (again.status, again.json["code"]) == (422, "nothing_to_refund")
 
 
+def test_the_last_refund_has_the_tax_that_is_left_unless_the_order_is_cancelled(
+    shop: Shop,
+) -> None:
+    pieces = line(variant(shop), 3, price="3.11")
+    paid = placed(shop, pieces, tax="0.67", paymentStatus="PAID")
+    cancelled = placed(shop, pieces, tax="0.67")
+    cancelled.pay(7)
+    cancelled.moved("CANCELLED")
+    for order, rest, taxes in (
+        (paid, "5.67", ["-0.45", "0.00", "-0.22"]),
+        (cancelled, "2.67", ["0.00", "0.00", "0.00"]),
+    ):
+        order.refund(lines=[order.first_line(quantity=1)])
+        order.refund(amount=1)
+        assert order.refund(amount=rest).json["paymentStatus"] == "REFUNDED"
+        moved = shop.get(f"{TRANSACTIONS}?orderId={order['id']}&kind=REFUND").json["data"]
+        assert [one["tax"] for one in moved] == taxes
+
+
 def test_no_more_pieces_are_refunded_than_were_sold(shop: Shop) -> None:
     order = placed(shop, line(variant(shop), 2, price="5"), line(variant(shop), price="5"))
     order.pay()
