@@ -122,6 +122,5 @@ def _sweep(entries: list[Item], looked_at: set[str], products: dict[str, Product
         live = any(id in products and variants(products[id]) for id in names)
         if not live and names <= looked_at:
             outdated.append((_PK, entry["sk"]))
-    if outdated:
-        with suppress(Busy):  # the next reader deletes the others
-            table.batch_write(deletes=outdated)
+    with suppress(Busy):  # the next reader deletes the others
+        table.batch_write(deletes=outdated)

@@ -360,18 +360,34 @@ def test_all_low_stock_is_paged_each_variant_once(
     assert [id for page in pages for id in page] == expected
 
 
+@pytest.mark.parametrize(("many", "empty"), [(10, 1), (11, 2)])
 def test_a_page_of_low_stock_ends_early_after_many_products_that_are_not_low(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, many: int, empty: int
 ) -> None:
     monkeypatch.setattr("chalicelib.products.low._PRODUCTS", 1)
-    ids = [variant(shop, 3) for _ in range(8)]
+    ids = [variant(shop, 3) for _ in range(many)]
     for id in ids[1:]:
         change = {"variants": [{"id": id, "stock": 20}]}
         shop.put(product_path(id), change)
-    assert walked(shop, 5, lambda: None) == [[], ids[:1]]
+    assert walked(shop, 5, lambda: None) == [*([[]] * empty), ids[:1]]
     assert shop.get("/api/admin/stock/low").json["data"][0]["stock"] == 3
     refused = shop.get("/api/admin/stock/low?cursor=abc")
     assert refused.refused == ["cursor"]
+
+
+def test_a_page_of_low_stock_looks_at_no_more_than_it_shows_and_keeps_the_newest_entries(
+    shop: Shop, dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second, third = (variant(shop, 3) for _ in range(3))
+    for stock in (20, 3):
+        set_stock(shop, first, stock)
+    reads = dynamodb.asked("BatchGetItem")
+    with monkeypatch.context() as patched:
+        patched.setattr("chalicelib.products.low._PRODUCTS", 1)
+        assert len(shop.get("/api/admin/stock/low?limit=1").json["data"]) == 1
+    assert sum("prod_" in str(read) for read in reads) == 2
+    assert len(shop.get("/api/admin/stock/low").json["data"]) == 3
+    assert low(shop) == [(first, 3), (third, 3), (second, 3)]
 
 
 def test_drafts_and_archived_products_do_not_count_as_low(shop: Shop) -> None:

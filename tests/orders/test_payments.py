@@ -504,7 +504,9 @@ def test_a_deposit_changes_only_while_nothing_is_paid(shop: Shop) -> None:
 
 def test_transactions_are_listed_newest_first(shop: Shop, dynamodb: Double) -> None:
     order, other = costing(shop), costing(shop, paymentStatus="PAID", paymentMethod="CARD")
-    first = order.pay(30, method="CASH", reference="R-7").json["payments"][0]
+    date = "2026-01-02T10:00:00.000Z"
+    paid = order.pay(30, method="CASH", reference="R-7", receivedAt=date)
+    first = paid.json["payments"][0]
     order.void(first)
     order.pay(60, method="CASH")
     order.refund(amount=5)
@@ -514,6 +516,8 @@ def test_transactions_are_listed_newest_first(shop: Shop, dynamodb: Double) -> N
         *(("PAYMENT", "30.00"), ("PAYMENT", "100.00")),
     ]
     assert {one["tax"] for one in listed["data"]} == {"0.00"}
+    assert [one["receivedAt"] for one in listed["data"]][2:4] == [None, date]
+    assert {one["customerId"] for one in listed["data"][:4]} == {order["customer"]["id"]}
     assert {one["orderNumber"] for one in listed["data"]} == {order["number"], other["number"]}
     assert len({one["id"] for one in listed["data"]}) == listed["total"] == 5
     assert listed["data"][2]["id"] == f"void_{first['id'].removeprefix('pay_')}"
@@ -539,8 +543,10 @@ def test_transactions_are_listed_newest_first(shop: Shop, dynamodb: Double) -> N
         assert walked == everything[: len(walked)] and len(walked) == (4 if query else 5)
         second = shop.get(f"{TRANSACTIONS}?limit=2&page=2{query}").json["data"]
         assert [one["id"] for one in second] == everything[2:4]
+    later = dynamodb.asked("BatchWriteItem")
     dynamodb.meanwhile("BatchGetItem", order.delete, order["id"])
     assert [one["id"] for one in shop.get(TRANSACTIONS).json["data"]] == everything[4:]
+    assert not later
     assert ids("") == everything[4:]
     assert counts_agree()
 
