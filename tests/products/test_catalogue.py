@@ -110,6 +110,7 @@ def test_put_merges_the_given_fields_and_null_clears(shop: Shop) -> None:
     assert blank == changed, "a blank is what null is"
     last = shop.events()[-1]
     assert (last["event"], last["data"]) == ("product.updated", changed)
+    assert shop.put(path_of(made), {"tags": ["a", "b", "a"]}).json["tags"] == ["a", "b"]
 
 
 FULL = {
