@@ -8,6 +8,7 @@ import pytest
 
 from chalicelib import aws
 from chalicelib.imports import files
+from chalicelib.imports.csv import groups
 from chalicelib.imports.steps import plan as planner
 from tests.support.dynamodb_double import Fault
 from tests.support.import_desk import Desk, counts
@@ -92,6 +93,16 @@ def test_a_worker_reads_only_its_own_of_the_rows_that_are_apart(
     lengths = [one[3] for one in asked if one[1] == "apart"]
     assert (job["created"], len(lengths)) == (9, 5)
     assert sum(lengths) == files.size_of(job["id"], "apart")
+
+
+def test_rows_beyond_the_most_of_a_product_are_not_read_and_reported(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(groups, "MOST_ROWS", 2)
+    job = desk.imported(spread(*(f"a,A,1,,{size},,,5\n" for size in "SML")))
+    assert (counts(job), job["withErrors"]) == ([11, 0, 0, 0, 11], 1)
+    assert [(error["row"], error["code"]) for error in job["errors"]] == [(14, "too_many_rows")]
+    assert [title for title, *_ in sizes(desk)] == ["S", "M"]
 
 
 @pytest.mark.usefixtures("small_chunks")
