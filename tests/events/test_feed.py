@@ -287,6 +287,32 @@ def test_types_are_filtered_and_a_page_can_end_within_a_commit(world: World, sho
 _KINDS = ("order.created", "order.updated")
 
 
+def test_a_custom_line_has_no_stock(world: World, shop: Shop) -> None:
+    lines = [{"variantId": None, "productId": None}, {"variantId": "var_1", "productId": "prod_1"}]
+    event = "order.created", outbox.body("order.created", {"id": "ord_1", "lineItems": lines})
+    table.put(outbox.item([event]), table=settings.outbox_table())
+    world.sleep(minutes=1)
+    (shown,) = shop.read(f"{PATH}?stock=true")["data"]
+    assert shown["stock"] == {"var_1": None}
+
+
+def test_a_page_of_large_events_is_no_longer_than_an_answer_may_be(
+    world: World, shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chalicelib.request.size.LARGEST_ANSWER", 40_000)
+    data = [{"id": str(n), "note": "x" * 1_000} for n in range(90)]
+    for first in range(0, 90, 30):
+        bodies = [outbox.body("order.created", each) for each in data[first : first + 30]]
+        item = outbox.item([("order.created", body) for body in bodies])
+        table.put(item, table=settings.outbox_table())
+    world.sleep(minutes=1)
+    found, after = 0, ""
+    while found < 90:
+        page = shop.get(f"{PATH}?stock=true&limit=100{after}")
+        assert 0 < len(page.text) <= 40_000
+        found, after = found + len(page.json["data"]), f"&after={page.json['next']}"
+
+
 def test_a_rare_type_among_many_events_is_found_on_later_pages(
     world: World, shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from chalicelib import settings
+from chalicelib.imports.formats.sheet import REPORT_COLUMNS
 from chalicelib.values import clock
 from tests.audit.build import traced
 from tests.support.dynamodb_double import Fault
@@ -137,6 +138,8 @@ def test_mappings_are_saved_by_name(desk: Desk) -> None:
     assert len(desk.shop.get(MAPPINGS).json["data"]) == 1
     assert desk.shop.put(f"{MAPPINGS}/mine", {"columns": {"A": "nothing"}}).status == 422
     assert desk.waiting("A,B\nMug,5\n")["savedMapping"] == "mine"
+    remarked = {**columns, REPORT_COLUMNS[0]: None}
+    assert desk.shop.put(f"{MAPPINGS}/mine", {"columns": remarked}).json["columns"] == columns
 
 
 def test_of_two_mappings_for_the_last_place_one_is_saved(desk: Desk) -> None:
@@ -302,6 +305,21 @@ def test_a_preview_names_the_first_row_of_a_product_and_shortens_its_texts(desk:
     assert [(one["row"], one["slug"]) for one in job["preview"]] == [(2, "a"), (4, "b")]
     texts = [one["after"]["description"] for one in job["preview"]]
     assert texts == ["x" * 299 + "…", "x" * 300]
+
+
+def test_a_preview_shows_the_pictures_that_differ_or_their_new_order(desk: Desk) -> None:
+    header, urls = "slug,name,price,imageUrl\n", [f"https://a.example/{n}.jpg" for n in range(3)]
+
+    def rows(*order: int) -> str:
+        return f"a,A,5,{urls[order[0]]}\n" + "".join(f"a,,,{urls[at]}\n" for at in order[1:])
+
+    def shown(*order: int) -> list[list[str]]:
+        (one,) = desk.imported(header + rows(*order), dryRun="true")["preview"]
+        return [[image["url"] for image in one[side]["images"]] for side in ("before", "after")]
+
+    desk.imported(header + rows(0, 1))
+    assert shown(1, 0) == [[urls[0], urls[1]], [urls[1], urls[0]]]
+    assert shown(0, 2) == [[], [urls[2]]]
 
 
 # --- A file that is known -------------------------------------------------------------------------
