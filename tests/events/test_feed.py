@@ -287,13 +287,17 @@ def test_types_are_filtered_and_a_page_can_end_within_a_commit(world: World, sho
 _KINDS = ("order.created", "order.updated")
 
 
-def test_a_custom_line_has_no_stock(world: World, shop: Shop) -> None:
+def test_an_event_has_the_stock_of_its_variants(world: World, shop: Shop) -> None:
     lines = [{"variantId": None, "productId": None}, {"variantId": "var_1", "productId": "prod_1"}]
-    event = "order.created", outbox.body("order.created", {"id": "ord_1", "lineItems": lines})
-    table.put(outbox.item([event]), table=settings.outbox_table())
+    data = {
+        "order.created": {"id": "ord_1", "lineItems": lines},
+        "inventory.low": {"variantId": "var_2", "productId": "prod_2"},
+    }
+    events = [(name, outbox.body(name, about)) for name, about in data.items()]
+    table.put(outbox.item(events), table=settings.outbox_table())
     world.sleep(minutes=1)
-    (shown,) = shop.read(f"{PATH}?stock=true")["data"]
-    assert shown["stock"] == {"var_1": None}
+    shown = shop.read(f"{PATH}?stock=true")["data"]
+    assert [one["stock"] for one in shown] == [{"var_1": None}, {"var_2": None}]
 
 
 def test_a_page_of_large_events_is_no_longer_than_an_answer_may_be(
