@@ -218,7 +218,7 @@ def matched(listed: Sequence[Fields], product: Product | None) -> list[str | Non
         if id is not None:
             ids[place] = id
             del unclaimed[id]
-    if not unclaimed or None not in ids:
+    if not unclaimed:
         return ids
     only = _only(listed, there)
 
