@@ -272,6 +272,7 @@ def test_a_customer_without_orders_is_deleted(shop: Shop) -> None:
     made = customer(shop, tags=["a"], addresses=[address()])
     assert made.delete().json == {"id": made["id"], "deleted": True}
     assert made.fetch().status == made.delete().status == 404
+    assert shop.get(f"{CUSTOMERS}/cus_{'x' * 2_500}").status == 404
     assert shop.events()[-1]["event"] == "customer.deleted"
     assert shop.events()[-1]["data"] == made
     left = [item["pk"] for item in shop.stored() if made["id"] in f"{item['pk']}{item['sk']}"]

@@ -152,7 +152,7 @@ def test_the_last_refund_has_the_tax_that_is_left_unless_the_order_is_cancelled(
 def test_no_more_pieces_are_refunded_than_were_sold(shop: Shop) -> None:
     order = placed(shop, line(variant(shop), 2, price="5"), line(variant(shop), price="5"))
     order.pay()
-    order.refund(lines=[order.first_line(quantity=1)])
+    assert order.refund(lines=[order.first_line(quantity=1)]).json["amountRefunded"] == "5.00"
     more = order.refund(lines=[order.first_line(quantity=2)])
     assert (more.status, more.json["code"]) == (422, "exceeds_quantity")
     assert more.json["lines"] == [order.first_line(requested=2, available=1)]
@@ -579,10 +579,13 @@ def test_orders_are_listed_by_what_is_due(shop: Shop) -> None:
 
 def test_each_record_is_announced_with_its_order(shop: Shop) -> None:
     order = costing(shop)
-    payment = order.pay(reference="T-1").json["payments"][0]
+    payment = order.pay(reference="T-1", note="By phone").json["payments"][0]
+    assert (payment["reference"], payment["note"]) == ("T-1", "By phone")
     order.void(payment)
     order.pay()
-    made = order.refund(amount=1).json
+    said = {"reference": "T-2", "reason": "DAMAGED", "note": "A scratch"}
+    made = order.refund(amount=1, **said).json
+    assert {name: made["refunds"][0][name] for name in said} == said
     records = [e for e in shop.events() if e["event"].split(".")[0] in {"payment", "refund"}]
     assert [event["event"] for event in records] == [
         "payment.created", "payment.voided", "payment.created", "refund.created"
