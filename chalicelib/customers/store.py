@@ -39,7 +39,7 @@ from chalicelib.storage import outbox, table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr, Condition
-from chalicelib.storage.idempotency import Once
+from chalicelib.storage.idempotency import Once, unless_answered
 from chalicelib.values import clock, ids, metadata
 
 T = TypeVar("T")
@@ -195,9 +195,8 @@ def create(new: NewCustomer, once: Once | None) -> tuple[Customer, str]:
 
     Raises EmailTaken, Invalid; with `once` also Repeated and KeyReused.
     """
-    if once:
-        once.look()
-    customer = made(ids.new("cus"), new.given(), clock.now_iso())
+    with unless_answered(once):
+        customer = made(ids.new("cus"), new.given(), clock.now_iso())
     text = outbox.as_json(show(customer))
     commit = Commit()
     if once:

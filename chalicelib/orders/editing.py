@@ -249,8 +249,7 @@ def _moves(before: lines.Lines, after: lines.Lines, products: Mapping[str, Produ
             product = products.get(ids.product_of(id)) if id else None
             if id and product and id in product.quantities:
                 moves[product.id][id] += sign * line["taken"]
-    pruned = ((products[id], {v: n for v, n in every.items() if n}) for id, every in moves.items())
-    return [(product, pieces) for product, pieces in pruned if pieces]
+    return [(products[id], {v: n for v, n in every.items() if n}) for id, every in moves.items()]
 
 
 # --- Sums -----------------------------------------------------------------------------------------

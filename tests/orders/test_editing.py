@@ -360,6 +360,10 @@ def test_nothing_goes_below_what_was_refunded(shop: Shop) -> None:
     ):
         answer = order.edit(**sent)
         assert (answer.status, answer.json["code"]) == (422, "below_refunded"), sent
+    three = placed(shop, CUSTOM | {"quantity": 3}, paymentStatus="PAID")
+    three.refund(lines=[three.first_line(quantity=2)])
+    fewer = three.edit(change=[three.first_line(quantity=1)], total=3600)
+    assert fewer.json["code"] == "below_refunded"
     for exactly in ({"shipping": 6}, {"total": 56}):
         assert order.edit(**exactly, dryRun=True).status == 200
     less = order.edit(change=[order.first_line(quantity=1)]).json
