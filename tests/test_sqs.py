@@ -57,6 +57,16 @@ def test_only_refused_messages_are_sent_again(queue: Queue) -> None:
     assert sizes == [[str(number) for number in range(8)], ["3", "5"], ["3", "5"]]
 
 
+@pytest.mark.parametrize("refused", ["3", "169"])
+def test_a_refusal_in_any_of_many_batches_is_an_error(
+    queue: Queue, monkeypatch: pytest.MonkeyPatch, refused: str
+) -> None:
+    queue.refused = {refused}
+    monkeypatch.setattr(deadline, "attempts", lambda: range(2))
+    with pytest.raises(sqs.Unsent, match="SQS refused 1 entries"):
+        sqs.send("q", messages(170))
+
+
 def test_eight_batches_are_sent_concurrently(queue: Queue) -> None:
     queue.together = threading.Barrier(8)
     sqs.send("q", messages(160))
