@@ -53,9 +53,7 @@ def parsed_body() -> object:
 
 
 def expected(operation: Operation) -> str:
-    """The expected body of an operation, for error messages."""
-    if operation.consumes == JSON:
-        return f"The body must be {JSON}."
+    """The expected body of an operation that takes another type than JSON, for error messages."""
     required = operation.body.get("required", []) if isinstance(operation.body, dict) else []
     fields = " and ".join(f"`{name}`" for name in required)
     example = "".join(f" -F {name}=@…" for name in required)
@@ -167,10 +165,9 @@ def refuse_wrong_parameters(call: Call) -> None:
     fields = asked.model_fields.items() if asked else ()
     known = {field.alias or name: field for name, field in fields}
     sent = _parameters()
-    unknown = [name for name in sent if name not in known]
-    if unknown:
-        message = f"is not a parameter here; there are {', '.join(sorted(known)) or 'none'}"
-        _refuse((name[:200] for name in unknown[:MOST_ERRORS]), message, "unknown_parameter")
+    unknown = [name[:200] for name in sent if name not in known]
+    message = f"is not a parameter here; there are {', '.join(sorted(known)) or 'none'}"
+    _refuse(unknown[:MOST_ERRORS], message, "unknown_parameter")
     _refuse(
         (name for name, values in sent.items() if any(map(is_blank, values))),
         "is blank: leave it out, or give it a value",

@@ -47,6 +47,7 @@ def errors(answer: Answer) -> list[tuple[str, str]]:
 def test_a_body_that_is_not_json_is_refused(trial: Shop, body: bytes) -> None:
     answer = raw(trial, body)
     assert (answer.status, answer.json["code"]) == (400, "malformed_json")
+    assert ("is empty" in answer.json["message"]) is (not body.strip())
 
 
 @pytest.mark.parametrize(

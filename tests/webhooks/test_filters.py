@@ -165,6 +165,12 @@ def test_an_invalid_pattern_is_refused_by_its_place(world: World, pattern: Any, 
     assert webhook.post("/test", dry).refused == [field]
 
 
+def test_a_pattern_may_have_4096_bytes() -> None:
+    for length, places in ((4_072, []), (4_073, ["filter"])):
+        pattern = {"data": {"note": ["x" * length]}}
+        assert [place for place, _ in faults(pattern, "filter")] == places
+
+
 def test_a_filtered_event_makes_no_delivery(world: World) -> None:
     def writes() -> int:
         with world.double.metered() as calls:

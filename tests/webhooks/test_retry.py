@@ -63,6 +63,7 @@ def test_a_message_waits_in_its_queue_for_15_minutes_at_most():
     for seconds, delay in ((900, 900), (901, None)):
         step = next_step(0, NOW, 0, status=503, retry_after=str(seconds))
         assert (wait(step), step.queue_delay) == (seconds, delay)
+    assert next_step(0, NOW, 0.99, status=503, retry_after="860").queue_delay is None
 
 
 def test_jitter_is_a_part_of_a_tenth_or_a_minute():
