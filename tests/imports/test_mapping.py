@@ -137,7 +137,8 @@ def test_mappings_are_saved_by_name(desk: Desk) -> None:
         assert (reply.status, reply.json["columns"]) == (200, columns)
     assert len(desk.shop.get(MAPPINGS).json["data"]) == 1
     assert desk.shop.put(f"{MAPPINGS}/mine", {"columns": {"A": "nothing"}}).status == 422
-    assert desk.waiting("A,B\nMug,5\n")["savedMapping"] == "mine"
+    for report in ("", ",error code"):
+        assert desk.waiting(f"A,B{report}\nMug,5{report}\n")["savedMapping"] == "mine"
     remarked = {**columns, REPORT_COLUMNS[0]: None}
     assert desk.shop.put(f"{MAPPINGS}/mine", {"columns": remarked}).json["columns"] == columns
 

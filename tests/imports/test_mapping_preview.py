@@ -103,6 +103,12 @@ def test_a_product_that_is_too_large_is_in_the_preview(desk: Desk) -> None:
     assert "more than 2000 rows" in found["first"][1]["errors"][0]
 
 
+def test_a_question_about_a_large_file_is_about_its_first_rows(desk: Desk) -> None:
+    rows = "".join(f"S-{n},Mug {n // 3} {'x' * 400},5,1,\n" for n in range(1_500))
+    found = preview(desk, desk.waiting(SHEET + rows), {"columns": {**MAPPING, "Talla": None}})
+    assert found["question"].startswith(f"The first {found['rows']} rows become {found['rows']}")
+
+
 def test_a_row_larger_than_what_is_read_is_in_the_preview(desk: Desk) -> None:
     columns = {**MAPPING, "Talla": None}
     found = preview(desk, desk.waiting(SHEET + f"S-1,{'x' * 600_000},5,1,\n"), {"columns": columns})
