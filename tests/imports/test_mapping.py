@@ -137,6 +137,8 @@ def test_mappings_are_saved_by_name(desk: Desk) -> None:
         assert (reply.status, reply.json["columns"]) == (200, columns)
     assert len(desk.shop.get(MAPPINGS).json["data"]) == 1
     assert desk.shop.put(f"{MAPPINGS}/mine", {"columns": {"A": "nothing"}}).status == 422
+    for dots in ("...", "a%2Fb", "x" * 101):
+        assert desk.shop.put(f"{MAPPINGS}/{dots}", {"columns": columns}).refused == ["name"]
     for report in ("", ",error code"):
         assert desk.waiting(f"A,B{report}\nMug,5{report}\n")["savedMapping"] == "mine"
     remarked = {**columns, REPORT_COLUMNS[0]: None}
@@ -321,6 +323,12 @@ def test_a_preview_shows_the_pictures_that_differ_or_their_new_order(desk: Desk)
     desk.imported(header + rows(0, 1))
     assert shown(1, 0) == [[urls[0], urls[1]], [urls[1], urls[0]]]
     assert shown(0, 2) == [[], [urls[2]]]
+    more = "".join(f"a,,,https://a.example/more{n}.jpg,{'x' * 301}\n" for n in range(21))
+    (one,) = desk.imported(f"slug,name,price,imageUrl,imageAlt\na,A,5,,\n{more}", dryRun="true")[
+        "preview"
+    ]
+    assert one["id"] == desk.products()["a"]["id"]
+    assert [len(image["alt"]) for image in one["after"]["images"]] == [300] * 20
 
 
 # --- A file that is known -------------------------------------------------------------------------
