@@ -142,8 +142,8 @@ class Lists:
             first = max(first, after)
         elif after is not None:
             end = min(end or after, after)
-        if first and end:
-            return table.sk.between(first, end)
+        if first and end:  # a cursor that somebody made may be outside
+            return table.sk.between(first, max(first, end))
         if after is not None:
             return table.sk.gt(after) if forward else table.sk.lt(after)
         if first:

@@ -43,7 +43,7 @@ class Attempt:
         return answered + len(self.body) <= _SHORT
 
     def fields(self) -> Item:
-        return asdict(self)
+        return {name: value for name, value in asdict(self).items() if value not in (None, "", {})}
 
 
 def made(

@@ -137,6 +137,10 @@ def test_a_cursor_of_another_list_is_refused(dynamodb: Double) -> None:
     made += [("0#x", number) for number in (0, -1, True, "2", 1.5, 10**15 + 1)]
     foreign += [(Cursor(*both).text(asked), {}) for both in made]
     assert page(cursor=Cursor("0#x", 2).text(asked)).page == 2
+    for forward, position in ((True, "000008#x"), (False, "000001#x")):  # outside of the period
+        options = {"between": listing.Range("000003", "000005"), "forward": forward}
+        asked = pages._asked(KIND, listing.Query(**options), {})
+        assert page(cursor=Cursor(position, 2).text(asked), **options).records == []
     for text, options in foreign:
         with pytest.raises(Invalid) as refused:
             page(cursor=text, **options)
