@@ -281,6 +281,6 @@ def test_a_new_product_whose_stock_the_job_stopped_tracking_is_untouched() -> No
     created = {"created": "T1", "stock": {"var_1": [None, 5], "var_2": [None, 4]}}
     changed = {"updatedAt": "T2", "stock": {"var_1": [5, None]}}
     now = {"updatedAt": "T2"}
-    assert is_untouched(Product(now, {"var_2": 4}), [created, changed])
-    assert not is_untouched(Product({"updatedAt": "T3"}, {"var_2": 4}), [created, changed])
+    assert is_untouched(Product(now, {"var_2": 4}, 1), [created, changed])
+    assert not is_untouched(Product({"updatedAt": "T3"}, {"var_2": 4}, 1), [created, changed])
     assert not is_untouched(Product(now, {"var_2": 4}, 2, {"var_2": 1}), [created, changed])
