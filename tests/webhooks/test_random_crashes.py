@@ -12,4 +12,5 @@ def test_every_event_arrives_despite_crashes_and_each_repeat_is_explained(seed: 
     assert toll.arrived == toll.events
     assert toll.statuses == {"DELIVERED": 150}
     # The only reason for a repeat: the receiver got it, but the function crashed before recording.
-    assert toll.again.keys() == {"interrupted"}
+    # Threads decide how many there are: of 150 events none to seven.
+    assert toll.again.keys() <= {"interrupted"}
