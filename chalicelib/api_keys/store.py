@@ -103,7 +103,7 @@ def mint_once(
     A repetition must return the same key, which is not stored: it is derived from a nonce, which
     is stored with the reply, and from the caller's key, of which only a hash is stored.
     """
-    nonce = secrets.token_urlsafe()
+    nonce = secrets.token_urlsafe(32)
 
     def record(commit: Commit, caller: Caller) -> None:
         once.record(commit, json.dumps({"nonce": nonce, "minted": minted(caller, "")}), "")
@@ -205,7 +205,7 @@ def _last_used(item: Mapping[str, object]) -> str | None:
 
 
 def _is_counter(name: str) -> bool:
-    return name.lstrip("rw").isdigit()
+    return name[0] in "rw" and name[1:].isdigit()
 
 
 def revoke(id: str) -> None:
@@ -236,13 +236,9 @@ def limit(id: str, *, read: int | None = None, write: int | None = None) -> Call
     commit = Commit()
     for key in (("keys", id), (_pk(entry["hash"]), "key")):
         commit.update(key, assign=given, remove=usual, when=table.present, otherwise=gone)
-    before = _caller(entry)
-    after = replace(
-        before,
-        reads_per_minute=read or READS_PER_MINUTE,
-        writes_per_minute=write or WRITES_PER_MINUTE,
-    )
-    commit.audit(_audited("limited", before, after))
+    left = {name: value for name, value in entry.items() if name not in usual}
+    after = _caller(left | given)
+    commit.audit(_audited("limited", _caller(entry), after))
     commit.send()
     return after
 

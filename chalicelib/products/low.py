@@ -122,5 +122,6 @@ def _sweep(entries: list[Item], looked_at: set[str], products: dict[str, Product
         live = any(id in products and variants(products[id]) for id in names)
         if not live and names <= looked_at:
             outdated.append((_PK, entry["sk"]))
-    with suppress(Busy):  # the next reader deletes the others
-        table.batch_write(deletes=outdated)
+    if outdated:  # otherwise a reader would wait until it may write
+        with suppress(Busy):  # the next reader deletes the others
+            table.batch_write(deletes=outdated)

@@ -166,8 +166,9 @@ def refuse_wrong_parameters(call: Call) -> None:
     known = {field.alias or name: field for name, field in fields}
     sent = _parameters()
     unknown = [name[:200] for name in sent if name not in known]
-    message = f"is not a parameter here; there are {', '.join(sorted(known)) or 'none'}"
-    _refuse(unknown[:MOST_ERRORS], message, "unknown_parameter")
+    if unknown:
+        message = f"is not a parameter here; there are {', '.join(sorted(known)) or 'none'}"
+        _refuse(unknown[:MOST_ERRORS], message, "unknown_parameter")
     _refuse(
         (name for name, values in sent.items() if any(map(is_blank, values))),
         "is blank: leave it out, or give it a value",

@@ -162,7 +162,6 @@ def test_a_key_expires_at_its_time(shop: Shop, monkeypatch: pytest.MonkeyPatch) 
         answer = shop.call(method, "/api/admin/me", key=made["key"])
         assert (answer.status, answer.json["code"]) == (401, "key_expired")
         assert f"expired at {ends}" in answer.json["message"]
-        assert ends in answer.json["message"]
         assert answer.headers["WWW-Authenticate"] == "Bearer"
         assert "X-RateLimit-Remaining" in answer.headers
     assert shop.get("/api/admin/me").status == 200

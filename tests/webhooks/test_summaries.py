@@ -16,7 +16,7 @@ from tests.support.webhook_world import OK, World, announce, failed
 from tests.webhooks.build import add, given_up
 
 
-def told(mail: dict[str, Any]) -> tuple[str, str]:
+def subject_and_text(mail: dict[str, Any]) -> tuple[str, str]:
     return mail["Message"]["Subject"]["Data"], mail["Message"]["Body"]["Text"]["Data"]
 
 
@@ -37,7 +37,7 @@ def test_one_mail_lists_all_failed_deliveries_and_how_to_recover(world: World) -
     (mail,) = world.mails
     assert mail["Source"] == "shop@example.com"
     assert mail["Destination"] == {"ToAddresses": ["ops@example.com"]}
-    subject, text = told(mail)
+    subject, text = subject_and_text(mail)
     assert subject == "3 webhook deliveries failed"
     assert "\nDescription: Till at the door\n" in text
     first, last = re.findall(r"between (\S+) and (\S+):", text)[0]
@@ -59,8 +59,8 @@ def test_failed_deliveries_on_all_pages_are_counted(
     assert webhook.post("/recover", {"since": "2026-01-01"}).json == {"count": 9}
     summaries.send()
     (mail,) = world.mails
-    assert told(mail)[0] == "9 webhook deliveries failed"
-    assert "product.created: 9" in told(mail)[1]
+    assert subject_and_text(mail)[0] == "9 webhook deliveries failed"
+    assert "product.created: 9" in subject_and_text(mail)[1]
 
 
 def test_every_long_outage_is_mailed_once_and_short_ones_are_not(world: World) -> None:
@@ -82,9 +82,9 @@ def test_every_long_outage_is_mailed_once_and_short_ones_are_not(world: World) -
     world.sleep(minutes=20)
     summaries.send()
     minutes(180, OK)
-    subjects = [told(mail)[0] for mail in world.mails]
+    subjects = [subject_and_text(mail)[0] for mail in world.mails]
     assert subjects == ["A webhook has been failing for an hour", "A webhook answers again"] * 2
-    warned, answered, *_ = (told(mail)[1] for mail in world.mails)
+    warned, answered, *_ = (subject_and_text(mail)[1] for mail in world.mails)
     assert warned.partition("\n\n")[2].startswith("It has been failing since 20")
     assert answered.partition("\n\n")[2] == "It answers again."
     assert "Description" not in warned + answered
@@ -102,11 +102,11 @@ def test_a_mail_is_sent_once_an_hour_and_leaves_out_nothing(world: World) -> Non
     table.put({"pk": pk, "sk": f"{failed_at}#dlv_1", "event": "order.paid", "error": "gone"})
     world.sleep(minutes=20)
     summaries.send()
-    assert [told(mail)[0] for mail in world.mails] == ["1 webhook delivery failed"]
+    assert [subject_and_text(mail)[0] for mail in world.mails] == ["1 webhook delivery failed"]
     assert store.get(webhook["id"]).warned_since is None
     world.sleep(minutes=50)
     summaries.send()
-    subject, text = told(world.mails[1])
+    subject, text = subject_and_text(world.mails[1])
     assert subject == "1 webhook delivery failed" and "order.paid: 1" in text
     assert store.get(webhook["id"]).warned_since
 
@@ -145,7 +145,7 @@ def test_a_refused_mail_is_retried_and_delays_no_other(world: World) -> None:
     assert len(world.mails) == 1
     world.sleep(hours=1)
     summaries.send()
-    subjects = {told(mail)[0] for mail in world.mails}
+    subjects = {subject_and_text(mail)[0] for mail in world.mails}
     assert subjects == {"1 webhook delivery failed", "2 webhook deliveries failed"}
 
 
@@ -161,7 +161,7 @@ def test_the_summary_of_a_webhook_without_an_address_goes_to_the_shop(
     summaries.send()
     (mail,) = world.mails
     assert mail["Destination"] == {"ToAddresses": ["owner@example.com"]}
-    assert webhook["id"] in told(mail)[1]
+    assert webhook["id"] in subject_and_text(mail)[1]
 
 
 def test_a_new_webhook_without_summaries_shows_a_warning(
