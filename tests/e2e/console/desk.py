@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,7 @@ from playwright.sync_api import (
     APIResponse,
     Browser,
     ConsoleMessage,
+    Error,
     Locator,
     Page,
     Route,
@@ -34,6 +35,24 @@ PAGES = {
 }
 
 expect.set_options(timeout=PATIENCE)
+
+
+class Kept(list[Route]):
+    """Requests that are held back, until they are released; later ones are not held then."""
+
+    are_released = False
+
+    def keep(self, route: Route) -> None:
+        if self.are_released:
+            route.continue_()
+        else:
+            self.append(route)
+
+    def release(self) -> None:
+        self.are_released = True
+        for route in self:
+            with suppress(Error):  # it was given up
+                route.continue_()
 
 
 @dataclass
@@ -135,14 +154,10 @@ class Desk:
         self.page.on("request", lambda asked: asked.method == method and found.append(asked.url))
         return found
 
-    def kept(self, address: str | re.Pattern[str]) -> list[Route]:
+    def kept(self, address: str | re.Pattern[str]) -> Kept:
         """The following requests to an address, which are held back."""
-        found: list[Route] = []
-
-        def keep(route: Route) -> None:
-            found.append(route)
-
-        self.page.route(address, keep)
+        found = Kept()
+        self.page.route(address, found.keep)
         return found
 
     def lost(self, address: str, is_meant: Callable[[Any], bool] = lambda body: True) -> list[int]:
