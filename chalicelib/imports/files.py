@@ -12,6 +12,7 @@
 Keys contain no text of clients.
 """
 
+import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -124,38 +125,25 @@ def size_of(job_id: str, name: str) -> int:
 # --- Reports --------------------------------------------------------------------------------------
 
 
-def put_report(job_id: str, data: bytes) -> None:
-    """Writes a report that is small enough for one request."""
-    client().put_object(Bucket=settings.bucket(), Key=_report_key(job_id), Body=data)
+class _Stream:
+    """Pieces of bytes as a file to read."""
+
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        self._pieces = iter(pieces)
+        self._held = bytearray()
+
+    def read(self, size: int = sys.maxsize) -> bytes:
+        while len(self._held) < size and (piece := next(self._pieces, b"")):
+            self._held += piece
+        data = bytes(self._held[:size])
+        del self._held[:size]
+        return data
 
 
-def begin_report(job_id: str) -> str:
-    """Begins a report that is put in several pieces; returns the upload's id."""
-    begun = client().create_multipart_upload(Bucket=settings.bucket(), Key=_report_key(job_id))
-    return str(begun["UploadId"])
-
-
-def add_to_report(job_id: str, upload: str, number: int, data: bytes) -> str | None:
-    """The ETag of piece `number` (from 1), at least 5 MB unless it is the last; None if the report
-    was completed or aborted."""
-    try:
-        put = client().upload_part(
-            Bucket=settings.bucket(),
-            Key=_report_key(job_id),
-            UploadId=upload,
-            PartNumber=number,
-            Body=data,
-        )
-    except ClientError as error:
-        if error.response["Error"]["Code"] == "NoSuchUpload":
-            return None
-        raise
-    return str(put["ETag"])
-
-
-def end_report(job_id: str, upload: str, etags: list[str]) -> None:
-    """Completes the report; repeating it is no error."""
-    aws.end_upload(_report_key(job_id), upload, enumerate(etags, 1))
+def put_report(job_id: str, pieces: Iterable[bytes]) -> None:
+    """Writes the report; a large one in several requests, with 100 MB in memory. No piece is
+    empty."""
+    client().upload_fileobj(_Stream(pieces), settings.bucket(), _report_key(job_id))
 
 
 def report_url(job_id: str, file_name: str) -> str:

@@ -13,7 +13,7 @@ A chunk counts in the transaction that marks it as finished, so a chunk that run
 All items except the job expire with its files.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
@@ -34,7 +34,6 @@ from chalicelib.values import clock, ids
 if TYPE_CHECKING:
     from chalicelib.imports.formats import Format
 
-_PARTS: Final = 1_000  # chunks that one query reads
 MOST_PREVIEWS: Final = 50
 NOTICES: Final = "notice#"
 _ERRORS: Final = "error#"
@@ -227,17 +226,11 @@ def finish(
     return commit.sent()
 
 
-def parts(job_id: str, after: str | None = None) -> tuple[list[str], str | None]:
-    """Chunks with a part of the report, and where the next page starts, None at the end."""
-    rows = table.query(
-        job_id,
-        where=table.sk.begins_with("chunk#"),
-        matching=Attr("part").eq(True),
-        fields=("sk",),
-        after=after,
-        limit=_PARTS,
-    )
-    return [item["sk"] for item in rows.items], rows.after
+def parts(job_id: str) -> Iterator[str]:
+    """Chunks with a part of the report."""
+    options = {"where": table.sk.begins_with("chunk#"), "matching": Attr("part").eq(True)}
+    for items in table.pages(job_id, **options, fields=("sk",)):
+        yield from (item["sk"] for item in items)
 
 
 # --- The first errors, notices and previews -------------------------------------------------------

@@ -4,8 +4,6 @@ The worker that finds all chunks done starts it. So each step is started at leas
 message of the last chunk is deleted; starting it twice is harmless.
 """
 
-from collections.abc import Mapping
-
 from chalicelib import telemetry
 from chalicelib.imports import store
 from chalicelib.imports.model import ImportJob, ProductOutcome
@@ -20,13 +18,9 @@ def after_chunks(job_id: str) -> None:
     if job is None or job.status is not JobStatus.RUNNING or not job.all_chunks_done:
         return
     if job.with_errors:
-        more_report(job, {})
+        queue.send([{"job": job.id, "step": "report"}])
     else:
         end(job)
-
-
-def more_report(job: ImportJob, state: Mapping[str, object]) -> None:
-    queue.send([{"job": job.id, "step": "report", "state": dict(state)}])
 
 
 def end(job: ImportJob) -> None:

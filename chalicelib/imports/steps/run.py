@@ -94,14 +94,9 @@ def _chunk(message: ChunkMessage, again: bool) -> None:
 
 def _report(message: ChunkMessage, again: bool) -> None:
     job = store.find(message["job"])
-    if job is None or job.status is not JobStatus.RUNNING:
-        return
-    # A worker that crashed here may have completed the report.
-    rest = None if job.has_report else report.assemble(job, message.get("state", {}))
-    if rest is None:
+    if job is not None and job.status is JobStatus.RUNNING:
+        report.assemble(job)
         advance.end(job)
-    else:
-        advance.more_report(job, rest)
 
 
 _STEPS: Final[Mapping[str, Callable[[ChunkMessage, bool], None]]] = {
