@@ -67,7 +67,8 @@ BARE: Final = {
 BOUNDS: Final = {
     "min_length 1": """
         addTags address1 city columns events fileName id ids into lineItemId lineItems lines mapping
-        moves name q reason remove removeTags saveAs slug tags title url variantId variantIds""",
+        moves name productId q reason remove removeTags saveAs slug tags title url variantId
+        variantIds""",
     "max_length 10": "payments",
     "max_length 20": "addresses method postalCode source",
     "max_length 30": "field",

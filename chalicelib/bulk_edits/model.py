@@ -14,7 +14,7 @@ from chalicelib.orders.model import Tags as OrderTags
 from chalicelib.products.model import ListProducts as ProductFilters
 from chalicelib.products.model import Price, ProductStatus, Stock
 from chalicelib.products.model import Tags as ProductTags
-from chalicelib.schemas import Chosen, Input, NullIsAbsent, about, optional
+from chalicelib.schemas import Chosen, Input, NullIsAbsent, Stripped, about, optional
 from chalicelib.values import money
 
 MOST_IDS: Final = 500
@@ -65,7 +65,7 @@ class CompareAtPriceChange(NullIsAbsent):
     _one = _one_of("set", "clear", "from_price")
 
 
-class ProductEdit(NullIsAbsent):
+class ProductEdit(Stripped, NullIsAbsent):
     """Absent fields stay; null clears."""
 
     null_clears: ClassVar[frozenset[str]] = frozenset(
@@ -90,7 +90,7 @@ class ProductEdit(NullIsAbsent):
     )
 
 
-class OrderEdit(NullIsAbsent):
+class OrderEdit(Stripped, NullIsAbsent):
     """Absent fields stay; a null `salesRepId` unassigns."""
 
     null_clears: ClassVar[frozenset[str]] = frozenset({"salesRepId"})

@@ -156,23 +156,30 @@ def _tagged(tags: Sequence[str], change: Fields) -> list[str]:
 
 def _order(job: Job, id: str) -> _Preview | None:
     """The change of an order; None if nothing differs. Raises what a PATCH raises."""
-    change = job.asked["change"]
-    before = orders.get(id)
-    given = {name: change[name] for name in ("status", "salesRepId") if name in change}
-    given = {name: value for name, value in given.items() if before.fields[name] != value}
-    tags = _tagged(before.fields["tags"], change)
-    if tags != before.fields["tags"]:
-        given["tags"] = tags
-    if not given:
-        return None
-    asked = validate(OrderChange, given)
+
+    def draft(before: Order) -> Order:
+        given = _order_change(before, job.asked["change"])
+        return orders.redrafted(before, validate(OrderChange, given), job.by) if given else before
+
     if job.is_dry_run:
-        after = orders.redrafted(before, asked, job.by)
-        return _preview(id, show_order(before), show_order(after))
+        before = orders.get(id)
+        after = draft(before)
+    else:
 
-    def log(commit: Commit, before: Order, after: Order) -> None:
-        pairs = {name: [before.fields[name], after.fields[name]] for name in given}
-        undo.note(commit, job.id, id, {"fields": pairs})
+        def log(commit: Commit, before: Order, after: Order) -> None:
+            given = _order_change(before, job.asked["change"])
+            pairs = {name: [before.fields[name], after.fields[name]] for name in given}
+            undo.note(commit, job.id, id, {"fields": pairs})
 
-    done = orders.change(id, asked, orders.Asked(job.by), log)
-    return _preview(id, show_order(done.before), show_order(done.after))
+        before, after, _ = orders.redraft(id, draft, orders.Asked(job.by), log)
+    if after is before:
+        return None
+    return _preview(id, show_order(before), show_order(after))
+
+
+def _order_change(order: Order, change: Fields) -> dict[str, Any]:
+    """The body of a PATCH that makes a bulk change (`OrderEdit`, as sent) of this order."""
+    names = ("status", "salesRepId")
+    given = {name: change[name] for name in names if name in change}
+    given["tags"] = _tagged(order.fields["tags"], change)
+    return {name: value for name, value in given.items() if order.fields[name] != value}

@@ -258,7 +258,15 @@ def change(id: str, new: OrderChange, asked: Asked, also: Also | None = None) ->
     Raises NotFound, InvalidTransition, Invalid, and as `Asked` says.
     """
 
-    return _rewrite(id, lambda before, gone: redrafted(before, new, asked.by), asked, also)
+    return redraft(id, lambda before: redrafted(before, new, asked.by), asked, also)
+
+
+def redraft(
+    id: str, draft: Callable[[Order], Order], asked: Asked, also: Also | None = None
+) -> Written:
+    """As `change`. `draft`: from the current order to the changed one, or to itself."""
+
+    return _rewrite(id, lambda before, gone: draft(before), asked, also)
 
 
 def pay(id: str, received: Sequence[PaymentInput], asked: Asked) -> Written:
@@ -464,12 +472,14 @@ def _rewrite(
             found = idempotency.read(keys, asked.once).get(_key(id))
             before = asked.unchanged(read(NotFound.unless(found, "order", id)))
             after = change(before, gone)
-            if after is before:
-                return Written(before, before, _text(before))
             commit = Commit()
             text = _text(after) if after else ""
             if asked.once and after:
                 asked.once.record(commit, text, after.etag)
+            if after is before:
+                if asked.once:  # the order may have changed when the request is repeated
+                    commit.send(until)
+                return Written(before, before, text)
             _write(commit, before, after, action)
             returned = lifecycle.gives_back(before, after)
             for product, pieces in returned.items():

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 
 from chalicelib.exports.model import ExportType
-from chalicelib.schemas import Choice, NullIsAbsent, about
+from chalicelib.schemas import Choice, NullIsAbsent, about, length
 from chalicelib.values import timezone
 
 MOST_DAYS: Final = 366
@@ -69,7 +69,8 @@ class NewReport(NullIsAbsent):
     to: Annotated[Day, Field(description=f"The last day; a period has at most {MOST_DAYS}.")]
     product_id: Annotated[
         str | None,
-        Field(max_length=60, description="Of sales by day: only what was sold of one product."),
+        length(60, 1),
+        about("Of sales by day: only what was sold of one product."),
     ] = None
 
     @field_validator("to")

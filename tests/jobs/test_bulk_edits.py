@@ -498,15 +498,46 @@ def test_null_as_the_status_of_orders_changes_no_status(jobs: JobDesk) -> None:
 def test_an_order_that_another_worker_of_the_job_has_moved_counts_as_updated(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    placed, change = order(jobs), orders.change
+    placed, redraft = order(jobs), orders.redraft
     job = store.begin(store.get(editing(jobs, {"status": "PAID"}, placed)))
 
     def meanwhile(*given: Any) -> Any:
-        monkeypatch.setattr(orders, "change", change)
+        monkeypatch.setattr(orders, "redraft", redraft)
         work.step(job)  # which does not get to its end
-        return change(*given)
+        return redraft(*given)
 
-    monkeypatch.setattr(orders, "change", meanwhile)
+    monkeypatch.setattr(orders, "redraft", meanwhile)
     jobs.work()
     assert jobs.counted(jobs.job(job.id)) == {"updated": 1}
     assert jobs.job(job.id)["errors"] == []
+
+
+def test_a_concurrent_change_of_an_order_is_kept(jobs: JobDesk) -> None:
+    placed = order(jobs, tags=["a"])
+    job = editing(jobs, {"salesRepId": "emp_ann", "addTags": ["b"], "removeTags": ["c"]}, placed)
+    other = {"salesRepId": "emp_zoe", "tags": ["c", "d"]}
+    path = f"/api/admin/orders/{placed['id']}"
+    before_the_commit(jobs.dynamodb, lambda: jobs.shop.patch(path, other))
+    done = jobs.finished(job)
+    assert jobs.counted(done) == {"updated": 1}
+    now = jobs.now(placed)
+    assert (now["salesRepId"], now["tags"]) == ("emp_ann", ["d", "b"])
+    assert jobs.counted(jobs.undone(done)) == {"updated": 1}
+    now = jobs.now(placed)
+    assert (now["salesRepId"], now["tags"]) == ("emp_zoe", ["c", "d"])
+
+
+def test_a_move_that_somebody_else_just_made_counts_as_unchanged(jobs: JobDesk) -> None:
+    placed = order(jobs)
+    job = editing(jobs, {"status": "PAID"}, placed)
+    path = f"/api/admin/orders/{placed['id']}"
+    before_the_commit(jobs.dynamodb, lambda: jobs.shop.patch(path, {"status": "PAID"}))
+    assert jobs.counted(jobs.finished(job)) == {"unchanged": 1}
+
+
+def test_blanks_around_a_tag_are_no_part_of_it(jobs: JobDesk) -> None:
+    tagged, product = order(jobs, tags=["sale"]), jobs.product(tags=["sale"])
+    for record in (tagged, product):
+        assert jobs.counted(edit(jobs, {"addTags": [" sale "]}, record)) == {"unchanged": 1}
+        assert jobs.counted(edit(jobs, {"removeTags": [" sale "]}, record)) == {"updated": 1}
+        assert jobs.now(record)["tags"] == []

@@ -362,6 +362,7 @@ def test_a_readers_key_gets_reports(jobs: JobDesk) -> None:
         ({"to": "2027-02-26"}, "to"),
         ({"from": "25.2.2026"}, "from"),
         ({"from": 20260225}, "from"),
+        ({"productId": ""}, "productId"),
         ({"by": "product", "productId": "prod_1"}, "productId"),
         ({"type": "money", "productId": "prod_1"}, "productId"),
         ({"from": "20260225"}, "from"),

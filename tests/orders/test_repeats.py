@@ -260,3 +260,15 @@ def test_a_body_that_cannot_be_compared_is_malformed_json(shop: Shop, note: str)
         headers={"Content-Type": "application/json", "Idempotency-Key": "once"},
     )
     assert (answer.status, answer.json["code"]) == (400, "malformed_json")
+
+
+def test_a_repeated_edit_that_changed_nothing_changes_nothing_later(shop: Shop) -> None:
+    order = placed(shop, line(variant(shop, 9), 2))
+    two, five = ({"change": [order.first_line(quantity=n)]} for n in (2, 5))
+    first = order.edit(headers=KEY, **two)
+    assert (first.status, first.json["edits"]) == (200, [])
+    assert order.edit(**five).status == 200
+    again = order.edit(headers=KEY, **two)
+    assert (again.text, again.headers["Idempotent-Replayed"]) == (first.text, "true")
+    assert order.read()["itemsCount"] == 5
+    assert order.edit(headers=KEY, **five).json["code"] == "idempotency_key_reused"
