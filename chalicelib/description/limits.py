@@ -80,7 +80,7 @@ _LIMITS: Final = {
     "bytes of a workbook's cells in memory": imports.LARGEST_CELLS,
     "bytes of a workbook's sheet as CSV": imports.LARGEST_SHEET,
     "columns of a file": imports.MOST_COLUMNS,
-    "characters of a file's header": imports.LONGEST_HEADER,
+    "bytes of a file's header, and of the names in a mapping": imports.LARGEST_HEADER,
     "bytes of a row of a file": imports.LARGEST_ROW,
     "rows of one product in a file": imports.MOST_ROWS,
     "bytes of the rows of one product": imports.LARGEST_GROUP,

@@ -28,9 +28,10 @@ def of(job: ImportJob, form: FileFormat, options: Options, etag: str = "") -> Ma
     file_format = columns.chosen(form.header, options, form.header_row)
     assert file_format is not None  # it was chosen
     data = files.read(job.id, etag, 0, _BYTES)
-    table = open_csv([data], form.encoding, form.delimiter, header_row=form.header_row)
-    rows = list(table.rows())
     is_whole = len(data) < _BYTES
+    row = form.header_row
+    table = open_csv([data], form.encoding, form.delimiter, header_row=row, is_cut=not is_whole)
+    rows = list(table.rows())
     if not is_whole and len(rows) > 1:
         rows.pop()  # it may be cut
     read = list(_read(rows, file_format, shop))

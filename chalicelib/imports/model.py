@@ -4,7 +4,7 @@ A job counts in products, each once, wherever its rows are. It ends with
 created + updated + unchanged + failed = total, unless it was cancelled or failed as a whole.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
 from datetime import datetime, timedelta
@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 from pydantic.alias_generators import to_camel
 from typing_extensions import TypedDict
 
@@ -31,7 +31,7 @@ LARGEST_CELLS: Final = faults.LARGEST_CELLS
 LARGEST_SHEET: Final = faults.LARGEST_SHEET
 LARGEST_ROW: Final = rows.LARGEST_ROW
 MOST_COLUMNS: Final = rows.MOST_COLUMNS
-LONGEST_HEADER: Final = 50_000  # characters: it is kept in the job; DynamoDB takes 400 KB
+LARGEST_HEADER: Final = 100_000  # bytes: a job keeps it and its mapping; DynamoDB takes 400 KB
 MOST_ROWS: Final = groups.MOST_ROWS
 LARGEST_GROUP: Final = groups.LARGEST_GROUP
 MOST_MAPPINGS: Final = 200  # that are saved
@@ -98,6 +98,17 @@ class Options:
         return cls(**given)
 
 
+def is_large(header: Iterable[str]) -> bool:
+    """Whether the names of columns are too large to be kept."""
+    return sum(len(name.encode("utf-8", "replace")) for name in header) > LARGEST_HEADER
+
+
+def _kept(columns: dict[str, str | None]) -> dict[str, str | None]:
+    if is_large(columns):
+        raise ValueError(f"must have names of {LARGEST_HEADER:,} bytes or fewer together")
+    return columns
+
+
 # By option. A job's `format` is how its file was read, with the encoding and the delimiter.
 _ATTRIBUTES: Final = {each.name: to_camel(each.name) for each in dataclass_fields(Options)} | {
     "format": "chosenFormat",
@@ -109,6 +120,7 @@ _ATTRIBUTES: Final = {each.name: to_camel(each.name) for each in dataclass_field
 Columns = Annotated[
     dict[Annotated[str, Field(max_length=1_000)], Annotated[str, Field(max_length=50)] | None],
     Field(min_length=1, max_length=MOST_COLUMNS, description="Column → field; null: not read"),
+    AfterValidator(_kept),
 ]
 Delimiter = Annotated[
     Literal["", ",", ";", "\t", "|"], Field(description="Between cells; default: detected.")

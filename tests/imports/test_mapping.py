@@ -419,3 +419,30 @@ def test_a_format_saved_for_some_columns_is_proposed_with_its_fields(desk: Desk)
     assert job["savedMapping"] == "odd"
     assert [each["field"] for each in job["columns"]] == ["slug", "name", "price", None]
     assert desk.answered(job, format="shopify")["created"] == 1
+
+
+def test_names_of_columns_that_no_job_can_hold_are_refused(desk: Desk) -> None:
+    names = {f"{n:02d}{'漢' * 995}": None for n in range(34)}
+    columns: dict[str, str | None] = {"Name": "name", "Price": "price", **names}
+    text = json.dumps(columns, ensure_ascii=False)
+    answers = (
+        desk.post("Name,Price\nMug,1\n", mapping=text),
+        desk.shop.post(f"{IMPORT}/uploads", {"fileName": "a.csv", "mapping": columns}),
+        desk.shop.put(f"{IMPORT}/mappings/large", {"columns": columns}),
+    )
+    for answer in answers:
+        assert answer.status == 422, answer.text
+        assert "100,000 bytes" in answer.json["errors"][0]["message"]
+    job = desk.imported(f"{','.join(columns)}\nMug,1\n")
+    assert (job["status"], job["error"]["code"]) == ("FAILED", "bad_header")
+
+
+def test_the_longest_names_of_columns_fit_a_job_and_a_saved_mapping(desk: Desk) -> None:
+    header = ["Name", "Price", *(f"{n:02d}{'😀' * 249}" for n in range(100))]
+    assert 99_000 < len("".join(header).encode()) <= 100_000
+    columns = {**dict.fromkeys(header), "Name": "name", "Price": "price"}
+    waiting = desk.waiting(f"{','.join(header)}\nMug,1\n")
+    for vendor in header[2:4]:  # the audit log has both
+        saved = {"columns": {**columns, vendor: "vendor"}}
+        assert desk.shop.put(f"{IMPORT}/mappings/large", saved).status == 200
+    assert desk.answered(waiting, columns=columns)["created"] == 1

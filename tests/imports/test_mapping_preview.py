@@ -95,6 +95,14 @@ def test_of_a_large_file_the_beginning_is_shown(desk: Desk) -> None:
     assert found["failed"] == 0
 
 
+def test_the_lines_of_a_cell_that_is_cut_at_the_end_of_a_preview_are_no_rows(desk: Desk) -> None:
+    cell = '"' + "<p>One, two</p>\n" * 3_000 + '"'
+    rows = "".join(f"S-{n},Shoe {n},5,1,{cell}\n" for n in range(20))
+    found = preview(desk, desk.waiting(SHEET + rows), {"columns": MAPPING})
+    assert (found["rows"], found["products"], found["failed"]) == (10, 10, 0)
+    assert not found["isWhole"]
+
+
 def test_a_product_that_is_too_large_is_in_the_preview(desk: Desk) -> None:
     rows = "S-0,Mug,5,1,\n" + "".join(f"S-1,Shoe,5,1,{n}\n" for n in range(2_001))
     columns = {**MAPPING, "Article": None, "Talla": "option1"}

@@ -392,6 +392,14 @@ def test_a_sheet_can_be_chosen_and_a_missing_one_is_reported(desk: Desk) -> None
     assert bomb["error"]["code"] == "unreadable_workbook"
 
 
+def test_bars_and_semicolons_in_the_names_of_a_sheet_part_no_columns(desk: Desk) -> None:
+    names = ["Name | Title", "Price | net | total", "Stock; counted"]
+    for above in ([], [["Our | list | of | things"]]):
+        job = desk.finished(desk.started(xlsx(*above, names, ["Mug", 5, 3])))
+        assert [each["column"] for each in job["columns"]] == names
+        assert (job["delimiter"], job["headerRow"]) == (",", len(above) + 1)
+
+
 def test_a_hidden_sheet_is_read_only_by_its_name() -> None:
     book = openpyxl.load_workbook(io.BytesIO(xlsx(["old"], New=[["new"]])))
     book.worksheets[0].title, book.worksheets[0].sheet_state = "Old", "hidden"

@@ -88,9 +88,12 @@ def open_csv(
     delimiter: str = "",
     again: Callable[[], Iterable[bytes]] | None = None,
     header_row: int | None = None,
+    *,
+    is_cut: bool = False,
 ) -> Table:
     """Open a whole file, given as pieces of any size (the body of an S3 object), with the given or
-    detected encoding, delimiter and line of the header (0: it has none).
+    detected encoding, delimiter and line of the header (0: it has none). `is_cut`: it is only the
+    beginning of a file; its last row may be incomplete.
 
     Reads the beginning only; where that is all ASCII, the file up to what is not, and then
     `again`. Lines above the header that have one cell, such as a title, are skipped. Raises
@@ -118,9 +121,12 @@ def open_csv(
     bare_returns = _first_line_end(sample) == "\r"
     if header_row:
         sample = "\n".join(sample.splitlines()[header_row - 1 :])
-    delimiter, width, above = _delimiter(sample, delimiter)
+    is_workbook = head.startswith(WORKBOOK_MARK)
+    # Names in a workbook may have more bars or semicolons than there are columns.
+    given = delimiter or ("," if is_workbook else "")
+    delimiter, width, above = _delimiter(sample, given)
     text = blocks(chain([head[mark:]], pieces), encoding, bare_returns)
-    rows = Splitter(delimiter, width, offset=mark, line=1).split(text)
+    rows = Splitter(delimiter, width, offset=mark, line=1, is_cut=is_cut).split(text)
     if header_row == 0:
         first = list(islice(rows, _COUNTED))
         columns = max((len(row.cells) for row in first), default=0)
@@ -140,7 +146,6 @@ def open_csv(
     if len(names) > MOST_COLUMNS:
         message = f"The header has more than {MOST_COLUMNS} columns."
         raise FileRejected("bad_header", message, line)
-    is_workbook = head.startswith(WORKBOOK_MARK)
     form = FileFormat(encoding, delimiter, bare_returns, names, is_workbook, line)
     return Table(form, line, in_cells(rows, is_workbook))
 

@@ -92,12 +92,16 @@ class Splitter:
     A quote that is never closed, or that is where no quote can be, spoils only the line that it
     began on: reading continues with the next. Only what grows beyond LARGEST_ROW and does not
     look like rows of `width` cells is taken for one cell and skipped to its end. Without a width,
-    for a range out of a file, nothing is skipped: the range was cut without such cells.
+    for a range out of a file, nothing is skipped: the range was cut without such cells. `is_cut`:
+    the lines are the beginning of a file, so a cell that is open at their end is such a cell too.
     """
 
-    def __init__(self, delimiter: str, width: int | None, offset: int, line: int) -> None:
+    def __init__(
+        self, delimiter: str, width: int | None, offset: int, line: int, *, is_cut: bool = False
+    ) -> None:
         self._delimiter = delimiter
         self._width = width
+        self._is_cut = is_cut
         # Lines of an incomplete row, and the offset of the first of them.
         self._lines: list[str] = []
         self._sizes: list[int] = []
@@ -130,6 +134,7 @@ class Splitter:
                 at = count
                 continue
             beyond = stop < count or ends[stop] - ends[start] > LARGEST_ROW
+            beyond = beyond or (final and self._is_cut)
             if failure is _Failure.OPEN and not beyond and not final:
                 at = start
                 break

@@ -26,7 +26,7 @@ from chalicelib.imports.csv.opening import open_csv
 from chalicelib.imports.csv.places import Places
 from chalicelib.imports.csv.rows import CsvRow
 from chalicelib.imports.formats import Format
-from chalicelib.imports.model import LONGEST_HEADER, ImportJob, UnknownColumnsMode
+from chalicelib.imports.model import LARGEST_HEADER, ImportJob, UnknownColumnsMode, is_large
 from chalicelib.imports.steps import advance, backlog
 from chalicelib.imports.steps.queue import ChunkMessage
 from chalicelib.jobs import store as jobs
@@ -84,8 +84,8 @@ def _plan(waiting: ImportJob) -> None:
         if store.ask(waiting, None):
             telemetry.info("import asks for an encoding", jobId=job_id)
         return
-    if sum(map(len, table.format.header)) > LONGEST_HEADER:
-        message = f"The header has more than {LONGEST_HEADER} characters."
+    if is_large(table.format.header):
+        message = f"The header has more than {LARGEST_HEADER:,} bytes."
         raise FileRejected("bad_header", message, table.header_line)
     file_format = columns.chosen(table.format.header, options, table.header_line)
     if file_format is None and row is None and columns.is_data(table.format.header):
