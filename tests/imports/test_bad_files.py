@@ -14,7 +14,7 @@ HEADER = "slug,name,price,sku,description\n"
         (HEADER.encode() + b",,,,\n\n , ,,\n", "no_rows"),
         (b'{"products": []}', "not_csv"),
         (b"colour,size\nred,9\n", "unknown_columns"),
-        (b"slug,name," + b"x" * 60_000 + b"\na,A,1\n", "bad_header"),
+        (b"slug,name," + b"x" * 120_000 + b"\na,A,1\n", "bad_header"),
     ],
 )
 def test_a_file_without_products_ends_its_job_with_a_reason(
