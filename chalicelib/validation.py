@@ -1,7 +1,7 @@
 """Errors of invalid data, in the API's terms."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from itertools import accumulate
 from typing import Final, TypeVar
 
@@ -12,6 +12,7 @@ from chalicelib.problems import Invalid
 Model = TypeVar("Model", bound=BaseModel)
 
 MOST_ERRORS: Final = 100
+MOST_VALUES: Final = 100  # of a filter; AWS: operands of IN
 DEEPEST: Final = 32  # objects and arrays inside each other
 _STRINGS: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _NO_BRACKETS: Final = re.compile(r"[^][{}]+")
@@ -55,9 +56,17 @@ def filters(model: type[Model], sent: object, below: str) -> Model:
     for name, value in sent.items():
         if value == [] or any(map(is_blank, value if isinstance(value, list) else [value])):
             raise Invalid.field(f"{below}.{name}", "invalid", "is blank: leave it out")
+        if isinstance(value, list):
+            refuse_many(f"{below}.{name}", value)
         takes_several = known[name].default_factory is list
         given[name] = [value] if takes_several and not isinstance(value, list) else value
     return validate(model, given, below)
+
+
+def refuse_many(field: str, values: Collection[object]) -> None:
+    """Raises Invalid for too many values of a filter."""
+    if len(values) > MOST_VALUES:
+        raise Invalid.field(field, "too_many", f"takes at most {MOST_VALUES} values")
 
 
 def is_blank(value: object) -> bool:

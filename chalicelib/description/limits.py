@@ -8,7 +8,7 @@ from chalicelib.bulk_edits import model as bulk_edits
 from chalicelib.customers import model as customers
 from chalicelib.events import model as events
 from chalicelib.imports import model as imports
-from chalicelib.listing import lists, query, search
+from chalicelib.listing import lists, search
 from chalicelib.orders import model as orders
 from chalicelib.products import model as products
 from chalicelib.reports import model as reports
@@ -40,7 +40,7 @@ _LIMITS: Final = {
     "bytes of an answer": size.LARGEST_ANSWER,
     "errors in an answer": validation.MOST_ERRORS,
     "items of a page": schemas.LARGEST_PAGE,
-    "values of a filter": query.MOST_ACCEPTED_VALUES,
+    "values of a filter": validation.MOST_VALUES,
     "matches that a search reads": search.MOST_MATCHES,
     "records that are counted by their keys for a total": lists.MOST_COUNTED,
     "results that the storefront's pages reach": products.DEEPEST_PUBLIC,

@@ -2,16 +2,14 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from chalicelib.listing.counts import Where
 from chalicelib.listing.index import SEVERAL, Index, several_part
 from chalicelib.listing.kinds import Kind
 from chalicelib.listing.lists import EVERYTHING, Range
-from chalicelib.problems import Invalid
+from chalicelib.validation import refuse_many
 from chalicelib.values.ids import key_part
-
-MOST_ACCEPTED_VALUES: Final = 100  # AWS: operands of IN
 
 
 class Indexed(Protocol):
@@ -65,8 +63,7 @@ def key_parts(kind: Kind, where: Mapping[str, frozenset[str]]) -> Where:
     """Filters as the index holds facets. Raises Invalid for too many values of one."""
     parts = {}
     for facet, accepted in where.items():
-        if len(accepted) > MOST_ACCEPTED_VALUES:
-            raise Invalid.field(facet, "too_many", f"takes at most {MOST_ACCEPTED_VALUES} values")
+        refuse_many(facet, accepted)
         if kind.several and facet == kind.several:
             parts[SEVERAL] = frozenset(map(several_part, accepted))
         else:

@@ -160,6 +160,10 @@ OpenName = Annotated[
     _like(_NAME, "CARD_TERMINAL"),
     Field(json_schema_extra={"pattern": f"^{_NAME}$"}, max_length=50),
 ]
+# A filter by them.
+OpenNames = Annotated[
+    Several[Annotated[str, BeforeValidator(upper), Field(max_length=50)]], Field(max_length=20)
+]
 EmployeeId = Annotated[
     str, _like(_EMPLOYEE, "emp_ann-01"), Field(json_schema_extra={"pattern": f"^{_EMPLOYEE}$"})
 ]
@@ -493,8 +497,8 @@ class ListOrders(listing.Dated):
     exclude_status: Several[OrderStatus] = Field(
         default_factory=list, description="Only orders with none of these statuses."
     )
-    source: Annotated[Several[Annotated[str, BeforeValidator(upper)]], Field(max_length=20)] = (
-        Field(default_factory=list, description="Where the order came from, such as IN_PERSON.")
+    source: OpenNames = Field(
+        default_factory=list, description="Where the order came from, such as IN_PERSON."
     )
     payment_status: Several[PaymentStatus] = Field(
         default_factory=list, description="Whether it is paid."

@@ -20,6 +20,7 @@ from chalicelib.orders.model import (
     PaymentStatus,
     RefundInput,
     RefundStatus,
+    TakePayments,
 )
 from chalicelib.orders.shown import RefundedLine, ShownPayment, ShownRefund, show_transfer
 from chalicelib.orders.transitions import BEFORE_SHIPPING
@@ -244,7 +245,7 @@ def taken(fields: Fields, asked: Sequence[PaymentInput], by: str, now: str) -> d
     if after["status"] in _CLOSED or after["paymentStatus"] == PaymentStatus.REFUNDED:
         raise Denied("order_closed", "The order is cancelled or refunded: it takes no payment.")
     for place, one in enumerate(asked):
-        at = f"payments.{place}." if len(asked) > 1 else ""
+        at = "" if isinstance(one, TakePayments) else f"payments.{place}."
         after = _taken(after, one, at, by, now)
     return after
 

@@ -12,12 +12,12 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Annotated, Final
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib import listing
-from chalicelib.orders.model import Order, OrderStatus, PaymentStatus
-from chalicelib.schemas import Choice, Several, about, upper
+from chalicelib.orders.model import OpenNames, Order, OrderStatus, PaymentStatus
+from chalicelib.schemas import Choice, Several, about
 from chalicelib.storage.attributes import Fields
 from chalicelib.storage.commit import Commit
 from chalicelib.values import clock, money
@@ -38,10 +38,7 @@ class ListTransactions(listing.Dated):
     facets = ("kind", "method", "order_id", "reference")
 
     kind: Several[TransactionKind] = Field(default_factory=list, description="Which kinds.")
-    method: Annotated[
-        Several[Annotated[str, BeforeValidator(upper)]],
-        Field(max_length=20, description="Methods of payment."),
-    ] = Field(default_factory=list)
+    method: OpenNames = Field(default_factory=list, description="Methods of payment.")
     order_id: Annotated[str, Field(max_length=60, description="Of one order.")] = ""
     reference: Annotated[str, Field(max_length=100, description="Exactly this reference.")] = ""
 

@@ -309,3 +309,19 @@ def test_movements_are_exported_as_they_are_listed(jobs: JobDesk) -> None:
     fanned_out(jobs.dynamodb)
     _, table = exported(jobs, type="movements", filters={"cause": "UNTRACKED"})
     assert [(row["by"], row["stock"]) for row in rows(table)] == [("", "")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "filters", "field"),
+    [
+        ("orders", {"source": "X" * 51}, "filters.source.0"),
+        ("orders", {"source": ["FAIR"] * 21}, "filters.source"),
+        ("transactions", {"method": ["CASH", "X" * 500_000]}, "filters.method.1"),
+        ("orders", {"status": ["PAID"] * 60_000}, "filters.status"),
+        ("movements", {"cause": ["SALE"] * 101}, "filters.cause"),
+    ],
+)
+def test_filters_that_would_not_fit_into_a_job_are_refused(
+    jobs: JobDesk, kind: str, filters: Any, field: str
+) -> None:
+    assert jobs.shop.post(EXPORTS, {"type": kind, "filters": filters}).refused == [field]

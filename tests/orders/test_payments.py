@@ -322,7 +322,11 @@ def test_cash_gets_change(shop: Shop) -> None:
     rest = order.pay(method="CASH", tendered=20).json["payments"][1]
     assert (rest["amount"], rest["tendered"], rest["change"]) == ("14.50", "20.00", "5.50")
     other = costing(shop)
-    assert other.pay(10, tendered="9.99").refused == ["tendered"]
+    short = {"amount": 10, "tendered": "9.99"}
+    assert other.post("/payments", short).refused == ["tendered"]
+    assert other.post("/payments", {"payments": [short]}).refused == ["payments.0.tendered"]
+    sold = new_order(line(variant(shop)), payments=[short])
+    assert shop.post(ORDERS, sold).refused == ["payments.0.tendered"]
 
 
 def test_several_payments_are_recorded_together_or_not_at_all(shop: Shop) -> None:
