@@ -10,17 +10,19 @@ lists count are not offered when no record has them any more. An erasure removes
 the person, and tags that only this customer had; events of the person that come later add none.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from typing import Final
 
 from chalicelib import listing, telemetry
 from chalicelib.audit import store as audit
 from chalicelib.customers import store as customers
-from chalicelib.facets.model import KINDS, FacetOf, Facets, ListFacets, used
+from chalicelib.facets.model import KINDS, Facet, FacetOf, Facets, ListFacets, used
 from chalicelib.listing import words
 from chalicelib.storage import dynamodb, outbox, table
 from chalicelib.storage.attributes import Fields, Item, Key
+from chalicelib.values.batches import batches
 from chalicelib.values.forgetting import Person
 
 _LOOKED_AT: Final = 2_000  # values in which a search is found within a value
@@ -121,11 +123,19 @@ def find(asked: ListFacets) -> Facets:
     read = dynamodb.together(reads)
     values = [item["value"] for rows in read for item in rows.items]
     fit = list(dict.fromkeys(value for value in values if _fits(value, terms)))
-    shown = fit[: asked.limit]
-    counts = listing.sizes(KINDS[asked.type], asked.field, shown)
-    data = zip(shown, counts, strict=True)
-    more = len(fit) > len(shown) or (read[0].after is not None and not terms)
-    return {"data": [{"value": v, "count": n} for v, n in data if n != 0], "more": more}
+    offered = _offered(asked, fit)
+    shown = list(islice(offered, asked.limit))
+    more = next(offered, None) is not None or (read[0].after is not None and not terms)
+    return {"data": shown, "more": more}
+
+
+def _offered(asked: ListFacets, values: Sequence[str]) -> Iterator[Facet]:
+    """Those that a record has, or that are not counted; no more are counted than are needed."""
+    for some in batches(values, asked.limit + 1):
+        counts = listing.sizes(KINDS[asked.type], asked.field, some)
+        for value, count in zip(some, counts, strict=True):
+            if count != 0:
+                yield {"value": value, "count": count}
 
 
 def _fits(value: str, terms: Iterable[str]) -> bool:

@@ -100,6 +100,16 @@ def test_a_value_that_no_record_has_any_more_is_left_out(shop: Shop, dynamodb: D
     assert values(shop, "products", "vendor") == {"Acme": 1}
 
 
+def test_values_that_no_record_has_take_no_place_of_others(shop: Shop, dynamodb: Double) -> None:
+    mugs = [product(shop, vendor=f"Vendor {n}") for n in range(7)]
+    fanned_out(dynamodb)
+    for mug in mugs[:4]:
+        shop.put(f"/api/admin/products/{mug['id']}", {"vendor": None})
+    path = f"{FACETS}?type=products&field=vendor"
+    assert values(shop, "products", "vendor", limit=2) == {"Vendor 4": 1, "Vendor 5": 1}
+    assert [shop.get(f"{path}&limit={n}").json["more"] for n in (2, 3)] == [True, False]
+
+
 def test_the_answer_says_whether_there_are_more(
     shop: Shop, dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
