@@ -290,6 +290,11 @@ class ImportJob(jobs.Job):
         return bool(self.fields.get("retried"))
 
     @property
+    def first(self) -> str:
+        """The job that was retried to become this one, perhaps several times; or its own id."""
+        return str(self.fields.get("firstJobId", self.id))
+
+    @property
     def was_asked(self) -> bool:
         """Whether the user was asked how the file is read."""
         return "askedAt" in self.fields

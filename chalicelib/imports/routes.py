@@ -268,8 +268,11 @@ def _again(old: ImportJob, options: Options, repeatable: Once | None, *, report:
     file_format = old.fields.get("dialect")
     if options.mapping is None and options.format is None and file_format:
         options = replace(options, format=str(file_format))
-    source = {"sourceJobId": old.id, "retried": report or old.has_numbers_of_source}
+    source: dict[str, object] = {"sourceJobId": old.id}
+    source["retried"] = report or old.has_numbers_of_source
     source["blankUpTo"] = None if report else old.fields.get("blankUpTo")
+    if not old.is_dry_run:  # which wrote nothing
+        source["firstJobId"] = old.first
     begun = repeatable.begin() if repeatable else None
     id = begun.id("job", 0) if begun else None
     job = store.create(str(old.fields["fileName"]), options, _UPLOAD_SECONDS, source, id)

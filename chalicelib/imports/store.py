@@ -56,8 +56,8 @@ def create(
     source: Mapping[str, object] | None = None,
     id: str | None = None,
 ) -> ImportJob:
-    """A job that waits for its file. `source`: `sourceJobId` and `retried`, if another job's file
-    is imported again. `id`: of a repeatable request; an existing job with it is returned."""
+    """A job that waits for its file. `source`: more fields of one that imports another job's file
+    again. `id`: of a repeatable request; an existing job with it is returned."""
     key = actor.current()
     fields: dict[str, Any] = {
         "id": id or ids.new("job"),

@@ -1,8 +1,8 @@
 """Products of a file into the catalogue: look up, merge, write; repeated after concurrent changes.
 
 A product remembers the job that wrote it last, and what became of each product of its file that was
-this one: `{job, rows: {first line: outcome}}`. A repeated worker finds its results there and counts
-them.
+this one: `{job, rows: {first line: outcome}}`, and of a retry the `first` job. A repeated worker
+finds its results there and counts them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -333,7 +333,7 @@ class Upsert:
                 message = f"There is no such product, and this {what} only updates."
                 raise apply.Refused([row.error("slug", "not_found", message)])
             return apply.created(row.imported, target.slug), ProductOutcome.CREATED
-        is_ours = target.before is None or product.imported.get("job") == self.job.id
+        is_ours = target.before is None or _first_of(product) == self.job.first
         if self.job.options.mode is ImportMode.CREATE and not is_ours:
             message = "The product exists, and this import only creates."
             raise apply.Refused([row.error("slug", "exists", message)])
@@ -346,7 +346,14 @@ class Upsert:
         assert target.after is not None
         rows = {str(row.line): outcome for row, outcome in target.outcomes.items()}
         memory = {"job": self.job.id, "rows": {**self._done(target.before), **rows}}
+        if self.job.first != self.job.id:
+            memory["first"] = self.job.first
         return target.after.remembering(memory)
+
+
+def _first_of(product: Product) -> object:
+    """The job that wrote it last, or that was retried for that (`ImportJob.first`)."""
+    return product.imported.get("first", product.imported.get("job"))
 
 
 def _is_same(before: Product, after: Product) -> bool:

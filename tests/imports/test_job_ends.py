@@ -14,7 +14,7 @@ from chalicelib.imports.steps import queue
 from chalicelib.problems import Invalid
 from chalicelib.values import clock
 from tests.support.dynamodb_double import Fault
-from tests.support.import_desk import IMPORT, Desk
+from tests.support.import_desk import IMPORT, Desk, counts
 
 HEADER = "slug,name,price\n"
 LONG = HEADER + "".join(f"p{n},P{n},1\n" for n in range(450))
@@ -86,6 +86,34 @@ def test_a_cancelled_job_stops_and_counts_its_writes_and_is_retried_completely(d
     desk.cancel(job_id)  # once more
     again = desk.retried(job_id)
     assert (again["unchanged"], again["created"]) == (200, 250)
+
+
+def test_what_an_import_has_created_is_unchanged_by_its_retries(desk: Desk) -> None:
+    desk.imported(HEADER + "p1,Old,1\n")
+    job_id = desk.started(LONG, mode="create")
+    first, *others = desk.messages()
+    desk.handle(first)
+    desk.cancel(job_id)
+    for message in others:
+        desk.handle(message)
+    for _ in range(2):
+        reply = desk.shop.post(f"/api/admin/jobs/{job_id}/retry")
+        job_id = reply.json["jobId"]
+        desk.work()
+        desk.uploaded(job_id)
+        second = desk.messages()[1]
+        desk.handle(second)
+        desk.cancel(job_id)
+        desk.work()
+    again = desk.retried(job_id)
+    assert counts(again) == [50, 0, 399, 1, 450]
+    assert [error["slug"] for error in again["errors"]] == ["p1"]
+
+
+def test_a_dry_run_that_is_run_twice_creates_nothing_twice(desk: Desk) -> None:
+    dry = desk.imported(HEADER + "a,A,1\n", mode="create", dryRun="true")
+    ran = [counts(desk.retried(dry["id"], "run")) for _ in range(2)]
+    assert ran == [[1, 0, 0, 0, 1], [0, 0, 0, 1, 1]]
 
 
 def test_a_running_chunk_counts_its_writes_before_the_cancellation(desk: Desk) -> None:
