@@ -12,7 +12,7 @@ from chalicelib.imports.formats.mapped import changed, faults, field_of, fields_
 from chalicelib.imports.formats.proposal import propose, samples_of
 from chalicelib.imports.formats.sheet import plain
 from chalicelib.imports.model import ImportJob, Options, UnknownColumnsMode
-from chalicelib.values import clock
+from chalicelib.values import timezone
 
 _SAMPLE_BYTES: Final = 60_000  # of all samples: they are kept in an item of the table
 
@@ -58,7 +58,7 @@ def of_job(job: ImportJob) -> Format:
 
 def shop_of(job: ImportJob) -> Shop:
     """What reading a cell needs from the shop."""
-    return Shop(settings.currency(), clock.now().date(), job.options.location)
+    return Shop(settings.currency(), timezone.today(), job.options.location)
 
 
 def shown(

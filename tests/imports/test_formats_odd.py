@@ -1,6 +1,7 @@
 """Unusual rows in files of other systems."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from chalicelib.imports.formats import ImportedProduct, recognise
 from chalicelib.imports.formats.product import Skipped
 from chalicelib.imports.formats.woocommerce_columns import COLUMNS
+from chalicelib.values import clock
 from tests.imports.test_formats import FILES, SHOP, opened, products, text
 from tests.support.import_desk import Desk
 
@@ -213,6 +215,47 @@ def test_the_prestashop_catalogue_list_is_read() -> None:
     )
     assert (mug.values["price"], mug.values["stock"]) == ("14.28", 300)
     assert (mug.values["status"], mug.values["sku"]) == ("ACTIVE", "M-1")
+
+
+@pytest.mark.parametrize(
+    ("currency", "price", "percent", "reduced"),
+    [
+        *(("JPY", "1001", "12.5", "876"), ("JPY", "1980", "15 %", "1683")),
+        *(("KWD", "10.555", "12,5", "9.236"), ("EUR", "10.00", "33.333", "6.67")),
+    ],
+)
+def test_a_discount_in_percent_leaves_a_price_with_the_decimals_of_the_currency(
+    currency: str, price: str, percent: str, reduced: str
+) -> None:
+    files = (
+        f"Name *;Reference #;Price (tax incl.);Discount percent\nMug;M-1;{price};{percent}\n",
+        "handleId,fieldType,name,price,discountMode,discountValue\n"
+        f"p1,Product,Mug,{price},PERCENT,{percent.rstrip(' %').replace(',', '.')}\n",
+    )
+    for file in files:
+        (mug,) = products(file.encode(), replace(SHOP, currency=currency))
+        assert mug.errors == []
+        assert (mug.values["price"], mug.values["compareAtPrice"]) == (reduced, price)
+
+
+def test_no_more_than_a_number_is_a_discount_in_percent() -> None:
+    header = "Name *;Reference #;Price (tax incl.);Discount percent"
+    (mug,) = read(header, "Mug;M-1;10;ten")
+    assert codes(mug) == [(2, "not_an_amount")]
+
+
+@pytest.mark.parametrize(("zone", "price"), [("Asia/Tokyo", "10.00"), ("UTC", "7.00")])
+def test_a_sale_ends_with_a_day_of_the_shop(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, zone: str, price: str
+) -> None:
+    monkeypatch.setenv("TIMEZONE", zone)
+    monkeypatch.setattr(clock, "now", lambda: datetime(2026, 11, 20, 16, tzinfo=UTC))
+    desk.imported(
+        "sku,product_type,attribute_set_code,name,price,special_price,special_price_to_date\n"
+        "M-1,simple,Default,Mug,10,7,2026-11-20\n"
+    )
+    (mug,) = desk.products().values()
+    assert mug["price"] == price
 
 
 def test_spree_products_without_a_slug_are_distinguished_by_name() -> None:

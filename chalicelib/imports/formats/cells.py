@@ -152,6 +152,19 @@ def amount(cell: str, shop: Shop) -> str:
     return f"{rounded:.{places}f}"
 
 
+def percent(cell: str) -> Decimal:
+    """From `12.5`, `12,5` or `12.5 %`: it has any decimals, whatever the currency has."""
+    found = re.fullmatch(r"([0-9]{1,3}(?:[.,][0-9]{1,6})?) ?%?", cell)
+    if not found:
+        raise BadCell("not_an_amount", f"{_shown(cell)} is not a percentage.")
+    return Decimal(found[1].replace(",", "."))
+
+
+def part(amount: Decimal, percents: Decimal, shop: Shop) -> Decimal:
+    """So many percent of an amount, with the currency's decimals."""
+    return round(amount * percents / 100, money.decimals(shop.currency))
+
+
 def currency(cell: str, shop: Shop) -> str:
     """The shop's currency; any other is refused."""
     if cell.upper() != shop.currency:

@@ -88,8 +88,10 @@ class PrestaShop(Format):
             return given
         given["compareAtPrice"] = ("price", None)
         amount = draft.amount(row, "discount")
-        percent = draft.amount(row, "percent")
-        off = Decimal(amount or 0) or round(Decimal(price) * Decimal(percent or 0) / 100, 2)
+        percent = draft.read(row, "percent", reading.percent)
+        off = Decimal(amount or 0) or reading.part(
+            Decimal(price), percent or Decimal(0), draft.shop
+        )
         if 0 < off < Decimal(price) and self.is_on_sale(draft, row):
             field = "discount" if Decimal(amount or 0) else "percent"
             given["price"] = (field, f"{Decimal(price) - off:f}")

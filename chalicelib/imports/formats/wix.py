@@ -137,7 +137,7 @@ class Wix(Format):
         if not off:
             return Decimal(0)
         if own["discountMode"].casefold().startswith("percent"):
-            off = round(total * off / 100, 2)
+            off = reading.part(total, off, draft.shop)
         return min(Decimal(off), total)
 
     def stock(self, variant: DraftVariant, row: Row) -> None:
