@@ -157,31 +157,40 @@ def _refunded(order: Order, goods: Decimal) -> Decimal:
 
 
 def _by_product(order: Order, whole: Values) -> dict[str, dict[str, Decimal]]:
-    """The parts of an order by product; custom lines are "". What was refunded of a line is its
-    own; the rest is shared out by what the lines cost, as discount, tax and shipping are."""
+    """The parts of an order by product; custom lines are "". What it has as a whole is shared out
+    by what the lines cost."""
     lines = order.fields["lineItems"]
     costs = [Decimal(line["total"]) for line in lines]
     sells = whole["orders"]  # 0: it is cancelled, and only keeps some money
-    own = [sells * _refunded_of(order, line["id"]) for line in lines]
     goods = shared(whole["net"] + whole["refunds"], costs)
-    left = [one - less for one, less in zip(goods, own, strict=True)]
-    rest = shared(whole["refunds"] - _sum(own), left)
+    refunds = _refunds_of_lines(order, whole, goods)
     discounts = shared(sells * _off(order.fields), costs)
     tax, shipping = (shared(whole[name], costs) for name in ("tax", "shipping"))
     rows: dict[str, dict[str, Decimal]] = {}
     for place, line in enumerate(lines):
-        refunds = own[place] + rest[place]
         part = {
             "pieces": sells * int(line["quantity"]),
             "gross": sells * _gross(line),
             "discounts": sells * _off(line) + discounts[place],
-            "refunds": refunds,
-            "net": goods[place] - refunds,
+            "refunds": refunds[place],
+            "net": goods[place] - refunds[place],
             "tax": tax[place],
             "shipping": shipping[place],
         }
         _add(rows.setdefault(line["productId"] or "", {"orders": sells}), part)
     return rows
+
+
+def _refunds_of_lines(order: Order, whole: Values, goods: list[Decimal]) -> list[Decimal]:
+    """What was refunded of a line is its own; the rest is shared out by what is left of them."""
+    if not whole["net"]:
+        return goods
+    own = [whole["orders"] * _refunded_of(order, line["id"]) for line in order.fields["lineItems"]]
+    if _sum(own) > whole["refunds"]:  # an `amount` was less than their share, or too much was paid
+        return shared(whole["refunds"], own)
+    left = [one - less for one, less in zip(goods, own, strict=True)]
+    rest = shared(whole["refunds"] - _sum(own), left)
+    return [one + more for one, more in zip(own, rest, strict=True)]
 
 
 def _refunded_of(order: Order, line_id: str) -> Decimal:

@@ -292,6 +292,44 @@ def test_a_refund_of_a_line_is_of_its_product(jobs: JobDesk) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("paid", "back", "refunds"),
+    [
+        ("30", {"amount": "7"}, ["7.00", "0.00"]),  # 3 are kept for the unpacking
+        ("36", {}, ["4.00", "0.00"]),  # 6 were paid too much
+        ("40", {}, ["0.00", "0.00"]),
+        ("30", {"amount": "12"}, ["10.00", "2.00"]),  # 2 more because both were late
+    ],
+)
+def test_a_refund_of_a_line_is_of_no_other_product(
+    jobs: JobDesk, paid: str, back: Any, refunds: list[str]
+) -> None:
+    ids = [variant(jobs.shop, name=name, price=price) for name, price in (("A", 10), ("B", 20))]
+    order = placed(jobs.shop, *map(line, ids))
+    order.pay(paid, allowOverpayment=True)
+    assert order.refund(lines=[order.first_line(quantity=1)], **back).status == 201
+    today = {"from": order["orderDate"][:10], "to": order["orderDate"][:10]}
+    rows = {row["label"]: row for row in reported(jobs, "sales", "product", **today)["rows"]}
+    assert [rows[name]["refunds"] for name in "AB"] == refunds
+    of_b = reported(jobs, "sales", **today, productId=order["lineItems"][1]["productId"])
+    assert of_b["totals"]["refunds"] == refunds[1]
+
+
+def test_each_product_of_an_order_that_was_refunded_in_full_has_a_net_of_0(jobs: JobDesk) -> None:
+    ids = [variant(jobs.shop, name=name, price=price) for name, price in (("A", 50), ("B", 20))]
+    order = placed(jobs.shop, line(ids[0], 2), line(ids[1]))
+    order.pay()
+    assert order.refund(lines=[order.first_line(quantity=1)]).status == 201
+    assert order.edit(change=[order.first_line(price=15)]).status == 200
+    order.patch({"paymentStatus": "REFUNDED"})
+    today = {"from": order["orderDate"][:10], "to": order["orderDate"][:10]}
+    rows = reported(jobs, "sales", "product", **today)["rows"]
+    assert sorted((row["label"], row["refunds"], row["net"]) for row in rows) == [
+        ("A", "30.00", "0.00"),
+        ("B", "20.00", "0.00"),
+    ]
+
+
 def test_a_refund_in_june_changes_only_the_sales_of_may(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
