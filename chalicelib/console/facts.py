@@ -11,8 +11,7 @@ from chalicelib import settings
 from chalicelib.api_keys.model import Role
 from chalicelib.imports.model import LARGEST_FORM
 from chalicelib.imports.shown import FIELD_NAMES, TITLES
-from chalicelib.jobs.model import OPEN_JOBS, UNDOABLE, JobStatus
-from chalicelib.jobs.store import KEPT_SECONDS
+from chalicelib.jobs.model import KEPT_SECONDS, OPEN_JOBS, UNDOABLE, JobStatus
 from chalicelib.orders import store as orders
 from chalicelib.orders.model import PaymentStatus
 from chalicelib.products.model import MOST_LOW_OF_ONE, ProductStatus

@@ -13,8 +13,10 @@ from chalicelib import listing
 from chalicelib.schemas import about
 from chalicelib.storage.actor import Actor
 from chalicelib.storage.attributes import Item
+from chalicelib.values import clock
 
 KIND: Final = listing.Kind("job")
+KEPT_SECONDS: Final = 30 * 86_400  # as long as resources.yaml keeps the files of jobs
 MOST_AT_ONCE: Final = 25  # records that one step works on
 INLINE_ERRORS: Final = 100
 PREVIEWED: Final = 100
@@ -137,7 +139,8 @@ class ShownJob(JobSummary):
         ),
     ]
     downloadUrl: Annotated[
-        str | None, Field(description="Of an export or a report: its file; expires after an hour")
+        str | None,
+        Field(description="Of an export or a report: its file, for 30 days; expires after an hour"),
     ]
     bytes: Annotated[int | None, Field(description="Of an export or a report: its file's size")]
     touched: NotRequired[
@@ -184,6 +187,17 @@ class Job(listing.Record):
     @property
     def has_ended(self) -> bool:
         return self.status not in OPEN_JOBS
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether its log and its files are not expired."""
+        age = clock.now() - clock.parse(str(self.fields["createdAt"]))
+        return age.total_seconds() <= KEPT_SECONDS
+
+    @property
+    def has_file(self) -> bool:
+        """Of an export or a report: whether it is complete, and can be downloaded."""
+        return "bytes" in self.fields and self.is_kept
 
 
 @dataclass(frozen=True)

@@ -81,5 +81,5 @@ def _whole(job: Job) -> dict[str, object]:
     if job.type == JobType.REPORT:
         return show_report(job)
     errors = store.errors(job.id)
-    url = download_url(job) if "bytes" in job.fields else None
+    url = download_url(job) if job.has_file else None
     return show_whole(job, errors, url)

@@ -17,6 +17,7 @@ from chalicelib import listing, threads
 from chalicelib.jobs import queue
 from chalicelib.jobs.model import (
     INLINE_ERRORS,
+    KEPT_SECONDS,
     KIND,
     OPEN_JOBS,
     PREVIEWED,
@@ -41,7 +42,6 @@ from chalicelib.values.forgetting import Person
 R = TypeVar("R", bound=listing.Indexed)
 T = TypeVar("T")
 
-KEPT_SECONDS: Final = 30 * 86_400  # as long as resources.yaml keeps the files of imports
 # A worker that does not know that its job has ended is stopped before (.chalice/config.json).
 WORKER_SECONDS: Final = 330
 _PREVIEW_BYTES: Final = 200_000

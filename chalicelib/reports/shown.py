@@ -63,11 +63,10 @@ class Report(TypedDict):
 class ShownReportJob(ShownJob):
     """A job that adds up a report."""
 
-    report: Annotated[Report | None, about("What it added up; null: it is not complete.")]
+    report: Annotated[Report | None, about("What it added up, for 30 days; null: it is not there.")]
 
 
 def show_report(job: Job) -> dict[str, object]:
     """The shape of ShownReportJob."""
-    is_complete = "bytes" in job.fields
-    shown = show_whole(job, [], download_url(job) if is_complete else None)
-    return {**shown, "report": store.ended(job) if is_complete else None}
+    shown = show_whole(job, [], download_url(job) if job.has_file else None)
+    return {**shown, "report": store.ended(job) if job.has_file else None}

@@ -1,18 +1,13 @@
 """Undoing a job."""
 
-from datetime import timedelta
-from typing import Final
-
 from chalice.app import Response
 
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import UNDOABLE, Job, JobType, StartedJob
 from chalicelib.problems import Conflict
 from chalicelib.request import IDEMPOTENT, Role, Routes, caller, once, reply_text
-from chalicelib.values import clock
 
 routes = Routes(__name__, "Jobs")
-_KEPT: Final = timedelta(seconds=jobs.KEPT_SECONDS)
 
 
 @routes.post(
@@ -42,5 +37,5 @@ def _check(job: Job) -> None:
         raise Conflict(f"The job is {job.status}.", code="job_not_finished")
     if job.is_dry_run:
         raise Conflict("The job was a dry run and changed nothing.", code="nothing_to_undo")
-    if clock.now() - clock.parse(str(job.fields["createdAt"])) > _KEPT:
-        raise Conflict(f"A job can be undone for {_KEPT.days} days.", code="undo_expired")
+    if not job.is_kept:
+        raise Conflict("A job can be undone for 30 days.", code="undo_expired")

@@ -9,8 +9,8 @@ from chalicelib.imports import files as imports
 from chalicelib.imports.forgotten import store as forgotten
 from chalicelib.imports.model import ProductOutcome
 from chalicelib.jobs import run
-from chalicelib.jobs.model import Job, JobType
-from chalicelib.jobs.store import KEPT_SECONDS, WORKER_SECONDS
+from chalicelib.jobs.model import KEPT_SECONDS, Job, JobType
+from chalicelib.jobs.store import WORKER_SECONDS
 from chalicelib.products import routes as products
 from chalicelib.webhooks import deliver, deliveries, summaries
 from chalicelib.webhooks.model import RECEIVER_SECONDS

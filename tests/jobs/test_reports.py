@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from chalicelib import aws, settings
 from chalicelib.values import clock
 from tests.jobs.test_exports import file_of
 from tests.orders.build import ORDERS, line, placed, variant
@@ -381,6 +382,28 @@ def test_a_report_has_at_most_a_thousand_rows_and_its_file_all(
     kept = jobs.done(REPORTS, asked)["report"]
     assert kept["truncated"] and len(kept["rows"]) == 1
     assert kept["totals"] == report["totals"]
+
+
+def test_a_file_is_gone_after_30_days(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = {"type": "sales", "from": "2026-01-01", "to": "2026-12-31"}
+    done = [
+        jobs.done(REPORTS, asked),
+        jobs.done("/api/admin/exports", {"type": "orders", "all": True}),
+    ]
+    month = clock.parse(done[0]["createdAt"]) + timedelta(days=30)
+    at(monkeypatch, month)
+    assert all(jobs.job(job["id"])["downloadUrl"] for job in done)
+    at(monkeypatch, month + timedelta(hours=1))
+    for file in aws.client("s3").list_objects_v2(Bucket=settings.bucket())["Contents"]:
+        aws.client("s3").delete_object(Bucket=settings.bucket(), Key=file["Key"])  # as S3 does
+    for job in done:
+        now = jobs.job(job["id"])
+        assert (now["status"], now["downloadUrl"], now["bytes"]) == (
+            "COMPLETED",
+            None,
+            job["bytes"],
+        )
+    assert jobs.job(done[0]["id"])["report"] is None
 
 
 def test_a_readers_key_gets_reports(jobs: JobDesk) -> None:

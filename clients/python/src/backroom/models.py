@@ -1639,7 +1639,7 @@ class Job(TypedDict):
     preview: list[dict[str, Any]]
     """Of a dry run: the first 100 records as `{id, before, after}`"""
     downloadUrl: str | None
-    """Of an export or a report: its file; expires after an hour"""
+    """Of an export or a report: its file, for 30 days; expires after an hour"""
     bytes: int | None
     """Of an export or a report: its file's size"""
     touched: NotRequired[dict[str, int]]
@@ -2778,13 +2778,13 @@ class ReportJob(TypedDict):
     preview: list[dict[str, Any]]
     """Of a dry run: the first 100 records as `{id, before, after}`"""
     downloadUrl: str | None
-    """Of an export or a report: its file; expires after an hour"""
+    """Of an export or a report: its file, for 30 days; expires after an hour"""
     bytes: int | None
     """Of an export or a report: its file's size"""
     touched: NotRequired[dict[str, int]]
     """Of an erasure: how many of each were changed"""
     report: Report | None
-    """What it added up; null: it is not complete."""
+    """What it added up, for 30 days; null: it is not there."""
 
 
 class ReportRow(TypedDict):
