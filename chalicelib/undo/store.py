@@ -4,7 +4,8 @@
 |---|---|---|
 | entry | `job_…` | `changed#<record id>#<version>` |
 
-`change`: JSON of `model.py`; `undoneBy`: the job that undid it. Entries expire with their job.
+`change`: JSON of `model.py`; `undoneBy`: the job that undid it. An entry expires 30
+days after it was written or undone: the undo can be undone as long.
 """
 
 import json
@@ -102,7 +103,7 @@ def mark(commit: Commit, entries: Sequence[Entry], undone_by: str) -> None:
     for entry in entries:
         commit.update(
             (entry.job, entry.sk),
-            assign={"undoneBy": undone_by},
+            assign={"undoneBy": undone_by, "expiresAt": jobs.expires()},
             when=table.present & Attr("undoneBy").not_exists(),
             otherwise=Raced(),
         )

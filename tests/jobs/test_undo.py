@@ -262,6 +262,27 @@ def test_an_impossible_undo_is_refused_with_the_reason(
     assert jobs.shop.post(f"/api/admin/jobs/{waiting}/undo").status == 202
 
 
+def test_an_undo_can_be_undone_for_30_days_of_its_own(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, unix = clock.now, clock.unix
+
+    def pass_to(day: int) -> None:
+        monkeypatch.setattr(clock, "now", lambda: now() + timedelta(days=day))
+        monkeypatch.setattr(clock, "unix", lambda: unix() + day * 86_400)
+
+    product, placed = jobs.product(vendor="A"), order(jobs, tags=["a"])
+    edited = [edit(jobs, {"vendor": "B"}, product), edit(jobs, {"addTags": ["b"]}, placed)]
+    pass_to(29)
+    undone = [jobs.undone(job) for job in edited]
+    assert (jobs.now(product)["vendor"], jobs.now(placed)["tags"]) == ("A", ["a"])
+    pass_to(58)
+    for job in undone:
+        again = jobs.undone(job)
+        assert (jobs.counted(again), again["errors"]) == ({"updated": 1}, [])
+    assert (jobs.now(product)["vendor"], jobs.now(placed)["tags"]) == ("B", ["a", "b"])
+
+
 def test_the_log_of_a_change_has_only_what_differs() -> None:
     def product(version: int, price: str, **fields: Any) -> Product:
         small, medium = {"id": "var_1", "price": price}, {"id": "var_2", "price": None}
