@@ -105,6 +105,17 @@ def test_column_names_with_personal_data_are_deleted(jobs: JobDesk, desk: Desk, 
     assert mentions(jobs) == []
 
 
+def test_words_of_a_rejected_file_are_deleted(jobs: JobDesk, desk: Desk, made: Any) -> None:
+    data = "slug,name,price\na,červené tričko,1\n".encode("cp1250")
+    rejected = desk.imported(data, onUnknownColumns="fail")
+    assert rejected["error"]["code"] == "unknown_encoding"
+    assert "erven" in rejected["error"]["message"]
+    jobs.done(f"{made.path}/erase")
+    error = desk.job(rejected["id"])["error"]
+    assert (error["code"], error["row"]) == ("unknown_encoding", 1)
+    assert "erven" not in error["message"]
+
+
 def test_an_erasure_waits_for_a_running_import(jobs: JobDesk, desk: Desk, made: Any) -> None:
     rows = "".join(f"mug-{n},Mug,4.00\n" for n in range(30))
     running = desk.send(f"slug,name,price\n{rows}mug,Rose,{PERSON['email']}\n")

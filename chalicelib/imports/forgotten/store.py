@@ -24,6 +24,7 @@ _QUOTING: Final = ("columns", "error#", "notice#", "preview#")
 _AT_ONCE: Final = 400  # items of each kind
 # A planner that does not know that its job has ended is stopped before (.chalice/config.json).
 _PLANNER_SECONDS: Final = 960
+_NO_QUOTE: Final = "A customer was erased, and with it what this message quoted of the file."
 _MESSAGE: Final = "A customer was erased while the job waited for a mapping. Upload the file again."
 
 
@@ -63,9 +64,12 @@ def forget(job: Job, person: Person, asked_at: str, until: float) -> Left:
 
 
 def _erased(job: ImportJob) -> dict[str, object]:
-    """Column names may be personal data, and the file is no longer read."""
-    form = job.fields.get("format", {})
+    """Column names may be personal data, and the file is no longer read. An error with a row may
+    quote the file, in a wrong encoding too."""
+    form, error = job.fields.get("format", {}), job.fields.get("error")
+    quotes = error is not None and error.get("row") is not None
     return {
+        **({"error": {**error, "message": _NO_QUOTE}} if quotes else {}),
         "erasedAt": clock.now_iso(),
         "format": {name: form.get(name) for name in ("encoding", "delimiter")},
         "mapping": None,
