@@ -1,7 +1,7 @@
 """What a dry run shows of a product: the fields that differ, before and after."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from chalicelib.products.model import Product
 from chalicelib.products.shown import show
@@ -13,8 +13,8 @@ _NOT_SHOWN: Final = {"createdAt", "updatedAt", "currency", "id", "metadata"}
 
 def of(row: int, before: Product | None, after: Product) -> dict[str, object]:
     """The shape of ImportPreview."""
-    new = show(after)
-    old = show(before) if before else {}
+    new = _shown(after)
+    old = _shown(before) if before else {}
     names = [name for name in new if name not in _NOT_SHOWN and old.get(name) != new[name]]
     lists = {name: _differing(old.get(name) or [], new[name]) for name in ("variants", "images")}
     shown_before: dict[str, object] = {}
@@ -32,6 +32,16 @@ def of(row: int, before: Product | None, after: Product) -> dict[str, object]:
         "before": shown_before if before else None,
         "after": shown_after,
     }
+
+
+def _shown(product: Product) -> dict[str, Any]:
+    """Without metadata, which no file changes: of 20 variants they may have 200 KB."""
+    shown: dict[str, Any] = show(product)
+    variants = [
+        {name: value for name, value in variant.items() if name != "metadata"}
+        for variant in shown["variants"]
+    ]
+    return {**shown, "variants": variants}
 
 
 def _differing(old: list[object], new: list[object]) -> tuple[list[object], list[object]]:

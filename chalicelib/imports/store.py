@@ -15,7 +15,7 @@ All items except the job expire with its files.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import groupby
+from itertools import chain, groupby, islice
 from typing import TYPE_CHECKING, Any, Final
 
 from chalicelib import listing
@@ -286,4 +286,5 @@ def _put_first(job_id: str, kind: str, rows: Mapping[str, Mapping[str, object]])
 
 
 def _first(job_id: str, kind: str) -> list[Item]:
-    return table.query(job_id, where=table.sk.begins_with(kind), limit=_KEPT[kind]).items
+    pages = table.pages(job_id, where=table.sk.begins_with(kind), limit=_KEPT[kind])
+    return list(islice(chain.from_iterable(pages), _KEPT[kind]))

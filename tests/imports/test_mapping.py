@@ -302,6 +302,32 @@ def test_a_preview_has_the_first_fifty_changed_products(
     assert sum(item["sk"]["S"].startswith("preview#") for item in items) == stored
 
 
+def test_a_preview_has_all_products_whatever_their_size(desk: Desk) -> None:
+    """More than one query of the table returns."""
+    long = "é" * 190
+
+    def rows(price: int) -> str:
+        made = (
+            f"p{n},P{n},{price},{m}{long},{n}-{m}{long[:90]}" for n in range(50) for m in range(20)
+        )
+        return "\n".join(["slug,name,price,variantTitle,variantSku", *made, ""])
+
+    assert desk.imported(rows(5))["created"] == 50
+    job = desk.imported(rows(6), dryRun="true")
+    assert [len(one["after"]["variants"]) for one in job["preview"]] == [20] * 50
+
+
+def test_a_preview_leaves_out_metadata_which_may_be_large(desk: Desk) -> None:
+    metadata = {f"key {n:04}": n for n in range(900)}  # none of its texts is long
+    shown = {"name": "A", "price": 1, "variants": [{"title": "S", "metadata": metadata}]}
+    desk.shop.made("/api/admin/products", shown)
+    job = desk.imported("slug,variantTitle,price\na,S,2\n", dryRun="true")
+    (variant,) = job["preview"][0]["after"]["variants"]
+    assert (variant["price"], variant.get("metadata")) == ("2.00", None)
+    desk.retried(job["id"], "run")
+    assert desk.products()["a"]["variants"][0]["metadata"] == metadata
+
+
 def test_a_preview_names_the_first_row_of_a_product_and_shortens_its_texts(desk: Desk) -> None:
     rows = f"a,A,5,S,{'x' * 301}\na,,,M,\nb,B,1,,{'x' * 300}\n"
     job = desk.imported("slug,name,price,variantTitle,description\n" + rows, dryRun="true")

@@ -66,10 +66,9 @@ def forget(job: Job, person: Person, asked_at: str, until: float) -> Left:
 def _erased(job: ImportJob) -> dict[str, object]:
     """Column names may be personal data, and the file is no longer read. An error with a row may
     quote the file, in a wrong encoding too."""
-    form, error = job.fields.get("format", {}), job.fields.get("error")
-    quotes = error is not None and error.get("row") is not None
+    form, error = job.fields.get("format", {}), job.fields.get("error") or {}
     return {
-        **({"error": {**error, "message": _NO_QUOTE}} if quotes else {}),
+        **({"error": {**error, "message": _NO_QUOTE}} if error.get("row") is not None else {}),
         "erasedAt": clock.now_iso(),
         "format": {name: form.get(name) for name in ("encoding", "delimiter")},
         "mapping": None,
