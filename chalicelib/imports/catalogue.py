@@ -22,16 +22,18 @@ def write(
     job: ImportJob, writes: Sequence[Write], left: Mapping[str, str]
 ) -> list[Exception | None]:
     """What each raised: ProductChanged, SlugTaken or SkuTaken if the product must be read again.
-    `left`: SKUs whose products no longer have them. A dry run writes nothing.
+    `left`: SKUs whose products no longer have them. New ones may have the same SKU: they are
+    different products of the file. A dry run writes nothing.
 
     While some are sent, the next are prepared: that takes CPU, sending takes time.
     """
     if job.is_dry_run:
         return [None] * len(writes)
+    others = {sku: [id] for sku, id in left.items()}
     with ThreadPoolExecutor(1) as sender:
         sent = [
             sender.submit(
-                copy_context().run, send_all, [_commit(job, *each, left) for each in some]
+                copy_context().run, send_all, [_commit(job, *each, others) for each in some]
             )
             for some in batches(writes, _AT_ONCE)
         ]
@@ -39,9 +41,11 @@ def write(
 
 
 def _commit(
-    job: ImportJob, before: Product | None, after: Product, left: Mapping[str, str]
+    job: ImportJob, before: Product | None, after: Product, others: dict[str, list[str]]
 ) -> Commit:
-    commit = products.writes(before, after, once=left)
+    commit = products.writes(before, after, once=others)
+    for sku in products.locked_skus(after) if before is None else ():
+        others.setdefault(sku, []).append(after.id)
     if before is None or before.version != after.version:
         undo.remember(commit, job.id, before, after)
     return commit

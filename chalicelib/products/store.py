@@ -49,6 +49,8 @@ _TRIES = 8
 
 _Shown = Fields | None
 
+_HOLDERS: Final = 100  # AWS: operands of IN
+
 
 class SlugTaken(Conflict):
     code = "slug_taken"
@@ -323,13 +325,13 @@ def writes(
     before: Product | None,
     after: Product | None,
     exactly: bool = False,
-    once: Mapping[str, str] | None = None,
+    once: Mapping[str, Sequence[str]] | None = None,
 ) -> Commit:
     """All writes between two versions of a product, as one commit.
 
     `exactly`: only if the stock has not changed either. `once`: a new product only if none was
-    created with its SKU, except those given, by SKU, which no longer have it. It raises
-    ProductChanged, SlugTaken or SkuTaken.
+    created with its SKU, except those given, by SKU, which no longer have it, or are known to be
+    others; the last of them count. It raises ProductChanged, SlugTaken or SkuTaken.
     """
     commit = Commit()
     product = after or before
@@ -413,18 +415,24 @@ def _write_slug(commit: Commit, before: Product | None, after: Product | None) -
         commit.delete(_lock_key(before.slug))
 
 
-def _write_skus(commit: Commit, product: Product, once: Mapping[str, str] | None) -> None:
-    """Locks that make two creations of one product conflict: its own SKU and the first of its
+def locked_skus(product: Product) -> list[str]:
+    """A lock on each makes two creations of one product conflict: its own SKU and the first of its
     variants', because a transaction has no room for all."""
     first = min((sku for v in product.fields["variants"] if (sku := v["sku"])), default=None)
-    for sku in sorted({product.fields["sku"], first} - {None}):
+    return sorted({product.fields["sku"], first} - {None})
+
+
+def _write_skus(commit: Commit, product: Product, once: Mapping[str, Sequence[str]] | None) -> None:
+    for sku in locked_skus(product):
         pk, sk = _sku_key(sku)
         lock = {"pk": pk, "sk": sk, "product": product.id}
         if once is None:
             commit.put(lock)
             continue
-        gone = Attr("product").eq(once[sku]) if sku in once else None
-        commit.put(lock, when=table.absent | gone if gone else table.absent, otherwise=_taken(sku))
+        free = table.absent
+        if sku in once:
+            free |= Attr("product").is_in(once[sku][-_HOLDERS:])
+        commit.put(lock, when=free, otherwise=_taken(sku))
 
 
 def _taken(sku: str) -> Callable[[Item | None], Exception]:

@@ -123,7 +123,23 @@ def test_a_sku_that_a_product_gave_up_creates_a_new_product(desk: Desk, gone: st
 
 
 def test_products_with_the_same_sku_in_a_file_are_all_created(desk: Desk) -> None:
-    rows = "slug,name,price,sku\n" + "".join(f"p{n},P{n},1,SAME\n" for n in range(5))
+    """Also more than are tried again after a conflict, and more than one condition can name."""
+    rows = "slug,name,price,sku\n" + "".join(f"p{n},P{n},1,SAME\n" for n in range(210))
     job = desk.imported(rows)
-    assert (job["created"], job["failed"]) == (5, 0), job
-    assert desk.imported(rows)["unchanged"] == 5
+    assert (job["created"], job["failed"]) == (210, 0), job
+    assert desk.imported(rows)["unchanged"] == 210
+
+
+def test_products_whose_variants_are_numbered_alike_are_all_created_by_two_imports(
+    desk: Desk,
+) -> None:
+    rows = "slug,name,price,variantTitle,variantSku\n" + "".join(
+        f"p{n},P{n},1,{size},{size}\n" for n in range(20) for size in "SML"
+    )
+    jobs = [desk.started(rows), desk.started(rows)]
+    one, other = desk.messages()
+    desk.meanwhile("TransactWriteItems", lambda: desk.handle(other), 5)
+    desk.handle(one)
+    desk.work()
+    assert [desk.job(job_id)["failed"] for job_id in jobs] == [0, 0]
+    assert sum(desk.job(job_id)["created"] for job_id in jobs) == len(desk.products()) == 20
