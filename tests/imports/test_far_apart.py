@@ -98,11 +98,12 @@ def test_a_worker_reads_only_its_own_of_the_rows_that_are_apart(
 def test_rows_beyond_the_most_of_a_product_are_not_read_and_reported(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(groups, "MOST_ROWS", 2)
-    job = desk.imported(spread(*(f"a,A,1,,{size},,,5\n" for size in "SML")))
+    monkeypatch.setattr(groups, "MOST_ROWS", 3)
+    first, *others = (f"a,A,1,,{size},,,5\n" for size in "SMLX")
+    job = desk.imported(spread(first + others[0], *others[1:]))
     assert (counts(job), job["withErrors"]) == ([11, 0, 0, 0, 11], 1)
-    assert [(error["row"], error["code"]) for error in job["errors"]] == [(14, "too_many_rows")]
-    assert [title for title, *_ in sizes(desk)] == ["S", "M"]
+    assert [(error["row"], error["code"]) for error in job["errors"]] == [(15, "too_many_rows")]
+    assert [title for title, *_ in sizes(desk)] == ["S", "M", "L"]
 
 
 @pytest.mark.usefixtures("small_chunks")

@@ -23,6 +23,9 @@ class Scope:
     def __init__(self, request: Wire) -> None:
         self._names = request.get("ExpressionAttributeNames", {})
         self._values = request.get("ExpressionAttributeValues", {})
+        for name in ("ExpressionAttributeNames", "ExpressionAttributeValues"):
+            if request.get(name) == {}:
+                raise ValidationError(f"{name} must not be empty")
         self.used: set[str] = set()
 
     def name(self, token: str) -> str:
