@@ -50,6 +50,7 @@ SWAPPED: Final[dict[type, type]] = {
 }  # fmt: skip
 ELSEWHERE: Final = "client conformance deploy e2e infra".split()  # noqa: SIM905
 MOST_SECONDS: Final = 60  # of CPU, of tests for one change
+COMPARING: Final = re.compile(r"/test_(limits|contract)\.py")
 FORK: Final = multiprocessing.get_context("fork")
 GIVEN: Final[dict[str, Any]] = {}  # what forked processes inherit
 
@@ -266,14 +267,14 @@ def reached(file: str) -> tuple[dict[str, float], dict[str, dict[int, list[str]]
 def tests_of(mutant: Mutant) -> list[str]:
     """A minute of the tests that reach it: first those of files that import the module, then those
     of its package, of these one case of each, the fastest first. Outside functions: of those that
-    reach the module, or read its source."""
+    reach the module, after those that compare all limits with the docs."""
     first, last = mutant.lines
-    found: dict[str, float] = {}
+    found, documented = dict[str, float](), set[str]()
     for took, lines in GIVEN["reached"]:
         reaching = lines.get(mutant.path, {}).items()
         tests = {test for at, some in reaching for test in some if first <= at <= (last or at)}
-        reading = set() if last else {test for test in took if "/test_limits.py" in test}
-        found |= {test: took[test] for test in tests | reading if test in took}
+        documented |= set() if last else {test for test in took if COMPARING.search(test)}
+        found |= {test: took[test] for test in tests | documented if test in took}
     package, _, module = mutant.path.removesuffix(".py").replace("/", ".").rpartition(".")
     imported = re.compile(rf"from {package} import .*\b{module}\b|{package}\.{module}\b")
     cases, ranked = Counter[str](), []
@@ -282,7 +283,8 @@ def tests_of(mutant: Mutant) -> list[str]:
         cases[name] += 1
         is_near = f"/{package.rpartition('.')[2]}/" in test
         is_direct = imported.search((ROOT / test.partition("::")[0]).read_text()) is not None
-        ranked.append((not is_direct, not is_near, cases[name], found[test], test))
+        is_first = test in documented
+        ranked.append((not is_first, not is_direct, not is_near, cases[name], found[test], test))
     chosen = [test for *_, test in sorted(ranked)]
     within = sum(spent <= MOST_SECONDS for spent in accumulate(found[test] for test in chosen))
     return chosen[:within]
