@@ -298,6 +298,8 @@ class RefundLineInput(Stripped):
 class RefundInput(Stripped):
     """Lines, shipping or an amount."""
 
+    read_only: ClassVar[frozenset[str]] = frozenset({"id", "createdAt", "by", "implied"})
+
     lines: _Some[RefundLineInput] = Field(default_factory=list, description="What comes back.")
     shipping: Price | None = optional("The part of the order's shipping.")
     amount: Amount | None = optional("A decimal amount; default: the lines' shares, and shipping.")

@@ -49,6 +49,10 @@ class NewStockCount(Chosen):
 class CountedLine(NullIsAbsent):
     """What was counted of a variant."""
 
+    read_only: ClassVar[frozenset[str]] = frozenset(
+        {"productId", "sku", "title", "stock", "expected", "difference", "countedAt", "countedBy"}
+    )
+
     variant_id: _VariantId
     counted: Annotated[Stock, about("Pieces that are there.")]
     add: bool = Field(

@@ -13,6 +13,8 @@ from tests.orders.build import ORDERS, line, move_stock, new_order, placed, vari
 from tests.products.build import PRODUCTS, new_product, stored
 from tests.support.shop import Shop
 
+COUNTS = "/api/admin/stock/counts"
+
 
 def test_an_integer_may_be_written_with_a_zero_fraction(shop: Shop) -> None:
     made = stored(shop, variants=[{"title": "S", "stock": 5.0}], lowStockThreshold=2e0)
@@ -155,6 +157,23 @@ def test_posting_an_order_as_it_was_read_without_its_statuses_creates_another(sh
     assert {n: copied[n] for n in same} == {n: first[n] for n in same}
     refused: Any = shop.post(ORDERS, first).json["errors"]
     assert {(e["field"], e["code"]) for e in refused} == {(n, "unknown_field") for n in steps}
+
+
+def test_a_refund_and_the_line_of_a_count_can_be_sent_as_they_were_read(shop: Shop) -> None:
+    sold = variant(shop, 5)
+    order = placed(shop, line(sold, 2, price="10"), paymentStatus="PAID")
+    back = {"lines": [order.first_line(quantity=1)], "note": "Too small"}
+    first = order.refund(**back).json["refunds"][0]
+    second = order.refund(**first).json["refunds"][1]
+    own = {"id", "createdAt"}
+    assert {n: second[n] for n in second.keys() - own} == {n: first[n] for n in first.keys() - own}
+    assert all(first[name] != second[name] for name in own)
+
+    count = shop.made(COUNTS, {"name": "Shelf A", "variantIds": [sold]})
+    (read,) = shop.read(f"{COUNTS}/{count['id']}/lines")["data"]
+    entered = shop.put(f"{COUNTS}/{count['id']}/lines", {"lines": [{**read, "counted": 4}]})
+    (now,) = entered.json["lines"]
+    assert (now["expected"], now["counted"], now["difference"]) == (5, 4, -1)
 
 
 def test_an_unknown_field_is_refused_by_name_at_any_depth(shop: Shop) -> None:
