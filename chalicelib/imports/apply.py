@@ -5,7 +5,7 @@ A blank cell leaves a value unchanged; pictures and variants that are not in the
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.formats.cells import text
@@ -15,6 +15,7 @@ from chalicelib.products import store as products
 from chalicelib.products.model import DEFAULT_VARIANT, NewProduct, Product, ProductChange
 from chalicelib.validation import validate
 
+_NAMED: Final = 200  # characters of a column's name in a message: a job has 100 of them
 _Given = dict[str, Any]
 Variants = list[tuple[_Given, int | None]]  # with its position in the file's list, if any
 
@@ -156,7 +157,7 @@ def _located(
     line, column = imported.locate(path)
     if is_new and error["code"] == "required" and path.rpartition(".")[2] in {"name", "price"}:
         return missing(imported, line, path.rpartition(".")[2])
-    named = column or path.rpartition(".")[2]
+    named = column[:_NAMED] or path.rpartition(".")[2]
     return RowError(line, column, error["code"], f"{named} {error['message'].rstrip('.')}.")
 
 

@@ -184,6 +184,10 @@ def test_what_a_job_shows_of_a_file_is_shortened(desk: Desk) -> None:
     mapping = json.dumps({"Name": "name", column: "price"})
     job = desk.imported(f"Name,{column}\na,free\n", mapping=mapping)
     assert [error["field"] for error in job["errors"]] == [column[:200]]
+    marks = "_" * 90_000  # the column is known without them
+    job = desk.imported(f"name,price,vendor{marks}\nA,1,{'v' * 300}\n")
+    (error,) = job["errors"]
+    assert (error["code"], len(error["message"])) == ("too_long", 235)
 
 
 def test_an_error_of_several_columns_names_the_field(desk: Desk) -> None:
