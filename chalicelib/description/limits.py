@@ -85,6 +85,7 @@ _LIMITS: Final = {
     "rows of one product in a file": imports.MOST_ROWS,
     "bytes of the rows of one product": imports.LARGEST_GROUP,
     "saved mappings": imports.MOST_MAPPINGS,
+    "bytes of all saved mappings": imports.LARGEST_MAPPINGS,
     "characters of a saved mapping's name": imports.LONGEST_MAPPING_NAME,
     "characters of a webhook's URL": destination.LONGEST_URL,
     "values in a webhook's filter": webhooks.MOST_FILTER_VALUES,

@@ -1,6 +1,7 @@
 """Saved mappings of columns: `mappings` / `<name>`. One is proposed for a file that has exactly its
 columns."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -8,7 +9,7 @@ from chalicelib import deadline
 from chalicelib.imports.formats import by_name
 from chalicelib.imports.formats.mapped import changed, faults, field_of
 from chalicelib.imports.formats.sheet import REPORT_COLUMNS, plain
-from chalicelib.imports.model import MOST_MAPPINGS
+from chalicelib.imports.model import LARGEST_MAPPINGS, MOST_MAPPINGS
 from chalicelib.problems import Busy, Conflict, Invalid, NotFound
 from chalicelib.storage import outbox, table
 from chalicelib.storage.attributes import Item, Key
@@ -87,8 +88,9 @@ def _save(item: Item) -> None:
     """Raises Conflict, and _SavedMeanwhile if another one was saved since these were counted."""
     before, saved, name = table.get(_SAVED), every(), str(item["name"])
     was = next((one for one in saved if one["name"] == name), None)
-    if len(saved) >= MOST_MAPPINGS and was is None:
-        message = f"There are {MOST_MAPPINGS} saved mappings already. Delete one first."
+    there = [*(one for one in saved if one is not was), show(item)]
+    if len(there) > MOST_MAPPINGS or len(json.dumps(there)) > LARGEST_MAPPINGS:
+        message = f"There are {len(saved)} saved mappings already. Delete one first."
         raise Conflict(message, code="too_many_mappings")
     commit = Commit()
     commit.audit(

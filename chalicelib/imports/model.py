@@ -35,6 +35,7 @@ LARGEST_HEADER: Final = 100_000  # bytes: a job keeps it and its mapping; Dynamo
 MOST_ROWS: Final = groups.MOST_ROWS
 LARGEST_GROUP: Final = groups.LARGEST_GROUP
 MOST_MAPPINGS: Final = 200  # that are saved
+LARGEST_MAPPINGS: Final = 2_500_000  # bytes of JSON of all that are saved: they are one answer
 LONGEST_MAPPING_NAME: Final = 100
 MAPPING_NAME: Final = r"^[^/]*[^/.][^/]*$"  # it stands in a path
 _ASKED: Final = timedelta(days=7)  # until a file without an answer about its columns fails

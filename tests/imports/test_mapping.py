@@ -10,6 +10,7 @@ import pytest
 
 from chalicelib import settings
 from chalicelib.imports.formats.sheet import REPORT_COLUMNS
+from chalicelib.request import size
 from chalicelib.values import clock
 from tests.audit.build import traced
 from tests.support.dynamodb_double import Fault
@@ -156,6 +157,16 @@ def test_of_two_mappings_for_the_last_place_one_is_saved(desk: Desk) -> None:
     assert len(desk.shop.get(MAPPINGS).json["data"]) == 200
     assert desk.shop.delete(f"{MAPPINGS}/first").status == 200
     assert desk.shop.put(f"{MAPPINGS}/second", save).status == 200
+
+
+def test_all_saved_mappings_fit_an_answer(desk: Desk) -> None:
+    names = {f"{n:02}{'😀' * 240}": None for n in range(100)}
+    columns: dict[str, str | None] = {"Name": "name", "Price": "price", **names}
+    answers = [desk.shop.put(f"{MAPPINGS}/{place}", {"columns": columns}) for place in range(9)]
+    assert [answer.status for answer in answers] == [200] * 8 + [409]
+    assert answers[8].json["code"] == "too_many_mappings"
+    assert size.carried(desk.shop.get(MAPPINGS).text) < size.LARGEST_ANSWER
+    assert desk.shop.put(f"{MAPPINGS}/0", {"columns": columns}).status == 200, "it is one of them"
 
 
 @pytest.mark.parametrize(
