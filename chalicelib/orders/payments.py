@@ -129,12 +129,9 @@ class Account:
         return self.payment is PaymentStatus.REFUNDED
 
     def derived(self) -> PaymentStatus:
-        """The payment status that follows from the payments and refunds."""
-        if not self.has_payments or self.is_refunded:
-            return self.payment
-        if self.paid and not self.net:
-            return PaymentStatus.REFUNDED
-        if self.status is OrderStatus.CANCELLED:
+        """The payment status that follows from the payments; a refund of all that is left makes it
+        REFUNDED, but no void does: what the payment was for is still owed."""
+        if not self.has_payments or self.is_refunded or self.status is OrderStatus.CANCELLED:
             return self.payment
         if not self.paid:
             return PaymentStatus.PENDING
@@ -471,6 +468,8 @@ def _with_refunds(fields: Fields, refunds: Iterable[ShownRefund]) -> dict[str, o
         account, amount = Account.of(after), Decimal(refund["amount"])
         over = min(amount, max(_NOTHING, -account.balance))
         after["amountCredited"] = money.render(account.credited + amount - over)
+        if amount == account.net:
+            after["paymentStatus"] = PaymentStatus.REFUNDED.value
         after = derived({**after, "refunds": [*after["refunds"], refund]})
     return after
 

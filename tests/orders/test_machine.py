@@ -97,9 +97,9 @@ class Known:
         self.refunds.append(amount)
 
     def follows(self) -> set[str]:
-        """Sets the payment status that the records make; returns the events of that."""
-        if any(self.payments) and not self.net:
-            return self.becomes("REFUNDED")
+        """Sets the payment status that the payments make; returns the events of that."""
+        if self.payment == "REFUNDED":
+            return set()
         if self.status == "CANCELLED":
             return set()
         if not any(self.payments):
@@ -386,7 +386,8 @@ class Shopping(RuleBasedStateMachine):
                 assert answer.status == 422
                 return
             order.gives(amount)
-            events |= {"refund.created", *order.follows()}
+            follow = order.follows() if order.net else order.becomes("REFUNDED")
+            events |= {"refund.created", *follow}
             if what == "lines":
                 order.line = line, variant, left - 1
                 self.return_one(order, variant, restock)

@@ -464,6 +464,32 @@ def test_refunded_money_cannot_be_voided(shop: Shop) -> None:
     assert (refused.status, refused.json["code"]) == (409, "payment_refunded")
 
 
+def test_a_payment_that_bounces_after_a_refund_is_due_again(shop: Shop) -> None:
+    order = costing(shop)
+    bounces = order.pay(60, method="BANK_TRANSFER").json["payments"][0]
+    order.pay(40, method="CASH")
+    order.refund(amount=40, method="CASH")
+    now = order.void(bounces).json
+    assert (now["paymentStatus"], now["refundStatus"]) == ("PARTIALLY_PAID", "PARTIAL")
+    assert (now["amountPaid"], now["amountRefunded"], now["balanceDue"]) == (
+        "40.00",
+        "40.00",
+        "60.00",
+    )
+    assert "order.refunded" not in order.kinds()
+    assert shop.get(f"{ORDERS}?balance=due").json["total"] == 1
+    assert order.refund(amount=1, method="CASH").json["code"] == "nothing_to_refund"
+    paid = order.pay(method="CASH").json
+    assert (paid["paymentStatus"], paid["amountPaid"], paid["balanceDue"]) == (
+        "PAID",
+        "100.00",
+        "0.00",
+    )
+    back = order.refund(amount=60, method="CASH").json
+    assert (back["paymentStatus"], back["refundStatus"]) == ("REFUNDED", "FULL")
+    assert counts_agree()
+
+
 def test_a_refund_of_a_payment_is_at_most_that_payment(shop: Shop) -> None:
     order = costing(shop)
     first = order.pay(30, method="CASH").json["payments"][0]
