@@ -54,9 +54,11 @@ def page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
     if query.deepest is not None and offset + query.limit > query.deepest:
         message = f"reaches beyond the first {query.deepest} results; narrow the list instead"
         raise Invalid.field("page", "too_deep", message)
-    if any(not accepted for accepted in where.values()):
-        return Page([], 0, start.page, query.limit)
     terms = words.terms(query.search)
+    # Of a search without a visible character, all records would be an accident.
+    finds_nothing = bool(query.search) and not terms
+    if finds_nothing or any(not accepted for accepted in where.values()):
+        return Page([], 0, start.page, query.limit)
     if query.external_id:
         known = load(external_ids.records(kind.identified, query.external_id))
         return page_of(kind, query, (one for one in known if _fits(one.index, query, where, terms)))

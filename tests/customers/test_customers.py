@@ -253,6 +253,14 @@ def test_two_concurrent_changes_to_one_email_conflict(shop: Shop, dynamodb: Doub
     assert shop.post(CUSTOMERS, new_customer(email=two["email"])).status == 201
 
 
+@pytest.mark.parametrize("search", ["---", "(((", "%E2%80%8B"])
+def test_a_search_without_a_letter_or_digit_does_not_find_everybody(
+    shop: Shop, search: str
+) -> None:
+    customer(shop)
+    assert shop.get(f"{CUSTOMERS}?search={search}").json["total"] == 0
+
+
 def test_a_customer_is_found_by_phone_company_and_city(shop: Shop) -> None:
     made = customer(
         shop, phone="+49 (0)30 123-45 67", company="Käthe & Söhne", addresses=[address(city="Bath")]

@@ -62,6 +62,13 @@ def test_many_products_are_changed_by_one_request(jobs: JobDesk) -> None:
     assert len(updated) == 60
 
 
+def test_a_search_of_nothing_visible_changes_nothing(jobs: JobDesk) -> None:
+    product = jobs.product()
+    body = {"filters": {"search": "\u200b"}, "change": {"addTags": ["new"]}}
+    assert jobs.counted(jobs.done(EDIT, body)) == {}
+    assert jobs.now(product)["tags"] == []
+
+
 @pytest.mark.parametrize(
     "case",
     [

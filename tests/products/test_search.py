@@ -18,6 +18,12 @@ def found(shop: Shop, search: str) -> list[str]:
     return ids[0]
 
 
+def test_a_search_without_a_visible_character_finds_nothing(shop: Shop) -> None:
+    shop.made(PRODUCTS, new_product(status="ACTIVE"))
+    for search in ("%E2%80%8B", "%C2%AD", "%00", "%E2%80%8B%20%EF%BB%BF"):
+        assert found(shop, search) == [], search
+
+
 def test_a_product_is_found_by_all_its_variants_tags_and_words(shop: Shop) -> None:
     name = " ".join(f"N{number:02d}ame" for number in range(33))[:200]
     variants = [
