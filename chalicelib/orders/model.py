@@ -462,8 +462,9 @@ class EditOrder(Stripped):
 
     @property
     def is_of_amounts(self) -> bool:
-        """Whether it has more than the customer, the source and the date."""
-        return not self.model_fields_set <= {"reason", "dry_run", *_ANY_TIME}
+        """Whether it changes more than the customer, the source and the date."""
+        others = self.model_fields_set - {"reason", "dry_run", *_ANY_TIME}
+        return any(getattr(self, name) != [] for name in others)
 
 
 _ANY_TIME: Final = ("customer", "source", "order_date")

@@ -339,7 +339,8 @@ def test_lines_change_until_the_order_is_shipped(shop: Shop) -> None:
     order.moved("SHIPPED")
     for sent in ({"shipping": 2}, {"add": [CUSTOM]}, {"tax": 1}, {"total": 1}):
         assert order.edit(**sent).json["code"] == "too_late"
-    assert order.edit(source="PHONE").json["source"] == "PHONE"
+    none: dict[str, Any] = {"add": [], "change": None, "remove": []}
+    assert order.edit(source="PHONE", **none).json["source"] == "PHONE"
     cancelled = placed(shop, CUSTOM)
     cancelled.moved("CANCELLED")
     assert cancelled.edit(shipping=2).json["code"] == "too_late"
