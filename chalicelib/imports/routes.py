@@ -213,8 +213,13 @@ def retry(id: str) -> Response:
     if old.type != JobType.PRODUCT_IMPORT or not has_rows:
         raise Conflict("No row of the job can be retried.", code="nothing_to_retry")
     report = old.status is JobStatus.COMPLETED
-    # A report begins with its header.
-    options = replace(old.options, header_row=None) if report else old.options
+    options = old.options
+    if report:
+        from chalicelib.imports.formats.report import written_with
+
+        # It begins with its header, whose names may have more of other marks.
+        delimiter = written_with(str(old.fields["format"]["delimiter"]))
+        options = replace(options, header_row=None, delimiter=delimiter)
     return _again(old, options, repeatable, report=report)
 
 

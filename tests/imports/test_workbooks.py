@@ -1,6 +1,7 @@
 """Workbooks are read like CSV: cells as a spreadsheet shows them, with the sheet's row numbers."""
 
 import io
+import json
 import zipfile
 from collections.abc import Callable
 from datetime import date, datetime
@@ -398,6 +399,14 @@ def test_bars_and_semicolons_in_the_names_of_a_sheet_part_no_columns(desk: Desk)
         job = desk.finished(desk.started(xlsx(*above, names, ["Mug", 5, 3])))
         assert [each["column"] for each in job["columns"]] == names
         assert (job["delimiter"], job["headerRow"]) == (",", len(above) + 1)
+
+
+def test_failed_rows_of_a_sheet_with_bars_in_its_names_are_retried(desk: Desk) -> None:
+    name = "Name|of|the|product|as|in|our|list"
+    mapping = json.dumps({name: "name", "Cost": "price"})
+    job = desk.finished(desk.started(xlsx([name, "Cost"], ["Mug", "free"]), mapping=mapping))
+    again = desk.retried(job["id"])
+    assert [(error["row"], error["field"]) for error in again["errors"]] == [(2, "Cost")]
 
 
 def test_a_hidden_sheet_is_read_only_by_its_name() -> None:

@@ -67,6 +67,12 @@ def template() -> bytes:
     return codecs.BOM_UTF8 + b"".join(_lines([COLUMNS, *rows], ","))
 
 
+def written_with(delimiter: str) -> str:
+    """The delimiter of the report about a file with that one: with a `sep=` line, which the report
+    does not have, it may be any."""
+    return delimiter if delimiter in DELIMITERS else ","
+
+
 def numbers(form: FileFormat, are_of_source: bool) -> Callable[[CsvRow], int]:
     """The number shown for a row: its line; or, of a report, the row of the file that the
     report is about, which the report contains."""
@@ -94,8 +100,7 @@ def report(
     run is escaped (`sheet.py`).
     """
     width = len(form.header)
-    # A file with a `sep=` line may have any delimiter. The report has no such line.
-    delimiter = form.delimiter if form.delimiter in DELIMITERS else ","
+    delimiter = written_with(form.delimiter)
     # If the file was itself an error report, its error columns are replaced.
     own = [at for at, name in enumerate(form.header) if plain(name) not in _REMARKS]
     header = [*(form.header[at] for at in own), *REPORT_COLUMNS]
