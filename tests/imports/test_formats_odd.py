@@ -104,6 +104,22 @@ def test_an_inventory_without_handles_has_one_product_per_sku() -> None:
     assert second.values == {"sku": "B", "stock": 5}
 
 
+@pytest.mark.parametrize(
+    ("available", "current", "new", "stock"),
+    [
+        *(("-2", "8", "8", 0), ("-2", "8", "10", 0), ("-2", "8", "11", 1), ("-3", "-3", "10", 10)),
+        *(("5", "8", "4", 1), ("5", "8", "", 5), ("", "-4", "", 0), ("", "3", "-1", 0)),
+    ],
+)
+def test_more_sold_than_there_was_is_not_sold_again(
+    available: str, current: str, new: str, stock: int
+) -> None:
+    """Ten pieces of which two are short do not become two that can be sold."""
+    header = "SKU,Location,Available (not editable),On hand (current),On hand (new)"
+    (only,) = read(header, f"A,Berlin,{available},{current},{new}")
+    assert only.values == {"sku": "A", "stock": stock}
+
+
 # --- Others --------------------------------------------------------------------------------------
 
 

@@ -173,7 +173,12 @@ def currency(cell: str, shop: Shop) -> str:
 
 
 def stock(cell: str, decimal: str = "") -> int:
-    """A whole number; below zero (sold before it was counted) is none.
+    """A whole number; below zero (sold before it was counted) is none. `decimal`: as of `whole`."""
+    return max(whole(cell, decimal), 0)
+
+
+def whole(cell: str, decimal: str = "") -> int:
+    """A whole number, perhaps below zero.
 
     `decimal`: the mark that the row's other numbers have before their decimals, if that is known:
     `1,000` is a thousand where it is a point, and refused where that is unknown.
@@ -193,7 +198,7 @@ def stock(cell: str, decimal: str = "") -> int:
         raise BadCell("not_a_whole_number", f"{_shown(cell)} is not a whole number.")
     if len(digits) > 10:
         raise BadCell("number_too_large", f"{_shown(cell)} is too large.")
-    return max(int(digits), 0)
+    return int(digits)
 
 
 def _in_thousandths(number: str, decimal: str) -> bool:

@@ -269,14 +269,16 @@ class Draft:
         value: int | None = self.read(row, field, self.counting(row))
         return value
 
-    def counting(self, row: Row) -> Callable[[str], int]:
+    def counting(
+        self, row: Row, read: Callable[[str, str], int] = cells.stock
+    ) -> Callable[[str], int]:
         """How counts of a row are read: what its prices have before their decimals parts none."""
 
         def count(cell: str) -> int:
             if cell.isdecimal():
-                return cells.stock(cell)
+                return read(cell, "")
             prices = (row[price] for price in PRICES)
-            return cells.stock(cell, next(filter(None, map(cells.decimal_mark, prices)), ""))
+            return read(cell, next(filter(None, map(cells.decimal_mark, prices)), ""))
 
         return count
 

@@ -83,13 +83,15 @@ class ShopifyInventory(Format):
 
     def _count(self, draft: Draft, row: Row) -> list[int]:
         """What can be sold: a new count moves it by the difference."""
-        given = {c: draft.stock(row, c) for c in _COUNTS if row[c] and row[c] != _NOT_STOCKED}
+        # More may have been sold than there is: that counts before a new count is added.
+        read = draft.counting(row, reading.whole)
+        given = {c: draft.read(row, c, read) for c in _COUNTS if row[c] and row[c] != _NOT_STOCKED}
         available, new, current = (given.get(count) for count in _COUNTS)
         if available is not None:
             moved = new - current if new is not None and current is not None else 0
             return [max(available + moved, 0)]
         counted = current if new is None else new
-        return [] if counted is None else [counted]
+        return [] if counted is None else [max(counted, 0)]
 
     @property
     def _columns(self) -> list[int]:
