@@ -124,13 +124,16 @@ def apply_stock_count(id: str) -> Response:
     since stays sold. What would fall below zero is an error of the job. Variants that were not
     counted stay as they are. Applying again answers the same job, which can be undone:
     `POST /api/admin/jobs/{id}/undo`."""
+    repeatable = once(None)
+    if repeatable:
+        repeatable.look()
     count = store.get(id)
     if count.status is CountStatus.OPEN:
         close = partial(store.close, id, CountStatus.APPLIED)
         about = {"count": id, "name": count.fields["name"]}
         kind, by = JobType.STOCK_COUNT, caller().name
         try:
-            return reply_text(202, jobs.create(kind, about, by, once=once(None), also=close))
+            return reply_text(202, jobs.create(kind, about, by, once=repeatable, also=close))
         except store.CountClosed:
             count = store.get(id)
     if count.status is not CountStatus.APPLIED:

@@ -23,9 +23,11 @@ def undo_job(id: str) -> Response:
     changes by the difference. A product that the job created is deleted, unless it was changed,
     ordered or moved since. What cannot be undone is in the new job's errors, with the reason.
     Undoing twice changes nothing; an undo can be undone. Within 30 days."""
-    job = jobs.get(id)
-    _check(job)
-    text = jobs.create(JobType.UNDO, {"job": id}, caller().name, once=once(None))
+    repeatable = once(None)
+    if repeatable:
+        repeatable.look()
+    _check(jobs.get(id))
+    text = jobs.create(JobType.UNDO, {"job": id}, caller().name, once=repeatable)
     return reply_text(202, text)
 
 

@@ -88,9 +88,16 @@ def test_a_count_is_applied_once_and_can_be_undone(shop: Shop, jobs: JobDesk) ->
     id = variant(shop, 10)
     count = started(shop, id)
     enter(shop, count, (id, 12))
-    job = applied(jobs, count)
-    again = shop.post(f"{at(count)}/apply")
-    assert (again.status, again.json) == (202, {"jobId": job["id"]})
+    key = {"Idempotency-Key": "apply"}
+    job = jobs.done(f"{at(count)}/apply", headers=key)
+    for headers in ({}, key):
+        again = shop.post(f"{at(count)}/apply", headers=headers)
+        assert (again.status, again.json) == (202, {"jobId": job["id"]})
+        assert ("Idempotent-Replayed" in again.headers) == bool(headers)
+    other = started(shop, id)
+    applied(jobs, other)
+    reused = shop.post(f"{at(other)}/apply", headers=key)
+    assert reused.json["code"] == "idempotency_key_reused"
     jobs.work()
     assert stock_of(shop, id) == 12
     placed(shop, line(id, 1))
