@@ -65,6 +65,15 @@ def test_two_products_with_the_same_skus_stay_separate(desk: Desk) -> None:
     assert desk.imported(both)["unchanged"] == 2
 
 
+@pytest.mark.parametrize("between", ["", "c-1,3\n"])
+def test_skus_that_differ_in_case_are_two_products(desk: Desk, between: str) -> None:
+    desk.imported("name,sku,price\nA,ab-1,1\nB,AB-1,1\nC,c-1,1\n")
+    job = desk.imported(f"sku,price\nab-1,5\n{between}AB-1,6\n")
+    assert (job["updated"], job["failed"], job["warnings"]) == (job["total"], 0, [])
+    prices = {product["sku"]: product["price"] for product in desk.products().values()}
+    assert (prices["ab-1"], prices["AB-1"]) == ("5.00", "6.00")
+
+
 def test_a_renamed_product_with_the_skus_of_two_others_is_an_error(desk: Desk) -> None:
     for name, sku in (("A", "T-M"), ("B", "T-S")):
         given = {"name": name, "variants": [{"title": "S", "sku": sku, "price": 1}]}

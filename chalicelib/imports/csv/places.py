@@ -29,8 +29,9 @@ _SETUP: Final = """
 
 
 def hashed(names: Iterable[str]) -> "array[int]":
-    """Each key as a number of `KEY_BYTES` bytes; case makes no difference."""
-    texts = (name.casefold().encode("utf-8", "replace") for name in names)
+    """Each key as a number of `KEY_BYTES` bytes; case makes no difference, except in a SKU."""
+    exact = (name if name.startswith("sku ") else name.casefold() for name in names)
+    texts = (name.encode("utf-8", "replace") for name in exact)
     found: array[int] = array("q")
     found.frombytes(b"".join([blake2b(text, digest_size=KEY_BYTES).digest() for text in texts]))
     return found
