@@ -84,7 +84,8 @@ def _fits(index: Index, query: Query, where: Where, terms: Iterable[str]) -> boo
 
 
 def page_of(kind: Kind, query: Query, records: Iterable[R]) -> Page[R]:
-    """A page of few records, which were all read and fit the query; the newest first."""
+    """A page of few records, which were all read and fit the query and one answer; the newest
+    first."""
     asked = _asked(kind, query, key_parts(kind, query.where))
     start = cursor.read(query.cursor, asked) if query.cursor else Cursor("", query.page)
     places = {f"{record.index.sort}#{record.id}": record for record in records}
@@ -95,13 +96,8 @@ def page_of(kind: Kind, query: Query, records: Iterable[R]) -> Page[R]:
         left = left[(start.page - 1) * query.limit :]
     shown = left[: query.limit]
     next_ = Cursor(shown[-1], start.page + 1).text(asked) if left[query.limit :] else None
-
-    def after(number: int) -> str:
-        return Cursor(shown[number - 1], start.page + 1).text(asked)
-
     found = [places[place] for place in shown]
-    by_cursor = after if query.cursor else None
-    return Page(found, len(places), start.page, query.limit, next_, False, by_cursor)
+    return Page(found, len(places), start.page, query.limit, next_)
 
 
 def _asked(kind: Kind, query: Query, where: Where) -> dict[str, object]:

@@ -15,6 +15,7 @@ an edit never overwrites a sale.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import chain
 from typing import Final, TypeVar
@@ -278,7 +279,7 @@ def edit(
             commit.send()
         return before, after
 
-    return _again_if_changed(attempt, if_match)
+    return _again_if_changed(attempt)
 
 
 def remove(id: str, if_match: frozenset[str] | None) -> None:
@@ -292,7 +293,7 @@ def remove(id: str, if_match: frozenset[str] | None) -> None:
             before = get(id)
         writes(before, None, exactly=if_match is not None).send()
 
-    _again_if_changed(attempt, if_match)
+    _again_if_changed(attempt)
 
 
 def _with_fewer_external_ids(product: Product) -> Product:
@@ -310,14 +311,11 @@ def _unchanged_since(if_match: frozenset[str] | None, product: Product) -> Produ
     return product
 
 
-def _again_if_changed(attempt: Callable[[], T], if_match: frozenset[str] | None) -> T:
-    """A write without If-Match is merged into the current state."""
+def _again_if_changed(attempt: Callable[[], T]) -> T:
+    """A write is merged into the current state, or refused for that by its If-Match."""
     for _ in range(_TRIES):
-        try:
+        with suppress(ProductChanged):
             return attempt()
-        except ProductChanged:
-            if if_match is not None:
-                raise PreconditionFailed.of("product") from None
     raise Conflict("The product keeps changing. Try again.")
 
 

@@ -185,7 +185,7 @@ def test_pictures_have_the_positions_of_the_file(desk: Desk) -> None:
     assert desk.imported(swapped)["updated"] == 1
     assert pictures(desk) == ["b", "c", "a"]
     assert desk.imported(swapped)["unchanged"] == 1
-    assert desk.imported(listed(("d", 1)))["updated"] == 1
+    assert desk.imported(listed(("d", 0)))["updated"] == 1
     assert pictures(desk) == ["d", "b", "c", "a"]
     again = listed(("x", 1), ("y", 1), ("a", 5))
     assert desk.imported(again)["updated"] == 1

@@ -34,6 +34,12 @@ def test_a_price_above_zero_does_not_become_zero(desk: Desk, rows: str, column: 
     assert desk.imported(TEE + rows)["unchanged"] == 1
 
 
+def test_a_variant_that_cost_nothing_may_still(desk: Desk) -> None:
+    desk.imported(TEE + "tee,Tee,9,S,T-S,0\ntee,,,M,T-M,8\n")
+    job = desk.imported(TEE + "tee,Tea,9,S,T-S,0\ntee,,,M,T-M,7\n")
+    assert (job["updated"], job["failed"]) == (1, 0)
+
+
 def test_the_refused_row_is_that_of_the_price_of_zero(desk: Desk) -> None:
     desk.imported(TEE + "tee,Tee,9,S,T-S,9\ntee,,,M,T-M,8\n")
     assert desk.faults(TEE + "tee,Tee,9,S,T-S,7\ntee,,,M,T-M,0\n") == [

@@ -79,9 +79,10 @@ def test_a_wrong_total_is_looked_at_three_times(dynamodb: Double) -> None:
     def look() -> tuple[Counted[str], Stored[str]]:
         nonlocal looks
         looks += 1
-        return {"right": 2, "wrong": 2}, {"right": {"": 2}, "wrong": {"": 3}}
+        return {"right": 2, "wrong": 2}, {"right": {"": 2}, "wrong": {"": 3}, "left": {"": 1}}
 
-    assert disagreement(look) == ({"right": 2, "wrong": 2}, {"wrong": (3, 2)})
+    wrong = {"wrong": (3, 2), "left": (1, 0)}
+    assert disagreement(look) == ({"right": 2, "wrong": 2}, wrong)
     assert looks == 3
 
 

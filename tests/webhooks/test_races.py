@@ -369,6 +369,18 @@ def test_an_endpoint_that_fails_again_is_sent_a_page_of_what_waits(
     assert webhook.statuses() == {"DELIVERED"}
 
 
+def test_a_recovery_sends_each_that_waits_once_though_it_fails(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(redrive, "PAGE", 3)
+    webhook = backlog(world, 8)
+    world.answer = lambda posted: failed()
+    webhook.post("/recover", SINCE)
+    world.run(timedelta(minutes=10))
+    sent = [one.delivery for one in world.posted]
+    assert len(sent) == len(set(sent)) == 8
+
+
 def test_what_a_receiver_always_refuses_is_sent_early_three_times_a_step(world: World) -> None:
     webhook = add(world)
     refused = {announce(), announce(), announce()}
