@@ -116,6 +116,13 @@ def test_deliveries_made_before_are_looked_for_only_after_a_change_of_their_webh
     assert reads() == never
 
 
+def test_an_event_after_a_change_of_its_webhook_makes_one_message(world: World) -> None:
+    add(world).put({"description": "changed"})
+    announce()
+    world.step()
+    assert len(world.queues[DELIVERIES]) == 1
+
+
 def failing_at(nth: int, world: World, monkeypatch: pytest.MonkeyPatch, refusals: int = 0) -> Any:
     """The answer of a fan-out whose nth record fails. `refusals`: of the messages after that."""
     made, calls = fan_out._made, count(1)
