@@ -18,7 +18,7 @@ from chalicelib.products.model import MOST_STOCK, MOST_VARIANTS, Product, Stock
 from chalicelib.products.shown import MovedStock, show
 from chalicelib.schemas import Input, NullIsAbsent, optional, upper
 from chalicelib.storage import idempotency, outbox
-from chalicelib.storage.idempotency import Once
+from chalicelib.storage.idempotency import Once, unless_answered
 from chalicelib.values import ids
 
 _Steps = Annotated[int, Field(strict=True, ge=-MOST_STOCK, le=MOST_STOCK)]
@@ -79,19 +79,21 @@ def move(product_id: str, moves: Sequence[StockMove], once: Once | None) -> tupl
     the threshold.
     Raises NotFound, Invalid, ShortOfStock; with `once` also Repeated and KeyReused.
     """
-    for _ in deadline.attempts():
-        before = _read(product_id, once)
-        after, made = moved(before, moves)
-        text = outbox.as_json(show(after))
-        commit = store.moving(before, after, made)
-        if once:
-            once.record(commit, text, after.etag)
-        try:
-            if len(commit):
-                commit.send()
-        except store.ProductChanged:
-            continue
-        return after, text
+    # Perhaps the same request, sent twice, has just taken the last piece.
+    with unless_answered(once):
+        for _ in deadline.attempts():
+            before = _read(product_id, once)
+            after, made = moved(before, moves)
+            text = outbox.as_json(show(after))
+            commit = store.moving(before, after, made)
+            if once:
+                once.record(commit, text, after.etag)
+            try:
+                if len(commit):
+                    commit.send()
+            except store.ProductChanged:
+                continue
+            return after, text
     raise Busy
 
 

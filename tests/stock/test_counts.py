@@ -132,6 +132,23 @@ def test_a_request_with_lines_that_is_sent_again_counts_once(shop: Shop) -> None
     assert shop.get(COUNTS).json["total"] == 2
 
 
+def test_a_repeat_that_finds_the_count_closed_gets_the_first_answer(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    id = variant(shop, 10)
+    count, get, first = started(shop, id), store.get, list[Answer]()
+
+    def overtaken(count_id: str) -> Any:
+        monkeypatch.setattr(store, "get", get)
+        first.append(enter(shop, count, (id, 2), key="scan 1"))
+        assert shop.post(f"{at(count)}/cancel").status == 200
+        return get(count_id)
+
+    monkeypatch.setattr(store, "get", overtaken)
+    again = enter(shop, count, (id, 2), key="scan 1")
+    assert (again.status, again.text) == (200, first[0].text)
+
+
 def test_the_audit_log_has_what_was_counted(shop: Shop, dynamodb: Double) -> None:
     id = variant(shop, 10)
     count = started(shop, id)
