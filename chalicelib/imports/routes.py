@@ -140,13 +140,22 @@ def _mapping(asked: ImportOptions | NewImportUpload) -> tuple[Columns | None, st
     sent = asked.mapping or None
     if isinstance(sent, str):
         try:
-            sent = json.loads(sent)
+            sent = json.loads(sent, object_pairs_hook=_each_once)
         except (ValueError, RecursionError):
-            raise Invalid.field("mapping", "malformed_json", "is not JSON") from None
+            message = "is not JSON, or names a column twice"
+            raise Invalid.field("mapping", "malformed_json", message) from None
     if sent is not None:
         sent = validate(NewMapping, {"columns": sent}).columns
         mappings.check(list(sent), sent, None)
     return sent, None
+
+
+def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Raises ValueError for a name that is there twice: which value is meant is not guessed."""
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise ValueError
+    return members
 
 
 def _form_bytes() -> bytes:

@@ -210,7 +210,11 @@ def test_a_mapping_for_other_columns_is_asked_about_or_fails(desk: Desk) -> None
 
 
 def test_an_invalid_mapping_sent_with_the_file_is_refused(desk: Desk) -> None:
-    for sent, field in (("{", "mapping"), ('{"a": 5}', "columns.a"), ('{"a": "b"}', "columns.a")):
+    twice = '{"Product Name": "name", "Cost": "price", "Cost": "sku"}'
+    for sent, field in (
+        *(("{", "mapping"), (twice, "mapping")),
+        *(('{"a": 5}', "columns.a"), ('{"a": "b"}', "columns.a")),
+    ):
         reply = desk.post(FOREIGN, mapping=sent)
         assert (reply.status, reply.json["errors"][0]["field"]) == (422, field), reply.text
 
