@@ -19,6 +19,7 @@ from chalicelib.request import IDEMPOTENT, Routes, body_once, caller, query, rep
 from chalicelib.request.call import current
 from chalicelib.request.repeats import REPLAYED
 from chalicelib.schemas import Deleted, Listed, PageQuery
+from chalicelib.storage.idempotency import Repeated
 
 routes = Routes(__name__, "Keys")
 
@@ -54,11 +55,16 @@ def list_api_keys() -> Response:
 )
 def create() -> Response:
     """`key` in the answer is the key. It is not stored, and shown only once."""
-    new, once = body_once(NewApiKey)
-    if once is None:
-        return reply(201, minted(*store.mint(new.name, new.role, expires=new.expires_at)))
-    made, again = store.mint_once(new.name, new.role, new.expires_at, once, current().bearer)
-    return reply(201, made, headers=REPLAYED if again else {})
+    bearer = current().bearer
+    try:
+        new, once = body_once(NewApiKey)
+        if once is None:
+            made = minted(*store.mint(new.name, new.role, expires=new.expires_at))
+        else:
+            made = store.mint_once(new.name, new.role, new.expires_at, once, bearer)
+    except Repeated as first:  # its text is not what was answered, which had the key
+        return reply(201, store.minted_before(first, bearer), headers=REPLAYED)
+    return reply(201, made)
 
 
 @routes.delete(

@@ -96,9 +96,9 @@ def mint(
 
 def mint_once(
     name: str, role: Role, expires: datetime | None, once: Once, bearer: str
-) -> tuple[ApiKeyWithSecret, bool]:
-    """Creates a key, or returns the one that this request created before; the second value says
-    which. Raises KeyReused.
+) -> ApiKeyWithSecret:
+    """Creates a key. Raises KeyReused; Repeated, for `minted_before`, if this request created one
+    before.
 
     A repetition must return the same key, which is not stored: it is derived from a nonce, which
     is stored with the reply, and from the caller's key, of which only a hash is stored.
@@ -108,14 +108,16 @@ def mint_once(
     def record(commit: Commit, caller: Caller) -> None:
         once.record(commit, json.dumps({"nonce": nonce, "minted": minted(caller, "")}), "")
 
-    try:
-        key = _derived(bearer, nonce)
-        return minted(mint(name, role, expires=expires, key=key, record=record)[0], key), False
-    except Repeated as first:
-        kept = json.loads(first.text)
-        again: ApiKeyWithSecret = kept["minted"]
-        again["key"] = _derived(bearer, kept["nonce"])
-        return again, True
+    key = _derived(bearer, nonce)
+    return minted(mint(name, role, expires=expires, key=key, record=record)[0], key)
+
+
+def minted_before(first: Repeated, bearer: str) -> ApiKeyWithSecret:
+    """The key that the first of equal requests created."""
+    kept = json.loads(first.text)
+    again: ApiKeyWithSecret = kept["minted"]
+    again["key"] = _derived(bearer, kept["nonce"])
+    return again
 
 
 def _derived(bearer: str, nonce: str) -> str:

@@ -290,6 +290,18 @@ def test_a_repeated_creation_makes_one_key_and_stores_no_secret(shop: Shop) -> N
     assert second.json["key"] != first.json["key"]
 
 
+def test_a_repeated_creation_of_a_key_that_has_expired_gets_the_first_answer(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent = {"name": "Till", "role": "STAFF", "expiresAt": clock.iso(clock.after(3_600))}
+    first = shop.post("/api/admin/keys", sent, headers=KEY)
+    later = clock.after(3_601)
+    monkeypatch.setattr(clock, "now", lambda: later)
+    again = shop.post("/api/admin/keys", sent, headers=KEY)
+    assert (again.status, again.text) == (201, first.text)
+    assert again.headers["Idempotent-Replayed"] == "true"
+
+
 def test_a_revoked_key_is_not_returned_for_its_idempotency_key(
     shop: Shop, time_stands: Clock
 ) -> None:

@@ -10,7 +10,7 @@ from unittest import mock
 import httpx
 import pytest
 from backroom import Backroom, __version__, settings
-from backroom.cli import commands
+from backroom.cli import base, commands
 from backroom.settings import Settings
 
 from tests.client.answering import Answering
@@ -99,7 +99,7 @@ def test_ctrl_c_says_what_goes_on(
 
 
 def test_two_filters_of_one_name_are_both_sent() -> None:
-    assert commands._pairs(["status=PAID", "status=PENDING", "tag=a"]) == {
+    assert base.pairs("--filter", ["status=PAID", "status=PENDING", "tag=a"]) == {
         "status": ["PAID", "PENDING"],
         "tag": "a",
     }

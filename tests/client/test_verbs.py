@@ -90,6 +90,16 @@ def test_a_count_takes_lines_and_is_cancelled(run: Run, mug: Any) -> None:
     assert every["variants"] == 1
 
 
+def test_a_count_is_of_the_products_that_match_any_value_of_a_filter(run: Run, shop: Shop) -> None:
+    for status in ("ACTIVE", "DRAFT", "ARCHIVED"):
+        sent = {"name": status, "status": status, "price": 1, "variants": [{"stock": 1}]}
+        shop.made("/api/admin/products", sent)
+    sold = ("--where", "status=ACTIVE", "--where", "status=DRAFT")
+    assert run("stock", "counts", "start", "Shelf", *sold)["variants"] == 2
+    missing = run("stock", "counts", "start", "Shelf", "--where", "status", code=commands.USAGE)
+    assert "--where status: write NAME=VALUE" in missing
+
+
 def test_a_count_is_applied_and_waited_for(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -73,6 +73,17 @@ def lines(found: Iterator[Any]) -> None:
         shown.line(each)
 
 
+def pairs(option: str, given: list[str]) -> dict[str, Any]:
+    """Filters as NAME=VALUE; a name that comes more than once has a list of values."""
+    parted = [each.partition("=") for each in given]
+    if wrong := [name for name, equals, _ in parted if not equals]:
+        fail(f"{option} {wrong[0]}: write NAME=VALUE.", USAGE)
+    found: dict[str, Any] = {}
+    for name, _, value in parted:
+        found.setdefault(name, []).append(value)
+    return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
+
+
 def fail(message: str, code: int) -> NoReturn:
     shown.note(message, "red")
     raise typer.Exit(code)

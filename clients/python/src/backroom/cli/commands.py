@@ -250,7 +250,7 @@ def export(
         base.fail(f"{target} already exists: --force overwrites it.", USAGE)
     asked: CreateExport = {"type": what, "format": file_format, "columns": columns}
     if filters:
-        asked["filters"] = _pairs(filters)
+        asked["filters"] = base.pairs("--filter", filters)
     else:
         asked["all"] = True
     with base.shop() as shop:
@@ -304,16 +304,6 @@ def report(
             shown.note("Not all rows are shown: -o writes all.", "yellow")
     if job["status"] != "COMPLETED":
         raise typer.Exit(INCOMPLETE)
-
-
-def _pairs(given: list[str]) -> dict[str, Any]:
-    pairs = [each.partition("=") for each in given]
-    if wrong := [name for name, equals, _ in pairs if not equals]:
-        base.fail(f"--filter {wrong[0]}: write NAME=VALUE.", USAGE)
-    found: dict[str, Any] = {}
-    for name, _, value in pairs:
-        found.setdefault(name, []).append(value)
-    return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
 
 
 # --- Orders ---------------------------------------------------------------------------------------

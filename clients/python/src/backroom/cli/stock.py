@@ -127,7 +127,7 @@ def start_count(
     as_json: Json = False,
 ) -> None:
     """Start a count of the variants with a tracked stock of some products, or of all."""
-    filters = dict(each.partition("=")[::2] for each in where or ())
+    filters = base.pairs("--where", where or [])
     with base.shop() as shop:
         made = shop.create_stock_count({"name": name, "filters": filters, "all": everything})
     _show(made, as_json=as_json)
