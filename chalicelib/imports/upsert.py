@@ -5,6 +5,7 @@ this one: `{job, rows: {first line: outcome}}`, and of a retry the `first` job. 
 finds its results there and counts them.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
@@ -277,20 +278,26 @@ class Upsert:
         """Looks up by SKU: products with another slug by now, or rows without a slug."""
         lost = [row for row in found if found[row] is None and row.skus]
         by_sku = products.by_sku({sku for row in lost for sku in row.skus})
+        named = Counter(sku for row in lost if row.gives_slug for sku in row.skus)
         for row in lost:
             same = _having(row, by_sku)
             if same and (row.gives_slug or row.is_known_by_name):
                 # If the file has the product's own rows, this is another product with that SKU.
                 same = [product for product in same if not self._is_in_file(product)]
-            if len(same) > 1:
-                ids = ", ".join(product.id for product in same[:5])
-                sku = next(sku for sku in row.skus if sku in same[0].skus)
-                there = f'{len(same)} products have the SKU "{sku}"'
-                message = f"{there} or another SKU of these rows: {ids}."
-                row.fail(row.error("sku", "ambiguous_sku", message))
-                del found[row]
-            elif same:
+            if not same:
+                continue
+            sku = next(sku for sku in row.skus if sku in same[0].skus)
+            are_several = row.gives_slug and named[sku] > 1
+            if len(same) == 1 and not are_several:
                 found[row] = same[0]
+                continue
+            ids = ", ".join(product.id for product in same[:5])
+            skus = f'the SKU "{sku}" or another SKU of these rows'
+            message = f"{len(same)} products have {skus}: {ids}."
+            if are_several:
+                message = f"Several products of the file have {skus}, as {ids} has."
+            row.fail(row.error("sku", "ambiguous_sku", message))
+            del found[row]
 
     # --- What becomes of it ---
 

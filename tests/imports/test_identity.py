@@ -74,6 +74,16 @@ def test_skus_that_differ_in_case_are_two_products(desk: Desk, between: str) -> 
     assert (prices["ab-1"], prices["AB-1"]) == ("5.00", "6.00")
 
 
+def test_several_products_of_a_file_do_not_overwrite_one_with_their_sku(desk: Desk) -> None:
+    desk.shop.made("/api/admin/products", {"name": "Old", "price": 5, "sku": "NA"})
+    rows = "".join(f"p{n},P{n},{n + 1},NA\n" for n in range(3))
+    job = desk.imported("slug,name,price,sku\n" + rows)
+    assert {error["code"] for error in job["errors"]} == {"ambiguous_sku"}
+    assert (job["failed"], [*desk.products()]) == (3, ["old"])
+    renamed = desk.imported("slug,name,price,sku\n" + rows[: rows.index("\n") + 1])
+    assert (renamed["updated"], desk.products()["old"]["name"]) == (1, "P0")
+
+
 def test_a_renamed_product_with_the_skus_of_two_others_is_an_error(desk: Desk) -> None:
     for name, sku in (("A", "T-M"), ("B", "T-S")):
         given = {"name": name, "variants": [{"title": "S", "sku": sku, "price": 1}]}
