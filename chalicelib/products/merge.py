@@ -62,8 +62,7 @@ def created(given: Given, slug: str, now: str, id: str | None = None) -> Product
         "createdAt": now,
         "updatedAt": now,
     }
-    is_priced = fields["price"] is not None
-    fields["variants"], quantities = _variants(id, given.get("variants"), None, is_priced)
+    fields["variants"], quantities = _variants(id, given.get("variants"), None)
     return _checked(fields, quantities, 1)
 
 
@@ -137,7 +136,7 @@ def _checked(fields: dict[str, Any], quantities: dict[str, int], version: int) -
 
 
 def _variants(
-    product_id: str, given: Iterable[Given] | None, product: Product | None, is_priced: bool
+    product_id: str, given: Iterable[Given] | None, product: Product | None, is_priced: bool = False
 ) -> tuple[list[dict[str, object]], dict[str, int]]:
     """The variants of a given list, and their stock; without a list, the default variant.
 

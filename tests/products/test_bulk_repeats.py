@@ -89,6 +89,18 @@ def test_a_product_that_the_same_bulk_creates_meanwhile_under_another_slug_is_re
     assert second.json["data"][0]["product"]["slug"] == "hat-2"
 
 
+def test_a_product_that_the_same_bulk_creates_meanwhile_is_returned(
+    shop: Shop, dynamodb: Double
+) -> None:
+    rows, first = [new_product(name="Hat", slug="hat")], list[Answer]()
+    assert shop.owner
+    dynamodb.meanwhile(
+        "TransactWriteItems", lambda: first.append(shop.post(BULK, rows, headers=KEY))
+    )
+    second = shop.post(BULK, rows, headers=KEY)
+    assert second.text == first[0].text and second.json["summary"]["created"] == 1
+
+
 def test_rows_without_time_left_are_created_by_the_repeat(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -154,6 +154,7 @@ def test_the_storefront_shows_only_what_is_meant_to_be_public(shop: Shop) -> Non
     for shown in (listed, shop.get("/api/products/ring").json):
         assert shown.keys() == set(_PUBLIC.split())
         assert shown["variants"][0].keys() == set(_PUBLIC_OF_VARIANTS.split())
+    assert shop.get("/api/products/ring?fields=name").json == {"name": "Ring"}
     for name in ("externalId", "metadata", "lowStockThreshold"):
         assert shop.get(f"/api/products/ring?fields={name}").status == 422
     assert shop.get("/api/products?externalId=ERP-1").text == shop.get("/api/products").text

@@ -180,7 +180,7 @@ def test_a_failed_replay_does_not_change_a_running_schedule(world: World) -> Non
     world.run(timedelta(minutes=1))
     after = webhook.only()
     assert (after["status"], after["attemptCount"]) == ("RETRYING", before["attemptCount"] + 1)
-    assert after["nextAttemptAt"] == before["nextAttemptAt"]
+    assert after["nextAttemptAt"] == before["nextAttemptAt"] and world.stored("due#") == []
     assert [one["replay"] for one in after["attempts"]] == [False, False, True]
     world.run()
     assert webhook.only()["attemptCount"] == 14
