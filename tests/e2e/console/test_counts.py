@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.console.desk import Api, Desk
+from tests.e2e.console.desk import Api, Desk, held
 from tests.e2e.console.test_scanner import scan_elsewhere
 
 PATIENCE = 60_000
@@ -72,6 +72,24 @@ def test_a_shelf_is_counted_while_the_shop_sells(desk: Desk, mugs: dict) -> None
     expect(toasts).to_contain_text("Undone: 1 record", timeout=PATIENCE)
     stock = [one["stock"] for one in desk.api.get(f"products/{mugs['id']}")["variants"]]
     assert stock == [3, 3, 7]
+
+
+def test_a_number_that_is_corrected_while_it_is_saved_counts(desk: Desk, mugs: dict) -> None:
+    begun(desk, "Shelf corrected")
+    desk.scan("COUNT-RED")
+    red = desk.label("Counted of Counted mug / Red")
+    expect(red).to_have_value("1")
+    path = f"stock/counts/{desk.page.url.rpartition('/')[2]}/lines?state=COUNTED"
+    with held(desk) as answer:
+        red.fill("5")
+        red.blur()
+        red.fill("1")
+        red.blur()
+        answer()
+    expect(desk.page.get_by_text("1 different")).to_be_visible()
+    expect(red).to_have_value("1")
+    desk.page.wait_for_load_state("networkidle")
+    assert [line["counted"] for line in desk.api.get(path)["data"]] == [1]
 
 
 @pytest.mark.parametrize("focus", ["field", "link"])

@@ -127,6 +127,19 @@ def test_a_retry_after_a_lost_answer_is_one_order(desk: Desk) -> None:
     assert desk.api.get("orders?search=twice@example.com")["total"] == 1
 
 
+def test_a_tracking_number_that_is_cleared_as_the_order_is_shipped_is_not_sent(desk: Desk) -> None:
+    order = desk.api.order("Razorbill")
+    desk.api.move(order, "PAID", "PROCESSING")
+    desk.api.call("PATCH", f"orders/{order['id']}", {"trackingNumber": "1Z-OLD"})
+    desk.open(f"/orders/{order['id']}")
+    desk.button("Ship").click()
+    expect(desk.dialog.get_by_label("Tracking number")).to_have_value("1Z-OLD")
+    desk.dialog.get_by_label("Tracking number").fill("")
+    desk.dialog.get_by_role("button", name="Ship").click()
+    expect(desk.button("Mark as delivered")).to_be_visible()
+    assert desk.api.get(f"orders/{order['id']}")["trackingNumber"] is None
+
+
 def test_a_move_saves_unsaved_input(desk: Desk) -> None:
     order = desk.api.order("Razorbill")
     desk.api.move(order, "PAID", "PROCESSING")

@@ -56,6 +56,18 @@ def test_a_payment_in_cash_and_a_refund_of_one_piece_by_keyboard(
     assert after["refunds"][0]["lines"][0]["restocked"] == 1
 
 
+def test_the_change_is_of_what_is_due_where_the_amount_is_blank(desk: Desk) -> None:
+    order = desk.shown(order_of(desk.api))
+    desk.button("Take payment").click()
+    desk.dialog.get_by_label("Amount", exact=True).fill("")
+    desk.dialog.get_by_label("Payment method").fill("Cash")
+    desk.dialog.get_by_label("Cash received").fill("120")
+    expect(desk.dialog.get_by_role("status")).to_have_text("Change $20.00")
+    desk.dialog.get_by_role("button", name="Take payment").click()
+    expect(desk.dialog).to_have_count(0)
+    assert desk.api.get(f"orders/{order['id']}")["payments"][0]["change"] == "20.00"
+
+
 def test_the_same_balance_is_not_taken_in_two_tabs(desk: Desk) -> None:
     order = desk.shown(order_of(desk.api))
     desk.button("Take payment").click()

@@ -81,7 +81,8 @@ export async function show(visit) {
   function typed({ variantId, title, counted }, text) {
     const isNumber = /^\d+$/.test(text.trim());
     refuse(variantId, text, isNumber ? null : "Type a whole number.");
-    if (isNumber && Number(text) !== counted) enter({ variantId, counted: Number(text), name: title });
+    const isSent = [...(batch?.lines ?? []), ...waiting].some((line) => line.variantId === variantId);
+    if (isNumber && (isSent || Number(text) !== counted)) enter({ variantId, counted: Number(text), name: title });
   }
 
   // Not drawn again: the focus may be on its way to the next field.
@@ -107,6 +108,8 @@ export async function show(visit) {
         const lines = batch.lines.map(({ name: _, ...line }) => line);
         const { data } = await visit.send("PUT", `${path}/lines`, { body: { lines }, idempotencyKey: batch.key });
         batch = null;
+        const kept = new Map(data.lines.map((line) => [line.variantId, line]));
+        rows.forEach((row) => Object.assign(row, kept.get(row.variantId))); // until they are read again
         replace(notice);
         announce(data.lines.map(({ title, counted }) => `${title}: ${counted}.`).join(" "));
       }

@@ -352,13 +352,12 @@ function page(visit, record, webhooks) {
     dialogForm(visit, `Ship order #${order.number}`, {
       fields: field({
         name: "trackingNumber",
-        value: record.unsaved.trackingNumber ?? order.trackingNumber,
+        value: { ...order, ...record.unsaved }.trackingNumber,
         hint: "Optional. It is sent with the order.shipped event.",
       }),
       submit: "Ship",
       async save({ trackingNumber }) {
-        const given = trackingNumber.trim();
-        await moved({ status: "SHIPPED", ...(given && { trackingNumber: given }) }, "shipped");
+        await moved({ status: "SHIPPED", trackingNumber: trackingNumber.trim() || null }, "shipped");
       },
     });
   }

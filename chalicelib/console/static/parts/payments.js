@@ -109,8 +109,9 @@ export function moneyOf(visit, record) {
     });
     visit.listen(node, "input", () => {
       const { amount, tendered } = values(node);
-      const back = Number(decimal(tendered)) - Number(decimal(amount));
-      over.hidden = !(Number(decimal(amount)) > due);
+      const paid = Number(decimal(amount) || first);
+      const back = Number(decimal(tendered)) - paid;
+      over.hidden = !(paid > due);
       if (over.hidden) node.elements.allowOverpayment.checked = false;
       replace(change, tendered.trim() && back >= 0 && `Change ${cash(back.toFixed(3))}`);
     });

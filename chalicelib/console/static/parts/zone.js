@@ -11,7 +11,11 @@ const CLOCK = new Intl.DateTimeFormat("sv-SE", {
 // Converts a datetime-local value, a time in the shop's zone, to a moment and back.
 export const local = (time) => CLOCK.format(time).replace(" ", "T").slice(0, 16);
 // The day that many days ago, in the shop's zone: 2026-11-22.
-export const daysAgo = (days) => CLOCK.format(Date.now() - days * 86_400_000).slice(0, 10);
+export function daysAgo(days) {
+  const day = new Date(CLOCK.format(Date.now()).slice(0, 10)); // of the calendar: one of the shop may have 23 hours
+  day.setUTCDate(day.getUTCDate() - days);
+  return day.toISOString().slice(0, 10);
+}
 
 export function momentOf(typed) {
   const wanted = Date.parse(`${typed}Z`);

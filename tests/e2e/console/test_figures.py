@@ -1,0 +1,68 @@
+"""Amounts and days as people type them: the modules alone, in a browser without a shop."""
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser
+
+from chalicelib.console.facts import STATIC
+
+
+def called(
+    browser: Browser, module: str, function: str, given: list[Any], now: str = "", **facts: str
+) -> Any:
+    """What a function answers to each value. `facts`: constants instead of what it imports, and
+    the `locale` of the browser."""
+    context = browser.new_context(locale=facts.pop("locale", "en-US"))
+    page = context.new_page()
+    if now:
+        page.clock.set_fixed_time(now)
+    known = {"h": "", "MOVES": "", "PAYMENT_MOVES": "", "PRODUCT_STATUSES": "", **facts}
+    lines = [f'const {name} = "{value}";' for name, value in known.items()]
+    source = (STATIC / module).read_text().splitlines()
+    lines += [line for line in source if not line.startswith("import ")]
+    script = (
+        "([source, name, given]) => import(`data:text/javascript,${encodeURIComponent(source)}`)"
+        ".then((found) => given.map((each) => found[name](each)))"
+    )
+    answer = page.evaluate(script, ["\n".join(lines), function, given])
+    context.close()
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("locale", "currency", "typed", "meant"),
+    [
+        ("de-DE", "EUR", "1.000", "1000"),
+        ("de-DE", "EUR", "1.234.567", "1234567"),
+        ("de-DE", "EUR", "-1.500", "-1500"),
+        ("de-DE", "EUR", "12.50", "12.50"),
+        ("de-DE", "EUR", "0.500", "0.500"),
+        ("de-DE", "EUR", "1.234,50", "1234.50"),
+        ("de-DE", "KWD", "1.500", "1.500"),
+        ("vi-VN", "VND", "150.000", "150000"),
+        ("en-US", "USD", "1.000", "1.000"),
+        ("fr-FR", "EUR", "1.000", "1.000"),
+        ("fr-FR", "EUR", "1 234,50", "1234.50"),
+    ],
+)
+def test_a_dot_before_three_digits_groups_thousands_where_the_language_has_that(
+    browser: Browser, locale: str, currency: str, typed: str, meant: str
+) -> None:
+    facts = {"CURRENCY": currency, "TIMEZONE": "UTC", "locale": locale}
+    assert called(browser, "format.js", "decimal", [typed], **facts) == [meant]
+
+
+@pytest.mark.parametrize(
+    ("now", "days"),
+    [
+        ("2027-03-28T22:30:00Z", ["2027-03-29", "2027-03-28", "2027-02-28"]),  # after one of 23 h
+        ("2027-10-31T22:30:00Z", ["2027-10-31", "2027-10-30", "2027-10-02"]),  # one of 25 h
+        ("2027-01-15T12:00:00Z", ["2027-01-15", "2027-01-14", "2026-12-17"]),
+    ],
+)
+def test_a_day_so_many_days_ago_is_of_the_calendar(
+    browser: Browser, now: str, days: list[str]
+) -> None:
+    ago = called(browser, "parts/zone.js", "daysAgo", [0, 1, 29], now, TIMEZONE="Europe/Berlin")
+    assert ago == days
