@@ -213,9 +213,7 @@ def create(new: NewProduct, once: Once | None = None, id: str | None = None) -> 
     """Emits product.created. Raises SlugTaken for a slug that was given, and Invalid; with `once`
     also Repeated and KeyReused; with an `id` of its own ProductChanged, where that is there
     already."""
-    if once:
-        once.look()
-    # Perhaps the same request, sent twice, has just taken the slug.
+    # Perhaps the same request, sent before, has taken the slug.
     with unless_answered(once):
         return _create(new, once, id)
 
