@@ -324,7 +324,10 @@ class ImportJob(jobs.Job):
 
     @property
     def has_report(self) -> bool:
-        return "report" in self.fields
+        """Whether it has a report that is not expired. It is written when the job ends, perhaps
+        days after its request."""
+        ended = str(self.fields.get("completedAt", self.fields["createdAt"]))
+        return "report" in self.fields and jobs.is_kept_since(ended)
 
     @property
     def is_erased(self) -> bool:

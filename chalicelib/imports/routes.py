@@ -278,7 +278,8 @@ def _ended(id: str) -> ImportJob:
 def _again(old: ImportJob, options: Options, repeatable: Once | None, *, report: bool) -> Response:
     """A job that reads the file of another, or its failed rows, in the same way."""
     if not files.is_there(old.id, report=report):
-        raise Conflict("The file of the job no longer exists.", code="file_missing")
+        what = "report of the failed rows" if report else "file of the job"
+        raise Conflict(f"The {what} no longer exists.", code="file_missing")
     file_format = old.fields.get("dialect")
     if options.mapping is None and options.format is None and file_format:
         options = replace(options, format=str(file_format))

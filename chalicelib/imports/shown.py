@@ -101,7 +101,9 @@ class ShownImportJob(ImportJobSummary):
     errors: Annotated[
         list[ImportRowError], Field(description=f"The first {INLINE_ERRORS}, by line")
     ]
-    errorReportUrl: Annotated[str | None, Field(description="A CSV of all rows that failed")]
+    errorReportUrl: Annotated[
+        str | None, Field(description="A CSV of all rows that failed, for 30 days; null: none")
+    ]
     columns: Annotated[list[ImportColumn], Field(description="Empty until the file was read")]
     savedMapping: Annotated[str | None, Field(description="The saved mapping that is proposed")]
     fields: Annotated[list[str], Field(description="The fields that a column can be read as")]

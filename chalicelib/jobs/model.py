@@ -148,6 +148,12 @@ class ShownJob(JobSummary):
     ]
 
 
+def is_kept_since(moment: str) -> bool:
+    """Whether what a job wrote then is not expired."""
+    age = clock.now() - clock.parse(moment)
+    return age.total_seconds() <= KEPT_SECONDS
+
+
 @dataclass(frozen=True)
 class Job(listing.Record):
     """A job as stored; names as shown where they are shown."""
@@ -191,8 +197,7 @@ class Job(listing.Record):
     @property
     def is_kept(self) -> bool:
         """Whether its log and its files are not expired."""
-        age = clock.now() - clock.parse(str(self.fields["createdAt"]))
-        return age.total_seconds() <= KEPT_SECONDS
+        return is_kept_since(str(self.fields["createdAt"]))
 
     @property
     def has_file(self) -> bool:

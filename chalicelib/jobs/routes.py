@@ -52,7 +52,9 @@ def get(id: str) -> Response:
     shown = _whole(store.get(id))
     if not caller().sees_costs and shown["type"] != JobType.REPORT:
         shown |= {name: empty for name, empty in _WITH_COSTS.items() if name in shown}
-    lasting = {name: value for name, value in shown.items() if name not in _SIGNED_ANEW}
+    lasting = {
+        name: bool(value) if name in _SIGNED_ANEW else value for name, value in shown.items()
+    }
     return reply(200, shown, etag=fingerprint(lasting))
 
 

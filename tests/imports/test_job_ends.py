@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import app
-from chalicelib import deadline, settings
+from chalicelib import aws, deadline, settings
 from chalicelib.imports import catalogue, files
 from chalicelib.imports.steps import plan as planner
 from chalicelib.imports.steps import queue
@@ -144,6 +144,34 @@ def test_an_ended_job_without_failed_rows_can_neither_be_cancelled_nor_retried(d
     assert refused(desk, job["id"], "cancel") == "job_finished"
     assert refused(desk, job["id"], "retry") == "nothing_to_retry"
     assert refused(desk, desk.send(LONG), "retry") == "job_not_finished"
+
+
+def test_a_report_is_shown_for_30_days_after_the_end_of_its_job(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = desk.waiting("Titel,Preis\nMug,free\n")
+    requested = clock.parse(asked["createdAt"])
+
+    def pass_to(day: int, seconds: int = 0) -> None:
+        since = timedelta(days=day, seconds=seconds)
+        monkeypatch.setattr(clock, "now", lambda: requested + since)
+
+    pass_to(5)
+    job = desk.answered(asked, columns={"Titel": "name", "Preis": "price"})
+    path = f"/api/admin/jobs/{job['id']}"
+    assert (job["status"], job["failed"]) == ("COMPLETED", 1)
+    pass_to(35)
+    known = desk.shop.get(path)
+    assert known.json["errorReportUrl"]
+    pass_to(35, 1)
+    aws.client("s3").delete_object(  # as S3 does
+        Bucket=settings.bucket(), Key=f"reports/{job['id']}.csv"
+    )
+    after = desk.shop.get(path, headers={"If-None-Match": known.headers["ETag"]})
+    assert (after.status, after.json["errorReportUrl"]) == (200, None)
+    answer = desk.shop.post(f"{path}/retry")
+    assert (answer.status, answer.json["code"]) == (409, "file_missing")
+    assert answer.json["message"] == "The report of the failed rows no longer exists."
 
 
 def test_a_job_cancelled_before_its_upload_imports_nothing(desk: Desk) -> None:

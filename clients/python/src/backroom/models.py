@@ -1442,7 +1442,7 @@ class ImportJob(TypedDict):
     errors: list[ImportRowError]
     """The first 100, by line"""
     errorReportUrl: str | None
-    """A CSV of all rows that failed"""
+    """A CSV of all rows that failed, for 30 days; null: none"""
     columns: list[ImportColumn]
     """Empty until the file was read"""
     savedMapping: str | None
