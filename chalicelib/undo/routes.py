@@ -2,10 +2,12 @@
 
 from chalice.app import Response
 
+from chalicelib.imports.model import ImportJob
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import UNDOABLE, Job, JobType, StartedJob
 from chalicelib.problems import Conflict
 from chalicelib.request import IDEMPOTENT, Role, Routes, caller, once, reply_text
+from chalicelib.values import clock
 
 routes = Routes(__name__, "Jobs")
 
@@ -35,7 +37,9 @@ def _check(job: Job) -> None:
     """Raises Conflict, with the reason, for a job that cannot be undone."""
     if job.type not in UNDOABLE:
         raise Conflict(f"A job of type {job.type} cannot be undone.", code="nothing_to_undo")
-    if not job.has_ended:
+    is_import = job.type == JobType.PRODUCT_IMPORT
+    given_up = ImportJob(job.fields).given_up(clock.now()) if is_import else None
+    if not job.has_ended and given_up is None:
         raise Conflict(f"The job is {job.status}.", code="job_not_finished")
     if job.is_dry_run:
         raise Conflict("The job was a dry run and changed nothing.", code="nothing_to_undo")

@@ -266,6 +266,21 @@ def test_an_impossible_undo_is_refused_with_the_reason(
     assert jobs.shop.post(path, headers=key).text == first.text  # sent again, it is not too late
 
 
+def test_an_import_without_its_file_or_mapping_is_undone_as_a_failed_one(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = Desk(jobs.shop, jobs.dynamodb)
+    failed = desk.imported("a,b\n1,2\n", onUnknownColumns="fail")
+    unmapped = desk.waiting("Product Name,Selling Price\nMug,7.50\n")["id"]
+    upload = jobs.shop.made("/api/admin/products/import/uploads", {"fileName": "a.csv"})
+    week = clock.now() + timedelta(days=7, seconds=1)
+    monkeypatch.setattr(clock, "now", lambda: week)
+    for id in (failed["id"], unmapped, upload["jobId"]):
+        job = jobs.job(id)
+        assert job["status"] == "FAILED"
+        assert jobs.counted(jobs.undone(job)) == {}
+
+
 def test_an_undo_can_be_undone_for_30_days_of_its_own(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
