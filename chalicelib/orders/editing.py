@@ -92,7 +92,7 @@ def products_of(fields: Fields, asked: EditOrder) -> set[str]:
     """The products whose stock or variants the edit needs."""
     named = {line.line_item_id for line in asked.change} | set(asked.remove)
     kept = {line["productId"] for line in fields["lineItems"] if line["id"] in named} - {None}
-    return kept | lines.wanted(asked.add).keys()
+    return kept | lines.wanted(asked.add, "add").keys()
 
 
 def edited(
@@ -186,7 +186,8 @@ def _lines(
     if len(kept) > MOST_LINES:
         message = f"would give the order {len(kept)} lines; at most {MOST_LINES} are possible"
         raise Invalid.field("add", "too_long", message)
-    lines.refuse_many_products(line["productId"] for line in kept if line["productId"])
+    sold = (line["productId"] for line in kept if line["productId"])
+    lines.refuse_many_products(sold, "add")
     return kept, _moves(fields["lineItems"], kept, products)
 
 

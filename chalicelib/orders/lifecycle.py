@@ -97,7 +97,7 @@ def placed(
     fields = _opened(fields, new, by, now)
     fields["index"] = index_of(fields).stored()
     order = Order(fields, 1)
-    _refuse_large(order)
+    _refuse_large(order, "lineItems")
     return order
 
 
@@ -107,12 +107,12 @@ def _size(order: Order, but: frozenset[str]) -> int:
     return len(json.dumps(counted, ensure_ascii=False).encode())
 
 
-def _refuse_large(order: Order, but: frozenset[str] = frozenset()) -> None:
-    """Raises Invalid."""
+def _refuse_large(order: Order, field: str, but: frozenset[str] = frozenset()) -> None:
+    """Raises Invalid. `field`: of the request, which makes it large."""
     size = _size(order, but)
     if size > LARGEST_ORDER:
         message = f"make an order of {size} bytes; at most {LARGEST_ORDER} are possible"
-        raise Invalid.field("lineItems", "too_large", message)
+        raise Invalid.field(field, "too_large", message)
 
 
 def _opened(fields: Mapping[str, object], new: NewOrder, by: str, now: str) -> dict[str, object]:
@@ -219,7 +219,7 @@ def edited(order: Order, found: editing.Edited, by: str, now: str) -> Order:
     if found.after["edits"] == order.fields["edits"]:
         return order
     without = frozenset({"payments", "refunds", "edits"}) | _GROWING
-    _refuse_large(Order(found.after, order.version), without)
+    _refuse_large(Order(found.after, order.version), "body", without)
     return _grown(order, found.after, by, now)
 
 

@@ -57,22 +57,23 @@ class OrderLine(TypedDict):
 Lines = Sequence[OrderLine]
 
 
-def wanted(asked: Iterable[LineItemInput]) -> dict[str, dict[str, int]]:
-    """The pieces wanted: product id → variant id → pieces, over all lines. Raises Invalid."""
+def wanted(asked: Iterable[LineItemInput], name: str) -> dict[str, dict[str, int]]:
+    """The pieces wanted: product id → variant id → pieces, over all lines. `name`: the field that
+    has the lines. Raises Invalid."""
     wanted: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for line in asked:
         if line.variant_id is not None:
             wanted[ids.product_of(line.variant_id)][line.variant_id] += line.quantity
-    refuse_many_products(wanted)
+    refuse_many_products(wanted, name)
     return wanted
 
 
-def refuse_many_products(products: Iterable[str]) -> None:
+def refuse_many_products(products: Iterable[str], name: str) -> None:
     """Raises Invalid."""
     there = len(set(products))
     if there > MOST_PRODUCTS:
         message = f"must be of at most {MOST_PRODUCTS} different products, not {there}"
-        raise Invalid.field("lineItems", "too_long", message)
+        raise Invalid.field(name, "too_long", message)
 
 
 def made(

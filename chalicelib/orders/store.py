@@ -199,7 +199,7 @@ def place(new: NewOrder, by: str, once: Once | None) -> tuple[Order, str]:
 def _place(
     new: NewOrder, by: str, once: Once | None, numbers: Numbers, until: float
 ) -> tuple[Order, str]:
-    wanted = lines.wanted(new.line_items)
+    wanted = lines.wanted(new.line_items, "lineItems")
     keys = [key for id in wanted for key in products.keys(id)]
     keys += [customers.key(new.customer)] if new.customer else []
     keys += [external_ids.key("order", new.external_id)] if new.external_id else []

@@ -549,11 +549,13 @@ def test_sixty_products_are_edited_at_once_or_refused(shop: Shop) -> None:
     assert answer.status == 200 or answer.json["code"] == "too_large"
     assert {stock_of(shop, id) for id in bought} == {8 if answer.status == 200 else 9}
     one_more = order.edit(add=[line(variant(shop, 10))])
-    assert errors(one_more) == [("lineItems", "too_long")]
+    assert errors(one_more) == [("add", "too_long")]
+    others = [line(variant(shop, 10)) for _ in range(61)]
+    assert errors(order.edit(add=others)) == [("add", "too_long")]
     lines = [CUSTOM] * 141
     assert errors(order.edit(add=lines)) == [("add", "too_long")]
     long = [CUSTOM | {"note": "x" * 1000}] * 60
-    assert errors(order.edit(add=long)) == [("lineItems", "too_large")]
+    assert errors(order.edit(add=long)) == [("body", "too_large")]
     assert counts_agree()
 
 
