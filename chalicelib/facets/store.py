@@ -116,6 +116,8 @@ def forgotten(item: Item, person: Person) -> dict[str, object] | None:
 def find(asked: ListFacets) -> Facets:
     """Those whose words begin with all terms of the search."""
     pk, terms = _pk(asked.type, asked.field), words.terms(asked.search)
+    if asked.search and not terms:  # no visible character
+        return {"data": [], "more": False}
     reads = [partial(table.query.send, pk, limit=_LOOKED_AT)]
     if terms:  # among more values, those that begin with it
         begun = table.sk.begins_with(_folded(asked.search))

@@ -86,6 +86,7 @@ def test_a_search_finds_beginnings_of_words_in_any_case(shop: Shop, dynamodb: Do
         "emi": ["Émile"],
         "100%25": ["100% Wool"],
         "x": [],
+        "%E2%80%8B": [],  # a zero-width space
     }.items():
         assert list(values(shop, "products", "vendor", search=search)) == found, search
 
