@@ -13,7 +13,7 @@ def repriced(product: Product, change: Mapping[str, object]) -> dict[str, object
     """The fields of a product change: `price`, and `variants` if any has its own price.
 
     `change`: `set`, `add` or `percent`, and `roundTo`, as sent. Raises Invalid if a price would
-    fall below zero, or become zero without `set`.
+    fall below zero, or become zero without a `set` of 0.
     """
     given: dict[str, object] = {}
     own = product.fields["price"]
@@ -32,17 +32,18 @@ def repriced(product: Product, change: Mapping[str, object]) -> dict[str, object
 
 
 def _changed(price: str, change: Mapping[str, object], field: str) -> str:
-    if "set" in change:
-        return str(change["set"])
     before = Decimal(price)
-    if "add" in change:
+    if "set" in change:
+        after = Decimal(str(change["set"]))
+    elif "add" in change:
         after = before + Decimal(str(change["add"]))
     else:
         after = before * (100 + Decimal(str(change["percent"]))) / 100
+    is_free = "set" in change and after == 0
     after = _rounded(after, Decimal(str(change.get("roundTo") or 0)))
     if after < 0:
         raise Invalid(f"{field}: {price} would become {after:f}", code="negative_price")
-    if after == 0 and before > 0:
+    if after == 0 and before > 0 and not is_free:
         message = f"{field}: {price} would become zero; set it to 0 instead"
         raise Invalid(message, code="price_to_zero")
     return money.render(after)

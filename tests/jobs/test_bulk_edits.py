@@ -78,6 +78,8 @@ def test_a_search_of_nothing_visible_changes_nothing(jobs: JobDesk) -> None:
         ("USD", "19.99", {"add": "-0.49"}, "19.50"),
         ("USD", "19.99", {"set": "5"}, "5.00"),
         ("USD", "19.99", {"set": 0}, "0.00"),
+        ("USD", "19.99", {"set": "7.48", "roundTo": "0.05"}, "7.50"),
+        ("USD", "19.99", {"set": 0, "roundTo": 5}, "0.00"),
         ("JPY", "1990", {"percent": 10}, "2189"),
         ("JPY", "1995", {"percent": 10}, "2195"),  # 2194.5
         ("JPY", "1990", {"percent": 10, "roundTo": 100}, "2200"),
@@ -107,6 +109,7 @@ def test_prices_are_rounded_to_the_currency_or_to_a_multiple(
         ("10", {"add": "-10.01"}, "negative_price"),
         ("10", {"add": "-10.00"}, "price_to_zero"),
         ("10", {"percent": -100}, "price_to_zero"),
+        ("10", {"set": 2, "roundTo": 5}, "price_to_zero"),
         ("0.01", {"percent": -60}, "price_to_zero"),  # it would be rounded to zero
         ("99999999999", {"percent": 1_000}, "validation_failed"),
     ],
@@ -119,7 +122,8 @@ def test_a_price_that_falls_to_zero_or_grows_too_large_fails_only_its_product(
     assert jobs.counted(job) == {"unchanged": 1}, "a price of zero may stay zero"
     job = edit(jobs, {"price": change}, wrong, jobs.product(price="100"))
     assert (job["errors"][0]["id"], job["errors"][0]["code"]) == (wrong["id"], code)
-    assert job["failed"] == (2 if change == {"percent": -100} else 1)
+    of_any_price = change.get("percent") == -100 or "set" in change
+    assert job["failed"] == (2 if of_any_price else 1)
     assert jobs.now(wrong) == wrong
 
 
