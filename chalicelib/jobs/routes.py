@@ -1,6 +1,6 @@
 """Jobs of any type over HTTP: their progress and errors."""
 
-from typing import Final
+from typing import Any, Final
 
 from chalice.app import Response
 
@@ -14,7 +14,8 @@ from chalicelib.jobs import store
 from chalicelib.jobs.model import Job, JobSummary, JobType, ShownJob, show, show_whole
 from chalicelib.problems import Conflict, NotFound
 from chalicelib.reports.shown import ShownReportJob, show_report
-from chalicelib.request import Role, Routes, caller, query, reply, reply_page
+from chalicelib.request import Role, Routes, caller, query, reply, reply_page, size
+from chalicelib.request.answer import encode
 from chalicelib.schemas import Walk, Walked
 from chalicelib.storage.idempotency import fingerprint
 from chalicelib.values import clock
@@ -77,9 +78,20 @@ def _listed(job: Job) -> dict[str, object]:
     return show(job)
 
 
+def _fitting(shown: dict[str, Any]) -> dict[str, object]:
+    """An import with the first of its previews that fit into an answer: 50 products whose texts
+    are long, and not in ASCII, may be more than 6 MB."""
+    previews = shown["preview"]
+    if not previews:
+        return shown
+    rest = encode({**shown, "preview": []})
+    number = size.fitting([rest, *map(encode, previews)])
+    return {**shown, "preview": previews[: max(0, number - 1)]}
+
+
 def _whole(job: Job) -> dict[str, object]:
     if job.type == JobType.PRODUCT_IMPORT:
-        return show_whole_import(ImportJob(job.fields))
+        return _fitting(show_whole_import(ImportJob(job.fields)))
     if job.type == JobType.REPORT:
         return show_report(job)
     errors = store.errors(job.id)

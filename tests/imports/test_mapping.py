@@ -332,6 +332,22 @@ def test_a_preview_has_all_products_whatever_their_size(desk: Desk) -> None:
     assert [len(one["after"]["variants"]) for one in job["preview"]] == [20] * 50
 
 
+def test_a_preview_that_exceeds_an_answer_has_the_first_products(desk: Desk) -> None:
+    """A character outside of the first plane takes twelve bytes of an answer."""
+    pictures = " ".join(f"https://example.com/{n}{'😀' * 280}" for n in range(20))
+    titles = [f"{n}{'😀' * 250}" for n in range(20)]
+    rows = [f"P,1,{pictures if title == titles[0] else ''},{title}" for title in titles]
+    made = (f"p{n},{row}" for n in range(50) for row in rows)
+    text = "\n".join(["slug,name,price,images,variantTitle", *made, ""])
+    job_id = desk.imported(text, dryRun="true")["id"]
+    answer = desk.shop.get(f"/api/admin/jobs/{job_id}")
+    assert answer.json["created"] == 50
+    shown = [one["slug"] for one in answer.json["preview"]]
+    assert shown == [f"p{n}" for n in range(len(shown))] and len(shown) < 50
+    largest = size.carried(answer.text) / len(shown)
+    assert size.LARGEST_ANSWER - 2 * largest < size.carried(answer.text) < size.LARGEST_ANSWER
+
+
 def test_a_preview_leaves_out_metadata_which_may_be_large(desk: Desk) -> None:
     metadata = {f"key {n:04}": n for n in range(900)}  # none of its texts is long
     shown = {"name": "A", "price": 1, "variants": [{"title": "S", "metadata": metadata}]}
