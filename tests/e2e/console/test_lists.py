@@ -64,6 +64,21 @@ def test_rows_selected_before_the_last_list_of_a_search_stay_selected(desk: Desk
     expect(selected).to_have_count(0)
 
 
+def test_blanks_around_a_text_are_no_part_of_a_filter(desk: Desk) -> None:
+    desk.api.post("products", {"name": "Blanched almond", "price": 5})
+    customer = desk.api.post("customers", {"email": "blanched@example.com"})["id"]
+    order = desk.api.order("Blanched", customer={"id": customer})
+    desk.open("/products")
+    desk.label("Search").fill(" ")
+    desk.page.wait_for_timeout(500)
+    expect(desk.page.locator(".results")).not_to_have_attribute("aria-busy", "true")
+    expect(desk.page.get_by_role("link", name="Blanched almond")).to_be_visible()
+    desk.open("/orders")
+    desk.page.get_by_text("More filters").click()
+    desk.label("Customer ID").fill(f" {customer} ")
+    expect(desk.page.locator("td.key")).to_have_text([f"#{order['number']}"])
+
+
 def test_unchanged_rows_are_not_redrawn(desk: Desk) -> None:
     desk.api.post("products", {"name": "Unmoved stool", "price": 5})
     desk.open("/products?search=unmove")

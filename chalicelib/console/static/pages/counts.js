@@ -49,7 +49,8 @@ function begin(visit) {
     ],
     submit: "Start",
     save({ name, ...typed }) {
-      const filters = Object.fromEntries(Object.entries(typed).filter(([, value]) => value.trim()));
+      const texts = Object.entries(typed).map(([each, text]) => [each, text.trim()]);
+      const filters = Object.fromEntries(texts.filter(([, text]) => text));
       return visit.send("POST", "admin/stock/counts", { body: { name, ...matching(filters) }, idempotencyKey });
     },
     then: ({ data }) => visit.go(`/products/counts/${data.id}`),

@@ -119,7 +119,10 @@ export async function list(visit, spec) {
       const typedIn = knowns.filter((each) => asked[each]?.trim());
       const found = Object.fromEntries(await Promise.all(typedIn.map((each) => meaning(each, mine))));
       mine.throwIfAborted();
-      const query = { limit: LIMIT, fields: reads, ...toQuery({ ...asked, ...found }) };
+      // Blanks around a text, such as after a word that is being typed, are no part of it.
+      const said = Object.fromEntries(Object.entries(asked).map(([each, text]) => [each, text.trim()]));
+      const wanted = toQuery({ ...said, ...found });
+      const query = { limit: LIMIT, fields: reads, ...wanted };
       const { data } = await visit.get(api, query, mine);
       const kept = isAll ? [] : data.data.filter(({ id }) => chosen.has(id));
       if (kept.length < chosen.size) shown = ""; // drawn again without the other ticks
@@ -128,7 +131,7 @@ export async function list(visit, spec) {
       isAll = false;
       total = data.total;
       shownRows = data.data.length;
-      filters = given(toQuery({ ...asked, ...found }), ["sort"]);
+      filters = given(wanted, ["sort"]);
       draw(data, found);
       announce(`${plural(data.total, name)} found.`);
     } catch (refusal) {
