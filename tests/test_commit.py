@@ -366,3 +366,13 @@ def test_background_work_sends_half_as_many_commits_at_once_after_a_throttle(
     deadline.in_background(work)({}, None)
     assert seen == [3, 2, 3, 4, 4, 4]
     assert len(commit_module.underway) == 4, "a client's commits are not held back"
+
+
+def test_a_commit_that_can_never_be_written_is_tried_once(dynamodb: Double) -> None:
+    calls: list[str] = []
+    dynamodb.faults = lambda operation, _: calls.append(operation)
+    commit = Commit()
+    commit.put({"pk": "x" * 3_000, "sk": "too long"})
+    with pytest.raises(ClientError):
+        commit.send()
+    assert len(calls) == 1

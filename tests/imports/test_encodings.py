@@ -236,6 +236,12 @@ def czech(desk: Desk) -> Any:
     return desk.waiting(catalogue("Červené tričko").encode("cp1250"))
 
 
+def test_an_import_that_may_not_ask_fails_for_its_encoding(desk: Desk) -> None:
+    data = catalogue("Červené tričko").encode("cp1250")
+    job = desk.imported(data, onUnknownColumns="fail")
+    assert (job["status"], job["error"]["code"]) == ("FAILED", "unknown_encoding")
+
+
 def choose(desk: Desk, job: Any, encoding: str) -> None:
     path = f"/api/admin/jobs/{job['id']}/mapping"
     assert desk.shop.post(path, {"encoding": encoding}).status == 200

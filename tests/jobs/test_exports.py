@@ -104,6 +104,7 @@ def test_filters_are_those_of_the_list(jobs: JobDesk) -> None:
     jobs.product(type="Hats")
     job, text = exported(jobs, type="products", filters={"type": "Hats", "status": "ACTIVE"})
     assert job["total"] == 1 and len(rows(text)) == 1
+    assert rows(exported(jobs, type="products", filters={"search": "a" * 150})[1]) == []
     bad = jobs.shop.post(EXPORTS, {"type": "products", "filters": {"colour": "red"}})
     assert [e["field"] for e in bad.json["errors"]] == ["filters.colour"]
     bad = jobs.shop.post(EXPORTS, {"type": "orders", "columns": "shopify", "all": True})

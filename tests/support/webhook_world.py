@@ -234,9 +234,8 @@ class World:
         refused = self._refuse(Entries)
         for entry in Entries[len(refused) :]:
             assert 0 <= entry["VisibilityTimeout"] <= 360, "few are in flight for long"
-            for one in self.queues[QueueUrl]:
-                if one.id == entry["ReceiptHandle"]:
-                    one.visible = self.now + timedelta(seconds=entry["VisibilityTimeout"])
+            (one,) = (one for one in self.queues[QueueUrl] if one.id == entry["ReceiptHandle"])
+            one.visible = self.now + timedelta(seconds=entry["VisibilityTimeout"])
         return {"Failed": refused} if refused else {}
 
     def start_execution(self, stateMachineArn: str, name: str, **asked: str) -> Any:
