@@ -17,6 +17,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from unittest import mock
 
+import pytest
 from botocore.exceptions import ClientError
 
 from chalicelib import aws, settings, telemetry, threads
@@ -234,8 +235,10 @@ class World:
         refused = self._refuse(Entries)
         for entry in Entries[len(refused) :]:
             assert 0 <= entry["VisibilityTimeout"] <= 360, "few are in flight for long"
-            (one,) = (one for one in self.queues[QueueUrl] if one.id == entry["ReceiptHandle"])
-            one.visible = self.now + timedelta(seconds=entry["VisibilityTimeout"])
+            found = [one for one in self.queues[QueueUrl] if one.id == entry["ReceiptHandle"]]
+            if not found:
+                pytest.fail("a receipt of another queue")  # no Exception, which would be logged
+            found[0].visible = self.now + timedelta(seconds=entry["VisibilityTimeout"])
         return {"Failed": refused} if refused else {}
 
     def start_execution(self, stateMachineArn: str, name: str, **asked: str) -> Any:
