@@ -3,7 +3,8 @@
 
 import { button, h, newKey, replace } from "../dom.js";
 import { PAYMENTS, TIMEZONE } from "../facts.js";
-import { decimal, words } from "../format.js";
+import { decimal } from "../parts/amount.js";
+import { words } from "../format.js";
 import { editAddress, shown } from "../parts/address.js";
 import { chooseBuyer } from "../parts/buyer.js";
 import { choice, methodField } from "../parts/choice.js";

@@ -2,7 +2,8 @@
 
 import { button, h } from "../dom.js";
 import { PRODUCT_STATUSES } from "../facts.js";
-import { ago, decimal, money, number, plural, words } from "../format.js";
+import { decimal } from "../parts/amount.js";
+import { ago, money, number, plural, words } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { bulkEdit, bulkForm } from "../parts/bulk-edit.js";
 import { choice } from "../parts/choice.js";

@@ -1,7 +1,8 @@
 // Editing the items and amounts of an order. What the API says would change is shown before it is done.
 
 import { h } from "../dom.js";
-import { decimal, money, whole } from "../format.js";
+import { decimal } from "./amount.js";
+import { money, whole } from "../format.js";
 import { previewed } from "./dialog-form.js";
 import { field, values } from "./form.js";
 import { once } from "./once.js";

@@ -1,7 +1,8 @@
 // The lines of a new order: one for each variant, however often it is scanned, and custom ones.
 
 import { button, h, replace } from "../dom.js";
-import { decimal, money, whole } from "../format.js";
+import { decimal } from "./amount.js";
+import { money, whole } from "../format.js";
 import { field } from "./form.js";
 import { icon } from "./icon.js";
 import { announce } from "./notice.js";

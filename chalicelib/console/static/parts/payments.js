@@ -1,7 +1,8 @@
 // The money of an order on record: what was paid, what is due, what went back.
 
 import { button, h, replace } from "../dom.js";
-import { decimal, money, plural, whole, words } from "../format.js";
+import { decimal } from "./amount.js";
+import { money, plural, whole, words } from "../format.js";
 import { methodField } from "./choice.js";
 import { dialogForm, previewed } from "./dialog-form.js";
 import { field, optionsOf, values } from "./form.js";

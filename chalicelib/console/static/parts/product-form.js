@@ -1,7 +1,8 @@
 // The fields of a product: drawn from one, read back as one, and what differs in between.
 
 import { h, replace } from "../dom.js";
-import { decimal, plural, whole } from "../format.js";
+import { decimal } from "./amount.js";
+import { plural, whole } from "../format.js";
 import { ask } from "./dialog.js";
 import { choice } from "./choice.js";
 import { field, optionsOf } from "./form.js";

@@ -1,7 +1,7 @@
 // The payments of an order that is entered by hand: several methods, and a deposit.
 
 import { button, h, replace } from "../dom.js";
-import { decimal } from "../format.js";
+import { decimal } from "./amount.js";
 import { methodField } from "./choice.js";
 import { field } from "./form.js";
 import { coded } from "./order.js";
