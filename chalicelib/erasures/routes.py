@@ -8,7 +8,7 @@ from chalicelib.customers import store as customers
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import JobType, StartedJob
 from chalicelib.problems import Conflict
-from chalicelib.request import IDEMPOTENT, Role, Routes, caller, once, reply_text
+from chalicelib.request import IDEMPOTENT, Role, Routes, caller, looked_up, reply_text
 
 routes = Routes(__name__, "Customers")
 
@@ -28,11 +28,9 @@ def erase_customer(id: str) -> Response:
     The job's `touched` has the number of each. It cannot be cancelled or undone. From the answer
     on, the customer takes no more orders, and the e-mail is free. Emits order.updated for each
     order, and customer.updated."""
-    asked = once(None)
-    if asked:
-        asked.look()
+    repeatable = looked_up()
     customer = customers.get(id)
     jobs.require_free(customer.held, customers.CustomerBusy)
     hold, about = partial(customers.hold_for_erasure, customer), {"customer": id}
-    text = jobs.create(JobType.CUSTOMER_ERASURE, about, caller().name, once=asked, also=hold)
+    text = jobs.create(JobType.CUSTOMER_ERASURE, about, caller().name, once=repeatable, also=hold)
     return reply_text(202, text)

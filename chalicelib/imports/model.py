@@ -278,6 +278,13 @@ class ImportFailure(TypedDict):
     row: Annotated[int | None, about("Line of the file, the header being 1; null: the whole file.")]
 
 
+def has_ended(job: jobs.Job) -> bool:
+    """Whether a job of any type has ended, or is an import that is shown as failed."""
+    is_import = job.type == jobs.JobType.PRODUCT_IMPORT
+    given_up = ImportJob(job.fields).given_up(clock.now()) if is_import else None
+    return job.has_ended or given_up is not None
+
+
 class ImportJob(jobs.Job):
     """An import's job as stored; names as shown where they are shown."""
 

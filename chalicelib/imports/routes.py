@@ -28,11 +28,12 @@ from chalicelib.imports.model import (
     SavedMapping,
     SavedMappingList,
     UnknownColumnsMode,
+    has_ended,
 )
 from chalicelib.imports.shown import ShownImportJob, show_whole
 from chalicelib.imports.steps import queue
-from chalicelib.jobs.model import OPEN_JOBS, JobStatus, JobType, StartedJob
-from chalicelib.problems import Conflict, Invalid, NotFound, PayloadTooLarge
+from chalicelib.jobs.model import JobStatus, JobType, StartedJob
+from chalicelib.problems import Conflict, Invalid, MalformedJson, NotFound, PayloadTooLarge
 from chalicelib.request import (
     IDEMPOTENT,
     Role,
@@ -40,6 +41,7 @@ from chalicelib.request import (
     body,
     body_once,
     header,
+    looked_up,
     once,
     query,
     raw_body,
@@ -47,6 +49,7 @@ from chalicelib.request import (
     validate,
 )
 from chalicelib.request.answer import encode, reply_text
+from chalicelib.request.parse import unique
 from chalicelib.schemas import Deleted
 from chalicelib.storage.idempotency import Begun, Once
 from chalicelib.values import clock
@@ -140,22 +143,14 @@ def _mapping(asked: ImportOptions | NewImportUpload) -> tuple[Columns | None, st
     sent = asked.mapping or None
     if isinstance(sent, str):
         try:
-            sent = json.loads(sent, object_pairs_hook=_each_once)
-        except (ValueError, RecursionError):
+            sent = json.loads(sent, object_pairs_hook=unique)
+        except (ValueError, RecursionError, MalformedJson):
             message = "is not JSON, or names a column twice"
             raise Invalid.field("mapping", "malformed_json", message) from None
     if sent is not None:
         sent = validate(NewMapping, {"columns": sent}).columns
         mappings.check(list(sent), sent, None)
     return sent, None
-
-
-def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Raises ValueError for a name that is there twice: which value is meant is not guessed."""
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        raise ValueError
-    return members
 
 
 def _form_bytes() -> bytes:
@@ -216,7 +211,7 @@ def get_import_template() -> Response:
 def retry(id: str) -> Response:
     """A new job for the rows that failed, or for the whole file if the job failed or was cancelled.
     Products already written are `unchanged`."""
-    repeatable = _looked_up()
+    repeatable = looked_up()
     old = _ended(id)
     has_rows = old.status is not JobStatus.COMPLETED or "report" in old.fields
     if old.type != JobType.PRODUCT_IMPORT or not has_rows:
@@ -242,21 +237,12 @@ def retry(id: str) -> Response:
 )
 def run(id: str) -> Response:
     """A new job with the same file, mapping and options, which writes."""
-    repeatable = _looked_up()
+    repeatable = looked_up()
     old = _ended(id)
     is_import = old.type == JobType.PRODUCT_IMPORT
     if not (is_import and old.is_dry_run and old.status is JobStatus.COMPLETED):
         raise Conflict("The job is not a completed dry run.", code="not_a_dry_run")
     return _again(old, replace(old.options, dry_run=False), repeatable, report=False)
-
-
-def _looked_up() -> Once | None:
-    """The request without a body as one that takes effect once. Raises Repeated if it was answered
-    before."""
-    repeatable = once(None)
-    if repeatable:
-        repeatable.look()
-    return repeatable
 
 
 def _answer(job: ImportJob, begun: Begun | None) -> Response:
@@ -269,8 +255,7 @@ def _answer(job: ImportJob, begun: Begun | None) -> Response:
 def _ended(id: str) -> ImportJob:
     """The job of any type. Raises NotFound, and Conflict if it has not ended."""
     job = store.get(id)
-    is_import = job.type == JobType.PRODUCT_IMPORT
-    if job.status in OPEN_JOBS and not (is_import and job.given_up(clock.now())):
+    if not has_ended(job):
         raise Conflict(f"The job is {job.status}.", code="job_not_finished")
     return job
 

@@ -105,7 +105,8 @@ def _refuse_nul(value: object, field: str) -> None:
         _refuse_nul(each, f"{field}.{name}" if field else str(name))
 
 
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """The members of a JSON object. Raises MalformedJson for a name that is there twice."""
     members = dict(pairs)
     if len(members) != len(pairs):
         times = Counter(name for name, _ in pairs)
@@ -136,7 +137,7 @@ def _integer(text: str) -> int:
 
 
 _decode: Final = json.JSONDecoder(
-    object_pairs_hook=_unique, parse_float=_number, parse_int=_integer, parse_constant=_no_number
+    object_pairs_hook=unique, parse_float=_number, parse_int=_integer, parse_constant=_no_number
 ).decode
 
 

@@ -33,6 +33,15 @@ def once(sent: object) -> Once | None:
     return Once.of(caller().id, key, [path[path.find("/api/") :], sent])
 
 
+def looked_up() -> Once | None:
+    """The request without a body as one that takes effect once, before its state is judged. Raises
+    Repeated if it was answered before, and Invalid."""
+    repeatable = once(None)
+    if repeatable:
+        repeatable.look()
+    return repeatable
+
+
 def body_once(model: type[Model]) -> tuple[Model, Once | None]:
     """The body as the model that the route declares, and the request as one that takes effect once.
 

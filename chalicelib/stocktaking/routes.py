@@ -15,7 +15,7 @@ from chalicelib.request import (
     Routes,
     body_once,
     caller,
-    once,
+    looked_up,
     query,
     reply,
     reply_page,
@@ -124,9 +124,7 @@ def apply_stock_count(id: str) -> Response:
     since stays sold. What would fall below zero is an error of the job. Variants that were not
     counted stay as they are. Applying again answers the same job, which can be undone:
     `POST /api/admin/jobs/{id}/undo`."""
-    repeatable = once(None)
-    if repeatable:
-        repeatable.look()
+    repeatable = looked_up()
     count = store.get(id)
     if count.status is CountStatus.OPEN:
         close = partial(store.close, id, CountStatus.APPLIED)

@@ -2,12 +2,11 @@
 
 from chalice.app import Response
 
-from chalicelib.imports.model import ImportJob
+from chalicelib.imports.model import has_ended
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import UNDOABLE, Job, JobType, StartedJob
 from chalicelib.problems import Conflict
-from chalicelib.request import IDEMPOTENT, Role, Routes, caller, once, reply_text
-from chalicelib.values import clock
+from chalicelib.request import IDEMPOTENT, Role, Routes, caller, looked_up, reply_text
 
 routes = Routes(__name__, "Jobs")
 
@@ -25,9 +24,7 @@ def undo_job(id: str) -> Response:
     changes by the difference. A product that the job created is deleted, unless it was changed,
     ordered or moved since. What cannot be undone is in the new job's errors, with the reason.
     Undoing twice changes nothing; an undo can be undone. Within 30 days."""
-    repeatable = once(None)
-    if repeatable:
-        repeatable.look()
+    repeatable = looked_up()
     _check(jobs.get(id))
     text = jobs.create(JobType.UNDO, {"job": id}, caller().name, once=repeatable)
     return reply_text(202, text)
@@ -37,9 +34,7 @@ def _check(job: Job) -> None:
     """Raises Conflict, with the reason, for a job that cannot be undone."""
     if job.type not in UNDOABLE:
         raise Conflict(f"A job of type {job.type} cannot be undone.", code="nothing_to_undo")
-    is_import = job.type == JobType.PRODUCT_IMPORT
-    given_up = ImportJob(job.fields).given_up(clock.now()) if is_import else None
-    if not job.has_ended and given_up is None:
+    if not has_ended(job):
         raise Conflict(f"The job is {job.status}.", code="job_not_finished")
     if job.is_dry_run:
         raise Conflict("The job was a dry run and changed nothing.", code="nothing_to_undo")
