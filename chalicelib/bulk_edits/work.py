@@ -36,6 +36,7 @@ from chalicelib.validation import validate
 
 # What can be set as it is sent.
 _PLAIN: Final = ("status", "published", "storefront", "type", "vendor", "lowStockThreshold")
+_OF_ORDERS: Final = ("status", "salesRepId", "tags")
 _Preview = dict[str, object]
 _Outcome = tuple[RecordOutcome, list[JobRecordError], _Preview | None]
 
@@ -167,8 +168,8 @@ def _order(job: Job, id: str) -> _Preview | None:
     else:
 
         def log(commit: Commit, before: Order, after: Order) -> None:
-            given = _order_change(before, job.asked["change"])
-            pairs = {name: [before.fields[name], after.fields[name]] for name in given}
+            both = ((name, before.fields[name], after.fields[name]) for name in _OF_ORDERS)
+            pairs = {name: [was, now] for name, was, now in both if was != now}
             undo.note(commit, job.id, id, {"fields": pairs})
 
         before, after, _ = orders.redraft(id, draft, orders.Asked(job.by), log)
@@ -179,7 +180,6 @@ def _order(job: Job, id: str) -> _Preview | None:
 
 def _order_change(order: Order, change: Fields) -> dict[str, Any]:
     """The body of a PATCH that makes a bulk change (`OrderEdit`, as sent) of this order."""
-    names = ("status", "salesRepId")
-    given = {name: change[name] for name in names if name in change}
+    given = {name: change[name] for name in _OF_ORDERS if name in change}
     given["tags"] = _tagged(order.fields["tags"], change)
     return {name: value for name, value in given.items() if order.fields[name] != value}
