@@ -41,7 +41,7 @@ def reindex(records: Records[Indexed], id: str, read: Item | None = None) -> boo
         commit.update(
             records.key(id),
             assign={"index": fresh.stored()},
-            add={"version": 1} if "version" in item else {},
+            add={"version": 1},
             when=unchanged,
         )
         if commit.sent():

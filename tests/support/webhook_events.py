@@ -25,9 +25,10 @@ class Waiting:
 
 def stream(items: list[dict[str, Any]], kind: str = "INSERT") -> dict[str, Any]:
     """The fan-out's event from the outbox's stream."""
+    image = "OldImage" if kind == "REMOVE" else "NewImage"
     return {
         "Records": [
-            {"eventName": kind, "dynamodb": {"NewImage": item, "SequenceNumber": item["pk"]["S"]}}
+            {"eventName": kind, "dynamodb": {image: item, "SequenceNumber": item["pk"]["S"]}}
             for item in items
         ]
     }
