@@ -6,6 +6,7 @@ nothing at run time, and `openapi.py` reads both.
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -28,6 +29,8 @@ from typing_extensions import TypedDict
 
 PAGE_SIZE = 20
 LARGEST_PAGE = 100
+
+_UNSEEN = frozenset({"Cc", "Cf", "Zl", "Zp", "Zs"})  # categories of Unicode
 
 T = TypeVar("T")
 Model = TypeVar("Model", bound=BaseModel)
@@ -162,6 +165,16 @@ def length(longest: int, shortest: int = 0) -> object:
 def upper(value: object) -> object:
     """Names are accepted in any case, and stored in capitals."""
     return value.strip().upper() if isinstance(value, str) and value.isascii() else value
+
+
+def _seen(sent: object) -> object:
+    is_text = isinstance(sent, str)
+    is_unseen = is_text and all(unicodedata.category(one) in _UNSEEN for one in str(sent))
+    return "" if is_unseen else sent
+
+
+# Text of nothing but blanks and characters without width, such as a zero-width space, is empty.
+SEEN = BeforeValidator(_seen)
 
 
 def utc(moment: datetime) -> datetime:

@@ -54,11 +54,12 @@ def filters(model: type[Model], sent: object, below: str) -> Model:
             raise Invalid.field(f"{below}.{name[:200]}", "unknown_parameter", message)
     given = {}
     for name, value in sent.items():
-        if value == [] or any(map(is_blank, value if isinstance(value, list) else [value])):
+        takes_several = known[name].default_factory is list
+        values = value if isinstance(value, list) else [value]
+        if value == [] or any(is_blank(one, takes_several) for one in values):
             raise Invalid.field(f"{below}.{name}", "invalid", "is blank: leave it out")
         if isinstance(value, list):
             refuse_many(f"{below}.{name}", value)
-        takes_several = known[name].default_factory is list
         given[name] = [value] if takes_several and not isinstance(value, list) else value
     return validate(model, given, below)
 
@@ -69,10 +70,12 @@ def refuse_many(field: str, values: Collection[object]) -> None:
         raise Invalid.field(field, "too_many", f"takes at most {MOST_VALUES} values")
 
 
-def is_blank(value: object) -> bool:
+def is_blank(value: object, takes_several: bool) -> bool:
     """Whether a filter has this value by an accident, such as a variable that is not set: it must
-    not mean everything."""
-    return value is None or (isinstance(value, str) and not value.replace(",", " ").strip())
+    not mean everything. Commas part the values of one that `takes_several`."""
+    if isinstance(value, str):
+        return not (value.replace(",", " ") if takes_several else value).strip()
+    return value is None
 
 
 def invalid(error: ValidationError, below: str = "") -> Invalid:

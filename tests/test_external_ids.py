@@ -144,6 +144,11 @@ def test_many_ids_of_variants_are_set_in_parts_and_go_with_the_product(shop: Sho
     variants = [{"title": f"V{n}", "externalId": f"V-{n}"} for n in range(130)]
     refused = shop.post(PRODUCTS, new_product(variants=variants))
     assert refused.json["errors"][0]["code"] == "too_many_external_ids"
+    rows = [new_product(), new_product(variants=variants), new_product(externalId="V-1")]
+    rows = shop.post(f"{PRODUCTS}/bulk", rows).json["data"]
+    assert [row["status"] for row in rows] == ["created", "error", "created"]
+    assert rows[1]["error"]["errors"] == refused.json["errors"]
+    assert shop.delete(f"{PRODUCTS}/{rows[2]['id']}").status == 200
     plain = [{"title": one["title"]} for one in variants]
     path = f"{PRODUCTS}/{shop.post(PRODUCTS, new_product(variants=plain)).json['id']}"
     for end in (60, 120, 130):

@@ -16,7 +16,7 @@ from typing_extensions import TypeAliasType, TypedDict
 from chalicelib import listing, settings
 from chalicelib.listing import external_ids
 from chalicelib.listing.external_ids import ExternalId, Holder
-from chalicelib.schemas import Choice, Several, Stripped, about, length, optional
+from chalicelib.schemas import SEEN, Choice, Several, Stripped, about, length, optional
 from chalicelib.storage.attributes import Fields, Item
 from chalicelib.values import metadata, money
 from chalicelib.values.metadata import ABOUT as METADATA
@@ -135,12 +135,12 @@ Price = Annotated[
     ),
 ]
 ShopCurrency = Annotated[str, AfterValidator(_shop_currency)]
-Name = Annotated[str, length(500, 1)]
+Name = Annotated[str, SEEN, length(500, 1)]
 Slug = Annotated[str, length(200, 1), AfterValidator(_slug)]
 Sku = Annotated[str, BeforeValidator(_sku), length(100)]
 Barcode = Annotated[str, BeforeValidator(_sku), length(BARCODE_CHARACTERS)]
 Stock = Annotated[int, Field(strict=True, ge=0, le=MOST_STOCK)]
-Tags = Annotated[list[Annotated[str, length(100, 1)]], Field(max_length=100)]
+Tags = Annotated[list[Annotated[str, SEEN, length(100, 1)]], Field(max_length=100)]
 
 
 class Image(Stripped):
@@ -162,7 +162,7 @@ class NewVariant(Stripped):
 
     read_only: ClassVar[frozenset[str]] = frozenset({"id"})
 
-    title: Annotated[str, length(255, 1)] | None = optional("Title.")
+    title: Annotated[str, SEEN, length(255, 1)] | None = optional("Title.")
     sku: Sku | None = optional("Stock keeping unit.")
     price: Price | None = optional("A decimal amount, in the shop's currency.")
     stock: Stock | None = optional("How many there are; null: not tracked.")

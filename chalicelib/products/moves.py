@@ -5,6 +5,7 @@ repeated on the current stock.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Annotated
 
@@ -82,19 +83,24 @@ def move(product_id: str, moves: Sequence[StockMove], once: Once | None) -> tupl
     # Perhaps the same request, sent twice, has just taken the last piece.
     with unless_answered(once):
         for _ in deadline.attempts():
-            before = _read(product_id, once)
-            after, made = moved(before, moves)
-            text = outbox.as_json(show(after))
-            commit = store.moving(before, after, made)
-            if once:
-                once.record(commit, text, after.etag)
-            try:
-                if len(commit):
-                    commit.send()
-            except store.ProductChanged:
-                continue
-            return after, text
+            with suppress(store.ProductChanged):
+                return _move(product_id, moves, once)
     raise Busy
+
+
+def _move(product_id: str, moves: Sequence[StockMove], once: Once | None) -> tuple[Product, str]:
+    before = _read(product_id, once)
+    after, made = moved(before, moves)
+    text = outbox.as_json(show(after))
+    commit = store.moving(before, after, made)
+    if not commit.fits:
+        message = "make too large an event; send fewer at a time, or with shorter notes"
+        raise Invalid.field("moves", "too_large", message)
+    if once:
+        once.record(commit, text, after.etag)
+    if len(commit):
+        commit.send()
+    return after, text
 
 
 def _read(product_id: str, once: Once | None) -> Product:

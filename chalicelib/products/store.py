@@ -327,7 +327,7 @@ def writes(
 
     `exactly`: only if the stock has not changed either. `once`: a new product only if none was
     created with its SKU, except those given, by SKU, which no longer have it, or are known to be
-    others; the last of them count. It raises ProductChanged, SlugTaken or SkuTaken.
+    others; the last of them count. It raises ProductChanged, SlugTaken, SkuTaken or Invalid.
     """
     commit = Commit()
     product = after or before
@@ -337,7 +337,8 @@ def writes(
     locks = external_ids.writes(old_ids, new_ids)
     if locks > MOST_EXTERNAL_IDS:
         message = f"would change {locks} external ids; at most {MOST_EXTERNAL_IDS} at once"
-        raise Invalid.field("variants", "too_many_external_ids", message)
+        commit.refuse(Invalid.field("variants", "too_many_external_ids", message))
+        return commit
     index = listing.change(
         commit,
         KIND,
@@ -361,6 +362,11 @@ def writes(
     commit.announce(f"product.{done}", without_costs(now or was or {}))
     stock.edit(commit, before, after, exactly=exactly, otherwise=ProductChanged())
     commit.audit(_audited(product, was, now))
+    if not commit.fits:
+        message = (
+            "make too large an event, such as of the low stock of hundreds; change fewer at once"
+        )
+        commit.refuse(Invalid.field("variants", "too_large", message))
     return commit
 
 

@@ -171,7 +171,11 @@ def refuse_wrong_parameters(call: Call) -> None:
         message = f"is not a parameter here; there are {', '.join(sorted(known)) or 'none'}"
         _refuse(unknown[:MOST_ERRORS], message, "unknown_parameter")
     _refuse(
-        (name for name, values in sent.items() if any(map(is_blank, values))),
+        (
+            name
+            for name, values in sent.items()
+            if any(is_blank(value, _is_list(known[name].annotation)) for value in values)
+        ),
         "is blank: leave it out, or give it a value",
     )
     _refuse(

@@ -20,8 +20,8 @@ routes = Routes(__name__, "Stock")
 )
 def list_movements() -> Response:
     """Newest first. Every change of a tracked quantity is one entry, half a minute after it at the
-    latest. The stock of a variant is that of its last TRACKED entry and every `by` since. With a
-    filter other than one `cause`, `total` counts to 1,000."""
+    latest. The stock of a variant is that of its last TRACKED entry and every `by` since. With
+    filters, `total` counts to 1,000."""
     page = ledger.page(query(ListMovements).query())
     return reply_page([show(one) for one in page.records], page)
 

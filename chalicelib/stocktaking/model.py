@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from chalicelib import listing
 from chalicelib.products.model import Product, Stock, title_of
-from chalicelib.schemas import Choice, Chosen, Input, NullIsAbsent, PageQuery, about, optional
+from chalicelib.schemas import SEEN, Choice, Chosen, Input, NullIsAbsent, PageQuery, about, optional
 from chalicelib.storage.attributes import Fields
 from chalicelib.values import ids
 
@@ -38,6 +38,7 @@ class NewStockCount(Chosen):
 
     name: Annotated[
         str,
+        SEEN,
         StringConstraints(strip_whitespace=True, min_length=1, max_length=200),
         about("Such as the room or the shelf."),
     ]

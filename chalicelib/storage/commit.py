@@ -69,6 +69,7 @@ class Commit:
         self._longest_pause = deadline.patience().pause
         self._before: list[Item] = []
         self._after: list[Key] = []
+        self._refusal: Invalid | None = None
 
     def __len__(self) -> int:
         counted = sum(any(numbers.values()) for numbers in self._counts.values())
@@ -161,6 +162,16 @@ class Commit:
         self._traced.setdefault(_AUDIT, []).append(text)
         self._audited += len(text.encode())
 
+    def refuse(self, problem: Invalid) -> None:
+        """What `send` raises instead: of many commits that are sent together, only this one
+        fails."""
+        self._refusal = self._refusal or problem
+
+    @property
+    def fits(self) -> bool:
+        """Whether DynamoDB takes it; `overflows` leaves room for growth."""
+        return self._fits(self._room)
+
     @property
     def overflows(self) -> bool:
         """Whether it exceeds one call, or its events exceed the outbox item."""
@@ -199,6 +210,7 @@ class Commit:
         self._audited += other._audited
         self._before += other._before
         self._after += other._after
+        self._refusal = self._refusal or other._refusal
 
     def send(self, conflicts_until: float | None = None) -> None:
         """Raises the exception of the first failed condition, Invalid (422) if it exceeds a
@@ -229,8 +241,9 @@ class Commit:
         return True
 
     def _transact(self, conflicts_until: float | None) -> None:
-        # What DynamoDB would refuse; `overflows` leaves room for growth.
-        if not self._fits(self._room):
+        if self._refusal:
+            raise self._refusal
+        if not self.fits:
             message = "This change exceeds one transaction. Change less at a time."
             raise Invalid(message, code="too_large")
         request = self._request()

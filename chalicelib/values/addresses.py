@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Final
 from pydantic import AfterValidator, BeforeValidator, Field
 from typing_extensions import TypedDict
 
-from chalicelib.schemas import Stripped, about, optional, upper
+from chalicelib.schemas import SEEN, Stripped, about, optional, upper
 
 # ISO 3166-1 alpha-2, as of 2024.
 _CODES: Final = """
@@ -28,9 +28,9 @@ def _country(value: str) -> str:
     return value
 
 
-Text = Annotated[str, Field(max_length=100)]
-Required = Annotated[str, Field(min_length=1, max_length=100)]
-Phone = Annotated[str, Field(max_length=100, description="As it is written")]
+Text = Annotated[str, SEEN, Field(max_length=100)]
+Required = Annotated[str, SEEN, Field(min_length=1, max_length=100)]
+Phone = Annotated[str, SEEN, Field(max_length=100, description="As it is written")]
 Country = Annotated[
     str,
     BeforeValidator(upper),

@@ -87,7 +87,7 @@ def test_an_unknown_parameter_is_refused_by_its_name_and_never_ignored(
         ("status=%20,%20", ["status"]),
         ("status=DRAFT&status=", ["status"]),
         ("search=%20&limit=&cursor=", ["search", "limit", "cursor"]),
-        ("status=DRAFT,", []),
+        ("status=DRAFT,&search=,&tag=,", []),
     ],
 )
 def test_two_values_of_a_parameter_that_takes_one_and_blank_ones_are_refused(

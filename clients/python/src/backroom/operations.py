@@ -1735,7 +1735,7 @@ class Operations:
 
         Newest first. Every change of a tracked quantity is one entry, half a minute after it at
         the latest. The stock of a variant is that of its last TRACKED entry and every `by`
-        since. With a filter other than one `cause`, `total` counts to 1,000.
+        since. With filters, `total` counts to 1,000.
 
         `GET /api/admin/stock/movements`, from the role READER on.
         """
