@@ -4,7 +4,7 @@ They are stored here because they may be gone elsewhere: an old response of a re
 earlier e-mail.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from typing import Final
 
 from chalicelib.jobs import store as jobs
@@ -34,8 +34,25 @@ def _key(job_id: str) -> Key:
 
 
 def person(job_id: str, ids: Iterable[str]) -> Person:
-    item = table.get(_key(job_id)) or {}
-    return Person(frozenset(ids), frozenset(item.get("texts", ())))
+    return Person(frozenset(ids), frozenset(_item(job_id).get("texts", ())))
+
+
+def moved(job_id: str) -> set[str]:
+    """Ids of orders with addresses of the person that were moved to another customer."""
+    return set(_item(job_id).get("orders", ()))
+
+
+def learn_moved(job_id: str, person: Person, order_id: str) -> None:
+    _add(job_id, person, orders={order_id})
+
+
+def _item(job_id: str) -> Item:
+    return table.get(_key(job_id)) or {}
+
+
+def _add(job_id: str, person: Person, **more: Set[str]) -> None:
+    those = {"of": frozenset(person.ids), "expiresAt": jobs.expires()}
+    table.update(_key(job_id), add=more, assign=those)
 
 
 def learn(job_id: str, known: Person, facts: Iterable[str]) -> Person:
@@ -46,8 +63,7 @@ def learn(job_id: str, known: Person, facts: Iterable[str]) -> Person:
         return known
     if sum(len(fact.encode()) for fact in both) > _MOST_BYTES:
         raise TooManyTexts
-    more = {"of": frozenset(known.ids), "expiresAt": jobs.expires()}
-    table.update(_key(job_id), add={"texts": new}, assign=more)
+    _add(job_id, known, texts=new)
     return Person(known.ids, both)
 
 

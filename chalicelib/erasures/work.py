@@ -98,6 +98,7 @@ def _moved(job: Job, person: Person, after: object) -> _Done:
     def look(item: Item) -> Counter[str]:
         if not orders.was_of(item, person):
             return Counter()
+        store.learn_moved(job.id, person, item["pk"])
         orders.forget(item["pk"], store.person(job.id, person.ids))
         return Counter(orders=1)
 
@@ -191,7 +192,8 @@ def _through(
 
 def _exports(job: Job, person: Person, after: Any) -> _Done:
     page = jobs.page(listing.Query(limit=_JOBS, cursor=after or ""))
-    gone = sum(exports.forget(each, sorted(person.ids)) for each in page.records)
+    those = sorted(person.ids | store.moved(job.id))
+    gone = sum(exports.forget(each, those) for each in page.records)
     return Step(page.next), Counter(exports=gone)
 
 

@@ -19,8 +19,8 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
 
 
 def forget(job: Job, ids: Sequence[str]) -> bool:
-    """Removes the file of an export that has one of these customers, or is being written and may
-    have; whether it was one. Doing it again changes nothing."""
+    """Removes the file of an export that has one of these customers and orders, or is being written
+    and may have; whether it was one. Doing it again changes nothing."""
     if job.type != JobType.EXPORT or job.asked["type"] in _NAMELESS:
         return False
     if not job.has_ended:

@@ -93,8 +93,10 @@ class DeliveryStatus(Choice):
 
 
 def _mailbox(value: str) -> str:
-    if not re.fullmatch(r"[^\s@<>,;:\"]+@[^\s@<>,;:\"]+\.[^\s@<>,;:\".]+", value):
-        raise ValueError("must be an e-mail address, such as ops@example.com")
+    # SES takes no other letters.
+    is_plain = value.isascii() and value.isprintable()
+    if not is_plain or not re.fullmatch(r"[^\s@<>,;:\"]+@[^\s@<>,;:\"]+\.[^\s@<>,;:\".]+", value):
+        raise ValueError("must be an e-mail address in ASCII, such as ops@example.com")
     return value
 
 

@@ -133,7 +133,7 @@ def change(id: str, asked: WebhookChange, if_match: frozenset[str] | None) -> En
         if name in given and given[name] is None:
             raise Invalid.field(name, "invalid_type", "must not be null")
     if "events" in given:
-        given["events"] = [event.value for event in given["events"]]
+        given["events"] = tuple(given["events"])
     if "filter" in given:
         given["filter"] = checked_filter(given["filter"])
 
@@ -143,6 +143,8 @@ def change(id: str, asked: WebhookChange, if_match: frozenset[str] | None) -> En
         if given.get("enabled"):
             # First, so that waiting deliveries continue even if this function crashes in between.
             waking.soon(id)
+        if all(getattr(before, name) == value for name, value in given.items()):
+            return before
         return _write(before, given, "updated")
 
     return _tried(write, id, if_match)

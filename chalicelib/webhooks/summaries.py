@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
+from botocore.exceptions import ClientError
+
 from chalicelib import aws, settings, telemetry
 from chalicelib.storage.attributes import Item
 from chalicelib.storage.conditions import Attr
@@ -73,14 +75,19 @@ def _tell(endpoint: Endpoint) -> None:
     news = _news(endpoint, clock.now())
     if not news or not _claimed(endpoint.id):
         return
-    aws.client("ses").send_email(
-        Source=settings.mail_from(),
-        Destination={"ToAddresses": [endpoint.summary_email]},
-        Message={
-            "Subject": {"Data": _subject(news), "Charset": "UTF-8"},
-            "Body": {"Text": {"Data": "\n".join(_lines(endpoint, news)), "Charset": "UTF-8"}},
-        },
-    )
+    try:
+        aws.client("ses").send_email(
+            Source=settings.mail_from(),
+            Destination={"ToAddresses": [endpoint.summary_email]},
+            Message={
+                "Subject": {"Data": _subject(news), "Charset": "UTF-8"},
+                "Body": {"Text": {"Data": "\n".join(_lines(endpoint, news)), "Charset": "UTF-8"}},
+            },
+        )
+    except ClientError:
+        # It was not sent, so the next try need not wait: after three, there is an alarm.
+        store.note(endpoint.id, {"mailHour": None, "mailClaim": None})
+        raise
     noted: dict[str, object] = {"mailedUntil": news.until, "mailClaim": None}
     if news.warns or news.recovered:
         noted["warnedSince"] = endpoint.failing_since

@@ -365,12 +365,17 @@ def test_an_order_changed_during_an_erasure_is_anonymized(shop: Shop, jobs: JobD
 def test_an_erasure_removes_the_exports_with_the_person(shop: Shop, jobs: JobDesk) -> None:
     placed(shop)
     others = jobs.done("/api/admin/exports", {"type": "orders", "all": True})
-    made = placed(shop, customer=PERSON).customer
+    order = placed(shop, customer=PERSON, shippingAddress=HOME)
     own = jobs.done("/api/admin/exports", {"type": "orders", "all": True})
-    jobs.done(f"{made.path}/erase")
+    other = customer(shop)["id"]
+    assert order.edit(customer={"id": other}).status == 200
+    moved = jobs.done("/api/admin/exports", {"type": "orders", "filters": {"customerId": other}})
+    jobs.done(f"{order.customer.path}/erase")
     assert jobs.job(others["id"])["downloadUrl"] and jobs.job(others["id"])["error"] is None
-    assert jobs.job(own["id"])["downloadUrl"] is None
-    assert jobs.job(own["id"])["error"]["code"] == "customer_erased"
+    for gone in (own, moved):
+        assert jobs.job(gone["id"])["downloadUrl"] is None
+        assert jobs.job(gone["id"])["error"]["code"] == "customer_erased"
+    assert mentions(jobs) == []
 
 
 def test_an_erasure_ends_a_running_export(shop: Shop, jobs: JobDesk) -> None:

@@ -381,7 +381,9 @@ def test_a_recovery_sends_each_that_waits_once_though_it_fails(
     assert len(sent) == len(set(sent)) == 8
 
 
-def test_what_a_receiver_always_refuses_is_sent_early_three_times_a_step(world: World) -> None:
+def test_what_a_receiver_always_refuses_is_sent_early_three_times_a_step(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     webhook = add(world)
     refused = {announce(), announce(), announce()}
     world.answer = lambda posted: failed() if event_of(posted.delivery) in refused else OK
@@ -395,6 +397,15 @@ def test_what_a_receiver_always_refuses_is_sent_early_three_times_a_step(world: 
     webhook.post("/recover", SINCE)
     world.sleep(minutes=10)
     assert len(world.posted) == 60 + 3 * 4, "a person can ask for more"
+    monkeypatch.setattr(redrive, "PAGE", 2)
+    webhook.post("/recover", SINCE)
+    world.run(timedelta(seconds=30))
+    assert len(world.posted) == 60 + 3 * 4 + 2, "it is under way"
+    world.answer = lambda posted: OK
+    webhook.post("/recover", SINCE)
+    world.sleep(minutes=10)
+    assert len(world.posted) == 60 + 3 * 5 + 2, "also for what was just refused"
+    assert webhook.statuses() == {"DELIVERED"}
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])

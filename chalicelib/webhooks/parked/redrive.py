@@ -30,12 +30,13 @@ _LOOK_AGAIN: Final = 60  # seconds
 
 class RedriveResult(TypedDict):
     """`wait`: seconds until the next run, if there is more; `paced`: when its first may arrive;
-    `after`: the last that was sent early."""
+    `after`: the last that was sent early; `recovery`: for which recovery, if any."""
 
     more: bool
     wait: int
     paced: NotRequired[str]
     after: NotRequired[str | None]
+    recovery: NotRequired[str | None]
 
 
 class Redrive(TypedDict):
@@ -65,10 +66,12 @@ def run(event: Redrive) -> RedriveResult:
     if not _begun(endpoint.id, event["due"]):
         return {"more": True, "wait": _scaled(_LOOK_AGAIN)}
     until = max(clock.parse(event.get("until", event["due"])), clock.now())
-    after = event["redriven"].get("after") if "redriven" in event else None
-    recovers = recover.running(endpoint) is not None
-    if recovers or (event.get("back") and not endpoint.failing):
-        most = sys.maxsize if recovers else _TIMES_EARLY
+    recovery = (recover.running(endpoint) or {}).get("id")
+    last = event.get("redriven", {})
+    # Another recovery sends again what failed in the one before.
+    after = last.get("after") if last.get("recovery") == recovery else None
+    if recovery or (event.get("back") and not endpoint.failing):
+        most = sys.maxsize if recovery else _TIMES_EARLY
         entries, paced = _page(endpoint.id, None, paced, after=after or "", early=most)
         after = entries[-1][0][1] if entries else after
     else:
@@ -79,7 +82,8 @@ def run(event: Redrive) -> RedriveResult:
         paced = _send(failed.messages, paced)
         recover.sent(endpoint, failed)
         parked += len(failed.messages)
-    answer = _answer(parked, bool(failed and failed.after), paced) | {"after": after}
+    answer = _answer(parked, bool(failed and failed.after), paced)
+    answer |= {"after": after, "recovery": recovery}
     if not answer["more"]:
         store.note_if(endpoint.id, {"redriving": None}, Attr("redriving.by").eq(event["due"]))
     return answer
