@@ -156,9 +156,9 @@ def test_an_unclosed_quote_is_an_error_of_its_row_with_its_line():
 
 def test_an_unclosed_quote_does_not_swallow_the_following_rows():
     more = "b,two\n" * (LARGEST_ROW // 3)
-    rows = opened('slug,name\na,"one\n' + more)
-    assert rows[0].problem.code == "unclosed_quote"
-    assert len(rows) == 1 + LARGEST_ROW // 3
+    rows = opened('slug,name\na,"one\nstray,a\rb\n' + more)
+    assert problems(rows[:3]) == ["unclosed_quote", "stray_line_break", None]
+    assert len(rows) == 2 + LARGEST_ROW // 3
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ def open_csv(
     given = delimiter or ("," if is_workbook else "")
     delimiter, width, above = _delimiter(sample, given)
     text = blocks(chain([head[mark:]], pieces), encoding, bare_returns)
-    rows = Splitter(delimiter, width, offset=mark, line=1, is_cut=is_cut).split(text)
+    rows = Splitter(text, delimiter, width, offset=mark, line=1, is_cut=is_cut).rows()
     if header_row == 0:
         first = list(islice(rows, _COUNTED))
         columns = max((len(row.cells) for row in first), default=0)

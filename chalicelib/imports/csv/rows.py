@@ -8,10 +8,10 @@ row (LARGEST_ROW) and one block are held.
 import codecs
 import csv
 import re
+from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import asdict, dataclass
-from enum import Enum
-from itertools import accumulate, islice
+from itertools import chain, islice, starmap
 from typing import Any, Final, NamedTuple, Self
 
 from chalicelib.imports.csv.faults import RowError
@@ -74,7 +74,7 @@ def read(data: bytes, form: FileFormat, offset: int, line: int) -> Iterator[CsvR
     The same rows as `open_csv` gives for the range, with the same lines and offsets.
     """
     text = blocks([data], form.encoding, form.bare_returns)
-    return in_cells(Splitter(form.delimiter, None, offset, line).split(text), form.is_workbook)
+    return in_cells(Splitter(text, form.delimiter, None, offset, line).rows(), form.is_workbook)
 
 
 def in_cells(rows: Iterator[CsvRow], is_workbook: bool) -> Iterator[CsvRow]:
@@ -84,6 +84,9 @@ def in_cells(rows: Iterator[CsvRow], is_workbook: bool) -> Iterator[CsvRow]:
     return (
         row._replace(cells=[cell.replace(LINE_BREAK, "\n") for cell in row.cells]) for row in rows
     )
+
+
+_Line = tuple[str, int]  # a physical line, and how many bytes it takes in the file
 
 
 class Splitter:
@@ -97,143 +100,119 @@ class Splitter:
     """
 
     def __init__(
-        self, delimiter: str, width: int | None, offset: int, line: int, *, is_cut: bool = False
+        self,
+        text: Iterable[tuple[list[str], list[int]]],
+        delimiter: str,
+        width: int | None,
+        offset: int,
+        line: int,
+        *,
+        is_cut: bool = False,
     ) -> None:
+        self._lines: Iterator[_Line] = chain.from_iterable(starmap(zip, text))
+        self._again: deque[_Line] = deque()  # lines that are to be read again
         self._delimiter = delimiter
         self._width = width
         self._is_cut = is_cut
-        # Lines of an incomplete row, and the offset of the first of them.
-        self._lines: list[str] = []
-        self._sizes: list[int] = []
+        # The lines of the row that is being read, their bytes, and where the first of them is.
+        self._held: list[_Line] = []
+        self._size = 0
         self._offset = offset
         self._line = line
-        self._giant: CsvRow | None = None
 
-    def split(self, text: Iterable[tuple[list[str], list[int]]]) -> Iterator[CsvRow]:
-        for lines, sizes in text:
-            self._lines += lines
-            self._sizes += sizes
-            yield from self._rows(final=False)
-        yield from self._rows(final=True)
-        if self._giant is not None:
-            yield self._giant._replace(problem=_open_quote(self._giant.line))
+    def rows(self) -> Iterator[CsvRow]:
+        while True:
+            code = yield from self._read()
+            if not self._held:
+                return
+            yield self._with_blanks() or self._broken(code)
 
-    def _rows(self, final: bool) -> Iterator[CsvRow]:
-        ends = [0, *accumulate(self._sizes)]
-        count = len(self._lines)
-        # The csv module cannot read a cut line, so each cut line ends a run of lines.
-        stops = [i for i, text in enumerate(self._lines) if type(text) is CutLine] + [count]
-        at = 0
-        while at < count:
-            if self._giant is not None:
-                at = yield from self._skip(at, ends)
-                continue
-            stop = next(i for i in stops if i >= at)
-            start, failure = yield from self._read(at, stop, ends)
-            if start == count:
-                at = count
-                continue
-            beyond = stop < count or ends[stop] - ends[start] > LARGEST_ROW
-            beyond = beyond or (final and self._is_cut)
-            if failure is _Failure.OPEN and not beyond and not final:
-                at = start
-                break
-            size = ends[start + 1] - ends[start]
-            blanks = self._with_blanks(start, stop) if failure in _MISREAD else None
-            if blanks is not None:
-                cells, end = blanks
-                place = (self._offset + ends[start], ends[end] - ends[start])
-                yield CsvRow(*place, self._line + start, cells)
-                at = end
-                continue
-            broken = self._broken(start, self._offset + ends[start], size, failure, beyond)
-            if broken is not None:
-                yield broken
-            at = start + 1
-        del self._lines[:at], self._sizes[:at]
-        self._offset += ends[at]
-        self._line += at
-
-    def _read(
-        self, at: int, stop: int, ends: list[int]
-    ) -> Generator[CsvRow, None, tuple[int, "_Failure"]]:
-        """The rows from line `at`; returns the line on which the next one begins, and why there
-        is none."""
+    def _read(self) -> Generator[CsvRow, None, str]:
+        """The rows up to one that cannot be read, whose lines are then held; returns the code of
+        its error, or none if it has no end that can be read."""
+        held = self._held
         reader = csv.reader(
-            islice(self._lines, at, stop),
-            delimiter=self._delimiter,
-            strict=True,
-            skipinitialspace=True,
+            self._of_row(), delimiter=self._delimiter, strict=True, skipinitialspace=True
         )
-        start, offset, line = at, self._offset, self._line
         try:
             for cells in reader:
-                end = at + reader.line_num
                 if any(map(str.strip, cells)):
-                    size = ends[end] - ends[start]
-                    row = CsvRow(offset + ends[start], size, line + start, cells)
-                    yield row if size <= LARGEST_ROW else _too_large(row)
-                start = end
+                    yield CsvRow(self._offset, self._size, self._line, cells)
+                self._offset += self._size
+                self._line += len(held)
+                self._size = 0
+                held.clear()
         except csv.Error as error:
             if "unexpected end" in str(error):
-                return start, _Failure.OPEN
-            if at + reader.line_num > start + 1:
-                return start, _Failure.UNCLOSED
-            return start, _Failure.RETURN if "new-line" in str(error) else _Failure.MISPLACED
-        return start, _Failure.NONE
+                return ""
+            if len(held) > 1:
+                return "unclosed_quote"
+            return "stray_line_break" if "new-line" in str(error) else "misplaced_quote"
+        return ""
 
-    def _with_blanks(self, start: int, stop: int) -> tuple[list[str], int] | None:
-        """The cells of a row with blanks between a closing quote and the delimiter, which the
-        csv module does not accept, and the line after it."""
+    def _of_row(self) -> Iterator[str]:
+        """The lines for the csv module, up to one with which a row is too large."""
+        for line in self._following():
+            self._held.append(line)
+            self._size += line[1]
+            if self._size > LARGEST_ROW:
+                return
+            yield line[0]
+
+    def _following(self) -> Iterator["_Line"]:
+        while self._again:
+            yield self._again.popleft()
+        yield from self._lines
+
+    def _with_blanks(self) -> CsvRow | None:
+        """The row with blanks between a closing quote and the delimiter, which the csv module does
+        not accept."""
+        self._held += islice(self._following(), max(0, _FOLLOWING - len(self._held)))
         text = ""
-        for end in range(start, min(stop, start + _FOLLOWING)):
-            text += self._lines[end]
-            if len(text) > _LONGEST_ODD:
+        for number, (line, _) in enumerate(self._held[:_FOLLOWING], 1):
+            text += line
+            if len(text) > _LONGEST_ODD or isinstance(line, CutLine):
                 return None
             if text.count('"') % 2 == 0:
-                line = text.rstrip("\r\n")
-                cells = _made_out(line, self._delimiter)
-                again = _written(line, self._delimiter)
-                return (cells, end + 1) if again else None
+                text = text.rstrip("\r\n")
+                return self._taken(number, text) if _written(text, self._delimiter) else None
         return None
 
-    def _broken(
-        self, start: int, offset: int, size: int, failure: "_Failure", beyond: bool
-    ) -> CsvRow | None:
-        """The row that cannot be read, or None while it is being skipped."""
-        first = self._lines[start]
-        cells = _made_out(first.rstrip("\r\n"), self._delimiter)
-        broken = CsvRow(offset, size, self._line + start, cells)
+    def _taken(self, lines: int, text: str) -> CsvRow:
+        """The row of so many of the lines that are held; the others are read again."""
+        size = sum(size for _, size in self._held[:lines])
+        row = CsvRow(self._offset, size, self._line, _made_out(text, self._delimiter))
+        self._again.extendleft(reversed(self._held[lines:]))
+        self._offset += size
+        self._line += lines
+        self._size = 0
+        self._held.clear()
+        return row
+
+    def _broken(self, code: str) -> CsvRow:
+        """The row that cannot be read: its first line, or a cell of many lines."""
+        first, *following = [text for text, _ in self._held[: 1 + _FOLLOWING]]
+        may_be_cell = self._width is not None and (self._size > LARGEST_ROW or self._is_cut)
+        row = self._taken(1, first.rstrip("\r\n"))
         if isinstance(first, CutLine):
-            skipped = first.quotes % 2 == 1
-            broken = _too_large(broken)
-        elif failure is _Failure.OPEN and beyond and self._width is not None:
-            following = self._lines[start + 1 : start + 1 + _FOLLOWING]
-            skipped = not self._look_like_rows(following)
-            problem = _too_large(broken).problem if skipped else _open_quote(broken.line)
-            broken = broken._replace(problem=problem)
-        else:
-            skipped = False
-            broken = broken._replace(problem=_explained(failure, broken.line))
-        if skipped:
-            self._giant = broken
-            return None
-        return broken
+            row = _failed(row, "record_too_large")
+            return self._whole(row) if first.quotes % 2 else row
+        if not code and may_be_cell and not self._look_like_rows(following):
+            return self._whole(_failed(row, "record_too_large"))
+        return _failed(row, code or "unclosed_quote")
 
-    def _skip(self, at: int, ends: list[int]) -> Generator[CsvRow, None, int]:
-        """Past the line in which the giant's quote is closed, or past all lines."""
-        assert self._giant is not None
-        closing = next((i for i in range(at, len(self._lines)) if self._closes(i)), None)
-        past = len(self._lines) if closing is None else closing + 1
-        giant = self._giant._replace(length=self._giant.length + ends[past] - ends[at])
-        self._giant = giant if closing is None else None
-        if closing is not None:
-            yield giant
-        return past
+    def _whole(self, row: CsvRow) -> CsvRow:
+        """The row with all lines up to the one in which its quote is closed."""
+        begin = row.offset
+        for text, size in self._following():
+            self._offset += size
+            self._line += 1
+            if self._closes(text):
+                return row._replace(length=self._offset - begin)
+        return _failed(row._replace(length=self._offset - begin), "unclosed_quote")
 
-    def _closes(self, index: int) -> bool:
+    def _closes(self, text: str) -> bool:
         """Whether a quote that is open before this line is closed after it."""
-        text = self._lines[index]
         if isinstance(text, CutLine):
             return text.quotes % 2 == 1
         if '"' not in text:
@@ -244,8 +223,8 @@ class Splitter:
             return False
 
     def _look_like_rows(self, lines: list[str]) -> bool:
-        parts = [part for line in lines for part in csv.reader([line], delimiter=self._delimiter)]
-        return sum(len(part) == self._width for part in parts) * 2 >= len(lines) > 0
+        widths = [len(_made_out(line.rstrip("\r\n"), self._delimiter)) for line in lines]
+        return widths.count(self._width or 0) * 2 >= len(lines) > 0
 
 
 def _made_out(line: str, delimiter: str) -> list[str]:
@@ -259,41 +238,19 @@ def _made_out(line: str, delimiter: str) -> list[str]:
 def _written(line: str, delimiter: str) -> bool:
     """Whether a line is nothing but cells, in quotes or without any, with blanks around them."""
     end = re.escape(delimiter)
-    cell = rf'[ \t]*+(?:"(?:[^"]|"")*+"[ \t]*+|[^"{end}]*+)'
+    cell = rf'[ \t]*+(?:"(?:[^"]|"")*+"[ \t]*+|[^"\r\n{end}]*+)'
     return re.fullmatch(rf"{cell}(?:{end}{cell})*+", line) is not None
 
 
-class _Failure(Enum):
-    """Why no row begins here: the error of the csv module."""
-
-    NONE = "a line too long to read"
-    OPEN = "the text ends within quotes"
-    UNCLOSED = "a later line cannot continue quoted text"
-    MISPLACED = "a quote within quotes"
-    RETURN = "a carriage return outside quotes"
+def _failed(row: CsvRow, code: str) -> CsvRow:
+    message = _PROBLEMS[code].format(line=row.line)
+    return row._replace(problem=RowError(row.line, "", code, message))
 
 
-_MISREAD: Final = (_Failure.MISPLACED, _Failure.UNCLOSED)
-
-
-def _too_large(row: CsvRow) -> CsvRow:
-    message = f"This row is larger than {LARGEST_ROW >> 20} MB."
-    return row._replace(problem=RowError(row.line, "", "record_too_large", message))
-
-
-def _open_quote(line: int) -> RowError:
-    message = (
-        f"The quote opened on line {line} is not closed, or not followed by a delimiter. "
-        'Inside quotes, write a quote twice: "".'
-    )
-    return RowError(line, "", "unclosed_quote", message)
-
-
-def _explained(failure: _Failure, line: int) -> RowError:
-    if failure is _Failure.RETURN:
-        message = "There is a carriage return in a cell without quotes."
-        return RowError(line, "", "stray_line_break", message)
-    if failure is _Failure.MISPLACED:
-        message = 'There is a quote inside a quoted cell. Write it twice: "".'
-        return RowError(line, "", "misplaced_quote", message)
-    return _open_quote(line)
+_PROBLEMS: Final = {
+    "record_too_large": f"This row is larger than {LARGEST_ROW >> 20} MB.",
+    "unclosed_quote": "The quote opened on line {line} is not closed, or not followed by a"
+    ' delimiter. Inside quotes, write a quote twice: "".',
+    "misplaced_quote": 'There is a quote inside a quoted cell. Write it twice: "".',
+    "stray_line_break": "There is a carriage return in a cell without quotes.",
+}
