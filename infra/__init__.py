@@ -5,6 +5,7 @@
   is deployed), `lanes` (functions for each queue), `proxies`; `command_line` for Chalice's commands
 - this machine: `local` (`make run`), `emulator` and `emulator_start` (the embedded AWS), `seed`
   (the sample catalogue), `log_lines`, `receiver` (of webhooks); `install` and `browser` for `make`
-- operating: `keys`, `counts`, `dead_letters`, `reindex`, `backup`; `description` prints OpenAPI
+- operating: `keys`, `counts`, `dead_letters`, `reindex`, `backup`; `refused` says what AWS said;
+  `description` prints OpenAPI
 - the first hour on AWS: `verify`, with its statements and checks in `verification`
 """

@@ -13,6 +13,7 @@ import base64
 import gzip
 import json
 import os
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
@@ -24,28 +25,35 @@ import boto3
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from infra import keys, steps
+from infra import keys, refused, steps
 
 _OWN: Final = "deployments/"  # in the bucket: what is deployed, which is no data
-# All that a new stage has in its table: its first key, and what the audit log says about it.
-_NEW: Final = ("key#", "keys", "release", "aud_", "list#audit#", "count#audit", "evt_", "feed")
+# All that a new stage has in its table: its first key, what the audit log says about it, counters
+# of requests, and how far the hourly look for lost events is.
+_NEW: Final = (
+    *("key#", "keys", "release", "aud_", "list#audit#", "count#audit", "evt_", "feed"),
+    *("rate#", "lost-events"),
+)
 _AT_ONCE: Final = 25  # items of one write: DynamoDB's limit
 
 
 def save(stage: str, folder: Path, tables: Sequence[str]) -> None:
-    """Writes the folder, which must not exist. Only its owner may read it."""
-    folder.mkdir(mode=0o700, parents=True)
+    """Writes the folder, which must not exist, whole or not at all. Only its owner may read it."""
+    unfinished = folder.with_name(f"{folder.name}.part")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir(mode=0o700, parents=True)
     for name, table in zip(("table", "outbox"), tables, strict=True):
-        with gzip.open(folder / f"{name}.jsonl.gz", "wt", encoding="utf-8") as lines:
+        with gzip.open(unfinished / f"{name}.jsonl.gz", "wt", encoding="utf-8") as lines:
             texts = (json.dumps(item, default=_text, ensure_ascii=False) for item in _items(table))
             number = sum(bool(lines.write(f"{text}\n")) for text in texts)
         print(f"{table}: {number:,} items")
-    (folder / "master-key").write_text(_master_key(stage))
+    (unfinished / "master-key").write_text(_master_key(stage))
     found = list(_files(stage))
     for key in found:
-        target = folder / "files" / quote(key, safe="")
+        target = unfinished / "files" / quote(key, safe="")
         target.parent.mkdir(exist_ok=True)
         boto3.client("s3").download_file(_bucket(stage), key, str(target))
+    unfinished.rename(folder)
     print(f"{_bucket(stage)}: {len(found):,} files")
 
 
@@ -152,4 +160,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    refused.run(main)

@@ -22,7 +22,7 @@ import boto3
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from chalicelib.values import clock, ids
-from infra import keys
+from infra import keys, refused
 
 _SHOWN_AT_ONCE = 10
 _HIDDEN_SECONDS = 60  # those of one look do not come twice
@@ -122,4 +122,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    main()
+    refused.run(main)

@@ -27,7 +27,27 @@ import boto3
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from infra import compiled, destroy, keys, lanes, package, proxies, record, release, stacks, steps
+from infra import (
+    compiled,
+    destroy,
+    keys,
+    lanes,
+    package,
+    proxies,
+    record,
+    refused,
+    release,
+    stacks,
+    steps,
+)
+
+# Settings of the functions that are checked, and so have options of their own.
+_OPTIONS = {
+    "CURRENCY": "--currency",
+    "STOREFRONT_MAX_AGE": "--storefront-max-age",
+    "TIMEZONE": "--timezone",
+    "TRUSTED_PROXIES": "--trusted-proxies",
+}
 
 
 def main() -> None:
@@ -39,7 +59,7 @@ def main() -> None:
             print(f"{options.package} is built; --from-package deploys it")
         else:
             _at_aws(options)
-    except (stacks.StackError, subprocess.CalledProcessError) as failure:
+    except (stacks.StackError, subprocess.CalledProcessError, *refused.ERRORS) as failure:
         raise SystemExit(f"{failure}\nNothing is lost: run it again.") from failure
 
 
@@ -68,11 +88,10 @@ def _deploy(options: argparse.Namespace, known: stacks.Outputs) -> None:
     if known:
         keys.use(known["Table"])
         release.refuse_to_skip(stage)
-    parameters = _parameters(options)
+    parameters, environment = _parameters(options), _environment(options)
     if not known:
         _make(stage, parameters)
     made = steps.resources(stage, {"DeletionProtection": "true"} | parameters, consent=consent)
-    environment = _environment(options)
     record.write(
         stage, made, parameters=parameters, environment=environment, memory=dict(options.memory)
     )
@@ -140,7 +159,7 @@ def _destroy(options: argparse.Namespace, made: stacks.Outputs) -> None:
     stage: str = options.stage
     if not stacks.exists(steps.stack(stage, "resources")):
         raise SystemExit(f"There is no stage {stage} here.")
-    if not options.with_data:
+    if made and not options.with_data:
         lost = ["delete the API, all functions, triggers and alarms; all data is kept"]
         _consent(stage)(stage, lost)
         destroy.functions(stage)
@@ -183,7 +202,11 @@ def _environment(options: argparse.Namespace) -> dict[str, str]:
         "STOREFRONT_MAX_AGE": options.storefront_max_age,
     }
     if options.trusted_proxies is not None:
-        given["TRUSTED_PROXIES"] = proxies.blocks(options.trusted_proxies, boto3.client("ec2"))
+        try:
+            blocks = proxies.blocks(options.trusted_proxies, boto3.client("ec2"))
+        except ValueError as wrong:
+            raise SystemExit(f"--trusted-proxies: {wrong}") from None
+        given["TRUSTED_PROXIES"] = blocks
     return {name: str(value) for name, value in given.items() if value is not None} | dict(
         steps.pairs(options.setting)
     )
@@ -260,7 +283,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--package", type=Path, metavar="DIR", help="build without deploying")
     parser.add_argument("--from-package", type=Path, metavar="DIR", help="deploy a built package")
     parser.add_argument(
-        "--currency", help="ISO 4217 code, fixed by the first deployment; default: USD"
+        "--currency",
+        type=steps.currency,
+        help="ISO 4217 code, fixed by the first deployment; default: USD",
     )
     parser.add_argument(
         "--timezone", type=steps.timezone, help="IANA name of the shop's time zone; default: UTC"
@@ -310,6 +335,9 @@ def _options() -> argparse.Namespace:
     if wrong := [f"{name}={size}" for name, size in given if not size.isdecimal()]:
         parser.error(f"--memory takes a number of MB, not {', '.join(wrong)}")
     options.memory = [(name, int(size)) for name, size in given]
+    for name, _ in steps.pairs(options.setting):
+        if name in _OPTIONS:
+            parser.error(f"--setting {name}: use {_OPTIONS[name]}")
     if unknown := {name for name, _ in options.memory} - set(steps.ROLES):
         parser.error(f"no such function: {', '.join(sorted(unknown))}")
     return options

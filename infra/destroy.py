@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import boto3
 
@@ -26,27 +27,39 @@ def functions(stage: str) -> None:
 
 
 def everything(stage: str, made: Mapping[str, str]) -> None:
-    """Also deletes the data and the master key of all signing secrets: for ever."""
+    """Also deletes the data and the master key of all signing secrets: for ever.
+
+    `made`: the outputs of the first stack; none if its creation failed, which left no data. The
+    stack goes last, because it names the rest: what an interrupted run has left is deleted by the
+    next.
+    """
     functions(stage)
-    _stop_waiting(made["RedriveStateMachineArn"])
+    if made:
+        _data(stage, made)
     stacks.delete(steps.stack(stage, "resources"))  # leaves what its template retains
-    dynamodb = boto3.client("dynamodb")
-    for table in (made["Table"], made["OutboxTable"]):
-        dynamodb.update_table(TableName=table, DeletionProtectionEnabled=False)
-        dynamodb.get_waiter("table_exists").wait(TableName=table)
-        dynamodb.delete_table(TableName=table)
-    _empty(made["Bucket"])
-    boto3.client("s3").delete_bucket(Bucket=made["Bucket"])
-    ssm = boto3.client("ssm")
-    with contextlib.suppress(ssm.exceptions.ParameterNotFound):  # the first deployment failed early
-        ssm.delete_parameter(Name=steps.master_key_parameter(stage))
     record.forget(stage)
 
 
-def _stop_waiting(machine: str) -> None:
+def _data(stage: str, made: Mapping[str, str]) -> None:
+    states, dynamodb = boto3.client("stepfunctions"), boto3.client("dynamodb")
+    s3, ssm = boto3.client("s3"), boto3.client("ssm")
+    with contextlib.suppress(states.exceptions.StateMachineDoesNotExist):
+        _stop_waiting(states, made["RedriveStateMachineArn"])
+    for table in (made["Table"], made["OutboxTable"]):
+        with contextlib.suppress(dynamodb.exceptions.ResourceNotFoundException):
+            dynamodb.update_table(TableName=table, DeletionProtectionEnabled=False)
+            dynamodb.get_waiter("table_exists").wait(TableName=table)
+            dynamodb.delete_table(TableName=table)
+    with contextlib.suppress(s3.exceptions.NoSuchBucket):
+        _empty(made["Bucket"])
+        s3.delete_bucket(Bucket=made["Bucket"])
+    with contextlib.suppress(ssm.exceptions.ParameterNotFound):
+        ssm.delete_parameter(Name=steps.master_key_parameter(stage))
+
+
+def _stop_waiting(states: Any, machine: str) -> None:
     """Stops waiting executions: until they have ended, which may take a week, the state machine
     stays, and another of its name cannot be created."""
-    states = boto3.client("stepfunctions")
     pages = states.get_paginator("list_executions")
     while True:
         running = pages.paginate(stateMachineArn=machine, statusFilter="RUNNING")
@@ -59,11 +72,14 @@ def _stop_waiting(machine: str) -> None:
 
 def contents(made: Mapping[str, str]) -> list[str]:
     """What is lost with the data, roughly: table counts are up to six hours old (AWS)."""
+    if not made:
+        return ["what is left of a creation that failed; it has no data"]
     dynamodb = boto3.client("dynamodb")
     found = []
     for table in (made["Table"], made["OutboxTable"]):
-        described = dynamodb.describe_table(TableName=table)["Table"]
-        found.append(f"the table {table} with about {described['ItemCount']:,} items")
+        with contextlib.suppress(dynamodb.exceptions.ResourceNotFoundException):
+            described = dynamodb.describe_table(TableName=table)["Table"]
+            found.append(f"the table {table} with about {described['ItemCount']:,} items")
     return [
         *found,
         f"the bucket {made['Bucket']} with all uploads and reports",

@@ -21,9 +21,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from chalicelib.api_keys import store
-from chalicelib.api_keys.model import Caller, Role
-from chalicelib.problems import Problem
+from chalicelib.api_keys.model import Caller, NewApiKey, Role
+from chalicelib.validation import validate
 from chalicelib.values import clock
+from infra import refused
 from infra.emulator import CREDENTIALS
 
 _LOCAL = Path(__file__).resolve().parent.parent / ".local" / "endpoint.json"
@@ -53,10 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """One command; ends with status 1 and a message if it fails."""
     options = _parser().parse_args(arguments)
     connect(options.stage, options.endpoint_url)
-    try:
-        options.run(options)
-    except Problem as problem:
-        raise SystemExit(problem.message) from None
+    refused.run(lambda: options.run(options))
 
 
 def connect(stage: str, endpoint_url: str | None) -> None:
@@ -66,6 +64,8 @@ def connect(stage: str, endpoint_url: str | None) -> None:
         endpoint_url = json.loads(_LOCAL.read_text())["awsEndpoint"]
     if endpoint_url is not None:
         os.environ["AWS_ENDPOINT_URL"] = endpoint_url
+    elif stage == "local" and "AWS_ENDPOINT_URL" not in os.environ:
+        raise SystemExit("Start `make run` in another terminal first.")
     if stage == "local":
         os.environ.update(CREDENTIALS)
 
@@ -80,7 +80,8 @@ def _list(options: argparse.Namespace) -> None:
 
 
 def _create(options: argparse.Namespace) -> None:
-    caller, key = store.mint(options.name, options.role, expires=options.expires)
+    new = validate(NewApiKey, {"name": options.name, "role": options.role})
+    caller, key = store.mint(new.name, new.role, expires=options.expires)
     print(_line(caller))
     print(f"Key, shown only once: {key}")
 

@@ -101,7 +101,7 @@ def api(stage: str) -> Mapping[str, str]:
 def _get(s3: Any, bucket: str, record: str) -> bytes | None:
     try:
         found: bytes = s3.get_object(Bucket=bucket, Key=_key(record))["Body"].read()
-    except s3.exceptions.NoSuchKey:
+    except (s3.exceptions.NoSuchKey, s3.exceptions.NoSuchBucket):
         return None
     return found
 

@@ -28,7 +28,7 @@ from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import Job, JobStatus, JobType
 from chalicelib.reindexing.store import ALL, RELEASE
 from chalicelib.storage import table
-from infra import keys
+from infra import keys, refused
 
 _LONGEST_FUNCTION: Final = 900  # seconds: .chalice/config.json
 _BETWEEN_LOOKS: Final = 2  # seconds
@@ -106,4 +106,4 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    main()
+    refused.run(main)

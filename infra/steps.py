@@ -165,6 +165,13 @@ def ensure_master_key(stage: str) -> None:
         )
 
 
+def currency(code: str) -> str:
+    """An ISO 4217 code in capitals, as amounts are kept by it for ever."""
+    if not (code.isascii() and code.isalpha() and len(code) == 3):
+        raise argparse.ArgumentTypeError(f"{code!r} is no ISO 4217 code, such as EUR")
+    return code.upper()
+
+
 def timezone(name: str) -> str:
     """The name of a time zone that there is."""
     if name not in zoneinfo.available_timezones():

@@ -112,7 +112,8 @@ def send(operation: str, request: Wire | str) -> Result:
 
 @lru_cache(maxsize=1)
 def _sender(client: Any) -> Callable[[str, bytes], Result]:
-    if settings.direct_calls() and not utils.get_environ_proxies(client.meta.endpoint_url):
+    proxies = utils.get_environ_proxies(client.meta.endpoint_url)
+    if settings.direct_calls() and not proxies and aws.session().get_credentials():
         return _Direct(client.meta).send
     return lambda name, body: partial(getattr(client, xform_name(name)), **json.loads(body))
 

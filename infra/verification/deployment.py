@@ -118,13 +118,7 @@ def take_down(stage: Stage) -> str:
     _only_a_trial(stage)
     for step in _STEPS:
         stacks.settle(steps.stack(stage.name, step))
-    made = stacks.outputs(steps.stack(stage.name, "resources"))
-    if made:
-        destroy.everything(stage.name, made)
-    else:  # it was never complete, so its stack kept nothing
-        destroy.functions(stage.name)
-        stacks.delete(steps.stack(stage.name, "resources"))
-        record.forget(stage.name)
+    destroy.everything(stage.name, stacks.outputs(steps.stack(stage.name, "resources")))
     _sweep(stage)
     shutil.rmtree(_package(stage), ignore_errors=True)
     with suppress(TimeoutError):  # a table takes a while

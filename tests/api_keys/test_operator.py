@@ -1,5 +1,7 @@
 """`infra/keys.py`: how an operator manages the keys of a stage."""
 
+from pathlib import Path
+
 import pytest
 
 from infra import keys
@@ -17,6 +19,21 @@ def printed(capsys: pytest.CaptureFixture[str], *command: str) -> str:
 def test_an_operator_creates_a_working_key(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
     key = printed(capsys, "create", "Nightly import", "ADMIN").split()[-1]
     assert shop.get("/api/admin/me", key=key).json["name"] == "Nightly import"
+
+
+def test_an_operator_s_key_has_a_name_as_any_other(shop: Shop) -> None:
+    for wrong in (" ", "x" * 101):
+        with pytest.raises(SystemExit, match="name: "):
+            keys.main([*STAGE, "create", wrong, "ADMIN"])
+
+
+def test_the_stage_local_is_never_looked_for_on_aws(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    monkeypatch.setattr(keys, "_LOCAL", tmp_path / "endpoint.json")
+    with pytest.raises(SystemExit, match="Start `make run`"):
+        keys.main(["--stage", "local", "list"])
 
 
 def test_an_operator_lists_keys_without_their_secrets(

@@ -56,11 +56,18 @@ def test_another_stage_continues_with_a_backup(tmp_path: Path) -> None:
         until(lambda: shop.get(f"webhooks/{webhook['id']}/deliveries")["data"][0])
         job = shop.get("jobs")["data"][0]["id"]
 
+        backup(old, "--to", str(folder), "--copies", "backroom-local", "none", code=1)
         backup(old, "--to", str(folder))
         assert (folder.stat().st_mode & 0o77) == 0
         assert "is there already" in backup(old, "--to", str(folder), code=1)
         assert "has data" in backup(old, "--from", str(folder), code=1)
         before = items(old)
+        # What a stage without data does, too: a request without a key, and the hourly run.
+        call(f"{new.base_url}/api/products")
+        event = json.dumps({"republish": "lost"})
+        client(new.aws_endpoint, "lambda").invoke(
+            FunctionName="backroom-local-fan_out", Payload=event
+        )
         backup(new, "--from", str(folder))
         assert items(new) == before
 

@@ -5,13 +5,19 @@ from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
+import boto3
 import pytest
+from botocore.stub import Stubber
 
 from infra import deploy, destroy, lanes, stacks, steps
+
+MADE = {"Table": "t", "OutboxTable": "o", "Bucket": "b", "RedriveStateMachineArn": "arn:machine"}
 
 
 class States:
     """Step Functions with waiting executions. The first few listings each show a new one."""
+
+    exceptions = SimpleNamespace(StateMachineDoesNotExist=KeyError)
 
     def __init__(self) -> None:
         self.running = [f"arn:{n}" for n in range(2_500)]
@@ -37,13 +43,16 @@ class States:
             self.running.append(self.late.pop())
 
 
-def test_waiting_executions_are_stopped_before_the_state_machine_is_deleted(
+def test_executions_are_stopped_first_and_the_stack_which_names_the_data_goes_last(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Otherwise it exists until the last has ended, up to a week, and its name is not free."""
+    """The state machine exists until the last execution has ended, up to a week. Without the
+    stack, a run that was interrupted could not be repeated."""
     states, order = States(), list[str]()
     client = mock.MagicMock()
     client.get_paginator.return_value.paginate.return_value = []
+    client.delete_table.side_effect = lambda **named: order.extend(named.values())
+    client.delete_bucket.side_effect = lambda **named: order.extend(named.values())
 
     def of(service: str) -> Any:
         return states if service == "stepfunctions" else client
@@ -55,16 +64,50 @@ def test_waiting_executions_are_stopped_before_the_state_machine_is_deleted(
     monkeypatch.setattr(destroy, "functions", lambda stage: order.append("functions"))
     monkeypatch.setattr(stacks, "delete", delete)
     monkeypatch.setattr(destroy.record, "forget", lambda stage: None)
-    made = {
-        "Table": "t",
-        "OutboxTable": "o",
-        "Bucket": "b",
-        "RedriveStateMachineArn": "arn:machine",
-    }
-    destroy.everything("try", made)
-    assert order == ["functions", "backroom-try-resources, 0 waiting"]
+    destroy.everything("try", MADE)
+    assert order == ["functions", "t", "o", "b", "backroom-try-resources, 0 waiting"]
     assert len(states.stopped) == len(set(states.stopped)) == 2_502
-    assert client.delete_table.call_count == 2
+
+
+def test_what_an_interrupted_destruction_left_is_destroyed_by_the_next(
+    configured: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = {
+        "dynamodb": (
+            "ResourceNotFoundException",
+            ["describe_table", "describe_table", "update_table", "update_table"],
+        ),
+        "stepfunctions": ("StateMachineDoesNotExist", ["list_executions"]),
+        "s3": ("NoSuchBucket", ["get_object", "list_objects_v2"]),
+        "ssm": ("ParameterNotFound", ["delete_parameter"]),
+    }
+    clients = {}
+    for service, (code, calls) in gone.items():
+        clients[service] = boto3.client(service)
+        stub = Stubber(clients[service])
+        for call in calls:
+            stub.add_client_error(call, code)
+        stub.activate()
+    deleted = list[str]()
+    monkeypatch.setattr("infra.destroy.boto3.client", clients.__getitem__)
+    monkeypatch.setattr(destroy, "functions", lambda stage: None)
+    monkeypatch.setattr(stacks, "delete", deleted.append)
+    monkeypatch.setattr(destroy.record, "forget", lambda stage: None)
+    assert not destroy.record.pull("try", "b")
+    assert not any("table" in each for each in destroy.contents(MADE))
+    destroy.everything("try", MADE)
+    assert deleted == ["backroom-try-resources"]
+
+
+def test_a_stage_whose_creation_failed_is_destroyed(monkeypatch: pytest.MonkeyPatch) -> None:
+    deleted = list[str]()
+    monkeypatch.setattr(destroy, "functions", lambda stage: None)
+    monkeypatch.setattr(stacks, "exists", lambda stack: True)
+    monkeypatch.setattr(stacks, "delete", deleted.append)
+    monkeypatch.setattr(destroy.record, "forget", lambda stage: None)
+    monkeypatch.setattr("builtins.input", lambda question: "try")
+    deploy._destroy(argparse.Namespace(stage="try", with_data=False), {})
+    assert deleted == ["backroom-try-resources"]
 
 
 def test_recreating_a_stage_within_a_minute_waits_for_its_queues(
