@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import os
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -10,7 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
-from backroom import AsyncBackroom, Backroom, Policy, RateLimit, Unreachable
+from backroom import AsyncBackroom, Backroom, BackroomError, Policy, RateLimit, Unreachable
 
 from tests.client.answering import Answering
 
@@ -93,17 +94,28 @@ def test_files_go_up_and_come_down(tmp_path: Path) -> None:
         x=httpx.Response(200, content=b"a,b\n"),
     )
     (tmp_path / "in.csv").write_bytes(b"slug,name\nmug,Mug\n")
+    (tmp_path / "latest.csv").symlink_to("out.csv")
 
     async def program(it: AsyncBackroom) -> None:
         sent: list[int] = []
         assert await it.import_products(tmp_path / "in.csv", on_sent=sent.append) == "job_1"
         assert sent[-1] == 18
-        await it.export(tmp_path / "out.csv", {"type": "orders", "all": True})
+        await it.export(tmp_path / "latest.csv", {"type": "orders", "all": True})
 
     shop.run(program)
     assert b"mug,Mug" in shop.requests[1].content
     assert (tmp_path / "out.csv").read_bytes() == b"a,b\n"
+    assert (tmp_path / "latest.csv").is_symlink()
     assert [each.name for each in tmp_path.glob(".*")] == []
+
+
+def test_no_file_takes_the_place_of_what_is_none(tmp_path: Path) -> None:
+    """As root, it would replace `/dev/stdout`."""
+    shop, pipe = Shop(), tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(BackroomError, match="is not a file"):
+        Backroom("https://s.test", "k", http=shop.client()).download("https://files.test/x", pipe)
+    assert shop.requests == []
 
 
 def test_a_call_has_its_own_time_out_and_tells_the_rate_limit() -> None:

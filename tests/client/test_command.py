@@ -115,6 +115,8 @@ def test_wrong_input_is_one_message_and_no_traceback(tmp_path: Path) -> None:
     for done in (
         bare("export", "products", "-o", "/nowhere/x.csv"),
         bare("import", str(empty)),
+        bare("import", "/dev/null"),
+        bare("orders", "edit", "1001", "--reason", "x", "--set", "MUG"),
         bare("orders", BACKROOM_KEY="bk_ü"),
         bare("login", "--from", str(tmp_path)),
     ):

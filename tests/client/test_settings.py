@@ -41,6 +41,14 @@ def test_the_environment_overrides_the_file(environment: dict[str, str]) -> None
     assert settings.load(environment | {"BACKROOM_KEY": "key_given"}).url == KEPT.url
 
 
+def test_an_address_is_the_same_with_a_slash_at_its_end(environment: dict[str, str]) -> None:
+    settings.save(Settings(f"{KEPT.url}/", KEPT.key), environment)
+    assert settings.load(environment) == KEPT
+    assert settings.load(environment | {"BACKROOM_URL": f"{KEPT.url}/"}) == KEPT
+    given = {"BACKROOM_URL": f"{KEPT.url}//", "BACKROOM_KEY": KEPT.key}
+    assert settings.load(environment | given) == KEPT
+
+
 def test_a_saved_key_is_not_used_for_another_shop(environment: dict[str, str]) -> None:
     settings.save(KEPT, environment)
     with pytest.raises(NotSignedIn, match="BACKROOM_KEY"):

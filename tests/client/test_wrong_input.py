@@ -158,6 +158,7 @@ def test_another_server_is_named(
 ENVIRONMENTS: dict[str, dict[str, str]] = {
     "no key": {"BACKROOM_KEY": ""},
     "a key of other letters": {"BACKROOM_KEY": "ключ"},
+    "a blank key": {"BACKROOM_KEY": " "},
     "no address": {"BACKROOM_URL": "shop.example.com"},
     "half an address": {"BACKROOM_URL": "http://[::1"},
     "an address without a host": {"BACKROOM_URL": "https://"},

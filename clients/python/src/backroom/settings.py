@@ -49,7 +49,7 @@ def state_folder(environment: Mapping[str, str] = os.environ) -> Path:
 
 def load(environment: Mapping[str, str] = os.environ) -> Settings:
     """`BACKROOM_URL` and `BACKROOM_KEY` count before the file. Raises NotSignedIn."""
-    url, key = environment.get("BACKROOM_URL"), environment.get("BACKROOM_KEY")
+    url, key = _address(environment.get("BACKROOM_URL") or ""), environment.get("BACKROOM_KEY")
     if url and key:
         return Settings(url, key)
     name, known = profile(environment), profiles(environment)
@@ -94,7 +94,7 @@ def profiles(environment: Mapping[str, str] = os.environ) -> dict[str, Settings]
     try:
         kept = json.loads(file.read_text())
         return {
-            str(name): Settings(str(each["url"]), str(each["key"]))
+            str(name): Settings(_address(str(each["url"])), str(each["key"]))
             for name, each in kept["profiles"].items()
         }
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -111,6 +111,11 @@ def write_private(target: Path, text: str) -> None:
         file.flush()
         os.fsync(file.fileno())
     unfinished.replace(target)
+
+
+def _address(url: str) -> str:
+    """Shops are told apart by it, also where `listen` keeps how far it is."""
+    return url.rstrip("/")
 
 
 def _write(kept: Mapping[str, Settings], environment: Mapping[str, str]) -> Path:

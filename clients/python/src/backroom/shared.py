@@ -7,6 +7,7 @@ import email.utils
 import json
 import logging
 import random
+import re
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
@@ -124,8 +125,8 @@ class Requests:
     """Requests with a key to a base address, and what their answers say."""
 
     def __init__(self, base_url: str, key: str | None) -> None:
-        if key is not None and not (key.isascii() and key.isprintable()):
-            raise errors.BackroomError("The API key has letters that no key has: copy it again.")
+        if key is not None and not re.fullmatch("[!-~]+", key):
+            raise errors.BackroomError("The API key is blank, or has letters that no key has.")
         if not is_address(base_url):
             raise errors.BackroomError(
                 f"{base_url!r} is not the address of a shop: it must begin with http:// or https://."

@@ -170,8 +170,11 @@ class AsyncBackroom(AsyncOperations):
         *,
         on_received: Callable[[int], None] = lambda received: None,
     ) -> None:
-        """Writes what an address of a job answers (`downloadUrl`, `errorReportUrl`) to a file."""
-        target = Path(to)
+        """Writes what an address of a job answers (`downloadUrl`, `errorReportUrl`) to a file,
+        whole or not at all."""
+        target = Path(to).resolve()  # a link stays one
+        if target.exists() and not target.is_file():
+            raise errors.BackroomError(f"{to} is not a file.")
         unfinished = target.with_name(f".{target.name}.part")
 
         async def get() -> httpx.Response:

@@ -156,6 +156,8 @@ def import_(
         base.fail(f"{report.parent} is no folder.", USAGE)
     options: dict[str, Any] = {"fileName": file.name, "mode": mode, "dryRun": dry_run}
     options["allowZeroPrices"] = allow_zero_prices
+    if not file.is_file():
+        base.fail(f"{file} is no file: save what it gives in one first.", USAGE)
     if not file.stat().st_size:
         base.fail(f"{file} is empty.", USAGE)
     given: dict[str, Any] = {
@@ -452,6 +454,8 @@ def edit_order(
     body: dict[str, Any] = {name: given for name, given in amounts.items() if given is not None}
     if not (body or add or change):
         base.fail("Name what changes: --add, --set, --discount, --shipping or --tax.", USAGE)
+    if wrong := [each for each in change or () if _item(each)[0] == each]:
+        base.fail(f"--set {wrong[0]}: write SKU:QUANTITY.", USAGE)
     with base.shop() as shop:
         found = shop.get_order(_order_id(shop, order))
         body |= {"add": [_line(shop, each) for each in add or ()], "reason": reason}
