@@ -151,13 +151,15 @@ def create(event: Event, endpoint_id: str, *, test: bool) -> Delivery:
 
 
 def subject(event: Event) -> Item:
-    """What a list of deliveries shows of the event: an order's number, a product's name. For a
-    customer only the id: personal data stays in the body, which an erasure covers."""
+    """What a list of deliveries shows of the event: an order's number, also of its payments and
+    edits; a product's name. For a customer only the id: personal data stays in the body, which an
+    erasure covers."""
     data = json.loads(event.body)["data"]
-    id = data.get("id") or data.get("productId")
+    id = data.get("orderId") or data.get("id") or data.get("productId")
     if not isinstance(id, str):
         return {}
-    named = data.get("number") or (None if id.startswith("cus_") else data.get("name"))
+    number = data.get("orderNumber") or data.get("number")
+    named = number or (None if id.startswith("cus_") else data.get("name"))
     name = named or data.get("productName")
     return {"subject": {"id": id, **({"name": str(name)[:_LONGEST_NAME]} if name else {})}}
 

@@ -216,7 +216,7 @@ class ListDeliveries(QueryParameters):
     since: Moment | None = optional("The start time.")
     limit: Limit = PAGE_SIZE
     subject: Annotated[
-        str | None, Field(max_length=60, description="Id of the event's subject, such as ord_…")
+        str | None, Field(max_length=60, description="Id of the event's order, product or customer")
     ] = None
     cursor: Annotated[
         str | None, Field(max_length=100, description="`nextCursor` of the previous answer")

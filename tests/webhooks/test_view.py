@@ -311,8 +311,9 @@ def test_a_recovery_of_an_endpoint_deleted_meanwhile_is_not_found(world: World) 
 
 
 def test_the_list_has_the_subject_and_last_result_of_each_delivery(world: World) -> None:
-    webhook = add(world, "order.created", "product.created", "customer.created")
+    webhook = add(world, "order.created", "product.created", "customer.created", "payment.created")
     world.answer = lambda posted: failed()
+    announce("payment.created", id="pay_1", orderId="ord_3", orderNumber="1043")
     announce("order.created", id="ord_1", number="1042", customer={"email": "a@example.com"})
     announce("product.created", id="prod_1", name="Linen " * 20)
     announce("customer.created", id="cus_1", firstName="Ada", email="a@example.com", name="Ada")
@@ -324,6 +325,7 @@ def test_the_list_has_the_subject_and_last_result_of_each_delivery(world: World)
         "order.created": {"id": "ord_1", "name": "1042"},
         "product.created": {"id": "prod_1", "name": ("Linen " * 20)[:100]},
         "customer.created": {"id": "cus_1", "name": None},
+        "payment.created": {"id": "ord_3", "name": "1043"},
     }
     world.answer = lambda posted: OK
     world.run()
