@@ -97,10 +97,8 @@ def _number(value: object) -> Decimal | None:
 
 def faults(pattern: object, field: str) -> Iterator[tuple[str, str]]:
     """(field, message) for each error in a pattern; `field` is the place in it."""
-    if (
-        _size(pattern) > MOST_FILTER_VALUES
-        or len(json.dumps(pattern, default=str)) > LARGEST_FILTER
-    ):
+    text = json.dumps(pattern, ensure_ascii=False, separators=(",", ":"), default=float)
+    if _size(pattern) > MOST_FILTER_VALUES or len(text.encode()) > LARGEST_FILTER:
         yield (
             field,
             f"must have at most {MOST_FILTER_VALUES} values and {LARGEST_FILTER:,} bytes",

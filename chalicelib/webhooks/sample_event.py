@@ -32,8 +32,8 @@ def tried(endpoint: Endpoint, asked: TestEvent) -> dict[str, object]:
     event = asked.event or endpoint.events[0]
     own = store.checked_filter(asked.filter)
     data = asked.data if asked.data is not None else sample(event)
-    body = json.dumps({"event": event, "data": data}, default=float)
-    if len(body) > LARGEST_ORDER:
+    body = json.dumps({"event": event, "data": data}, ensure_ascii=False, default=float)
+    if len(body.encode()) > LARGEST_ORDER:
         raise Invalid.field("data", "too_long", f"must be at most {LARGEST_ORDER:,} bytes of JSON")
     pattern = own if "filter" in asked.model_fields_set else endpoint.filter
     return {"event": event, "data": data, "passesFilter": lets_through(pattern, body)}
