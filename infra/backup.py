@@ -13,11 +13,11 @@ import base64
 import gzip
 import json
 import os
-import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
@@ -38,22 +38,27 @@ _AT_ONCE: Final = 25  # items of one write: DynamoDB's limit
 
 
 def save(stage: str, folder: Path, tables: Sequence[str]) -> None:
-    """Writes the folder, which must not exist, whole or not at all. Only its owner may read it."""
-    unfinished = folder.with_name(f"{folder.name}.part")
-    shutil.rmtree(unfinished, ignore_errors=True)
-    unfinished.mkdir(mode=0o700, parents=True)
+    """Makes the folder, whole or not at all. Only its owner may read it."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as around:
+        unfinished = Path(around) / folder.name
+        unfinished.mkdir(mode=0o700)
+        _copy(stage, unfinished, tables)
+        unfinished.rename(folder)
+
+
+def _copy(stage: str, folder: Path, tables: Sequence[str]) -> None:
     for name, table in zip(("table", "outbox"), tables, strict=True):
-        with gzip.open(unfinished / f"{name}.jsonl.gz", "wt", encoding="utf-8") as lines:
+        with gzip.open(folder / f"{name}.jsonl.gz", "wt", encoding="utf-8") as lines:
             texts = (json.dumps(item, default=_text, ensure_ascii=False) for item in _items(table))
             number = sum(bool(lines.write(f"{text}\n")) for text in texts)
         print(f"{table}: {number:,} items")
-    (unfinished / "master-key").write_text(_master_key(stage))
+    (folder / "master-key").write_text(_master_key(stage))
     found = list(_files(stage))
     for key in found:
-        target = unfinished / "files" / quote(key, safe="")
+        target = folder / "files" / quote(key, safe="")
         target.parent.mkdir(exist_ok=True)
         boto3.client("s3").download_file(_bucket(stage), key, str(target))
-    unfinished.rename(folder)
     print(f"{_bucket(stage)}: {len(found):,} files")
 
 

@@ -57,6 +57,7 @@ def test_another_stage_continues_with_a_backup(tmp_path: Path) -> None:
         job = shop.get("jobs")["data"][0]["id"]
 
         backup(old, "--to", str(folder), "--copies", "backroom-local", "none", code=1)
+        assert list(tmp_path.glob("*backup*")) == []
         backup(old, "--to", str(folder))
         assert (folder.stat().st_mode & 0o77) == 0
         assert "is there already" in backup(old, "--to", str(folder), code=1)
