@@ -168,9 +168,9 @@ def upper(value: object) -> object:
 
 
 def _seen(sent: object) -> object:
-    is_text = isinstance(sent, str)
-    is_unseen = is_text and all(unicodedata.category(one) in _UNSEEN for one in str(sent))
-    return "" if is_unseen else sent
+    if not isinstance(sent, str) or sent.isprintable():  # blanks are stripped elsewhere
+        return sent
+    return "" if all(unicodedata.category(one) in _UNSEEN for one in sent) else sent
 
 
 # Text of nothing but blanks and characters without width, such as a zero-width space, is empty.

@@ -12,6 +12,7 @@ Each write also traces its moves (`_trace`), from which the ledger is made (`sto
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Final
 
@@ -31,6 +32,8 @@ Wanted = Mapping[str, int]  # variant id → quantity
 # `{variantId, was}` where it ends. With `reason`, `note` and `countId` if they were given.
 Step = Mapping[str, object]
 
+# What an edit may change of it; most edits change none of these.
+_stock_of: Final = attrgetter("quantities", "low_stock_threshold", "variant_ids")
 _CAUSES: Final = {  # of jobs
     "product_import": "IMPORT",
     "bulk_edit": "BULK_EDIT",
@@ -243,6 +246,8 @@ def edit(
         if exactly:
             same &= Attr("moves").eq(dict(before.moves))
         commit.delete(key(before.id), when=same, otherwise=otherwise)
+    elif not (exactly or moved) and _stock_of(before) == _stock_of(after):
+        return
     else:
         ids = {str(step["variantId"]) for step in moved}
         _merge(commit, before, after, exactly=exactly, otherwise=otherwise, moved=ids)
@@ -275,7 +280,7 @@ def _merge(
 ) -> None:
     was, now = before.quantities, after.quantities
     # Moves may add up to zero; what they say is still of this stock.
-    differing = moved | {id for id in was.keys() | now.keys() if was.get(id) != now.get(id)}
+    differing = moved | {id for id, _ in was.items() ^ now.items()}
     changes: dict[str, object] = {f"quantities.{id}": now[id] for id in differing & now.keys()}
     if before.low_stock_threshold != after.low_stock_threshold:
         # The same variants must be low by the new threshold as computed.
@@ -305,7 +310,7 @@ def _merge(
             when=unchanged,
             otherwise=otherwise,
         )
-    elif exactly:
+    else:
         commit.check(key(before.id), unchanged, otherwise)
 
 
