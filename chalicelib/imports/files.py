@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import chain
 from typing import IO, Any, Final
 
 from botocore.exceptions import ClientError
@@ -75,12 +76,24 @@ def upload_form(job_id: str, seconds: int) -> tuple[str, dict[str, str]]:
     return form["url"], form["fields"]
 
 
-def opened(job_id: str, etag: str = "") -> tuple[str, int, Iterator[bytes]]:
-    """The ETag of the upload, its size, and its bytes in pieces; only with the given ETag, if any.
-    Raises FileChanged."""
-    same = {"IfMatch": etag} if etag else {}
-    reply = _got(Key=_upload_key(job_id), **same)
-    return reply["ETag"], int(reply["ContentLength"]), reply["Body"].iter_chunks(_PIECE)
+class Upload:
+    """The upload of a job: its bytes in pieces, as often as they are read. The second time, and
+    later, they are read from S3 again. Raises FileChanged, also if it was replaced meanwhile.
+
+    `head`: the first piece; `size`: bytes.
+    """
+
+    def __init__(self, job_id: str) -> None:
+        reply = _got(Key=_upload_key(job_id))
+        self.etag, self.size = str(reply["ETag"]), int(reply["ContentLength"])
+        self._again = partial(_got, Key=_upload_key(job_id), IfMatch=self.etag)
+        pieces = reply["Body"].iter_chunks(_PIECE)
+        self.head: bytes = next(pieces, b"")
+        self._first: Iterator[bytes] | None = chain([self.head], pieces)
+
+    def __iter__(self) -> Iterator[bytes]:
+        first, self._first = self._first, None
+        return first or self._again()["Body"].iter_chunks(_PIECE)
 
 
 def read(job_id: str, etag: str, offset: int, length: int) -> bytes:

@@ -41,7 +41,7 @@ def failed(desk: Desk, data: bytes) -> str:
 
 
 def copied(job_id: str) -> bytes:
-    return b"".join(files.opened(job_id)[2])
+    return b"".join(files.Upload(job_id))
 
 
 def test_a_retry_is_answered_before_the_file_is_copied(desk: Desk, calls: list[str]) -> None:

@@ -107,17 +107,18 @@ def test_a_given_encoding_overrides_the_detected_one(encoding: str, words: str) 
 def test_non_ascii_text_decides_at_any_distance(
     monkeypatch: pytest.MonkeyPatch, encoding: str
 ) -> None:
-    monkeypatch.setattr(opening, "_SEARCHED", 70_000)  # a large file, for so small a test
+    monkeypatch.setattr(opening, "_HELD", 70_000)  # a large file, for so small a test
     words = {"cp1250": "Zażółć gęślą jaźń", "cp932": "青いマグカップ"}.get(encoding, "Größe Weiße")
     plain = "".join(f"p{at},plain\n" for at in range(20_000))
     data = ("slug,name\n" + plain).encode() + f"y,{words}\nz,{words}".encode(encoding)
     reads: list[int] = []
 
-    def pieces() -> Iterator[bytes]:
-        reads.append(1)
-        yield from (data[at : at + 50_000] for at in range(0, len(data), 50_000))
+    class File:
+        def __iter__(self) -> Iterator[bytes]:
+            reads.append(1)
+            return (data[at : at + 50_000] for at in range(0, len(data), 50_000))
 
-    table = open_csv(pieces(), again=pieces)
+    table = open_csv(File())
     rows = list(table.rows())
     assert table.format.encoding == encoding
     assert (len(rows), len(reads)) == (20_002, 2)
@@ -126,29 +127,29 @@ def test_non_ascii_text_decides_at_any_distance(
     assert data[last.offset :] == f"z,{words}".encode(encoding)
 
 
-@pytest.mark.parametrize("searched", [1 << 22, 70_000])
+@pytest.mark.parametrize("held", [1 << 22, 70_000])
 @pytest.mark.parametrize("before", [0, 80_000])
 @pytest.mark.parametrize(
     ("encoding", "word"), [("utf-8", "é"), ("gb18030", "产品名称 价格 库存 蓝色杯子 白色衬衫")]
 )
 def test_the_first_non_ascii_letter_may_be_cut_between_pieces(
-    monkeypatch: pytest.MonkeyPatch, encoding: str, word: str, before: int, searched: int
+    monkeypatch: pytest.MonkeyPatch, encoding: str, word: str, before: int, held: int
 ) -> None:
-    monkeypatch.setattr(opening, "_SEARCHED", searched)
+    monkeypatch.setattr(opening, "_HELD", held)
     data = b"slug,name\n" + b"p,plain\n" * (before // 8) + b"z," + word.encode(encoding) + b"\n"
     cut = data.index(word.encode(encoding)) + 1
     first = [data[:70_100], data[70_100:cut]] if before else [data[:cut]]
-    table = open_csv([*first, data[cut:]], again=lambda: [*first, data[cut:]])
+    table = open_csv([*first, data[cut:]])
     assert table.format.encoding == encoding
     assert list(table.rows())[-1].cells == ["z", word]
 
 
 def test_ambiguous_text_is_asked_about_at_any_distance(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "_SEARCHED", 70_000)
+    monkeypatch.setattr(opening, "_HELD", 70_000)
     plain = "".join(f"p{at},plain\n" for at in range(20_000))
     data = ("slug,name\n" + plain).encode() + "z,Červené tričko\n".encode("cp1250")
     with pytest.raises(Undecided) as caught:
-        open_csv([data], again=lambda: [data])
+        open_csv([data])
     assert "cp1250" in [reading.encoding for reading in caught.value.readings]
 
 

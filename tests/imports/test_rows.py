@@ -20,7 +20,7 @@ HEADER = "slug,name,description\n"
 
 def opened(data: bytes | str, piece: int = 1 << 16, encoding: str = "") -> list[CsvRow]:
     raw = data.encode() if isinstance(data, str) else data
-    pieces = (raw[i : i + piece] for i in range(0, len(raw), piece))
+    pieces = [raw[i : i + piece] for i in range(0, len(raw), piece)]
     return list(open_csv(pieces, encoding).rows())
 
 
@@ -190,12 +190,13 @@ def test_a_cell_of_many_megabytes_is_one_bad_row(cell):
 
 
 def test_memory_use_does_not_grow_with_the_file():
-    def pieces() -> Iterator[bytes]:
-        yield b"slug,name\n"
-        for _ in range(2000):
-            yield b'a,"some text\nover lines"\n' * 1000
+    class File:
+        def __iter__(self) -> Iterator[bytes]:
+            yield b"slug,name\n"
+            for _ in range(2000):
+                yield b'a,"some text\nover lines"\n' * 1000
 
-    table = open_csv(pieces())
+    table = open_csv(File())
     tracemalloc.start()
     for row in itertools.islice(table.rows(), 30_000):
         assert row.cells[0] == "a"

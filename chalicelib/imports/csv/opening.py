@@ -5,7 +5,7 @@ Reads the beginning of a file of any length; the rows that follow are cut by `ro
 
 import codecs
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Final
@@ -26,9 +26,9 @@ from chalicelib.imports.csv.rows import (
 _BLANK_COLUMNS: Final = 1 << 17  # after the last name; Excel saves up to 16,384
 _UNNAMED: Final = 20  # columns after the last name in which rows may have cells: notes
 _SNIFFED: Final = 1 << 16
+_HELD: Final = 1 << 22  # bytes; what is longer is read from the beginning again, for its encoding
 _COMPARED: Final = 6  # lines
 _COUNTED: Final = 30  # rows, for the columns of a file without a header
-_SEARCHED: Final = 1 << 22  # bytes, for non-ASCII text
 _JUDGED: Final = 2000  # lines
 _NEARLY_ALL: Final = 0.9
 _WORD: Final = 100  # bytes
@@ -83,38 +83,32 @@ class Table:
 
 
 def open_csv(
-    pieces: Iterable[bytes],
+    file: Iterable[bytes],
     encoding: str = "",
     delimiter: str = "",
-    again: Callable[[], Iterable[bytes]] | None = None,
     header_row: int | None = None,
     *,
     is_cut: bool = False,
 ) -> Table:
-    """Open a whole file, given as pieces of any size (the body of an S3 object), with the given or
-    detected encoding, delimiter and line of the header (0: it has none). `is_cut`: it is only the
-    beginning of a file; its last row may be incomplete.
+    """Open a whole file, given as pieces of any size (the body of an S3 object) that can be read
+    several times, with the given or detected encoding, delimiter and line of the header (0: it has
+    none). `is_cut`: it is only the beginning of a file; its last row may be incomplete.
 
-    Reads the beginning only; where that is all ASCII, the file up to what is not, and then
-    `again`. Lines above the header that have one cell, such as a title, are skipped. Raises
-    FileRejected: empty_file, not_csv, bad_header; unknown_encoding (`encodings.Undecided`).
+    Reads the beginning, and for the encoding as much as that takes. Lines above the header that
+    have one cell, such as a title, are skipped. Raises FileRejected: empty_file, not_csv,
+    bad_header; unknown_encoding (`encodings.Undecided`).
     """
-    pieces = iter(pieces)
+    pieces = iter(file)
     head = b""
     for piece in pieces:
         head += piece
-        if len(head) >= _SNIFFED:
+        if len(head) >= _HELD:
             break
+    else:
+        file = [head]
     _refuse_what_is_not_csv(head)
     encoding, mark = _encoding(head, encoding)
-    if not encoding:
-        head, telling = _until_no_ascii(head, pieces, further=again is not None)
-        if telling and again:
-            encoding = _of_bytes(head + telling, chain([telling], pieces))
-            # The skipped part is ASCII, which is the same in all encodings still possible.
-            pieces = _after(again(), len(head))
-        else:
-            encoding = _of_bytes(head, again)
+    encoding = encoding or _detected(file)
     sample = head[mark : mark + _SNIFFED].decode(encoding, "replace")
     if not re.search("[^\\s\0\ufeff]", sample):
         raise FileRejected("empty_file", "The file is empty.")
@@ -178,46 +172,26 @@ def _encoding(head: bytes, chosen: str) -> tuple[str, int]:
     return "", 0
 
 
-def _until_no_ascii(head: bytes, pieces: Iterator[bytes], *, further: bool) -> tuple[bytes, bytes]:
-    """The beginning, and, if it is ASCII, later non-ASCII text, which distinguishes encodings, with
-    a little before it."""
-    for piece in pieces if head.isascii() else ():
-        head += piece
-        if not piece.isascii() or len(head) > _SEARCHED:
-            break
-    if not head.isascii():
-        # With the next piece, as the first non-ASCII letter may continue in it.
-        return head + next(pieces, b""), b""
-    telling = b""
-    for piece in pieces if further else ():
-        telling += piece
-        if not piece.isascii():
-            telling += next(pieces, b"")
-            break
-        telling = telling[-_WORD:]
-    return head, telling
-
-
-def _after(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:
-    """All but so many bytes at the beginning."""
+def _detected(file: Iterable[bytes]) -> str:
+    """UTF-8, if nearly all of the first non-ASCII lines are; else by the words of the whole file.
+    Raises encodings.Undecided, also if only some lines are UTF-8."""
+    pieces = iter(file)
+    before = telling = b""
     for piece in pieces:
-        yield piece[size:]
-        size = max(0, size - len(piece))
-
-
-def _of_bytes(head: bytes, whole: Iterable[bytes] | Callable[[], Iterable[bytes]] | None) -> str:
-    """UTF-8, if nearly all non-ASCII lines are; else by the words of the whole file. Raises
-    encodings.Undecided, also if only some lines are UTF-8."""
-    foreign = [line for line in head.splitlines() if not line.isascii()][:_JUDGED]
-    if len(foreign) > 1 and not head.endswith((b"\n", b"\r")):
+        if not piece.isascii():
+            # With the next piece, as the first non-ASCII letter may continue in it.
+            telling = before[-_WORD:] + piece + next(pieces, b"")
+            break
+        before = piece
+    foreign = [line for line in telling.splitlines() if not line.isascii()][:_JUDGED]
+    if len(foreign) > 1 and not telling.endswith((b"\n", b"\r")):
         foreign.pop()  # the last may end within a letter
     valid = sum(map(_is_utf8, foreign))
     if valid >= len(foreign) * _NEARLY_ALL:
         return "utf-8"
     # Two bytes of another encoding may happen to be valid UTF-8, many hardly ever.
     is_mixed = valid > len(foreign) * (1 - _NEARLY_ALL)
-    pieces = whole() if callable(whole) else whole
-    return encodings.judged([head] if pieces is None else pieces, is_mixed)
+    return encodings.judged(chain([telling], pieces), is_mixed)
 
 
 def _is_utf8(line: bytes) -> bool:

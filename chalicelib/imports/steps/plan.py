@@ -7,7 +7,7 @@ chunks ignore them.
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing
 from itertools import chain, islice
 from tempfile import TemporaryDirectory, TemporaryFile
@@ -63,20 +63,14 @@ def uploaded(event: Mapping[str, Any]) -> None:
 
 def _plan(waiting: ImportJob) -> None:
     job_id = waiting.id
-    etag, size, pieces = files.opened(job_id)
-    head = next(pieces, b"")
-    pieces = chain([head], pieces)
-    if workbooks.is_workbook(head):
-        _convert(waiting, size, pieces)
+    upload = files.Upload(job_id)
+    if workbooks.is_workbook(upload.head):
+        _convert(waiting, upload)
         return
-    options = waiting.options
-
-    def again() -> Iterator[bytes]:
-        return files.opened(job_id, etag)[2]
-
+    options, etag = waiting.options, upload.etag
     row = options.header_row
     try:
-        table = open_csv(pieces, options.encoding, options.delimiter, again, row)
+        table = open_csv(upload, options.encoding, options.delimiter, row)
     except Undecided as undecided:
         if options.on_unknown_columns is UnknownColumnsMode.FAIL:
             raise
@@ -89,7 +83,7 @@ def _plan(waiting: ImportJob) -> None:
         raise FileRejected("bad_header", message, table.header_line)
     file_format = columns.chosen(table.format.header, options, table.header_line)
     if file_format is None and row is None and columns.is_data(table.format.header):
-        table = open_csv(again(), table.format.encoding, table.format.delimiter, again, 0)
+        table = open_csv(upload, table.format.encoding, table.format.delimiter, 0)
         file_format = columns.chosen(table.format.header, options, 0)
     header, rows = table.format.header, table.rows()
     first = list(islice(rows, _SAMPLED))
@@ -117,16 +111,11 @@ def _plan(waiting: ImportJob) -> None:
             raise files.FileChanged
         return
     if not job.is_read:
-        _cut(job, chain(first, rows), file_format, again)
+        _cut(job, chain(first, rows), file_format, upload)
     advance.after_chunks(job_id)
 
 
-def _cut(
-    job: ImportJob,
-    rows: Iterator[CsvRow],
-    file_format: Format,
-    again: Callable[[], Iterator[bytes]],
-) -> None:
+def _cut(job: ImportJob, rows: Iterator[CsvRow], file_format: Format, upload: files.Upload) -> None:
     """Reads the whole file, and sends its products to the workers."""
     ends = time.monotonic() + _PLANNING_SECONDS
     refused: list[RowError] = []
@@ -154,7 +143,7 @@ def _cut(
             keys.seek(0)
             files.keep(job.id, "keys", keys)
             if places.are_apart:
-                places.copy_apart(again(), apart)
+                places.copy_apart(upload, apart)
                 apart.seek(0)
                 files.keep(job.id, "apart", apart)
             store.put_errors(job.id, [(error, {}) for error in refused])
@@ -166,12 +155,12 @@ def _cut(
     telemetry.info("import planned", jobId=job.id, chunks=chunks, products=total)
 
 
-def _convert(job: ImportJob, size: int, pieces: Iterator[bytes]) -> None:
+def _convert(job: ImportJob, upload: files.Upload) -> None:
     """Replaces a workbook by its sheet as CSV, for which S3 sends another event."""
-    workbooks.refuse_large(size)
+    workbooks.refuse_large(upload.size)
     options = job.options
-    data, far = workbooks.converted(pieces, options.sheet, options.delimiter)
+    data, far = workbooks.converted(upload, options.sheet, options.delimiter)
     if far:
         store.left_out(job.id, far)
     files.put(job.id, data)
-    telemetry.info("workbook converted", jobId=job.id, size=size)
+    telemetry.info("workbook converted", jobId=job.id, size=upload.size)
