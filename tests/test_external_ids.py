@@ -137,7 +137,11 @@ def test_a_variant_has_an_id_of_its_own_and_finds_its_product(shop: Shop) -> Non
     assert shop.put(path, {"variants": [{"id": small["id"]}]}).status == 200
     assert shop.post(PRODUCTS, new_product(externalId="V-1")).status == 409
     free = new_product(variants=[{"title": "S", "externalId": "V-1"}])
-    assert shop.post(PRODUCTS, free).status == 201
+    last = shop.post(PRODUCTS, free).json["id"]
+    assert found(shop, PRODUCTS, "V-1") == [last, made["id"]]
+    for sort in ("createdAt", "name"):
+        pages = shop.pages(f"{PRODUCTS}?externalId=V-1&sort={sort}&limit=1")
+        assert [page.json["data"][0]["id"] for page in pages] == [made["id"], last]
 
 
 def test_many_ids_of_variants_are_set_in_parts_and_go_with_the_product(shop: Shop) -> None:

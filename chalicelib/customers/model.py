@@ -13,7 +13,7 @@ from chalicelib import listing
 from chalicelib.listing import external_ids
 from chalicelib.listing.external_ids import ExternalId
 from chalicelib.problems import Conflict, Invalid
-from chalicelib.schemas import SEEN, Choice, Stripped, about, not_empty, optional
+from chalicelib.schemas import Choice, Stripped, about, not_empty, optional
 from chalicelib.storage.attributes import Fields, Item
 from chalicelib.values import addresses, ids, metadata, money
 from chalicelib.values.addresses import AddressInput, Phone, Text
@@ -45,7 +45,7 @@ _NOTE: Final = 5_000  # characters
 _TAGS: Final = 50
 Note = Annotated[str, Field(max_length=_NOTE)]
 Tags = Annotated[
-    list[Annotated[str, SEEN, Field(min_length=1, max_length=50)]],
+    list[Annotated[str, Field(min_length=1, max_length=50)]],
     Field(max_length=_TAGS),
 ]
 

@@ -84,15 +84,12 @@ def _fits(index: Index, query: Query, where: Where, terms: Iterable[str]) -> boo
 
 
 def page_of(kind: Kind, query: Query, records: Iterable[R]) -> Page[R]:
-    """A page of few records, which were all read and fit the query and one answer; the newest
-    first."""
+    """A page of few records, which were all read and fit the query and one answer."""
     asked = _asked(kind, query, key_parts(kind, query.where))
     start = cursor.read(query.cursor, asked) if query.cursor else Cursor("", query.page)
-    places = {f"{record.index.sort}#{record.id}": record for record in records}
-    left = sorted(places, reverse=True)
-    if start.position:
-        left = [place for place in left if place < start.position]
-    else:
+    places = {query.position(record): record for record in records}
+    left = query.in_order(places, start.position)
+    if not start.position:
         left = left[(start.page - 1) * query.limit :]
     shown = left[: query.limit]
     next_ = Cursor(shown[-1], start.page + 1).text(asked) if left[query.limit :] else None

@@ -192,7 +192,7 @@ class Listing(Generic[R]):
     def _sorted(self, ids: list[str]) -> Slice:
         """These records in another order, by their own values."""
         found = [
-            f"{record.index.orders.get(self.query.order, '!')}#{record.id}"
+            self.query.position(record)
             for record in self._loaded(ids)
             if record.index.passes(self.where) and self.query.between.holds(record.index.sort)
         ]
@@ -260,10 +260,7 @@ class Listing(Generic[R]):
 
     def _cut(self, positions: list[str], total: int, at_least: bool = False) -> Slice:
         """The page, from all positions."""
-        forward, after = self.query.forward, self.after
-        in_order = sorted(set(positions), reverse=not forward)
-        if after is not None:
-            in_order = [one for one in in_order if (one > after if forward else one < after)]
+        in_order = self.query.in_order(positions, self.after)
         return self._slice(iter(in_order[self.skip : self.need]), total, at_least)
 
     def _slice(self, found: Iterable[str], total: int, at_least: bool) -> Slice:

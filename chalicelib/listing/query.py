@@ -51,6 +51,16 @@ class Query:
     def offset(self) -> int:
         return (self.page - 1) * self.limit
 
+    def position(self, record: Indexed) -> str:
+        """Where a record is in the requested order."""
+        sort = record.index.orders.get(self.order, "!") if self.order else record.index.sort
+        return f"{sort}#{record.id}"
+
+    def in_order(self, positions: Iterable[str], after: str | None) -> list[str]:
+        """Those after a position, or all, in the requested order."""
+        found = sorted(set(positions), reverse=not self.forward)
+        return [one for one in found if not after or (one > after if self.forward else one < after)]
+
     def reads(self, shown: Iterable[str]) -> tuple[str, ...]:
         """The fields to load so that these can be shown; none: all. With `index`, if records are
         compared with the request."""

@@ -140,7 +140,7 @@ Slug = Annotated[str, length(200, 1), AfterValidator(_slug)]
 Sku = Annotated[str, BeforeValidator(_sku), length(100)]
 Barcode = Annotated[str, BeforeValidator(_sku), length(BARCODE_CHARACTERS)]
 Stock = Annotated[int, Field(strict=True, ge=0, le=MOST_STOCK)]
-Tags = Annotated[list[Annotated[str, SEEN, length(100, 1)]], Field(max_length=100)]
+Tags = Annotated[list[Annotated[str, length(100, 1)]], Field(max_length=100)]
 
 
 class Image(Stripped):

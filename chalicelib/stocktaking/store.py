@@ -212,47 +212,47 @@ def enter(count_id: str, asked: Sequence[CountedLine], by: str, once: Once | Non
     # Perhaps the same request, sent twice, was just done, and the count has changed since.
     with unless_answered(once):
         for _ in deadline.attempts():
-            count = get(count_id)
-            if count.status is not CountStatus.OPEN:
-                raise CountClosed(count.status)
-            known = _products(line.variant_id for line in asked)
-            parts = {count.part_of(line.variant_id) for line in asked}
-            items = table.batch_get(_part_key(count_id, number) for number in parts)
-            there = {id: line for item in items.values() for id, line in _read(item).items()}
-            entered = _entered(asked, there, known, by)
-            was = {id: there[id] for id in entered}
-            shown_lines = [
-                show_line(id, line, known[ids.product_of(id)]) for id, line in entered.items()
-            ]
-            text = json.dumps({"lines": shown_lines}, ensure_ascii=False)
-            commit = Commit()
-            if once:
-                if len(text.encode()) > LONGEST_TEXT:
-                    message = "make an answer that is too long to be repeated; send fewer at a time"
-                    raise Invalid.field("lines", "too_large", message)
-                once.record(commit, text, "")
-            more = {
-                "counted": list(was.values()).count(None),
-                "different": _different(entered) - _different(was),
-            }
-            commit.update(_key(count_id), add=more, when=_open, otherwise=_closed)
-            for key, item in items.items():
-                lines = json.loads(item["lines"])
-                lines |= {id: line for id, line in entered.items() if id in lines}
-                commit.update(
-                    key,
-                    assign={"lines": json.dumps(lines, ensure_ascii=False)},
-                    add={"writes": 1},
-                    when=Attr("writes").eq(item["writes"]),
-                    otherwise=_Raced(),
-                )
-            commit.audit(_audited("counted", count.fields, _pieces(was), _pieces(entered)))
-            try:
-                commit.send()
-            except _Raced:
-                continue
-            return text
+            with suppress(_Raced):
+                return _enter(count_id, asked, by, once)
     raise Busy
+
+
+def _enter(count_id: str, asked: Sequence[CountedLine], by: str, once: Once | None) -> str:
+    count = get(count_id)
+    if count.status is not CountStatus.OPEN:
+        raise CountClosed(count.status)
+    known = _products(line.variant_id for line in asked)
+    parts = {count.part_of(line.variant_id) for line in asked}
+    items = table.batch_get(_part_key(count_id, number) for number in parts)
+    there = {id: line for item in items.values() for id, line in _read(item).items()}
+    entered = _entered(asked, there, known, by)
+    was = {id: there[id] for id in entered}
+    lines = [show_line(id, line, known[ids.product_of(id)]) for id, line in entered.items()]
+    text = json.dumps({"lines": lines}, ensure_ascii=False)
+    commit = Commit()
+    if once:
+        if len(text.encode()) > LONGEST_TEXT:
+            message = "make an answer that is too long to be repeated; send fewer at a time"
+            raise Invalid.field("lines", "too_large", message)
+        once.record(commit, text, "")
+    more = {
+        "counted": list(was.values()).count(None),
+        "different": _different(entered) - _different(was),
+    }
+    commit.update(_key(count_id), add=more, when=_open, otherwise=_closed)
+    for key, item in items.items():
+        kept = json.loads(item["lines"])
+        kept |= {id: line for id, line in entered.items() if id in kept}
+        commit.update(
+            key,
+            assign={"lines": json.dumps(kept, ensure_ascii=False)},
+            add={"writes": 1},
+            when=Attr("writes").eq(item["writes"]),
+            otherwise=_Raced(),
+        )
+    commit.audit(_audited("counted", count.fields, _pieces(was), _pieces(entered)))
+    commit.send()
+    return text
 
 
 def _different(lines: Mapping[str, Line | None]) -> int:
