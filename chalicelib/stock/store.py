@@ -3,7 +3,7 @@
 | item | pk | sk |
 |---|---|---|
 | entry | `mov_…` | `movement` |
-| sum of a variant's entries | `var_…` | `ledger` |
+| sum of a variant's entries, and its last name | `var_…` | `ledger` |
 
 A commit writes none of this: it has no room for an entry for each of sixty products. It traces its
 moves in the item of its events, and the fan-out of the outbox's stream writes the entries. Their
@@ -68,9 +68,12 @@ def _commit(drafts: Sequence[Draft], found: Found) -> Commit:
     before = {key: found.get(key) for draft in drafts for key in _sum_of(draft)}
     for draft in drafts:
         key = _sum_key(draft["variantId"])
-        after = int(found[key]["sum"] if key in found else 0) + _effect(draft)
-        found[key] = {"sum": after}
-        movement = _movement(draft, after)
+        was = found.get(key, {"sum": 0})
+        after = int(was["sum"]) + _effect(draft)
+        # Of a variant that an edit removed, nothing else has the name.
+        names = {name: draft.get(name, was.get(name)) for name in ("sku", "title")}
+        found[key] = {"sum": after, **names}
+        movement = _movement({**draft, **names}, after)
         commit.put(
             {"pk": movement.id, "sk": "movement", **movement.fields},
             when=table.absent,
@@ -78,7 +81,7 @@ def _commit(drafts: Sequence[Draft], found: Found) -> Commit:
         listing.change(commit, KIND, movement.id, None, movement.index)
     for key, was in before.items():
         same = table.absent if was is None else Attr("sum").eq(was["sum"])
-        commit.update(key, assign={"sum": found[key]["sum"]}, when=same)
+        commit.update(key, assign=found[key], when=same)
     return commit
 
 

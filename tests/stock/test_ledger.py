@@ -70,7 +70,7 @@ def test_each_way_that_changes_a_quantity_is_an_entry(shop: Shop, dynamodb: Doub
     assert agrees(shop) == 12
 
 
-def test_the_entry_of_a_line_that_an_edit_removed_has_its_name(
+def test_the_entry_of_a_line_or_a_variant_that_an_edit_removed_has_its_name(
     shop: Shop, dynamodb: Double
 ) -> None:
     id, other = variant(shop, 5, name="Mug", sku="MUG"), variant(shop, 5)
@@ -79,6 +79,10 @@ def test_the_entry_of_a_line_that_an_edit_removed_has_its_name(
     fanned_out(dynamodb)
     last = movements(shop, variantId=id)[-1]
     assert (last["cause"], last["by"], last["title"]) == ("EDIT", 2, "Mug / V0")
+    shop.put(product_path(id), {"variants": [{"title": "Large"}]})
+    fanned_out(dynamodb)
+    last = movements(shop, variantId=id)[-1]
+    assert (last["cause"], last["title"]) == ("UNTRACKED", "Mug / V0")
 
 
 def test_movements_are_found_by_what_they_are_about(shop: Shop, dynamodb: Double) -> None:
