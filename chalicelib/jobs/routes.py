@@ -22,7 +22,7 @@ from chalicelib.values import clock
 
 routes = Routes(__name__, "Jobs")
 _SIGNED_ANEW = {"errorReportUrl", "downloadUrl"}
-_WITH_COSTS: Final[dict[str, object]] = {"preview": [], "downloadUrl": None}
+_WITHOUT_COSTS: Final[dict[str, Any]] = {"preview": [], **dict.fromkeys(_SIGNED_ANEW)}
 
 
 @routes.get(
@@ -49,10 +49,13 @@ def list_jobs() -> Response:
 )
 def get(id: str) -> Response:
     """Its progress, and the first 100 errors; an import's report has all. A Reader gets the
-    `downloadUrl` of a report, but no other and no preview: they may show what products cost."""
+    `downloadUrl` of a report, but no other file, no preview and no samples of columns: they may
+    show what products cost."""
     shown = _whole(store.get(id))
     if not caller().sees_costs and shown["type"] != JobType.REPORT:
-        shown |= {name: empty for name, empty in _WITH_COSTS.items() if name in shown}
+        columns = [{**column, "samples": []} for column in shown.get("columns", ())]
+        without = {**_WITHOUT_COSTS, "columns": columns}
+        shown |= {name: empty for name, empty in without.items() if name in shown}
     lasting = {
         name: bool(value) if name in _SIGNED_ANEW else value for name, value in shown.items()
     }
@@ -89,7 +92,7 @@ def _fitting(shown: dict[str, Any]) -> dict[str, object]:
     return {**shown, "preview": previews[: max(0, number - 1)]}
 
 
-def _whole(job: Job) -> dict[str, object]:
+def _whole(job: Job) -> dict[str, Any]:
     if job.type == JobType.PRODUCT_IMPORT:
         return _fitting(show_whole_import(ImportJob(job.fields)))
     if job.type == JobType.REPORT:

@@ -68,10 +68,10 @@ def _commit(drafts: Sequence[Draft], found: Found) -> Commit:
     before = {key: found.get(key) for draft in drafts for key in _sum_of(draft)}
     for draft in drafts:
         key = _sum_key(draft["variantId"])
-        was = found.get(key, {"sum": 0})
-        after = int(was["sum"]) + _effect(draft)
+        last = found.get(key, {"sum": 0})
+        after = int(last["sum"]) + _effect(draft)
         # Of a variant that an edit removed, nothing else has the name.
-        names = {name: draft.get(name, was.get(name)) for name in ("sku", "title")}
+        names = {name: draft.get(name, last.get(name)) for name in ("sku", "title")}
         found[key] = {"sum": after, **names}
         movement = _movement({**draft, **names}, after)
         commit.put(

@@ -95,3 +95,11 @@ def test_a_job_says_how_many_barcodes_were_left_out(desk: Desk) -> None:
     assert [(one["code"], one["message"][-2:]) for one in job["warnings"]] == [
         ("barcodes_skipped", "1.")
     ]
+
+
+def test_a_reader_sees_no_cost_of_an_imports_file(desk: Desk) -> None:
+    job = desk.imported("slug,name,price,cost\na,A,1,8.25\nb,B,x,8.25\n")
+    assert job["errorReportUrl"] and "8.25" in job["columns"][-1]["samples"]
+    answer = desk.shop.get(f"/api/admin/jobs/{job['id']}", key=desk.shop.as_("READER"))
+    assert answer.json["errorReportUrl"] is None and "8.25" not in answer.text
+    assert answer.json.keys() == job.keys()

@@ -591,8 +591,8 @@ class Operations:
         """Get a job.
 
         Its progress, and the first 100 errors; an import's report has all. A Reader gets the
-        `downloadUrl` of a report, but no other and no preview: they may show what products
-        cost.
+        `downloadUrl` of a report, but no other file, no preview and no samples of columns: they
+        may show what products cost.
 
         `GET /api/admin/jobs/{id}`, from the role READER on.
         """
