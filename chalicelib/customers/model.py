@@ -319,27 +319,33 @@ _SINGLE: Final = (
 )
 
 
-def merged(into: Customer, other: Customer, now: str) -> tuple[Customer, int]:
-    """The customer with another's values for what it lacks, and how many addresses did not fit."""
+MOST_MERGED: Final = {"note": _NOTE, "tags": _TAGS, "addresses": MOST_ADDRESSES}
+
+
+def merged(into: Customer, other: Customer, now: str) -> tuple[Customer, dict[str, int]]:
+    """The customer with another's values for what it lacks, and how much of which field did not fit
+    (`MOST_MERGED`). The same again if it was merged before."""
     fields = dict(into.fields)
     for name in _SINGLE:
         fields[name] = fields[name] or other.fields[name]
     # First and last name are not mixed from two people.
     if into.fields["firstName"] or into.fields["lastName"]:
         fields |= {name: into.fields[name] for name in ("firstName", "lastName")}
-    notes = [one.fields["note"] for one in (into, other) if one.fields["note"]]
-    fields["note"] = "\n\n".join(dict.fromkeys(notes))[:_NOTE] or None
-    fields["tags"] = list(dict.fromkeys([*into.fields["tags"], *other.fields["tags"]]))[:_TAGS]
-    kept = list(fields["addresses"])
-    more = [
+    note, more = (one.fields["note"] or "" for one in (into, other))
+    if not f"\n\n{note}".endswith(f"\n\n{more}"):
+        note = "\n\n".join(filter(None, (note, more)))
+    tags = list(dict.fromkeys([*into.fields["tags"], *other.fields["tags"]]))
+    kept = fields["addresses"]
+    new = [
         address
         for address in other.fields["addresses"]
         if not any(addresses.same(address, one) for one in kept)
     ]
-    left = max(0, len(kept) + len(more) - MOST_ADDRESSES)
-    fields["addresses"] = [*kept, *more][: max(MOST_ADDRESSES, len(kept))]
+    both = {"note": note, "tags": tags, "addresses": [*kept, *new]}
+    left = {name: len(both[name]) - most for name, most in MOST_MERGED.items()}
+    fields |= {name: both[name][:most] or _EMPTY[name] for name, most in MOST_MERGED.items()}
     fields["merged"] = [*into.merged, *other.merged, other.id]
-    return _next(into, fields, now), left
+    return _next(into, fields, now), {name: number for name, number in left.items() if number > 0}
 
 
 def erased(customer: Customer, now: str) -> Customer:

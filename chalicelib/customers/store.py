@@ -291,15 +291,16 @@ def _hold(commit: Commit, customer: Customer, job_id: str, more: Mapping[str, ob
     )
 
 
-def absorb(source_id: str, into_id: str, job_id: str) -> int:
+def absorb(source_id: str, into_id: str, job_id: str) -> Mapping[str, int]:
     """Ends a merge: `into` gets what it lacks from `source`, which is deleted. Emits
-    customer.updated and customer.deleted. Returns how many addresses did not fit. Doing it again
-    changes nothing."""
+    customer.updated and customer.deleted. Returns how much of which field did not fit. Doing it
+    again changes nothing."""
 
-    def attempt() -> int:
+    def attempt() -> Mapping[str, int]:
         source = find(source_id)
         if source is None:
-            return int((table.get(_gone_key(source_id)) or {}).get("left", 0))
+            lost: Mapping[str, int] = (table.get(_gone_key(source_id)) or {}).get("lost", {})
+            return lost
         into = get(into_id)
         after, left = model.merged(into, source, clock.now_iso())
         if source.id not in into.merged:
@@ -312,7 +313,7 @@ def absorb(source_id: str, into_id: str, job_id: str) -> int:
     return _again_if_changed(attempt)
 
 
-def _remove_merged(source: Customer, into_id: str, job_id: str, left: int) -> None:
+def _remove_merged(source: Customer, into_id: str, job_id: str, left: Mapping[str, int]) -> None:
     into = get(into_id)
     if external_ids.records(["customer"], source.fields["externalId"] or "") != [source.id]:
         # The other customer has taken it.
@@ -321,7 +322,7 @@ def _remove_merged(source: Customer, into_id: str, job_id: str, left: int) -> No
     commit = Commit()
     kept = (into.email or "").lower() == (source.email or "").lower()
     _write(commit, source, None, holders=[into_id], locks=not kept, action="customer.merged")
-    commit.put({**_merged_item(source.id, into_id), "left": left})
+    commit.put({**_merged_item(source.id, into_id), "lost": left})
     _let_go(commit, into_id, job_id)
     commit.send()
 

@@ -9,9 +9,16 @@ from collections import Counter
 from functools import partial
 
 from chalicelib.customers import store as customers
-from chalicelib.customers.model import MOST_ADDRESSES
+from chalicelib.customers.model import MOST_MERGED
 from chalicelib.jobs import store as jobs
-from chalicelib.jobs.model import MOST_AT_ONCE, Job, RecordOutcome, Step, missed
+from chalicelib.jobs.model import (
+    MOST_AT_ONCE,
+    Job,
+    JobRecordError,
+    RecordOutcome,
+    Step,
+    missed,
+)
 from chalicelib.orders import store as orders
 
 
@@ -19,9 +26,8 @@ def step(job: Job) -> Step:
     """Moves the next orders, or ends the merge."""
     source, into = str(job.asked["customer"]), str(job.asked["into"])
     if job.cursor == {"all": True}:
-        number = customers.absorb(source, into, job.id)
-        message = f"{number} addresses were not moved: a customer has at most {MOST_ADDRESSES}."
-        return Step(errors=[missed(source, "too_many_addresses", message)] if number else [])
+        lost = customers.absorb(source, into, job.id)
+        return Step(errors=[_too_much(source, name, number) for name, number in lost.items()])
     query = orders.of_customer(source, MOST_AT_ONCE)
     found, total, after = jobs.records(query, orders.page, (job.cursor or {}).get("after"))
     target = customers.get(into)
@@ -34,3 +40,9 @@ def step(job: Job) -> Step:
         ),
         set={} if job.step else {"total": total},
     )
+
+
+def _too_much(source: str, name: str, number: int) -> JobRecordError:
+    what = "characters of the note" if name == "note" else name
+    message = f"{number:,} {what} were not moved: there is room for {MOST_MERGED[name]:,}."
+    return missed(source, f"too_many_{what.partition(' ')[0]}", message)

@@ -120,7 +120,14 @@ def test_a_merged_customer_stays_within_the_limits(shop: Shop, jobs: JobDesk) ->
     one, two = (
         customer(shop, note=name * 3_000, tags=[f"{name}{n}" for n in range(30)]) for name in "ab"
     )
-    merged(jobs, one, two)
+    errors = merged(jobs, one, two)["errors"]
+    assert [(error["code"], error["message"]) for error in errors] == [
+        (
+            "too_many_characters",
+            "1,002 characters of the note were not moved: there is room for 5,000.",
+        ),
+        ("too_many_tags", "10 tags were not moved: there is room for 50."),
+    ]
     after = two.read()
     assert after["note"] == "b" * 3_000 + "\n\n" + "a" * 1_998
     assert after["tags"] == [*two["tags"], *one["tags"][:20]]
@@ -236,7 +243,10 @@ def test_addresses_without_room_are_reported_though_the_worker_crashed(
     jobs: JobDesk, nth: int, after: bool
 ) -> None:
     many = [address(city=f"City {n}") for n in range(22)]
-    ada, twin = customer(jobs.shop, addresses=many[:20]), customer(jobs.shop, addresses=many[20:])
+    ada, twin = (
+        customer(jobs.shop, addresses=some, note="n" * 2_000) for some in (many[:20], many[20:])
+    )
+    ada.patch({"note": "m" * 2_500})
     job = jobs.start(f"{twin.path}/merge", {"into": ada["id"]})
     jobs.crash("TransactWriteItems", nth, after=after, perhaps=True)
     done = jobs.finished(job)

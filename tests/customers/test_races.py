@@ -64,7 +64,7 @@ def test_a_job_releases_only_customers_that_it_holds(shop: Shop, jobs: JobDesk) 
     assert two.delete().json["code"] == "customer_busy"
     store.let_go("cus_gone", "job_another")
     store.forget("cus_gone")
-    assert store.absorb("cus_gone", two["id"], "job_another") == 0
+    assert store.absorb("cus_gone", two["id"], "job_another") == {}
     with pytest.raises(NotFound):
         store.absorb(two["id"], "cus_gone", "job_another")
     assert table.get(("cus_gone", "customer")) is None
