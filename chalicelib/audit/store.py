@@ -48,7 +48,8 @@ def unnamed_key(customer_id: str) -> Key:
 def enter(items: Iterable[Item]) -> None:
     """Writes the entries of these outbox items that are not there yet. Raises Busy."""
     drafts = traced.drafts(items, _drafts)
-    deleted = [draft["record"]["id"] for draft in drafts if draft["action"] == _DELETED]
+    gone = [draft for draft in drafts if draft["action"] == _DELETED]
+    deleted = [id for one in gone for id in (*one["customers"], *one.get("merged", ()))]
     unname(deleted)
     traced.enter(drafts, _key, _commit, also=_persons)
     for customer_id in deleted:

@@ -400,6 +400,7 @@ def _audited(
         action=action,
         name=name,
         customers=[customer.id],
+        merged=[] if after else customer.merged,
     )
 
 

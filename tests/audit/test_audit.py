@@ -224,11 +224,13 @@ def test_no_secret_is_in_the_audit_log(world: World) -> None:
 
 
 def test_a_deleted_customer_leaves_no_values(
-    shop: Shop, dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+    shop: Shop, dynamodb: Double, jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Because it can be erased no more."""
     monkeypatch.setattr("chalicelib.audit.store._PAGE", 2)
-    made = customer(shop, firstName="Zenobia")
+    made, twin = (customer(shop, firstName="Zenobia") for _ in range(2))
+    twin.patch({"note": "by Obelisk Lane"})
+    jobs.done(f"{twin.path}/merge", {"into": made["id"]})
     path = f"{CUSTOMERS}/{made['id']}"
     home = address(address1="7 Obelisk Lane")
     shop.patch(path, {"email": "z@palmyra.example", "addresses": [home]})
@@ -246,13 +248,15 @@ def test_a_deleted_customer_leaves_no_values(
         fanned_out(dynamodb, items)
     found = entries(shop, customerId=made["id"])
     assert actions(found) == [
-        *("customer.created", "customer.updated", "order.created", "order.updated"),
+        *("customer.created", *["customer.updated"] * 2, "order.created", "order.updated"),
         *("order.deleted", "customer.updated", "customer.deleted"),
     ]
-    text = json.dumps(found).lower()
+    of_twin = entries(shop, customerId=twin["id"])
+    assert actions(of_twin) == ["customer.created", "customer.updated", "customer.merged"]
+    text = json.dumps([*found, *of_twin]).lower()
     assert [word for word in (*words, "quillfeather") if word in text] == []
-    assert {one["field"] for one in found[1]["changes"]} >= {"email"}
-    assert changed(found[2])["status"] == (None, "PENDING")
+    assert {one["field"] for one in found[2]["changes"]} >= {"email"}
+    assert changed(found[3])["status"] == (None, "PENDING")
 
 
 def test_an_entry_that_is_written_while_its_customer_is_erased_has_no_values(
