@@ -5,6 +5,7 @@ Its rows are grouped as the planner groups those of the whole file, and read as 
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from operator import attrgetter
 from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Final
 
@@ -61,7 +62,7 @@ def _read(rows: Sequence[CsvRow], file_format: Format, shop: Shop) -> Iterator[I
             places.add(group)
             refused += [group.error] if group.error else []
         places.join(keys)
-        for product in places.products():
+        for product in sorted(places.products(), key=attrgetter("line")):
             starts = [(at[place.offset], place.rows) for place in product.places]
             of_product = [row for start, many in starts for row in rows[start : start + many]]
             found = file_format.product(of_product, shop)

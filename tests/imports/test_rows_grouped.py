@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chalicelib.imports.csv import places as planning
-from chalicelib.imports.csv.chunks import Chunk, cut
+from chalicelib.imports.csv.chunks import Chunk, as_dict, cut
 from chalicelib.imports.csv.groups import MOST_ROWS, Group, grouped, groups
 from chalicelib.imports.csv.opening import Table, open_csv
 from chalicelib.imports.csv.places import Places, hashed
@@ -45,11 +45,12 @@ class Planned:
 
     def products(self, chunk: Chunk) -> Iterator[list[int]]:
         """The lines of each product of a chunk."""
-        for line, offset, length in chunk.file:
+        places: Any = as_dict(chunk)
+        for line, offset, length in places["file"]:
             part = self.data[offset : offset + length]
             for group in grouped(read(part, self.table.format, offset, line), self.format):
                 yield [row.line for row in group]
-        for begin, parts in chunk.apart:
+        for begin, parts in places["apart"]:
             lines, at = [], begin
             for line, length in parts:
                 found = read(self.copy[at : at + length], self.table.format, at, line)
@@ -80,14 +81,18 @@ def test_workers_read_the_products_that_the_planner_counted(parts: list[str], ro
         expected.setdefault(group[0].cells[0], []).extend(row.line for row in group)
     assert file.all_products == sorted(expected.values())
     for chunk in file.chunks:
-        assert len(list(file.products(chunk))) == chunk.products
-        assert chunk.products == 1 or chunk.rows <= rows
+        assert len(list(file.products(chunk))) == len(chunk)
+        assert len(chunk) == 1 or sum(product.rows for product in chunk) <= rows
 
 
 def test_a_chunk_ends_between_products_and_has_about_the_requested_rows() -> None:
     file = Planned(HEADER + "".join(f"p{i // 3},P,s{i},1\n" for i in range(90)), rows=20)
-    assert [chunk.rows for chunk in file.chunks] == [18] * 5
-    assert [chunk.line for chunk in file.chunks] == [2, 20, 38, 56, 74]
+    assert [sum(product.rows for product in chunk) for chunk in file.chunks] == [18] * 5
+    assert [as_dict(chunk)["line"] for chunk in file.chunks] == [2, 20, 38, 56, 74]
+    ranges = [file.groups[at : at + 6] for at in range(0, 30, 6)]
+    assert [as_dict(chunk)["file"] for chunk in file.chunks] == [
+        [[some[0].line, some[0].offset, sum(group.length for group in some)]] for some in ranges
+    ]
 
 
 def test_distant_rows_of_a_product_are_read_together_in_their_order() -> None:
@@ -96,13 +101,13 @@ def test_distant_rows_of_a_product_are_read_together_in_their_order() -> None:
     file = Planned(HEADER + rows)
     assert file.all_products == [[2 + n, 2 + n + many, 2 + n + 2 * many] for n in range(many)]
     assert len(file.chunks) == 16, "at most 200 rows each"
-    assert not any(chunk.file for chunk in file.chunks)
+    assert not any(as_dict(chunk)["file"] for chunk in file.chunks)
 
 
 def test_rows_at_several_places_beyond_the_most_are_not_read() -> None:
     rows = "".join(f"m,M,s{i},1\nb{i},B,t,1\n" for i in range(MOST_ROWS + 3))
     file = Planned(HEADER + rows)
-    (errors,) = (chunk.errors for chunk in file.chunks if chunk.errors)
+    (errors,) = filter(None, (as_dict(chunk)["errors"] for chunk in file.chunks))
     assert {line: error[:3] for line, error in errors.items()} == {
         2: (2 + 2 * MOST_ROWS, "", "too_many_rows")
     }
@@ -132,7 +137,7 @@ def test_a_sku_joins_rows_that_have_nothing_else_if_one_product_has_it() -> None
     assert file.all_products == [[2, 4, 6], [3], [5]]
     file = Planned(OWN + "a,A,1,X\nc,C,1,\nb,B,1,X\nd,D,1,\n,,3,X\n")
     assert file.all_products == [[2], [3], [4], [5], [6]]
-    (errors,) = (chunk.errors for chunk in file.chunks)
+    (errors,) = (as_dict(chunk)["errors"] for chunk in file.chunks)
     assert {line: error.code for line, error in errors.items()} == {6: "shared_key"}
 
 

@@ -45,25 +45,28 @@ class Span(NamedTuple):
     length: int
     rows: int
 
-    @property
-    def end(self) -> int:
-        return self.offset + self.length
-
 
 class FileProduct(NamedTuple):
     """The groups of one product, in the order of the file.
 
-    `at`: where they are one after another in the copy of what is apart; None: it is one group.
-    `follows`: that comes right after the group of the last such product. `error`: why later groups
-    are left out, or if its row is the first, why nothing of it is read.
+    `offset`: where they are, one after another: in the file, or in the copy of what is apart.
+    `error`: why later groups are left out, or if its row is the first, why nothing of it is read.
     """
 
     places: list[Span]
     rows: int
     size: int
-    at: int | None
-    follows: bool = False
+    offset: int
+    is_apart: bool
     error: RowError | None = None
+
+    @property
+    def line(self) -> int:
+        return self.places[0].line
+
+    @property
+    def end(self) -> int:
+        return self.offset + self.size
 
 
 class Places:
@@ -172,28 +175,31 @@ class Places:
             self._database.execute("CREATE INDEX by_product ON parts (product, number)")
 
     def products(self) -> Iterator[FileProduct]:
-        """Every product, by its first line."""
-        parts = groupby(
-            self._database.execute(
-                "SELECT product, line, offset, length, rows FROM parts JOIN groups USING (number)"
-                " ORDER BY product, number"
-            ),
-            itemgetter(0),
-        )
+        """Every product: those of one group by its line, then those of several by their first."""
         every = "SELECT number, line, offset, length, rows FROM groups ORDER BY number"
-        before, at, all_of = -2, 0, self._products
-        are_joined, ambiguous = all_of.are_joined, all_of.ambiguous
+        are_joined = self._products.are_joined
         for number, line, offset, length, rows in self._database.execute(every):
-            error = _ambiguous(line) if number in ambiguous else None
             if not are_joined[number]:
+                error = self._ambiguous(number, line)
                 place = Span(line, offset, length, rows)
-                yield FileProduct([place], rows, length, None, number == before + 1, error)
-                before = number
-            elif all_of.of(number) == number:
-                _, members = next(parts)
-                places = [Span(*member[1:]) for member in members]
-                yield _limited(places, at, error)
-                at += sum(place.length for place in places)
+                yield FileProduct([place], rows, length, offset, is_apart=False, error=error)
+        parts = self._database.execute(
+            "SELECT product, line, offset, length, rows FROM parts JOIN groups USING (number)"
+            " ORDER BY product, number"
+        )
+        at = 0
+        for number, members in groupby(parts, itemgetter(0)):
+            places = [Span(*member[1:]) for member in members]
+            yield _limited(places, at, self._ambiguous(number, places[0].line))
+            at += sum(place.length for place in places)
+
+    def _ambiguous(self, number: int, line: int) -> RowError | None:
+        if number not in self._products.ambiguous:
+            return None
+        message = (
+            "Several products of the file have this SKU or slug, and the row has nothing else."
+        )
+        return RowError(line, "", "shared_key", message)
 
     def copy_apart(self, file: Iterable[bytes], copy: IO[bytes]) -> None:
         """Copies the groups of products that have several, in the order of the products."""
@@ -217,11 +223,6 @@ class Places:
         return 1 in self._products.are_joined
 
 
-def _ambiguous(line: int) -> RowError:
-    message = "Several products of the file have this SKU or slug, and the row has nothing else."
-    return RowError(line, "", "shared_key", message)
-
-
 def _limited(places: list[Span], at: int, error: RowError | None) -> FileProduct:
     """A product with as many of its groups as are read."""
     rows = size = 0
@@ -230,8 +231,8 @@ def _limited(places: list[Span], at: int, error: RowError | None) -> FileProduct
         refusal = refused(place.line, rows, size)
         if refusal is not None:
             rows, size = rows - place.rows, size - place.length
-            return FileProduct(places[:number], rows, size, at, error=error or refusal)
-    return FileProduct(places, rows, size, at, error=error)
+            return FileProduct(places[:number], rows, size, at, True, error or refusal)
+    return FileProduct(places, rows, size, at, True, error)
 
 
 class _Products:

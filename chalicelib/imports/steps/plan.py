@@ -18,7 +18,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from chalicelib import telemetry
 from chalicelib.imports import columns, files, foreseen, store
 from chalicelib.imports.csv import workbooks
-from chalicelib.imports.csv.chunks import cut
+from chalicelib.imports.csv.chunks import as_dict, cut
 from chalicelib.imports.csv.encodings import Undecided
 from chalicelib.imports.csv.faults import FileRejected, RowError
 from chalicelib.imports.csv.groups import groups
@@ -125,9 +125,9 @@ def _cut(job: ImportJob, rows: Iterator[CsvRow], file_format: Format, upload: fi
         nonlocal total
         total = too_large
         for number, chunk in enumerate(cut(places.products())):
-            total += chunk.products
+            total += len(chunk)
             named = {"job": job.id, "step": "chunk", "number": f"{number:08d}"}
-            yield {**named, **chunk.as_dict()}
+            yield {**named, **as_dict(chunk)}
 
     with TemporaryDirectory() as folder, ExitStack() as opened:
         places = opened.enter_context(closing(Places(folder, lambda: time.monotonic() > ends)))
