@@ -105,7 +105,8 @@ def get(id: str) -> Response:
 )
 def update(id: str) -> Response:
     """What is absent stays. `enabled: false` pauses: new events make no deliveries, and pending
-    ones wait until it is enabled again, at most 60 days, as long as their event is kept."""
+    ones wait until it is enabled again. Those of events of more than 60 days ago, which are no
+    longer kept, are FAILED then."""
     endpoint = store.change(id, body(WebhookChange), if_match())
     return reply(200, show_endpoint(endpoint), etag=etag(endpoint))
 

@@ -1943,8 +1943,8 @@ class AsyncOperations:
         """Change a webhook.
 
         What is absent stays. `enabled: false` pauses: new events make no deliveries, and
-        pending ones wait until it is enabled again, at most 60 days, as long as their event is
-        kept.
+        pending ones wait until it is enabled again. Those of events of more than 60 days ago,
+        which are no longer kept, are FAILED then.
 
         `PUT /api/admin/webhooks/{id}`, from the role ADMIN on.
         """
