@@ -42,6 +42,12 @@ def mint_owner(table: str, name: str) -> str:
     return store.mint(name, Role.OWNER)[1]
 
 
+def is_valid(table: str, key: str) -> bool:
+    """Whether there is such a key. Counts as one of its reads."""
+    use(table)
+    return store.admit(key, reads=True, minute=clock.unix() // 60)() is not None
+
+
 def first_owner_key(table: str) -> str | None:
     """Makes the stage's first Owner key; none when one exists."""
     use(table)

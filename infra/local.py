@@ -96,9 +96,10 @@ def endpoint(aws: str, key: str) -> dict[str, str]:
 
 
 def owner_key(home: Path, table: str) -> str:
-    """The Owner key of this data: made once, kept next to the data."""
+    """The Owner key of this data, kept next to it: made once, and again if it was revoked, or if
+    other data was restored."""
     kept = home / "owner-key"
-    if not kept.exists():
+    if not (kept.exists() and keys.is_valid(table, kept.read_text())):
         key = keys.mint_owner(table, "Local owner")
         kept.touch(mode=0o600)
         kept.write_text(key)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from infra import keys
+from infra import keys, local
 from tests.support.shop import Shop
 
 STAGE = ["--stage", "test"]
@@ -76,6 +76,16 @@ def test_the_first_owner_key_of_a_stage_is_created_once(aws: None) -> None:
     assert first is not None
     assert Shop().get("/api/admin/me", key=first).json["role"] == "OWNER"
     assert keys.first_owner_key("backroom-test") is None
+
+
+def test_an_owner_key_of_make_run_that_was_revoked_is_replaced(shop: Shop, tmp_path: Path) -> None:
+    first = local.owner_key(tmp_path, "backroom-test")
+    assert local.owner_key(tmp_path, "backroom-test") == first
+    id = shop.get("/api/admin/me", key=first).json["id"]
+    assert shop.delete(f"/api/admin/keys/{id}").status == 200
+    second = local.owner_key(tmp_path, "backroom-test")
+    assert shop.get("/api/admin/me", key=second).json["role"] == "OWNER"
+    assert (tmp_path / "owner-key").stat().st_mode & 0o77 == 0
 
 
 def test_a_limit_that_is_no_number_or_below_one_is_refused(
