@@ -86,12 +86,13 @@ class Emulator:
 
     def stop(self) -> None:
         """Stops it and its functions; it writes its state on the way out."""
-        if self._process is None:
+        process, self._process = self._process, None
+        if process is None:
             return
-        _end(self._process.pid, self._process.poll)
+        _end(process.pid, process.poll)
         self._pid_file.unlink(missing_ok=True)
         # Thousands of files of the functions' packages: nobody waits for that, nor the next start.
-        done = self._home / f"tmp-{self._process.pid}"
+        done = self._home / f"tmp-{process.pid}"
         (self._home / "tmp").rename(done)
         subprocess.Popen(["rm", "-rf", done], start_new_session=True)
 
