@@ -34,9 +34,14 @@ def parsed(body: bytes, content_type: str) -> Form:
             memory_limit=len(body),
         )
         for part in parser:
-            if part.name != _FILE:
+            field = str(part.name)
+            if field in fields or (field == _FILE and file):  # of two, none may be ignored
+                raise Invalid.field(
+                    field[:200], "invalid", "takes one value, and several were sent"
+                )
+            if field != _FILE:
                 # Whatever charset a part declares: forms are UTF-8 (RFC 7578, 5.1).
-                fields[str(part.name)] = part.raw.decode("utf-8")
+                fields[field] = part.raw.decode("utf-8")
             elif part.filename is None:
                 raise Invalid.field(_FILE, "invalid_type", "must be a file: curl -F file=@name.csv")
             else:

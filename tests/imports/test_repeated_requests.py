@@ -133,6 +133,16 @@ def test_a_form_part_with_an_unknown_charset_is_read_and_one_with_a_wrong_value_
     assert answer.status == status, answer.text
 
 
+@pytest.mark.parametrize("part", [FILE, ('name="mode"', "create")])
+def test_of_two_files_or_options_in_a_form_none_is_ignored(
+    desk: Desk, part: tuple[str, str]
+) -> None:
+    answer = post(desk, form("x", part, ('name="mode"', "update"), FILE))
+    (error,) = answer.json["errors"]
+    assert f'name="{error["field"]}"' in part[0]
+    assert desk.shop.get("/api/admin/jobs").json["total"] == 0
+
+
 @pytest.mark.parametrize("name", ["a\x00b.csv", "\ud83d\ude00.csv", "\r\tx.csv", "\x00"])
 def test_a_file_with_any_name_can_be_imported(desk: Desk, name: str) -> None:
     head = f'name="file"; filename="{name}"'.encode("utf-8", "surrogatepass").decode(
