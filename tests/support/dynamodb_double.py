@@ -72,7 +72,7 @@ class Double:
         self.cpu = 0.0
         self.failed_calls = 0
         self.scan_bytes = 1 << 20
-        self.planned: list[Callable[[], object]] = []
+        self.planned: list[object] = []
         self.faults: Callable[[str, Wire], Fault | None] = lambda operation, request: None
         self.pause: Callable[[], None] = lambda: None
         self._tables: dict[str, dict[str, Partition]] = {}
@@ -133,12 +133,18 @@ class Double:
 
     # --- what happens from now on ---
 
-    def fails(self, fault: Fault, operation: str, nth: int = 1) -> None:
-        """The nth such call fails, and no other."""
+    def fails(self, fault: Fault, operation: str, nth: int = 1, *, perhaps: bool = False) -> None:
+        """The nth such call fails, and no other. `perhaps`: there may be fewer."""
         calls = itertools.count(1)
-        self.faults = lambda called, request: (
-            fault if called == operation and next(calls) == nth else None
-        )
+
+        def faults(called: str, request: Wire) -> Fault | None:
+            if called != operation or next(calls) != nth:
+                return None
+            self.planned = [one for one in self.planned if one is not faults]
+            return fault
+
+        self.planned += [] if perhaps else [faults]
+        self.faults = faults
 
     def crashes(self, operation: str = "", nth: int = 1, *, after: bool = True) -> None:
         """The process crashes at the nth such call, or call of any kind, with all its threads: no
