@@ -13,6 +13,7 @@ begins when no function of the previous release runs any more, `--settle` second
 
 import argparse
 import json
+import math
 import os
 import sys
 import time
@@ -100,8 +101,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     if unknown := set(options.kinds) - set(names):
         # To do nothing would look as if nothing was left to be moved.
         parser.error(f"no kind {', '.join(sorted(unknown))}; there are {', '.join(names)}")
-    if not options.rate >= 0.1:  # the function would end before a record's turn
-        parser.error("--rate must be at least 0.1")
+    # Below, the function would end before a record's turn; what is no number, no answer can show.
+    if not 0.1 <= options.rate < math.inf:
+        parser.error("--rate must be a number of at least 0.1")
     return options
 
 

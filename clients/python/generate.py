@@ -262,8 +262,9 @@ class Writer:
         )
         item = self._item(schema, _class_name(name))
         if item and in_query.keys() & {"cursor", "page"}:
-            by_cursor = "cursor" in in_query
             steers = {"cursor", "page"}
+            # A list by number answers no page beyond 6 MB; one by cursor ends such a page early.
+            begin = {"cursor": "*"} if in_query.keys() >= steers else {}
             kept = [text for text in named if text.partition(":")[0] not in steers]
             kept = [text.replace("limit: int | None = None", "limit: int = 100") for text in kept]
             pairs = ", ".join(
@@ -280,7 +281,7 @@ class Writer:
                     "        return walk(",
                     f"            lambda at: self._transport.call({method!r}, {template!r},"
                     f" {parameters}, query={{**asked, **at}}, timeout=timeout),",
-                    f"            by_cursor={by_cursor})\n",
+                    f"            begin={begin})\n",
                 ]
             )
 

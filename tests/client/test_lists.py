@@ -3,6 +3,9 @@
 import runpy
 import sqlite3
 
+import pytest
+
+from chalicelib.request import size
 from tests.client.inside import client
 from tests.support.shop import Shop
 
@@ -25,6 +28,18 @@ def test_ten_thousand_products_are_iterated_by_cursor(shop: Shop) -> None:
     assert sorted(found) == sorted(ids), "each exactly once"
     assert len(inside.requests) == PRODUCTS // 100
     assert all(b"page=" not in request.url.query for request in inside.requests)
+
+
+def test_a_list_that_exceeds_an_answer_is_iterated(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backroom, inside = client(shop)
+    for number in range(5):
+        backroom.create_product({"name": f"Mug {number}", "price": 1, "description": "x" * 8_000})
+    monkeypatch.setattr(size, "LARGEST_ANSWER", 30_000)
+    del inside.requests[:]
+    assert len({product["id"] for product in backroom.iter_products()}) == 5
+    assert len(inside.requests) > 1
 
 
 def test_lists_without_a_cursor_are_iterated_by_page(shop: Shop) -> None:

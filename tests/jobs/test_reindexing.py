@@ -319,7 +319,9 @@ def test_the_command_says_that_the_job_was_cancelled(
         command()
 
 
-@pytest.mark.parametrize("wrong", [["prodcut"], ["product", "order,job"], ["--rate", "0"]])
+@pytest.mark.parametrize(
+    "wrong", [["prodcut"], ["product", "order,job"], ["--rate", "0"], ["--rate", "inf"]]
+)
 def test_meaningless_arguments_are_refused(
     jobs: JobDesk, command: Any, wrong: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -189,7 +189,7 @@ class Operations:
             lambda at: self._transport.call(
                 "GET", "/api/admin/audit", (), query={**asked, **at}, timeout=timeout
             ),
-            by_cursor=True,
+            begin={"cursor": "*"},
         )
 
     def list_customers(
@@ -254,7 +254,7 @@ class Operations:
             lambda at: self._transport.call(
                 "GET", "/api/admin/customers", (), query={**asked, **at}, timeout=timeout
             ),
-            by_cursor=True,
+            begin={"cursor": "*"},
         )
 
     def create_customer(
@@ -445,7 +445,7 @@ class Operations:
             lambda at: self._transport.call(
                 "GET", "/api/admin/deliveries", (), query={**asked, **at}, timeout=timeout
             ),
-            by_cursor=True,
+            begin={},
         )
 
     def get_delivery(self, id: str, *, timeout: float | None = None) -> DeliveryWithAttempts:
@@ -584,7 +584,7 @@ class Operations:
             lambda at: self._transport.call(
                 "GET", "/api/admin/jobs", (), query={**asked, **at}, timeout=timeout
             ),
-            by_cursor=True,
+            begin={"cursor": "*"},
         )
 
     def get_job(self, id: str, *, timeout: float | None = None) -> ImportJob | ReportJob | Job:
@@ -726,7 +726,7 @@ class Operations:
             lambda at: self._transport.call(
                 "GET", "/api/admin/keys", (), query={**asked, **at}, timeout=timeout
             ),
-            by_cursor=False,
+            begin={},
         )
 
     def create_api_key(
@@ -874,7 +874,7 @@ class Operations:
             lambda at: self._transport.call(
                 "GET", "/api/admin/orders", (), query={**asked, **at}, timeout=timeout
             ),
-            by_cursor=True,
+            begin={"cursor": "*"},
         )
 
     def create_order(
@@ -1169,7 +1169,7 @@ class Operations:
             lambda at: self._transport.call(
                 "GET", "/api/admin/products", (), query={**asked, **at}, timeout=timeout
             ),
-            by_cursor=True,
+            begin={"cursor": "*"},
         )
 
     def create_product(
@@ -1541,7 +1541,7 @@ class Operations:
             lambda at: self._transport.call(
                 "GET", "/api/admin/stock/counts", (), query={**asked, **at}, timeout=timeout
             ),
-            by_cursor=True,
+            begin={"cursor": "*"},
         )
 
     def create_stock_count(
@@ -1656,7 +1656,7 @@ class Operations:
                 query={**asked, **at},
                 timeout=timeout,
             ),
-            by_cursor=False,
+            begin={},
         )
 
     def enter_stock_count_lines(
@@ -1713,7 +1713,7 @@ class Operations:
             lambda at: self._transport.call(
                 "GET", "/api/admin/stock/low", (), query={**asked, **at}, timeout=timeout
             ),
-            by_cursor=True,
+            begin={},
         )
 
     def list_movements(
@@ -1787,7 +1787,7 @@ class Operations:
             lambda at: self._transport.call(
                 "GET", "/api/admin/stock/movements", (), query={**asked, **at}, timeout=timeout
             ),
-            by_cursor=True,
+            begin={"cursor": "*"},
         )
 
     def get_summary(self, *, timeout: float | None = None) -> ShopSummary:
@@ -1866,7 +1866,7 @@ class Operations:
             lambda at: self._transport.call(
                 "GET", "/api/admin/transactions", (), query={**asked, **at}, timeout=timeout
             ),
-            by_cursor=True,
+            begin={"cursor": "*"},
         )
 
     def list_webhooks(
@@ -1890,7 +1890,7 @@ class Operations:
             lambda at: self._transport.call(
                 "GET", "/api/admin/webhooks", (), query={**asked, **at}, timeout=timeout
             ),
-            by_cursor=False,
+            begin={},
         )
 
     def create_webhook(
@@ -2030,7 +2030,7 @@ class Operations:
                 query={**asked, **at},
                 timeout=timeout,
             ),
-            by_cursor=True,
+            begin={},
         )
 
     def recover_deliveries(
@@ -2152,7 +2152,7 @@ class Operations:
             lambda at: self._transport.call(
                 "GET", "/api/products", (), query={**asked, **at}, timeout=timeout
             ),
-            by_cursor=True,
+            begin={"cursor": "*"},
         )
 
     def get_public_product(

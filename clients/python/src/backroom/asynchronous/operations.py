@@ -189,7 +189,7 @@ class AsyncOperations:
             lambda at: self._transport.call(
                 "GET", "/api/admin/audit", (), query={**asked, **at}, timeout=timeout
             ),
-            by_cursor=True,
+            begin={"cursor": "*"},
         )
 
     async def list_customers(
@@ -254,7 +254,7 @@ class AsyncOperations:
             lambda at: self._transport.call(
                 "GET", "/api/admin/customers", (), query={**asked, **at}, timeout=timeout
             ),
-            by_cursor=True,
+            begin={"cursor": "*"},
         )
 
     async def create_customer(
@@ -445,7 +445,7 @@ class AsyncOperations:
             lambda at: self._transport.call(
                 "GET", "/api/admin/deliveries", (), query={**asked, **at}, timeout=timeout
             ),
-            by_cursor=True,
+            begin={},
         )
 
     async def get_delivery(self, id: str, *, timeout: float | None = None) -> DeliveryWithAttempts:
@@ -584,7 +584,7 @@ class AsyncOperations:
             lambda at: self._transport.call(
                 "GET", "/api/admin/jobs", (), query={**asked, **at}, timeout=timeout
             ),
-            by_cursor=True,
+            begin={"cursor": "*"},
         )
 
     async def get_job(
@@ -730,7 +730,7 @@ class AsyncOperations:
             lambda at: self._transport.call(
                 "GET", "/api/admin/keys", (), query={**asked, **at}, timeout=timeout
             ),
-            by_cursor=False,
+            begin={},
         )
 
     async def create_api_key(
@@ -878,7 +878,7 @@ class AsyncOperations:
             lambda at: self._transport.call(
                 "GET", "/api/admin/orders", (), query={**asked, **at}, timeout=timeout
             ),
-            by_cursor=True,
+            begin={"cursor": "*"},
         )
 
     async def create_order(
@@ -1173,7 +1173,7 @@ class AsyncOperations:
             lambda at: self._transport.call(
                 "GET", "/api/admin/products", (), query={**asked, **at}, timeout=timeout
             ),
-            by_cursor=True,
+            begin={"cursor": "*"},
         )
 
     async def create_product(
@@ -1545,7 +1545,7 @@ class AsyncOperations:
             lambda at: self._transport.call(
                 "GET", "/api/admin/stock/counts", (), query={**asked, **at}, timeout=timeout
             ),
-            by_cursor=True,
+            begin={"cursor": "*"},
         )
 
     async def create_stock_count(
@@ -1660,7 +1660,7 @@ class AsyncOperations:
                 query={**asked, **at},
                 timeout=timeout,
             ),
-            by_cursor=False,
+            begin={},
         )
 
     async def enter_stock_count_lines(
@@ -1717,7 +1717,7 @@ class AsyncOperations:
             lambda at: self._transport.call(
                 "GET", "/api/admin/stock/low", (), query={**asked, **at}, timeout=timeout
             ),
-            by_cursor=True,
+            begin={},
         )
 
     async def list_movements(
@@ -1791,7 +1791,7 @@ class AsyncOperations:
             lambda at: self._transport.call(
                 "GET", "/api/admin/stock/movements", (), query={**asked, **at}, timeout=timeout
             ),
-            by_cursor=True,
+            begin={"cursor": "*"},
         )
 
     async def get_summary(self, *, timeout: float | None = None) -> ShopSummary:
@@ -1872,7 +1872,7 @@ class AsyncOperations:
             lambda at: self._transport.call(
                 "GET", "/api/admin/transactions", (), query={**asked, **at}, timeout=timeout
             ),
-            by_cursor=True,
+            begin={"cursor": "*"},
         )
 
     async def list_webhooks(
@@ -1898,7 +1898,7 @@ class AsyncOperations:
             lambda at: self._transport.call(
                 "GET", "/api/admin/webhooks", (), query={**asked, **at}, timeout=timeout
             ),
-            by_cursor=False,
+            begin={},
         )
 
     async def create_webhook(
@@ -2038,7 +2038,7 @@ class AsyncOperations:
                 query={**asked, **at},
                 timeout=timeout,
             ),
-            by_cursor=True,
+            begin={},
         )
 
     async def recover_deliveries(
@@ -2160,7 +2160,7 @@ class AsyncOperations:
             lambda at: self._transport.call(
                 "GET", "/api/products", (), query={**asked, **at}, timeout=timeout
             ),
-            by_cursor=True,
+            begin={"cursor": "*"},
         )
 
     async def get_public_product(

@@ -54,21 +54,21 @@ class AsyncTransport(Requests):
 
 
 async def walk(
-    page: Callable[[dict[str, Any]], Awaitable[Any]], *, by_cursor: bool
+    page: Callable[[dict[str, Any]], Awaitable[Any]], *, begin: dict[str, Any]
 ) -> AsyncIterator[Any]:
-    """All items of a list. `page` answers one page for the parameters that lead to it."""
-    at: dict[str, Any] = {}
+    """All items of a list. `page` answers one page for the parameters that lead to it, at first
+    `begin`."""
+    at = begin
     while True:
         found = await page(at)
         for each in found["data"]:
             yield each
-        numbers = found.get("pagination", {})
-        if by_cursor:
-            following = numbers.get("next") if "pagination" in found else found.get("nextCursor")
-            if not following:
-                return
-            at = {"cursor": following}
-        else:
+        numbers = found.get("pagination", {"next": found.get("nextCursor")})
+        if "next" not in numbers:
+            at = {"page": numbers["page"] + 1}
             if numbers["page"] >= numbers["totalPages"]:
                 return
-            at = {"page": numbers["page"] + 1}
+        elif numbers["next"]:
+            at = {"cursor": numbers["next"]}
+        else:
+            return
