@@ -23,6 +23,7 @@ from botocore import auth, awsrequest, httpsession, utils, xform_name
 from botocore.exceptions import ClientError, ConnectionError, HTTPClientError
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError
+from urllib3.util import is_connection_dropped
 
 from chalicelib import aws, deadline, settings, telemetry
 from chalicelib.problems import Busy
@@ -147,7 +148,7 @@ class _Direct:
                 return partial(
                     _reply, operation, hooked.status_code, hooked.headers, hooked.content
                 )
-            if not connection.is_connected:  # or no longer: DynamoDB closes what is idle
+            if is_connection_dropped(connection):  # or not yet open: DynamoDB closes what is idle
                 connection.close()  # the request opens it
             connection.request("POST", "/", body, dict(signed.headers.items()))
         except _FAILED as error:
