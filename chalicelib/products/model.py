@@ -162,7 +162,7 @@ class NewVariant(Stripped):
 
     read_only: ClassVar[frozenset[str]] = frozenset({"id"})
 
-    title: Annotated[str, SEEN, length(255, 1)] | None = optional("Title.")
+    title: Annotated[str, length(255, 1)] | None = optional("Title.")
     sku: Sku | None = optional("Stock keeping unit.")
     price: Price | None = optional("A decimal amount, in the shop's currency.")
     stock: Stock | None = optional("How many there are; null: not tracked.")
