@@ -25,8 +25,9 @@ def reading(kind: Kind, terms: Sequence[str]) -> list[_Read]:
         whole, begins = map(table.sk.begins_with, (f"{escape(term)}#", escape(term)))
         for shards in word_shards():
             for shard in range(shards):
-                call = partial(table.query.send, kind.word_pk(term, shard, shards), fields=("sk",))
-                calls.append(partial(call, where=whole, forward=False, limit=_WHOLE))
+                pk = kind.word_pk(term, shard, shards)
+                call = partial(table.query.send, pk, forward=False, fields=("sk",))
+                calls.append(partial(call, where=whole, limit=_WHOLE))
                 calls.append(partial(call, where=begins, limit=most))
     return calls
 

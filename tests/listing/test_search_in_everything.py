@@ -44,6 +44,14 @@ def named(shop: Shop, *names: str) -> None:
         shop.made("/api/admin/products", {"name": name, "price": 1, "sku": f"W{n}"})
 
 
+@pytest.mark.parametrize("q", ["wo", "wool", "woo%20ca"])
+def test_the_newest_of_many_are_found(shop: Shop, monkeypatch: pytest.MonkeyPatch, q: str) -> None:
+    monkeypatch.setattr(best, "_BEGINNING", 5)
+    monkeypatch.setattr(best, "_BESIDE", 5)
+    named(shop, *["Wool cap"] * 40)
+    assert found(shop, q)["products"] == ["W39", "W38", "W37", "W36", "W35"]
+
+
 @pytest.mark.parametrize(("q", "most"), [("wool", {5, 15}), ("wool%20cap", {5, 500})])
 def test_a_search_reads_few_entries_of_a_shard(
     shop: Shop, dynamodb: Double, q: str, most: set[int]
