@@ -56,6 +56,7 @@ SHARDS: Final = 4  # a DynamoDB partition takes 1,000 write units a second, a de
 KEPT_SECONDS: Final = 30 * 86_400  # from the last change of one that has ended
 # Longer than the sender's function may run (`.chalice/config.json`): no POST outlives its claim.
 LEASE: Final = timedelta(seconds=75)
+MOST_ATTEMPTS: Final = 500  # that are read and shown of one delivery
 
 _LOOK_AGAIN: Final = timedelta(seconds=12)  # a POST that runs now has ended after that
 _LOOKS: Final = 5
@@ -114,10 +115,15 @@ def get(id: str) -> Delivery:
 
 
 def attempts_of(delivery: Delivery) -> list[Attempt]:
-    """All that have ended, in order."""
-    items = table.everything(delivery.id, where=table.sk.begins_with("attempt#"))
-    first = [attempts.read(delivery.first)] if delivery.first else []
-    return [*first, *map(attempts.read, items)]
+    """Those that have ended, in order; the newest of a delivery that is replayed all day."""
+    found: list[Item] = []
+    where = table.sk.begins_with("attempt#")
+    for page in table.pages(delivery.id, where=where, forward=False, limit=MOST_ATTEMPTS):
+        found += page
+        if len(found) >= MOST_ATTEMPTS:
+            break
+    found = [*found[:MOST_ATTEMPTS], *([delivery.first] if delivery.first else [])]
+    return [*map(attempts.read, reversed(found))]
 
 
 # --- A new delivery -------------------------------------------------------------------------------

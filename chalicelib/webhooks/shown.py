@@ -234,7 +234,7 @@ class DeliveryAttempt(TypedDict):
 class DeliveryWithAttempts(ShownDelivery):
     """A delivery with every attempt; `body` is the text of each."""
 
-    attempts: Annotated[list[DeliveryAttempt], about("Every attempt, oldest first.")]
+    attempts: Annotated[list[DeliveryAttempt], about("The newest 500 attempts, oldest first.")]
     body: Annotated[str | None, about("The text, as it was sent.")]
 
 

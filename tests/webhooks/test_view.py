@@ -7,7 +7,8 @@ import pytest
 
 from chalicelib.safe_post.post import Failure, PostResult
 from chalicelib.values import clock
-from chalicelib.webhooks import view
+from chalicelib.webhooks import deliveries, view
+from tests.support import dynamodb_double
 from tests.support.webhook_world import OK, World, announce, failed
 from tests.webhooks.build import add, failing, given_up
 
@@ -49,6 +50,16 @@ def test_every_attempt_is_shown_completely(world: World) -> None:
     assert (second["error"], second["response"], second["durationMs"]) == ("timeout", None, 10_000)
     assert third["error"] is None and third["request"]["headers"] == world.posted[2].headers
     assert delivery["body"] == world.posted[0].body.decode()
+
+
+def test_of_a_delivery_that_is_replayed_all_day_the_newest_attempts_are_shown(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deliveries, "MOST_ATTEMPTS", 4)
+    webhook = given_up(world)
+    assert [one["number"] for one in webhook.only()["attempts"]] == [10, 11, 12, 13]
+    monkeypatch.setattr(dynamodb_double, "ANSWER_BYTES", 700)
+    assert [one["number"] for one in webhook.only()["attempts"]] == [10, 11, 12, 13]
 
 
 def test_deliveries_are_listed_newest_first_page_by_page(world: World) -> None:

@@ -1121,7 +1121,7 @@ class DeliveryWithAttempts(TypedDict):
     updatedAt: str
     """When it was last changed."""
     attempts: list[DeliveryAttempt]
-    """Every attempt, oldest first."""
+    """The newest 500 attempts, oldest first."""
     body: str | None
     """The text, as it was sent."""
 
