@@ -86,7 +86,12 @@ def test_a_change_that_was_refused_for_its_rate_or_was_not_sent_is_retried(first
     assert len(scripted.requests) == 2
 
 
-@pytest.mark.parametrize("lost", [LOST, httpx.RemoteProtocolError("cut"), json_answer(504)])
+GARBLED = httpx.DecodingError("a compressed answer that is none")
+
+
+@pytest.mark.parametrize(
+    "lost", [LOST, GARBLED, httpx.RemoteProtocolError("cut"), json_answer(504)]
+)
 def test_a_creation_without_an_answer_is_retried_with_the_same_key_and_body(lost: Step) -> None:
     scripted = Scripted(lost, ORDER)
     assert scripted.shop().create_order(NEW)["id"] == "ord_1"
@@ -106,12 +111,22 @@ def test_each_creation_has_a_new_or_the_given_idempotency_key() -> None:
     assert len(set(keys)) == 3 and keys[2] == "till-1-42"
 
 
-@pytest.mark.parametrize("lost", [LOST, json_answer(503, {"code": "busy"}, Retry_After="1")])
+@pytest.mark.parametrize(
+    "lost", [LOST, GARBLED, json_answer(503, {"code": "busy"}, Retry_After="1")]
+)
 def test_a_change_without_an_answer_is_not_retried(lost: Step) -> None:
     scripted = Scripted(lost, ORDER)
     with pytest.raises((Unreachable, ServerError)):
         scripted.shop().update_order("ord_1", {"status": "SHIPPED"})
     assert len(scripted.requests) == 1
+
+
+def test_a_rate_limit_that_is_not_the_shop_s_is_no_failure() -> None:
+    names = ("X_RateLimit_Limit", "X_RateLimit_Remaining", "X_RateLimit_Reset")
+    scripted = Scripted(json_answer(200, {"id": "ord_1"}, **dict.fromkeys(names, "1795681500000")))
+    shop = scripted.shop()
+    assert shop.get_order("ord_1")["id"] == "ord_1"
+    assert shop.rate_limit is None
 
 
 def test_a_file_is_retried_byte_for_byte() -> None:

@@ -208,7 +208,7 @@ class Backroom(Operations):
             last = retry > self._policy.retries
             try:
                 answer = send()
-            except httpx.TransportError as failed:
+            except httpx.RequestError as failed:
                 if last:
                     raise errors.Unreachable(f"the storage: {failed}") from failed
                 self._policy.sleep(

@@ -100,7 +100,7 @@ class Policy:
         return self.pause(retry, _retry_after(answer), f"HTTP {answer.status_code}")
 
     def after_failure(
-        self, failed: httpx.TransportError, retry: int, *, repeatable: bool, where: str
+        self, failed: httpx.RequestError, retry: int, *, repeatable: bool, where: str
     ) -> float:
         """How long to wait before `retry`. Raises Unreachable where there is none."""
         # Where no connection came about, nothing was sent.
@@ -180,7 +180,8 @@ class Requests:
         """The JSON that came, as Answer where it is an object; other text as str. Raises
         ApiError."""
         numbers = [answer.headers.get(f"X-RateLimit-{name}", "") for name in _RATE_LIMIT]
-        if all(each.isdecimal() for each in numbers):
+        # What stands before the shop may have its own, such as milliseconds.
+        if all(each.isdecimal() and len(each) < 12 for each in numbers):
             limit, remaining, reset = map(int, numbers)
             at = datetime.fromtimestamp(reset, timezone.utc)
             self.rate_limit = RateLimit(limit, remaining, at)
@@ -265,5 +266,5 @@ def _read(answer: httpx.Response) -> Any:
     return whole
 
 
-def _reason(failed: httpx.TransportError) -> str:
+def _reason(failed: httpx.RequestError) -> str:
     return f"{type(failed).__name__}: {failed}".rstrip(": ")

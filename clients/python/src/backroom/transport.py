@@ -46,7 +46,7 @@ class Transport(Requests):
                 seconds = self.policy.after_answer(answer, retry, repeatable=repeatable)
                 if seconds is None:
                     return answer
-            except httpx.TransportError as failed:
+            except httpx.RequestError as failed:
                 seconds = self.policy.after_failure(
                     failed, retry, repeatable=repeatable, where=where
                 )

@@ -206,7 +206,7 @@ class AsyncBackroom(AsyncOperations):
             last = retry > self._policy.retries
             try:
                 answer = await send()
-            except httpx.TransportError as failed:
+            except httpx.RequestError as failed:
                 if last:
                     raise errors.Unreachable(f"the storage: {failed}") from failed
                 await self._policy.async_sleep(
