@@ -1,7 +1,10 @@
 """When the client retries a request, after how long, and with which headers."""
 
+import json
 import uuid
 from collections.abc import Callable
+from datetime import date
+from decimal import Decimal
 from typing import Any
 
 import httpx
@@ -55,6 +58,25 @@ def test_omitted_parameters_are_not_sent() -> None:
     scripted.shop().list_products(published=True, status=["ACTIVE", "DRAFT"])
     query = scripted.requests[0].url.query
     assert query == b"status=ACTIVE&status=DRAFT&published=true"
+
+
+def test_an_empty_filter_does_not_mean_everything() -> None:
+    """The shop refuses a blank one."""
+    scripted = Scripted(json_answer(200, {"data": []}))
+    scripted.shop().list_orders(status=[], source=None)
+    assert scripted.requests[0].url.query == b"status="
+
+
+def test_a_value_without_a_form_in_json_is_not_sent_as_its_name() -> None:
+    scripted, id = Scripted(ORDER), uuid.uuid4()
+    new: Any = {"tax": Decimal("1.50"), "orderDate": date(2026, 11, 2), "externalId": id}
+    scripted.shop().create_order(new)
+    sent = {"tax": "1.50", "orderDate": "2026-11-02", "externalId": str(id)}
+    assert json.loads(scripted.requests[0].content) == sent
+    for wrong in (b"Mug", {1, 2}):
+        with pytest.raises(TypeError, match="no form in JSON"):
+            scripted.shop().create_order({**new, "note": wrong})
+    assert len(scripted.requests) == 1
 
 
 def test_a_retry_waits_at_least_retry_after() -> None:

@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timezone
+from decimal import Decimal
 from typing import IO, Any
 from urllib.parse import quote
 
@@ -164,7 +165,7 @@ class Requests:
                 self.base_url + path.format(*(quote(each, safe="") for each in parameters)),
                 params=_query(query or {}),
                 headers={"User-Agent": f"backroom-python/{__version__}", **sent},
-                content=None if body is None else json.dumps(body, default=_text).encode(),
+                content=None if body is None else json.dumps(body, default=_in_json).encode(),
                 timeout=httpx.USE_CLIENT_DEFAULT if timeout is None else timeout,
                 files=None if file is None else {"file": file},
             )
@@ -211,14 +212,21 @@ class Counted:
 
 
 def _query(asked: Mapping[str, Any]) -> list[tuple[str, str | int | float | bool | None]]:
-    """Without what is None; of a sequence, each value."""
+    """Without what is None; of a sequence, each value. An empty one is a blank value, which the
+    shop refuses: it must not mean everything."""
     found: list[tuple[str, str | int | float | bool | None]] = []
     for name, value in asked.items():
         if value is None:
             continue
         several = value if isinstance(value, list | tuple | set | frozenset) else [value]
-        found += [(name, _text(each)) for each in several]
+        found += [(name, _text(each)) for each in several or [""]]
     return found
+
+
+def _in_json(value: Any) -> str:
+    if isinstance(value, Decimal | date | uuid.UUID):
+        return _text(value)
+    raise TypeError(f"{type(value).__name__} has no form in JSON: {value!r:.100}")
 
 
 def _text(value: Any) -> str:
