@@ -62,15 +62,15 @@ export function columnTable(columns) {
   );
 }
 
-// The columns with what is in them. `cell(column)`: of a last one, with that title.
+// The columns with what is in them, which a Reader does not see. `cell(column)`: of a last one, with that title.
 const sampled = (rows, title, cell) =>
   table({
     name: "Columns",
     columns: [
       { title: "Column", cell: ({ column }) => h.b(h.bdi(column)) },
-      { title: "Samples", cell: samplesOf },
+      rows.some(({ samples }) => samples.length) && { title: "Samples", cell: samplesOf },
       { title, cell },
-    ],
+    ].filter(Boolean),
     rows,
   });
 
