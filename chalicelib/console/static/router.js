@@ -85,8 +85,10 @@ export const again = () => enterAgain();
 
 // `visit()` is the one that is shown; `show(found, y)` begins another, to be scrolled to `y`.
 export function start({ visit, show }) {
-  let wanted = null;
+  let isAsked = false;
+  let mayLeave = false;
   const enter = () => {
+    mayLeave = false;
     shown = location.hash;
     scrolled.set(entry, scrollY);
     entry = history.state?.entry ?? `${Date.now()}-${Math.random()}`;
@@ -95,16 +97,13 @@ export function start({ visit, show }) {
   };
   const arrive = async () => {
     if (location.hash === shown) return;
-    if (!visit()?.unsaved) return enter();
-    const isAsked = wanted !== null;
-    wanted = location.hash || "#/";
+    if (mayLeave || !visit()?.unsaved) return enter();
     history.pushState({ entry }, "", shown || "#/");
     if (isAsked) return;
-    if (await visit().mayLeave()) {
-      history.replaceState(null, "", wanted);
-      enter();
-    }
-    wanted = null;
+    isAsked = true;
+    mayLeave = await visit().mayLeave();
+    isAsked = false;
+    if (mayLeave) history.back(); // to where the user wanted to go
   };
   enterAgain = enter;
   addEventListener("hashchange", arrive);

@@ -6,6 +6,7 @@ import { match } from "./router.js";
 import { may } from "./session.js";
 import { MENU } from "./shell.js";
 import { combobox } from "./parts/combobox.js";
+import { nameOf } from "./parts/order.js";
 import { Visit } from "./visit.js";
 
 const PAGES = [
@@ -129,12 +130,12 @@ async function search(visit, text, signal) {
       isExact: isIt(sku) || Boolean(variant),
     };
   });
-  const customers = data.customers.map(({ id, email, firstName, lastName }) => ({
-    text: [firstName, lastName].filter(Boolean).join(" ") || email,
+  const customers = data.customers.map((each) => ({
+    text: nameOf(each) ?? each.id,
     kind: "Customer",
-    about: email,
-    key: `/customers/${id}`,
-    isExact: email === text.toLowerCase(),
+    about: each.email,
+    key: `/customers/${each.id}`,
+    isExact: each.email === text.toLowerCase(),
   }));
   // Orders are also found by their items, so for text that is not a number, products and customers come first.
   const all = /^#?\d+$/.test(text)

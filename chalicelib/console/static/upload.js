@@ -5,20 +5,22 @@ import { LARGEST_FORM } from "./facts.js";
 
 const FRAME = 10_000; // bytes of a form besides its file
 
-// Resolves to the job's id. `tell(sent, total)` in bytes.
+// Resolves to the job's id. `tell(sent, total)` in bytes. `idempotencyKey`: the same for each try.
 // A dry run waits until the user has checked how the file is read.
-export async function upload(file, { mode, dryRun }, tell, signal) {
+export async function upload(file, { mode, dryRun }, { tell, signal, idempotencyKey }) {
+  await file.slice(0, 1).arrayBuffer().catch(unreadable);
   if (file.size <= LARGEST_FORM - FRAME) {
     const form = new FormData();
     form.append("mode", mode);
     form.append("dryRun", String(dryRun));
     form.append("review", String(dryRun));
     form.append("file", file);
-    const { data } = await call("POST", "admin/products/import", { form, signal, via: sending(tell) });
+    const { data } = await call("POST", "admin/products/import", { form, signal, idempotencyKey, via: sending(tell) });
     return data.jobId;
   }
   const { data } = await call("POST", "admin/products/import/uploads", {
     body: { fileName: file.name, mode, dryRun, review: dryRun },
+    idempotencyKey,
   });
   const form = new FormData();
   for (const [name, value] of Object.entries(data.fields)) form.append(name, value);
@@ -26,6 +28,10 @@ export async function upload(file, { mode, dryRun }, tell, signal) {
   const { ok, status } = await sending(tell)(data.url, { body: form, headers: {}, signal });
   if (!ok) throw new Refusal(status, {}, new Headers());
   return data.jobId;
+}
+
+function unreadable() {
+  throw new Error("The file was changed, moved or deleted after it was chosen. Choose it again.");
 }
 
 // XMLHttpRequest, because fetch does not report upload progress. It takes as long as it takes.

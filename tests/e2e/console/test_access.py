@@ -83,6 +83,21 @@ def test_the_keyboard_reaches_the_content_first(desk: Desk) -> None:
     assert desk.page.url.endswith("#/products")
 
 
+def test_a_dialog_gives_the_focus_back(desk: Desk) -> None:
+    """To what opened it, or to the heading of a page that was drawn again meanwhile."""
+    desk.shown(desk.api.order("Focused"))
+    more = desk.button("More").first
+    more.press("Enter")
+    desk.button("Delete").press("Enter")
+    expect(desk.dialog).to_be_visible()
+    desk.page.keyboard.press("Escape")
+    expect(more).to_be_focused()
+    desk.button("Take payment").press("Enter")
+    desk.page.keyboard.press("Enter")
+    expect(desk.page.locator("dialog")).to_have_count(0)
+    expect(desk.page.get_by_role("heading", level=1)).to_be_focused()
+
+
 def test_a_new_page_has_a_title_and_focuses_its_heading(desk: Desk) -> None:
     desk.open("/products")
     desk.page.get_by_role("link", name="Customers", exact=True).click()

@@ -101,7 +101,9 @@ def test_an_order_prints_as_an_invoice_and_a_packing_slip_without_prices(desk: D
     desk.api.post(f"orders/{order['id']}/edit", edit | {"reason": "Asked"})
     desk.open(f"/orders/{order['id']}")
     desk.page.evaluate("window.print = () => (window.printed = document.body.innerText)")
-    desk.page.emulate_media(media="print")
+    desk.page.emulate_media(media="print", color_scheme="dark")
+    ink = "getComputedStyle(document.body).color"
+    assert desk.page.evaluate(ink) == "rgb(32, 36, 31)", "dark, on white paper"
     printed = {}
     for name in ("Print order", "Print packing slip"):
         button = desk.page.get_by_role("button", name=name, include_hidden=True)

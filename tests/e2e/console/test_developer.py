@@ -215,6 +215,12 @@ def test_an_addition_sent_again_after_a_lost_answer_shows_its_secret_once(
         submit = desk.dialog.get_by_role("button", name="Create")
     submit.click()
     expect(desk.dialog.locator(".summary")).to_contain_text("may or may not have been saved")
+    text = desk.dialog.get_by_label("Description" if path == "webhooks" else "Name")
+    first = text.input_value()
+    text.fill("Changed since")
+    submit.click()
+    expect(desk.dialog.locator(".summary")).to_contain_text("already created, before your last")
+    text.fill(first)
     submit.click()
     expect(desk.dialog.locator(".copied code")).not_to_be_empty()
     assert lost == [201]

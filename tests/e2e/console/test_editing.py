@@ -59,7 +59,33 @@ def test_an_edit_asks_for_the_tax_and_says_who_was_first(desk: Desk) -> None:
     desk.api.post(f"orders/{order['id']}/payments", {"amount": 1})
     save.click()
     expect(desk.dialog.locator(".summary")).to_contain_text("changed meanwhile")
+    desk.dialog.get_by_role("button", name="Cancel").click()
+    expect(desk.page.get_by_text("$118.00", exact=True)).to_be_visible()
     assert desk.api.get(f"orders/{order['id']}")["shipping"] == "0.00"
+
+
+def test_an_edit_or_a_refund_whose_answer_is_lost_is_made_once_and_said(desk: Desk) -> None:
+    order = order_of(desk.api)
+    desk.api.post(f"orders/{order['id']}/payments", {})
+    desk.open(f"/orders/{order['id']}")
+    for opener, path, field in (
+        ("Edit items", "edit", "Shipping"),
+        ("Refund", "refunds", "Amount"),
+    ):
+        desk.lost(f"**/{path}", lambda body: not body.get("dryRun"))
+        desk.button(opener).click()
+        desk.dialog.get_by_label(field).fill("10")
+        reason = desk.dialog.get_by_label("Reason")
+        if path == "edit":
+            reason.fill("By post")
+        expect(desk.dialog.locator("p.strong[role=status]")).to_contain_text("$10.00")
+        desk.dialog.locator("button.main").click()
+        expect(desk.dialog).to_contain_text("may or may not have been saved")
+        desk.dialog.locator("button.main").click()
+        expect(desk.page.locator("dialog")).to_have_count(0)
+    after = desk.api.get(f"orders/{order['id']}")
+    assert (after["total"], after["amountRefunded"]) == ("110.00", "10.00")
+    assert len(after["edits"]) == len(after["refunds"]) == 1
 
 
 def test_a_new_order_takes_custom_items_a_discount_and_shipping(desk: Desk) -> None:
@@ -73,6 +99,7 @@ def test_a_new_order_takes_custom_items_a_discount_and_shipping(desk: Desk) -> N
     error = desk.page.locator('[data-field="lineItems.0.price"] .error')
     expect(error).to_contain_text("is required")
     desk.label("Price of custom item 1").fill("1200")
+    expect(desk.page.get_by_text("Total $1,012.50")).to_be_visible()
     desk.button("Create order").dblclick()
     expect(desk.page.get_by_role("heading", name="Order #")).to_be_visible()
     expect(desk.page.get_by_text("Signet ring", exact=True)).to_be_visible()

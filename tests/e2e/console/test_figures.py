@@ -65,3 +65,9 @@ def test_a_day_so_many_days_ago_is_of_the_calendar(
 ) -> None:
     ago = called(browser, "parts/zone.js", "daysAgo", [0, 1, 29], now, TIMEZONE="Europe/Berlin")
     assert ago == days
+
+
+def test_a_time_is_of_the_shop_and_what_is_none_is_left_to_the_api(browser: Browser) -> None:
+    typed = ["2026-11-20T09:30", "12026-11-20T09:30"]
+    moments = called(browser, "parts/zone.js", "momentOf", typed, TIMEZONE="Europe/Berlin")
+    assert moments == ["2026-11-20T08:30:00.000Z", typed[1]]

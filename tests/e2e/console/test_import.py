@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.e2e.console.desk import Desk
 
@@ -61,6 +61,39 @@ def test_an_upload_after_a_429_waits_and_continues(desk: Desk, tmp_path: Path) -
     expect(desk.page.get_by_text("3 of 3 products")).to_be_visible(timeout=MINUTES)
 
 
+def test_an_upload_sent_again_after_a_lost_answer_is_one_job(desk: Desk) -> None:
+    started: list[str] = []
+
+    def lose(route: Route) -> None:
+        started.append(route.fetch().json()["jobId"])
+        route.abort()
+
+    desk.page.route("**/api/admin/products/import", lose, times=1)
+    # Of a file on the disk, a request that is held back has no bytes.
+    content = "\n".join(catalogue(2, "twice")).encode()
+    desk.send_file({"name": "twice.csv", "mimeType": "text/csv", "buffer": content})
+    expect(desk.page.locator(".summary")).to_contain_text("was interrupted")
+    desk.button("Import").click()
+    desk.heading("twice.csv")
+    assert [desk.page.url.rpartition("/")[2]] == started
+
+
+def test_a_file_that_was_changed_after_it_was_chosen_is_chosen_again(
+    desk: Desk, tmp_path: Path
+) -> None:
+    path = written(tmp_path, catalogue(2, "chosen"))
+    desk.open("/import")
+    desk.page.locator("input[type=file]").set_input_files(path)
+    path.write_text(path.read_text() + "chosen-9,More,chosen-9,1,1,\n")
+    desk.button("Import").click()
+    expect(desk.page.locator(".summary")).to_contain_text("Choose it again.")
+    with desk.page.expect_file_chooser() as choosing:
+        desk.page.get_by_text("Choose file").click()
+    choosing.value.set_files(path)
+    desk.button("Import").click()
+    expect(desk.page.get_by_text("3 of 3 products")).to_be_visible(timeout=MINUTES)
+
+
 def test_a_large_file_is_uploaded_directly_to_s3(desk: Desk, tmp_path: Path) -> None:
     lines = catalogue(160, "large", "x" * 30_000)
     path = written(tmp_path, lines)
@@ -105,10 +138,18 @@ def test_an_unrecognised_file_is_mapped_previewed_and_imported(desk: Desk, tmp_p
     preview = desk.page.get_by_role("region", name="Preview").get_by_role("row")
     expect(preview.filter(has_text="Mapped mug")).to_contain_text("12.50")
     assert desk.api.get("products?search=mapped")["total"] == 0
+    desk.lost("**/run")
+    desk.button("Import this file").click()
+    expect(desk.page.locator(".toast")).to_contain_text("may or may not have been saved")
     desk.button("Import this file").click()
     expect(desk.page.locator(".tile").first).to_have_text("Created2", timeout=MINUTES)
     expect(desk.page.locator("header .badge")).to_have_text("Completed", timeout=MINUTES)
     assert desk.api.get("products?search=mapped")["total"] == 2
+    jobs = desk.api.get("jobs")["data"]
+    assert [job["dryRun"] for job in jobs if job.get("fileName") == "supplier.csv"][:2] == [
+        False,
+        True,
+    ]
     desk.button("Undo import").click()
     desk.dialog.get_by_role("button", name="Undo").click()
     expect(desk.page.get_by_role("heading", level=1)).to_have_text("Undo", timeout=MINUTES)

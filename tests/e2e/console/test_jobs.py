@@ -53,6 +53,30 @@ def test_each_job_says_what_it_did_and_is_undone_in_the_list(another: Callable[.
     expect(desk.label("Search")).to_have_value(f"jobbed{RUN}")
 
 
+def test_the_records_of_a_job_lead_to_the_open_orders(desk: Desk) -> None:
+    desk.api.order(f"Open{RUN}", salesRepId=f"emp_{RUN}")
+    desk.open(f"/orders?status=open&salesRepId=emp_{RUN}")
+    desk.button("Export").click()
+    desk.dialog.get_by_role("button", name="Export").click()
+    expect(desk.dialog).to_contain_text("1 of 1 order exported")
+    desk.open(f"/jobs/{desk.api.get('jobs?limit=1')['data'][0]['id']}")
+    desk.page.get_by_role("link", name="all with").click()
+    expect(desk.label("Status")).to_have_value("open")
+    expect(desk.label("Sales rep ID")).to_have_value(f"emp_{RUN}")
+
+
+def test_a_job_is_followed_again_after_a_look_that_failed(desk: Desk) -> None:
+    asked = desk.api.post("products/import/uploads", {"fileName": "awaited.csv"})
+    desk.open(f"/jobs/{asked['jobId']}")
+    desk.page.route("**/api/admin/jobs/*", lambda route: route.abort(), times=1)
+    again = desk.button("Try again")
+    expect(again).to_be_visible()
+    desk.api.call("POST", f"jobs/{asked['jobId']}/cancel")
+    again.click()
+    expect(desk.page.locator("header .badge")).to_have_text("Cancelled")
+    expect(again).to_have_count(0)
+
+
 def test_what_is_too_old_or_cannot_be_undone_offers_no_undo(another: Callable[..., Desk]) -> None:
     """Also types of jobs that this version of the console does not know have their row."""
     desk = another()

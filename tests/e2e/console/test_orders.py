@@ -190,6 +190,17 @@ def test_home_shows_open_tasks(desk: Desk) -> None:
     expect(desk.label("Status")).to_have_value("PAID")
 
 
+def test_an_order_of_a_year_with_five_digits_is_refused_at_its_field(desk: Desk) -> None:
+    desk.api.product("Dated", variants=[{"title": "D", "sku": "DATED"}])
+    desk.begin_order("DATED")
+    desk.label("Order date").fill("12026-11-20T09:30")
+    desk.button("Create order").click()
+    expect(desk.field("orderDate").locator(".error")).not_to_be_empty()
+    desk.page.get_by_role("link", name="Products", exact=True).click()
+    desk.dialog.get_by_role("button", name="Leave").click()
+    desk.heading("Products")
+
+
 def test_an_order_asks_for_a_missing_customer_address(desk: Desk) -> None:
     desk.api.product("Wryneck")
     desk.choose("Wryneck")

@@ -91,6 +91,7 @@ DIALOGS = [
     ("orders", "Delete"),
     ("paid", "Ship"),
     ("products", "Delete"),
+    ("products", "Remove variant 1"),
     ("webhooks", "Send test"),
     ("webhooks", "Rotate secret"),
     ("webhooks", "Delete"),
@@ -202,6 +203,11 @@ def test_leaving_asks_once_for_repeated_back_presses(desk: Desk) -> None:
     desk.dialog.get_by_role("button", name="Stay").click()
     expect(desk.label("Note")).to_have_value("Half a")
     assert desk.page.url.endswith(order["id"])
+    desk.page.go_back()
+    desk.dialog.get_by_role("button", name="Leave").click()
+    desk.heading("Orders")
+    desk.page.go_back()
+    desk.heading("Customers")
 
 
 def test_a_conflict_shows_both_users_changes(desk: Desk) -> None:

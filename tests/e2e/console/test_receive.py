@@ -52,6 +52,8 @@ def test_what_is_scanned_and_corrected_is_added_to_the_stock(desk: Desk, mugs: A
     desk.page.evaluate("location.hash = '#/'")
     desk.dialog.get_by_role("button", name="Stay").click()
     expect(desk.label(received(mugs, "Red"))).to_have_value("1")
+    desk.button(f"Remove {mugs['name']} · Red").click()
+    expect(desk.page.get_by_text("Nothing yet")).to_be_visible()
 
 
 def test_a_lost_answer_adds_once_and_a_refusal_gives_the_lines_back(desk: Desk, mugs: Any) -> None:

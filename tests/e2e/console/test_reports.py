@@ -11,7 +11,8 @@ from typing import Any
 from urllib.request import urlopen
 from uuid import uuid4
 
-from playwright.sync_api import Locator, expect
+import pytest
+from playwright.sync_api import Locator, Route, expect
 
 from tests.e2e.console.desk import PHONE, Desk, held
 
@@ -105,6 +106,19 @@ def test_the_money_of_today_is_shown_by_method(desk: Desk) -> None:
     desk.button("Add up again").click()
     row = desk.page.get_by_role("row").filter(has_text="Voucher")
     expect(row).to_contain_text("$4.50")
+
+
+@pytest.mark.parametrize("amounts", [("-5.00", "-50.00"), ("0.00", "-50.00")])
+def test_a_day_of_refunds_has_no_bars(desk: Desk, amounts: tuple[str, ...]) -> None:
+    def refunded(route: Route) -> None:
+        money = [{"method": "CASH", "amount": amount} for amount in amounts]
+        route.fulfill(json={**route.fetch().json(), "moneyToday": money})
+
+    desk.page.route("**/api/admin/summary", refunded)
+    desk.open("/")
+    card = desk.page.locator(".card", has_text="Money of today, by method")
+    bars = card.locator(".timing span")
+    assert bars.evaluate_all("all => all.map(({ style }) => style.width)") == ["0%", "0%"]
 
 
 def test_what_is_chosen_while_a_report_is_added_up_stays_and_is_answered(desk: Desk) -> None:

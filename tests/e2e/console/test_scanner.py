@@ -107,6 +107,17 @@ def test_scans_are_added_in_their_order_despite_late_answers(desk: Desk) -> None
     )
 
 
+def test_an_exact_sku_is_found_among_more_products_than_are_listed(desk: Desk) -> None:
+    """An older product whose SKU is the beginning of many others."""
+    desk.api.product("Screw", sku="700")
+    more = [{"name": f"Screw {n}", "price": 5, "sku": f"700{n}"} for n in range(60)]
+    desk.api.post("products/bulk", more)
+    desk.open("/orders/new")
+    desk.scan("700")
+    expect(desk.page.locator("[name=quantity]")).to_have_count(1)
+    assert lines(desk) == {"Screw": "1"}
+
+
 def test_an_inexact_match_must_be_chosen(desk: Desk) -> None:
     desk.open("/orders/new")
     desk.scan("LIN-SHIRT-BLU-X")

@@ -32,6 +32,20 @@ def test_an_order_a_product_and_a_customer_are_found_with_a_few_keys(
     expect(desk.page.locator("dialog")).to_have_count(0)
 
 
+def test_a_customer_without_a_name_is_listed_by_company_or_phone(desk: Desk) -> None:
+    names = {"company": "Sloop & Sons", "phone": "+49 30 7777123"}
+    for known, text in names.items():
+        desk.api.post("customers", {known: text})
+    for text in names.values():
+        desk.open("/customers")
+        expect(desk.page.get_by_role("link", name=text)).to_be_visible()
+        desk.page.keyboard.press("/")
+        desk.page.keyboard.type(text)
+        expect(desk.page.get_by_role("option", name=text)).to_be_visible()
+        desk.page.keyboard.press("Enter")
+        desk.heading(text)
+
+
 def test_pages_actions_and_ids_are_found(desk: Desk, order: dict) -> None:
     webhook = desk.api.webhook("http://127.0.0.1:9/s")
     delivery = desk.api.post(f"webhooks/{webhook['id']}/test", {})

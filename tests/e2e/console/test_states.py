@@ -3,9 +3,10 @@
 import re
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Route, expect
 
-from tests.e2e.console.desk import PHONE, Desk
+from tests.e2e.console.desk import DESKTOP, PHONE, Desk
 
 ANY = "**/api/admin/**"
 
@@ -98,6 +99,26 @@ def test_an_empty_shop_shows_the_first_three_steps(desk: Desk) -> None:
     )
     steps.get_by_role("link", name="Import products").click()
     desk.heading("Import")
+
+
+@pytest.mark.parametrize("viewport", [PHONE, DESKTOP])
+def test_large_amounts_and_words_are_not_cut_off(
+    another: Callable[..., Desk], viewport: dict
+) -> None:
+    desk = another(viewport=viewport)
+    product = desk.api.product("Y" * 90, price="99999.99", variants=[{"title": "Y" * 30}])
+    order = desk.api.order(product, 90, paymentStatus="PAID")
+    for address in (f"/orders/{order['id']}", "/"):
+        desk.open(address)
+        desk.filled()
+        cut = "all => all.filter((each) => each.scrollWidth > each.clientWidth).length"
+        parts = desk.page.locator("html, .tile, .sum, [aria-label=Items]")
+        assert parts.evaluate_all(cut) == 0, address
+    desk.open(f"/orders/{order['id']}")
+    heights = desk.page.locator(".sums dd").evaluate_all(
+        "all => all.map((each) => each.offsetHeight)"
+    )
+    assert max(heights) < 30, "one line"
 
 
 def test_prices_and_names_are_not_cut_off_on_a_phone(another: Callable[..., Desk]) -> None:

@@ -144,7 +144,7 @@ async function draw(visit) {
             : shares(
                 (methods ?? []).map(({ method, amount }) => ({
                   name: words(method),
-                  share: amount / methods[0].amount,
+                  share: amount / Math.abs(methods[0].amount),
                   text: cash(amount),
                 })),
               ),

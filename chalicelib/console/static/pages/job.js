@@ -7,7 +7,9 @@ import { columnTable, DELIMITERS, ENCODINGS, formatName, mappingForm } from "../
 import { previewTable } from "../parts/import-preview.js";
 import { changeInWords, countsInWords, recordsInWords } from "../parts/job-words.js";
 import { canUndo, hasEnded, jobName, outcome, takeBack, watch } from "../parts/jobs.js";
-import { announce, tell } from "../parts/notice.js";
+import { announce } from "../parts/notice.js";
+import { once } from "../parts/once.js";
+import { CLOSED } from "../parts/order.js";
 import { card, facts, keepFocus, tile } from "../parts/page.js";
 import { table } from "../parts/table.js";
 import { held, retype, typedSince } from "../parts/typed.js";
@@ -20,11 +22,13 @@ export async function show(visit) {
   let { data: job } = await visit.get(path);
   const into = h.div({ class: "stack" });
   const state = h.span();
+  const trouble = h.div(); // what kept it from being followed
+  const key = once();
   const actions = h.div({ class: "actions" });
   let isReading = false; // the file again, while its form stays
   let drawn = new Map(); // what each field held
   const isTyped = () => typedSince(into, drawn).size > 0;
-  visit.draw({ title: jobName(job), back: [link("/jobs"), "Jobs"], badges: state, actions }, into);
+  visit.draw({ title: jobName(job), back: [link("/jobs"), "Jobs"], badges: state, actions }, trouble, into);
   visit.guard("mapping", isTyped, "The columns have not been sent.");
   fill();
   // Not awaited: the page is drawn, and the job is watched in the background.
@@ -32,7 +36,7 @@ export async function show(visit) {
 
   function follow() {
     if (hasEnded(job) || job.status === "NEEDS_MAPPING") return null;
-    return watch(visit, job.id, seen).catch(tell);
+    return visit.fill(trouble, () => watch(visit, job.id, seen).then(() => null));
   }
 
   function answered(next, isRead = false) {
@@ -44,6 +48,7 @@ export async function show(visit) {
   function seen(next) {
     const before = job;
     job = next;
+    replace(trouble);
     isReading &&= !hasEnded(job) && job.status !== "NEEDS_MAPPING";
     if (!isReading) fill();
     if (job.status !== before.status) announce(`${words(job.status)}.`);
@@ -188,12 +193,15 @@ export async function show(visit) {
     const { filters, kind, type } = job.about;
     const said = h.bdi(recordsInWords(job.about));
     const path = { product: "/products", products: "/products", order: "/orders", orders: "/orders" }[kind ?? type];
-    return filters && path ? h.a({ href: link(path, filters) }, said) : said;
+    if (!filters || !path) return said;
+    const { excludeStatus, ...asked } = filters;
+    if (excludeStatus && String(excludeStatus) !== String(CLOSED)) return said;
+    return h.a({ href: link(path, excludeStatus ? { ...asked, status: "open" } : asked) }, said);
   }
 
   function act(name) {
     return visit.once(async () => {
-      const { data } = await visit.send("POST", `${path}/${name}`);
+      const { data } = await visit.send("POST", `${path}/${name}`, { idempotencyKey: key(name) });
       if (data.jobId) return visit.go(`/jobs/${data.jobId}`);
       job = data;
       return fill();

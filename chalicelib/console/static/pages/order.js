@@ -184,6 +184,7 @@ function page(visit, record, webhooks) {
         columns: [
           {
             title: "Product",
+            class: "cut",
             cell: (line) =>
               h.div(
                 line.isCustom

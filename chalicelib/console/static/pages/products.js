@@ -83,7 +83,7 @@ export async function show(visit) {
 function named({ id, name, images, vendor, sku, variants }) {
   const about = [vendor, sku, variants.length > 1 && plural(variants.length, "variant")]
     .filter(Boolean)
-    .join(" · ");
+    .map((part, at) => [at > 0 && " · ", h.bdi(part)]);
   return h.div(
     { class: "named" },
     picture(images[0]?.url),

@@ -51,7 +51,10 @@ export async function show(visit) {
         { title: "Received", cell: quantity, class: "number" },
         {
           title: h.span({ class: "unseen" }, "Remove"),
-          cell: ({ piece }) => button("Remove", () => drop(piece), { class: "quiet small" }),
+          cell: ({ piece }) => {
+            const label = `Remove ${variantName(piece)}`;
+            return button("Remove", () => drop(piece), { class: "quiet small", "aria-label": label });
+          },
         },
       ],
       rows: [...lines.values()].toReversed(),

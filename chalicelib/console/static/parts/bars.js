@@ -110,7 +110,7 @@ export const shares = (rows) =>
         href ? h.a({ href }, name) : h.span(name),
         h.span(
           { class: "timing", "aria-hidden": "true" },
-          h.span({ style: { width: `${100 * Math.max(0, share)}%` } }),
+          h.span({ style: { width: `${100 * Math.max(0, share || 0)}%` } }),
         ),
         h.b(text),
       ),

@@ -4,11 +4,9 @@ import { button, h, replace } from "../dom.js";
 import { field } from "./form.js";
 import { held, retype } from "./typed.js";
 import { finder } from "./finder.js";
-import { buyer, fullName } from "./order.js";
+import { buyer, fullName, nameOf } from "./order.js";
 
 const FEW = 20;
-
-export const nameOf = (customer) => fullName(customer) || customer.company || customer.email || customer.phone;
 
 // `but`: the id of one that is not found. The rest is for the finder.
 export const customerFinder = (visit, { but = null, ...its }) =>

@@ -11,7 +11,9 @@ export function typedConfirm(visit, { title, text, word, yes, more = [], run }) 
     fields: [more, field({ name: "confirm", label: `Type ${word} to confirm`, wide: true })],
     submit: yes,
     async save(typed) {
-      if (typed.confirm.trim() !== word) throw wrong("confirm", `This is not ${word}.`);
+      // Blanks of a name are shown as one.
+      const spoken = (text) => text.trim().replaceAll(/\s+/g, " ");
+      if (spoken(typed.confirm) !== spoken(word)) throw wrong("confirm", `This is not ${word}.`);
       await run(typed);
     },
   });

@@ -19,6 +19,10 @@ export function dialogForm(visit, title, { intro = null, broad = false, save, th
       let answer;
       try {
         answer = await save(typed);
+      } catch (refusal) {
+        if (refusal.code === "idempotency_key_reused")
+          refusal.message = "This was already created, before your last changes. Close this, and reload the page.";
+        throw refusal;
       } finally {
         texts.forEach((each) => (each.readOnly = false));
       }
@@ -37,6 +41,8 @@ export function dialogForm(visit, title, { intro = null, broad = false, save, th
 export function previewed(visit, title, { fields, hint, ...its }) {
   const { asked, isBlank, trial, told, act, ready = () => {}, because = ({ message }) => message } = its;
   let said = "";
+  let outcome = null;
+  let unsure = ""; // the body that may have been done already
   const preview = h.p({ class: "strong", role: "status" }, hint);
   const node = dialogForm(visit, title, {
     submit: its.submit,
@@ -45,12 +51,20 @@ export function previewed(visit, title, { fields, hint, ...its }) {
     async save() {
       await ready();
       const body = asked();
-      const { data } = await trial(body);
-      if (said !== told(data)) {
-        show(data);
-        throw new Error("Check what will be done, then confirm.");
+      const text = JSON.stringify(body);
+      if (text !== unsure) {
+        outcome = (await trial(body)).data;
+        if (said !== told(outcome)) {
+          show(outcome);
+          throw new Error("Check what will be done, then confirm.");
+        }
       }
-      await act(body, data);
+      try {
+        await act(body, outcome);
+      } catch (refusal) {
+        unsure = refusal.status === 0 || refusal.status >= 500 ? text : "";
+        throw refusal;
+      }
     },
   });
   const later = () => visit.after(PAUSE, `preview ${title}`, look);
@@ -65,7 +79,7 @@ export function previewed(visit, title, { fields, hint, ...its }) {
 
   async function look() {
     const body = asked();
-    if (isBlank(body)) return;
+    if (isBlank(body)) return void replace(preview, (said = hint));
     try {
       const { data } = await trial(body);
       if (JSON.stringify(asked()) === JSON.stringify(body)) show(data);

@@ -15,9 +15,12 @@ export function modal(title, content, { stays = false, broad = false, signal } =
   dialog.addEventListener("close", () => {
     signal?.removeEventListener("abort", close);
     dialog.remove();
+    // What opened it may have been drawn again.
+    if (document.activeElement === document.body) document.querySelector("h1")?.focus({ preventScroll: true });
   });
   signal?.addEventListener("abort", close);
   document.body.append(dialog);
+  document.querySelector(":popover-open")?.hidePopover(); // what opened it has the focus afterwards, not an item of its menu
   dialog.showModal();
   return dialog;
 }

@@ -91,8 +91,10 @@ export function editItems(visit, record, left = []) {
     try {
       return await visit.send("POST", `${path}/edit`, { body, ifMatch: etag, ...more });
     } catch (refusal) {
-      if (refusal.status === 412)
+      if (refusal.status === 412) {
+        await record.load();
         throw new Error("This order was changed meanwhile. Nothing was saved: close this, and look at it again.");
+      }
       if (refusal.code === "tax_required")
         refusal.errors = [{ field: "tax", message: `is required. In proportion it is ${refusal.body.proposed}` }];
       const whole = (line) => order.lineItems.findIndex(({ id }) => id === line);

@@ -19,7 +19,6 @@ export const matching = (filters) => (Object.keys(filters).length > 0 ? { filter
 // `type`: products, orders or customers; `name`: one of them; `filters` as the list asks the API.
 export function exportDialog(visit, { type, name, filters, total }) {
   const content = h.div({ class: "stack even" });
-  const dialog = visit.modal(`Export ${plural(total, name)}`, [content]);
   const close = (text) => button(text, () => dialog.close());
   const options =
     type === "products" ? FORMATS : [["backroom", "CSV, for a spreadsheet"], FORMATS.at(-1)];
@@ -32,6 +31,7 @@ export function exportDialog(visit, { type, name, filters, total }) {
       save: ({ file }) => run(file).catch(failed),
     }),
   );
+  const dialog = visit.modal(`Export ${plural(total, name)}`, [content]);
   content.querySelector("button.main").focus();
 
   async function run(file) {

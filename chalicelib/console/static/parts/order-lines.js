@@ -1,6 +1,7 @@
 // The lines of a new order: one for each variant, however often it is scanned, and custom ones.
 
 import { button, h, replace } from "../dom.js";
+import { CURRENCY } from "../facts.js";
 import { decimal } from "./amount.js";
 import { money, whole } from "../format.js";
 import { field } from "./form.js";
@@ -152,10 +153,7 @@ export function orderLines(visit, { changed, ...more }) {
       const sum = lines.reduce((so, line) => so + Number(line.quantity.value) * Number(priceOf(line)), 0);
       const off = isPercent(less) ? (sum * known(less)) / 100 : known(less);
       const all = more.reduce((so, amount) => so + known(amount), sum - off);
-      const first = lines.find(({ title }) => !title);
-      return first && Number.isFinite(all)
-        ? `Total ${money(all.toFixed(4), first.product.currency)}`
-        : "";
+      return lines.length > 0 && Number.isFinite(all) ? `Total ${money(all.toFixed(4), CURRENCY)}` : "";
     },
     // The names of products that the shop does not sell now.
     unusual: () =>

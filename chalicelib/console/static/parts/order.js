@@ -10,9 +10,11 @@ export function fullName(customer) {
   return [customer?.firstName, customer?.lastName].filter(Boolean).join(" ");
 }
 
+export const nameOf = (customer) => fullName(customer) || customer.company || customer.email || customer.phone;
+
 export function buyer(customer) {
   if (!customer) return h.span({ class: "soft" }, "No customer");
-  return h.bdi(fullName(customer) || customer.email || customer.phone || "No name");
+  return h.bdi(nameOf(customer) ?? "No name");
 }
 
 export const SOURCES = ["IN_PERSON", "PRIVATE_COMMISSION", "PHONE", "EMAIL", "ONLINE", "OTHER"];

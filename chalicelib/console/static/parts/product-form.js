@@ -3,7 +3,6 @@
 import { h, replace } from "../dom.js";
 import { decimal } from "./amount.js";
 import { plural, whole } from "../format.js";
-import { ask } from "./dialog.js";
 import { choice } from "./choice.js";
 import { field, optionsOf } from "./form.js";
 import { REASONS } from "./low-stock.js";
@@ -58,7 +57,7 @@ export function productForm(product, visit = null) {
     start: product ? own.variants : [{ title: "Default" }],
     mayRemove: ({ title, stock }) =>
       !(stock > 0) ||
-      ask({
+      visit.ask({
         title: `Remove ${title}?`,
         text: `${plural(stock, "piece")} in stock will no longer be counted.`,
         yes: "Remove",

@@ -141,7 +141,12 @@ export class Record {
     const { path, visit, etag, what } = this;
     const question = [text, "This cannot be undone."].filter(Boolean).join(" ");
     if (!(await visit.ask({ title: `Delete ${name}?`, text: question, yes: "Delete", bad: true }))) return;
-    await visit.send("DELETE", path, { ifMatch: etag, success: `${visit.title} deleted.` });
+    try {
+      await visit.send("DELETE", path, { ifMatch: etag, success: `${visit.title} deleted.` });
+    } catch (refusal) {
+      if (refusal.status === 412) await this.load();
+      throw refusal;
+    }
     visit.saved(what);
     visit.go(up);
   }

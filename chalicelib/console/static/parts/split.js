@@ -47,6 +47,7 @@ export function splitPayment({ visit, changed }) {
   function remove(at) {
     rows.splice(at, 1);
     draw();
+    node.lastElementChild.focus();
   }
 
   draw();

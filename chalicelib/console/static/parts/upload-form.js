@@ -5,6 +5,7 @@ import { number } from "../format.js";
 import { upload } from "../upload.js";
 import { field, saving, summary, values } from "./form.js";
 import { announce } from "./notice.js";
+import { once } from "./once.js";
 import "./work.js";
 
 export const MODES = [
@@ -15,6 +16,7 @@ export const MODES = [
 
 // The whole window accepts the file; otherwise a file dropped next to the box would replace the page.
 export function uploadForm(visit, done) {
+  const key = once();
   let chosen = null;
   const picked = h.p({ class: "strong" }, "Drop a CSV, .xlsx or .ods file here");
   const input = h.input({
@@ -22,6 +24,7 @@ export function uploadForm(visit, done) {
     type: "file",
     accept: ".csv,.xlsx,.ods,text/csv,text/plain",
     class: "unseen",
+    onclick: () => (input.value = ""), // so that the same file can be chosen again
     onchange: () => choose(input.files[0]),
   });
   const drop = h.div(
@@ -80,9 +83,13 @@ export function uploadForm(visit, done) {
     }
     const dryRun = event.submitter !== now;
     running.hidden = false;
-    await saving(form, dryRun ? start : now, async () =>
-      done(await visit.finish(upload(chosen, { ...values(form), dryRun }, progress, visit.signal))),
-    );
+    await saving(form, dryRun ? start : now, async () => {
+      const options = { ...values(form), dryRun };
+      const { name, size, lastModified } = chosen;
+      const idempotencyKey = key([name, size, lastModified, options]);
+      const more = { tell: progress, signal: visit.signal, idempotencyKey };
+      done(await visit.finish(upload(chosen, options, more)));
+    });
     running.hidden = true;
   }
 

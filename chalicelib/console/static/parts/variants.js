@@ -22,16 +22,21 @@ const codesOf = (each) => [skuOf(each), each.variant.barcode].filter(Boolean);
 const variantSearch = (visit) => async (text, signal) => {
   const { data } = await visit.get("admin/products", { search: text, limit: MOST_SHOWN }, signal);
   const wanted = folded(text).split(/\s+/);
+  const isExact = (each) => codesOf(each).some((code) => folded(code) === folded(text));
+  const variantsOf = (product) => product.variants.map((variant) => ({ product, variant }));
+  const hasCode = (product) => variantsOf(product).some(isExact);
+  // These are the newest: of more of them, that with just this code is found by another search.
+  if (data.total > MOST_SHOWN && !data.data.some(hasCode))
+    data.data.push(...(await visit.get("admin/search", { q: text }, signal)).data.products.filter(hasCode));
   const options = data.data.flatMap((product) => {
     const own = [product.name, product.vendor, product.sku, ...product.tags].join(" ");
-    const all = product.variants.map((variant) => ({ product, variant }));
+    const all = variantsOf(product);
     const fits = all.filter(({ variant }) => {
       const said = folded(`${own} ${variant.title} ${variant.sku ?? ""} ${variant.barcode ?? ""}`);
       return wanted.every((word) => said.includes(word));
     });
     return fits.length ? fits : all;
   });
-  const isExact = (each) => codesOf(each).some((code) => folded(code) === folded(text));
   options.sort((one, other) => isExact(other) - isExact(one));
   return options.slice(0, MOST_SHOWN).map(shown);
 };

@@ -17,8 +17,10 @@ export function daysAgo(days) {
   return day.toISOString().slice(0, 10);
 }
 
+// Text that is no time, such as one of the year 12026, is sent unchanged, and refused there.
 export function momentOf(typed) {
   const wanted = Date.parse(`${typed}Z`);
+  if (isNaN(wanted)) return typed;
   const shift = (time) => Date.parse(`${CLOCK.format(time).replace(" ", "T")}Z`) - time;
   const near = wanted - shift(wanted);
   return new Date(wanted - shift(near)).toISOString();
