@@ -1,6 +1,8 @@
 """The command, against a shop in memory: what it asks for, and that no mistake is a traceback."""
 
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -122,6 +124,18 @@ def test_wrong_input_is_one_message_and_no_traceback(tmp_path: Path) -> None:
     ):
         assert done.returncode in (commands.REFUSED, commands.USAGE), done
         assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+
+
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_a_reader_that_has_enough_is_no_failure(tmp_path: Path, more: list[str]) -> None:
+    settings.save(Settings("https://a.test", "bk_1"), {"BACKROOM_CONFIG": str(tmp_path / "kept")})
+    left, output = os.pipe()
+    os.close(left)
+    known = {"PYTHONPATH": ":".join(sys.path), "BACKROOM_CONFIG": str(tmp_path / "kept")}
+    options: Any = {"capture_output": False, "stdout": output, "stderr": subprocess.PIPE}
+    command = (sys.executable, "-m", "backroom", "profiles", *more)
+    assert ran(*command, env=known, **options).stderr == ""
+    os.close(output)
 
 
 def test_a_shell_completes_the_verbs() -> None:

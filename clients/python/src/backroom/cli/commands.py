@@ -900,6 +900,8 @@ def _run(given: list[str]) -> int:
     try:
         app(args=given, prog_name="backroom")
     except SystemExit as left:
+        if isinstance(left.__context__, BrokenPipeError):  # click and rich end so with 1
+            raise BrokenPipeError from None
         return left.code if isinstance(left.code, int) else DONE
     except KeyboardInterrupt:
         return INTERRUPTED
