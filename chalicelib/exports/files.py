@@ -53,9 +53,10 @@ def holds(job: Job, needles: Sequence[str]) -> bool:
         return True
     wanted, tail = [needle.encode() for needle in needles], b""
     for chunk in found["Body"].iter_chunks(PIECE):
-        if any(one in tail + chunk for one in wanted):
+        text = tail + chunk
+        if any(one in text for one in wanted):
             return True
-        tail = chunk[-100:]
+        tail = text[-100:]
     return False
 
 
