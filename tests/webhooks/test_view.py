@@ -8,6 +8,7 @@ import pytest
 from chalicelib.safe_post.post import Failure, PostResult
 from chalicelib.values import clock
 from chalicelib.webhooks import deliveries, view
+from chalicelib.webhooks.parked import redrive
 from tests.support import dynamodb_double
 from tests.support.webhook_world import OK, World, announce, failed
 from tests.webhooks.build import add, failing, given_up
@@ -277,15 +278,20 @@ def test_a_recovery_that_crashes_at_any_call_is_completed(
     assert len(world.posted) == 3 + repeated and len({one.delivery for one in world.posted}) == 3
 
 
-def test_a_recovery_waits_while_its_webhook_is_paused(world: World) -> None:
+def test_a_recovery_waits_while_its_webhook_is_paused(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(redrive, "PAGE", 2)
     webhook = given_up(world, 3)
     webhook.post("/recover", {"since": "2026-01-01", "dryRun": False})
-    webhook.put({"enabled": False})
-    world.run()
-    assert world.posted == []
-    webhook.put({"enabled": True})
-    world.run()
-    assert len(world.posted) == 3
+    for seconds, sent in ((0, 0), (30, 2)):
+        world.run(timedelta(seconds=seconds))
+        webhook.put({"enabled": False})
+        world.run()
+        assert len(world.posted) == sent
+        webhook.put({"enabled": True})
+    world.run(timedelta(seconds=40))
+    assert len(world.posted) == 3, "half a minute later"
 
 
 def test_a_recovery_without_failed_deliveries_ends(world: World) -> None:

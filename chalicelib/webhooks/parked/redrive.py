@@ -62,7 +62,7 @@ def run(event: Redrive) -> RedriveResult:
         entries, paced = _page(event["endpoint"], None, paced, early=sys.maxsize)
         return _answer(len(entries), False, paced)
     if not endpoint.enabled:
-        return {"more": False, "wait": 0}
+        return _ended(event, {"more": False, "wait": 0})
     if not _begun(endpoint.id, event["due"]):
         return {"more": True, "wait": _scaled(_LOOK_AGAIN)}
     until = max(clock.parse(event.get("until", event["due"])), clock.now())
@@ -84,8 +84,12 @@ def run(event: Redrive) -> RedriveResult:
         parked += len(failed.messages)
     answer = _answer(parked, bool(failed and failed.after), paced)
     answer |= {"after": after, "recovery": recovery}
-    if not answer["more"]:
-        store.note_if(endpoint.id, {"redriving": None}, Attr("redriving.by").eq(event["due"]))
+    return answer if answer["more"] else _ended(event, answer)
+
+
+def _ended(event: Redrive, answer: RedriveResult) -> RedriveResult:
+    ours = Attr("redriving.by").eq(event["due"])
+    store.note_if(event["endpoint"], {"redriving": None}, ours)
     return answer
 
 
