@@ -331,9 +331,11 @@ def _options() -> argparse.Namespace:
     if bool(options.stage) == bool(options.package):
         parser.error("give either --stage or --package")
     options.parameters = dict(steps.pairs(options.parameter))
+    if wrong := set(options.parameters) - steps.parameters():
+        parser.error(f"no such parameter: {', '.join(sorted(wrong))}")
     given = list(steps.pairs(options.memory))
-    if wrong := [f"{name}={size}" for name, size in given if not size.isdecimal()]:
-        parser.error(f"--memory takes a number of MB, not {', '.join(wrong)}")
+    if odd := [f"{name}={size}" for name, size in given if not size.isdecimal()]:
+        parser.error(f"--memory takes a number of MB, not {', '.join(odd)}")
     options.memory = [(name, int(size)) for name, size in given]
     for name, _ in steps.pairs(options.setting):
         if name in _OPTIONS:

@@ -3,6 +3,7 @@
 import argparse
 import base64
 import contextlib
+import re
 import secrets
 import zoneinfo
 from collections.abc import Iterable, Iterator, Mapping
@@ -163,6 +164,12 @@ def ensure_master_key(stage: str) -> None:
             Value=base64.b64encode(secrets.token_bytes(32)).decode(),
             Overwrite=False,
         )
+
+
+def parameters() -> set[str]:
+    """The names of the parameters of all templates."""
+    texts = [(_HERE / f"{step}.yaml").read_text() for step in ("resources", "triggers", "alarms")]
+    return set(re.findall(r"^  (\w+): \{Type: (?:String|Number)\b", "\n".join(texts), re.MULTILINE))
 
 
 def currency(code: str) -> str:

@@ -9,22 +9,23 @@ from infra import deploy, refused
 from tests.support.programs import ran
 
 
-def test_a_currency_is_kept_in_capitals_and_a_mistyped_one_is_refused(
+def test_a_currency_is_kept_in_capitals_and_mistyped_options_are_refused(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It cannot be changed later, and only the code in capitals has its decimals."""
+    """A currency cannot be changed later, and only the code in capitals has its decimals."""
 
     def asked(*options: str) -> str | None:
         monkeypatch.setattr(sys, "argv", ["deploy.py", "--stage", "prod", *options])
         currency: str | None = deploy._options().currency
         return currency
 
-    assert asked("--currency", "jpy") == "JPY"
+    assert asked("--currency", "jpy", "--parameter", "Alarms=free") == "JPY"
     for wrong, said in (
         (["--currency", "EURO"], "no ISO 4217 code"),
         (["--currency", "ÄÖÜ"], "no ISO 4217 code"),
         (["--setting", "CURRENCY=JPY"], "use --currency"),
         (["--setting", "TRUSTED_PROXIES=x"], "use --trusted-proxies"),
+        (["--parameter", "Alarm=free"], "no such parameter: Alarm"),
     ):
         with pytest.raises(SystemExit):
             asked(*wrong)
