@@ -30,13 +30,17 @@ def everything(stage: str, made: Mapping[str, str]) -> None:
     """Also deletes the data and the master key of all signing secrets: for ever.
 
     `made`: the outputs of the first stack; none if its creation failed, which left no data. The
-    stack goes last, because it names the rest: what an interrupted run has left is deleted by the
-    next.
+    stack goes after the data, because it names it: what an interrupted run has left is deleted by
+    the next.
     """
     functions(stage)
     if made:
         _data(stage, made)
     stacks.delete(steps.stack(stage, "resources"))  # leaves what its template retains
+    if made:
+        s3 = boto3.client("s3")
+        with contextlib.suppress(s3.exceptions.NoSuchBucket):
+            s3.delete_bucket(Bucket=made["Bucket"])  # empty; until now the stack had its policy
     record.forget(stage)
 
 
@@ -52,7 +56,6 @@ def _data(stage: str, made: Mapping[str, str]) -> None:
             dynamodb.delete_table(TableName=table)
     with contextlib.suppress(s3.exceptions.NoSuchBucket):
         _empty(made["Bucket"])
-        s3.delete_bucket(Bucket=made["Bucket"])
     with contextlib.suppress(ssm.exceptions.ParameterNotFound):
         ssm.delete_parameter(Name=steps.master_key_parameter(stage))
 

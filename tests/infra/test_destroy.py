@@ -43,14 +43,13 @@ class States:
             self.running.append(self.late.pop())
 
 
-def test_executions_are_stopped_first_and_the_stack_which_names_the_data_goes_last(
+def test_executions_are_stopped_first_and_the_stack_goes_after_the_data_that_it_names(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The state machine exists until the last execution has ended, up to a week. Without the
     stack, a run that was interrupted could not be repeated."""
     states, order = States(), list[str]()
     client = mock.MagicMock()
-    client.get_paginator.return_value.paginate.return_value = []
     client.delete_table.side_effect = lambda **named: order.extend(named.values())
     client.delete_bucket.side_effect = lambda **named: order.extend(named.values())
 
@@ -63,9 +62,10 @@ def test_executions_are_stopped_first_and_the_stack_which_names_the_data_goes_la
     monkeypatch.setattr("infra.destroy.boto3.client", of)
     monkeypatch.setattr(destroy, "functions", lambda stage: order.append("functions"))
     monkeypatch.setattr(stacks, "delete", delete)
+    monkeypatch.setattr(destroy, "_empty", lambda bucket: order.append("emptied"))
     monkeypatch.setattr(destroy.record, "forget", lambda stage: None)
     destroy.everything("try", MADE)
-    assert order == ["functions", "t", "o", "b", "backroom-try-resources, 0 waiting"]
+    assert order == ["functions", "t", "o", "emptied", "backroom-try-resources, 0 waiting", "b"]
     assert len(states.stopped) == len(set(states.stopped)) == 2_502
 
 
@@ -78,7 +78,7 @@ def test_what_an_interrupted_destruction_left_is_destroyed_by_the_next(
             ["describe_table", "describe_table", "update_table", "update_table"],
         ),
         "stepfunctions": ("StateMachineDoesNotExist", ["list_executions"]),
-        "s3": ("NoSuchBucket", ["get_object", "list_objects_v2"]),
+        "s3": ("NoSuchBucket", ["get_object", "list_objects_v2", "delete_bucket"]),
         "ssm": ("ParameterNotFound", ["delete_parameter"]),
     }
     clients = {}
