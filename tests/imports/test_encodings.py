@@ -188,9 +188,15 @@ def test_a_file_with_some_lines_in_utf8_is_asked_about() -> None:
     assert "utf-8" in readings
 
 
-def test_a_byte_outside_the_encoding_is_an_error_of_its_row() -> None:
-    data = file("商品名,価格").encode("cp932") + b"bad,\x85\xff\nz,last\n"
-    table = open_csv([data], "shift_jis")
+@pytest.mark.parametrize(
+    ("encoding", "words", "bad"),
+    [("shift_jis", "商品名,価格", b"\x85\xff"), ("cp1252", "Größe,Weiße", b"\xe2\x80\x9d")],
+)
+def test_a_byte_outside_the_encoding_is_an_error_of_its_row(
+    encoding: str, words: str, bad: bytes
+) -> None:
+    data = file(words).encode(encoding) + b"bad," + bad + b"\nz,last\n"
+    table = open_csv([data], encoding)
     cells = [row.cells for row in table.rows()]
     assert "\0" in cells[2][1]
     assert cells[3] == ["z", "last"]

@@ -189,6 +189,16 @@ def test_a_cell_of_many_megabytes_is_one_bad_row(cell):
     assert rows[0].length == len(cell) + 3
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "cp932"])
+@pytest.mark.parametrize("text", ["あ" * 1_200_000, f'"{"あ" * 1_200_000}\n{"a" * 9_000}"'])
+def test_a_row_after_a_large_cell_is_read_from_its_place(encoding, text):
+    data = f"slug,name\na,{text}\nb,二\n".encode(encoding)
+    bad, good = opened(data, encoding=encoding)
+    assert (bad.cells[0], bad.problem.code) == ("a", "record_too_large")
+    assert (good.cells, good.line) == (["b", "二"], 3 + text.count("\n"))
+    assert data[good.offset : good.offset + good.length] == "b,二\n".encode(encoding)
+
+
 def test_memory_use_does_not_grow_with_the_file():
     class File:
         def __iter__(self) -> Iterator[bytes]:
