@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from chalicelib import settings
 from chalicelib.imports import mappings
 from chalicelib.imports.csv.faults import FileRejected
+from chalicelib.imports.csv.rows import FileFormat
 from chalicelib.imports.formats import Format, Mapped, Shop, by_name, fitted, read_as, recognise
 from chalicelib.imports.formats.mapped import changed, faults, field_of, fields_of
 from chalicelib.imports.formats.proposal import propose, samples_of
@@ -17,14 +19,17 @@ from chalicelib.values import timezone
 _SAMPLE_BYTES: Final = 60_000  # of all samples: they are kept in an item of the table
 
 
-def chosen(header: Sequence[str], options: Options, line: int) -> Format | None:
+def chosen(form: FileFormat, options: Options) -> Format | None:
     """How the file is read; None if the user must be asked. Raises FileRejected."""
+    header, line = form.header, form.header_row
     asks = options.on_unknown_columns is UnknownColumnsMode.ASK
     known = by_name(options.format) if options.format else None
     if options.mapping is not None:
         wrong = faults(header, options.mapping, known)
+        if not wrong and known:  # some of its columns are read otherwise
+            return changed(known, header, options.mapping)
         if not wrong:
-            return mapped(header, options.mapping, options)
+            return Mapped(header, options.mapping)
         if asks:
             return None
         raise FileRejected("mapping_does_not_fit", wrong[0].message, line)
@@ -41,19 +46,12 @@ def is_data(header: Sequence[str]) -> bool:
     return is_value and not any(propose(header, []))
 
 
-def mapped(header: Sequence[str], mapping: Mapping[str, str | None], options: Options) -> Format:
-    """How the file is read by a mapping of its columns, or of some columns of a format."""
-    known = by_name(options.format or "")
-    return changed(known, header, mapping) if known else Mapped(header, mapping)
-
-
 def of_job(job: ImportJob) -> Format:
     """How the file of a running job is read."""
-    header, mapping = job.format.header, job.options.mapping
-    if mapping is not None:
-        return mapped(header, mapping, job.options)
-    known = by_name(str(job.fields["dialect"]))
-    return known(header) if known else read_as(header)
+    named = job.options.format or str(job.fields["dialect"])
+    found = chosen(job.format, replace(job.options, format=named))
+    assert found is not None  # it was, before the job began
+    return found
 
 
 def shop_of(job: ImportJob) -> Shop:

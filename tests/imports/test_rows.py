@@ -276,7 +276,7 @@ def test_spaces_around_quotes_are_ignored(row, read):
 def test_titles_above_the_header_are_skipped_and_counted_as_lines(above, line):
     table = open_csv([f"{above}Indeks;Nazwa;Cena;Stan\nA;Kubek;1,50;3\nB;Talerz;2,50;4\n".encode()])
     assert table.format.header == ("Indeks", "Nazwa", "Cena", "Stan")
-    assert table.header_line == line
+    assert table.format.header_row == line
     assert [(r.line, r.cells[0]) for r in table.rows()] == [(line + 1, "A"), (line + 2, "B")]
 
 
@@ -284,10 +284,10 @@ def test_titles_above_the_header_are_skipped_and_counted_as_lines(above, line):
 def test_a_header_above_rows_with_many_commas_is_no_title(end):
     rows = f"mug;a mug, a saucer, a spoon, a plate, a cup, a glass, a pot;5,00{end}"
     table = open_csv([f"slug;description;price\n{rows}".encode()])
-    assert (table.format.delimiter, table.header_line) == (";", 1)
+    assert (table.format.delimiter, table.format.header_row) == (";", 1)
     assert table.format.header == ("slug", "description", "price")
     titled = open_csv([f"Prices, 2026\nslug;description;price\n{rows}".encode()])
-    assert (titled.format.delimiter, titled.header_line) == (";", 2)
+    assert (titled.format.delimiter, titled.format.header_row) == (";", 2)
 
 
 @pytest.mark.parametrize(("header", "columns"), [("," * 900_000, 22), ("x" * 900_000 + ",y", 3)])

@@ -151,7 +151,7 @@ def test_errors_have_the_row_numbers_of_the_sheet(write: Writer) -> None:
     blank = ["", "", "", ""]
     data = write(blank, header, ["a", "A", 1, "two\nlines"], blank, ["b", "B", "free", ""])
     table = open_csv([*as_csv(data)])
-    assert table.header_line == 2
+    assert table.format.header_row == 2
     rows = list(table.rows())
     assert [(row.line, row.cells[0]) for row in rows] == [(3, "a"), (5, "b")]
     (first, _) = read(b"".join(as_csv(data)))

@@ -63,10 +63,9 @@ _NOT_CSV: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """An opened file: its format, and its rows in one pass. `header_line`: 0 if it has none."""
+    """An opened file: its format, and its rows in one pass."""
 
     format: FileFormat
-    header_line: int
     _rest: Iterator[CsvRow]
 
     def rows(self) -> Iterator[CsvRow]:
@@ -75,11 +74,8 @@ class Table:
         for row in self._rest:
             yield row
         if row is None:
-            raise FileRejected(
-                "no_rows",
-                "The file has a header and no rows below it.",
-                self.header_line,
-            )
+            message = "The file has a header and no rows below it."
+            raise FileRejected("no_rows", message, self.format.header_row)
 
 
 def open_csv(
@@ -141,7 +137,7 @@ def open_csv(
         message = f"The header has more than {MOST_COLUMNS} columns."
         raise FileRejected("bad_header", message, line)
     form = FileFormat(encoding, delimiter, bare_returns, names, is_workbook, line)
-    return Table(form, line, in_cells(rows, is_workbook))
+    return Table(form, in_cells(rows, is_workbook))
 
 
 def _refuse_what_is_not_csv(head: bytes) -> None:
