@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -101,6 +102,14 @@ def test_an_ambiguous_encoding_is_asked_about_with_both_readings(encoding: str, 
 @pytest.mark.parametrize(("encoding", "words"), [*TEXTS, *SHORT])
 def test_a_given_encoding_overrides_the_detected_one(encoding: str, words: str) -> None:
     assert rows(file(words).encode(encoding), encoding) == words.split(",")
+
+
+def test_a_long_text_without_blanks_takes_linear_time() -> None:
+    data = b"slug,name\na," + b"x" * 60_000 + b"\nb,\xc8erven\xe9\n"
+    began = time.process_time()
+    with pytest.raises(Undecided):
+        open_csv([data])
+    assert time.process_time() - began < 3, "it was 20 s, and four times as much for twice the text"
 
 
 @pytest.mark.parametrize("encoding", ["cp1250", "cp1252", "mac_roman", "cp932", "utf-8"])

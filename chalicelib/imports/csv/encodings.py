@@ -53,7 +53,7 @@ _SHOWN: Final = 8  # words
 _TELLING: Final = 40  # bytes
 _WITHOUT_KANA: Final = 12  # signs
 # Words with a non-ASCII byte. The second byte of an East Asian character may be ASCII.
-_WORD: Final = re.compile(rb"[A-Za-z]*[\x80-\xff][\x40-\x7e\x80-\xff]*")
+_WORD: Final = re.compile(rb"(?<![A-Za-z])[A-Za-z]*[\x80-\xff][\x40-\x7e\x80-\xff]*")
 _MARKS: Final = str.maketrans(
     dict.fromkeys("’‘“”„«»‹›–—…·•€£¥©®™°ªºµ±²³½¼¾×§¿¡№")
     | dict.fromkeys("￥、。，・（）「」【】！？：；％")

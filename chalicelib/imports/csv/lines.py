@@ -10,16 +10,12 @@ _BLOCK: Final = 1 << 18
 _PREFIX: Final = 4096
 
 
-class CutLine(str):
-    """The start of a line longer than a row may be; `quotes` counts those in all of it."""
-
-    quotes: int
-
-
 def blocks(
     pieces: Iterable[bytes], given: str, bare_returns: bool
 ) -> Iterator[tuple[list[str], list[int]]]:
-    """Whole physical lines with their ends, and how many bytes each takes in the file."""
+    """Whole physical lines with their ends, and how many bytes each takes in the file. Of one that
+    is longer than LARGEST_LINE only the beginning, and one more quote if it has an odd number of
+    them further on."""
     # Except in UTF-16, ASCII's byte for a line end never has another meaning.
     utf16 = given.startswith("utf-16")
     encoding = "utf-8" if utf16 else given
@@ -78,8 +74,9 @@ def _lines(
     sizes[0] += left_out
     for at, size in enumerate(sizes) if max(sizes) > LARGEST_LINE else ():
         if size > LARGEST_LINE:
-            lines[at] = cut = CutLine(_decoded(raw[at][:_PREFIX], encoding))
-            cut.quotes = raw[at].count(b'"') + (0 if at else quotes)
+            further = raw[at].count(b'"', _PREFIX) + (0 if at else quotes)
+            start = _decoded(raw[at][:_PREFIX], encoding).rstrip("\n")
+            lines[at] = start + '"' * (further % 2)
     return lines, sizes
 
 

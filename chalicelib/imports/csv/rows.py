@@ -15,7 +15,7 @@ from itertools import chain, islice, starmap
 from typing import Any, Final, NamedTuple, Self
 
 from chalicelib.imports.csv.faults import RowError
-from chalicelib.imports.csv.lines import LARGEST_LINE, CutLine, blocks
+from chalicelib.imports.csv.lines import LARGEST_LINE, blocks
 
 LARGEST_ROW: Final = LARGEST_LINE
 # A converted workbook begins with this mark, and has another character for line breaks in cells, so
@@ -169,9 +169,9 @@ class Splitter:
         not accept."""
         self._held += islice(self._following(), max(0, _FOLLOWING - len(self._held)))
         text = ""
-        for number, (line, _) in enumerate(self._held[:_FOLLOWING], 1):
+        for number, (line, size) in enumerate(self._held[:_FOLLOWING], 1):
             text += line
-            if len(text) > _LONGEST_ODD or isinstance(line, CutLine):
+            if len(text) > _LONGEST_ODD or size > LARGEST_LINE:
                 return None
             if text.count('"') % 2 == 0:
                 text = text.rstrip("\r\n")
@@ -194,9 +194,9 @@ class Splitter:
         first, *following = [text for text, _ in self._held[: 1 + _FOLLOWING]]
         may_be_cell = self._width is not None and (self._size > LARGEST_ROW or self._is_cut)
         row = self._taken(1, first.rstrip("\r\n"))
-        if isinstance(first, CutLine):
+        if row.length > LARGEST_LINE:
             row = _failed(row, "record_too_large")
-            return self._whole(row) if first.quotes % 2 else row
+            return self._whole(row) if first.count('"') % 2 else row
         if not code and may_be_cell and not self._look_like_rows(following):
             return self._whole(_failed(row, "record_too_large"))
         return _failed(row, code or "unclosed_quote")
@@ -207,14 +207,14 @@ class Splitter:
         for text, size in self._following():
             self._offset += size
             self._line += 1
-            if self._closes(text):
+            if self._closes(text, size):
                 return row._replace(length=self._offset - begin)
         return _failed(row._replace(length=self._offset - begin), "unclosed_quote")
 
-    def _closes(self, text: str) -> bool:
+    def _closes(self, text: str, size: int) -> bool:
         """Whether a quote that is open before this line is closed after it."""
-        if isinstance(text, CutLine):
-            return text.quotes % 2 == 1
+        if size > LARGEST_LINE:
+            return text.count('"') % 2 == 1
         if '"' not in text:
             return False
         try:

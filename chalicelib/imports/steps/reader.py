@@ -4,6 +4,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
+from io import BytesIO
 from typing import Any, Final
 
 from chalicelib.imports import columns, files
@@ -56,15 +57,11 @@ class Reader:
             return
         (begin, _), (last, groups) = products[0], products[-1]
         end = last + sum(length for _, length in groups)
-        data = files.read_kept(self.job.id, "apart", begin, end - begin)
+        data = BytesIO(files.read_kept(self.job.id, "apart", begin, end - begin))
         for at, groups in products:
-            found: list[Group] = []
-            start = at
-            for line, length in groups:
-                part = data[start - begin : start - begin + length]
-                found.append(list(read(part, self.job.format, start, line)))
-                start += length
-            yield found
+            data.seek(at - begin)
+            parts = [(line, data.read(length)) for line, length in groups]
+            yield [[*read(part, self.job.format, at, line)] for line, part in parts]
 
     def is_in_file(self, product: Product) -> bool:
         """Whether rows of the file have the product's own slug or name."""
