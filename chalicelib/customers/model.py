@@ -131,7 +131,7 @@ class CustomerSort(Choice):
     NAME = "name"
 
 
-def _bare(search: str) -> str:
+def bare(search: str) -> str:
     """A phone number is searched by its digits, in any notation."""
     if re.fullmatch(r"[-+()/. 0-9]{3,}", search):
         return re.sub(r"[-()/.]", " ", search)
@@ -147,7 +147,7 @@ class ListCustomers(listing.Filters):
             max_length=200,
             description="Beginnings of words in name, e-mail, company, city; digits of the phone",
         ),
-        AfterValidator(_bare),
+        AfterValidator(bare),
     ] = ""
     tag: Annotated[str, Field(max_length=100, description="One of the customer's tags")] = ""
     external_id: Annotated[ExternalId, Field(description=external_ids.FILTER)] = ""

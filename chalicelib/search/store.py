@@ -18,25 +18,32 @@ MOST_FOUND: Final = 5  # of each
 
 
 R = TypeVar("R", bound=listing.Indexed)
-_KINDS: Final[tuple[tuple[listing.Kind, Callable[[list[str]], list[Any]]], ...]] = (
-    (order.KIND, orders.load),
-    (product.KIND, products.load),
-    (customer.KIND, customers.load),
+# Each kind, how its records are loaded, and what is searched of a text.
+_KINDS: Final[
+    tuple[tuple[listing.Kind, Callable[[list[str]], list[Any]], Callable[[str], str]], ...]
+] = (
+    (order.KIND, orders.load, str),
+    (product.KIND, products.load, str),
+    (customer.KIND, customers.load, customer.bare),
 )
 
 
 def find(search: str) -> list[list[Any]]:
     """Up to five orders, products and customers each that have all words of the search: first what
     has one as a whole, such as a number, an e-mail or a SKU; then the newest."""
-    terms = words.terms(search)
-    if not terms:
-        return [[] for _ in _KINDS]
-    calls = [best.reading(kind, terms) for kind, _ in _KINDS]
+    terms = [words.terms(bare(search)) for _, _, bare in _KINDS]
+    calls = [best.reading(kind, asked) for (kind, _, _), asked in zip(_KINDS, terms, strict=True)]
     read = iter(dynamodb.together([call for some in calls for call in some]))
-    found = [best.candidates(terms, [next(read) for _ in some]) for some in calls]
-    loads = [partial(load, ids) for (_, load), ids in zip(_KINDS, found, strict=True) if ids]
+    found = [
+        best.candidates(asked, [next(read) for _ in some]) if asked else []
+        for asked, some in zip(terms, calls, strict=True)
+    ]
+    loads = [partial(load, ids) for (_, load, _), ids in zip(_KINDS, found, strict=True) if ids]
     loaded = iter(threads.together(loads))
-    return [_best(search, terms, next(loaded)) if ids else [] for ids in found]
+    return [
+        _best(search, asked, next(loaded)) if ids else []
+        for asked, ids in zip(terms, found, strict=True)
+    ]
 
 
 def _best(search: str, terms: Sequence[str], records: list[R]) -> list[R]:

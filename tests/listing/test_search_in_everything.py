@@ -38,6 +38,14 @@ def test_exact_matches_come_first_then_the_newest(shop: Shop) -> None:
     assert found(shop, "ada.lovelace@example.com")["customers"] == ["ada.lovelace@example.com"]
 
 
+def test_a_phone_number_is_found_in_any_notation_and_a_sku_as_it_is(shop: Shop) -> None:
+    shop.made("/api/admin/customers", {"email": "z@example.com", "phone": "+44 20 7946 0958"})
+    for written in ("%2B44%20(20)%207946-0958", "7946/0958"):
+        assert found(shop, written)["customers"] == ["z@example.com"]
+    assert found(shop, "1001-7")["products"] == ["1001-7"]
+    assert found(shop, "...") == NOTHING
+
+
 def named(shop: Shop, *names: str) -> None:
     """Products with these names, and SKUs `W0` and so on."""
     for n, name in enumerate(names):
