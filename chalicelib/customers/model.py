@@ -319,12 +319,12 @@ _SINGLE: Final = (
 )
 
 
-MOST_MERGED: Final = {"note": _NOTE, "tags": _TAGS, "addresses": MOST_ADDRESSES}
+ROOM_OF_MERGED: Final = {"note": _NOTE, "tags": _TAGS, "addresses": MOST_ADDRESSES}
 
 
 def merged(into: Customer, other: Customer, now: str) -> tuple[Customer, dict[str, int]]:
     """The customer with another's values for what it lacks, and how much of which field did not fit
-    (`MOST_MERGED`). The same again if it was merged before."""
+    (`ROOM_OF_MERGED`). The same again if it was merged before."""
     fields = dict(into.fields)
     for name in _SINGLE:
         fields[name] = fields[name] or other.fields[name]
@@ -342,8 +342,8 @@ def merged(into: Customer, other: Customer, now: str) -> tuple[Customer, dict[st
         if not any(addresses.same(address, one) for one in kept)
     ]
     both = {"note": note, "tags": tags, "addresses": [*kept, *new]}
-    left = {name: len(both[name]) - most for name, most in MOST_MERGED.items()}
-    fields |= {name: both[name][:most] or _EMPTY[name] for name, most in MOST_MERGED.items()}
+    left = {name: len(both[name]) - most for name, most in ROOM_OF_MERGED.items()}
+    fields |= {name: both[name][:most] or _EMPTY[name] for name, most in ROOM_OF_MERGED.items()}
     fields["merged"] = [*into.merged, *other.merged, other.id]
     return _next(into, fields, now), {name: number for name, number in left.items() if number > 0}
 

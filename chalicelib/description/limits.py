@@ -93,6 +93,7 @@ _LIMITS: Final = {
     "levels of a webhook's filter": webhooks.DEEPEST_FILTER,
     "secrets of a webhook that sign at once": webhooks.MOST_SECRETS,
     "hours for which an earlier secret also signs": webhooks.LONGEST_OVERLAP,
+    "attempts of a delivery that are shown": webhooks.MOST_ATTEMPTS,
     "headers of a receiver's answer": response.MOST_HEADERS,
     "bytes of the headers of a receiver's answer": response.LONGEST_HEAD,
     "bytes that a receiver sends, encryption included": wire.MOST_RECEIVED,

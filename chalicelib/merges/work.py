@@ -9,7 +9,7 @@ from collections import Counter
 from functools import partial
 
 from chalicelib.customers import store as customers
-from chalicelib.customers.model import MOST_MERGED
+from chalicelib.customers.model import ROOM_OF_MERGED
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import (
     MOST_AT_ONCE,
@@ -44,5 +44,5 @@ def step(job: Job) -> Step:
 
 def _too_much(source: str, name: str, number: int) -> JobRecordError:
     what = "characters of the note" if name == "note" else name
-    message = f"{number:,} {what} were not moved: there is room for {MOST_MERGED[name]:,}."
+    message = f"{number:,} {what} were not moved: there is room for {ROOM_OF_MERGED[name]:,}."
     return missed(source, f"too_many_{what.partition(' ')[0]}", message)

@@ -41,6 +41,7 @@ from chalicelib.webhooks import attempts, health, messages, parking, retry
 from chalicelib.webhooks.attempts import Attempt
 from chalicelib.webhooks.messages import Message, Posted
 from chalicelib.webhooks.model import (
+    MOST_ATTEMPTS,
     UNFINISHED_SECONDS,
     Delivery,
     DeliveryStatus,
@@ -56,7 +57,6 @@ SHARDS: Final = 4  # a DynamoDB partition takes 1,000 write units a second, a de
 KEPT_SECONDS: Final = 30 * 86_400  # from the last change of one that has ended
 # Longer than the sender's function may run (`.chalice/config.json`): no POST outlives its claim.
 LEASE: Final = timedelta(seconds=75)
-MOST_ATTEMPTS: Final = 500  # that are read and shown of one delivery
 
 _LOOK_AGAIN: Final = timedelta(seconds=12)  # a POST that runs now has ended after that
 _LOOKS: Final = 5

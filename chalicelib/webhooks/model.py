@@ -37,6 +37,7 @@ MOST_SECRETS: Final = 5  # that sign at once
 MOST_FILTER_VALUES: Final = 50
 LARGEST_FILTER: Final = 4_096  # bytes of JSON
 DEEPEST_FILTER: Final = 8
+MOST_ATTEMPTS: Final = 500  # that are read and shown of one delivery
 # A delivery that waits in a pause, and its attempts, outlive the event's body, so that it is shown
 # with all of them when it ends because of that.
 UNFINISHED_SECONDS: Final = outbox.KEPT_SECONDS + 30 * 86_400
