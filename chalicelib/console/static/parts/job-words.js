@@ -31,7 +31,7 @@ export const changeInWords = (change = {}) =>
 // { ids } or { filters } → 47 selected, or: all with search moss, status Active
 export function recordsInWords({ ids, filters }) {
   if (ids) return `${ids.length} selected`;
-  const given = Object.entries(filters ?? {}).map(([name, value]) => `${words(name).toLowerCase()} ${value}`);
+  const given = Object.entries(filters ?? {}).map(([name, value]) => `${called(name).toLowerCase()} ${value}`);
   return given.length ? `all with ${given.join(", ")}` : "all";
 }
 
