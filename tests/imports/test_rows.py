@@ -251,6 +251,7 @@ def test_a_stored_format_is_read_back_unchanged():
         ('a,  "b" ,"c"\t', ["a", "b", "c"]),
         ('a,"two\nlines" ,c', ["a", "two\nlines", "c"]),
         ('a,"say ""hi""" , "c" ', ["a", 'say "hi"', "c"]),
+        ('"text" ,b,c\rd', ["text", "b", "c\rd"]),
     ],
 )
 def test_spaces_around_quotes_are_ignored(row, read):

@@ -84,5 +84,7 @@ def _decoded(line: bytes, encoding: str) -> str:
     try:
         return line.decode(encoding)
     except UnicodeDecodeError:
-        # The NUL makes its row an error (`sheet.unreadable`). The line remains one line.
-        return line.decode(encoding, "replace").rstrip("\r\n") + "\0\n"
+        # The NUL makes its row an error (`sheet.unreadable`): in the cell, as no text can be after
+        # a closing quote. The line remains one line.
+        text = line.decode(encoding, "replace").rstrip("\r\n")
+        return text.replace("\ufffd", "\ufffd\0") + "\n"

@@ -104,7 +104,10 @@ def open_csv(
         file = [head]
     _refuse_what_is_not_csv(head)
     encoding, mark = _encoding(head, encoding)
-    encoding = encoding or _detected(file)
+    rest = chain([head[mark:]], pieces)
+    if not encoding:
+        encoding = _detected(rest)
+        rest = iter(file)
     sample = head[mark : mark + _SNIFFED].decode(encoding, "replace")
     if not re.search("[^\\s\0\ufeff]", sample):
         raise FileRejected("empty_file", "The file is empty.")
@@ -115,7 +118,7 @@ def open_csv(
     # Names in a workbook may have more bars or semicolons than there are columns.
     given = delimiter or ("," if is_workbook else "")
     delimiter, width, above = _delimiter(sample, given)
-    text = blocks(chain([head[mark:]], pieces), encoding, bare_returns)
+    text = blocks(rest, encoding, bare_returns)
     rows = Splitter(text, delimiter, width, offset=mark, line=1, is_cut=is_cut).rows()
     if header_row == 0:
         first = list(islice(rows, _COUNTED))
@@ -168,10 +171,9 @@ def _encoding(head: bytes, chosen: str) -> tuple[str, int]:
     return "", 0
 
 
-def _detected(file: Iterable[bytes]) -> str:
+def _detected(pieces: Iterator[bytes]) -> str:
     """UTF-8, if nearly all of the first non-ASCII lines are; else by the words of the whole file.
     Raises encodings.Undecided, also if only some lines are UTF-8."""
-    pieces = iter(file)
     before = telling = b""
     for piece in pieces:
         if not piece.isascii():

@@ -125,7 +125,8 @@ class Splitter:
             code = yield from self._read()
             if not self._held:
                 return
-            yield self._with_blanks() or self._broken(code)
+            has_return = code == "stray_line_break"
+            yield (None if has_return else self._with_blanks()) or self._broken(code)
 
     def _read(self) -> Generator[CsvRow, None, str]:
         """The rows up to one that cannot be read, whose lines are then held; returns the code of
@@ -238,7 +239,7 @@ def _made_out(line: str, delimiter: str) -> list[str]:
 def _written(line: str, delimiter: str) -> bool:
     """Whether a line is nothing but cells, in quotes or without any, with blanks around them."""
     end = re.escape(delimiter)
-    cell = rf'[ \t]*+(?:"(?:[^"]|"")*+"[ \t]*+|[^"\r\n{end}]*+)'
+    cell = rf'[ \t]*+(?:"(?:[^"]|"")*+"[ \t]*+|[^"{end}]*+)'
     return re.fullmatch(rf"{cell}(?:{end}{cell})*+", line) is not None
 
 
