@@ -95,7 +95,7 @@ def _move(product_id: str, moves: Sequence[StockMove], once: Once | None) -> tup
     commit = store.moving(before, after, made)
     if not commit.fits:
         message = "make too large an event; send fewer at a time, or with shorter notes"
-        raise Invalid.field("moves", "too_large", message)
+        raise store.too_large("moves", message)
     if once:
         once.record(commit, text, after.etag)
     if len(commit):

@@ -366,8 +366,14 @@ def writes(
         message = (
             "make too large an event, such as of the low stock of hundreds; change fewer at once"
         )
-        commit.refuse(Invalid.field("variants", "too_large", message))
+        commit.refuse(too_large("variants", message))
     return commit
+
+
+def too_large(field: str, message: str) -> Invalid:
+    """It names the field, and has the code as its own, as every change beyond a transaction."""
+    error = {"field": field, "code": "too_large", "message": message}
+    return Invalid(f"{field}: {message}", code=error["code"], errors=[error])
 
 
 def moving(before: Product, after: Product, made: Sequence[MovedStock], **of: str) -> Commit:

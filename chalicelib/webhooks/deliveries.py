@@ -122,8 +122,8 @@ def attempts_of(delivery: Delivery) -> list[Attempt]:
         found += page
         if len(found) >= MOST_ATTEMPTS:
             break
-    found = [*found[:MOST_ATTEMPTS], *([delivery.first] if delivery.first else [])]
-    return [*map(attempts.read, reversed(found))]
+    found += [delivery.first] if delivery.first else []
+    return [*map(attempts.read, reversed(found[:MOST_ATTEMPTS]))]
 
 
 # --- A new delivery -------------------------------------------------------------------------------

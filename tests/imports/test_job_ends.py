@@ -8,10 +8,9 @@ import pytest
 
 import app
 from chalicelib import aws, deadline, settings
-from chalicelib.imports import catalogue, files
+from chalicelib.imports import files
 from chalicelib.imports.steps import plan as planner
 from chalicelib.imports.steps import queue
-from chalicelib.problems import Invalid
 from chalicelib.values import clock
 from tests.support.dynamodb_double import Fault
 from tests.support.import_desk import IMPORT, Desk, counts
@@ -346,15 +345,9 @@ def test_a_step_that_fails_is_retried_at_growing_intervals(
 def test_a_product_that_no_transaction_can_write_fails_alone(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write = catalogue.write
-
-    def refused(job: Any, writes: list[Any], left: Any) -> list[Exception | None]:
-        found = write(job, writes[1:], left)
-        return [Invalid("It is too large.", code="too_large"), *found]
-
-    monkeypatch.setattr(catalogue, "write", refused)
-    job = desk.imported(HEADER + "a,A,1\nb,B,1\n")
+    monkeypatch.setattr("chalicelib.storage.commit._ITEM_BYTES", 8_000)
+    job = desk.imported(f"slug,name,price,description\na,A,1,{'x' * 9_000}\nb,B,1,\n")
     assert (job["created"], job["failed"]) == (1, 1)
     (error,) = job["errors"]
     assert (error["row"], error["code"]) == (2, "too_large")
-    assert error["message"] == "It is too large."
+    assert "too large an event" in error["message"]

@@ -292,9 +292,12 @@ def test_a_change_with_more_events_than_an_item_holds_is_refused(shop: Shop) -> 
     path = f"{PRODUCTS}/{shop.post('/api/admin/products', new).json['id']}"
     before = shop.get(path).json
     emptied = [{"id": variant["id"], "stock": 1} for variant in before["variants"]]
-    assert shop.put(path, {"variants": emptied}).refused == ["variants"]
     gone = [{"variantId": one["id"], "by": -9, "reason": "DAMAGED"} for one in emptied]
-    assert shop.post(f"{path}/stock", {"moves": gone}).refused == ["moves"]
+    for refused, field in (
+        (shop.put(path, {"variants": emptied}), "variants"),
+        (shop.post(f"{path}/stock", {"moves": gone}), "moves"),
+    ):
+        assert (refused.refused, refused.json["code"]) == ([field], "too_large")
     assert shop.get(path).json == before
     assert shop.post(f"{path}/stock", {"moves": gone[:40]}).status == 200
 
