@@ -68,8 +68,8 @@ def run(event: Redrive) -> RedriveResult:
     until = max(clock.parse(event.get("until", event["due"])), clock.now())
     recovery = (recover.running(endpoint) or {}).get("id")
     last = event.get("redriven", {})
-    # Another recovery sends again what failed in the one before.
-    after = last.get("after") if last.get("recovery") == recovery else None
+    # Another recovery sends again what failed in the one before. (1.0.0 did not say which it was.)
+    after = last.get("after") if last.get("recovery", recovery) == recovery else None
     if recovery or (event.get("back") and not endpoint.failing):
         most = sys.maxsize if recovery else _TIMES_EARLY
         entries, paced = _page(endpoint.id, None, paced, after=after or "", early=most)
