@@ -104,7 +104,7 @@ def open_csv(
         file = [head]
     _refuse_what_is_not_csv(head)
     encoding, mark = _encoding(head, encoding)
-    rest = chain([head[mark:]], pieces)
+    rest: Iterator[bytes] = chain([head[mark:]], pieces)
     if not encoding:
         encoding = _detected(rest)
         rest = iter(file)
