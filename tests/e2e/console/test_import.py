@@ -78,6 +78,26 @@ def test_an_upload_sent_again_after_a_lost_answer_is_one_job(desk: Desk) -> None
     assert [desk.page.url.rpartition("/")[2]] == started
 
 
+def test_an_upload_is_a_new_job_when_its_first_one_may_wait_no_longer(desk: Desk) -> None:
+    keys: list[str] = []
+
+    def lose(route: Route) -> None:
+        keys.append(route.request.headers["idempotency-key"])
+        route.abort()
+
+    desk.page.route("**/api/admin/products/import", lose)
+    desk.page.clock.install()
+    content = "\n".join(catalogue(2, "slept")).encode()
+    desk.send_file({"name": "slept.csv", "mimeType": "text/csv", "buffer": content})
+    for minutes in ("00:00", "59:00", "02:00"):
+        desk.page.clock.fast_forward(minutes)
+        expect(desk.page.locator(".summary")).to_contain_text("was interrupted")
+        desk.button("Import").click()
+        expect(desk.button("Import")).not_to_have_attribute("aria-busy", "true")
+    first, second, third, fourth = keys
+    assert first == second == third != fourth
+
+
 def test_a_file_that_was_changed_after_it_was_chosen_is_chosen_again(
     desk: Desk, tmp_path: Path
 ) -> None:

@@ -14,9 +14,12 @@ export const MODES = [
   ["update", "Only update existing products"],
 ];
 
+const HOUR = 3_600_000; // milliseconds
+
 // The whole window accepts the file; otherwise a file dropped next to the box would replace the page.
 export function uploadForm(visit, done) {
-  const key = once();
+  let key = once();
+  let since = 0; // when it was made
   let chosen = null;
   const picked = h.p({ class: "strong" }, "Drop a CSV, .xlsx or .ods file here");
   const input = h.input({
@@ -86,6 +89,8 @@ export function uploadForm(visit, done) {
     await saving(form, dryRun ? start : now, async () => {
       const options = { ...values(form), dryRun };
       const { name, size, lastModified } = chosen;
+      // A job waits two hours for its file, and an upload may take one. Later, it is another job.
+      if (Date.now() - since > HOUR) [key, since] = [once(), Date.now()];
       const idempotencyKey = key([name, size, lastModified, options]);
       const more = { tell: progress, signal: visit.signal, idempotencyKey };
       done(await visit.finish(upload(chosen, options, more)));
