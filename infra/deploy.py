@@ -215,10 +215,13 @@ def _environment(options: argparse.Namespace) -> dict[str, str]:
 def _refuse_another_currency(options: argparse.Namespace) -> None:
     variables = record.settings(options.stage).get("environment_variables")
     now = (variables or {}).get("CURRENCY", "USD")
-    if variables and options.currency and options.currency != now:
+    if not variables or not options.currency:
+        return
+    if options.currency != now.upper():
         raise SystemExit(
             f"The stored amounts of {options.stage} are in {now}: the currency cannot be changed."
         )
+    options.currency = now  # 1.0.0 kept it as it was typed, and amounts with its decimals
 
 
 def _refuse_the_other_way(stage: str, by_chalice: bool) -> None:

@@ -5,7 +5,7 @@ import sys
 import pytest
 from botocore.exceptions import NoCredentialsError
 
-from infra import deploy, refused
+from infra import deploy, record, refused
 from tests.support.programs import ran
 
 
@@ -30,6 +30,20 @@ def test_a_currency_is_kept_in_capitals_and_mistyped_options_are_refused(
         with pytest.raises(SystemExit):
             asked(*wrong)
         assert said in capsys.readouterr().err
+
+
+def test_a_currency_in_small_letters_stays_what_1_0_0_made_it(
+    configured: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = {"environment_variables": {"CURRENCY": "eur"}}
+    monkeypatch.setattr(record, "settings", lambda stage: kept)
+    monkeypatch.setattr(sys, "argv", ["deploy.py", "--stage", "prod", "--currency", "eur"])
+    options = deploy._options()
+    deploy._refuse_another_currency(options)
+    assert deploy._environment(options) == {"CURRENCY": "eur"}
+    options.currency = "JPY"
+    with pytest.raises(SystemExit, match="are in eur"):
+        deploy._refuse_another_currency(options)
 
 
 def test_wrong_proxies_are_refused_with_a_sentence(
