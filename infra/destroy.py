@@ -40,7 +40,8 @@ def everything(stage: str, made: Mapping[str, str]) -> None:
     if made:
         s3 = boto3.client("s3")
         with contextlib.suppress(s3.exceptions.NoSuchBucket):
-            s3.delete_bucket(Bucket=made["Bucket"])  # empty; until now the stack had its policy
+            _empty(made["Bucket"])  # again: an address for an upload is valid for an hour
+            s3.delete_bucket(Bucket=made["Bucket"])  # until now the stack had its policy
     record.forget(stage)
 
 
