@@ -18,7 +18,7 @@ from contextlib import suppress
 from itertools import chain, groupby, islice
 from typing import TYPE_CHECKING, Any, Final
 
-from chalicelib import listing
+from chalicelib import __version__, listing
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.rows import FileFormat
 from chalicelib.imports.formats.product import Skipped
@@ -112,6 +112,7 @@ def begin(
         "etag": etag,
         "metProducts": met_products,
         "doubt": doubt,
+        "cutBy": __version__,
         "startedAt": clock.now_iso(),
         **_read_as(form, csv_format),
     }

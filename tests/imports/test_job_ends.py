@@ -53,16 +53,33 @@ def test_a_late_upload_is_imported(desk: Desk, monkeypatch: pytest.MonkeyPatch) 
     assert desk.job(job_id)["status"] == "COMPLETED"
 
 
-def test_a_job_whose_planning_never_ended_fails(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def planned_in_part(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A job whose planner died while it cut the file."""
+
     def dies(*_: Any, **__: Any) -> None:
         raise MemoryError
 
     job_id = desk.send(LONG)
-    monkeypatch.setattr(planner, "cut", dies)
-    with pytest.raises(MemoryError):
+    with monkeypatch.context() as patched, pytest.raises(MemoryError):
+        patched.setattr(planner, "cut", dies)
         desk.uploaded(job_id)
+    return job_id
+
+
+def test_a_file_that_another_release_began_to_cut_is_not_cut_again(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job_id = planned_in_part(desk, monkeypatch)
+    monkeypatch.setattr(planner, "__version__", "9.0.0")
+    desk.uploaded(job_id)
+    assert failure(desk, job_id) == "planning_failed"
+    assert not desk.messages()
+
+
+def test_a_job_whose_planning_never_ended_fails(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job_id = planned_in_part(desk, monkeypatch)
     assert desk.job(job_id)["status"] == "RUNNING"
     later = datetime.now(UTC) + timedelta(hours=3)
     monkeypatch.setattr(clock, "now", lambda: later)

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from chalicelib import telemetry
+from chalicelib import __version__, telemetry
 from chalicelib.imports import columns, files, foreseen, store
 from chalicelib.imports.csv import workbooks
 from chalicelib.imports.csv.chunks import as_dict, cut
@@ -117,6 +117,10 @@ def _plan(waiting: ImportJob) -> None:
 
 def _cut(job: ImportJob, rows: Iterator[CsvRow], file_format: Format, upload: files.Upload) -> None:
     """Reads the whole file, and sends its products to the workers."""
+    if job.fields.get("cutBy") != __version__:
+        # Its chunks may be others than those of this release that have the same numbers.
+        message = "The service was upgraded while the file was read. Retry the import."
+        raise FileRejected("planning_failed", message)
     ends = time.monotonic() + _PLANNING_SECONDS
     refused: list[RowError] = []
     count = too_large = total = 0
