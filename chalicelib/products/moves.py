@@ -93,9 +93,8 @@ def _move(product_id: str, moves: Sequence[StockMove], once: Once | None) -> tup
     after, made = moved(before, moves)
     text = outbox.as_json(show(after))
     commit = store.moving(before, after, made)
-    if not commit.fits:
-        message = "make too large an event; send fewer at a time, or with shorter notes"
-        raise store.too_large("moves", message)
+    message = "make too large an event; send fewer at a time, or with shorter notes"
+    commit.explain_excess("moves", message)
     if once:
         once.record(commit, text, after.etag)
     if len(commit):

@@ -51,6 +51,9 @@ _TRIES = 8
 _Shown = Fields | None
 
 _HOLDERS: Final = 100  # AWS: operands of IN
+_EXCESS: Final = (
+    "make too large an event, such as of the low stock of hundreds; change fewer at once"
+)
 
 
 class SlugTaken(Conflict):
@@ -330,6 +333,7 @@ def writes(
     others; the last of them count. It raises ProductChanged, SlugTaken, SkuTaken or Invalid.
     """
     commit = Commit()
+    commit.explain_excess("variants", _EXCESS)
     product = after or before
     assert product is not None
     unchanged = Attr("version").eq(before.version) if before else table.absent
@@ -362,18 +366,7 @@ def writes(
     commit.announce(f"product.{done}", without_costs(now or was or {}))
     stock.edit(commit, before, after, exactly=exactly, otherwise=ProductChanged())
     commit.audit(_audited(product, was, now))
-    if not commit.fits:
-        message = (
-            "make too large an event, such as of the low stock of hundreds; change fewer at once"
-        )
-        commit.refuse(too_large("variants", message))
     return commit
-
-
-def too_large(field: str, message: str) -> Invalid:
-    """It names the field, and has the code as its own, as every change beyond a transaction."""
-    error = {"field": field, "code": "too_large", "message": message}
-    return Invalid(f"{field}: {message}", code=error["code"], errors=[error])
 
 
 def moving(before: Product, after: Product, made: Sequence[MovedStock], **of: str) -> Commit:

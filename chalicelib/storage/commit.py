@@ -70,6 +70,7 @@ class Commit:
         self._before: list[Item] = []
         self._after: list[Key] = []
         self._refusal: Invalid | None = None
+        self._excess: tuple[str, str] | None = None
 
     def __len__(self) -> int:
         counted = sum(any(numbers.values()) for numbers in self._counts.values())
@@ -167,10 +168,9 @@ class Commit:
         fails."""
         self._refusal = self._refusal or problem
 
-    @property
-    def fits(self) -> bool:
-        """Whether DynamoDB takes it; `overflows` leaves room for growth."""
-        return self._fits(self._room)
+    def explain_excess(self, field: str, message: str) -> None:
+        """Which field of a request is at fault if this exceeds a transaction, and why."""
+        self._excess = field, message
 
     @property
     def overflows(self) -> bool:
@@ -240,12 +240,20 @@ class Commit:
             return False
         return True
 
+    def _too_large(self) -> Invalid:
+        if self._excess is None:
+            message = "This change exceeds one transaction. Change less at a time."
+            return Invalid(message, code="too_large")
+        field, message = self._excess
+        error = {"field": field, "code": "too_large", "message": message}
+        return Invalid(f"{field}: {message}", code=error["code"], errors=[error])
+
     def _transact(self, conflicts_until: float | None) -> None:
         if self._refusal:
             raise self._refusal
-        if not self.fits:
-            message = "This change exceeds one transaction. Change less at a time."
-            raise Invalid(message, code="too_large")
+        # What DynamoDB would refuse; `overflows` leaves room for growth.
+        if not self._fits(self._room):
+            raise self._too_large()
         request = self._request()
         last: Exception | None = None
         for _ in deadline.attempts(longest=lambda: self._longest_pause):
