@@ -27,6 +27,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import Enum, auto
+from itertools import chain, islice
 from typing import Final
 
 from chalicelib import settings
@@ -116,14 +117,11 @@ def get(id: str) -> Delivery:
 
 def attempts_of(delivery: Delivery) -> list[Attempt]:
     """Those that have ended, in order; the newest of a delivery that is replayed all day."""
-    found: list[Item] = []
     where = table.sk.begins_with("attempt#")
-    for page in table.pages(delivery.id, where=where, forward=False, limit=MOST_ATTEMPTS):
-        found += page
-        if len(found) >= MOST_ATTEMPTS:
-            break
-    found += [delivery.first] if delivery.first else []
-    return [*map(attempts.read, reversed(found[:MOST_ATTEMPTS]))]
+    pages = table.pages(delivery.id, where=where, forward=False, limit=MOST_ATTEMPTS)
+    first = [delivery.first] if delivery.first else []
+    newest = islice(chain(chain.from_iterable(pages), first), MOST_ATTEMPTS)
+    return [attempts.read(item) for item in reversed([*newest])]
 
 
 # --- A new delivery -------------------------------------------------------------------------------
