@@ -9,7 +9,7 @@ from tests.support.running import free_port
 
 
 def test_an_emulator_that_does_not_start_says_why(tmp_path: Path) -> None:
-    """Whoever started it stops it, too."""
+    """To stop it then is no error."""
     broken = tmp_path / "python"
     broken.write_text("#!/bin/sh\necho no such module\n")
     broken.chmod(0o700)

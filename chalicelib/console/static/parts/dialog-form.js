@@ -36,10 +36,10 @@ export function dialogForm(visit, title, { intro = null, broad = false, save, th
 }
 
 // One whose outcome is shown before it is done: exactly that is done, or it asks again.
-// `asked()`: the request's body, which is not sent while `isBlank(body)`; `trial(body)` asks the API, and `told(data)`
-// says its answer; `act(body, data)` does it, after `ready()`; `because(refusal)`: why it cannot be done.
+// `asked()`: the request's body, which is not sent while `isBlank(body)`; `trial(body)` asks the API; `inWords(data)`: its
+// answer in words; `act(body, data)` does it, after `ready()`; `because(refusal)`: why it cannot be done.
 export function previewed(visit, title, { fields, hint, ...its }) {
-  const { asked, isBlank, trial, told, act, ready = () => {}, because = ({ message }) => message } = its;
+  const { asked, isBlank, trial, inWords, act, ready = () => {}, because = ({ message }) => message } = its;
   let said = "";
   let outcome = null;
   let unsure = ""; // the body that may have been done already
@@ -54,7 +54,7 @@ export function previewed(visit, title, { fields, hint, ...its }) {
       const text = JSON.stringify(body);
       if (text !== unsure) {
         outcome = (await trial(body)).data;
-        if (said !== told(outcome)) {
+        if (said !== inWords(outcome)) {
           show(outcome);
           throw new Error("Check what will be done, then confirm.");
         }
@@ -73,7 +73,7 @@ export function previewed(visit, title, { fields, hint, ...its }) {
   return { node, later };
 
   function show(data) {
-    said = told(data);
+    said = inWords(data);
     replace(preview, said);
   }
 

@@ -45,7 +45,7 @@ export function editItems(visit, record, left = []) {
       if (find.missed()) throw new Error("A product that was searched for is not added. Add or dismiss it first.");
     },
     trial: (body) => post({ ...body, reason: body.reason || "Preview", dryRun: true }),
-    told,
+    inWords,
     because({ body, message }) {
       return body?.proposed ? `Enter the tax: in proportion it is ${cash(body.proposed)}.` : message;
     },
@@ -107,7 +107,7 @@ export function editItems(visit, record, left = []) {
     }
   }
 
-  function told({ before, after }) {
+  function inWords({ before, after }) {
     const balance = Number(after.balanceDue);
     const rest = cash(after.balanceDue.replace("-", ""));
     return [

@@ -179,7 +179,7 @@ export function moneyOf(visit, record) {
       asked,
       isBlank: (body) => !body.lines && !body.amount,
       trial: (body) => visit.send("POST", `${path}/refunds`, { body: { ...body, dryRun: true } }),
-      told({ amount, tax, restocks, balanceAfter }) {
+      inWords({ amount, tax, restocks, balanceAfter }) {
         const pieces = restocks.reduce((all, { quantity }) => all + quantity, 0);
         replace(node.querySelector("button.main"), `Refund ${cash(amount)}`);
         return [

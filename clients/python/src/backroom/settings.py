@@ -114,7 +114,7 @@ def write_private(target: Path, text: str) -> None:
 
 
 def _address(url: str) -> str:
-    """Shops are told apart by it, also where `listen` keeps how far it is."""
+    """Identifies a shop, in the saved keys and in the saved position of `listen`."""
     return url.rstrip("/")
 
 
