@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
+from tests.e2e.calls import until
 from tests.e2e.console.desk import Api, Desk, held
 from tests.e2e.console.test_scanner import scan_elsewhere
 
@@ -86,10 +87,9 @@ def test_a_number_that_is_corrected_while_it_is_saved_counts(desk: Desk, mugs: d
         red.fill("1")
         red.blur()
         answer()
+    until(lambda: [line["counted"] for line in desk.api.get(path)["data"]] == [1])
     expect(desk.page.get_by_text("1 different")).to_be_visible()
     expect(red).to_have_value("1")
-    desk.page.wait_for_load_state("networkidle")
-    assert [line["counted"] for line in desk.api.get(path)["data"]] == [1]
 
 
 @pytest.mark.parametrize("focus", ["field", "link"])

@@ -136,8 +136,8 @@ def test_every_action_keeps_what_is_typed_in_every_field(
 ) -> None:
     address = page(desk.api)
     drawn = "main .field" if page is mapping_page else "main h1"  # what is drawn again
+    desk.open("/")
     for action, *confirmed in actions:
-        desk.open("/")
         desk.open(address)
         main = desk.page.locator("main")
         if action == "Save":
@@ -157,6 +157,7 @@ def test_every_action_keeps_what_is_typed_in_every_field(
         assert main.evaluate(HOLDS) == typed, action
         desk.page.evaluate("location.hash = '#/'")
         desk.dialog.get_by_role("button", name="Leave").click()
+        desk.heading("Home")
 
 
 NUMBERS = "main td [data-field] input"
