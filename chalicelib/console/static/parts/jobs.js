@@ -7,6 +7,7 @@ import { toast } from "./notice.js";
 
 const FIRST_PAUSE = 500; // milliseconds between looks; each is a fifth longer, up to 3 s
 const LONGEST_PAUSE = 3000;
+const MOST_MISSED = 5; // looks in a row without an answer; the job goes on
 // Of the others, their type says it.
 const NAMES = {
   product_import: "Import",
@@ -33,10 +34,17 @@ export const outcome = ({ status, failed, withErrors = failed }) => {
 // Resolves to the job when it has ended, or asks; `seen(job)` gets each look. `visit`: the page that
 // shows it, or `background`.
 export async function watch(visit, id, seen = () => {}) {
+  let missed = 0;
   for (let pause = FIRST_PAUSE; ; pause = Math.min(pause * 1.2, LONGEST_PAUSE)) {
-    const { data: job } = await visit.get(`admin/jobs/${encodeURIComponent(id)}`);
-    seen(job);
-    if (hasEnded(job) || job.status === "NEEDS_MAPPING") return job;
+    try {
+      const { data: job } = await visit.get(`admin/jobs/${encodeURIComponent(id)}`);
+      missed = 0;
+      seen(job);
+      if (hasEnded(job) || job.status === "NEEDS_MAPPING") return job;
+    } catch (error) {
+      const isUnanswered = error.status === 0 || error.status >= 500;
+      if (!isUnanswered || ++missed > MOST_MISSED) throw error;
+    }
     await visit.sleep(pause);
   }
 }
