@@ -7,12 +7,10 @@ from pydantic import Field, model_validator
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
-from chalicelib import validation
-from chalicelib.orders.model import EmployeeId, OrderStatus
-from chalicelib.orders.model import ListOrders as OrderFilters
+from chalicelib import listing
+from chalicelib.orders.model import EmployeeId, ListOrders, OrderStatus
 from chalicelib.orders.model import Tags as OrderTags
-from chalicelib.products.model import ListProducts as ProductFilters
-from chalicelib.products.model import Price, ProductStatus, Stock
+from chalicelib.products.model import ListProducts, Price, ProductStatus, Stock
 from chalicelib.products.model import Tags as ProductTags
 from chalicelib.schemas import Chosen, Input, NullIsAbsent, Stripped, about, optional
 from chalicelib.values import money
@@ -118,8 +116,5 @@ class BulkOrderEdit(_BulkEdit):
     change: Annotated[OrderEdit, about("What is changed.")]
 
 
-def filtered(kind: str, filters: dict[str, object]) -> ProductFilters | OrderFilters:
-    """The filters as a query of the kind's list. Raises Invalid, named `filters.…`."""
-    if kind == "product":
-        return validation.filters(ProductFilters, filters, "filters")
-    return validation.filters(OrderFilters, filters, "filters")
+# By kind: the list whose filters choose the records.
+LISTS: Final[dict[str, type[listing.Filters]]] = {"product": ListProducts, "order": ListOrders}

@@ -2,7 +2,7 @@
 
 from chalice.app import Response
 
-from chalicelib.bulk_edits.model import BulkOrderEdit, BulkProductEdit, filtered
+from chalicelib.bulk_edits.model import LISTS, BulkOrderEdit, BulkProductEdit
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import JobType, StartedJob
 from chalicelib.problems import Invalid
@@ -45,7 +45,7 @@ def _started(kind: str, asked: BulkProductEdit | BulkOrderEdit, once: Once | Non
     change = asked.change.model_dump(by_alias=True, exclude_unset=True, mode="json")
     if not change:
         raise Invalid.field("change", "required", "must have at least one field to change")
-    filtered(kind, asked.filters)
+    LISTS[kind].chosen(asked.filters, 1)
     about: dict[str, object] = {"kind": kind, "change": change}
     about |= {"ids": asked.ids} if asked.ids is not None else {"filters": asked.filters}
     text = jobs.create(JobType.BULK_EDIT, about, caller().name, dry_run=asked.dry_run, once=once)

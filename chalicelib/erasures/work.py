@@ -68,18 +68,14 @@ def step(job: Job) -> Step:
 
 
 def _orders(job: Job, person: Person, after: str | None) -> _Done:
-    query = orders.of_customer(str(job.asked["customer"]), MOST_AT_ONCE)
-    found, total, after = jobs.records(query, orders.page, after)
     customer = customers.get(str(job.asked["customer"]))
-    facts = [
-        person.facts_in(fields) for fields in (customer.fields, *(one.fields for one in found))
-    ]
+    page = orders.page(orders.of_customer(customer.id, MOST_AT_ONCE).after(after))
+    facts = [person.facts_in(one.fields) for one in (customer, *page.records)]
     person = store.learn(job.id, person, set().union(*facts))
-    calls = [partial(orders.forget, order.id, person) for order in found]
-    changed = jobs.at_once(calls)
-    counts = Counter(RecordOutcome.UPDATED if one else RecordOutcome.UNCHANGED for one in changed)
-    first = {} if job.step else {"total": total + 1}  # and the customer
-    return Step(after, counts, set=first), Counter(orders=len(found))
+    calls = [partial(orders.forget, order.id, person) for order in page.records]
+    total = {} if job.step else {"total": page.total + 1}  # and the customer
+    done = Step.together(map(Step.changed, jobs.at_once(calls)), page.next, **total)
+    return done, Counter(orders=len(page.records))
 
 
 def _customer(job: Job, person: Person, after: object) -> _Done:
@@ -191,7 +187,7 @@ def _through(
 
 
 def _exports(job: Job, person: Person, after: Any) -> _Done:
-    page = jobs.page(listing.Query(limit=_JOBS, cursor=after or ""))
+    page = jobs.page(listing.Query(limit=_JOBS).after(after))
     those = sorted(person.ids | store.moved(job.id))
     gone = sum(exports.forget(each, those) for each in page.records)
     return Step(page.next), Counter(exports=gone)

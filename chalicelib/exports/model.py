@@ -1,12 +1,11 @@
 """What clients send to export records of the shop."""
 
-from dataclasses import replace
 from typing import Annotated, Final
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from chalicelib import listing, validation
+from chalicelib import listing
 from chalicelib.customers.model import ListCustomers
 from chalicelib.orders.model import ListOrders
 from chalicelib.orders.shown import ListTransactions
@@ -57,8 +56,7 @@ class NewExport(Chosen):
         return self
 
 
-_Lists = ListProducts | ListOrders | ListCustomers | ListTransactions | ListMovements
-_LISTS: Final[dict[str, type[_Lists]]] = {
+_LISTS: Final[dict[str, type[listing.Filters]]] = {
     ExportType.PRODUCTS: ListProducts,
     ExportType.ORDERS: ListOrders,
     ExportType.CUSTOMERS: ListCustomers,
@@ -69,5 +67,4 @@ _LISTS: Final[dict[str, type[_Lists]]] = {
 
 def query(records: str, filters: dict[str, object], limit: int) -> listing.Query:
     """The list that these filters choose. Raises Invalid, named `filters.…`."""
-    asked = validation.filters(_LISTS[records], filters, "filters")
-    return replace(asked.query(), limit=limit, deepest=None)
+    return _LISTS[records].chosen(filters, limit)

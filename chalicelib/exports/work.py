@@ -7,6 +7,7 @@ complete.
 
 from typing import Any, Final
 
+from chalicelib import listing
 from chalicelib.customers import store as customers
 from chalicelib.exports import files
 from chalicelib.exports.columns import writer
@@ -37,19 +38,18 @@ def step(job: Job) -> Step:
     upload = before.get("upload") or files.begin(job)
     write = writer(asked["type"], asked["format"], asked["columns"])
     piece = bytearray() if before["etags"] else bytearray(write.head)
-    wanted = query(asked["type"], asked["filters"], _PAGE)
-    after, read = before["after"], 0
-    while True:
-        found, total, after = jobs.records(wanted, _PAGES[asked["type"]], after)
-        read += len(found)
-        for record in found:
+    wanted = query(asked["type"], asked["filters"], _PAGE).after(before["after"])
+    read = 0
+    for page in listing.walk(_PAGES[asked["type"]], wanted):
+        read += len(page.records)
+        for record in page.records:
             piece += write.record(record)
-        if after is None or len(piece) >= files.PIECE:
+        if len(piece) >= files.PIECE:
             break
     number = jobs.new_number(job.id)
     etags = [*before["etags"], files.add(job, upload, number, bytes(piece))]
     more = {"upload": upload, "etags": etags, "bytes": before["bytes"] + len(piece)}
     more["numbers"] = [*before["numbers"], number]
     # Put together in a step of its own: nothing can be added to a file that is whole.
-    more |= {"after": after} if after is not None else {"all": True}
-    return Step(cursor=more, read=read, set={} if job.step else {"total": total})
+    more |= {"all": True} if page.next is None else {"after": page.next}
+    return Step(cursor=more, read=read, set={} if job.step else {"total": page.total})

@@ -1,7 +1,8 @@
 """Jobs of any type: progress, counters, and how they are shown."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Any, Final, NotRequired
@@ -10,6 +11,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib import listing
+from chalicelib.problems import Problem
 from chalicelib.schemas import about
 from chalicelib.storage.actor import Actor
 from chalicelib.storage.attributes import Item
@@ -207,19 +209,47 @@ class Job(listing.Record):
 
 @dataclass(frozen=True)
 class Step:
-    """The result of one step of a job.
+    """The result of one step of a job, or the part of one record in it.
 
     `cursor`: JSON for the next step; None after the last. `counts`: results of records;
-    `read`: how many were only read. `set`: attributes of the job. `wait`: seconds until the next
-    step, up to 900.
+    `read`: how many were only read. `previews`: of a dry run. `set`: attributes of the job.
+    `wait`: seconds until the next step, up to 900.
     """
 
     cursor: object = None
     counts: Mapping[RecordOutcome, int] = field(default_factory=dict)
     read: int = 0
     errors: Sequence[JobRecordError] = ()
+    previews: Sequence[Mapping[str, object]] = ()
     set: Mapping[str, object] = field(default_factory=dict)
     wait: int = 0
+
+    @classmethod
+    def of(cls, outcome: RecordOutcome, *errors: JobRecordError) -> "Step":
+        """The part of a record."""
+        return cls(counts={outcome: 1}, errors=errors)
+
+    @classmethod
+    def changed(cls, is_changed: bool) -> "Step":
+        """The part of a record that was changed, or needed no change."""
+        return cls.of(RecordOutcome.UPDATED if is_changed else RecordOutcome.UNCHANGED)
+
+    @classmethod
+    def refused(cls, id: str, problem: Problem) -> "Step":
+        """The part of a record that failed. Raises what may pass: the step is repeated."""
+        if problem.may_pass:
+            raise problem
+        return cls.of(RecordOutcome.FAILED, missed(id, problem.code, str(problem)))
+
+    @classmethod
+    def together(cls, parts: Iterable["Step"], cursor: object, **attributes: object) -> "Step":
+        """The step that did these parts. `attributes`: of the job."""
+        done, counts = list(parts), Counter[RecordOutcome]()
+        for part in done:
+            counts.update(part.counts)
+        errors = [error for part in done for error in part.errors]
+        previews = [preview for part in done for preview in part.previews]
+        return cls(cursor, counts, errors=errors, previews=previews, set=attributes)
 
 
 def actor_of(job: Job) -> Actor:

@@ -10,7 +10,6 @@ A step counts in the transaction that ends it, so a step that runs twice counts 
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from chalicelib import listing, threads
@@ -39,7 +38,6 @@ from chalicelib.storage.idempotency import Once
 from chalicelib.values import clock, ids
 from chalicelib.values.forgetting import Person
 
-R = TypeVar("R", bound=listing.Indexed)
 T = TypeVar("T")
 
 # A worker that does not know that its job has ended is stopped before (.chalice/config.json).
@@ -163,27 +161,34 @@ def advance(job: Job, step: Step) -> Job | None:
 
     Results are counted even if the job was cancelled meanwhile.
     """
-    if step.cursor is None:
-        done = {"status": JobStatus.COMPLETED, "completedAt": clock.now_iso()}
-        if _advance(job, step, done, when=Attr("status").eq(JobStatus.RUNNING)):
-            return get(job.id)
-    return get(job.id) if _advance(job, step, {}, when=None) else None
-
-
-def _advance(job: Job, step: Step, ends: Mapping[str, object], when: Condition | None) -> bool:
     same_step = Attr("step").eq(job.step)
+    running, ends = Attr("status").eq(JobStatus.RUNNING), _ended(JobStatus.COMPLETED)
+    is_done = step.cursor is None and _advance(job, step, ends, same_step & running)
+    return get(job.id) if is_done or _advance(job, step, {}, same_step) else None
+
+
+def _advance(job: Job, step: Step, ends: Mapping[str, object], when: Condition) -> bool:
     counts = {str(name): n for name, n in step.counts.items()}
+    shown = previewed(job, step.previews) if step.previews else {}
+    cursor = json.dumps(step.cursor, ensure_ascii=False)
     commit = Commit()
     commit.update(
         key(job.id),
-        assign={**step.set, **ends, "cursor": json.dumps(step.cursor, ensure_ascii=False)},
+        assign={**step.set, **shown, **ends, "cursor": cursor},
         add={**counts, "processed": sum(counts.values()) + step.read, "step": 1},
-        when=same_step & when if when else same_step,
+        when=when,
     )
     for place, error in enumerate(step.errors):
         sk = f"left#{job.step:06d}#{place:03d}"
         commit.put({"pk": job.id, "sk": sk, **error, "expiresAt": expires()})
     return commit.sent()
+
+
+def previewed(job: Job, more: Sequence[Mapping[str, object]]) -> dict[str, object]:
+    """A dry run's preview attribute with more records, as far as there is room."""
+    shown = json.loads(job.fields.get("preview", "[]"))
+    text = json.dumps([*shown, *more][:PREVIEWED], ensure_ascii=False)
+    return {"preview": text} if len(text.encode()) <= _PREVIEW_BYTES else {}
 
 
 def new_number(job_id: str) -> int:
@@ -282,21 +287,3 @@ def _unnamed(item: Fields, person: Person) -> dict[str, object]:
                 left |= {part: value[part] for part in _NO_TEXT if part in value}
             changes |= {name: json.dumps(left, ensure_ascii=False)} if left != value else {}
     return changes
-
-
-def previewed(job: Job, more: Sequence[Mapping[str, object]]) -> dict[str, object]:
-    """A dry run's preview attribute with more records, as far as there is room."""
-    shown = json.loads(job.fields.get("preview", "[]"))
-    text = json.dumps([*shown, *more][:PREVIEWED], ensure_ascii=False)
-    return {"preview": text} if len(text.encode()) <= _PREVIEW_BYTES else {}
-
-
-def records(
-    asked: listing.Query,
-    read: Callable[[listing.Query], listing.Page[R]],
-    cursor: str | None,
-) -> tuple[Sequence[R], int, str | None]:
-    """The records of a list after a cursor (None: from the start), their total, and the next
-    cursor, None at the end. `read` reads a page of the list."""
-    found = read(replace(asked, cursor=cursor or ""))
-    return found.records, found.total, found.next

@@ -20,7 +20,7 @@ from chalicelib.listing.kinds import FIRST, Kind
 from chalicelib.listing.leftovers import discard, words_of
 from chalicelib.listing.lists import Range
 from chalicelib.listing.move import reindex
-from chalicelib.listing.pages import count, page, page_of, sizes
+from chalicelib.listing.pages import count, page, page_of, sizes, walk
 from chalicelib.listing.query import Indexed, Query
 from chalicelib.listing.records import Records
 from chalicelib.listing.recount import Recount, Wrong, disagreement, everyone, recount, repair

@@ -1,6 +1,7 @@
 """What clients ask of a list: the base of each list's query model."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Annotated, ClassVar, Final
 
 from pydantic import AfterValidator, Field, ValidationInfo
@@ -9,6 +10,7 @@ from pydantic.alias_generators import to_camel
 from chalicelib.listing.lists import EVERYTHING, Range
 from chalicelib.listing.query import Query
 from chalicelib.schemas import Walk
+from chalicelib.validation import filters
 from chalicelib.values import timezone
 
 _ORDERS: Final = {"name": "name", "updatedAt": "updated"}  # besides that of the list of all
@@ -47,6 +49,12 @@ class Filters(Walk):
             between=self.between(),
             most_counted=self.most_counted,
         )
+
+    @classmethod
+    def chosen(cls, sent: dict[str, object], limit: int) -> Query:
+        """The list that filters in a body choose, `limit` at a time. Raises Invalid, named
+        `filters.…`."""
+        return replace(filters(cls, sent, "filters").query(), limit=limit)
 
 
 def _texts(value: object) -> frozenset[str]:

@@ -1,6 +1,6 @@
 """A page of a list: its records, its total, and the cursor of the next page."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from chalicelib.listing import cursor, external_ids, words
@@ -77,6 +77,15 @@ def page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
 
     by_cursor = after if query.cursor else None
     return Page(kept, found.total, start.page, query.limit, next_, found.at_least, by_cursor)
+
+
+def walk(read: Callable[[Query], Page[R]], query: Query) -> Iterator[Page[R]]:
+    """The pages of a list from the query's on; `read` reads one."""
+    following: str | None = query.cursor
+    while following is not None:
+        found = read(query.after(following))
+        yield found
+        following = found.next
 
 
 def _fits(index: Index, query: Query, where: Where, terms: Iterable[str]) -> bool:

@@ -1,7 +1,7 @@
 """The query of a list: filters, order and page."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
 from chalicelib.listing.counts import Where
@@ -50,6 +50,10 @@ class Query:
     @property
     def offset(self) -> int:
         return (self.page - 1) * self.limit
+
+    def after(self, cursor: str | None) -> "Query":
+        """The same list after a cursor; None: from the start."""
+        return replace(self, cursor=cursor or "")
 
     def position(self, record: Indexed) -> str:
         """Where a record is in the requested order."""

@@ -5,7 +5,6 @@ The merged customer takes no more orders since the request (`hold_for_merge`), s
 its list finds all. A repeated step finds fewer orders to move.
 """
 
-from collections import Counter
 from functools import partial
 
 from chalicelib.customers import store as customers
@@ -15,7 +14,6 @@ from chalicelib.jobs.model import (
     MOST_AT_ONCE,
     Job,
     JobRecordError,
-    RecordOutcome,
     Step,
     missed,
 )
@@ -28,18 +26,13 @@ def step(job: Job) -> Step:
     if job.cursor == {"all": True}:
         lost = customers.absorb(source, into, job.id)
         return Step(errors=[_too_much(source, name, number) for name, number in lost.items()])
-    query = orders.of_customer(source, MOST_AT_ONCE)
-    found, total, after = jobs.records(query, orders.page, (job.cursor or {}).get("after"))
+    after = (job.cursor or {}).get("after")
+    page = orders.page(orders.of_customer(source, MOST_AT_ONCE).after(after))
     target = customers.get(into)
-    moves = [partial(orders.reassign, order.id, source, target, job.by) for order in found]
-    moved = jobs.at_once(moves)
-    return Step(
-        cursor={"after": after} if after else {"all": True},
-        counts=Counter(
-            RecordOutcome.UPDATED if done else RecordOutcome.UNCHANGED for done in moved
-        ),
-        set={} if job.step else {"total": total},
-    )
+    moves = [partial(orders.reassign, order.id, source, target, job.by) for order in page.records]
+    cursor = {"after": page.next} if page.next else {"all": True}
+    total = {} if job.step else {"total": page.total}
+    return Step.together(map(Step.changed, jobs.at_once(moves)), cursor, **total)
 
 
 def _too_much(source: str, name: str, number: int) -> JobRecordError:

@@ -262,7 +262,7 @@ def change(id: str, new: OrderChange, asked: Asked, also: Also | None = None) ->
 
 
 def redraft(
-    id: str, draft: Callable[[Order], Order], asked: Asked, also: Also | None = None
+    id: str, draft: Callable[[Order], Order], asked: Asked = Asked(), also: Also | None = None
 ) -> Written:
     """As `change`. `draft`: from the current order to the changed one, or to itself."""
 

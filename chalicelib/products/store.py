@@ -259,21 +259,22 @@ def change(id: str, asked: ProductChange, if_match: frozenset[str] | None) -> Pr
     """Merges; writes differences and emits product.updated, and inventory.low if stock falls below
     the threshold. Raises NotFound, Invalid, SlugTaken, PreconditionFailed, Conflict.
     """
-    return edit(id, lambda before: asked, if_match=if_match)[1]
+    given = asked.given()
+    return redraft(id, lambda before: redrafted(before, given), if_match=if_match)[1]
 
 
-def edit(
+def redraft(
     id: str,
-    asked: Callable[[Product], ProductChange],
+    draft: Callable[[Product], Product],
     also: Callable[[Commit, Product, Product], None] = lambda commit, before, after: None,
     if_match: frozenset[str] | None = None,
 ) -> tuple[Product, Product]:
-    """As `change`, with a change computed from the current product. Returns the product before and
-    after. `also`: adds to the commit."""
+    """As `change`. `draft`: from the current product to the changed one, or to itself. Returns the
+    product before and after. `also`: adds to the commit."""
 
     def attempt() -> tuple[Product, Product]:
         before = _unchanged_since(if_match, get(id))
-        after = merge.changed(before, asked(before).given(), clock.now_iso())
+        after = draft(before)
         if after is not before:
             commit = writes(before, after, exactly=if_match is not None)
             also(commit, before, after)

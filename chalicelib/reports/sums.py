@@ -10,6 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
+from chalicelib.listing import Record
 from chalicelib.orders.model import Order, OrderStatus, PaymentStatus
 from chalicelib.reports.model import MOST_KEPT, ReportBy, ReportType
 from chalicelib.storage.attributes import Fields
@@ -65,10 +66,11 @@ def _add(to: dict[str, Decimal], values: Values) -> None:
         to[name] = to.get(name, _NOTHING) + value
 
 
-def of_order(sums: Sums, kind: str, by: str, order: Order, product_id: str | None = None) -> None:
+def of_order(sums: Sums, asked: Fields, order: Order) -> None:
     """Adds what an order has on the day of its date; of sales perhaps only the part of a
-    product."""
-    if kind == ReportType.TAX:
+    product. `asked`: NewReport, as sent."""
+    by, product_id = asked["by"], asked.get("productId")
+    if asked["type"] == ReportType.TAX:
         charged = _charged(order)
         whole = {"charged": charged, "refunded": _NOTHING, "net": charged}
         sums.add({_day(order.fields["orderDate"]): whole}, whole, {})
@@ -90,16 +92,17 @@ def of_order(sums: Sums, kind: str, by: str, order: Order, product_id: str | Non
     sums.add(parts, whole, labels)
 
 
-def of_transaction(sums: Sums, kind: str, by: str, fields: Fields) -> None:
-    """Adds what a transaction has on its day."""
-    if kind == ReportType.TAX:
+def of_transaction(sums: Sums, asked: Fields, transaction: Record) -> None:
+    """Adds what a transaction has on its day. `asked`: NewReport, as sent."""
+    fields = transaction.fields
+    if asked["type"] == ReportType.TAX:
         refunded = -Decimal(fields["tax"])
         whole = {"charged": _NOTHING, "refunded": refunded, "net": -refunded}
     else:
         amount = Decimal(fields["amount"])
         whole = dict.fromkeys(_KINDS.values(), _NOTHING)
         whole |= {_KINDS[fields["kind"]]: abs(amount), "net": amount}
-    key = _day(fields["at"]) if by == ReportBy.DAY else fields["method"]
+    key = _day(fields["at"]) if asked["by"] == ReportBy.DAY else fields["method"]
     sums.add({key: whole}, whole, {})
 
 

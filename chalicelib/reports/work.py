@@ -3,8 +3,10 @@
 The last step only writes what is complete, so that a repeated one writes the same.
 """
 
-from typing import Final
+from itertools import islice
+from typing import Any, Final
 
+from chalicelib import listing
 from chalicelib.exports.model import ExportType, query
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import Job, Step
@@ -13,9 +15,15 @@ from chalicelib.products import store as products
 from chalicelib.reports import store
 from chalicelib.reports.model import READS, ReportBy
 from chalicelib.reports.sums import Sums, of_order, of_transaction
+from chalicelib.values.batches import batches
 
 _PAGE: Final = 100
 _PAGES: Final = 20  # of one step
+# By list: how a page is read, and how a record is added.
+_ADDED: Final[dict[str, tuple[Any, Any]]] = {
+    ExportType.ORDERS: (orders.page, of_order),
+    ExportType.TRANSACTIONS: (orders.transactions_page, of_transaction),
+}
 
 
 def step(job: Job) -> Step:
@@ -29,33 +37,24 @@ def step(job: Job) -> Step:
     kind, filters = lists[before["list"]]
     period = {"from": asked["from"], "to": asked["to"]}
     wanted = query(kind, {**period, **filters}, _PAGE)
-    after, read = before["after"], 0
-    for _ in range(_PAGES):
-        if kind == ExportType.ORDERS:
-            sold, total, after = jobs.records(wanted, orders.page, after)
-            for order in sold:
-                of_order(sums, asked["type"], asked["by"], order, asked.get("productId"))
-            read += len(sold)
-        else:
-            paid, total, after = jobs.records(wanted, orders.transactions_page, after)
-            for transaction in paid:
-                of_transaction(sums, asked["type"], asked["by"], transaction.fields)
-            read += len(paid)
-        if after is None:
-            break
-    more = {"list": before["list"] + (after is None), "after": after}
+    load, add = _ADDED[kind]
+    read = 0
+    for page in islice(listing.walk(load, wanted.after(before["after"])), _PAGES):
+        read += len(page.records)
+        for record in page.records:
+            add(sums, asked, record)
+    more = {"list": before["list"] + (page.next is None), "after": page.next}
     if more["list"] == len(lists) and asked["by"] == ReportBy.PRODUCT:
         _name(sums)
     more["sums"] = jobs.new_number(job.id)
     store.write(job, more["sums"], sums)
-    is_first_of_list = before["after"] is None
     known = int(job.fields.get("total", 0))
-    return Step(cursor=more, read=read, set={"total": known + total} if is_first_of_list else {})
+    is_first_of_list = before["after"] is None
+    return Step(more, read=read, set={"total": known + page.total} if is_first_of_list else {})
 
 
 def _name(sums: Sums) -> None:
     """Calls each product as it is called now; one that is gone keeps the title of a line."""
-    ids = [key for key in sums.rows if key]
-    for first in range(0, len(ids), _PAGE):
-        for product in products.load(ids[first : first + _PAGE], ("name",)):
+    for ids in batches([key for key in sums.rows if key], _PAGE):
+        for product in products.load(ids, ("name",)):
             sums.labels[product.id] = product.fields["name"]

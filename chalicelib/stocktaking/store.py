@@ -14,7 +14,6 @@ written, on condition that nobody else did meanwhile.
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -141,17 +140,13 @@ _UNTRACKED: Final = "is no variant with a tracked stock"
 
 def _found(filters: dict[str, object]) -> set[str]:
     """The variants with a tracked stock of the products that match. Raises Invalid."""
-    asked = validation.filters(ListProducts, filters, "filters").query()
-    asked = replace(asked, limit=LARGEST_PAGE, cursor="*", deepest=None)
-    read = partial(products.page, fields=_SHOWN)
+    asked = ListProducts.chosen(filters, LARGEST_PAGE).after("*")
     found: set[str] = set()
-    while asked.cursor:
-        page = read(asked)
+    for page in listing.walk(partial(products.page, fields=_SHOWN), asked):
         found.update(id for product in page.records for id in product.quantities)
         if max(len(found), page.total) > MOST_VARIANTS:
             message = f"match more than {MOST_VARIANTS:,} products or variants; narrow them"
             raise Invalid.field("filters", "too_many", message)
-        asked = replace(asked, cursor=page.next or "")
     if not found:
         raise Invalid.field("filters", "nothing_to_count", "match nothing with a tracked stock")
     return found

@@ -5,7 +5,6 @@ A product's lines may be in two steps; the number of the first one tells its ent
 apart. A repeated step finds in the log what it did before a crash.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -40,19 +39,12 @@ def step(job: Job) -> Step:
         lines = list(group)
         done.append(partial(_applied, job, count.id, product_id, lines, number))
         number += len(lines)
-    made = jobs.at_once(done)
     following = (part, at + _AT_ONCE) if waiting[_AT_ONCE:] else (part + 1, 0)
-    return Step(
-        cursor=following if following[0] < count.parts else None,
-        counts=sum((counts for counts, _ in made), Counter()),
-        errors=[error for _, errors in made for error in errors],
-        set={"total": int(count.fields["counted"])},
-    )
+    cursor = following if following[0] < count.parts else None
+    return Step.together(jobs.at_once(done), cursor, total=int(count.fields["counted"]))
 
 
-def _applied(
-    job: Job, count_id: str, product_id: str, lines: _Lines, number: int
-) -> tuple[Counter[RecordOutcome], Sequence[JobRecordError]]:
+def _applied(job: Job, count_id: str, product_id: str, lines: _Lines, number: int) -> Step:
     for _ in deadline.attempts():
         product = products.find(product_id)
         # Read after the product: without an entry, that is as it was before.
@@ -72,12 +64,10 @@ def _applied(
     raise Busy
 
 
-def _counts(
-    lines: _Lines, updated: int, errors: Sequence[JobRecordError]
-) -> tuple[Counter[RecordOutcome], Sequence[JobRecordError]]:
-    counts = Counter({RecordOutcome.UPDATED: updated, RecordOutcome.FAILED: len(errors)})
-    counts[RecordOutcome.UNCHANGED] = len(lines) - updated - len(errors)
-    return counts, errors
+def _counts(lines: _Lines, updated: int, errors: Sequence[JobRecordError]) -> Step:
+    counts = {RecordOutcome.UPDATED: updated, RecordOutcome.FAILED: len(errors)}
+    unchanged = len(lines) - updated - len(errors)
+    return Step(counts={**counts, RecordOutcome.UNCHANGED: unchanged}, errors=errors)
 
 
 def _counted(

@@ -10,11 +10,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from chalicelib.listing import Record
 from chalicelib.products.model import Product
 
 FieldChange = dict[str, Any]
 Fields = dict[str, Any]
 
+OF_ORDERS: Final = ("status", "salesRepId", "tags")  # what a job can change
 # Derived fields, and those about the write itself.
 _DERIVED: Final = frozenset(
     {"id", "index", "import", "createdAt", "updatedAt", "variants", "pk", "sk", "version"}
@@ -47,6 +49,12 @@ def difference(before: Product | None, after: Product | None) -> FieldChange:
         "moves": {id: before.moves[id] for id in stock if None in stock[id] and id in before.moves},
     }
     return {name: value for name, value in change.items() if value}
+
+
+def order_difference(before: Record, after: Record) -> FieldChange:
+    """What changed between two versions of an order."""
+    old, new = ({name: one.fields[name] for name in OF_ORDERS} for one in (before, after))
+    return {"fields": _pairs(old, new)}
 
 
 def _pairs(

@@ -5,7 +5,6 @@ one to the undo's own log: so a repeated step changes nothing twice, and an undo
 undone.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from typing import Final
@@ -23,8 +22,6 @@ from chalicelib.undo import store
 from chalicelib.undo.model import difference, is_untouched, restored
 from chalicelib.undo.store import Entry
 
-_Outcome = tuple[RecordOutcome, list[JobRecordError]]
-
 
 def step(job: Job) -> Step:
     """Restores the next records, once no worker of the other job writes any more."""
@@ -35,12 +32,7 @@ def step(job: Job) -> Step:
     done = jobs.at_once([partial(_put_back, job, id, group) for id, group in groups.items()])
     # At the end it is exact: several products of a file may have been one of the shop.
     total = _size(undone) if more else int(job.fields["processed"]) + len(done)
-    return Step(
-        cursor=max(groups) if more else None,
-        counts=Counter(counter for counter, _ in done),
-        errors=[error for _, errors in done for error in errors],
-        set={"total": total},
-    )
+    return Step.together(done, max(groups) if more else None, total=total)
 
 
 def _size(job_id: str) -> int:
@@ -49,12 +41,12 @@ def _size(job_id: str) -> int:
     return sum(int(undone.get(name, 0)) for name in ("created", "updated", "deleted"))
 
 
-def _put_back(job: Job, record: str, entries: Sequence[Entry]) -> _Outcome:
+def _put_back(job: Job, record: str, entries: Sequence[Entry]) -> Step:
     if any(entry.undone_by == job.id for entry in entries):
         return _done_before(job, record)
     live = [entry for entry in entries if entry.undone_by is None]
     if not live:
-        return RecordOutcome.UNCHANGED, []
+        return Step.of(RecordOutcome.UNCHANGED)
     put_back = _put_back_order if record.startswith("ord_") else _put_back_product
     for _ in deadline.attempts():
         try:
@@ -62,31 +54,33 @@ def _put_back(job: Job, record: str, entries: Sequence[Entry]) -> _Outcome:
         except (products.ProductChanged, PreconditionFailed):
             continue
         except store.Raced:
-            return RecordOutcome.UNCHANGED, [missed(record, "undone_meanwhile", _RACED)]
+            return _stays(record, "undone_meanwhile", _RACED)
         except Problem as problem:
-            if problem.may_pass:
-                raise
-            return RecordOutcome.FAILED, [missed(record, problem.code, str(problem))]
+            return Step.refused(record, problem)
     raise Busy
 
 
 _RACED: Final = "Another undo of the same job restores it."
 
 
-def _done_before(job: Job, record: str) -> _Outcome:
+def _done_before(job: Job, record: str) -> Step:
     """The results of an earlier run of this step, from its own log."""
     entry = store.entry(job.id, record)
     assert entry is not None, "the commit that counts the record also writes its entry"
     change = entry.change
     made = RecordOutcome.CREATED if "created" in change else RecordOutcome.UPDATED
     outcome = RecordOutcome.DELETED if "deleted" in change else made
-    return outcome, _left(record, change.get("left", []))
+    return Step.of(outcome, *_left(record, change.get("left", [])))
+
+
+def _stays(id: str, code: str, message: str) -> Step:
+    return Step.of(RecordOutcome.UNCHANGED, missed(id, code, message))
 
 
 # --- Products -------------------------------------------------------------------------------------
 
 
-def _put_back_product(job: Job, id: str, entries: Sequence[Entry]) -> _Outcome:
+def _put_back_product(job: Job, id: str, entries: Sequence[Entry]) -> Step:
     product = products.find(id)
     changes = [entry.change for entry in entries]
     if any("deleted" in change for change in changes):
@@ -94,34 +88,34 @@ def _put_back_product(job: Job, id: str, entries: Sequence[Entry]) -> _Outcome:
     if any("created" in change for change in changes):
         return _taken_out(job, product, entries)
     if product is None:
-        return RecordOutcome.UNCHANGED, [missed(id, "deleted_since", "It was deleted since.")]
+        return _stays(id, "deleted_since", "It was deleted since.")
     now = restored(product, changes)
     after = products.rewritten(product, now.fields, now.quantities)
     if after is product:
-        return RecordOutcome.UNCHANGED, _left(id, now.left)
+        return Step.of(RecordOutcome.UNCHANGED, *_left(id, now.left))
     _write(job, product, after, entries, now.left)
-    return RecordOutcome.UPDATED, _left(id, now.left)
+    return Step.of(RecordOutcome.UPDATED, *_left(id, now.left))
 
 
-def _taken_out(job: Job, product: Product | None, entries: Sequence[Entry]) -> _Outcome:
+def _taken_out(job: Job, product: Product | None, entries: Sequence[Entry]) -> Step:
     if product is None:
-        return RecordOutcome.UNCHANGED, []
+        return Step.of(RecordOutcome.UNCHANGED)
     if not is_untouched(product, [entry.change for entry in entries]):
         message = "It was changed, ordered or moved since, so it stays."
-        return RecordOutcome.UNCHANGED, [missed(product.id, "changed_since", message)]
+        return _stays(product.id, "changed_since", message)
     _write(job, product, None, entries, [])
-    return RecordOutcome.DELETED, []
+    return Step.of(RecordOutcome.DELETED)
 
 
-def _made_again(job: Job, product: Product | None, entries: Sequence[Entry]) -> _Outcome:
+def _made_again(job: Job, product: Product | None, entries: Sequence[Entry]) -> Step:
     (change,) = (entry.change for entry in entries)  # an undo writes each record once
     if product is not None:
-        return RecordOutcome.UNCHANGED, [missed(product.id, "changed_since", "It exists again.")]
+        return _stays(product.id, "changed_since", "It exists again.")
     fields = dict(change["deleted"])
     version = int(fields.pop("version"))
     quantities = {id: before for id, (before, _) in change["stock"].items()}
     _write(job, None, Product(fields, quantities, version), entries, [])
-    return RecordOutcome.CREATED, []
+    return Step.of(RecordOutcome.CREATED)
 
 
 def _write(
@@ -157,11 +151,11 @@ def _log(commit: Commit, job: Job, entries: Sequence[Entry]) -> None:
 _RESTORABLE: Final = ("salesRepId", "tags")
 
 
-def _put_back_order(job: Job, id: str, entries: Sequence[Entry]) -> _Outcome:
+def _put_back_order(job: Job, id: str, entries: Sequence[Entry]) -> Step:
     try:
         order = orders.get(id)
     except NotFound:
-        return RecordOutcome.UNCHANGED, [missed(id, "deleted_since", "It was deleted since.")]
+        return _stays(id, "deleted_since", "It was deleted since.")
     back: dict[str, object] = {}
     left: list[str] = []
     for entry in reversed(entries):
@@ -174,7 +168,7 @@ def _put_back_order(job: Job, id: str, entries: Sequence[Entry]) -> _Outcome:
             else:
                 left.append(f"{name}: a status cannot go back")
     if not back:
-        return RecordOutcome.UNCHANGED, _left(id, left)
+        return Step.of(RecordOutcome.UNCHANGED, *_left(id, left))
 
     def log(commit: Commit, before: Order, after: Order) -> None:
         _log(commit, job, entries)
@@ -185,7 +179,7 @@ def _put_back_order(job: Job, id: str, entries: Sequence[Entry]) -> _Outcome:
     # On condition that it is as it was read, so concurrent changes stay.
     unchanged = orders.Asked(job.by, frozenset({order.etag}))
     orders.change(id, OrderChange.model_validate(back), unchanged, log)
-    return RecordOutcome.UPDATED, _left(id, left)
+    return Step.of(RecordOutcome.UPDATED, *_left(id, left))
 
 
 def _left(record: str, names: Sequence[str]) -> list[JobRecordError]:

@@ -231,7 +231,7 @@ def test_a_long_reason_of_a_failed_record_is_shortened(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone = Mock(side_effect=Gone("x" * 1_001))
-    monkeypatch.setattr(products, "edit", gone)
+    monkeypatch.setattr(products, "redraft", gone)
     (error,) = edit(jobs, {"vendor": "B"}, jobs.product())["errors"]
     assert error["message"] == "x" * 1_000
 
@@ -512,10 +512,10 @@ def test_an_order_that_another_worker_of_the_job_has_moved_counts_as_updated(
     placed, redraft = order(jobs), orders.redraft
     job = store.begin(store.get(editing(jobs, {"status": "PAID"}, placed)))
 
-    def meanwhile(*given: Any) -> Any:
+    def meanwhile(*given: Any, **also: Any) -> Any:
         monkeypatch.setattr(orders, "redraft", redraft)
         work.step(job)  # which does not get to its end
-        return redraft(*given)
+        return redraft(*given, **also)
 
     monkeypatch.setattr(orders, "redraft", meanwhile)
     jobs.work()
