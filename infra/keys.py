@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from chalicelib.api_keys import store
-from chalicelib.api_keys.model import Caller, NewApiKey, Role
+from chalicelib.api_keys.model import ApiKey, NewApiKey, Role, shown
 from chalicelib.validation import validate
 from chalicelib.values import clock
 from infra import refused
@@ -81,14 +81,14 @@ def _list(options: argparse.Namespace) -> None:
         f"{'id':30}  {'role':6}  {'reads':>7}  {'writes':>7}  {'created':24}  {'expires':24}  "
         f"{'last used':10}  name"
     )
-    for caller in store.page(0, len(store.every()))[0]:
-        print(_line(caller))
+    for key in store.page(0, len(store.every()))[0]:
+        print(_line(key))
 
 
 def _create(options: argparse.Namespace) -> None:
     new = validate(NewApiKey, {"name": options.name, "role": options.role})
     caller, key = store.mint(new.name, new.role, expires=options.expires)
-    print(_line(caller))
+    print(_line(shown(caller)))
     print(f"Key, shown only once: {key}")
 
 
@@ -98,15 +98,16 @@ def _revoke(options: argparse.Namespace) -> None:
 
 
 def _limits(options: argparse.Namespace) -> None:
-    print(_line(store.limit(options.key_id, read=options.read, write=options.write)))
+    limited = store.limit(options.key_id, read=options.read, write=options.write)
+    print(_line(shown(limited)))
 
 
-def _line(caller: Caller) -> str:
-    limits = f"{caller.reads_per_minute:7,}  {caller.writes_per_minute:7,}"
-    until, used = caller.expires_at or "never", caller.last_used_at or "never"
+def _line(key: ApiKey) -> str:
+    limits = f"{key['limits']['read']:7,}  {key['limits']['write']:7,}"
+    until, used = key["expiresAt"] or "never", key.get("lastUsedAt") or "never"
     return (
-        f"{caller.id:30}  {caller.role:6}  {limits}  {caller.created_at:24}  {until:24}  "
-        f"{used:10}  {caller.name}"
+        f"{key['id']:30}  {key['role']:6}  {limits}  {key['createdAt']:24}  {until:24}  "
+        f"{used:10}  {key['name']}"
     )
 
 

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 from typing_extensions import TypedDict
 
 from chalicelib.schemas import Choice, Input, Time, about, optional
+from chalicelib.storage.attributes import Fields
 from chalicelib.values import clock
 
 # Requests per minute and key, unless the operator raised them (docs/api.md#limits).
@@ -30,17 +31,21 @@ class Role(Choice):
 
 @dataclass(frozen=True)
 class Caller:
-    """The owner of a request's key."""
+    """The owner of a request's key, as stored (`store`)."""
 
-    id: str
-    name: str
-    role: Role
-    created_at: str
-    reads_per_minute: int = READS_PER_MINUTE
-    writes_per_minute: int = WRITES_PER_MINUTE
-    expires_at: str | None = None
-    last_used_at: str | None = None
-    """The day, where it was read."""
+    fields: Fields
+
+    @property
+    def id(self) -> str:
+        return str(self.fields["id"])
+
+    @property
+    def name(self) -> str:
+        return str(self.fields["name"])
+
+    @property
+    def role(self) -> Role:
+        return Role(self.fields["role"])
 
     @property
     def sees_costs(self) -> bool:
@@ -110,19 +115,16 @@ def _shown(caller: Caller) -> _Key:
         "id": caller.id,
         "name": caller.name,
         "role": caller.role,
-        "createdAt": caller.created_at,
-        "expiresAt": caller.expires_at,
+        "createdAt": caller.fields["createdAt"],
+        "expiresAt": caller.fields.get("until"),
     }
 
 
 def shown(caller: Caller) -> ApiKey:
-    limits: RateLimits = {"read": caller.reads_per_minute, "write": caller.writes_per_minute}
-    return {**_shown(caller), "limits": limits}
+    reads = int(caller.fields.get("readLimit", READS_PER_MINUTE))
+    writes = int(caller.fields.get("writeLimit", WRITES_PER_MINUTE))
+    return {**_shown(caller), "limits": {"read": reads, "write": writes}}
 
 
 def minted(caller: Caller, key: str) -> ApiKeyWithSecret:
     return {**_shown(caller), "key": key}
-
-
-def listed(caller: Caller) -> ListedApiKey:
-    return {**shown(caller), "lastUsedAt": caller.last_used_at}

@@ -10,7 +10,6 @@ from chalicelib.api_keys.model import (
     ListedApiKey,
     NewApiKey,
     Role,
-    listed,
     minted,
     shown,
 )
@@ -42,7 +41,7 @@ def list_api_keys() -> Response:
     """Newest first, without the keys themselves, which are not stored."""
     asked = query(PageQuery)
     keys, total = store.page((asked.page - 1) * asked.limit, asked.limit)
-    return reply(200, schemas.listed([listed(key) for key in keys], total, asked))
+    return reply(200, schemas.listed(keys, total, asked))
 
 
 @routes.post(
@@ -58,13 +57,10 @@ def create() -> Response:
     bearer = current().bearer
     try:
         new, once = body_once(NewApiKey)
-        if once is None:
-            made = minted(*store.mint(new.name, new.role, expires=new.expires_at))
-        else:
-            made = store.mint_once(new.name, new.role, new.expires_at, once, bearer)
+        made = store.mint(new.name, new.role, expires=new.expires_at, once=once, bearer=bearer)
     except Repeated as first:  # its text is not what was answered, which had the key
         return reply(201, store.minted_before(first, bearer), headers=REPLAYED)
-    return reply(201, made)
+    return reply(201, minted(*made))
 
 
 @routes.delete(

@@ -17,7 +17,7 @@ import json
 import secrets
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -26,6 +26,7 @@ from chalicelib.api_keys.model import (
     WRITES_PER_MINUTE,
     ApiKeyWithSecret,
     Caller,
+    ListedApiKey,
     Role,
     minted,
     shown,
@@ -65,26 +66,24 @@ def mint(
     role: Role | str,
     *,
     expires: datetime | None = None,
-    key: str = "",
-    record: Callable[[Commit, Caller], None] | None = None,
+    once: Once | None = None,
+    bearer: str = "",
 ) -> tuple[Caller, str]:
-    """Creates a key. Returns its record and the key itself: `bk_…` with 256 random bits, unless
-    given. `record` adds to the commit."""
-    key = key or KEY_PREFIX + secrets.token_urlsafe(32)
-    digest = digest_of(key)
-    until = clock.iso(expires) if expires else None
-    now = clock.now_iso()
-    caller = Caller(ids.new("key"), name, Role(role), now, expires_at=until)
-    known: Item = {
-        "id": caller.id,
-        "name": caller.name,
-        "role": caller.role.value,
-        "createdAt": caller.created_at,
-    }
-    known |= {"until": until} if until else {}
+    """Creates a key. Returns its record and the key itself: `bk_…` with 256 random bits.
+
+    With `once` it raises KeyReused; Repeated, for `minted_before`, if this request created one
+    before. A repetition must return the same key, which is not stored: it is derived from a nonce,
+    which is stored with the reply, and from the caller's key, `bearer`, of which only a hash is
+    stored.
+    """
+    nonce = secrets.token_urlsafe(32)
+    key = _derived(bearer, nonce) if once else KEY_PREFIX + nonce
+    known: Item = {"id": ids.new("key"), "name": name, "role": Role(role).value}
+    known |= {"createdAt": clock.now_iso(), **({"until": clock.iso(expires)} if expires else {})}
+    caller, digest = Caller(known), digest_of(key)
     commit = Commit()
-    if record:
-        record(commit, caller)
+    if once:
+        once.record(commit, json.dumps({"nonce": nonce, "minted": minted(caller, "")}), "")
     commit.put({"pk": _pk(digest), "sk": "key", **known}, when=table.absent)
     commit.put({"pk": "keys", "sk": caller.id, "hash": digest, **known}, when=table.absent)
     if _keeps_the_shop_open(known):
@@ -92,24 +91,6 @@ def mint(
     commit.audit(_audited("created", after=caller))
     commit.send()
     return caller, key
-
-
-def mint_once(
-    name: str, role: Role, expires: datetime | None, once: Once, bearer: str
-) -> ApiKeyWithSecret:
-    """Creates a key. Raises KeyReused; Repeated, for `minted_before`, if this request created one
-    before.
-
-    A repetition must return the same key, which is not stored: it is derived from a nonce, which
-    is stored with the reply, and from the caller's key, of which only a hash is stored.
-    """
-    nonce = secrets.token_urlsafe(32)
-
-    def record(commit: Commit, caller: Caller) -> None:
-        once.record(commit, json.dumps({"nonce": nonce, "minted": minted(caller, "")}), "")
-
-    key = _derived(bearer, nonce)
-    return minted(mint(name, role, expires=expires, key=key, record=record)[0], key)
 
 
 def minted_before(first: Repeated, bearer: str) -> ApiKeyWithSecret:
@@ -167,31 +148,34 @@ def admit(key: str, *, reads: bool, minute: int) -> Callable[[], Admission | Non
             if failed.old.get("until", now) < now:
                 raise KeyExpired(failed.old["until"]) from None
             limit = int(failed.old.get(raised, usual))
-            return Admission(_caller(failed.old), admitted=False, limit=limit, used=limit)
+            return Admission(Caller(failed.old), admitted=False, limit=limit, used=limit)
         _sweep(where, item, minute)
         limit = int(item.get(raised, usual))
-        return Admission(_caller(item), admitted=True, limit=limit, used=int(item[counter]))
+        return Admission(Caller(item), admitted=True, limit=limit, used=int(item[counter]))
 
     return admission
 
 
 def find(id: str) -> Caller:
     """Raises NotFound."""
-    return _caller(_entry(id))
+    return Caller(_entry(id))
 
 
 def every() -> list[Caller]:
     """Every key that was not revoked, newest first. A shop has few."""
-    return [_caller(entry) for entry in _entries()]
+    return [Caller(entry) for entry in _entries()]
 
 
-def page(offset: int, most: int) -> tuple[list[Caller], int]:
+def page(offset: int, most: int) -> tuple[list[ListedApiKey], int]:
     """A page of them with the day of their last use, and their total number."""
     entries = _entries()
     asked = entries[offset : offset + most]
     used = table.batch_get((_pk(entry["hash"]), "key") for entry in asked)
-    found = [
-        replace(_caller(entry), last_used_at=_last_used(used.get((_pk(entry["hash"]), "key"), {})))
+    found: list[ListedApiKey] = [
+        {
+            **shown(Caller(entry)),
+            "lastUsedAt": _last_used(used.get((_pk(entry["hash"]), "key"), {})),
+        }
         for entry in asked
     ]
     return found, len(entries)
@@ -221,7 +205,7 @@ def revoke(id: str) -> None:
         message = "This is the last Owner key. Create another before you revoke it."
         last = Conflict(message, code="last_owner_key")
         commit.update(_OWNERS, add={"n": -1}, when=another_owner_lives, otherwise=last)
-    commit.audit(_audited("revoked", _caller(entry)))
+    commit.audit(_audited("revoked", Caller(entry)))
     commit.send()
 
 
@@ -239,8 +223,8 @@ def limit(id: str, *, read: int | None = None, write: int | None = None) -> Call
     for key in (("keys", id), (_pk(entry["hash"]), "key")):
         commit.update(key, assign=given, remove=usual, when=table.present, otherwise=gone)
     left = {name: value for name, value in entry.items() if name not in usual}
-    after = _caller(left | given)
-    commit.audit(_audited("limited", _caller(entry), after))
+    after = Caller(left | given)
+    commit.audit(_audited("limited", Caller(entry), after))
     commit.send()
     return after
 
@@ -270,18 +254,6 @@ def _sweep(where: Key, item: Mapping[str, object], minute: int) -> None:
 def _entry(id: str) -> dict[str, Any]:
     entry = table.get(("keys", id)) if ids.may_be("key", id) else None
     return NotFound.unless(entry, "key", id)
-
-
-def _caller(item: Mapping[str, Any]) -> Caller:
-    return Caller(
-        id=item["id"],
-        name=item["name"],
-        role=Role(item["role"]),
-        created_at=item["createdAt"],
-        reads_per_minute=int(item.get("readLimit", READS_PER_MINUTE)),
-        writes_per_minute=int(item.get("writeLimit", WRITES_PER_MINUTE)),
-        expires_at=item.get("until"),
-    )
 
 
 def digest_of(key: str) -> str:

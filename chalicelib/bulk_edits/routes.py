@@ -6,7 +6,7 @@ from chalicelib.bulk_edits.model import LISTS, BulkOrderEdit, BulkProductEdit
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import JobType, StartedJob
 from chalicelib.problems import Invalid
-from chalicelib.request import IDEMPOTENT, Role, Routes, body_once, caller, reply_text
+from chalicelib.request import IDEMPOTENT, Role, Routes, body_once, reply_text
 from chalicelib.storage.idempotency import Once
 
 routes = Routes(__name__, "Bulk edits")
@@ -48,5 +48,5 @@ def _started(kind: str, asked: BulkProductEdit | BulkOrderEdit, once: Once | Non
     LISTS[kind].chosen(asked.filters, 1)
     about: dict[str, object] = {"kind": kind, "change": change}
     about |= {"ids": asked.ids} if asked.ids is not None else {"filters": asked.filters}
-    text = jobs.create(JobType.BULK_EDIT, about, caller().name, dry_run=asked.dry_run, once=once)
+    text = jobs.create(JobType.BULK_EDIT, about, dry_run=asked.dry_run, once=once)
     return reply_text(202, text)

@@ -8,7 +8,7 @@ from chalicelib.customers import store as customers
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import JobType, StartedJob
 from chalicelib.problems import Conflict
-from chalicelib.request import IDEMPOTENT, Role, Routes, caller, looked_up, reply_text
+from chalicelib.request import IDEMPOTENT, Role, Routes, looked_up, reply_text
 
 routes = Routes(__name__, "Customers")
 
@@ -32,5 +32,5 @@ def erase_customer(id: str) -> Response:
     customer = customers.get(id)
     jobs.require_free(customer.held, customers.CustomerBusy)
     hold, about = partial(customers.hold_for_erasure, customer), {"customer": id}
-    text = jobs.create(JobType.CUSTOMER_ERASURE, about, caller().name, once=repeatable, also=hold)
+    text = jobs.create(JobType.CUSTOMER_ERASURE, about, once=repeatable, also=hold)
     return reply_text(202, text)

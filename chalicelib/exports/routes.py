@@ -5,7 +5,7 @@ from chalice.app import Response
 from chalicelib.exports.model import NewExport, query
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import JobType, StartedJob
-from chalicelib.request import IDEMPOTENT, Role, Routes, body_once, caller, reply_text
+from chalicelib.request import IDEMPOTENT, Role, Routes, body_once, reply_text
 
 routes = Routes(__name__, "Exports")
 
@@ -25,5 +25,5 @@ def start() -> Response:
     asked, once = body_once(NewExport)
     query(asked.type, asked.filters, 1)
     about = asked.model_dump(by_alias=True, mode="json")
-    text = jobs.create(JobType.EXPORT, about, caller().name, once=once)
+    text = jobs.create(JobType.EXPORT, about, once=once)
     return reply_text(202, text)

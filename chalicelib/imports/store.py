@@ -18,14 +18,14 @@ from contextlib import suppress
 from itertools import chain, groupby, islice
 from typing import TYPE_CHECKING, Any, Final
 
-from chalicelib import __version__, listing
+from chalicelib import __version__
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.rows import FileFormat
 from chalicelib.imports.formats.product import Skipped
 from chalicelib.imports.model import ImportJob, Options, ProductOutcome
 from chalicelib.jobs import store as jobs
-from chalicelib.jobs.model import INLINE_ERRORS, KIND, JobStatus, JobType, index_of
-from chalicelib.storage import actor, table
+from chalicelib.jobs.model import INLINE_ERRORS, JobStatus, JobType
+from chalicelib.storage import table
 from chalicelib.storage.attributes import Item
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr, Condition
@@ -58,28 +58,16 @@ def create(
 ) -> ImportJob:
     """A job that waits for its file. `source`: more fields of one that imports another job's file
     again. `id`: of a repeatable request; an existing job with it is returned."""
-    key = actor.current()
-    fields: dict[str, Any] = {
-        "id": id or ids.new("job"),
-        "by": key.key_name,
-        "byId": key.key_id,
-        "type": JobType.PRODUCT_IMPORT,
+    own = {
         "fileName": file_name,
-        "status": JobStatus.QUEUED,
         **options.stored(),
         **(source or {}),
-        "createdAt": clock.now_iso(),
         "uploadBy": clock.iso(clock.after(upload_seconds)),
-        **dict.fromkeys(("processed", "withErrors", "done", *ProductOutcome), 0),
     }
-    commit = Commit()
-    index = listing.change(commit, KIND, fields["id"], None, index_of(fields))
-    assert index is not None
-    job = ImportJob({**fields, "index": index.stored()})
-    commit.put({"pk": job.id, "sk": "job", **job.fields}, when=table.absent)
-    if not options.dry_run:
-        jobs.audit(commit, "started", job.id, job.type)
-    return job if commit.sent() else get(job.id)
+    counters = ("withErrors", "done", *ProductOutcome)
+    commit, id = Commit(), id or ids.new("job")
+    job = ImportJob(jobs.insert(commit, id, JobType.PRODUCT_IMPORT, own, counters))
+    return job if commit.sent() else get(id)
 
 
 def find(job_id: str) -> ImportJob | None:

@@ -9,8 +9,8 @@ A step counts in the transaction that ends it, so a step that runs twice counts 
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, TypeVar
 
 from chalicelib import listing, threads
 from chalicelib.jobs import queue
@@ -75,7 +75,6 @@ RECORDS: Final = listing.Records(KIND, key, index_of, Job, "job")
 def create(
     kind: JobType,
     asked: Mapping[str, object],
-    by: str,
     *,
     dry_run: bool = False,
     once: Once | None = None,
@@ -87,35 +86,39 @@ def create(
     without a step would hang. With `once` it raises Repeated and KeyReused.
     `also`: adds to the commit, given the job's id.
     """
-    fields: dict[str, Any] = {
-        "id": ids.new("job"),
-        "type": kind,
-        "status": JobStatus.QUEUED,
-        "dryRun": dry_run,
-        "asked": json.dumps(asked, ensure_ascii=False),
-        "by": by,
-        "byId": actor.current().key_id,
-        "createdAt": clock.now_iso(),
-        "step": 0,
-        **dict.fromkeys(("processed", *RecordOutcome), 0),
-    }
-    text = json.dumps({"jobId": fields["id"]})
+    id = ids.new("job")
+    text = json.dumps({"jobId": id})
     if once:
         once.look()
-    queue.send(fields["id"], 0)
+    queue.send(id, 0)
     commit = Commit()
     if once:
         once.record(commit, text, "")
     if also:
-        also(commit, fields["id"])
-    index = listing.change(commit, KIND, fields["id"], None, index_of(fields))
-    assert index is not None
-    item = {"pk": fields["id"], "sk": "job", **fields, "index": index.stored()}
-    commit.put(item, when=table.absent)
-    if not dry_run:
-        audit(commit, "started", fields["id"], kind)
+        also(commit, id)
+    own = {"asked": json.dumps(asked, ensure_ascii=False), "step": 0}
+    insert(commit, id, kind, {**own, "dryRun": dry_run}, RecordOutcome)
     commit.send()
     return text
+
+
+def insert(commit: Commit, id: str, kind: JobType, own: Fields, counters: Iterable[str]) -> Item:
+    """Part of the commit that writes a new job. `own`: fields of its type, with `dryRun`; returns
+    all of them."""
+    key = actor.current()
+    fields = {
+        "id": id,
+        "type": kind,
+        "status": JobStatus.QUEUED,
+        **own,
+        "by": key.key_name,
+        "byId": key.key_id,
+        "createdAt": clock.now_iso(),
+        **dict.fromkeys(("processed", *counters), 0),
+    }
+    if not own["dryRun"]:
+        audit(commit, "started", id, kind)
+    return RECORDS.insert(commit, fields)
 
 
 def audit(commit: Commit, done: str, job_id: str, kind: str) -> None:

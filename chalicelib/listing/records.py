@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
 
+from chalicelib.listing.entries import change
 from chalicelib.listing.index import Index
 from chalicelib.listing.kinds import Kind
 from chalicelib.listing.pages import page
@@ -13,6 +14,7 @@ from chalicelib.problems import NotFound
 from chalicelib.schemas import Page
 from chalicelib.storage import table
 from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.commit import Commit
 from chalicelib.values import ids
 
 R_co = TypeVar("R_co", bound=Indexed, covariant=True)
@@ -46,6 +48,16 @@ class Records(Generic[R_co]):
     def get(self, id: str, fields: Iterable[str] = ()) -> R_co:
         """Raises NotFound."""
         return NotFound.unless(self.find(id, fields), self.what or self.kind.name, id)
+
+    def insert(self, commit: Commit, fields: Item, **room: int) -> Item:
+        """Part of the commit that creates a record, with these fields; returns the whole item. It
+        raises ConditionFailed if the id is taken. `room`: as of `change`."""
+        index = change(commit, self.kind, fields["id"], None, self.index(fields), **room)
+        assert index is not None
+        pk, sk = self.key(fields["id"])
+        item = {"pk": pk, "sk": sk, **fields, "index": index.stored()}
+        commit.put(item, when=table.absent)
+        return item
 
     def page(self, query: Query, fields: Iterable[str] = ()) -> Page[R_co]:
         return page(self.kind, query, partial(self.load, fields=query.reads(fields)))

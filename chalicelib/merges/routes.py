@@ -11,7 +11,7 @@ from chalicelib.customers.model import Customer
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import JobType, StartedJob
 from chalicelib.problems import Conflict, Invalid, NotFound
-from chalicelib.request import IDEMPOTENT, Role, Routes, body_once, caller, reply_text
+from chalicelib.request import IDEMPOTENT, Role, Routes, body_once, reply_text
 from chalicelib.schemas import Input
 
 routes = Routes(__name__, "Customers")
@@ -50,7 +50,7 @@ def merge_customer(id: str) -> Response:
         raise customers.Erased
     about = {"customer": id, "into": into.id}
     hold = partial(customers.hold_for_merge, source, into)
-    text = jobs.create(JobType.CUSTOMER_MERGE, about, caller().name, once=once, also=hold)
+    text = jobs.create(JobType.CUSTOMER_MERGE, about, once=once, also=hold)
     return reply_text(202, text)
 
 

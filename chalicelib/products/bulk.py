@@ -115,12 +115,8 @@ def _slugs(given: Sequence[Fields]) -> list[str]:
     )
     chosen = []
     for slug, row in zip(plain, given, strict=True):
-        if row.get("slug"):
-            chosen.append(slug)
-            continue
-        free = slugs.first_free(slug, taken)
-        taken.add(free)
-        chosen.append(free)
+        chosen.append(slug if row.get("slug") else slugs.first_free(slug, taken))
+        taken.add(chosen[-1])
     return chosen
 
 
@@ -157,14 +153,8 @@ def set_status(ids: Sequence[str], status: ProductStatus) -> list[_Outcome]:
 
 def status_result(ids: Sequence[str], outcomes: Sequence[_Outcome]) -> dict[str, object]:
     """The shape of BulkStatusResult."""
-    data: list[dict[str, object]] = []
-    for index, (id, outcome) in enumerate(zip(ids, outcomes, strict=True)):
-        if isinstance(outcome, Product):
-            data.append({"index": index, "id": id, "status": "updated"})
-        else:
-            data.append({"index": index, "id": id, "status": "error", "error": outcome.body()})
-    failed = sum("error" in row for row in data)
-    return {"data": data, "summary": {"updated": len(data) - failed, "failed": failed}}
+    rows = [_row(outcome, "updated", Detail.IDS) for outcome in outcomes]
+    return _answered("updated", [{"id": id, **row} for id, row in zip(ids, rows, strict=True)])
 
 
 def is_final(outcomes: Sequence[_Outcome]) -> bool:
@@ -174,16 +164,20 @@ def is_final(outcomes: Sequence[_Outcome]) -> bool:
 
 def result(outcomes: Sequence[_Outcome], detail: Detail) -> dict[str, object]:
     """The shape of BulkResult."""
-    data = [_row(index, outcome, detail) for index, outcome in enumerate(outcomes)]
-    created = sum(row["status"] == "created" for row in data)
-    return {"data": data, "summary": {"created": created, "failed": len(data) - created}}
+    return _answered("created", [_row(outcome, "created", detail) for outcome in outcomes])
 
 
-def _row(index: int, outcome: _Outcome, detail: Detail) -> dict[str, object]:
+def _answered(done: str, rows: Sequence[dict[str, object]]) -> dict[str, object]:
+    data = [{"index": index, **row} for index, row in enumerate(rows)]
+    failed = sum("error" in row for row in rows)
+    return {"data": data, "summary": {done: len(data) - failed, "failed": failed}}
+
+
+def _row(outcome: _Outcome, done: str, detail: Detail) -> dict[str, object]:
     if isinstance(outcome, Product):
-        row = {"index": index, "status": "created", "id": outcome.id}
+        row: dict[str, object] = {"status": done, "id": outcome.id}
         return {**row, "product": show(outcome)} if detail is Detail.WHOLE else row
     error = outcome.body()
     if detail is Detail.CODES:
         error = {"code": error["code"], "message": error["message"][:100]}
-    return {"index": index, "status": "error", "error": error}
+    return {"status": "error", "error": error}

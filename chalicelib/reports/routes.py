@@ -5,7 +5,7 @@ from chalice.app import Response
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import JobType, StartedJob
 from chalicelib.reports.model import NewReport
-from chalicelib.request import IDEMPOTENT, Role, Routes, body_once, caller, reply_text
+from chalicelib.request import IDEMPOTENT, Role, Routes, body_once, reply_text
 
 routes = Routes(__name__, "Reports")
 
@@ -25,4 +25,4 @@ def start() -> Response:
     at each of its products."""
     asked, once = body_once(NewReport)
     about = {**asked.model_dump(by_alias=True, mode="json"), "format": "csv"}
-    return reply_text(202, jobs.create(JobType.REPORT, about, caller().name, once=once))
+    return reply_text(202, jobs.create(JobType.REPORT, about, once=once))

@@ -129,9 +129,9 @@ def apply_stock_count(id: str) -> Response:
     if count.status is CountStatus.OPEN:
         close = partial(store.close, id, CountStatus.APPLIED)
         about = {"count": id, "name": count.fields["name"]}
-        kind, by = JobType.STOCK_COUNT, caller().name
         try:
-            return reply_text(202, jobs.create(kind, about, by, once=repeatable, also=close))
+            text = jobs.create(JobType.STOCK_COUNT, about, once=repeatable, also=close)
+            return reply_text(202, text)
         except store.CountClosed:
             count = store.get(id)
     if count.status is not CountStatus.APPLIED:

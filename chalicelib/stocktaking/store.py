@@ -94,10 +94,7 @@ def create(asked: NewStockCount, by: str, once: Once | None) -> str:
     }
     text = json.dumps(show(Count(fields)), ensure_ascii=False)
     commit = Commit()
-    index = listing.change(commit, KIND, fields["id"], None, index_of(fields))
-    assert index is not None
-    pk, sk = _key(fields["id"])
-    commit.put({"pk": pk, "sk": sk, **fields, "index": index.stored()}, when=table.absent)
+    RECORDS.insert(commit, fields)
     for number, part in enumerate(parts):
         pk, sk = _part_key(fields["id"], number)
         commit.put({"pk": pk, "sk": sk, "lines": json.dumps(dict.fromkeys(part)), "writes": 0})

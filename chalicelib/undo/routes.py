@@ -6,7 +6,7 @@ from chalicelib.imports.model import has_ended
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import UNDOABLE, Job, JobType, StartedJob
 from chalicelib.problems import Conflict
-from chalicelib.request import IDEMPOTENT, Role, Routes, caller, looked_up, reply_text
+from chalicelib.request import IDEMPOTENT, Role, Routes, looked_up, reply_text
 
 routes = Routes(__name__, "Jobs")
 
@@ -26,7 +26,7 @@ def undo_job(id: str) -> Response:
     Undoing twice changes nothing; an undo can be undone. Within 30 days."""
     repeatable = looked_up()
     _check(jobs.get(id))
-    text = jobs.create(JobType.UNDO, {"job": id}, caller().name, once=repeatable)
+    text = jobs.create(JobType.UNDO, {"job": id}, once=repeatable)
     return reply_text(202, text)
 
 

@@ -16,6 +16,7 @@ from chalicelib.listing import kinds
 from chalicelib.reindexing import store as reindexing
 from chalicelib.reindexing import work
 from chalicelib.storage import table
+from chalicelib.storage.actor import Actor, acting
 from chalicelib.values import clock
 from infra import reindex
 from tests.listing import things
@@ -59,7 +60,8 @@ def add(release: Release, color: str) -> Thing:
 
 def start(settle: int = 0) -> str:
     asked = {"kinds": ["thing", "job"], "rate": 1e9, "settle": settle}
-    return str(json.loads(store.create(JobType.REINDEX, asked, "me"))["jobId"])
+    with acting(partial(Actor, key_name="me")):
+        return str(json.loads(store.create(JobType.REINDEX, asked))["jobId"])
 
 
 def one_message(jobs: JobDesk) -> None:
