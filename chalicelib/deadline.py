@@ -7,12 +7,14 @@ fan-out, deliveries) waits within the remaining time of its function; then its m
 import random
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from functools import partial, wraps
 from itertools import count
 from typing import Any, Final, NamedTuple, TypeVar
 
 from chalicelib import settings, telemetry
+from chalicelib.problems import Busy
 
 PATIENCE_SECONDS = 6.0  # how long a client waits for conflicts and throttles before 503
 _LEFT_SECONDS: Final = 8  # of a function's time, to give its messages back
@@ -84,3 +86,12 @@ def attempts(
         if now + pause + (now - began) > end:
             return
         time.sleep(pause)
+
+
+def retried(attempt: Callable[[], T], *changed: type[Exception], end: float | None = None) -> T:
+    """What an attempt returns, made again after a concurrent change: one of these exceptions.
+    `end`: as of `attempts`. Raises Busy."""
+    for _ in attempts(end):
+        with suppress(*changed):
+            return attempt()
+    raise Busy

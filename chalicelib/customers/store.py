@@ -34,7 +34,7 @@ from chalicelib.customers.model import (
 )
 from chalicelib.customers.shown import of_order, show
 from chalicelib.listing import external_ids
-from chalicelib.problems import Busy, Conflict, Invalid, NotFound, PreconditionFailed
+from chalicelib.problems import Conflict, Invalid, NotFound, PreconditionFailed
 from chalicelib.storage import outbox, table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit
@@ -246,10 +246,7 @@ def remove(id: str, if_match: frozenset[str] | None) -> None:
 
 def _again_if_changed(attempt: Callable[[], T]) -> T:
     """What it returns, attempted again after a concurrent change."""
-    for _ in deadline.attempts(deadline.of_conflicts()):
-        with suppress(CustomerChanged):
-            return attempt()
-    raise Busy
+    return deadline.retried(attempt, CustomerChanged, end=deadline.of_conflicts())
 
 
 # --- Merging and erasing --------------------------------------------------------------------------

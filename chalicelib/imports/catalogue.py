@@ -11,6 +11,7 @@ from chalicelib.products import store as products
 from chalicelib.products.model import Product
 from chalicelib.storage.commit import Commit, send_all
 from chalicelib.undo import store as undo
+from chalicelib.undo.model import difference
 from chalicelib.values.batches import batches
 
 _AT_ONCE: Final = 40
@@ -47,5 +48,5 @@ def _commit(
     for sku in products.locked_skus(after) if before is None else ():
         others.setdefault(sku, []).append(after.id)
     if before is None or before.version != after.version:
-        undo.remember(commit, job.id, before, after)
+        undo.note(commit, job.id, after.id, difference(before, after), after.version)
     return commit

@@ -3,6 +3,7 @@ columns."""
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from chalicelib import deadline
@@ -10,7 +11,7 @@ from chalicelib.imports.formats import by_name
 from chalicelib.imports.formats.mapped import changed, faults, field_of
 from chalicelib.imports.formats.sheet import REPORT_COLUMNS, plain
 from chalicelib.imports.model import LARGEST_MAPPINGS, MOST_MAPPINGS
-from chalicelib.problems import Busy, Conflict, Invalid, NotFound
+from chalicelib.problems import Conflict, Invalid, NotFound
 from chalicelib.storage import outbox, table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit
@@ -75,13 +76,8 @@ def put(
     pk, sk = _key(name)
     shown = {"name": name, "columns": whole, "format": file_format}
     item = {"pk": pk, "sk": sk, **shown, "updatedAt": clock.now_iso()}
-    for _ in deadline.attempts():
-        try:
-            _save(item)
-        except _SavedMeanwhile:
-            continue
-        return show(item)
-    raise Busy
+    deadline.retried(partial(_save, item), _SavedMeanwhile)
+    return show(item)
 
 
 def _save(item: Item) -> None:

@@ -11,7 +11,7 @@ from chalicelib.imports.formats import FIELDS, FORMATS, Format, Mapped, Ours
 from chalicelib.imports.formats.product import Skipped
 from chalicelib.imports.model import ImportFailure, ImportJob, ImportMode
 from chalicelib.imports.store import MOST_PREVIEWS
-from chalicelib.jobs.model import INLINE_ERRORS, JobProgress, JobStatus, show_progress
+from chalicelib.jobs.model import INLINE_ERRORS, JobProgress, JobStatus, show_as
 from chalicelib.schemas import about
 from chalicelib.values import clock
 
@@ -119,15 +119,13 @@ def show(job: ImportJob, now: datetime) -> dict[str, object]:
     """The shape of ImportJobSummary."""
     fields, form = job.fields, job.fields.get("format", {})
     shown: dict[str, object] = {
-        **show_progress(job),
-        **{name: fields[name] for name in ("fileName", "mode", "failed", "withErrors")},
+        **show_as(ImportJobSummary, job),
         "allowZeroPrices": bool(fields.get("allowZeroPrices")),
         **{name: form.get(name) for name in ("encoding", "delimiter")},
         "headerRow": form.get("header_row"),
         "ignoredColumns": fields.get("ignoredColumns", []),
         "warnings": _warnings(job),
         "error": {"row": None, **fields["error"]} if fields.get("error") else None,
-        **{name: fields.get(name) for name in ("dialect", "sourceJobId", "rows")},
     }
     given_up = job.given_up(now)
     if given_up is not None:

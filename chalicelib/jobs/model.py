@@ -262,24 +262,16 @@ def index_of(fields: Item) -> listing.Index:
     return listing.Index.of(sort=fields["createdAt"], facets={})
 
 
+def show_as(shape: type, job: Job) -> dict[str, object]:
+    """The members of a shape that extends JobProgress, as they are stored; None where a job has
+    none."""
+    stored = {name: job.fields.get(name) for name in shape.__annotations__}
+    return {**stored, "progress": progress(job), "createdBy": job.by}
+
+
 def show(job: Job) -> dict[str, object]:
     """The shape of JobSummary."""
-    counts = {name: job.fields[name] for name in ("deleted", "failed")}
-    return {**show_progress(job), **counts, "about": job.asked}
-
-
-def show_progress(job: Job) -> dict[str, object]:
-    """The shape of JobProgress, with the type, the total and the error that jobs of any type
-    have."""
-    fields = job.fields
-    shown = ("id", "type", "status", "dryRun", "processed", "created", "updated", "unchanged")
-    return {
-        **{name: fields[name] for name in shown},
-        **{name: fields.get(name) for name in ("total", "error")},
-        "progress": progress(job),
-        **{name: fields.get(name) for name in ("createdAt", "startedAt", "completedAt")},
-        "createdBy": job.by,
-    }
+    return {**show_as(JobSummary, job), "about": job.asked}
 
 
 def show_whole(

@@ -16,7 +16,7 @@ from chalicelib.problems import Conflict, NotFound
 from chalicelib.reports.shown import ShownReportJob, show_report
 from chalicelib.request import Role, Routes, caller, query, reply, reply_page, size
 from chalicelib.request.answer import encode
-from chalicelib.schemas import Walk, Walked
+from chalicelib.schemas import Walked
 from chalicelib.storage.idempotency import fingerprint
 from chalicelib.values import clock
 
@@ -29,14 +29,13 @@ _WITHOUT_COSTS: Final[dict[str, Any]] = {"preview": [], **dict.fromkeys(_SIGNED_
     "/api/admin/jobs",
     "List jobs",
     role=Role.READER,
-    query=Walk,
+    query=listing.Filters,
     answers={200: Walked[ImportJobSummary | JobSummary]},
 )
 def list_jobs() -> Response:
     """Newest first: imports, exports, reports, bulk edits, undos, counts, merges, erasures and
     reindexings."""
-    asked = query(Walk)
-    page = store.page(listing.Query(page=asked.page, limit=asked.limit, cursor=asked.cursor))
+    page = store.page(query(listing.Filters).query())
     return reply_page([_listed(job) for job in page.records], page)
 
 

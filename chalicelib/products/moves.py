@@ -5,15 +5,15 @@ repeated on the current stock.
 """
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from chalicelib import deadline
-from chalicelib.problems import Busy, Invalid, NotFound
+from chalicelib.problems import Invalid, NotFound
 from chalicelib.products import store
 from chalicelib.products.model import MOST_STOCK, MOST_VARIANTS, Product, Stock
 from chalicelib.products.shown import MovedStock, show
@@ -82,10 +82,7 @@ def move(product_id: str, moves: Sequence[StockMove], once: Once | None) -> tupl
     """
     # Perhaps the same request, sent twice, has just taken the last piece.
     with unless_answered(once):
-        for _ in deadline.attempts():
-            with suppress(store.ProductChanged):
-                return _move(product_id, moves, once)
-    raise Busy
+        return deadline.retried(partial(_move, product_id, moves, once), store.ProductChanged)
 
 
 def _move(product_id: str, moves: Sequence[StockMove], once: Once | None) -> tuple[Product, str]:

@@ -1,6 +1,7 @@
 """Counts of stock over HTTP."""
 
 import json
+from contextlib import suppress
 from functools import partial
 
 from chalice.app import Response
@@ -21,7 +22,7 @@ from chalicelib.request import (
     reply_page,
     reply_text,
 )
-from chalicelib.schemas import Listed, Walk, Walked, listed
+from chalicelib.schemas import Listed, Walked, listed
 from chalicelib.stocktaking import store
 from chalicelib.stocktaking.model import (
     CountedLines,
@@ -42,13 +43,12 @@ _COUNT = "/api/admin/stock/counts/{id}"
     "/api/admin/stock/counts",
     "List counts of stock",
     role=Role.READER,
-    query=Walk,
+    query=listing.Filters,
     answers={200: Walked[ShownStockCount]},
 )
 def list_stock_counts() -> Response:
     """Newest first."""
-    asked = query(Walk)
-    page = store.page(listing.Query(page=asked.page, limit=asked.limit, cursor=asked.cursor))
+    page = store.page(query(listing.Filters).query())
     return reply_page([show(one) for one in page.records], page)
 
 
@@ -129,11 +129,10 @@ def apply_stock_count(id: str) -> Response:
     if count.status is CountStatus.OPEN:
         close = partial(store.close, id, CountStatus.APPLIED)
         about = {"count": id, "name": count.fields["name"]}
-        try:
+        with suppress(store.CountClosed):  # since it was read
             text = jobs.create(JobType.STOCK_COUNT, about, once=repeatable, also=close)
             return reply_text(202, text)
-        except store.CountClosed:
-            count = store.get(id)
+        count = store.get(id)
     if count.status is not CountStatus.APPLIED:
         raise store.CountClosed(count.status)
     return reply_text(202, json.dumps({"jobId": count.fields["jobId"]}))

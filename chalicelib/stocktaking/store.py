@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any, Final
 
 from chalicelib import deadline, listing, validation
-from chalicelib.problems import Busy, Conflict, Invalid
+from chalicelib.problems import Conflict, Invalid
 from chalicelib.products import store as products
 from chalicelib.products.model import MOST_STOCK, ListProducts, Product
 from chalicelib.schemas import LARGEST_PAGE
@@ -203,10 +203,7 @@ def enter(count_id: str, asked: Sequence[CountedLine], by: str, once: Once | Non
         once.look()
     # Perhaps the same request, sent twice, was just done, and the count has changed since.
     with unless_answered(once):
-        for _ in deadline.attempts():
-            with suppress(_Raced):
-                return _enter(count_id, asked, by, once)
-    raise Busy
+        return deadline.retried(partial(_enter, count_id, asked, by, once), _Raced)
 
 
 def _enter(count_id: str, asked: Sequence[CountedLine], by: str, once: Once | None) -> str:

@@ -14,7 +14,6 @@ from typing import Final
 from chalicelib import deadline
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import Job, JobRecordError, RecordOutcome, Step, missed
-from chalicelib.problems import Busy
 from chalicelib.products import store as products
 from chalicelib.products.model import MOST_STOCK, Product
 from chalicelib.products.shown import MovedStock
@@ -26,6 +25,7 @@ from chalicelib.values import ids
 
 _AT_ONCE: Final = 50  # lines of a step: a transaction takes an error of each
 _LINES_OF_A_PART: Final = 1_000  # at most: for their numbers
+_CHANGED: Final = (products.ProductChanged, undo.AlreadyChanged)
 _Lines = Sequence[tuple[str, Line]]
 
 
@@ -37,7 +37,8 @@ def step(job: Job) -> Step:
     done, number = [], part * _LINES_OF_A_PART + at
     for product_id, group in groupby(waiting[:_AT_ONCE], lambda one: ids.product_of(one[0])):
         lines = list(group)
-        done.append(partial(_applied, job, count.id, product_id, lines, number))
+        applied = partial(_applied, job, count.id, product_id, lines, number)
+        done.append(partial(deadline.retried, applied, *_CHANGED))
         number += len(lines)
     following = (part, at + _AT_ONCE) if waiting[_AT_ONCE:] else (part + 1, 0)
     cursor = following if following[0] < count.parts else None
@@ -45,23 +46,19 @@ def step(job: Job) -> Step:
 
 
 def _applied(job: Job, count_id: str, product_id: str, lines: _Lines, number: int) -> Step:
-    for _ in deadline.attempts():
-        product = products.find(product_id)
-        # Read after the product: without an entry, that is as it was before.
-        entry = undo.entry(job.id, product_id, number)
-        if entry:
-            return _counts(lines, len(entry.change["stock"]), entry.change["errors"])
-        after, made, errors = _counted(product, lines)
-        if product and after and made:
-            commit = products.moving(product, after, made, countId=count_id)
-            change = {**difference(product, after), "errors": errors}
-            undo.note(commit, job.id, product_id, change, number)
-            try:
-                commit.send()
-            except (products.ProductChanged, undo.AlreadyChanged):
-                continue
-        return _counts(lines, len(made), errors)
-    raise Busy
+    """It raises what is in `_CHANGED`."""
+    product = products.find(product_id)
+    # Read after the product: without an entry, that is as it was before.
+    entry = undo.entry(job.id, product_id, number)
+    if entry:
+        return _counts(lines, len(entry.change["stock"]), entry.change["errors"])
+    after, made, errors = _counted(product, lines)
+    if product and after and made:
+        commit = products.moving(product, after, made, countId=count_id)
+        change = {**difference(product, after), "errors": errors}
+        undo.note(commit, job.id, product_id, change, number)
+        commit.send()
+    return _counts(lines, len(made), errors)
 
 
 def _counts(lines: _Lines, updated: int, errors: Sequence[JobRecordError]) -> Step:

@@ -15,12 +15,11 @@ from itertools import chain
 from typing import Final
 
 from chalicelib.jobs import store as jobs
-from chalicelib.products.model import Product
 from chalicelib.storage import table
 from chalicelib.storage.attributes import Item
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
-from chalicelib.undo.model import FieldChange, difference
+from chalicelib.undo.model import FieldChange
 from chalicelib.values.forgetting import Person
 
 _PREFIX: Final = "changed#"
@@ -47,20 +46,12 @@ class Entry:
     undone_by: str | None
 
 
-def remember(commit: Commit, job_id: str, before: Product | None, after: Product) -> None:
-    """Part of the commit in which a job that may write a product several times does so."""
-    commit.put(_item(job_id, _sk(after.id, after.version), difference(before, after)))
-
-
 def note(commit: Commit, job_id: str, record_id: str, change: FieldChange, number: int = 0) -> None:
     """Part of the commit in which a job writes a record, once for each number: it raises
-    AlreadyChanged if the job has done that before."""
-    item = _item(job_id, _sk(record_id, number), change)
-    commit.put(item, when=table.absent, otherwise=AlreadyChanged())
-
-
-def _item(job_id: str, sk: str, change: FieldChange) -> Item:
-    return {"pk": job_id, "sk": sk, "change": _as_json(change), "expiresAt": jobs.expires()}
+    AlreadyChanged if the job has done that before. An import's number is the product's version."""
+    item = {"pk": job_id, "sk": _sk(record_id, number), "change": _as_json(change)}
+    expires = {"expiresAt": jobs.expires()}
+    commit.put({**item, **expires}, when=table.absent, otherwise=AlreadyChanged())
 
 
 def _sk(record_id: str, version: int) -> str:

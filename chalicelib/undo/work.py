@@ -14,12 +14,12 @@ from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import MOST_AT_ONCE, Job, JobRecordError, RecordOutcome, Step, missed
 from chalicelib.orders import store as orders
 from chalicelib.orders.model import Order, OrderChange
-from chalicelib.problems import Busy, NotFound, PreconditionFailed, Problem
+from chalicelib.problems import NotFound, PreconditionFailed, Problem
 from chalicelib.products import store as products
 from chalicelib.products.model import Product
 from chalicelib.storage.commit import Commit
 from chalicelib.undo import store
-from chalicelib.undo.model import difference, is_untouched, restored
+from chalicelib.undo.model import difference, is_untouched, order_difference, restored
 from chalicelib.undo.store import Entry
 
 
@@ -48,19 +48,13 @@ def _put_back(job: Job, record: str, entries: Sequence[Entry]) -> Step:
     if not live:
         return Step.of(RecordOutcome.UNCHANGED)
     put_back = _put_back_order if record.startswith("ord_") else _put_back_product
-    for _ in deadline.attempts():
-        try:
-            return put_back(job, record, live)
-        except (products.ProductChanged, PreconditionFailed):
-            continue
-        except store.Raced:
-            return _stays(record, "undone_meanwhile", _RACED)
-        except Problem as problem:
-            return Step.refused(record, problem)
-    raise Busy
-
-
-_RACED: Final = "Another undo of the same job restores it."
+    changed = products.ProductChanged, PreconditionFailed
+    try:
+        return deadline.retried(partial(put_back, job, record, live), *changed)
+    except store.Raced:
+        return _stays(record, "undone_meanwhile", "Another undo of the same job restores it.")
+    except Problem as problem:
+        return Step.refused(record, problem)
 
 
 def _done_before(job: Job, record: str) -> Step:
@@ -158,22 +152,20 @@ def _put_back_order(job: Job, id: str, entries: Sequence[Entry]) -> Step:
         return _stays(id, "deleted_since", "It was deleted since.")
     back: dict[str, object] = {}
     left: list[str] = []
-    for entry in reversed(entries):
-        for name, (before, after) in entry.change["fields"].items():
-            is_now = back.get(name, order.fields[name])
-            if is_now != after:
-                left.append(name)
-            elif name in _RESTORABLE:
-                back[name] = before
-            else:
-                left.append(f"{name}: a status cannot go back")
+    (entry,) = entries  # a job writes each order once
+    for name, (before, after) in entry.change["fields"].items():
+        if order.fields[name] != after:
+            left.append(name)
+        elif name in _RESTORABLE:
+            back[name] = before
+        else:
+            left.append(f"{name}: a status cannot go back")
     if not back:
         return Step.of(RecordOutcome.UNCHANGED, *_left(id, left))
 
     def log(commit: Commit, before: Order, after: Order) -> None:
         _log(commit, job, entries)
-        pairs = {name: [before.fields[name], after.fields[name]] for name in back}
-        change = {"fields": pairs, **_origin(job, entries), "left": left}
+        change = {**order_difference(before, after), **_origin(job, entries), "left": left}
         store.note(commit, job.id, id, change)
 
     # On condition that it is as it was read, so concurrent changes stay.

@@ -6,7 +6,6 @@ import pytest
 
 from chalicelib.jobs import store
 from chalicelib.jobs.model import Job, JobStatus, RecordOutcome, Step
-from chalicelib.products.model import Product
 from chalicelib.storage import table
 from chalicelib.storage.commit import Commit
 from chalicelib.undo import store as undo
@@ -65,7 +64,7 @@ def test_a_request_takes_no_more_room_than_its_letters(jobs: JobDesk) -> None:
 def test_all_entries_of_the_last_record_of_a_step_are_read(jobs: JobDesk) -> None:
     for id, version in (("prod_1", 1), ("prod_1", 2), ("prod_2", 1)):
         commit = Commit()
-        undo.remember(commit, JOB, None, Product({"id": id, "updatedAt": "T1"}, {}, version))
+        undo.note(commit, JOB, id, {"created": "T1"}, version)
         commit.send()
     first, more = undo.entries(JOB, "", 1)
     assert ({id: len(entries) for id, entries in first.items()}, more) == ({"prod_1": 2}, True)
