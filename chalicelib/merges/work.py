@@ -10,13 +10,7 @@ from functools import partial
 from chalicelib.customers import store as customers
 from chalicelib.customers.model import ROOM_OF_MERGED
 from chalicelib.jobs import store as jobs
-from chalicelib.jobs.model import (
-    MOST_AT_ONCE,
-    Job,
-    JobRecordError,
-    Step,
-    missed,
-)
+from chalicelib.jobs.model import MOST_AT_ONCE, Job, JobRecordError, Step, missed
 from chalicelib.orders import store as orders
 
 

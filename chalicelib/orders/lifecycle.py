@@ -26,13 +26,7 @@ from chalicelib.orders.model import (
     index_of,
 )
 from chalicelib.orders.shown import show
-from chalicelib.orders.transitions import (
-    BEFORE_SHIPPING,
-    GIVES_BACK,
-    PAYMENTS,
-    payment_step,
-    step,
-)
+from chalicelib.orders.transitions import BEFORE_SHIPPING, GIVES_BACK, PAYMENTS, payment_step, step
 from chalicelib.problems import Invalid
 from chalicelib.products.model import Product
 from chalicelib.storage.attributes import Fields, Item

@@ -11,13 +11,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import Annotated, ClassVar, Final, TypeVar
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    field_validator,
-    model_validator,
-)
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from chalicelib import listing

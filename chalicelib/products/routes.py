@@ -6,12 +6,7 @@ from typing import Final
 
 from chalice.app import Response
 
-from chalicelib.problems import (
-    Conflict,
-    Invalid,
-    PreconditionFailed,
-    Problem,
-)
+from chalicelib.problems import Conflict, Invalid, PreconditionFailed, Problem
 from chalicelib.products import bulk, moves, store
 from chalicelib.products.model import (
     BULK_PRODUCTS,

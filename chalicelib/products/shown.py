@@ -8,13 +8,7 @@ from typing_extensions import TypedDict
 
 from chalicelib import settings
 from chalicelib.listing import external_ids
-from chalicelib.products.model import (
-    BrowseProducts,
-    ListProducts,
-    Product,
-    ProductStatus,
-    Variant,
-)
+from chalicelib.products.model import BrowseProducts, ListProducts, Product, ProductStatus, Variant
 from chalicelib.schemas import Sparse, about
 from chalicelib.storage.attributes import Fields
 from chalicelib.values.metadata import ABOUT as METADATA

@@ -19,12 +19,7 @@ def announced(kind: EventKind) -> object:
     """The type of such an event's `data`."""
     # Imported only for the API's description.
     from chalicelib.customers.shown import ShownCustomer
-    from chalicelib.orders.shown import (
-        AnnouncedEdit,
-        AnnouncedPayment,
-        AnnouncedRefund,
-        ShownOrder,
-    )
+    from chalicelib.orders.shown import AnnouncedEdit, AnnouncedPayment, AnnouncedRefund, ShownOrder
     from chalicelib.products.shown import LowStockVariant, ShownProduct, UpdatedProduct
 
     of = {
