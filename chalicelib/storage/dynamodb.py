@@ -150,22 +150,23 @@ class _Direct:
                 )
             if is_connection_dropped(connection):  # or not yet open: DynamoDB closes what is idle
                 connection.close()  # the request opens it
-            connection.request("POST", "/", body, dict(signed.headers.items()))
+            connection.request("POST", "/", body, signed.headers)  # type: ignore[arg-type]
         except _FAILED as error:
             return partial(self._read, connection, operation, error)
         return partial(self._read, connection, operation, None)
 
     def _signed(self, operation: str, body: bytes) -> awsrequest.AWSPreparedRequest:
-        headers = {
+        headers: Any = {  # a dict is enough: botocore's own class is made for mail, and slow
             "Content-Type": "application/x-amz-json-1.0",
             "X-Amz-Target": f"DynamoDB_20120810.{operation}",
             "Host": self._address.netloc,  # the last two: otherwise botocore takes longer
             "X-Amz-Content-SHA256": sha256(body).hexdigest(),
         }
-        request = awsrequest.AWSRequest("POST", self._url, headers, body)
+        request = awsrequest.AWSRequest("POST", self._url)
+        request.headers = headers
         keys = self._credentials.get_frozen_credentials()
         auth.SigV4Auth(keys, "dynamodb", self._region).add_auth(request)
-        return awsrequest.AWSPreparedRequest("POST", self._url, request.headers, body, False)
+        return awsrequest.AWSPreparedRequest("POST", self._url, headers, body, False)
 
     def _read(self, connection: HTTPConnection, operation: str, failed: Exception | None) -> Wire:
         try:
