@@ -40,10 +40,9 @@ _CONFLICTS: Final = frozenset(
 )
 
 
-class _Write(NamedTuple):
-    action: str  # as in the request
-    otherwise: Otherwise | None
-    waits: bool = True
+# An action as in the request, what is raised if its condition fails, and whether a conflict waits.
+# (A row of an import has thirty; a named tuple takes ten times as long.)
+_Write = tuple[str, Otherwise | None, bool]
 
 
 class Commit:
@@ -94,7 +93,7 @@ class Commit:
         for key in keys:
             pk, sk = map(_quoted, key)
             action = f'{{"Put":{{"Item":{{"pk":{{"S":{pk}}},"sk":{{"S":{sk}}}{tail}'
-            self._keep(key, _Write(action, None))
+            self._keep(key, (action, None, True))
 
     def update(
         self,
@@ -190,11 +189,10 @@ class Commit:
         return self._announced + self._audited
 
     def takes(self, other: "Commit") -> bool:
-        """Whether both fit into one call: no common item, and within the limits of a transaction
-        and of the outbox item (the records are about as large as their events)."""
+        """Whether both, which have no common item, fit into one call: within the limits of a
+        transaction and of the outbox item (the records are about as large as their events)."""
         return (
-            self._writes.keys().isdisjoint(other._writes.keys())
-            and len(self) + len(other) <= TRANSACTION_ITEMS
+            len(self) + len(other) <= TRANSACTION_ITEMS
             and len(self._events) + len(other._events) <= outbox.MOST_COMMIT_EVENTS
             and self._bytes + other._bytes <= OUTBOX_BYTES
         )
@@ -296,13 +294,14 @@ class Commit:
         waits: bool = True,
     ) -> None:
         """`target`: what the action writes, as JSON text."""
-        expressions = expressions or Expressions()
         if when is not None:
+            expressions = expressions or Expressions()
             condition = _quoted(expressions.condition(when))
             target += f',"ConditionExpression":{condition}'
             target += ',"ReturnValuesOnConditionCheckFailure":"ALL_OLD"'
-        text = f'{{"{action}":{{{target}{expressions.text()},"TableName":{self._table}}}}}'
-        self._keep(key, _Write(text, otherwise, waits))
+        used = expressions.text() if expressions else ""
+        text = f'{{"{action}":{{{target}{used},"TableName":{self._table}}}}}'
+        self._keep(key, (text, otherwise, waits))
 
     def _keep(self, key: Key, write: _Write) -> None:
         if key in self._writes:
@@ -312,7 +311,7 @@ class Commit:
     def _request(self) -> str:
         # One for all cells: two commits conflict at all of their cells, or at none.
         shard = random.randrange(COUNT_SHARDS)
-        actions = [write.action for write in self._writes.values()]
+        actions = [action for action, _, _ in self._writes.values()]
         actions += [
             _counted(self._table, cell, numbers, shard)
             for cell, numbers in self._counts.items()
@@ -333,14 +332,15 @@ class Commit:
     def _explain(self, reasons: Sequence[Mapping[str, Any]], error: ClientError) -> None:
         """Returns if the commit may be sent again; otherwise raises the reason."""
         for (key, write), reason in zip(self._writes.items(), reasons, strict=False):
+            _, otherwise, waits = write
             is_held = reason.get("Code") == "TransactionConflict"
-            if reason.get("Code") == "ConditionalCheckFailed" or (is_held and not write.waits):
+            if reason.get("Code") == "ConditionalCheckFailed" or (is_held and not waits):
                 old = unpack(reason["Item"]) if reason.get("Item") else None
-                if write.otherwise is None:
+                if otherwise is None:
                     raise ConditionFailed(key, old) from None
-                if isinstance(write.otherwise, Exception):
-                    raise write.otherwise from None
-                raise write.otherwise(old) from None
+                if isinstance(otherwise, Exception):
+                    raise otherwise from None
+                raise otherwise(old) from None
         if not reasons or any(reason.get("Code", "None") not in _CONFLICTS for reason in reasons):
             raise error
 
