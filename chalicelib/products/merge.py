@@ -30,7 +30,7 @@ from chalicelib.storage.attributes import Fields
 from chalicelib.values import ids
 
 Given = Fields
-_as_json = json.JSONEncoder(default=str).encode
+_as_json = json.JSONEncoder(check_circular=False, default=str).encode
 
 _CLEARED: dict[str, Any] = {
     "description": None,

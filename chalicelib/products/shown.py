@@ -85,8 +85,8 @@ def _in_order(
     variants: Callable[[], Sequence[object]],
 ) -> dict[str, object]:
     """The fields with these names, or those of them that are asked for."""
-    wanted = asked or names
-    shown = {name: product.fields.get(name) for name in names if name in wanted}
+    wanted = [name for name in names if name in asked] if asked else names
+    shown = {name: product.fields.get(name) for name in wanted}
     if "price" in shown:
         shown["price"] = product.price
     if "currency" in shown:

@@ -264,9 +264,9 @@ def edit(
 
 def _differing(before: Product | None, after: Product | None) -> list[Step]:
     was, now = (product.quantities if product else {} for product in (before, after))
-    steps: list[Step] = [{"variantId": id, "was": was[id]} for id in was.keys() - now.keys()]
-    steps += [{"variantId": id, "stock": now[id]} for id in now.keys() - was.keys()]
-    return steps + _by({id: now[id] - was[id] for id in was.keys() & now.keys()})
+    steps: list[Step] = [{"variantId": id, "was": n} for id, n in was.items() if id not in now]
+    steps += [{"variantId": id, "stock": n} for id, n in now.items() if id not in was]
+    return steps + _by({id: n - was[id] for id, n in now.items() if id in was})
 
 
 def _merge(

@@ -24,7 +24,9 @@ if TYPE_CHECKING:  # loads the models of addresses, which other requests do not 
 KEPT_SECONDS: Final = 60 * 86_400
 MOST_COMMIT_EVENTS: Final = 1_000  # of one commit: their ids end in two characters
 T = TypeVar("T")
-as_json: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+as_json: Final = json.JSONEncoder(
+    ensure_ascii=False, check_circular=False, separators=(",", ":")
+).encode
 _DIGITS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 

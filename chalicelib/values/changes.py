@@ -41,10 +41,11 @@ def between(kind: str, before: Shown | None, after: Shown | None) -> list[Change
     its parts, nor a person's. `kind`: of the record, such as `order`."""
     if before is not None and after is not None:
         return list(islice(_differing("", before, after), MOST))
-    own = (
-        _change(name, value if before else None, value if after else None)
+    own: Iterator[Change] = (
+        {"field": name, "before": None if after else told, "after": told if after else None}
         for name, value in (after or before or {}).items()
         if name not in _DERIVED and _says_something(value) and not is_personal(kind, name)
+        for told in [_told(value)]
     )
     return list(islice(own, MOST))
 
