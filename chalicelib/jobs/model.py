@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Annotated, Any, Final, NotRequired
 
 from pydantic import Field
@@ -188,6 +189,12 @@ class Job(listing.Record):
         """The name of the requesting key."""
         return str(self.fields["by"])
 
+    @cached_property
+    def actor(self) -> Actor:
+        """Who writes in its steps."""
+        name, id = self.fields.get("by"), self.fields.get("byId")
+        return Actor(id, name, job_id=self.id, job_type=self.type)
+
     @property
     def is_dry_run(self) -> bool:
         return bool(self.fields["dryRun"])
@@ -250,12 +257,6 @@ class Step:
         errors = [error for part in done for error in part.errors]
         previews = [preview for part in done for preview in part.previews]
         return cls(cursor, counts, errors=errors, previews=previews, set=attributes)
-
-
-def actor_of(job: Job) -> Actor:
-    """Who writes in its steps."""
-    name, id = job.fields.get("by"), job.fields.get("byId")
-    return Actor(id, name, job_id=job.id, job_type=job.type)
 
 
 def index_of(fields: Item) -> listing.Index:

@@ -7,13 +7,12 @@ what it did to each record; its counts are in the transaction that ends it.
 import json
 import time
 from collections.abc import Callable, Mapping
-from functools import partial
 from importlib import import_module
 from typing import Final
 
 from chalicelib import telemetry
 from chalicelib.jobs import queue, store
-from chalicelib.jobs.model import Job, JobStatus, RecordOutcome, Step, actor_of
+from chalicelib.jobs.model import Job, JobStatus, RecordOutcome, Step
 from chalicelib.problems import Problem
 from chalicelib.sqs import Batch, Handled, Received, all_but
 from chalicelib.storage.actor import acting
@@ -38,7 +37,7 @@ def _handle(record: Received, work: Work) -> bool:
     try:
         job = store.find(message["job"])
         if job is not None:
-            with acting(partial(actor_of, job)):
+            with acting(lambda: job.actor):
                 _work(job, int(message["step"]), received > 1, work)
             return True
         if received > _MISSING:

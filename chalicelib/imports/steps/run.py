@@ -21,7 +21,7 @@ from chalicelib.imports.steps import advance, backlog, queue, report
 from chalicelib.imports.steps.queue import ChunkMessage
 from chalicelib.imports.steps.reader import Reader
 from chalicelib.imports.upsert import ProductRows, Superseded, Upsert
-from chalicelib.jobs.model import JobStatus, actor_of
+from chalicelib.jobs.model import JobStatus
 from chalicelib.sqs import Batch, Handled, Received, all_but
 from chalicelib.storage.actor import acting
 
@@ -82,7 +82,7 @@ def _chunk(message: ChunkMessage, again: bool) -> None:
         reader = Reader(job)
         rows = reader.products(message)
         upsert = Upsert(job, partial(_is_running, job_id, chunk), reader.is_in_file)
-        with suppress(Superseded), acting(partial(actor_of, job)):
+        with suppress(Superseded), acting(lambda: job.actor):
             upsert.run(rows)
             store.put_previews(job_id, upsert.previews)
             _finish(job, chunk, rows)
