@@ -126,9 +126,9 @@ def word_keys(kind: Kind, id: str, index: Index | None) -> dict[Key, bool]:
     shards = kinds.SHAPES[index.version].word_shards
     shard = shard_of(id, shards)
     here, ahead = f"#{index.sort}#{id}", f"#{index.sort}+{index.generation}#{id}"
-    places = [(word, here, False) for word in index.words]
-    places += [(word, ahead, True) for word in index.ahead]
+    places = (index.words, here, False), (index.ahead, ahead, True)
     return {
         (kind.word_pk(word, shard, shards), f"{escape(word)}{suffix}"): is_ahead
-        for word, suffix, is_ahead in places
+        for words, suffix, is_ahead in places
+        for word in words
     }

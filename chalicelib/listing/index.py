@@ -22,7 +22,7 @@ _LONGEST_SORT: Final = 60  # characters of a text that count when a list is sort
 MOST_WORD_BYTES: Final = 150_000  # with a product of 200 KB it fits DynamoDB's 400 KB an item
 
 
-@dataclass(frozen=True)
+@dataclass  # a frozen one takes five times as long to make
 class Index:
     """`sort`: text in whose descending order the kind is listed. `facets`: as key parts; `several`:
     those of the facet with several values, `many` if they are too many for a list entry each.

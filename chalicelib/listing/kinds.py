@@ -149,11 +149,7 @@ class Kind:
         return [
             "*",
             *(f"{facet}={facets[facet]}" for facet in self.listed if facets.get(facet)),
-            *(
-                name
-                for name, wanted in self.combined.items()
-                if all(facets.get(facet) == value for facet, value in wanted.items())
-            ),
+            *(name for name, wanted in self.combined.items() if wanted.items() <= facets.items()),
         ]
 
     def cell(self, facets: Mapping[str, str]) -> str:

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 
 # Text counts up to here; a search is clipped too, so longer text still matches itself.
@@ -64,9 +65,8 @@ def words(texts: Iterable[str], exact: Iterable[str] = ()) -> list[str]:
     """
     wholes = list(dict.fromkeys(filter(None, map(whole, exact))))
     found = [word for text in texts for word in fold(text).split()]
-    starts = dict.fromkeys(word[:LONGEST_WORD] for word in found)
-    for word in found:
-        starts.update(dict.fromkeys(_inner(word)))
+    starts = [word[:LONGEST_WORD] for word in found]
+    starts += chain.from_iterable(map(_inner, found))
     return list(dict.fromkeys([*_longest_only([*starts, *wholes]), *wholes]))
 
 
@@ -117,4 +117,4 @@ def _longest_only(found: list[str]) -> list[str]:
     for word in sorted(set(found), reverse=True):
         longest = longest if longest.startswith(word) else word
         stands_for[word] = longest
-    return list(dict.fromkeys(stands_for[word] for word in found))
+    return list(dict.fromkeys(map(stands_for.__getitem__, found)))
