@@ -26,6 +26,7 @@ MOST_LOW_OF_ONE: Final = 5  # variants that the summary lists, so that no produc
 MOST_VARIANTS: Final = 500
 BARCODE_CHARACTERS: Final = 50
 URL_CHARACTERS: Final = 2_000  # of an image
+_PICTURE: Final = re.compile(r"https?://[^\s/]+", re.IGNORECASE)
 BULK_PRODUCTS: Final = 500  # docs/api.md#products
 LARGEST_BULK: Final = 6_000_000  # bytes of such a body: Lambda takes 6 MB of event
 # Variants, tags and words of one request. Each is 0.8 to 2.5 write units, in addition to some 20 a
@@ -94,9 +95,7 @@ def _slug(value: str) -> str:
 
 def is_picture(url: str) -> bool:
     """Whether it can be the address of an image."""
-    return (
-        len(url) <= URL_CHARACTERS and re.match(r"https?://[^\s/]+", url, re.IGNORECASE) is not None
-    )
+    return len(url) <= URL_CHARACTERS and _PICTURE.match(url) is not None
 
 
 def _web_address(value: str) -> str:

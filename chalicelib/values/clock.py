@@ -23,7 +23,7 @@ def unix_ms() -> int:
 
 def iso(moment: datetime) -> str:
     """`2026-11-20T06:12:14.123Z`: sorts as text in the order of time, for four-digit years."""
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
 
 
 def now_iso() -> str:

@@ -218,7 +218,7 @@ def unreadable(sheet: Sheet, row: CsvRow) -> RowError | None:
     if len(cells) == 1 < width:
         message = f"The row has one cell, the header {width}. Is a line break not in quotes?"
         return RowError(row.line, "", "too_few_cells", message)
-    is_damaged = any("\0" in content for content in cells)
+    is_damaged = "\0" in "".join(cells)
     for at, (name, content) in enumerate(zip(sheet.header, cells, strict=False)):
         if (
             content[:1] in _FAILED_MARKS
