@@ -225,8 +225,8 @@ def _requantify(
 ) -> None:
     """Gives a line its quantity, and its pieces that were taken from the stock."""
     refunded, more = line["refundedQuantity"], quantity - line["quantity"]
-    taken = line["taken"]
-    if quantity < refunded:
+    taken, left = line["taken"], quantity - refunded
+    if left < 0:
         raise BelowRefunded(f"{refunded} pieces of the line {line['id']!r} were refunded.")
     if more > 0 and (id := line["variantId"]):
         product = products.get(ids.product_of(id))
@@ -236,8 +236,10 @@ def _requantify(
             errors.append(error)
         elif id in product.quantities:
             taken += more
-    taken = min(taken, quantity - refunded)
-    oversold = min(line["oversold"], quantity - refunded - taken)
+    # Fewer pieces take off what was missing first, then what an edit may have taken last.
+    returned = max(0, -more - line["oversold"])
+    taken = max(0, min(taken - returned, left))
+    oversold = min(line["oversold"], left - taken)
     line |= {"quantity": quantity, "taken": taken, "oversold": oversold}
 
 

@@ -12,6 +12,7 @@ from tests.orders.build import (
     move_stock,
     new_order,
     placed,
+    set_stock,
     stock_of,
     variant,
     variants,
@@ -82,6 +83,21 @@ def test_an_edit_of_an_oversold_line(
     assert (sizes(answer.json), stock_of(shop, id)) == ([(quantity, oversold)], stock)
     order.moved("CANCELLED")
     assert stock_of(shop, id) == 6
+    fanned_out(dynamodb)
+    agrees(shop)
+
+
+@pytest.mark.parametrize("policy", ["SKIP", "CHECK"])
+def test_an_edit_and_back_again_leaves_the_stock_as_it_was(
+    shop: Shop, dynamodb: Double, policy: str
+) -> None:
+    """Also of a line that took nothing, by its policy or because the variant was not tracked."""
+    id = variant(shop, 10 if policy == "SKIP" else None)
+    order = placed(shop, line(id, 3), stockPolicy=policy)
+    set_stock(shop, id, 10)
+    for quantity, stock in ((5, 8), (4, 9), (3, 10), (2, 10)):
+        assert order.edit(change=[order.first_line(quantity=quantity)]).status == 200
+        assert stock_of(shop, id) == stock
     fanned_out(dynamodb)
     agrees(shop)
 
