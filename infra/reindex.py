@@ -18,7 +18,6 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -30,7 +29,6 @@ from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import Job, JobStatus, JobType
 from chalicelib.reindexing.store import ALL, RELEASE
 from chalicelib.storage import table
-from chalicelib.storage.actor import Actor, acting
 from infra import keys, refused
 
 _LONGEST_FUNCTION: Final = 900  # seconds: .chalice/config.json
@@ -57,8 +55,7 @@ def _running() -> Job | None:
 def _started(stage: str, asked: dict[str, object]) -> str:
     name = f"backroom-{stage}-jobs"
     os.environ["JOBS_QUEUE_URL"] = boto3.client("sqs").get_queue_url(QueueName=name)["QueueUrl"]
-    with acting(partial(Actor, key_name="infra/reindex.py")):
-        id = str(json.loads(jobs.create(JobType.REINDEX, asked))["jobId"])
+    id = str(json.loads(jobs.create(JobType.REINDEX, asked, "infra/reindex.py"))["jobId"])
     table.update(RELEASE, assign={"job": id})
     return id
 

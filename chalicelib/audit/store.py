@@ -12,7 +12,6 @@ customer is not `unnamed`.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Final
 
 from chalicelib import listing
@@ -105,12 +104,10 @@ def unname(customer_ids: Iterable[str]) -> None:
 def _clear(customer_id: str) -> None:
     """Removes the values of a deleted customer from the entries."""
     query = listing.Query({"customerId": frozenset({customer_id})}, limit=_PAGE, cursor="*")
-    while query.cursor:
-        found = page(query)
+    for found in listing.walk(page, query):
         for entry in found.records:
             if changes := _cleared(entry):
                 table.update(_key(entry.id), assign=changes)
-        query = replace(query, cursor=found.next or "")
 
 
 def forgotten(item: Item, person: Person) -> dict[str, object]:

@@ -75,6 +75,7 @@ RECORDS: Final = listing.Records(KIND, key, index_of, Job, "job")
 def create(
     kind: JobType,
     asked: Mapping[str, object],
+    by: str | None = None,
     *,
     dry_run: bool = False,
     once: Once | None = None,
@@ -84,7 +85,8 @@ def create(
 
     Its first step is sent before the job is written: a step without a job is dropped, but a job
     without a step would hang. With `once` it raises Repeated and KeyReused.
-    `also`: adds to the commit, given the job's id.
+    `by`: who asks for it, if not the key of a request. `also`: adds to the commit, given the job's
+    id.
     """
     id = ids.new("job")
     text = json.dumps({"jobId": id})
@@ -96,8 +98,8 @@ def create(
         once.record(commit, text, "")
     if also:
         also(commit, id)
-    own = {"asked": json.dumps(asked, ensure_ascii=False), "step": 0}
-    insert(commit, id, kind, {**own, "dryRun": dry_run}, RecordOutcome)
+    own = {"asked": json.dumps(asked, ensure_ascii=False), "step": 0, "dryRun": dry_run}
+    insert(commit, id, kind, {**own, **({"by": by} if by else {})}, RecordOutcome)
     commit.send()
     return text
 
@@ -110,9 +112,9 @@ def insert(commit: Commit, id: str, kind: JobType, own: Fields, counters: Iterab
         "id": id,
         "type": kind,
         "status": JobStatus.QUEUED,
-        **own,
         "by": key.key_name,
         "byId": key.key_id,
+        **own,
         "createdAt": clock.now_iso(),
         **dict.fromkeys(("processed", *counters), 0),
     }

@@ -49,6 +49,12 @@ def shown(product: Product, variant_id: str, stock: int) -> dict[str, object]:
     }
 
 
+def _low(product: Product, after: str = "") -> list[dict[str, object]]:
+    """Its low variants, those whose ids are after this one."""
+    ids = sorted(id for id in variants(product) if id > after)
+    return [shown(product, id, product.quantities[id]) for id in ids]
+
+
 def note(commit: Commit, product_ids: Sequence[str]) -> None:
     """Part of the commit in which these products became low."""
     if product_ids:
@@ -63,11 +69,7 @@ def newest(load: _Load, most: int) -> list[dict[str, object]]:
     """
     entries = table.query(_PK, forward=False, limit=_ENTRIES).items
     found = _active(load, entries, _named(entries)[:_PRODUCTS])
-    return [
-        shown(product, id, product.quantities[id])
-        for product in found
-        for id in sorted(variants(product))[:MOST_LOW_OF_ONE]
-    ][:most]
+    return [row for product in found for row in _low(product)[:MOST_LOW_OF_ONE]][:most]
 
 
 def page(load: _Load, most: int, after: str) -> tuple[list[dict[str, object]], str | None]:
@@ -83,12 +85,8 @@ def page(load: _Load, most: int, after: str) -> tuple[list[dict[str, object]], s
     rows = list[dict[str, object]]()
     for _ in range(_LOADS):
         looked_at, left = left[:_PRODUCTS], left[_PRODUCTS:]
-        rows += [
-            shown(product, id, product.quantities[id])
-            for product in _active(load, entries, looked_at)
-            for id in sorted(variants(product))
-            if product.id != product_id or id > variant_id
-        ]
+        for product in _active(load, entries, looked_at):
+            rows += _low(product, variant_id if product.id == product_id else "")
         if len(rows) > most or not left:
             break
     if len(rows) > most:

@@ -16,7 +16,6 @@ from chalicelib.listing import kinds
 from chalicelib.reindexing import store as reindexing
 from chalicelib.reindexing import work
 from chalicelib.storage import table
-from chalicelib.storage.actor import Actor, acting
 from chalicelib.values import clock
 from infra import reindex
 from tests.listing import things
@@ -60,8 +59,7 @@ def add(release: Release, color: str) -> Thing:
 
 def start(settle: int = 0) -> str:
     asked = {"kinds": ["thing", "job"], "rate": 1e9, "settle": settle}
-    with acting(partial(Actor, key_name="me")):
-        return str(json.loads(store.create(JobType.REINDEX, asked))["jobId"])
+    return str(json.loads(store.create(JobType.REINDEX, asked, "me"))["jobId"])
 
 
 def one_message(jobs: JobDesk) -> None:

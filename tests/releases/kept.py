@@ -14,7 +14,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 from unittest import mock
@@ -26,7 +25,6 @@ from chalicelib import aws, settings
 from chalicelib.jobs import run, store
 from chalicelib.jobs.model import JobType
 from chalicelib.request.routes import operations
-from chalicelib.storage.actor import Actor, acting
 from tests.examples import Day, plain, walk
 from tests.examples import day as a_day
 from tests.support.environment import SETTINGS
@@ -107,9 +105,7 @@ def _leave_jobs(day: Day) -> None:
         for path, body in asked.items():
             _left(day, day.admin("POST", path, body)["jobId"], steps)
         reindex = {"kinds": ["product", "job"], "rate": 1e9, "settle": 0}
-        with acting(partial(Actor, key_name="me")):
-            started = store.create(JobType.REINDEX, reindex)
-        _left(day, json.loads(started)["jobId"], steps)
+        _left(day, json.loads(store.create(JobType.REINDEX, reindex, "me"))["jobId"], steps)
 
 
 def _customer(day: Day, mug: Any = None) -> str:
