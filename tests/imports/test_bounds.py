@@ -59,39 +59,6 @@ def test_every_reader_accepts_any_text_or_raises_bad_cell(name: str, cell: str) 
         assert bad.code and bad.message
 
 
-@pytest.mark.parametrize(
-    "cell", ["1 234,5,6", "1'234.5.6", "1 234,5 6", "1,2,3 ", "1.2'3", "1 2 3"]
-)
-def test_an_amount_with_inconsistent_separators_is_refused(cell: str) -> None:
-    for shop in SHOPS:
-        with pytest.raises(BadCell):
-            cells.amount(cell, shop)
-
-
-@pytest.mark.parametrize(
-    ("cell", "decimal", "stock"),
-    [
-        ("1,000", ".", 1000),
-        ("1.000", ",", 1000),
-        ("1.000", ".", 1),
-        ("1,000,000", "", 1_000_000),
-        ("12 500", "", 12_500),
-        ("1'000", "", 1000),
-        ("1,250", ".", 1250),
-    ],
-)
-def test_the_prices_of_a_row_show_what_a_separator_in_its_stock_means(
-    cell: str, decimal: str, stock: int
-) -> None:
-    assert cells.stock(cell, decimal) == stock
-
-
-@pytest.mark.parametrize(("cell", "decimal"), [("1,000", ""), ("1.250", ""), ("1.250", ".")])
-def test_an_ambiguous_count_is_refused(cell: str, decimal: str) -> None:
-    with pytest.raises(BadCell):
-        cells.stock(cell, decimal)
-
-
 @pytest.mark.parametrize("file_format", ALL, ids=lambda file_format: file_format.name)
 @given(data=st.data())
 @settings(max_examples=60, deadline=None)

@@ -318,12 +318,6 @@ def test_the_columns_can_be_asked_about_after_the_encoding(
     assert names(desk) == ["Červené tričko"]
 
 
-def test_the_last_chosen_encoding_counts(desk: Desk, czech: Any) -> None:
-    choose(desk, czech, "cp1252")
-    done = desk.answered(czech, encoding="cp1250")
-    assert (done["created"], done["total"], names(desk)) == (1, 1, ["Červené tričko"])
-
-
 def test_a_late_planner_does_not_ask_again(
     desk: Desk, czech: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:

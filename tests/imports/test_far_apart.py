@@ -37,13 +37,6 @@ def sizes(desk: Desk) -> list[tuple[str, str, int]]:
 
 
 @pytest.mark.usefixtures("small_chunks")
-def test_the_later_of_two_rows_for_a_product_wins(desk: Desk) -> None:
-    rows = ("a,A,1,first,,,,\n", "a,A,2,,,,,\n", "a,A,3,last,,,,\n")
-    assert counts(desk.imported(spread(*rows))) == [11, 0, 0, 0, 11]
-    assert (desk.products()["a"]["price"], desk.products()["a"]["description"]) == ("3.00", "last")
-
-
-@pytest.mark.usefixtures("small_chunks")
 @pytest.mark.parametrize("price", ["5", ""], ids=["of the product", "of its last variant"])
 def test_distant_variants_are_added_to_their_product_once_it_has_a_price(
     desk: Desk, price: str
@@ -142,7 +135,7 @@ def test_a_row_without_a_name_fails_for_the_name_and_not_for_its_price(desk: Des
     nameless, priced = job["errors"]
     assert (nameless["code"], priced["code"]) == ("missing_name", "missing_price")
     assert "gives no name for a new one" in nameless["message"]
-    assert "variations" in priced["message"]
+    assert "has the prices of its variations" in priced["message"]
 
 
 def test_a_variation_without_its_parent_fails_alone_beside_a_product_with_the_parents_slug(
@@ -236,13 +229,6 @@ def test_a_product_named_in_several_ways_at_distant_places_counts_once(desk: Des
     job = desk.imported(file)
     assert (job["created"], job["updated"], job["unchanged"]) == (10, 1, 0)
     assert job["total"] == job["processed"] == 11
-
-
-def test_two_products_with_one_name_are_distinguished_by_sku(desk: Desk) -> None:
-    rows = "name,price,sku\nHat,1,H-1\nHat,2,H-2\n"
-    assert desk.imported(rows)["created"] == 2
-    assert desk.imported(rows)["unchanged"] == 2
-    assert sorted(p["sku"] for p in desk.products().values()) == ["H-1", "H-2"]
 
 
 def test_a_chunk_of_a_shuffled_file_takes_few_reads_of_s3(desk: Desk) -> None:

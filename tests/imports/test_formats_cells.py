@@ -66,15 +66,21 @@ def test_an_ambiguous_or_invalid_amount_is_refused(cell, code):
     assert caught.value.code == code
 
 
-def test_a_shared_currency_sign_is_accepted_for_its_currencies_only():
+@pytest.mark.parametrize(
+    "cell", ["1 234,5,6", "1'234.5.6", "1 234,5 6", "1,2,3 ", "1.2'3", "1 2 3"]
+)
+def test_an_amount_with_inconsistent_separators_is_refused(cell):
+    for shop in (EUROS, YEN, DINARS):
+        with pytest.raises(BadCell):
+            cells.amount(cell, shop)
+
+
+def test_signs_and_decimals_are_those_of_the_currency():
     assert cells.amount("$12", DOLLARS) == "12.00"
     assert cells.amount("¥1200", YEN) == "1200"
+    assert cells.amount("1.299", DINARS) == "1.299"
     with pytest.raises(BadCell):
         cells.amount("¥1200", DOLLARS)
-
-
-def test_three_decimals_are_read_if_the_currency_has_three():
-    assert cells.amount("1.299", DINARS) == "1.299"
 
 
 @given(st.decimals(0, 10**9, places=2))
@@ -83,23 +89,29 @@ def test_every_plain_amount_is_read_unchanged(value: Decimal):
     assert cells.amount(f"{value:,.2f}", EUROS) == f"{value:.2f}"
 
 
-@pytest.mark.parametrize(("cell", "stock"), [("5", 5), ("5.0", 5), ("-3", 0), ("0", 0)])
-def test_stock_is_a_whole_number_of_at_least_zero(cell, stock):
-    assert cells.stock(cell) == stock
+@pytest.mark.parametrize(
+    ("cell", "decimal", "stock"),
+    [
+        *(("5", "", 5), ("5.0", "", 5), ("-3", "", 0), ("0", "", 0)),
+        *(("1,000", ".", 1000), ("1.000", ",", 1000), ("1.000", ".", 1), ("1,250", ".", 1250)),
+        *(("1,000,000", "", 1_000_000), ("12 500", "", 12_500), ("1'000", "", 1000)),
+    ],
+)
+def test_stock_is_a_whole_number_and_prices_show_what_its_separator_means(cell, decimal, stock):
+    assert cells.stock(cell, decimal) == stock
 
 
-@pytest.mark.parametrize("cell", ["5.5", "1,000", "1e3", "many", "²"])
-def test_stock_that_is_not_a_whole_number_is_refused(cell):
+@pytest.mark.parametrize(
+    ("cell", "decimal"),
+    [*((cell, "") for cell in ("5.5", "1,000", "1.250", "1e3", "many", "²")), ("1.250", ".")],
+)
+def test_stock_that_is_not_a_whole_number_or_ambiguous_is_refused(cell, decimal):
     with pytest.raises(BadCell):
-        cells.stock(cell)
+        cells.stock(cell, decimal)
 
 
-@pytest.mark.parametrize("cell", ["TRUE", "true", "1", "yes", "ja"])
-def test_yes_in_several_languages_is_true(cell):
-    assert cells.boolean(cell) is True
-
-
-def test_a_cell_that_is_neither_yes_nor_no_is_refused():
+def test_yes_and_no_are_read_in_several_languages_and_other_words_refused():
+    assert {cells.boolean(cell) for cell in ("TRUE", "true", "1", "yes", "ja")} == {True}
     assert cells.boolean("Nein") is False
     with pytest.raises(BadCell):
         cells.boolean("maybe")

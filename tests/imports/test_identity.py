@@ -44,14 +44,6 @@ def test_a_product_keeps_its_id_its_variants_and_their_stock(desk: Desk, moved: 
     assert len(desk.products()) == (2 if "mug" in moved else 1)
 
 
-def test_new_skus_and_renamed_options_follow_the_file(desk: Desk) -> None:
-    desk.imported(TEE)
-    desk.imported(TEE.replace("T-", "NEW-"))
-    assert [v["sku"] for v in desk.products()["tee"]["variants"]] == ["NEW-S", "NEW-M"]
-    desk.imported(TEE.replace("T-", "NEW-").replace(",S,", ",Small,"))
-    assert [v["title"] for v in desk.products()["tee"]["variants"]] == ["Small", "M"]
-
-
 def test_two_products_with_the_same_skus_stay_separate(desk: Desk) -> None:
     """Some shops number the sizes of each product alike."""
     desk.imported(TEE)

@@ -51,19 +51,19 @@ def test_two_columns_of_a_format_are_read_as_ours_only_if_they_mean_the_same(
 @pytest.mark.parametrize(
     "header",
     [
-        "Product Name,Selling Price,Qty,Category,Image",
-        "SKU,Quantity,Warehouse",
-        "Handle,Title,Price",
-        "SKU,Name,Regular price",
-        "Name,Type",
-        "name",
-        "price,stock",
+        *("Product Name,Selling Price,Qty,Category,Image", "SKU,Quantity,Warehouse"),
+        *("Handle,Title,Price", "SKU,Name,Regular price", "Name,Type", "name", "price,stock", ""),
         "Order ID,Name,Price,Quantity",
-        "",
+        # No products
+        "Product ID*;Attribute (Name:Type:Position)*;Value (Value:Position)*;Reference;Quantity",
+        "Order ID,Email,Paid at,Total,Lineitem name,Lineitem price,Lineitem quantity,Lineitem sku",
+        "Sale Date,Item Name,Buyer,Quantity,Price,Coupon Code,Order ID,SKU",
+        "ID,Titel,Preis,Barcode,Lager",
+        "id,title,description,link,condition,price,availability,image link,gtin,mpn,brand",
     ],
 )
 def test_a_merely_similar_header_is_not_recognised(header: str) -> None:
-    assert recognise(header.split(",")) is None
+    assert recognise(header.replace(";", ",").split(",")) is None
 
 
 @pytest.mark.parametrize(

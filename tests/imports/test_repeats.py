@@ -93,15 +93,6 @@ def test_three_changed_prices_update_three_products_with_three_events(desk: Desk
     assert desk.products()["p5"]["price"] == "5.50"
 
 
-def test_a_price_list_finds_one_variant_of_several(desk: Desk) -> None:
-    shirt = "slug,name,price,variantTitle,variantSku\nshirt,Shirt,20,S,SH-S\nshirt,,,M,SH-M\n"
-    desk.imported(shirt)
-    job = desk.imported("sku,price,stock\nSH-M,25,4\n")
-    assert job["updated"] == 1, job
-    variants = desk.products()["shirt"]["variants"]
-    assert [(v["price"], v["stock"]) for v in variants] == [("20.00", None), ("25.00", 4)]
-
-
 def test_each_sku_of_a_product_with_a_hundred_variants_is_found(desk: Desk) -> None:
     id = of_many_variants(desk.shop)["id"]
     of_many_variants(desk.shop, "other", "OT")
@@ -145,13 +136,6 @@ def test_products_with_one_sku_are_a_row_error_that_names_up_to_five(desk: Desk)
     assert error["message"].startswith('6 products have the SKU "SAME 1"')
     assert error["message"].count("prod_") == 5
     assert {product["price"] for product in desk.products().values()} == {"1.00"}
-
-
-def test_a_product_found_by_its_sku_keeps_its_slug(desk: Desk) -> None:
-    desk.imported(CATALOGUE)
-    job = desk.imported("slug,name,price,sku\nother,P3,3.00,SKU-3\n")
-    assert (job["created"], job["unchanged"]) == (0, 1)
-    assert "other" not in desk.products()
 
 
 def test_a_dry_run_reports_the_outcome_and_writes_nothing(desk: Desk) -> None:

@@ -341,18 +341,6 @@ def test_blank_cells_far_from_the_others_are_left_out_with_a_warning(
     assert desk.retried(job["id"], "run")["warnings"] == job["warnings"]
 
 
-def test_the_reader_of_a_workbook_reports_what_is_wrong_with_it() -> None:
-    data = xlsx(["slug", "name"], ["mug", "Mug"], Prices=[["slug", "price"], ["mug", 5]])
-    assert converted([data], "prices", ";") == (WORKBOOK_MARK + b"slug;price\nmug;5\n", "")
-    for book, sheet, code in (
-        (data, "Stock", "unknown_sheet"),
-        (data[:500], "", "unreadable_workbook"),
-    ):
-        with pytest.raises(FileRejected) as rejected:
-            converted([book], sheet)
-        assert rejected.value.code == code
-
-
 _DAMAGED = {"unreadable_workbook", "not_csv", "workbook_too_large", "empty_file"}
 
 
