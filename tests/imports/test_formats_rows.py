@@ -309,16 +309,11 @@ def test_the_escapes_of_woocommerce_are_removed():
 # --- Spree ---------------------------------------------------------------------------------------
 
 
-def test_a_spree_product_without_options_is_its_master():
+def test_a_spree_product_without_options_is_its_master_and_infinite_stock_not_tracked():
     row = {"slug": "mug", "sku": "M", "name": "Mug", "price": "5", "currency": "usd"}
-    mug = product(SPREE, row)
+    mug = product(SPREE, row | {"inventory_count": "∞"})
     assert mug.single
-    assert mug.values["price"] == "5.00"
-
-
-def test_infinite_spree_stock_is_not_tracked():
-    row = {"slug": "mug", "name": "Mug", "price": "5", "inventory_count": "∞"}
-    assert product(SPREE, row).values["stock"] is None
+    assert (mug.values["price"], mug.values["stock"]) == ("5.00", None)
 
 
 def test_a_spree_product_without_its_variants_has_no_price():

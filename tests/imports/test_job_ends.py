@@ -33,7 +33,9 @@ def refused(desk: Desk, job_id: str, action: str) -> str:
     return str(answer.json["code"])
 
 
-def test_a_job_without_an_upload_fails(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_without_an_upload_fails_and_a_late_upload_is_imported(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     job_id = desk.shop.post(f"{IMPORT}/uploads", {"fileName": "a.csv"}).json["jobId"]
     assert desk.job(job_id)["status"] == "QUEUED"
     later = datetime.now(UTC) + timedelta(hours=2, seconds=1)
@@ -42,15 +44,8 @@ def test_a_job_without_an_upload_fails(desk: Desk, monkeypatch: pytest.MonkeyPat
     assert desk.job(job_id)["completedAt"]
     assert desk.shop.get("/api/admin/jobs").json["data"][0]["status"] == "FAILED"
     assert refused(desk, job_id, "retry") == "file_missing"
-
-
-def test_a_late_upload_is_imported(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    job_id = desk.send(HEADER + "a,A,1\n")
-    later = datetime.now(UTC) + timedelta(hours=3)
-    monkeypatch.setattr(clock, "now", lambda: later)
-    desk.uploaded(job_id)
-    desk.work()
-    assert desk.job(job_id)["status"] == "COMPLETED"
+    files.put(job_id, f"{HEADER}a,A,1\n".encode())
+    assert desk.finished(job_id)["status"] == "COMPLETED"
 
 
 def planned_in_part(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -198,14 +193,9 @@ def test_a_job_cancelled_before_its_upload_imports_nothing(desk: Desk) -> None:
     assert desk.job(job_id)["status"] == "CANCELLED"
 
 
-def test_only_failed_rows_are_retried(desk: Desk) -> None:
-    job = desk.imported(HEADER + "a,A,1\nb,B,free\nc,C,1\n")
-    assert (job["created"], job["failed"]) == (2, 1)
-    again = desk.retried(job["id"])
-    assert (again["total"], again["failed"], again["ignoredColumns"]) == (1, 1, [])
-
-
-def test_unreadable_rows_fail_again_until_they_are_fixed(desk: Desk) -> None:
+def test_only_failed_rows_are_retried_and_unreadable_ones_fail_until_they_are_fixed(
+    desk: Desk,
+) -> None:
     """Their cells may be cut: half a text, a price without its cents."""
     rows = 'a,"first line,1\nb,B,1,50\nc\nd,D,1\re,E,2\nf,"F" x,1\ng,G,1\n'
     job = desk.imported(HEADER + rows)
@@ -215,7 +205,7 @@ def test_unreadable_rows_fail_again_until_they_are_fixed(desk: Desk) -> None:
         *("stray_line_break", "misplaced_quote"),
     ]
     again = desk.retried(job["id"])
-    assert (again["failed"], again["total"]) == (5, 5)
+    assert (again["failed"], again["total"], again["ignoredColumns"]) == (5, 5, [])
     assert [(error["field"], error["code"]) for error in again["errors"]] == [
         ("error code", code) for code in codes
     ]
@@ -293,15 +283,12 @@ def test_a_step_without_a_line_that_failed_five_times_ends_the_job(
     assert error["message"].startswith(message)
 
 
-def test_a_dead_letter_does_not_change_an_ended_job(desk: Desk) -> None:
+def test_a_dead_letter_of_an_ended_job_changes_nothing_and_an_unknown_one_is_logged(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
     job = desk.imported(HEADER + "a,A,1\n")
     app.import_dead_letters(dead({"job": job["id"], "step": "chunk", "line": 2}), None)
     assert desk.job(job["id"]) == job
-
-
-def test_an_unknown_dead_letter_is_logged_and_dropped(
-    desk: Desk, capsys: pytest.CaptureFixture[str]
-) -> None:
     for body in ("not json", "[]", '{"detail": 5}', "7"):
         assert app.import_dead_letters(dead(body), None) == {"batchItemFailures": []}
     assert capsys.readouterr().out.count("dead letter not understood") == 4

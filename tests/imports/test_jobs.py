@@ -16,25 +16,7 @@ mug,Mug,7.5,MUG,,,,9
 """
 
 
-def test_an_imported_file_creates_products(desk: Desk) -> None:
-    job = desk.imported(TWO)
-    assert job["status"] == "COMPLETED", job
-    assert (job["total"], job["created"], job["failed"]) == (2, 2, 0)
-    assert (job["progress"], job["dialect"], job["errors"]) == (100, "backroom", [])
-    products = desk.products()
-    assert [v["price"] for v in products["shirt"]["variants"]] == ["18.00", "20.00"]
-    assert products["mug"]["variants"][0]["stock"] == 9
-    assert sorted(desk.events()) == [("product.created", "mug"), ("product.created", "shirt")]
-
-
-def test_the_template_can_be_downloaded_and_imported(desk: Desk) -> None:
-    answer = desk.shop.get(f"{IMPORT}/template")
-    assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
-    job = desk.imported(answer.text)
-    assert (job["status"], job["created"], job["failed"]) == ("COMPLETED", 2, 0)
-
-
-def test_a_job_is_queued_until_its_file_is_uploaded(desk: Desk) -> None:
+def test_a_job_is_queued_until_its_file_is_uploaded_and_creates_products(desk: Desk) -> None:
     job_id = desk.send(TWO, name=r"C:\lists\spring.csv")
     job = desk.job(job_id)
     assert (job["status"], job["fileName"], job["total"]) == ("QUEUED", "spring.csv", None)
@@ -42,7 +24,26 @@ def test_a_job_is_queued_until_its_file_is_uploaded(desk: Desk) -> None:
     assert (desk.job(job_id)["status"], desk.job(job_id)["total"]) == ("RUNNING", 2)
     (only,) = desk.messages()
     desk.handle(only)
-    assert desk.job(job_id)["status"] == "COMPLETED"
+    job = desk.job(job_id)
+    assert job["status"] == "COMPLETED", job
+    assert (job["total"], job["created"], job["failed"]) == (2, 2, 0)
+    assert (job["progress"], job["dialect"], job["errors"]) == (100, "backroom", [])
+    products = desk.products()
+    assert [v["price"] for v in products["shirt"]["variants"]] == ["18.00", "20.00"]
+    assert products["mug"]["variants"][0]["stock"] == 9
+    assert sorted(desk.events()) == [("product.created", "mug"), ("product.created", "shirt")]
+    # What an import notes of a product is never shown.
+    assert sum("import" in item for item in desk.shop.stored()) == 2
+    assert all("import" not in product for product in products.values())
+    texts = [json.dumps(data) for _, data in desk.event_data()]
+    assert not any("job_" in text for text in texts)
+
+
+def test_the_template_can_be_downloaded_and_imported(desk: Desk) -> None:
+    answer = desk.shop.get(f"{IMPORT}/template")
+    assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
+    job = desk.imported(answer.text)
+    assert (job["status"], job["created"], job["failed"]) == ("COMPLETED", 2, 0)
 
 
 def test_a_large_file_is_uploaded_with_a_form_for_that_file_only(desk: Desk) -> None:
@@ -98,26 +99,6 @@ def test_an_upload_without_a_job_is_ignored(desk: Desk) -> None:
     files.put("job_of_nobody", TWO.encode())
     desk.uploaded("job_of_nobody")
     assert desk.messages() == []
-
-
-def test_import_fields_of_a_product_are_never_shown(desk: Desk) -> None:
-    desk.imported(TWO)
-    assert sum("import" in item for item in desk.shop.stored()) == 2
-    assert all("import" not in product for product in desk.products().values())
-    texts = [json.dumps(data) for _, data in desk.event_data()]
-    assert not any("job_" in text for text in texts)
-
-
-def test_the_total_counts_products_once_wherever_their_rows_are(desk: Desk) -> None:
-    """A product fails if nothing of it was written; some of its rows may fail."""
-    header = "slug,name,price,variantTitle,stock\n"
-    together = desk.imported(header + "a,A,1,S,1\na,,,M,2\nb,B,1,,\n")
-    assert counts(together) == [2, 0, 0, 0, 2]
-    apart = desk.imported(header + "a,,,S,3\nb,,2,,\na,,,M,many\nc,C,1,,\nb,,2,,\n")
-    assert (counts(apart), apart["withErrors"]) == ([1, 2, 0, 0, 3], 1)
-    assert [error["row"] for error in apart["errors"]] == [4]
-    late = desk.imported(header + "a,A,one,,\nb,B,2,,\na,A,1,,\nd,D,1,,\nb,B,3,,\nd,D,many,,\n")
-    assert (counts(late), late["withErrors"]) == ([1, 1, 1, 0, 3], 2)
 
 
 def test_many_products_at_two_places_each_count_once(desk: Desk) -> None:

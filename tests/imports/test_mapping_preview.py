@@ -172,12 +172,6 @@ def test_the_header_can_be_named_with_the_upload(desk: Desk) -> None:
     assert desk.post(text, headerRow="-1").json["errors"][0]["field"] == "headerRow"
 
 
-@pytest.mark.parametrize("above", ["Price list,,,\n", "Price list\n\n", "Prices,from May,,\n,,,\n"])
-def test_titles_above_the_header_are_no_header(desk: Desk, above: str) -> None:
-    job = desk.imported(above + "name,sku,price,stock\n" + ROWS)
-    assert (job["created"], job["headerRow"]) == (2, above.count("\n") + 1)
-
-
 def test_a_header_of_numbers_is_one_if_a_name_is_known(desk: Desk) -> None:
     assert desk.waiting("Name,38,39\nShoe,1,2\n")["columns"][1]["column"] == "38"
 

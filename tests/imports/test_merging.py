@@ -43,14 +43,6 @@ def test_values_without_a_column_stay(desk: Desk) -> None:
     assert [image["url"][-5:] for image in after["images"]] == ["1.jpg", "2.jpg"]
 
 
-def test_the_end_of_a_sale_clears_the_compare_at_price(desk: Desk) -> None:
-    header = "ID,Type,SKU,Name,In stock?,Sale price,Regular price\n"
-    for sale, prices in (("8", ("8.00", "10.00")), ("", ("10.00", None))):
-        desk.imported(f"{header}1,simple,MUG,Mug,1,{sale},10\n")
-        mug = desk.products()["mug"]
-        assert (mug["price"], mug["compareAtPrice"]) == prices
-
-
 @pytest.mark.parametrize("title", [None, "Large"])
 def test_a_spree_product_without_options_changes_the_variant_that_has_its_sku(
     desk: Desk, title: str | None
@@ -121,22 +113,19 @@ def test_a_shopify_product_without_options_changes_its_only_variant(desk: Desk) 
     assert (variant["sku"], variant["price"], variant["stock"]) == ("MUG-2", "6.00", 2)
 
 
-def test_the_price_of_a_shopify_product_is_the_lowest_of_its_variants(desk: Desk) -> None:
-    desk.imported(SHOPIFY + "tee,Tee,S,T-S,9,\ntee,,M,T-M,8,\n")
-    assert desk.products()["tee"]["price"] == "8.00"
-    desk.imported(SHOPIFY + "tee,,M,T-M,10,\n")
-    assert desk.products()["tee"]["price"] == "9.00"
-
-
 def prices(desk: Desk, slug: str) -> tuple[str, list[str]]:
     product = desk.products()[slug]
     return product["price"], [variant["price"] for variant in product["variants"]]
 
 
-def test_a_variant_without_a_price_has_the_lowest(desk: Desk) -> None:
+def test_the_price_of_a_shopify_product_and_of_a_variant_without_one_is_the_lowest(
+    desk: Desk,
+) -> None:
     job = desk.imported(SHOPIFY + "tee,Tee,S,T-S,9,\ntee,,M,T-M,,\ntee,,L,T-L,8,\n")
     assert job["created"] == 1, job
     assert prices(desk, "tee") == ("8.00", ["9.00", "8.00", "8.00"])
+    desk.imported(SHOPIFY + "tee,,L,T-L,10,\ntee,,M,T-M,11,\n")
+    assert prices(desk, "tee") == ("9.00", ["9.00", "11.00", "10.00"])
     desk.imported(SHOPIFY + "mug,Mug,S,M-S,5,\nmug,,M,M-M,6,\n")
     job = desk.imported(SHOPIFY + "mug,,M,M-M,7,\nmug,,L,M-L,,\n")
     assert job["updated"] == 1, job

@@ -147,13 +147,6 @@ def test_an_inch_sign_in_a_cell_without_quotes_is_text():
     assert cells(opened('slug,name\na,5" screen\nb,c\n')) == [["a", '5" screen'], ["b", "c"]]
 
 
-def test_an_unclosed_quote_is_an_error_of_its_row_with_its_line():
-    rows = opened('slug,name\na,"one\nb,two\nc,"three"\nd,four\n')
-    assert [row.line for row in rows] == [2, 3, 4, 5]
-    assert problems(rows) == ["unclosed_quote", None, None, None]
-    assert "line 2" in rows[0].problem.message
-
-
 def test_an_unclosed_quote_does_not_swallow_the_following_rows():
     more = "b,two\n" * (LARGEST_ROW // 3)
     rows = opened('slug,name\na,"one\nstray,a\rb\n' + more)
@@ -167,13 +160,18 @@ def test_an_unclosed_quote_does_not_swallow_the_following_rows():
         ('a,"a "fine" shirt"', "misplaced_quote"),
         ("a,one\rtwo", "stray_line_break"),
         ('a,"b" x', "misplaced_quote"),
+        ('a,"one', "unclosed_quote"),
     ],
-    ids=["a quote that is not doubled", "a carriage return", "text after a closing quote"],
+    ids=[
+        *("a quote that is not doubled", "a carriage return", "text after a closing quote"),
+        "a quote that is not closed",
+    ],
 )
 def test_a_broken_row_is_reported_with_its_line_and_affects_no_other(row, code):
-    rows = opened(f"slug,name\n{row}\nb,two\n")
+    rows = opened(f'slug,name\n{row}\nb,two\nc,"three"\n')
     assert rows[0].problem[:3] == (2, "", code)
-    assert (problems(rows)[1], rows[1].cells) == (None, ["b", "two"])
+    assert ("line 2" in rows[0].problem.message) is (code == "unclosed_quote")
+    assert (problems(rows)[1], rows[1].line, rows[1].cells) == (None, 3, ["b", "two"])
 
 
 @pytest.mark.parametrize(

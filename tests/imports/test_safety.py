@@ -19,13 +19,20 @@ TEE = "slug,name,price,variantTitle,variantSku,variantPrice\n"
 
 
 @pytest.mark.parametrize(
-    ("rows", "column"),
-    [("mug,,0,,,\n", "price"), ("tee,,,S,T-S,0\n", "variantPrice"), ("mug,Mug,0.00,,,\n", "price")],
+    ("rows", "row", "column"),
+    [
+        ("mug,,0,,,\n", 2, "price"),
+        ("tee,,,S,T-S,0\n", 2, "variantPrice"),
+        ("tee,Tee,9,S,T-S,7\ntee,,,M,T-M,0\n", 3, "variantPrice"),
+        ("mug,Mug,0.00,,,\n", 2, "price"),
+    ],
 )
-def test_a_price_above_zero_does_not_become_zero(desk: Desk, rows: str, column: str) -> None:
+def test_a_price_above_zero_does_not_become_zero(
+    desk: Desk, rows: str, row: int, column: str
+) -> None:
     desk.imported(TEE + "mug,Mug,5,,,\ntee,Tee,9,S,T-S,9\ntee,,,M,T-M,8\n")
     before = desk.products()
-    assert desk.faults(TEE + rows + "new,New,0,,,\n") == [(2, column, "price_to_zero")]
+    assert desk.faults(TEE + rows + "new,New,0,,,\n") == [(row, column, "price_to_zero")]
     after = desk.products()
     assert {slug: after[slug] for slug in before} == before
     assert after["new"]["price"] == "0.00"
@@ -38,13 +45,6 @@ def test_a_variant_that_cost_nothing_may_still(desk: Desk) -> None:
     desk.imported(TEE + "tee,Tee,9,S,T-S,0\ntee,,,M,T-M,8\n")
     job = desk.imported(TEE + "tee,Tea,9,S,T-S,0\ntee,,,M,T-M,7\n")
     assert (job["updated"], job["failed"]) == (1, 0)
-
-
-def test_the_refused_row_is_that_of_the_price_of_zero(desk: Desk) -> None:
-    desk.imported(TEE + "tee,Tee,9,S,T-S,9\ntee,,,M,T-M,8\n")
-    assert desk.faults(TEE + "tee,Tee,9,S,T-S,7\ntee,,,M,T-M,0\n") == [
-        (3, "variantPrice", "price_to_zero")
-    ]
 
 
 @pytest.mark.parametrize(

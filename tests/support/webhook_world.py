@@ -24,7 +24,7 @@ from chalicelib import aws, settings, telemetry, threads
 from chalicelib.safe_post.post import Failure, PostResult
 from chalicelib.storage import attributes, outbox, table
 from chalicelib.values import clock, ids
-from chalicelib.webhooks import deliver, fan_out, summaries
+from chalicelib.webhooks import deliver, fan_out
 from chalicelib.webhooks.parked import redrive
 from tests.support import process
 from tests.support.dynamodb_double import Crash, Double, Fault
@@ -202,9 +202,6 @@ class World:
         execution.redriven, execution.waiting = answer, answer["more"]
         execution.at = self.now + timedelta(seconds=answer["wait"])
 
-    def summaries(self) -> None:
-        summaries.send()
-
     def _post(self, url: str, headers: Mapping[str, str], body: bytes, **_: Any) -> PostResult:
         posted = Posted(self.now, url, dict(headers), body)
         with self._call("Post"):
@@ -263,10 +260,6 @@ class World:
     def meanwhile(self, operation: str, action: Callable[[], object]) -> None:
         """Calls `action` just before the next such call arrives."""
         self.double.meanwhile(operation, action)
-
-    def before_the_write(self, action: Callable[[], object]) -> None:
-        """Calls `action` before the next request updates a webhook."""
-        self.meanwhile("TransactWriteItems", action)
 
     def _fault(self, operation: str, request: Any) -> Fault | None:
         if self._refused(operation):
@@ -382,10 +375,6 @@ def world(*, concurrent: bool = False) -> Iterator[World]:
 
 def announce(event: str = "product.created", **data: Any) -> str:
     """Commits an event; returns its id."""
-    return commit(outbox.item([(event, outbox.body(event, data or {"id": "prod_1"}))]))
-
-
-def commit(item: dict[str, Any]) -> str:
-    """Puts an item into the outbox, as a commit does; returns the id of its first event."""
+    item = outbox.item([(event, outbox.body(event, data or {"id": "prod_1"}))])
     table.put(item, table=settings.outbox_table())
     return next(outbox.events_of(item)).id

@@ -17,7 +17,8 @@
 /headers                headers without an end
 /drip?pace=1            200, then one byte of the body a second;  /drip-head the same from byte one
 /garbage                something that is not HTTP
-Every path takes ?delay=0.5, seconds to wait before it does anything.
+Every path takes ?delay=0.5, seconds to wait before it does anything. `serve`: what it does with a
+connection instead.
 """
 
 import gzip
@@ -31,6 +32,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Self
 from urllib.parse import parse_qs, quote, urlsplit
+
+Serve = Callable[[socket.socket], None]
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,7 @@ class Receiver:
     tls: ssl.SSLContext | None = None
     host: str = "127.0.0.1"
     name: str = ""
+    serve: Serve | None = None
     requests: list[Received] = field(default_factory=list)
     answers: dict[str, int] = field(default_factory=dict)
 
@@ -102,7 +106,7 @@ class Receiver:
         try:
             with plain:
                 if not self.tls:
-                    self._answer(plain)
+                    (self.serve or self._answer)(plain)
                     return
                 with self.tls.wrap_socket(plain, server_side=True) as secured:
                     self._answer(secured)

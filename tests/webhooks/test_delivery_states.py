@@ -129,7 +129,7 @@ class Life(RuleBasedStateMachine):
             self.world.sleep(days=9)
         known, double = len(self.promises), self.world.double
         faults = double.faults
-        self.world.before_the_write(self.recovered)
+        self.world.meanwhile("TransactWriteItems", self.recovered)
         self.recovered(since=clock.iso(self.world.now))
         double.faults = faults  # it may have written nothing
         double.planned.clear()

@@ -9,19 +9,21 @@ from pydantic import ConfigDict, TypeAdapter
 from chalicelib.customers.shown import ShownCustomer
 from chalicelib.orders.shown import AnnouncedEdit, AnnouncedPayment, AnnouncedRefund, ShownOrder
 from chalicelib.products.shown import LowStockVariant, ShownProduct
-from chalicelib.webhooks import master_key, store
+from chalicelib.webhooks import master_key, signature, store
 from chalicelib.webhooks.model import EventKind
 from tests.audit.build import of_request
 from tests.support import webhook_world
 from tests.support.dynamodb_double import Fault
-from tests.support.webhook_world import World
+from tests.support.webhook_world import MASTER_KEY, World
 from tests.webhooks.build import PATH, URL, add
 
 
 def test_the_secret_is_shown_only_at_creation(world: World) -> None:
     more = {"email": "ops@example.com", "description": "ERP"}
     made = add(world, "order.paid", "order.paid", **more)
-    assert made.pop("secret").startswith("whsec_")
+    secret = made.pop("secret")
+    assert secret == signature.secret(MASTER_KEY, made["id"], 1)
+    assert secret not in json.dumps(world.stored(), default=str)
     assert made["id"].startswith("wh_") and made["enabled"] is True
     assert made["events"] == ["order.paid"]
     assert (made["email"], made["description"]) == ("ops@example.com", "ERP")
@@ -128,7 +130,11 @@ def test_a_deletion_whose_answer_from_the_table_is_lost_succeeds(world: World) -
 def test_concurrent_rotations_make_two_secrets(world: World) -> None:
     webhook = add(world)
     other: list[str] = []
-    world.before_the_write(lambda: other.append(webhook.post("/rotate-secret", {}).json["secret"]))
+
+    def rotated() -> None:
+        other.append(webhook.post("/rotate-secret", {}).json["secret"])
+
+    world.meanwhile("TransactWriteItems", rotated)
     mine = webhook.post("/rotate-secret", {}).json["secret"]
     assert other and len({webhook["secret"], *other, mine}) == 3
 

@@ -242,7 +242,7 @@ def test_two_concurrent_recoveries_are_both_completed(world: World) -> None:
     world.answer = lambda posted: OK
     world.posted.clear()
     answers = []
-    world.before_the_write(lambda: answers.append(webhook.post("/recover", SINCE)))
+    world.meanwhile("TransactWriteItems", lambda: answers.append(webhook.post("/recover", SINCE)))
     answers.append(webhook.post("/recover", {"since": between, "dryRun": False}))
     assert [one.status for one in answers] == [202, 202]
     world.run()

@@ -86,12 +86,8 @@ def test_an_attempt_to_a_slow_receiver_ends_at_the_deadline(receiver, path, phas
     assert outcome.error is Failure.TIMEOUT
     assert outcome.message.endswith(f"{phase}.")
     assert outcome.duration_ms >= 1_000 * IMPATIENT
-
-
-def test_an_answer_that_began_in_time_is_shown_even_if_it_did_not_end(receiver):
-    outcome = deliver(receiver.url("/drip?pace=0.02"), timeout=IMPATIENT)
-    assert (outcome.status, outcome.error) == (200, Failure.TIMEOUT)
-    assert outcome.body.startswith(b"xx")
+    if "body" in phase:  # what began in time is shown even if it did not end
+        assert outcome.status == 200 and outcome.body.startswith(b"xx")
 
 
 def test_an_answer_that_is_not_http_is_a_protocol_error(receiver):
@@ -214,20 +210,13 @@ def test_proxies_of_the_environment_are_not_used(receiver, monkeypatch):
 
 
 def test_an_answer_before_the_end_of_the_request_counts():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    def refuse_at_once(connection: socket.socket) -> None:
+        connection.recv(1_000)
+        connection.sendall(b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
 
-        def refuse_at_once() -> None:
-            connection, _ = listener.accept()
-            with connection:
-                connection.recv(1_000)
-                connection.sendall(b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
-
-        thread = threading.Thread(target=refuse_at_once)
-        thread.start()
-        url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+    with Receiver(serve=refuse_at_once) as refusing:
         # More than the buffers hold, so the connection is cut while the sender still sends.
-        outcome = post(url, HEADERS, b"x" * 30_000_000, allowed_networks=LOOPBACK)
-        thread.join()
+        outcome = post(refusing.url(), HEADERS, b"x" * 30_000_000, allowed_networks=LOOPBACK)
     assert outcome.status == 413
 
 

@@ -43,13 +43,17 @@ def refusal(url: str, *answers: str, allowed: list[str] | None = None) -> str:
     return outcome.message
 
 
-@pytest.mark.parametrize("address", HIDDEN)
-def test_a_name_with_an_address_that_is_not_public_is_refused(address):
-    assert "not public" in refusal("https://hooks.example.com/", address)
-
-
-@pytest.mark.parametrize("answers", [(PUBLIC, "10.0.0.1"), ("10.0.0.1", PUBLIC), (PUBLIC, "::1")])
-def test_a_name_with_one_private_address_is_refused(answers):
+@pytest.mark.parametrize(
+    "answers",
+    [
+        *((address,) for address in HIDDEN),
+        (PUBLIC, "10.0.0.1"),
+        ("10.0.0.1", PUBLIC),
+        (PUBLIC, "::1"),
+    ],
+    ids=" and ".join,
+)
+def test_a_name_with_an_address_that_is_not_public_is_refused(answers):
     assert "not public" in refusal("https://hooks.example.com/", *answers)
 
 

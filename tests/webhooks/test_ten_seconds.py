@@ -15,7 +15,8 @@ from tests.support.webhook_world import Posted, announce
 from tests.support.webhook_world import world as world_of
 from tests.webhooks.build import add
 from tests.webhooks.certificates import Certificates, issue
-from tests.webhooks.tls_floods import Serve, Server, a_byte_at_a_time, tickets
+from tests.webhooks.receiver import Receiver, Serve
+from tests.webhooks.tls_floods import a_byte_at_a_time, tickets
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ def test_a_flood_of_records_without_data_ends_at_a_megabyte(
     certificate: Certificates, number: int, error: Failure | None
 ) -> None:
     """Session tickets; inside TLS, key updates and renegotiations take the same way."""
-    with Server(tickets(certificate.server, number)) as server:
+    with Receiver(serve=tickets(certificate.server, number)) as server:
         outcome = deliver(server.port, certificate.trusting)
     assert (outcome.error, outcome.status) == (error, None if error else 200)
     assert ("more than 1 MB" in outcome.message) == (error is not None)
@@ -56,9 +57,9 @@ def test_a_receiver_cannot_renegotiate() -> None:
 def test_a_handshake_of_single_bytes_ends_at_the_deadline(
     certificate: Certificates, trusting: ssl.SSLContext
 ) -> None:
-    with Server(a_byte_at_a_time(certificate.server, 0)) as slow:
+    with Receiver(serve=a_byte_at_a_time(certificate.server, 0)) as slow:
         assert deliver(slow.port, trusting).error is None
-    with Server(a_byte_at_a_time(certificate.server, 0.01)) as slower:
+    with Receiver(serve=a_byte_at_a_time(certificate.server, 0.01)) as slower:
         outcome = deliver(slower.port, trusting, timeout=1)
     assert outcome.error is Failure.TIMEOUT
     assert outcome.message.endswith("ended while negotiating TLS.")
@@ -125,7 +126,7 @@ FLOODS: dict[str, tuple[Serve, Failure | None]] = {
 @pytest.mark.parametrize("name", FLOODS)
 def test_a_flood_of_framing_is_cut_off(name: str) -> None:
     serve, error = FLOODS[name]
-    with Server(serve) as flooding:
+    with Receiver(serve=serve) as flooding:
         outcome = deliver(flooding.port, None)
     assert outcome.error == error
     assert len(outcome.body) <= 16_384
@@ -138,7 +139,7 @@ def test_a_request_that_is_not_read_ends_at_the_deadline(certificate: Certificat
         with certificate.server.wrap_socket(connection, server_side=True):
             over.wait(30)
 
-    with Server(deaf) as server:
+    with Receiver(serve=deaf) as server:
         outcome = deliver(server.port, certificate.trusting, timeout=3, body=b"x" * 20_000_000)
         over.set()
     assert outcome.error is Failure.TIMEOUT
@@ -152,8 +153,8 @@ def test_floods_in_a_batch_do_not_affect_its_other_deliveries(
     healthy: Callable[[socket.socket], None] = tickets(certificate.server, 2)
     flooding = issue(Path(certificate.authority).parent / "flood", "127.0.0.1")
     with (
-        Server(healthy) as good,
-        Server(tickets(flooding.server, 6_000)) as bad,
+        Receiver(serve=healthy) as good,
+        Receiver(serve=tickets(flooding.server, 6_000)) as bad,
         world_of(concurrent=True) as made,
     ):
         trust = {good.port: certificate.trusting, bad.port: flooding.trusting}

@@ -31,7 +31,9 @@ def test_a_long_answer_to_the_first_attempt_has_a_record_of_its_own(
     assert len([one for one in world.stored() if one["pk"] == delivery["id"]]) == records
 
 
-def test_every_attempt_is_shown_completely(world: World) -> None:
+def test_a_success_on_the_third_try_ends_the_schedule_and_every_attempt_is_shown_completely(
+    world: World,
+) -> None:
     webhook = add(world)
     body = "<h1>Über</h1>".encode() + b"\xff"
     refused = failed(headers={"content-type": "text/html"}, body=body, truncated=True)
@@ -41,7 +43,11 @@ def test_every_attempt_is_shown_completely(world: World) -> None:
     announce()
     world.run()
     delivery = webhook.only()
+    assert delivery["status"] == "DELIVERED"
+    assert len({(posted.delivery, posted.body) for posted in world.posted}) == 1
+    assert len({posted.headers["X-Service-Signature"] for posted in world.posted}) == 3
     first, second, third = delivery["attempts"]
+    assert [one["number"] for one in (first, second, third)] == [1, 2, 3]
     assert (first["durationMs"], first["address"], first["error"]) == (1_234, "127.0.0.1", "status")
     assert first["message"] == "The receiver answered 500."
     assert first["response"] == {
@@ -169,19 +175,6 @@ def test_a_shop_without_webhooks_has_no_deliveries(world: World) -> None:
     assert world.shop.get("/api/admin/deliveries").json == {"data": [], "nextCursor": None}
 
 
-def test_a_replay_of_an_ended_delivery_posts_the_same_request(world: World) -> None:
-    webhook = add(world)
-    announce()
-    world.run()
-    id = webhook.only()["id"]
-    assert world.shop.post(f"/api/admin/deliveries/{id}/replay").status == 202
-    world.run()
-    first, again = world.posted
-    assert (again.body, again.delivery) == (first.body, first.delivery)
-    delivery = webhook.only()
-    assert (delivery["status"], delivery["attemptCount"]) == ("DELIVERED", 2)
-
-
 def test_a_replay_of_a_failed_delivery_restarts_the_schedule(world: World) -> None:
     webhook = given_up(world)
     world.answer = lambda posted: failed()
@@ -227,13 +220,20 @@ def test_a_replay_to_a_paused_webhook_is_refused(world: World) -> None:
         assert (refused.status, refused.json["code"]) == (409, "webhook_paused")
 
 
-def test_a_replay_of_a_too_old_delivery_is_refused(world: World) -> None:
+def test_a_replay_of_an_ended_delivery_posts_the_same_request_unless_it_is_too_old(
+    world: World,
+) -> None:
     webhook = add(world)
     announce()
     world.run()
     path = f"/api/admin/deliveries/{webhook.only()['id']}/replay"
     world.sleep(days=29)
     assert world.shop.post(path).status == 202
+    world.run()
+    first, again = world.posted
+    assert (again.body, again.delivery) == (first.body, first.delivery)
+    delivery = webhook.only()
+    assert (delivery["status"], delivery["attemptCount"]) == ("DELIVERED", 2)
     world.sleep(days=24)
     answer = world.shop.post(path)
     assert (answer.status, answer.json["code"]) == (409, "event_expired")
@@ -257,8 +257,6 @@ def test_a_recovery_counts_first_and_then_sends_all_failed_deliveries(world: Wor
 
 
 def test_a_recovery_sends_at_a_limited_rate(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    from chalicelib.webhooks.parked import redrive
-
     monkeypatch.setattr(redrive, "PAGE", 20)
     monkeypatch.setattr(redrive, "PER_SECOND", 4)
     webhook = given_up(world, 50)

@@ -1,53 +1,13 @@
-"""Receivers that send TLS records without data, or a byte at a time."""
+"""What a `Receiver` serves: TLS records without data, or a byte at a time."""
 
 import socket
 import ssl
-import threading
 import time
 from collections.abc import Callable
-from typing import Self
+
+from tests.webhooks.receiver import Serve
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
-Serve = Callable[[socket.socket], None]
-
-
-class Server:
-    """Serves each connection with a function in a thread. Closing waits for the threads."""
-
-    def __init__(self, serve: Serve) -> None:
-        self._serve = serve
-        self._serving: list[threading.Thread] = []
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self.port = self._listener.getsockname()[1]
-
-    def __enter__(self) -> Self:
-        self._accepting = threading.Thread(target=self._accept, daemon=True)
-        self._accepting.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._accepting.join(30)
-        self._listener.close()
-        for serving in self._serving:
-            serving.join(30)
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:
-                return
-            serving = threading.Thread(target=self._each, args=(connection,), daemon=True)
-            self._serving.append(serving)
-            serving.start()
-
-    def _each(self, connection: socket.socket) -> None:
-        try:
-            with connection:
-                self._serve(connection)
-        except OSError:
-            pass  # the sender closed the connection
 
 
 def tickets(certificate: ssl.SSLContext, number: int) -> Serve:
