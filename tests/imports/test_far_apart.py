@@ -47,15 +47,6 @@ def test_distant_variants_are_added_to_their_product_once_it_has_a_price(
 
 
 @pytest.mark.usefixtures("small_chunks")
-def test_variants_may_precede_their_product(desk: Desk) -> None:
-    rows = ("a,,,,S,A-S,4,1\n", "a,,,,M,A-M,6,\n", "a,A,5,,,,,\n")
-    assert counts(desk.imported(spread(*rows))) == [11, 0, 0, 0, 11]
-    assert [title for title, _, _ in sizes(desk)] == ["S", "M"]
-    assert desk.events().count(("product.created", "a")) == 1
-    assert ("product.updated", "a") not in desk.events()
-
-
-@pytest.mark.usefixtures("small_chunks")
 def test_the_later_row_wins_though_the_worker_crashed_that_created_the_product(desk: Desk) -> None:
     job_id = desk.send(spread("a,,,,S,A-S,4,1\n", "a,A,5,,S,A-S,9,7\n"))
     crashed: list[str] = []

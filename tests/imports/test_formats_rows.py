@@ -12,6 +12,7 @@ from chalicelib.imports.csv.groups import grouped
 from chalicelib.imports.csv.opening import open_csv
 from chalicelib.imports.formats import ImportedProduct, Shop, read_as
 from chalicelib.imports.formats.report import report
+from tests.imports.test_formats import products as read
 
 SHOP = Shop("USD", date(2026, 11, 20))
 
@@ -51,10 +52,8 @@ def csv_of(header: str, *rows: dict[str, Any]) -> bytes:
     return out.getvalue().encode()
 
 
-def products(data: bytes, shop: Shop = SHOP) -> list[ImportedProduct]:
-    table = open_csv([data])
-    file_format = read_as(table.format.header)
-    return [file_format.product(group, shop) for group in grouped(table.rows(), file_format)]
+def products(data: bytes) -> list[ImportedProduct]:
+    return read(data, SHOP)
 
 
 def product(header: str, *rows: dict[str, Any]) -> ImportedProduct:

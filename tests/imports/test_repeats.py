@@ -21,17 +21,6 @@ def price_and_stock(product: Any) -> tuple[str, int]:
     return product["price"], product["variants"][0]["stock"]
 
 
-def test_reimporting_a_file_with_repeated_products_changes_nothing(desk: Desk) -> None:
-    assert desk.imported(TWICE)["created"] == 2
-    before, events = desk.products(), desk.events()
-    assert price_and_stock(before["a"]) == ("4.00", 6)
-    for options in ({}, {"dryRun": "true"}, {"mode": "update"}):
-        job = desk.imported(TWICE, **options)
-        assert (job["unchanged"], job["updated"]) == (2, 0), job
-    assert desk.products() == before
-    assert desk.events() == events
-
-
 def test_reimporting_rows_that_name_a_product_in_two_ways_changes_nothing(desk: Desk) -> None:
     desk.imported("slug,name,price,sku\na,A,1.00,H\n")
     both = "slug,price,sku\na,2.00,\n,3.00,H\n"

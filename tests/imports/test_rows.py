@@ -155,26 +155,6 @@ def test_an_unclosed_quote_does_not_swallow_the_following_rows():
 
 
 @pytest.mark.parametrize(
-    ("row", "code"),
-    [
-        ('a,"a "fine" shirt"', "misplaced_quote"),
-        ("a,one\rtwo", "stray_line_break"),
-        ('a,"b" x', "misplaced_quote"),
-        ('a,"one', "unclosed_quote"),
-    ],
-    ids=[
-        *("a quote that is not doubled", "a carriage return", "text after a closing quote"),
-        "a quote that is not closed",
-    ],
-)
-def test_a_broken_row_is_reported_with_its_line_and_affects_no_other(row, code):
-    rows = opened(f'slug,name\n{row}\nb,two\nc,"three"\n')
-    assert rows[0].problem[:3] == (2, "", code)
-    assert ("line 2" in rows[0].problem.message) is (code == "unclosed_quote")
-    assert (problems(rows)[1], rows[1].line, rows[1].cells) == (None, 3, ["b", "two"])
-
-
-@pytest.mark.parametrize(
     "cell",
     [b'"' + b"x" * 30_000_000 + b'"', b"x" * 30_000_000, b'"' + b"some base64\n" * 300_000 + b'"'],
     ids=["quoted", "bare", "over many lines"],

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from chalicelib.imports.csv import places as planning
 from chalicelib.imports.csv.chunks import Chunk, as_dict, cut
-from chalicelib.imports.csv.groups import MOST_ROWS, Group, grouped, groups
+from chalicelib.imports.csv.groups import Group, grouped, groups
 from chalicelib.imports.csv.opening import Table, open_csv
 from chalicelib.imports.csv.places import Places, hashed
 from chalicelib.imports.csv.rows import read
@@ -102,16 +102,6 @@ def test_distant_rows_of_a_product_are_read_together_in_their_order() -> None:
     assert file.all_products == [[2 + n, 2 + n + many, 2 + n + 2 * many] for n in range(many)]
     assert len(file.chunks) == 16, "at most 200 rows each"
     assert not any(as_dict(chunk)["file"] for chunk in file.chunks)
-
-
-def test_rows_at_several_places_beyond_the_most_are_not_read() -> None:
-    rows = "".join(f"m,M,s{i},1\nb{i},B,t,1\n" for i in range(MOST_ROWS + 3))
-    file = Planned(HEADER + rows)
-    (errors,) = filter(None, (as_dict(chunk)["errors"] for chunk in file.chunks))
-    assert {line: error[:3] for line, error in errors.items()} == {
-        2: (2 + 2 * MOST_ROWS, "", "too_many_rows")
-    }
-    assert len(next(lines for lines in file.all_products if lines[0] == 2)) == MOST_ROWS
 
 
 def test_a_product_with_a_giant_row_is_of_no_chunk() -> None:

@@ -131,10 +131,15 @@ def test_a_job_shows_its_first_100_errors(jobs: JobDesk) -> None:
     assert (job["failed"], len(job["errors"])) == (101, 100)
 
 
-def test_an_edit_without_effect_writes_no_product(jobs: JobDesk) -> None:
-    product = jobs.product(vendor="A")
+def test_unchanged_products_are_not_written_and_counted_as_deleted_ones_are(
+    jobs: JobDesk,
+) -> None:
+    product, gone = jobs.product(vendor="A"), jobs.product()
+    jobs.shop.delete(f"{PRODUCTS}/{gone['id']}")
     written = keys_written(jobs.dynamodb)
-    assert jobs.counted(edit(jobs, {"vendor": "A"}, product)) == {"unchanged": 1}
+    job = edit(jobs, {"vendor": "A"}, product, gone)
+    assert jobs.counted(job) == {"unchanged": 1, "failed": 1}
+    assert [(e["id"], e["code"]) for e in job["errors"]] == [(gone["id"], "not_found")]
     assert (product["id"], "product") not in written
     assert jobs.counted(edit(jobs, {"vendor": "B"}, product)) == {"updated": 1}
     assert (product["id"], "product") in written
@@ -250,14 +255,6 @@ def test_only_a_completed_job_is_measured_by_its_results(
     monkeypatch.setattr(work, "step", lambda job: store.cancel(job.id) or step(job))
     assert edit(jobs, {"vendor": "C"}, product)["status"] == "CANCELLED"
     assert measured() == []
-
-
-def test_unchanged_and_deleted_products_are_counted(jobs: JobDesk) -> None:
-    there, gone = jobs.product(vendor="A"), jobs.product()
-    jobs.shop.delete(f"{PRODUCTS}/{gone['id']}")
-    job = edit(jobs, {"vendor": "A"}, there, gone)
-    assert jobs.counted(job) == {"unchanged": 1, "failed": 1}
-    assert [(e["id"], e["code"]) for e in job["errors"]] == [(gone["id"], "not_found")]
 
 
 @pytest.mark.parametrize(

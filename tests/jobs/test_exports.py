@@ -253,14 +253,6 @@ def _product(draw: st.DrawFn) -> dict[str, Any]:
     return _named(fields)
 
 
-def test_a_line_separator_of_a_text_comes_back_from_an_export(jobs: JobDesk) -> None:
-    sent = {"name": "Mug\u2028red", "description": "a\u2028b\r\nc", "sku": "M", "price": "5.00"}
-    there = jobs.shop.post(PRODUCTS, sent).json
-    job = Desk(jobs.shop, jobs.dynamodb).imported(exported(jobs, type="products")[1])
-    assert (job["unchanged"], job["errors"]) == (1, [])
-    assert jobs.shop.get(f"{PRODUCTS}/{there['id']}").json == there
-
-
 @settings(
     max_examples=10,
     deadline=None,

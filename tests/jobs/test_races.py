@@ -47,18 +47,15 @@ def test_a_record_is_noted_once_per_job(jobs: JobDesk) -> None:
     assert undo.entry(JOB, "prod_1") == first
 
 
-def test_an_entry_takes_no_more_room_than_its_letters(jobs: JobDesk) -> None:
+def test_an_entry_and_a_request_take_no_more_room_than_their_letters(jobs: JobDesk) -> None:
     commit = Commit()
     undo.note(commit, JOB, "prod_1", {"deleted": {"name": "衬衫"}})
     commit.send()
     (item,) = table.everything(JOB)
     assert "衬衫" in item["change"]
-
-
-def test_a_request_takes_no_more_room_than_its_letters(jobs: JobDesk) -> None:
     edit = {"ids": [jobs.product()["id"]], "change": {"vendor": "衬衫"}}
-    item = table.get(store.key(jobs.start(f"{PRODUCTS}/bulk-edit", edit)))
-    assert item is not None and "衬衫" in item["asked"]
+    started = table.get(store.key(jobs.start(f"{PRODUCTS}/bulk-edit", edit)))
+    assert started is not None and "衬衫" in started["asked"]
 
 
 def test_all_entries_of_the_last_record_of_a_step_are_read(jobs: JobDesk) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from chalicelib import deadline, listing
-from chalicelib.listing import entries, reindex, search
+from chalicelib.listing import entries, search
 from chalicelib.problems import Busy, Invalid
 from chalicelib.storage import attributes, table
 from chalicelib.storage.commit import Commit
@@ -20,7 +20,6 @@ from tests.listing.things import (
     Thing,
     create,
     delete,
-    deploy,
     find,
     page,
     thing,
@@ -82,23 +81,6 @@ def raced(late: Commit) -> None:
         late.send()
 
 
-def test_each_word_and_prefix_finds_its_record_after_every_change(dynamodb: Double) -> None:
-    one = created(replace(thing(), texts=MANY))
-    other = created(replace(thing("other"), texts=("else",)))
-    check_found(one, MANY)
-    for texts in (MANY[:-1], MANY[1:], OTHERS, FEW, MANY + OTHERS, OTHERS[:10], OTHERS[:60]):
-        one = update(one, texts=texts)
-        check_found(one, texts)
-        assert kept(dynamodb) == entries_of(one, other)
-    one = update(one, facets={**one.facets, "status": "DRAFT"}, sort="0")
-    check_found(one, OTHERS[:60])
-    assert page({"status": ["DRAFT"]}, search="w2000").total == 1
-    assert page({"status": ["ACTIVE"]}, search="w2000").total == 0
-    delete(one)
-    assert page(search="w").total == 0
-    assert {id.rsplit("#", 1)[1] for _, id in kept(dynamodb)} == {other.id}
-
-
 def test_each_of_many_tags_finds_its_record_after_every_change(dynamodb: Double) -> None:
     one, other = created(thing()), created(replace(thing(), tags=MANY[:3]))
     for count in (6, 7, 20, 7, 6, 0):
@@ -119,20 +101,6 @@ def test_each_of_many_tags_finds_its_record_after_every_change(dynamodb: Double)
     one = update(one, tags=MANY[:20], sort="9")
     one = update(one, tags=MANY[:4], sort="8")
     assert kept(dynamodb) == entries_of(one, other)
-
-
-def test_many_words_combine_with_ranges_filters_and_each_other(dynamodb: Double) -> None:
-    one = replace(thing(sort="5", status="DRAFT"), texts=MANY)
-    create(one, replace(thing(sort="7"), texts=MANY[:10]))
-    for first, end, inside in (("4", "6", 1), ("5", "", 1), ("", "5", 0), ("51", "", 0)):
-        between = listing.Range(first, end)
-        for asked in (MANY[150], f"{MANY[20]} {MANY[150]}", f"{MANY[150]} {MANY[160]}"):
-            found = page(search=asked, between=between)
-            assert (len(found.records), found.total) == (inside, inside), (asked, between)
-    for status, total in (("DRAFT", 1), ("ACTIVE", 0)):
-        for asked in (MANY[150], f"{MANY[2]} {MANY[150]}"):
-            assert page({"status": [status]}, search=asked).total == total
-        assert page({"status": [status]}, search=MANY[2]).total == 1
 
 
 def created_with_a_pending_change(one: Thing) -> Commit:
@@ -343,19 +311,6 @@ def test_an_unwritten_version_cannot_be_changed(dynamodb: Double) -> None:
     for index in (one.index, listing.Index.read(one.index.stored())):
         with pytest.raises(ValueError, match="never written"):
             entries.change(Commit(), KIND, one.id, index, one.index)
-
-
-def test_a_record_with_another_indexing_moves_with_all_its_words(
-    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one = replace(thing(), texts=MANY)
-    create(one)
-    assert not reindex(RECORDS, one.id)
-    deploy(monkeypatch)
-    assert reindex(RECORDS, one.id)
-    assert not reindex(RECORDS, one.id)
-    check_found(one, MANY)
-    assert kept(dynamodb) == entries_of(current(one))
 
 
 def test_a_word_rewritten_before_its_removal_stays(

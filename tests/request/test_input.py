@@ -159,17 +159,14 @@ def test_no_body_causes_a_server_error(trial: Shop, body: bytes) -> None:
 
 
 def test_a_body_of_another_content_type_is_refused(trial: Shop) -> None:
+    bodiless = trial.get("/api/trial/things", headers={"Content-Type": "text/plain"})
+    assert bodiless.status == 200
     for kind in ("text/plain", "application/x-www-form-urlencoded", "image/png", "*/*", "x" * 500):
         answer = trial.post("/api/trial/raw", b"{}", headers={"content-type": kind})
         assert (answer.status, answer.json["code"]) == (415, "unsupported_media_type")
         assert f"this is '{kind[:100]}'" in answer.json["message"]
     for kind in ("application/json; charset=utf-8", "Application/JSON"):
         assert trial.post("/api/trial/raw", b"{}", headers={"content-type": kind}).status == 200
-
-
-def test_a_request_without_a_body_may_have_any_content_type(trial: Shop) -> None:
-    answer = trial.get("/api/trial/things", headers={"Content-Type": "text/plain"})
-    assert answer.status == 200
 
 
 def test_a_body_that_is_too_large_is_refused(trial: Shop) -> None:

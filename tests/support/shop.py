@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partialmethod
 from time import sleep, time_ns
 from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
@@ -70,27 +70,6 @@ class Shop:
         _next_millisecond()
         return key
 
-    def get(self, path: str, **options: Any) -> Answer:
-        return self.call("GET", path, **options)
-
-    def head(self, path: str, **options: Any) -> Answer:
-        return self.call("HEAD", path, **options)
-
-    def post(self, path: str, body: Any = None, **options: Any) -> Answer:
-        return self.call("POST", path, body, **options)
-
-    def put(self, path: str, body: Any = None, **options: Any) -> Answer:
-        return self.call("PUT", path, body, **options)
-
-    def patch(self, path: str, body: Any = None, **options: Any) -> Answer:
-        return self.call("PATCH", path, body, **options)
-
-    def delete(self, path: str, **options: Any) -> Answer:
-        return self.call("DELETE", path, **options)
-
-    def options(self, path: str, **options: Any) -> Answer:
-        return self.call("OPTIONS", path, **options)
-
     def call(
         self,
         method: str,
@@ -115,6 +94,14 @@ class Shop:
         documented.check(method, event["resource"], answer, has_fields="fields" in asked)
         return answer
 
+    get = partialmethod(call, "GET")
+    head = partialmethod(call, "HEAD")
+    post = partialmethod(call, "POST")
+    put = partialmethod(call, "PUT")
+    patch = partialmethod(call, "PATCH")
+    delete = partialmethod(call, "DELETE")
+    options = partialmethod(call, "OPTIONS")
+
     def made(self, path: str, body: Any, **options: Any) -> Any:
         """What a POST created."""
         answer = self.post(path, body, **options)
@@ -138,7 +125,12 @@ class Shop:
 
     def events(self) -> list[dict[str, Any]]:
         """Every event so far, oldest first: `{id, event, data}`."""
-        return list(self._events())
+        items = sorted(self._scanned(settings.outbox_table()), key=lambda item: item["pk"])
+        return [
+            {"id": event.id, "event": event.event, "data": json.loads(event.body)["data"]}
+            for item in items
+            for event in outbox.events_of(item)
+        ]
 
     def stored(self) -> list[dict[str, Any]]:
         """Every item of the main table."""
@@ -153,11 +145,6 @@ class Shop:
             if "LastEvaluatedKey" not in found:
                 return items
             asked["ExclusiveStartKey"] = found["LastEvaluatedKey"]
-
-    def _events(self) -> Iterator[dict[str, Any]]:
-        for item in sorted(self._scanned(settings.outbox_table()), key=lambda item: item["pk"]):
-            for event in outbox.events_of(item):
-                yield {"id": event.id, "event": event.event, "data": json.loads(event.body)["data"]}
 
 
 class Record(dict[str, Any]):

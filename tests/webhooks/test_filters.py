@@ -32,26 +32,15 @@ def passes(pattern: Any, body: Any = ORDER) -> bool:
 @pytest.mark.parametrize(
     ("data", "fits"),
     [
-        ({"source": ["IN_PERSON"]}, True),
-        ({"source": ["ONLINE", "IN_PERSON"]}, True),
+        # Simpler patterns are compared with moto's EventBridge, below.
         ({"source": ["in_person"]}, False),
-        ({"source": ["IN_PERSON"], "number": ["1002"]}, False),
-        ({"source": [{"prefix": "IN_"}]}, True),
-        ({"source": [{"prefix": "ON_"}]}, False),
         ({"source": [{"anything-but": "IN_PERSON"}]}, False),
-        ({"source": [{"anything-but": ["ONLINE", "PHONE"]}]}, True),
         ({"source": [{"anything-but": {"prefix": "IN"}}]}, False),
         ({"nothing": [{"anything-but": "IN_PERSON"}]}, False),
-        ({"note": [None]}, True),
         ({"note": [{"anything-but": None}]}, False),
-        ({"note": [{"exists": True}]}, True),
-        ({"nothing": [{"exists": False}]}, True),
-        ({"source": [{"exists": False}]}, False),
         ({"customer": {"email": [{"exists": True}]}}, True),
         ({"nobody": {"email": [{"exists": False}]}}, True),
         ({"note": {"email": ["x"]}}, False),
-        ({"tags": ["gift"]}, True),
-        ({"tags": ["lost"]}, False),
         ({"lineItems": {"sku": ["A"], "quantity": [1]}}, True),
         ({"lineItems": {"sku": ["A"], "quantity": [9]}}, False),
         # Amounts compare as numbers, however they are written, and exactly.

@@ -54,19 +54,6 @@ def test_a_failed_post_is_not_repeated_by_itself(receiver):
     assert len(receiver.requests) == 3
 
 
-def test_redirects_are_not_followed(receiver):
-    outcome = deliver(receiver.url("/redirect"))
-    assert (outcome.status, outcome.error) == (301, Failure.STATUS)
-    assert "not followed" in outcome.message
-    assert outcome.headers["location"] == receiver.url("/ok")
-    assert [request.path for request in receiver.requests] == ["/redirect"]
-
-
-def test_retry_after_is_returned(receiver):
-    outcome = deliver(receiver.url("/busy?after=120"))
-    assert (outcome.status, outcome.headers["retry-after"]) == (429, "120")
-
-
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "raw-deflate"])
 def test_a_compressed_answer_is_shown_unpacked(receiver, coding):
     outcome = deliver(receiver.url(f"/gzip?text=hello&coding={coding}"))

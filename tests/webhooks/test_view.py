@@ -200,16 +200,6 @@ def test_a_failed_replay_does_not_change_a_running_schedule(world: World) -> Non
     assert webhook.only()["attemptCount"] == 14
 
 
-def test_a_replay_that_succeeds_ends_a_running_schedule(world: World) -> None:
-    webhook = failing(world, hours=5)
-    posts = len(world.posted)
-    world.answer = lambda posted: OK
-    world.shop.post(f"/api/admin/deliveries/{webhook.only()['id']}/replay")
-    world.run()
-    assert len(world.posted) == posts + 1
-    assert webhook.only()["status"] == "DELIVERED"
-
-
 def test_a_replay_to_a_paused_webhook_is_refused(world: World) -> None:
     webhook = given_up(world)
     webhook.put({"enabled": False})
