@@ -34,7 +34,7 @@ def test_two_concurrent_imports_create_each_product_once(
     one, other = sorted(
         desk.messages(), key=lambda message: jobs.index(json.loads(message["body"])["job"])
     )
-    desk.meanwhile("TransactWriteItems", lambda: desk.handle(other), nth)
+    desk.meanwhile("TransactWriteItems", lambda: desk.handle(other), nth=nth)
     desk.handle(one)
     desk.work()
     skus = Counter(
@@ -76,7 +76,7 @@ def imported_while_a_client_creates(
             assert desk.shop.post("/api/admin/products", product).status in {201, 409}
         assert desk.shop.post("/api/admin/products/bulk", given[half:]).status == 200
 
-    desk.meanwhile("TransactWriteItems", lambda: (client(), desk.handle(other)), nth)
+    desk.meanwhile("TransactWriteItems", lambda: (client(), desk.handle(other)), nth=nth)
     desk.handle(one)
     desk.work()
     for job_id in jobs:
@@ -138,7 +138,7 @@ def test_products_whose_variants_are_numbered_alike_are_all_created_by_two_impor
     )
     jobs = [desk.started(rows), desk.started(rows)]
     one, other = desk.messages()
-    desk.meanwhile("TransactWriteItems", lambda: desk.handle(other), 5)
+    desk.meanwhile("TransactWriteItems", lambda: desk.handle(other), nth=5)
     desk.handle(one)
     desk.work()
     assert [desk.job(job_id)["failed"] for job_id in jobs] == [0, 0]

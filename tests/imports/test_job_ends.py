@@ -296,7 +296,7 @@ def test_a_dead_letter_of_an_ended_job_changes_nothing_and_an_unknown_one_is_log
 
 def test_a_dead_letter_is_redelivered_while_the_table_is_unavailable(desk: Desk) -> None:
     job_id = desk.send(HEADER + "a,A,1\n")
-    desk.fail("UpdateItem")
+    desk.dynamodb.faults = lambda called, _: Fault.CONFLICT if called == "UpdateItem" else None
     answer = app.import_dead_letters(dead(desk.upload_event(job_id)), None)
     assert answer == {"batchItemFailures": [{"itemIdentifier": "m1"}]}
 

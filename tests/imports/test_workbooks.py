@@ -294,18 +294,10 @@ def far(*places: str) -> bytes:
     return saved(book)
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        far("XFD1048576"),
-        far("ZZ100000"),
-        far(*(f"{column}{row}" for row in range(1, 20_001) for column in ("A", "XFD"))),
-    ],
-    ids=["corner", "far", "wide"],
-)
-def test_a_sheet_that_takes_too_much_memory_ends_its_reader_only(data: bytes) -> None:
+def test_a_sheet_that_takes_too_much_memory_ends_its_reader_only() -> None:
+    wide = far(*(f"{column}{row}" for row in range(1, 20_001) for column in ("A", "XFD")))
     with pytest.raises(FileRejected) as rejected:
-        converted([data])
+        converted([wide])
     assert rejected.value.code in {"workbook_too_large", "unreadable_workbook"}
 
 

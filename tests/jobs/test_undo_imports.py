@@ -172,22 +172,22 @@ def test_a_variant_added_by_an_import_is_removed_and_restored(jobs: JobDesk) -> 
     assert like(jobs.now(known)) == like(added)
 
 
-def test_a_variant_added_by_an_import_and_changed_since_stays(jobs: JobDesk) -> None:
+@pytest.mark.parametrize("since", ["it was changed", "it was deleted", "it alone was left"])
+def test_a_variant_added_by_an_import_stays_as_it_is_since(jobs: JobDesk, since: str) -> None:
     known = coat(jobs)
     job = imported(jobs, MEDIUM)
-    small, medium = jobs.now(known)["variants"]
-    put(jobs, known, variants=[{"id": small["id"]}, {"id": medium["id"], "price": "9.00"}])
-    assert kept(jobs.undone(job)) == [f"variants.{medium['id']}"]
-    assert [variant["stock"] for variant in jobs.now(known)["variants"]] == [None, 6]
-
-
-def test_a_variant_added_by_an_import_and_deleted_since_stays_deleted(jobs: JobDesk) -> None:
-    known = coat(jobs)
-    job = imported(jobs, MEDIUM)
-    put(jobs, known, variants=[{"id": known["variants"][0]["id"]}])
+    small, medium = ({"id": variant["id"]} for variant in jobs.now(known)["variants"])
+    left = {
+        "it was changed": [small, {**medium, "price": "9.00"}],
+        "it was deleted": [small],
+        "it alone was left": [medium],
+    }
+    put(jobs, known, variants=left[since])
+    variants = jobs.now(known)["variants"]
     undone = jobs.undone(job)
-    assert (jobs.counted(undone), undone["errors"]) == ({"updated": 1}, [])
-    assert titles(jobs, known) == "S"
+    assert jobs.counted(undone) == {"updated": 1}
+    assert kept(undone) == [f"variants.{medium['id']}"] * (since != "it was deleted")
+    assert jobs.now(known)["variants"] == variants
 
 
 def test_options_added_by_an_import_are_removed_and_restored(jobs: JobDesk) -> None:
@@ -260,12 +260,3 @@ def test_a_later_order_of_the_variants_stays(jobs: JobDesk) -> None:
     put(jobs, known, variants=[large, small, medium])
     assert jobs.undone(job)["errors"] == []
     assert titles(jobs, known) == "LS"
-
-
-def test_the_only_remaining_variant_stays(jobs: JobDesk) -> None:
-    known = coat(jobs)
-    job = imported(jobs, MEDIUM)
-    medium = jobs.now(known)["variants"][1]
-    put(jobs, known, variants=[{"id": medium["id"]}])
-    assert kept(jobs.undone(job)) == [f"variants.{medium['id']}"]
-    assert jobs.now(known)["variants"] == [medium]

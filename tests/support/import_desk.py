@@ -14,7 +14,7 @@ from chalicelib.imports import files
 from chalicelib.imports.steps import queue
 from chalicelib.storage import attributes, outbox
 from tests.support import process
-from tests.support.dynamodb_double import Crash, Double, Fault
+from tests.support.dynamodb_double import Crash, Double
 from tests.support.forms import form
 from tests.support.shop import Answer, Shop
 from tests.support.webhook_events import received
@@ -34,6 +34,7 @@ class Desk:
     def __init__(self, shop: Shop, dynamodb: Double) -> None:
         self.shop = shop
         self.dynamodb = dynamodb
+        self.meanwhile = dynamodb.meanwhile
         self.errors: list[BaseException | None] = []
         self._buried: Callable[[], None] = process.rests
 
@@ -125,9 +126,8 @@ class Desk:
             app.import_chunk({"Records": [message]}, None)
 
     def done_with(self, message: dict[str, Any]) -> None:
-        aws.client("sqs").delete_message(
-            QueueUrl=settings.import_queue_url(), ReceiptHandle=message["receiptHandle"]
-        )
+        queue = {"QueueUrl": settings.import_queue_url()}
+        aws.client("sqs").delete_message(**queue, ReceiptHandle=message["receiptHandle"])
 
     def finished(self, job_id: str) -> Any:
         """Imports an uploaded file; the job after its end."""
@@ -172,15 +172,6 @@ class Desk:
         self.dynamodb.crashes(operation, nth)
         self._buried = buried
 
-    def fail(self, operation: str) -> None:
-        """Makes the table refuse an operation from now on."""
-        self.dynamodb.faults = lambda called, _: Fault.CONFLICT if called == operation else None
-
-    def meanwhile(self, operation: str, action: Callable[[], object], nth: int = 1) -> None:
-        """Calls `action` just before the nth call of an operation arrives."""
-
-        self.dynamodb.meanwhile(operation, action, nth=nth)
-
     # --- Results ---
 
     def products(self) -> dict[str, Any]:
@@ -201,5 +192,4 @@ class Desk:
 
     def report(self, job_id: str) -> str:
         reply = aws.client("s3").get_object(Bucket=settings.bucket(), Key=f"reports/{job_id}.csv")
-        text: str = reply["Body"].read().decode("utf-8-sig")
-        return text
+        return str(reply["Body"].read().decode("utf-8-sig"))

@@ -19,8 +19,7 @@ class Waiting:
 
     @property
     def content(self) -> dict[str, Any]:
-        content: dict[str, Any] = json.loads(self.body)
-        return content
+        return dict(json.loads(self.body))
 
 
 def stream(items: list[dict[str, Any]], kind: str = "INSERT") -> dict[str, Any]:

@@ -257,10 +257,6 @@ class World:
 
     # --- faults ---
 
-    def meanwhile(self, operation: str, action: Callable[[], object]) -> None:
-        """Calls `action` just before the next such call arrives."""
-        self.double.meanwhile(operation, action)
-
     def _fault(self, operation: str, request: Any) -> Fault | None:
         if self._refused(operation):
             return Fault.THROTTLE
@@ -317,6 +313,7 @@ class World:
         self._failed_calls = 0  # calls that were made to fail
         self._errors: list[tuple[str, BaseException | None]] = []  # of the last function
         self.double.faults = self._fault
+        self.meanwhile = self.double.meanwhile
 
 
 class _Service:
