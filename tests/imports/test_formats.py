@@ -205,9 +205,13 @@ def test_an_inventory_creates_no_product_and_no_variant(
     desk.imported("slug,name,price,variantTitle,variantSku,stock\ntee,Tee,9,S,T-S,1\n")
     before = desk.products()
     header = "Handle,Title,Option1 Value,SKU,Location,Available (not editable),On hand (new)\n"
-    job = desk.imported(header + "tee,Tee,M,T-M,Berlin,5,\nmug,Mug,Default Title,M,Berlin,5,\n")
-    assert [(e["row"], e["code"]) for e in job["errors"]] == [
-        (2, "unknown_variant"),
-        (3, "not_found"),
+    rows = (
+        "tee,Tee,S,T-S,Berlin,5,",
+        "tee,Tee,M,T-M,Berlin,5,",
+        "mug,Mug,Default Title,M,Berlin,5,",
+    )
+    assert desk.faults(header + "\n".join(rows)) == [
+        (3, "SKU", "unknown_variant"),
+        (4, "Handle", "not_found"),
     ]
     assert desk.products() == before

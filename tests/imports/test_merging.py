@@ -87,14 +87,6 @@ def test_a_value_for_one_of_several_variants_must_name_it(
     assert desk.faults(file) == [(2, column, "unknown_variant")]
 
 
-def test_an_unknown_variant_in_a_stock_file_is_an_error_of_its_row(desk: Desk) -> None:
-    before = shirt(desk)
-    header = "Handle,Option1 Name,Option1 Value,SKU,Location,On hand\n"
-    rows = "shirt,Size,S,SH-S,Berlin,1\nshirt,Size,XL,SH-XL,Berlin,2\n"
-    assert desk.faults(header + rows) == [(3, "SKU", "unknown_variant")]
-    assert desk.products()["shirt"] == before
-
-
 def test_a_row_without_title_and_sku_is_of_the_only_variant(desk: Desk) -> None:
     rows = f"{OURS}\nmug,Mug,5,,,,,,6,,\n"
     desk.imported(rows)

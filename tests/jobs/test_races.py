@@ -69,14 +69,6 @@ def test_all_entries_of_the_last_record_of_a_step_are_read(jobs: JobDesk) -> Non
     assert ([*last], more) == (["prod_2"], False)
 
 
-def test_one_of_two_concurrent_undos_reverts_an_entry(jobs: JobDesk) -> None:
-    entry = noted("prod_1")
-    marked(entry, "undo_1")
-    with pytest.raises(undo.Raced):
-        marked(entry, "undo_2")
-    assert undo.entry(JOB, "prod_1").undone_by == "undo_1"
-
-
 def test_a_missing_entry_is_not_reverted(jobs: JobDesk) -> None:
     entry = replace(noted("prod_1"), job=OTHER)
     with pytest.raises(undo.Raced):
@@ -84,9 +76,14 @@ def test_a_missing_entry_is_not_reverted(jobs: JobDesk) -> None:
     assert table.everything(OTHER) == []
 
 
-def test_only_the_undo_that_reverted_an_entry_can_restore_it(jobs: JobDesk) -> None:
+def test_one_of_two_concurrent_undos_reverts_an_entry_and_only_it_can_restore_it(
+    jobs: JobDesk,
+) -> None:
     entry = noted("prod_1")
     marked(entry, "undo_1")
+    with pytest.raises(undo.Raced):
+        marked(entry, "undo_2")
+    assert undo.entry(JOB, "prod_1").undone_by == "undo_1"
     for by, is_given in (("undo_2", False), ("undo_1", True)):
         commit = Commit()
         undo.unmark(commit, [entry.sk], JOB, by)

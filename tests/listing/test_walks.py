@@ -25,15 +25,11 @@ def numbered(count: int, **facets: str) -> list[Thing]:
     return made
 
 
-def test_a_page_past_the_end_is_empty(dynamodb: Double) -> None:
+def test_a_page_past_the_end_is_empty_and_one_past_the_deepest_refused(dynamodb: Double) -> None:
     numbered(5)
     for number in (2, 99, 10**12):
         assert (names(page(page=number)), page(page=number).total) == ([], 5)
         assert page(search="1", page=number).records == []
-
-
-def test_a_list_stops_at_its_deepest_page(dynamodb: Double) -> None:
-    numbered(5)
     assert len(page(limit=2, page=2, deepest=4).records) == 2
     with pytest.raises(Invalid) as refused:
         page(limit=2, page=3, deepest=4)

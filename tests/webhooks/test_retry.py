@@ -169,11 +169,6 @@ def test_retry_after_counts_only_with_429_and_503_and_never_for_the_long_steps()
     assert wait(next_step(5, NOW, 0, status=503, retry_after="999999")) == DAY
 
 
-@given(st.integers(12, 1000), chances)
-def test_no_step_follows_the_last(step, chance):
-    assert next_step(step, NOW, chance) is None
-
-
 endpoints = st.from_regex(r"wh_[0-9A-HJKMNP-TV-Z]{26}", fullmatch=True)
 
 
