@@ -56,8 +56,10 @@ def test_the_size_of_an_answer_includes_its_quotes_and_escapes() -> None:
 
 
 @pytest.mark.parametrize("path", ["/api/admin/products", "/api/products"])
-def test_a_numbered_page_is_complete_or_refused_with_a_fitting_limit(shop: Shop, path: str) -> None:
-    filled(shop, 40)
+def test_a_large_page_by_number_is_refused_with_a_fitting_limit_and_one_by_cursor_ends_early(
+    shop: Shop, path: str
+) -> None:
+    ids = filled(shop, 40)
     refused = shop.get(f"{path}?limit=40")
     assert (refused.status, refused.json["code"]) == (422, "answer_too_large")
     limit = refused.json["limit"]
@@ -66,11 +68,6 @@ def test_a_numbered_page_is_complete_or_refused_with_a_fitting_limit(shop: Shop,
     assert (answer.status, len(answer.json["data"])) == (200, limit)
     assert sent(answer) <= SIX_MB
     assert shop.get(f"{path}?limit={limit + 1}").status == 422
-
-
-@pytest.mark.parametrize("path", ["/api/admin/products", "/api/products"])
-def test_a_large_page_by_cursor_ends_early(shop: Shop, path: str) -> None:
-    ids = filled(shop, 40)
     read = list[str]()
     for number, answer in enumerate(shop.pages(f"{path}?limit=100"), 1):
         assert sent(answer) <= SIX_MB

@@ -1,1 +1,1 @@
-"""Webhooks on the double. `receiver` accepts deliveries; `tls_floods` attack."""
+"""Webhooks on the double. `receiver` accepts deliveries, or attacks."""

@@ -33,7 +33,7 @@ from dataclasses import dataclass, field
 from typing import Self
 from urllib.parse import parse_qs, quote, urlsplit
 
-Serve = Callable[[socket.socket], None]
+Serve = Callable[[socket.socket], object]
 
 
 @dataclass(frozen=True)
@@ -105,11 +105,12 @@ class Receiver:
     def _serve(self, plain: socket.socket) -> None:
         try:
             with plain:
+                serve = self.serve or self._answer
                 if not self.tls:
-                    (self.serve or self._answer)(plain)
+                    serve(plain)
                     return
                 with self.tls.wrap_socket(plain, server_side=True) as secured:
-                    self._answer(secured)
+                    serve(secured)
         except OSError:
             # The sender closed the connection, as many of these answers intend.
             pass

@@ -3,7 +3,8 @@
 import socket
 import ssl
 import threading
-from collections.abc import Callable
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,6 @@ from tests.support.webhook_world import world as world_of
 from tests.webhooks.build import add
 from tests.webhooks.certificates import Certificates, issue
 from tests.webhooks.receiver import Receiver, Serve
-from tests.webhooks.tls_floods import a_byte_at_a_time, tickets
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def certificate(tmp_path: Path) -> Certificates:
 def deliver(
     port: int, trusting: ssl.SSLContext | None, timeout: float = 60, body: bytes = b"{}"
 ) -> PostResult:
-    url = f"{'https' if trusting else 'http'}://127.0.0.1:{port}/"
+    url = f"{'https' if trusting else 'http'}://127.0.0.1:{port}/ok"
     allowed = ["127.0.0.0/8"]
     return safe_post.post(url, {}, body, allowed_networks=allowed, timeout=timeout, tls=trusting)
 
@@ -37,7 +37,8 @@ def test_a_flood_of_records_without_data_ends_at_a_megabyte(
     certificate: Certificates, number: int, error: Failure | None
 ) -> None:
     """Session tickets; inside TLS, key updates and renegotiations take the same way."""
-    with Receiver(serve=tickets(certificate.server, number)) as server:
+    certificate.server.num_tickets = number
+    with Receiver(tls=certificate.server) as server:
         outcome = deliver(server.port, certificate.trusting)
     assert (outcome.error, outcome.status) == (error, None if error else 200)
     assert ("more than 1 MB" in outcome.message) == (error is not None)
@@ -57,10 +58,30 @@ def test_a_receiver_cannot_renegotiate() -> None:
 def test_a_handshake_of_single_bytes_ends_at_the_deadline(
     certificate: Certificates, trusting: ssl.SSLContext
 ) -> None:
-    with Receiver(serve=a_byte_at_a_time(certificate.server, 0)) as slow:
-        assert deliver(slow.port, trusting).error is None
-    with Receiver(serve=a_byte_at_a_time(certificate.server, 0.01)) as slower:
-        outcome = deliver(slower.port, trusting, timeout=1)
+    def in_packets_of_a_byte(pause: float) -> Serve:
+        """What the receiver sends."""
+
+        def serve(connection: socket.socket) -> None:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            with socket.create_connection(("127.0.0.1", receiver.port)) as behind:
+                threading.Thread(target=copy, args=(connection, behind), daemon=True).start()
+                while data := behind.recv(65_536):
+                    for byte in data:
+                        connection.sendall(bytes([byte]))
+                        time.sleep(pause)
+
+        return serve
+
+    def copy(source: socket.socket, target: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(65_536):
+                target.sendall(data)
+
+    with Receiver(tls=certificate.server) as receiver:
+        with Receiver(serve=in_packets_of_a_byte(0)) as slow:
+            assert deliver(slow.port, trusting).error is None
+        with Receiver(serve=in_packets_of_a_byte(0.01)) as slower:
+            outcome = deliver(slower.port, trusting, timeout=1)
     assert outcome.error is Failure.TIMEOUT
     assert outcome.message.endswith("ended while negotiating TLS.")
 
@@ -134,12 +155,7 @@ def test_a_flood_of_framing_is_cut_off(name: str) -> None:
 
 def test_a_request_that_is_not_read_ends_at_the_deadline(certificate: Certificates) -> None:
     over = threading.Event()
-
-    def deaf(connection: socket.socket) -> None:
-        with certificate.server.wrap_socket(connection, server_side=True):
-            over.wait(30)
-
-    with Receiver(serve=deaf) as server:
+    with Receiver(tls=certificate.server, serve=lambda connection: over.wait(30)) as server:
         outcome = deliver(server.port, certificate.trusting, timeout=3, body=b"x" * 20_000_000)
         over.set()
     assert outcome.error is Failure.TIMEOUT
@@ -150,11 +166,11 @@ def test_floods_in_a_batch_do_not_affect_its_other_deliveries(
     certificate: Certificates, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One receiver answers and nine flood: each has its own outcome, and the function survives."""
-    healthy: Callable[[socket.socket], None] = tickets(certificate.server, 2)
     flooding = issue(Path(certificate.authority).parent / "flood", "127.0.0.1")
+    flooding.server.num_tickets = 6_000
     with (
-        Receiver(serve=healthy) as good,
-        Receiver(serve=tickets(flooding.server, 6_000)) as bad,
+        Receiver(tls=certificate.server) as good,
+        Receiver(tls=flooding.server) as bad,
         world_of(concurrent=True) as made,
     ):
         trust = {good.port: certificate.trusting, bad.port: flooding.trusting}
