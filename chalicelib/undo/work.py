@@ -19,7 +19,7 @@ from chalicelib.products import store as products
 from chalicelib.products.model import Product
 from chalicelib.storage.commit import Commit
 from chalicelib.undo import store
-from chalicelib.undo.model import difference, is_untouched, order_difference, restored
+from chalicelib.undo.model import FieldChange, difference, is_untouched, order_difference, restored
 from chalicelib.undo.store import Entry
 
 
@@ -120,24 +120,22 @@ def _write(
     left: Sequence[str],
 ) -> None:
     commit = products.writes(before, after, exactly=after is None)
-    _log(commit, job, entries)
     product = after or before
     assert product is not None
-    change = {**difference(before, after), **_origin(job, entries), "left": list(left)}
-    store.note(commit, job.id, product.id, change)
+    _log(commit, job, product.id, entries, {**difference(before, after), "left": list(left)})
     commit.send()
 
 
-def _origin(job: Job, entries: Sequence[Entry]) -> dict[str, object]:
-    return {"of": job.asked["job"], "marked": [entry.sk for entry in entries]}
-
-
-def _log(commit: Commit, job: Job, entries: Sequence[Entry]) -> None:
+def _log(
+    commit: Commit, job: Job, record: str, entries: Sequence[Entry], change: FieldChange
+) -> None:
     """Logs in both jobs what is undone; if that job is an undo, its entries can be undone again."""
     store.mark(commit, entries, job.id)
     for entry in entries:
         if "marked" in entry.change:
             store.unmark(commit, entry.change["marked"], entry.change["of"], entry.job)
+    origin = {"of": job.asked["job"], "marked": [entry.sk for entry in entries]}
+    store.note(commit, job.id, record, {**change, **origin})
 
 
 # --- Orders ---------------------------------------------------------------------------------------
@@ -164,9 +162,7 @@ def _put_back_order(job: Job, id: str, entries: Sequence[Entry]) -> Step:
         return Step.of(RecordOutcome.UNCHANGED, *_left(id, left))
 
     def log(commit: Commit, before: Order, after: Order) -> None:
-        _log(commit, job, entries)
-        change = {**order_difference(before, after), **_origin(job, entries), "left": left}
-        store.note(commit, job.id, id, change)
+        _log(commit, job, id, entries, {**order_difference(before, after), "left": left})
 
     # On condition that it is as it was read, so concurrent changes stay.
     unchanged = orders.Asked(job.by, frozenset({order.etag}))
