@@ -12,7 +12,6 @@ from chalicelib.jobs import queue, run, store
 from chalicelib.jobs.model import Job, progress
 from chalicelib.orders import store as orders
 from chalicelib.problems import Gone
-from chalicelib.products import store as products
 from tests.orders.build import before_the_commit, keys_written
 from tests.support.dynamodb_double import Fault
 from tests.support.job_desk import PRODUCTS, JobDesk
@@ -229,15 +228,6 @@ def test_a_job_that_takes_long_continues_with_another_message(
     monkeypatch.setattr(run, "_SECONDS", seconds)
     job = edit(jobs, {"vendor": "B"}, *missing(60))
     assert (jobs.counted(job), steps) == ({"failed": 60}, sent)
-
-
-def test_a_long_reason_of_a_failed_record_is_shortened(
-    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gone = Mock(side_effect=Gone("x" * 1_001))
-    monkeypatch.setattr(products, "redraft", gone)
-    (error,) = edit(jobs, {"vendor": "B"}, jobs.product())["errors"]
-    assert error["message"] == "x" * 1_000
 
 
 def test_only_a_completed_job_is_measured_by_its_results(
