@@ -3,6 +3,7 @@
 import base64
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -69,6 +70,40 @@ def test_a_walk_ends_if_all_that_is_left_leaves_the_list(dynamodb: Double, other
         delete(one)
     rest = page(where, limit=2, cursor=cursor)
     assert (rest.records, rest.total, rest.next) == ([], 0, None)
+
+
+def walked(where: Any = None, search: str = "", limit: int = 7, **options: Any) -> Iterator[Any]:
+    """All pages, by cursor."""
+    cursor: str | None = ""
+    while cursor is not None:
+        some = page(where, search, limit=limit, cursor=cursor, **options)
+        cursor = some.next
+        yield some
+
+
+@pytest.mark.parametrize("search", ["", "n"])
+def test_pages_by_cursor_miss_nothing_if_read_records_leave_the_list(
+    dynamodb: Double, search: str
+) -> None:
+    """A program reads a page of open records, handles them, and reads the next page."""
+    create(*(thing(f"n{n}", sort=f"{n:06d}") for n in range(60)))
+    seen: list[str] = []
+    for some in walked({"status": ["ACTIVE"]}, search, limit=7):
+        seen += names(some)
+        for one in some.records:
+            update(one, facets={**one.facets, "status": "DRAFT"})
+    assert seen == [f"n{n}" for n in reversed(range(60))]
+
+
+@pytest.mark.parametrize("search", ["", "n"])
+def test_pages_by_cursor_repeat_nothing_if_the_list_grows(dynamodb: Double, search: str) -> None:
+    create(*(thing(f"n{n}", sort=f"{n:06d}") for n in range(10)))
+    seen: list[str] = []
+    for some in walked({}, search, limit=2):
+        seen += names(some)
+        create(*(thing(f"n{n}", sort=f"1{n:05d}") for n in range(2)))
+    assert seen == [f"n{n}" for n in reversed(range(10))]
+    assert (some.page, some.total) == (5, 18)
 
 
 def test_a_total_read_during_a_change_is_not_negative(dynamodb: Double) -> None:
