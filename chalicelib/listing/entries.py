@@ -66,8 +66,8 @@ def count_cells(kind: Kind, index: Index) -> list[Key]:
 
 def _change_words(commit: Commit, old: dict[Key, bool], new: dict[Key, bool], room: int) -> None:
     """`old`, `new`: the keys of words, and whether each belongs to a generation."""
-    fits = len(old.keys() ^ new.keys()) <= room
-    added = [key for key in new if key not in old]
+    added, gone = [key for key in new if key not in old], [key for key in old if key not in new]
+    fits = len(added) + len(gone) <= room
     commit.put_each((key for key in added if not new[key]), {})
     ahead, at = [key for key in added if new[key]], clock.unix()
     if fits:
@@ -75,7 +75,7 @@ def _change_words(commit: Commit, old: dict[Key, bool], new: dict[Key, bool], ro
     else:
         for pk, sk in ahead:
             commit.write_before({"pk": pk, "sk": sk, "at": at})
-    for key in [key for key in old if key not in new]:
+    for key in gone:
         if fits or not old[key]:
             commit.delete(key)
         else:

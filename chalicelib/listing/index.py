@@ -169,6 +169,9 @@ class Record:
         return Index.read(self.fields["index"])
 
 
+_NONE: Final = Index("", {})  # of a record that is not there
+
+
 def settled(before: Index | None, wanted: Index, *, inside: int, room: int) -> Index:
     """Decides which words always count, and which belong to a generation.
 
@@ -178,7 +181,7 @@ def settled(before: Index | None, wanted: Index, *, inside: int, room: int) -> I
     """
     if before is not None and not before.settled:
         raise ValueError("the version before was never written")
-    had = before or Index("", {})
+    had = before or _NONE
     many = len(wanted.several) > inside // 2
     if wanted.many != many:
         wanted = replace(wanted, many=many)

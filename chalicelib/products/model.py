@@ -385,7 +385,8 @@ class Product(listing.Record):
 
     def remembering(self, imported: Mapping[str, object]) -> "Product":
         """With this memory: stored in the record, never shown, and not a change of its own."""
-        return replace(self, fields={**self.fields, "import": imported})
+        fields = {**self.fields, "import": imported}
+        return Product(fields, self.quantities, self.version, self.moves)
 
     @property
     def low_stock_threshold(self) -> int:

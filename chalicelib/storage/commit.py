@@ -72,7 +72,7 @@ class Commit:
         self._excess: tuple[str, str] | None = None
 
     def __len__(self) -> int:
-        counted = sum(any(numbers.values()) for numbers in self._counts.values())
+        counted = sum(map(any, map(dict.values, self._counts.values())))
         return len(self._writes) + counted + (1 if self._events or self._traced else 0)
 
     def put(
@@ -434,16 +434,16 @@ def _each(send: Callable[[_Call], None], waiting: deque[_Call], sender: int) -> 
 def _waves(commits: Sequence[Commit]) -> Iterator[list[_Call]]:
     """Groups of calls; no group writes an item twice."""
     wave: list[_Call] = []
-    written: set[Key] = set()
+    written: dict[Key, _Write] = {}
     for place, commit in enumerate(commits):
-        if not written.isdisjoint(commit._writes):
+        if not written.keys().isdisjoint(commit._writes):
             yield wave
-            wave, written = [], set()
+            wave, written = [], {}
         if not wave or not wave[-1].joint.takes(commit):
             wave.append(_Call([], Commit()))
         wave[-1].places.append(place)
         wave[-1].joint.join(commit)
-        written.update(commit._writes)  # `|=` with keys would copy all of them
+        written.update(commit._writes)
     yield wave
 
 
