@@ -25,7 +25,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from importlib.machinery import SourceFileLoader
-from itertools import accumulate, islice, pairwise, zip_longest
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -59,138 +59,95 @@ class Mutant(NamedTuple):
     path: str
     lines: tuple[int, int]  # of its statement, first and last; (0, 0) outside functions
     name: str
-    number: int  # its place among all changes of the module
     is_condition: bool
+
+
+class Place(NamedTuple):
+    """Where a node is."""
+
+    statement: ast.AST
+    lines: tuple[int, int]
+    name: str = ""  # of the classes and functions around it
 
 
 # --- The changes ----------------------------------------------------------------------------------
 
 
-def edits(tree: ast.Module) -> Iterator[tuple[ast.AST, str, ast.AST, bool]]:
-    """Each change: the node of `tree`, its text, its replacement, and whether it is a condition."""
+def mutants(path: str) -> Iterator[tuple[Mutant, ast.Module]]:
+    """Each change, and the module, which is changed until the next one is asked for."""
+    tree = ast.parse((ROOT / path).read_text())
     # In other modules `&` joins bits and sets.
     of_items = "from chalicelib.storage.conditions import" in ast.unparse(tree)
-    for node in ast.walk(tree):
-        for is_condition, found in ((True, _conditions(node, of_items)), (False, _changes(node))):
-            for new in found:
-                said = _difference(_text(node), _text(new))
-                yield node, said, ast.copy_location(new, node), is_condition
+    seen = Counter[str]()
+    for node, place in _nodes(tree, Place(tree, (0, 0))):
+        before = f"{place.name}: {_text(place.statement)[:90]} | {_text(node)[:90]}"
+        for field, new in _changes(node, of_items):
+            usual = getattr(node, field)
+            setattr(node, field, new)
+            name = f"{path} {before} → {_text(node)[:90]}"
+            seen[name] += 1
+            nth = f" (no. {seen[name]})" if seen[name] > 1 else ""
+            is_condition = isinstance(node, ast.keyword) or field in ("left", "right")
+            yield Mutant(path, place.lines, name + nth, is_condition), tree
+            setattr(node, field, usual)
+
+
+def _nodes(node: ast.AST, place: Place) -> Iterator[tuple[ast.AST, Place]]:
+    """Those where a change has an effect."""
+    yield node, place
+    match node:
+        case ast.Assert() | ast.keyword("strict") | ast.Call(ast.Name("isinstance")):
+            return  # `strict` of zip is an assertion, too
+        case ast.FunctionDef() | ast.ClassDef():
+            place = place._replace(name=f"{place.name}.{node.name}".lstrip("."))
+    for field, value in ast.iter_fields(node):
+        for child in value if isinstance(value, list) else [value]:
+            if field in ("annotation", "returns", "decorator_list"):
+                continue
+            if isinstance(child, ast.stmt):
+                last = child.body[0].lineno - 1 if hasattr(child, "body") else child.end_lineno
+                is_inside = isinstance(node, ast.FunctionDef) or place.lines[1]
+                lines = (child.lineno, max(child.lineno, last or 0)) if is_inside else (0, 0)
+                yield from _nodes(child, Place(child, lines, place.name))
+            elif isinstance(child, ast.AST):
+                yield from _nodes(child, place)
 
 
 def _text(node: ast.AST) -> str:
-    if isinstance(node, ast.If | ast.While):
-        return f"if {ast.unparse(node.test)}"
     return " ".join(ast.unparse(node).split())
 
 
-def _difference(old: str, new: str) -> str:
-    """The changed text, with some context."""
-    same = next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), 0)
-    backwards = zip(reversed(old[same:]), reversed(new[same:]), strict=False)
-    tail = next((at for at, (a, b) in enumerate(backwards) if a != b), 0)
-    begin, end = max(0, same - 40), 10 - tail
-    return " → ".join(text[begin : len(text) + min(0, end)][:120] for text in (old, new))
-
-
-def _conditions(node: ast.AST, of_items: bool) -> Iterator[ast.AST]:
-    """Removes `when=` and `otherwise=`, and each operand of `&` between conditions."""
+def _changes(node: ast.AST, of_items: bool) -> Iterator[tuple[str, Any]]:
+    """A field of the node, and its new value. Conditions of writes are left out: `when=`,
+    `otherwise=`, and each operand of `&`."""
     match node:
-        case ast.Call(func, args, keywords):
-            for one in keywords:
-                if one.arg in ("when", "otherwise") and not _is_nothing(one.value):
-                    none = ast.keyword(one.arg, ast.Constant(None))
-                    yield ast.Call(func, args, [none if each is one else each for each in keywords])
-        case ast.BinOp(left, ast.BitAnd(), right) if of_items and ".keys()" not in _text(node):
-            yield from (left, right)
-
-
-def _changes(node: ast.AST) -> Iterator[ast.AST]:
-    match node:
-        case ast.Compare(left, [op, *more], compared) if type(op) in SWAPPED:
-            yield ast.Compare(left, [SWAPPED[type(op)](), *more], compared)
-        case ast.BoolOp(op, values):
-            yield ast.BoolOp(SWAPPED[type(op)](), values)
+        case ast.Compare(ops=[op, *more]) if type(op) in SWAPPED:
+            yield "ops", [SWAPPED[type(op)](), *more]
         case ast.UnaryOp(ast.Not(), operand):
-            yield operand
+            yield "operand", ast.UnaryOp(ast.Not(), operand)
         case ast.BinOp(left, op, right) if type(op) in SWAPPED and not _is_nothing(right):
-            yield ast.BinOp(left, SWAPPED[type(op)](), right)
-        case ast.AugAssign(target, op, value) if type(op) in SWAPPED:
-            yield ast.AugAssign(target, SWAPPED[type(op)](), value)
+            yield "op", SWAPPED[type(op)]()
+            if of_items and isinstance(op, ast.BitAnd) and ".keys()" not in _text(node):
+                yield from (("right", left), ("left", right))
+        case ast.BoolOp(op) | ast.AugAssign(op=op) if type(op) in SWAPPED:
+            yield "op", SWAPPED[type(op)]()
         case ast.Constant(bool() as value):
-            yield ast.Constant(not value)
+            yield "value", not value
         case ast.Constant(int() as value):
-            yield from (ast.Constant(value + 1), ast.Constant(value - 1))
+            yield from (("value", value + 1), ("value", value - 1))
+        case ast.If(test) | ast.IfExp(test) if _text(test) != "TYPE_CHECKING":
+            yield from (("test", ast.Constant(True)), ("test", ast.Constant(False)))
+        case ast.comprehension(ifs=[_, *more]):
+            yield "ifs", more
         case ast.Expr(ast.Call(func)) if not _text(func).startswith(("log.", "telemetry.")):
-            yield ast.Pass()
-        case ast.If(test, body, orelse) if _text(test) != "TYPE_CHECKING":
-            yield from (ast.If(ast.Constant(is_so), body, orelse) for is_so in (True, False))
-        case ast.IfExp(_, body, orelse):
-            yield from (body, orelse)
-        case ast.comprehension(target, iterated, [_, *more], is_async):
-            yield ast.comprehension(target, iterated, more, is_async)
-        case ast.Return(value) if value is not None and not _is_nothing(value):
-            yield ast.Return(ast.Constant(None))
+            yield "value", ast.Constant(None)
+        case ast.Return(value) | ast.keyword("when" | "otherwise", value) if not _is_nothing(value):
+            yield "value", ast.Constant(None)
 
 
-def _is_nothing(node: ast.AST) -> bool:
+def _is_nothing(node: ast.AST | None) -> bool:
     """None, or False, which callers treat alike."""
-    return isinstance(node, ast.Constant) and (node.value is None or node.value is False)
-
-
-def parsed(path: str) -> ast.Module:
-    """The module; each node has its `parent`, and its `field` there."""
-    tree = ast.parse((ROOT / path).read_text())
-    for node in ast.walk(tree):
-        for field, value in ast.iter_fields(node):
-            for child in value if isinstance(value, list) else [value]:
-                if isinstance(child, ast.AST):
-                    child.parent, child.field = node, field  # type: ignore[attr-defined]
-    return tree
-
-
-def mutants(path: str) -> list[Mutant]:
-    found, seen = [], Counter[tuple[str, bool]]()
-    for number, (node, said, _, is_condition) in enumerate(edits(parsed(path))):
-        if place := _place(node):
-            name = f"{path} {place[1]}{said}"
-            seen[name, is_condition] += 1
-            nth = f" (no. {times})" if (times := seen[name, is_condition]) > 1 else ""
-            found.append(Mutant(path, place[0], name + nth, number, is_condition))
-    return found
-
-
-def _place(node: ast.AST) -> tuple[tuple[int, int], str] | None:
-    """The lines of its statement; and its function, with the statement if the text is too short to
-    be found alone. None where a change has no effect."""
-    lines, inside, name, statement, short = (0, 0), False, "", "", len(_text(node)) < 30
-    while not isinstance(node, ast.Module):
-        parent, field = node.parent, node.field  # type: ignore[attr-defined]
-        called = getattr(getattr(parent, "func", None), "id", "")
-        strict = field == "value" and getattr(parent, "arg", "") == "strict"  # of zip: an assertion
-        if isinstance(parent, ast.Assert) or called == "isinstance" or strict:
-            return None
-        if field in ("annotation", "returns", "decorator_list"):
-            return None
-        if isinstance(node, ast.stmt) and not lines[1]:
-            last = node.body[0].lineno - 1 if hasattr(node, "body") else node.end_lineno
-            lines = node.lineno, max(node.lineno, last or 0)
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            name = f"{node.name}.{name}"
-        elif isinstance(node, ast.stmt) and not statement and short:
-            statement = f"{_text(node)[:90]} | "
-        inside |= isinstance(parent, ast.FunctionDef) and field == "body"
-        node = parent
-    return (lines if inside else (0, 0)), f"{name.rstrip('.')}: {statement}"
-
-
-def mutated(mutant: Mutant) -> ast.Module:
-    tree = parsed(mutant.path)
-    node, _, new, _ = next(islice(edits(tree), mutant.number, None))
-    parent, field = node.parent, node.field  # type: ignore[attr-defined]
-    held = getattr(parent, field)
-    is_one_of = isinstance(held, list)
-    setattr(parent, field, [new if one is node else one for one in held] if is_one_of else new)
-    return ast.fix_missing_locations(tree)
+    return node is None or (isinstance(node, ast.Constant) and str(node.value) in ("None", "False"))
 
 
 # --- The tests ------------------------------------------------------------------------------------
@@ -269,21 +226,22 @@ def tests_of(mutant: Mutant) -> list[str]:
     of its package, of these one case of each, the fastest first. Outside functions: of those that
     reach the module, after those that compare all limits with the docs."""
     first, last = mutant.lines
-    found, documented = dict[str, float](), set[str]()
+    found = dict[str, float]()
     for took, lines in GIVEN["reached"]:
         reaching = lines.get(mutant.path, {}).items()
         tests = {test for at, some in reaching for test in some if first <= at <= (last or at)}
-        documented |= set() if last else {test for test in took if COMPARING.search(test)}
-        found |= {test: took[test] for test in tests | documented if test in took}
+        tests |= set() if last else {test for test in took if COMPARING.search(test)}
+        found |= {test: took[test] for test in tests & took.keys()}
     package, _, module = mutant.path.removesuffix(".py").replace("/", ".").rpartition(".")
     imported = re.compile(rf"from {package} import .*\b{module}\b|{package}\.{module}\b")
     cases, ranked = Counter[str](), []
     for test in sorted(found, key=lambda one: (found[one], one)):
         name = test.partition("[")[0]
         cases[name] += 1
-        is_near = f"/{package.rpartition('.')[2]}/" in test
-        is_direct = imported.search((ROOT / test.partition("::")[0]).read_text()) is not None
-        is_first = test in documented
+        file = test.partition("::")[0]
+        is_direct = imported.search((ROOT / file).read_text()) is not None
+        is_near = f"/{package.rpartition('.')[2]}/" in file
+        is_first = COMPARING.search(file) is not None
         ranked.append((not is_first, not is_direct, not is_near, cases[name], found[test], test))
     chosen = [test for *_, test in sorted(ranked)]
     within = sum(spent <= MOST_SECONDS for spent in accumulate(found[test] for test in chosen))
@@ -293,7 +251,8 @@ def tests_of(mutant: Mutant) -> list[str]:
 def is_noticed(mutant: Mutant) -> bool:
     """Whether a test fails, or they do not end."""
     tests = tests_of(mutant)
-    changed = compile(mutated(mutant), ROOT / mutant.path, "exec")
+    tree = next(tree for one, tree in mutants(mutant.path) if one == mutant)
+    changed = compile(ast.fix_missing_locations(tree), ROOT / mutant.path, "exec")
     name = mutant.path.removesuffix(".py").replace("/", ".")
     usual = SourceFileLoader.get_code
 
@@ -317,11 +276,13 @@ def is_noticed(mutant: Mutant) -> bool:
 
 def sample(found: list[Mutant], size: int, seed: int) -> list[Mutant]:
     """The same number from each module."""
-    by_module: dict[str, list[Mutant]] = {}
-    for mutant in random.Random(seed).sample(found, len(found)):
-        by_module.setdefault(mutant.path, []).append(mutant)
-    rows = zip_longest(*by_module.values())
-    return [one for row in rows for one in row if one is not None][:size]
+    seen = Counter[str]()
+
+    def nth(mutant: Mutant) -> int:
+        seen[mutant.path] += 1
+        return seen[mutant.path]
+
+    return sorted(random.Random(seed).sample(found, len(found)), key=nth)[:size]
 
 
 def tried(what: str, chosen: list[Mutant], least: float) -> bool:
@@ -356,7 +317,7 @@ def main() -> None:
     with FORK.Pool(2, maxtasksperchild=1) as pool:
         GIVEN["reached"] = pool.map(reached, inside, chunksize=1)
     modules = sorted(Path("chalicelib").glob(f"{given.only or '**/*'}.py"))
-    found = [mutant for path in modules for mutant in mutants(path.as_posix())]
+    found = [mutant for path in modules for mutant, _ in mutants(path.as_posix())]
     core = {path.as_posix() for one in CORE for path in Path("chalicelib").glob(f"{one}.py")}
     usual = [mutant for mutant in found if not mutant.is_condition and mutant.path in core]
     conditions = [mutant for mutant in found if mutant.is_condition]
