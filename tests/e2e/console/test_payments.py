@@ -155,3 +155,18 @@ def test_a_cancelled_order_keeps_a_deposit(desk: Desk) -> None:
     expect(desk.page.get_by_text("Kept of the deposit", exact=True)).to_be_visible()
     kept = desk.api.get(f"orders/{order['id']}")
     assert (kept["retained"], kept["balanceDue"]) == ("30.00", "0.00")
+
+
+def test_of_a_deposit_above_a_lowered_total_only_the_rest_is_asked(desk: Desk) -> None:
+    lines = [{"title": title, "price": 50, "quantity": 1} for title in ("Ring", "Engraving")]
+    order = desk.api.post("orders", {"lineItems": lines, "deposit": {"amount": 80}})
+    gone = [order["lineItems"][1]["id"]]
+    desk.api.post(f"orders/{order['id']}/edit", {"remove": gone, "reason": "As it is"})
+    desk.shown(order)
+    desk.button("Take payment").click()
+    expect(desk.dialog).to_contain_text("$50.00 due")
+    desk.page.keyboard.press("Enter")
+    expect(desk.dialog).to_have_count(0)
+    money = desk.page.get_by_role("region", name="Payments")
+    expect(money).not_to_contain_text("not paid yet")
+    assert desk.api.get(f"orders/{order['id']}")["balanceDue"] == "0.00"

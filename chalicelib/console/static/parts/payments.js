@@ -48,7 +48,7 @@ export function moneyOf(visit, record) {
             "aria-label": "Deposit",
           }),
           `Deposit ${cash(deposit.amount)}`,
-          deposit.isReached ? " is paid." : " is not paid yet.",
+          deposit.isReached ? " is paid." : due > 0 && " is not paid yet.",
         ),
       h.div(
         { class: "actions" },
@@ -78,7 +78,7 @@ export function moneyOf(visit, record) {
 
   function take() {
     const key = once();
-    const isDeposit = deposit && !isBegun;
+    const isDeposit = deposit && !isBegun && Number(deposit.amount) < due; // an edit may lower the total
     const first = isDeposit ? deposit.amount : order.balanceDue;
     const change = h.p({ class: "strong", role: "status" });
     const over = field({ name: "allowOverpayment", label: "Take more than is due", type: "checkbox" });
