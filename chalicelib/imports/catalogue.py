@@ -48,5 +48,6 @@ def _commit(
     for sku in products.locked_skus(after) if before is None else ():
         others.setdefault(sku, []).append(after.id)
     if before is None or before.version != after.version:
-        undo.note(commit, job.id, after.id, difference(before, after), after.version)
+        change = difference(before, after)
+        undo.note(commit, job.id, after.id, change, after.version, once=False)
     return commit

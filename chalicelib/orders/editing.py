@@ -237,9 +237,9 @@ def _requantify(
         elif id in product.quantities:
             taken += more
     # Fewer pieces take off what was missing first, then what an edit may have taken last.
-    returned = max(0, -more - line["oversold"])
-    taken = max(0, min(taken - returned, left))
-    oversold = min(line["oversold"], left - taken)
+    missing = line["oversold"] + min(0, more)
+    taken = max(0, min(taken + min(0, missing), left))
+    oversold = min(max(0, missing), left - taken)
     line |= {"quantity": quantity, "taken": taken, "oversold": oversold}
 
 

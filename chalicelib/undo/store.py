@@ -46,12 +46,21 @@ class Entry:
     undone_by: str | None
 
 
-def note(commit: Commit, job_id: str, record_id: str, change: FieldChange, number: int = 0) -> None:
+def note(
+    commit: Commit,
+    job_id: str,
+    record_id: str,
+    change: FieldChange,
+    number: int = 0,
+    *,
+    once: bool = True,
+) -> None:
     """Part of the commit in which a job writes a record, once for each number: it raises
-    AlreadyChanged if the job has done that before. An import's number is the product's version."""
-    item = {"pk": job_id, "sk": _sk(record_id, number), "change": _as_json(change)}
-    expires = {"expiresAt": jobs.expires()}
-    commit.put({**item, **expires}, when=table.absent, otherwise=AlreadyChanged())
+    AlreadyChanged if the job has done that before. Without `once` it does not look: an import's
+    number is the product's version, which the commit itself compares."""
+    entry = {"sk": _sk(record_id, number), "change": _as_json(change), "expiresAt": jobs.expires()}
+    when = table.absent if once else None
+    commit.put({"pk": job_id, **entry}, when=when, otherwise=AlreadyChanged())
 
 
 def _sk(record_id: str, version: int) -> str:

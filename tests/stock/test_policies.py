@@ -102,6 +102,24 @@ def test_an_edit_and_back_again_leaves_the_stock_as_it_was(
     agrees(shop)
 
 
+@pytest.mark.parametrize("steps", [(1,), (2, 1)])
+def test_fewer_pieces_leave_none_missing_beside_untracked_ones(
+    shop: Shop, dynamodb: Double, steps: tuple[int, ...]
+) -> None:
+    """Of three pieces one was there, one was missing, and one was added while nothing was
+    tracked: at once or one by one, the missing one goes first, and one returns."""
+    id = variant(shop, 1)
+    order = placed(shop, line(id, 2), stockPolicy="FORCE")
+    for stock, quantities in ((None, (3,)), (10, steps)):
+        set_stock(shop, id, stock)
+        for quantity in quantities:
+            answer = order.edit(change=[order.first_line(quantity=quantity)])
+            assert answer.status == 200, answer.text
+    assert (sizes(answer.json), stock_of(shop, id)) == ([(1, 0)], 11)
+    fanned_out(dynamodb)
+    agrees(shop)
+
+
 def test_forty_buyers_with_force_never_sell_below_zero(shop: Shop, dynamodb: Double) -> None:
     id = variant(shop, 25)
     assert shop.owner
