@@ -1,5 +1,6 @@
 """Every filter and order, alone and combined, gives the same as a simple filter and sort."""
 
+import random
 from dataclasses import replace
 from itertools import product
 
@@ -9,11 +10,13 @@ from chalicelib import listing
 from chalicelib.listing import positions
 from chalicelib.problems import Invalid
 from chalicelib.values.ids import key_part
+from tests.listing import things
 from tests.listing.things import KIND, Thing, create, names, page, thing
 from tests.support.dynamodb_double import Double
 
 STATUSES = ["ACTIVE", "DRAFT", "ARCHIVED"]
 TYPES = ["", "shirt", "a#b", "a/b|c", "シャツ", "x" * 300]
+FACETS = ["status", "published", "type", "vendor", "owner"]
 STOREFRONTS = ["", "eu", "us"]
 
 
@@ -26,6 +29,65 @@ def stock(dynamodb: Double) -> list[Thing]:
     ]
     create(*made)
     return sorted(made, key=lambda one: one.position, reverse=True)
+
+
+@pytest.mark.parametrize("few", [0, 300], ids=["read in order", "read and sorted"])
+def test_filters_combine_with_orders_tags_ranges_searches_pages_and_cursors(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    monkeypatch.setattr(positions, "_FEW", few)
+    chance = random.Random(7)
+    values = {"status": ["ACTIVE", "DRAFT"], "published": ["yes", "no"]} | {
+        "type": ["", "hat", "a#b/c|d"],
+        "vendor": ["acme", "bolt"],
+        "owner": ["", "ann", "bob"],
+        "tag": ["new", "sale", "eco"],
+    }
+    made = [
+        replace(
+            thing(
+                f"{chance.choice('ÄabZéñ')}{n:02d} {chance.choice(['red', 'blue'])}",
+                **{f: chance.choice(["", *values[f]][-3:]) for f in FACETS},
+            ),
+            tags=tuple(chance.sample(values["tag"], chance.randrange(4))),
+        )
+        for n in range(40)
+    ]
+    create(*made)
+    ranges = [listing.Range(), listing.Range(made[4].sort), listing.Range(end=made[30].sort)]
+    ranges.append(listing.Range(made[3].sort, made[35].sort))
+    for _ in range(80):
+        facets = chance.sample(sorted(values), chance.randrange(4))
+        where = {
+            f: frozenset(chance.sample(values[f], chance.randint(1, len(values[f]))))
+            for f in facets
+        }
+        ranged, forward = chance.choice(ranges), chance.random() < 0.5
+        search, order = chance.choice(["", "", "red"]), chance.choice(["", "name"])
+        options = {"search": search, "between": ranged, "forward": forward, "order": order}
+        options["limit"] = 5
+        expected = [
+            one.id
+            for one in sorted(
+                made,
+                key=lambda one: one.index.orders["name"] if order else one.position,
+                reverse=not forward,
+            )
+            if things.passes(where)(one) and ranged.holds(one.sort) and search in one.name
+        ]
+        asked = (where, options)
+        first, second = page(where, **options), page(where, page=2, **options)
+        assert [one.id for one in first.records] == expected[:5], asked
+        assert [one.id for one in second.records] == expected[5:10], asked
+        assert (first.total, first.at_least, first.page) == (len(expected), False, 1), asked
+        assert (second.total, second.at_least, second.page) == (len(expected), False, 2), asked
+        walked, cursor = list[str](), first.next
+        while cursor:
+            some = page(where, cursor=cursor, **options)
+            walked, cursor = walked + [one.id for one in some.records], some.next
+        assert walked == expected[5:], asked
+        found = page(where, counted=False, **options)
+        assert found.records == first.records, asked
 
 
 def test_empty_and_unknown_values_match_nothing(stock: list[Thing]) -> None:

@@ -31,6 +31,13 @@ def holding(*skus: str) -> dict[str, set[str]]:
     return lookup.holding(KIND, skus)
 
 
+def test_a_sku_that_is_a_prefix_of_others_is_found(dynamodb: Double) -> None:
+    made = {f"TS-{n}": having(f"TS-{n}", *(f"TS-{n}-{size}" for size in "SML")) for n in range(150)}
+    create(*made.values())
+    found = holding(*made)
+    assert all(one.id in found[sku] for sku, one in made.items())
+
+
 def test_skus_in_any_alphabet_are_matched_exactly(dynamodb: Double) -> None:
     chance = random.Random(3)
     made = [

@@ -81,6 +81,23 @@ def raced(late: Commit) -> None:
         late.send()
 
 
+def test_each_word_and_prefix_finds_its_record_after_every_change(dynamodb: Double) -> None:
+    one = created(replace(thing(), texts=MANY))
+    other = created(replace(thing("other"), texts=("else",)))
+    check_found(one, MANY)
+    for texts in (MANY[:-1], MANY[1:], OTHERS, FEW, MANY + OTHERS, OTHERS[:10], OTHERS[:60]):
+        one = update(one, texts=texts)
+        check_found(one, texts)
+        assert kept(dynamodb) == entries_of(one, other)
+    one = update(one, facets={**one.facets, "status": "DRAFT"}, sort="0")
+    check_found(one, OTHERS[:60])
+    assert page({"status": ["DRAFT"]}, search="w2000").total == 1
+    assert page({"status": ["ACTIVE"]}, search="w2000").total == 0
+    delete(one)
+    assert page(search="w").total == 0
+    assert {id.rsplit("#", 1)[1] for _, id in kept(dynamodb)} == {other.id}
+
+
 def test_each_of_many_tags_finds_its_record_after_every_change(dynamodb: Double) -> None:
     one, other = created(thing()), created(replace(thing(), tags=MANY[:3]))
     for count in (6, 7, 20, 7, 6, 0):
@@ -101,6 +118,20 @@ def test_each_of_many_tags_finds_its_record_after_every_change(dynamodb: Double)
     one = update(one, tags=MANY[:20], sort="9")
     one = update(one, tags=MANY[:4], sort="8")
     assert kept(dynamodb) == entries_of(one, other)
+
+
+def test_many_words_combine_with_ranges_filters_and_each_other(dynamodb: Double) -> None:
+    one = replace(thing(sort="5", status="DRAFT"), texts=MANY)
+    create(one, replace(thing(sort="7"), texts=MANY[:10]))
+    for first, end, inside in (("4", "6", 1), ("5", "", 1), ("", "5", 0), ("51", "", 0)):
+        between = listing.Range(first, end)
+        for asked in (MANY[150], f"{MANY[20]} {MANY[150]}", f"{MANY[150]} {MANY[160]}"):
+            found = page(search=asked, between=between)
+            assert (len(found.records), found.total) == (inside, inside), (asked, between)
+    for status, total in (("DRAFT", 1), ("ACTIVE", 0)):
+        for asked in (MANY[150], f"{MANY[2]} {MANY[150]}"):
+            assert page({"status": [status]}, search=asked).total == total
+        assert page({"status": [status]}, search=MANY[2]).total == 1
 
 
 def created_with_a_pending_change(one: Thing) -> Commit:
