@@ -147,6 +147,13 @@ def test_an_inch_sign_in_a_cell_without_quotes_is_text():
     assert cells(opened('slug,name\na,5" screen\nb,c\n')) == [["a", '5" screen'], ["b", "c"]]
 
 
+def test_an_unclosed_quote_is_an_error_of_its_row_with_its_line():
+    rows = opened('slug,name\na,"one\nb,two\nc,"three"\nd,four\n')
+    assert [row.line for row in rows] == [2, 3, 4, 5]
+    assert problems(rows) == ["unclosed_quote", None, None, None]
+    assert "line 2" in rows[0].problem.message
+
+
 def test_an_unclosed_quote_does_not_swallow_the_following_rows():
     more = "b,two\n" * (LARGEST_ROW // 3)
     rows = opened('slug,name\na,"one\nstray,a\rb\n' + more)
