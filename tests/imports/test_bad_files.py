@@ -28,6 +28,24 @@ def test_a_file_without_products_ends_its_job_with_a_reason(
 
 
 @pytest.mark.parametrize(
+    "data",
+    [
+        "sep=;\nslug;name;price\nete;Été;1,50\n".encode(),
+        "slug\tname\tprice\nete\tÉté\t€ 1.50\n".replace("€", "$").encode(),
+        "slug,name,price\nete,Été,1.5\n".encode("cp1252"),
+        "Price , NAME,Slug,,\n 1.50 ,  Été ,ete,,\n\n,,,,\n".encode(),
+        "slug,name,price,description\nete,Été,1.5\n".encode(),
+        "slug,name,price\n\t\n \u00a0\nete,Été,1.5\n \u00a0,\t, \n\t\n".encode(),
+    ],
+)
+def test_a_product_is_the_same_in_every_encoding_and_delimiter(desk: Desk, data: bytes) -> None:
+    job = desk.imported(data)
+    assert (job["created"], job["failed"]) == (1, 0), job
+    product = desk.products()["ete"]
+    assert (product["name"], product["price"]) == ("Été", "1.50")
+
+
+@pytest.mark.parametrize(
     ("row", "field", "code"),
     [
         ("b,B,free,,", "price", "not_an_amount"),
