@@ -22,6 +22,7 @@ ANSWERS = [
     b"HTTP/1.1 200\r\n\r\nhello",
     b"HTTP/1.0 200 OK\nX-One: 1\n\nhello",
     b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+    b"HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 199 Last\r\n\r\nHTTP/1.1 200 OK\r\n\r\nhello",
     b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
     b"2\r\nhe\r\n3;x=y\r\nllo\r\n0\r\nTrailer: 1\r\n\r\n",
     b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzip.compress(b"hello"),
@@ -70,6 +71,12 @@ def test_any_bytes_are_an_answer_or_a_protocol_error(start, noise, place):
         return
     assert response.status is not None
     assert len(response.body) <= LONGEST_BODY
+
+
+def test_protocols_are_not_switched():
+    switched = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n"
+    with pytest.raises(ProtocolError, match="switched protocols"):
+        read([switched + ANSWERS[0]])
 
 
 @pytest.mark.parametrize(
