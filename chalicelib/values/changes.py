@@ -42,10 +42,10 @@ def between(kind: str, before: Shown | None, after: Shown | None) -> list[Change
     if before is not None and after is not None:
         return list(islice(_differing("", before, after), MOST))
     own: Iterator[Change] = (
-        {"field": name, "before": None if after else told, "after": told if after else None}
+        {"field": name, "before": None if after else short, "after": short if after else None}
         for name, value in (after or before or {}).items()
         if name not in _DERIVED and _says_something(value) and not is_personal(kind, name)
-        for told in [_told(value)]
+        for short in [_shortened(value)]
     )
     return list(islice(own, MOST))
 
@@ -87,10 +87,10 @@ def _parts(value: object) -> Mapping[str, object] | None:
 
 
 def _change(field: str, before: object, after: object) -> Change:
-    return {"field": field[:LONGEST], "before": _told(before), "after": _told(after)}
+    return {"field": field[:LONGEST], "before": _shortened(before), "after": _shortened(after)}
 
 
-def _told(value: object) -> object:
+def _shortened(value: object) -> object:
     if isinstance(value, _COMPOUND):
         value = json.dumps(value, ensure_ascii=False)
     if isinstance(value, str) and len(value) > LONGEST:

@@ -7,7 +7,7 @@ import { toast } from "./notice.js";
 
 const FIRST_PAUSE = 500; // milliseconds between looks; each is a fifth longer, up to 3 s
 const LONGEST_PAUSE = 3000;
-const MOST_MISSED = 5; // looks in a row without an answer; the job goes on
+const MOST_MISSED = 5; // reads in a row without an answer, while the job continues
 // Of the others, their type says it.
 const NAMES = {
   product_import: "Import",
