@@ -1,10 +1,11 @@
 """Fixtures: `desk`, a signed-in Owner; `another` makes more of them; `pages`, their addresses."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Error, sync_playwright
 
 from infra import browser as installed
 from tests.e2e.console import pages as of_records
@@ -23,6 +24,20 @@ _FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+_DESKS = pytest.StashKey[list[Desk]]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
+    """A test that failed says what its pages show."""
+    report = yield
+    if report.failed:
+        for desk in item.stash.get(_DESKS, []):
+            with suppress(Error):  # it may be closed
+                shown = desk.page.locator("body").inner_text(timeout=1_000)
+                report.sections.append((desk.page.url, shown))
+    return report
 
 
 @pytest.fixture(scope="session")
@@ -47,10 +62,12 @@ def pages(owner: Api) -> list[str]:
 
 
 @pytest.fixture
-def another(browser: Browser, stack: Stack, owner: Api) -> Iterator[Callable[..., Desk]]:
+def another(
+    browser: Browser, stack: Stack, owner: Api, request: pytest.FixtureRequest
+) -> Iterator[Callable[..., Desk]]:
     """Makes desks: `another(role="STAFF", signed_in=False, viewport=PHONE)`. Errors in any of them,
     such as a script that the policy blocked, fail the test."""
-    desks: list[Desk] = []
+    desks = request.node.stash[_DESKS] = []
 
     def make(role: str = "OWNER", **settings: Any) -> Desk:
         desks.append(sit_down(browser, stack, owner.mint(role), **settings))

@@ -26,7 +26,6 @@ def mugs(owner: Api) -> dict:
 
 def begun(desk: Desk, name: str) -> None:
     desk.open("/products/counts")
-    desk.heading("Counts")
     desk.button("New count").click()
     desk.dialog.get_by_label("Name").fill(name)
     desk.dialog.get_by_label("Only this vendor").fill("Countery ")  # as it is pasted
