@@ -288,7 +288,7 @@ def _history(before: Fields, after: Fields, by: str, now: str) -> list[dict[str,
         changes.append(f"edited, total {before['total']} → {after['total']}")
     if before["retained"] != after["retained"]:
         changes.append(f"retained {before['retained'] or 'none'} → {after['retained'] or 'none'}")
-    silent = ("note", "tags", *ADDRESSES)
+    silent = ("note", "tags", "externalId", "metadata", *ADDRESSES)
     changes += [name for name in silent if before[name] != after[name]]
     if _asked(before["deposit"]) != _asked(after["deposit"]):
         changes.append("deposit")

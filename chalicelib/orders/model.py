@@ -420,7 +420,9 @@ class LineChange(Stripped):
 class EditedCustomer(Stripped):
     """The customer that the order gets."""
 
-    read_only: ClassVar[frozenset[str]] = frozenset({"email", "firstName", "lastName", "phone"})
+    read_only: ClassVar[frozenset[str]] = OrderCustomerInput.read_only | {
+        *("email", "firstName", "lastName", "phone")
+    }
 
     id: Annotated[str, length(60, 1), about("Id of an existing customer, `cus_…`.")]
 

@@ -92,6 +92,8 @@ def _answer(call: Call, get_response: GetResponse) -> Response:
     try:
         if f"{call.path}/".startswith("/console/"):
             call.answer_headers.update(uncounted().headers())
+            if call.request.method == "OPTIONS":
+                return _options(call)
             return _adopted(call, get_response(call.request))
         if not is_admin(call):
             call.answer_headers.update(_PUBLIC)

@@ -35,6 +35,10 @@ class NewStockCount(Chosen):
     """What is counted: variants, or all of the products that match filters, if they are tracked."""
 
     ids_in: ClassVar[str] = "variant_ids"
+    read_only: ClassVar[frozenset[str]] = frozenset(
+        {"id", "status", "variants", "counted", "different", "jobId"}
+        | {"createdAt", "createdBy", "closedAt"}
+    )
 
     name: Annotated[
         str,

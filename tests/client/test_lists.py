@@ -57,10 +57,14 @@ def test_an_empty_list_is_iterated(shop: Shop) -> None:
     assert list(backroom.iter_webhooks()) == []
 
 
-def test_the_example_of_a_copy_of_all_orders_takes_an_edit_from_its_update() -> None:
+def test_the_example_of_a_copy_of_all_orders_takes_edits_from_updates_and_deletions_last() -> None:
     apply = runpy.run_path("clients/python/examples/erp/sync.py")["apply"]
     database = sqlite3.connect(":memory:")
     database.execute("CREATE TABLE orders (id PRIMARY KEY, updated, whole)")
     apply(database, {"event": "order.edited", "data": {"id": "edit_1", "orderId": "ord_1"}})
     apply(database, {"event": "order.updated", "data": {"id": "ord_1", "updatedAt": "T1"}})
     assert database.execute("SELECT id, updated FROM orders").fetchall() == [("ord_1", "T1")]
+    order = {"id": "ord_1", "updatedAt": "T2"}
+    for event in ("order.deleted", "order.updated"):  # in reverse order
+        apply(database, {"event": event, "data": order})
+    assert database.execute("SELECT whole FROM orders").fetchall() == [(None,)]

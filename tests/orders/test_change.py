@@ -161,11 +161,12 @@ def test_an_order_placed_as_refunded_does_not_become_paid_by_its_status(shop: Sh
 def test_a_change_keeps_the_omitted_fields(shop: Shop) -> None:
     order = placed(shop, salesRepId="emp_1", note="a", tags=["x"])
     change = {"salesRepId": None, "note": "b", "tags": ["y", "y"], "trackingNumber": "T"}
+    change |= {"externalId": "4711", "metadata": {"a": 1}}
     changed = order.patch(change).json
-    assert [changed[name] for name in change] == [None, "b", ["y"], "T"]
+    assert [changed[name] for name in change] == [None, "b", ["y"], "T", "4711", {"a": 1}]
     assert [entry["change"] for entry in changed["history"]] == [
         "created",
-        "salesRepId emp_1 → none, trackingNumber none → T, note, tags",
+        "salesRepId emp_1 → none, trackingNumber none → T, note, tags, externalId, metadata",
     ]
     kept = {name for name in order if name not in {*change, "history", "updatedAt"}}
     assert {name: order[name] for name in kept} == {name: changed[name] for name in kept}

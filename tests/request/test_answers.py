@@ -176,6 +176,8 @@ def test_a_preflight_of_an_unknown_path_is_404_and_refusals_are_counted(
     names = ("status", "ClientErrors", "ServerErrors")
     measured = [tuple(line[name] for name in names) for line in lines(capsys)]
     assert measured == [(404, 1, 0), (404, 1, 0), (204, 0, 0), (400, 1, 0)]
+    console = shop.options("/console")
+    assert (console.status, console.headers["Allow"]) == (204, "GET, HEAD, OPTIONS")
 
 
 def test_a_role_includes_those_below_it(trial: Shop) -> None:

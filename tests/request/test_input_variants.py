@@ -159,7 +159,7 @@ def test_posting_an_order_as_it_was_read_without_its_statuses_creates_another(sh
     assert {(e["field"], e["code"]) for e in refused} == {(n, "unknown_field") for n in steps}
 
 
-def test_a_refund_and_the_line_of_a_count_can_be_sent_as_they_were_read(shop: Shop) -> None:
+def test_a_refund_a_count_and_its_line_can_be_sent_as_they_were_read(shop: Shop) -> None:
     sold = variant(shop, 5)
     order = placed(shop, line(sold, 2, price="10"), paymentStatus="PAID")
     back = {"lines": [order.first_line(quantity=1)], "note": "Too small"}
@@ -174,6 +174,10 @@ def test_a_refund_and_the_line_of_a_count_can_be_sent_as_they_were_read(shop: Sh
     entered = shop.put(f"{COUNTS}/{count['id']}/lines", {"lines": [{**read, "counted": 4}]})
     (now,) = entered.json["lines"]
     assert (now["expected"], now["counted"], now["difference"]) == (5, 4, -1)
+    first = shop.made(COUNTS, {"name": "Hats", "filters": {"status": "ACTIVE"}})
+    again = shop.made(COUNTS, shop.read(f"{COUNTS}/{first['id']}"))
+    assert again["id"] != first["id"]
+    assert {**again, **{name: first[name] for name in own}} == first
 
 
 def test_an_unknown_field_is_refused_by_name_at_any_depth(shop: Shop) -> None:

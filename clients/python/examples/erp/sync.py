@@ -1,4 +1,5 @@
-"""A copy of the shop's orders in SQLite, kept up to date by the change feed.
+"""A copy of the shop's orders in SQLite, kept up to date by the change feed. Those that were
+deleted have no `whole`.
 
     BACKROOM_URL=… BACKROOM_KEY=… python sync.py orders.db
 
@@ -41,17 +42,17 @@ def apply(database: sqlite3.Connection, event: FeedEvent) -> None:
     if event["event"] == "order.edited" or not event["event"].startswith("order."):
         return  # an edit of an order is also an `order.updated`, which has the whole of it
     order = event["data"]
-    if event["event"] == "order.deleted":
-        database.execute("DELETE FROM orders WHERE id = ?", (order["id"],))
-    else:
-        keep(database, order["id"], order["updatedAt"], json.dumps(order))
+    is_deleted = event["event"] == "order.deleted"
+    keep(database, order["id"], order["updatedAt"], None if is_deleted else json.dumps(order))
 
 
-def keep(database: sqlite3.Connection, id: str, updated: str, whole: str) -> None:
-    """Events of one order can come the other way round: the newer one stays."""
+def keep(database: sqlite3.Connection, id: str, updated: str, whole: str | None) -> None:
+    """Events of one order can come the other way round: the newer one stays, and a deletion, which
+    is kept without a `whole`, is the last."""
     database.execute(
         "INSERT INTO orders VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
-        " updated = excluded.updated, whole = excluded.whole WHERE excluded.updated >= updated",
+        " updated = excluded.updated, whole = excluded.whole"
+        " WHERE excluded.updated >= updated AND whole IS NOT NULL",
         (id, updated, whole),
     )
 
