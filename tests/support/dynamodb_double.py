@@ -44,7 +44,7 @@ __all__ = ["Call", "Crash", "Double", "Fault"]
 ANSWER_BYTES: Final = 1 << 20  # AWS: what one query looks at
 BATCH_BYTES: Final = 16 << 20  # AWS: what one batch-get returns
 TRANSACTION_BYTES: Final = 4 << 20
-EXPIRES_LATE: Final = 2 * 86_400  # AWS: "typically deleted within two days"
+EXPIRES_LATE = 2 * 86_400  # AWS: "typically deleted within two days"
 
 
 @dataclass(frozen=True)
