@@ -22,9 +22,11 @@ from typing import Any, Final
 from urllib.parse import quote, unquote
 
 import boto3
+from botocore.exceptions import ClientError
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from chalicelib.storage import feed
 from infra import keys, refused, steps
 
 _OWN: Final = "deployments/"  # in the bucket: what is deployed, which is no data
@@ -54,12 +56,16 @@ def _copy(stage: str, folder: Path, tables: Sequence[str]) -> None:
             number = sum(bool(lines.write(f"{text}\n")) for text in texts)
         print(f"{table}: {number:,} items")
     (folder / "master-key").write_text(_master_key(stage))
-    found = list(_files(stage))
-    for key in found:
-        target = folder / "files" / quote(key, safe="")
-        target.parent.mkdir(exist_ok=True)
-        boto3.client("s3").download_file(_bucket(stage), key, str(target))
-    print(f"{_bucket(stage)}: {len(found):,} files")
+    bucket, s3 = _bucket(stage), boto3.client("s3")
+    files = folder / "files"
+    files.mkdir()
+    for key in list(_files(bucket)):
+        try:
+            s3.download_file(bucket, key, str(files / quote(key, safe="")))
+        except ClientError as refused:
+            if refused.response["Error"]["Code"] != "404":  # it has expired meanwhile
+                raise
+    print(f"{bucket}: {len(list(files.iterdir())):,} files")
 
 
 def restore(stage: str, folder: Path, tables: Sequence[str]) -> None:
@@ -79,13 +85,23 @@ def restore(stage: str, folder: Path, tables: Sequence[str]) -> None:
     _write(table, ({"DeleteRequest": {"Key": _key(item)}} for item in new))
     for name, target in (("table", table), ("outbox", outbox)):
         with gzip.open(folder / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-            items = (json.loads(line, object_hook=_bytes) for line in lines)
+            read = (json.loads(line, object_hook=_bytes) for line in lines)
+            items = read if target == table else _announced(read)
             number = _write(target, ({"PutRequest": {"Item": item}} for item in items))
         print(f"{target}: {number:,} items")
     found = sorted((folder / "files").iterdir()) if (folder / "files").exists() else []
     for file in found:
         boto3.client("s3").upload_file(str(file), _bucket(stage), unquote(file.name))
     print(f"{_bucket(stage)}: {len(found):,} files")
+
+
+def _announced(outbox: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Events that have their deliveries say so: for this stage's fan-out all are new, and an
+    endpoint that was paused, or whose delivery has expired, would get them."""
+    while part := list(islice(outbox, _AT_ONCE)):
+        new = {item["pk"] for item in feed.missing({"pk": item["pk"]["S"]} for item in part)}
+        for item in part:
+            yield item if item["pk"]["S"] in new else {**item, "restored": {"BOOL": True}}
 
 
 def _items(table: str) -> Iterator[dict[str, Any]]:
@@ -109,8 +125,8 @@ def _write(table: str, requests: Iterator[dict[str, Any]]) -> int:
     return number
 
 
-def _files(stage: str) -> Iterator[str]:
-    pages = boto3.client("s3").get_paginator("list_objects_v2").paginate(Bucket=_bucket(stage))
+def _files(bucket: str) -> Iterator[str]:
+    pages = boto3.client("s3").get_paginator("list_objects_v2").paginate(Bucket=bucket)
     keys_of = ([one["Key"] for one in page.get("Contents", [])] for page in pages)
     return (key for key in chain.from_iterable(keys_of) if not key.startswith(_OWN))
 

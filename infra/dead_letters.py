@@ -18,14 +18,20 @@ from pathlib import Path
 from typing import Any
 
 import boto3
+from botocore.config import Config
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from chalicelib import sqs as queue
 from chalicelib.values import clock, ids
 from infra import keys, refused
 
 _SHOWN_AT_ONCE = 10
-_HIDDEN_SECONDS = 60  # those of one look do not come twice
+_HIDDEN_SECONDS = 1_000  # a letter does not come twice while a function works on it
+# As long as a function may run. A call that is repeated would run it once more.
+_UNTIL_IT_ENDS = Config(
+    read_timeout=910, tcp_keepalive=True, retries={"total_max_attempts": 1, "mode": "standard"}
+)
 _SLACK = timedelta(minutes=1)  # between the clocks of a function and of the stream
 
 
@@ -36,25 +42,26 @@ def main(arguments: Sequence[str] | None = None) -> None:
     again = {"deliveries": _deliver, "fan-out": _fan_out, "schedules": _run}[options.queue]
     sqs = boto3.client("sqs")
     url = sqs.get_queue_url(QueueName=f"{name}-{options.queue}-dead")["QueueUrl"]
-    shown = []
-    for letter in _letters(sqs, url):
-        sent = datetime.fromtimestamp(int(letter["Attributes"]["SentTimestamp"]) / 1000, UTC)
-        print(clock.iso(sent), letter["Body"], flush=True)
-        handle = letter["ReceiptHandle"]
-        if options.again:
-            again(name, json.loads(letter["Body"]))
-            sqs.delete_message(QueueUrl=url, ReceiptHandle=handle)
-        shown.append(handle)
-    print(f"{len(shown):,} dead letters {'retried' if options.again else 'found'}")
-    for handle in [] if options.again else shown:
-        sqs.change_message_visibility(QueueUrl=url, ReceiptHandle=handle, VisibilityTimeout=0)
+    number, hidden = 0, []
+    try:
+        for letter in _letters(sqs, url, 1 if options.again else _SHOWN_AT_ONCE):
+            sent = datetime.fromtimestamp(int(letter["Attributes"]["SentTimestamp"]) / 1000, UTC)
+            print(clock.iso(sent), letter["Body"], flush=True)
+            number += 1
+            hidden.append(letter["ReceiptHandle"])
+            if options.again:
+                again(name, json.loads(letter["Body"]))
+                sqs.delete_message(QueueUrl=url, ReceiptHandle=hidden.pop())
+    finally:
+        queue.hide(url, dict.fromkeys(hidden, 0))
+    print(f"{number:,} dead letters {'retried' if options.again else 'found'}")
 
 
-def _letters(sqs: Any, url: str) -> Iterator[Mapping[str, Any]]:
+def _letters(sqs: Any, url: str, at_once: int) -> Iterator[Mapping[str, Any]]:
     while True:
         found = sqs.receive_message(
             QueueUrl=url,
-            MaxNumberOfMessages=_SHOWN_AT_ONCE,
+            MaxNumberOfMessages=at_once,
             VisibilityTimeout=_HIDDEN_SECONDS,
             WaitTimeSeconds=1,
             AttributeNames=["SentTimestamp"],
@@ -105,7 +112,8 @@ def _run(name: str, letter: Mapping[str, Any]) -> None:
 
 
 def _invoke(function: str, event: object) -> None:
-    answer = boto3.client("lambda").invoke(FunctionName=function, Payload=json.dumps(event))
+    functions = boto3.client("lambda", config=_UNTIL_IT_ENDS)
+    answer = functions.invoke(FunctionName=function, Payload=json.dumps(event))
     if "FunctionError" in answer:
         raise SystemExit(f"{function} failed again: {answer['Payload'].read().decode()}")
 

@@ -174,6 +174,7 @@ def _fan_out(item: Item, endpoints: Sequence[Endpoint]) -> list[Posted]:
         (event, endpoint)
         for event in outbox.events_of(item)
         for endpoint in _takers(event, endpoints, item.get("only"))
+        if "restored" not in item
     ]
     test = "only" in item
     made = threads.together(
@@ -192,10 +193,15 @@ def _made_before(
     item: Item, endpoints: Sequence[Endpoint], others: Container[str]
 ) -> list[Delivery]:
     """The deliveries, besides these others, that an earlier run made, perhaps without sending their
-    messages, for endpoints that were changed since and no longer take the event."""
+    messages: for endpoints that were changed since and no longer take the event, and all of an
+    event that was restored."""
     since = ids.made_at(item["pk"]) - _SLACK
-    changed = [one for one in endpoints if one.version > 1 and clock.parse(one.updated_at) >= since]
-    wanted = (delivery_id(event.id, one.id) for one in changed for event in outbox.events_of(item))
+    asked = [
+        one
+        for one in endpoints
+        if "restored" in item or (one.version > 1 and clock.parse(one.updated_at) >= since)
+    ]
+    wanted = (delivery_id(event.id, one.id) for one in asked for event in outbox.events_of(item))
     return deliveries.load(id for id in wanted if id not in others)
 
 

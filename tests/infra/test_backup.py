@@ -1,0 +1,71 @@
+"""`infra/backup.py` in one process: what a restored shop does by itself."""
+
+from datetime import timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+
+from chalicelib import settings
+from chalicelib.storage import table
+from chalicelib.webhooks import fan_out
+from infra import backup
+from tests.support.webhook_events import stream
+from tests.support.webhook_world import World, announce
+from tests.webhooks.build import add
+
+
+class Services:
+    """A bucket whose only file expires when it is asked for, and a parameter store."""
+
+    def __init__(self) -> None:
+        self.master_key = "of the old stage"
+
+    def describe_stacks(self, StackName: str) -> Any:
+        return {"Stacks": [{"Outputs": [{"OutputKey": "Bucket", "OutputValue": "bucket"}]}]}
+
+    def get_paginator(self, operation: str) -> Any:
+        return SimpleNamespace(paginate=lambda **asked: [{"Contents": [{"Key": "exports/a.csv"}]}])
+
+    def download_file(self, *asked: str) -> None:
+        raise ClientError({"Error": {"Code": "404"}}, "HeadObject")
+
+    def get_parameter(self, **asked: Any) -> Any:
+        return {"Parameter": {"Value": self.master_key}}
+
+    def put_parameter(self, Value: str, **asked: Any) -> None:
+        assert Value == self.master_key
+
+
+def test_a_restored_shop_sends_nothing_that_was_not_waiting(
+    world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Its fan-out gets all events of 60 days, and deliveries are kept for 30."""
+    services = Services()
+    monkeypatch.setattr(
+        boto3, "client", lambda name: table.client() if name == "dynamodb" else services
+    )
+    taking, paused = add(world), add(world)
+    world.shop.put(paused.path, {"enabled": False})
+    announce()
+    world.run()
+    assert len(taking.listed()) == len(world.posted) == 1
+    world.shop.put(paused.path, {"enabled": True})
+    world.sleep(days=40)
+    assert taking.listed() == []
+    late = announce()
+    world.step()  # its delivery is made, and waits on the queue
+    new = announce()
+    folder = tmp_path / "backup"
+    backup.main(["--stage", "test", "--to", str(folder)])
+    world.queues.clear()
+    world.posted.clear()
+    backup.main(["--stage", "new", "--from", str(folder)])
+    assert settings.table() == "backroom-new"
+    fan_out.records(stream(world.double.items(settings.outbox_table())))
+    world.run(timedelta(minutes=1))
+    sent = sorted(posted.delivery[4:32] for posted in world.posted)
+    assert sent == sorted(2 * [late[4:], new[4:]])
