@@ -17,20 +17,26 @@ def prepare() -> None:
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("command", nargs="?")
     parser.add_argument("--stage", default="dev")
+    parser.add_argument("--profile")
     given, _ = parser.parse_known_args()
     if given.command == "deploy":
-        _must_be_made(given.stage)
+        _must_be_made(given.stage, given.profile)
     elif given.command == "local":
         _use_what_runs()
 
 
-def _must_be_made(stage: str) -> None:
+def _must_be_made(stage: str, profile: str | None) -> None:
     config = json.loads((_PROJECT / ".chalice/config.json").read_text())
     if stage not in config.get("stages", {}):
         raise SystemExit(
             f"The stage {stage} has no tables, queues and roles yet. This makes all of it:"
             f" .venv/bin/python infra/deploy.py --stage {stage}"
         )
+    import boto3
+
+    from infra import record
+
+    record.refuse_elsewhere(stage, boto3.session.Session(profile_name=profile).region_name)
 
 
 def _use_what_runs() -> None:

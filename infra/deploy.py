@@ -66,11 +66,13 @@ def main() -> None:
 def _at_aws(options: argparse.Namespace) -> None:
     stage: str = options.stage
     caller = boto3.client("sts").get_caller_identity()
-    print(f"Stage {stage}, account {caller['Account']}, {boto3.session.Session().region_name}")
+    region = boto3.session.Session().region_name
+    print(f"Stage {stage}, account {caller['Account']}, {region}")
     known = stacks.outputs(steps.stack(stage, "resources"))
     wanted = known and (options.pull or not record.deployed(stage).exists())
     if wanted and record.pull(stage, known["Bucket"]):
         print(f"downloaded the record of {stage} from {known['Bucket']}")
+    record.refuse_elsewhere(stage, region, caller["Account"])
     if options.destroy:
         _destroy(options, known)
     elif options.show:
@@ -96,36 +98,42 @@ def _deploy(options: argparse.Namespace, known: stacks.Outputs) -> None:
         stage, made, parameters=parameters, environment=environment, memory=dict(options.memory)
     )
     steps.ensure_master_key(stage)
-    if by_chalice:
-        try:
-            compiled.add(package.PROJECT)
-            _chalice("deploy", stage)
-        finally:
-            record.push(stage, made["Bucket"])
-        steps.disks(stage)
-        api, address = record.api(stage)["rest_api_id"], record.api(stage)["rest_api_url"]
-    else:
-        settings = record.settings(stage)
-        app = steps.app(
-            stage,
-            made,
-            package.read(options.from_package),
-            environment=settings["environment_variables"],
-            memory=_memory(settings),
-        )
+    try:
+        if by_chalice:
+            api, address = _by_chalice(stage)
+        else:
+            api, address = _from_package(stage, made, options.from_package)
+    finally:  # the next run takes the bucket's record, and with it the options of this one
         record.push(stage, made["Bucket"])
-        api, address = app["RestApiId"], app["Address"]
     parameters = _with_lanes(parameters)
     domain = steps.triggers(stage, made, parameters | {"RestApiId": api}, consent=consent)
-    steps.alarms(stage, parameters)
+    topic = steps.alarms(stage, parameters)["Topic"]
     keys.use(made["Table"])
     release.deployed()
     print(f"\nBackroom is deployed: {address.rstrip('/')}")
     if "DomainTarget" in domain:
         print(f"Point your domain's CNAME or alias record to {domain['DomainTarget']}")
+    _mention_alarms(topic)
     _mention_summaries(made["MailFrom"], made["NotifyEmail"])
     if key := keys.first_owner_key(made["Table"]):
         print(f"Owner key, shown only once: {key}")
+
+
+def _by_chalice(stage: str) -> tuple[str, str]:
+    """The id and the address of the API."""
+    compiled.add(package.PROJECT)
+    chalice = Path(sys.executable).parent / "chalice"
+    subprocess.run([chalice, "deploy", "--stage", stage], cwd=package.PROJECT, check=True)
+    steps.disks(stage)
+    api = record.api(stage)
+    return api["rest_api_id"], api["rest_api_url"]
+
+
+def _from_package(stage: str, made: stacks.Outputs, folder: Path) -> tuple[str, str]:
+    settings = record.settings(stage)
+    variables, memory = settings["environment_variables"], _memory(settings)
+    app = steps.app(stage, made, package.read(folder), environment=variables, memory=memory)
+    return app["RestApiId"], app["Address"]
 
 
 def _make(stage: str, parameters: dict[str, str]) -> None:
@@ -231,6 +239,16 @@ def _refuse_the_other_way(stage: str, by_chalice: bool) -> None:
         raise SystemExit(f"{stage} was deployed {way}. To change that, --destroy it first.")
 
 
+def _mention_alarms(topic: str) -> None:
+    """Whom no alarm reaches yet. AWS tells an address nothing before it has been confirmed."""
+    found = boto3.client("sns").list_subscriptions_by_topic(TopicArn=topic)["Subscriptions"]
+    if not found:
+        print("Nobody is told of alarms: set --alarm-email.")
+    for each in found:
+        if each["SubscriptionArn"] == "PendingConfirmation":
+            print(f"{each['Endpoint']} gets no alarms before it confirms the e-mail from AWS.")
+
+
 def _mention_summaries(sender: str, receiver: str) -> None:
     """What keeps the summary e-mails of failed webhook deliveries from being sent."""
     if not sender:
@@ -263,11 +281,6 @@ def _memory(settings: dict[str, dict[str, dict[str, int]]]) -> dict[str, int]:
     functions = settings.get("lambda_functions", {})
     key = "lambda_memory_size"
     return {name: chosen[key] for name, chosen in functions.items() if key in chosen}
-
-
-def _chalice(command: str, stage: str) -> None:
-    chalice = Path(sys.executable).parent / "chalice"
-    subprocess.run([chalice, command, "--stage", stage], cwd=package.PROJECT, check=True)
 
 
 def _options() -> argparse.Namespace:

@@ -47,6 +47,18 @@ def write(
     _write(CONFIG, config)
 
 
+def refuse_elsewhere(stage: str, region: str | None, account: str | None = None) -> None:
+    """Raises SystemExit if the stage is in another region or account: this record of it would be
+    lost, and then Chalice would not find its API and make another, with a new address."""
+    variables = settings(stage).get("environment_variables", {})
+    there = variables.get("REDRIVE_STATE_MACHINE_ARN", "").split(":")[3:5]
+    if there and there != [region, account or there[1]]:
+        raise SystemExit(
+            f"{stage} is in {there[0]}, account {there[1]}, by .chalice/config.json. Set the region"
+            f" and the credentials of that; for another {stage}, use another checkout."
+        )
+
+
 def forget(stage: str) -> None:
     """Takes the stage out of .chalice/config.json."""
     config = json.loads(CONFIG.read_text())

@@ -102,9 +102,9 @@ def triggers(
     return _apply(stage, "triggers", own | {**parameters}, only_show, consent)
 
 
-def alarms(stage: str, parameters: Mapping[str, str], *, only_show: bool = False) -> None:
-    """Step 3, too: what watches the stage."""
-    _apply(stage, "alarms", {"Stage": stage, **parameters}, only_show, stacks.never)
+def alarms(stage: str, parameters: Mapping[str, str], *, only_show: bool = False) -> stacks.Outputs:
+    """Step 3, too: what watches the stage; returns the stack's outputs."""
+    return _apply(stage, "alarms", {"Stage": stage, **parameters}, only_show, stacks.never)
 
 
 def _apply(

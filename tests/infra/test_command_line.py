@@ -32,6 +32,19 @@ def test_chalice_deploy_refuses_a_stage_without_infra_deploy(source: Path) -> No
     assert "Traceback" not in text
 
 
+def test_a_stage_of_another_region_is_not_deployed_here(source: Path) -> None:
+    """By its record there, Chalice would not find the API, and make another with a new address."""
+    config = source / ".chalice/config.json"
+    good = config.read_text()
+    machine = "arn:aws:states:eu-west-1:111122223333:stateMachine:backroom-shop-redrive"
+    variables = {"environment_variables": {"REDRIVE_STATE_MACHINE_ARN": machine}}
+    config.write_text(json.dumps(json.loads(good) | {"stages": {"shop": variables}}))
+    text = said(source, "deploy", "--stage", "shop")
+    config.write_text(good)
+    assert "shop is in eu-west-1, account 111122223333" in text
+    assert "Traceback" not in text
+
+
 def test_chalice_local_without_a_running_shop_explains_how_to_start_one(source: Path) -> None:
     text = said(source, "local", "--port", str(free_port()))
     assert "start `make run` in another terminal first" in text

@@ -1,11 +1,15 @@
 """What an operator types wrong, or has no right to, ends with a sentence."""
 
 import sys
+from collections import defaultdict
+from contextlib import nullcontext
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from botocore.exceptions import NoCredentialsError
 
-from infra import deploy, record, refused
+from infra import deploy, record, refused, stacks, steps
 from tests.support.programs import ran
 
 
@@ -44,6 +48,75 @@ def test_a_currency_in_small_letters_stays_what_1_0_0_made_it(
     options.currency = "JPY"
     with pytest.raises(SystemExit, match="are in eur"):
         deploy._refuse_another_currency(options)
+
+
+@pytest.mark.parametrize(
+    ("region", "account", "refused"),
+    [("eu-west-1", "1", False), ("eu-west-1", "2", True), ("us-east-1", "1", True)],
+)
+def test_a_stage_that_is_elsewhere_is_not_touched_here(
+    region: str,
+    account: str,
+    refused: bool,
+    configured: None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    machine = "arn:aws:states:eu-west-1:1:stateMachine:backroom-prod-redrive"
+    kept = {"environment_variables": {"REDRIVE_STATE_MACHINE_ARN": machine}}
+    caller = SimpleNamespace(get_caller_identity=lambda: {"Account": account})
+    destroyed = list[object]()
+    monkeypatch.setenv("AWS_DEFAULT_REGION", region)
+    monkeypatch.setattr("boto3.client", lambda service: caller)
+    monkeypatch.setattr(stacks, "outputs", lambda stack: {})
+    monkeypatch.setattr(record, "settings", lambda stage: kept)
+    monkeypatch.setattr(deploy, "_destroy", lambda *given: destroyed.append(given))
+    monkeypatch.setattr(sys, "argv", ["deploy.py", "--stage", "prod", "--destroy"])
+    with (
+        pytest.raises(SystemExit, match="prod is in eu-west-1, account 1")
+        if refused
+        else nullcontext()
+    ):
+        deploy.main()
+    assert len(destroyed) == (not refused)
+
+
+def test_the_options_of_a_deployment_that_fails_are_in_the_bucket(
+    configured: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The next run of a pipeline, or of a stage that Chalice does not deploy, reads them there."""
+    config = tmp_path / "config.json"
+    config.write_text("{}")
+    monkeypatch.setattr(record, "CONFIG", config)
+    monkeypatch.setattr(record, "is_chalices", lambda stage: False)
+    pushed = list[object]()
+    monkeypatch.setattr(record, "push", lambda stage, bucket: pushed.append(record.settings(stage)))
+    made = defaultdict(str, Table="t", Bucket="b")
+    monkeypatch.setattr(deploy.keys, "use", lambda table: None)
+    monkeypatch.setattr(deploy.release, "refuse_to_skip", lambda stage: None)
+    monkeypatch.setattr(steps, "resources", lambda *given, **more: made)
+    monkeypatch.setattr(steps, "ensure_master_key", lambda stage: None)
+    options = ["--from-package", str(tmp_path), "--timezone", "Europe/Berlin"]
+    monkeypatch.setattr(sys, "argv", ["deploy.py", "--stage", "prod", *options])
+    with pytest.raises(FileNotFoundError):
+        deploy._deploy(deploy._options(), made)
+    (kept,) = pushed
+    assert kept["environment_variables"]["TIMEZONE"] == "Europe/Berlin"
+
+
+def test_an_operator_is_told_whom_no_alarm_reaches(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = list[dict[str, str]]()
+    topic = SimpleNamespace(list_subscriptions_by_topic=lambda TopicArn: {"Subscriptions": found})
+    monkeypatch.setattr("boto3.client", lambda service: topic)
+    deploy._mention_alarms("arn:topic")
+    assert "set --alarm-email" in capsys.readouterr().out
+    found.append({"Endpoint": "ops@example.com", "SubscriptionArn": "PendingConfirmation"})
+    deploy._mention_alarms("arn:topic")
+    assert "ops@example.com gets no alarms before it confirms" in capsys.readouterr().out
+    found[0]["SubscriptionArn"] = "arn:topic:1"
+    deploy._mention_alarms("arn:topic")
+    assert capsys.readouterr().out == ""
 
 
 def test_wrong_proxies_are_refused_with_a_sentence(
