@@ -1,8 +1,8 @@
 """Which release of Backroom a stage runs: item `release` / `deployed` of its table.
 
-`{release, formats, at, reindexed, job}`: the release that was deployed last, in which format it
-indexes each kind of record, when, the release whose reindexing ended last, and the job of the last
-one that was started.
+`{release, before, formats, at, reindexed, job}`: the release that was deployed last, the other one
+that was deployed before it, in which format it indexes each kind of record, when, the release whose
+reindexing ended last, and the job of the last one that was started.
 """
 
 from typing import Final
@@ -17,9 +17,9 @@ _KINDS: Final = [records.kind for records in ALL]
 
 def refuse_to_skip(stage: str) -> None:
     """Raises SystemExit if another release was deployed and its reindexing has not ended: the next
-    one may no longer read what it would have moved."""
+    one may no longer read what it would have moved. The one before may always be deployed again."""
     found = table.get(RELEASE)
-    if found is None or found["release"] == __version__:
+    if found is None or __version__ in (found["release"], found.get("before")):
         return
     waiting = [
         kind.name
@@ -36,6 +36,8 @@ def refuse_to_skip(stage: str) -> None:
 
 def deployed() -> None:
     """Notes that this release is deployed."""
+    last = (table.get(RELEASE) or {}).get("release", __version__)
+    before = {} if last == __version__ else {"before": last}
     formats = {kind.name: kind.format for kind in _KINDS}
-    noted = {"release": __version__, "formats": formats, "at": clock.iso(clock.now())}
+    noted = {"release": __version__, "formats": formats, "at": clock.iso(clock.now()), **before}
     table.update(RELEASE, assign=noted)

@@ -54,6 +54,9 @@ def apply(
     Safe to run again after any interruption. A template over 51,200 bytes travels through `bucket`.
     """
     cloudformation = boto3.client("cloudformation")
+    if only_show and status(name) in {"UPDATE_ROLLBACK_FAILED", *_ABANDONED}:
+        print(f"{name}: is {status(name)}; a deployment first ends or deletes that", flush=True)
+        return outputs(name)
     before = _usable(cloudformation, name)
     is_new = before is None or before["StackStatus"] == "REVIEW_IN_PROGRESS"
     change_set = f"change-{time.time_ns()}"

@@ -41,8 +41,14 @@ def test_a_release_is_not_skipped_before_its_reindexing_has_ended(
     monkeypatch.setattr(deploy.keys, "use", lambda table: None)
     with pytest.raises(SystemExit, match=r"prod has release 0\.8\.0.*\(product.*reindex\.py"):
         deploy._deploy(Namespace(stage="prod", from_package=None), {"Table": "here"})
-    table.update(RELEASE, assign={"release": chalicelib.__version__})
+    release.deployed()
+    table.update(RELEASE, assign={"formats": formats})
     release.refuse_to_skip("prod")  # the same release again
+    monkeypatch.setattr(release, "__version__", "0.8.0")
+    release.refuse_to_skip("prod")  # rolled back
+    monkeypatch.setattr(release, "__version__", "0.7.0")
+    with pytest.raises(SystemExit):
+        release.refuse_to_skip("prod")
 
 
 def test_a_deployment_keeps_what_was_noted_of_the_reindexing(dynamodb: Double) -> None:

@@ -126,6 +126,16 @@ def test_a_change_that_begins_late_and_fails_reports_its_own_reason(
         stacks.apply("shop", "{}", {})
 
 
+@pytest.mark.parametrize("left", ["ROLLBACK_COMPLETE", "DELETE_FAILED", "UPDATE_ROLLBACK_FAILED"])
+def test_what_a_failed_run_left_is_shown_and_not_touched(
+    left: str, at: Callable[..., CloudFormation], capsys: pytest.CaptureFixture[str]
+) -> None:
+    service = at(left, [])
+    assert stacks.apply("shop", "{}", {}, only_show=True) == {"Status": left}
+    assert f"shop: is {left}" in capsys.readouterr().out
+    assert service.token == ""
+
+
 def test_a_deletion_that_begins_late_is_awaited(at: Callable[..., CloudFormation]) -> None:
     gone = [("shop", "DELETE_IN_PROGRESS", ""), ("shop", "DELETE_COMPLETE", "")]
     service = at("CREATE_COMPLETE", gone)
