@@ -26,6 +26,9 @@ from botocore.exceptions import ClientError
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from chalicelib import listing
+from chalicelib.jobs import queue
+from chalicelib.jobs import store as jobs
 from chalicelib.storage import feed
 from infra import keys, refused, steps
 
@@ -93,6 +96,18 @@ def restore(stage: str, folder: Path, tables: Sequence[str]) -> None:
     for file in found:
         boto3.client("s3").upload_file(str(file), _bucket(stage), unquote(file.name))
     print(f"{_bucket(stage)}: {len(found):,} files")
+    _continue_jobs(stage)
+
+
+def _continue_jobs(stage: str) -> None:
+    """Sends the message that each job at work had. A merge or an erasure cannot be cancelled, and
+    holds its customers until it ends."""
+    name = f"backroom-{stage}-jobs"
+    os.environ["JOBS_QUEUE_URL"] = boto3.client("sqs").get_queue_url(QueueName=name)["QueueUrl"]
+    for page in listing.walk(jobs.page, listing.Query(limit=100, cursor="*")):
+        for job in page.records:
+            if not job.has_ended and "step" in job.fields:  # imports have none
+                queue.send(job.id, job.step)
 
 
 def _announced(outbox: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:

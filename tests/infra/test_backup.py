@@ -1,5 +1,6 @@
 """`infra/backup.py` in one process: what a restored shop does by itself."""
 
+import json
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,6 +11,9 @@ import pytest
 from botocore.exceptions import ClientError
 
 from chalicelib import settings
+from chalicelib.jobs import queue
+from chalicelib.jobs import store as jobs
+from chalicelib.jobs.model import JobType, Step
 from chalicelib.storage import table
 from chalicelib.webhooks import fan_out
 from infra import backup
@@ -36,18 +40,33 @@ class Services:
     def get_parameter(self, **asked: Any) -> Any:
         return {"Parameter": {"Value": self.master_key}}
 
+    def get_queue_url(self, QueueName: str) -> Any:
+        return {"QueueUrl": QueueName}
+
     def put_parameter(self, Value: str, **asked: Any) -> None:
         assert Value == self.master_key
 
 
+@pytest.fixture
+def services(monkeypatch: pytest.MonkeyPatch) -> Services:
+    made = Services()
+    monkeypatch.setattr(
+        boto3, "client", lambda name: table.client() if name == "dynamodb" else made
+    )
+    return made
+
+
+def restored(folder: Path) -> None:
+    """Into another stage, whose tables the settings name from now on."""
+    backup.main(["--stage", "test", "--to", str(folder)])
+    backup.main(["--stage", "new", "--from", str(folder)])
+    assert settings.table() == "backroom-new"
+
+
 def test_a_restored_shop_sends_nothing_that_was_not_waiting(
-    world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    world: World, services: Services, tmp_path: Path
 ) -> None:
     """Its fan-out gets all events of 60 days, and deliveries are kept for 30."""
-    services = Services()
-    monkeypatch.setattr(
-        boto3, "client", lambda name: table.client() if name == "dynamodb" else services
-    )
     taking, paused = add(world), add(world)
     world.shop.put(paused.path, {"enabled": False})
     announce()
@@ -59,13 +78,27 @@ def test_a_restored_shop_sends_nothing_that_was_not_waiting(
     late = announce()
     world.step()  # its delivery is made, and waits on the queue
     new = announce()
-    folder = tmp_path / "backup"
-    backup.main(["--stage", "test", "--to", str(folder)])
+    restored(tmp_path / "backup")
     world.queues.clear()
     world.posted.clear()
-    backup.main(["--stage", "new", "--from", str(folder)])
-    assert settings.table() == "backroom-new"
-    fan_out.records(stream(world.double.items(settings.outbox_table())))
+    fan_out.records(stream(list(world.double.items(settings.outbox_table()))))
     world.run(timedelta(minutes=1))
     sent = sorted(posted.delivery[4:32] for posted in world.posted)
     assert sent == sorted(2 * [late[4:], new[4:]])
+
+
+def test_a_job_that_was_at_work_continues_in_the_restored_shop(
+    world: World, services: Services, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Nobody can cancel an erasure, and its customer takes no order until it ends."""
+    sent = list[object]()
+    monkeypatch.setattr(queue, "send", lambda id, step: sent.append((id, step, settings.table())))
+    cancelled, erasure = (
+        str(json.loads(jobs.create(kind, {"customer": "cus_1"}))["jobId"])
+        for kind in (JobType.EXPORT, JobType.CUSTOMER_ERASURE)
+    )
+    jobs.cancel(cancelled)
+    jobs.advance(jobs.begin(jobs.get(erasure)), Step({"phase": 1}))
+    sent.clear()
+    restored(tmp_path / "backup")
+    assert sent == [(erasure, 1, "backroom-new")]
