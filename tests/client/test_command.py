@@ -68,6 +68,21 @@ def test_orders_are_filtered_by_the_state_of_their_payment(counter: Answering) -
     assert counter.requests[0].url.params["paymentStatus"] == "PENDING"
 
 
+def test_a_delivery_that_is_refused_does_not_keep_others_from_being_sent_again(
+    counter: Answering, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ids = ["dlv_1", "dlv_2"]
+    counter.answers["/deliveries"] = {"data": [{"id": id} for id in ids], "nextCursor": None}
+    paused = {"code": "webhook_paused", "message": "The webhook is paused: enable it first."}
+    counter.answers["/deliveries/dlv_1/replay"] = httpx.Response(409, json=paused)
+    counter.answers["/deliveries/dlv_2/replay"] = {"id": "dlv_2", "event": "order.paid"}
+    assert run("deliveries", "--replay") == commands.REFUSED
+    said = " ".join(capsys.readouterr().err.split())
+    assert "dlv_1 is not sent again: 409 webhook_paused" in said
+    assert "dlv_2 (order.paid) is sent again." in said
+    assert run("replay", "dlv_2") == 0
+
+
 @pytest.mark.parametrize("verb", ["follow", "undo"])
 def test_a_job_is_followed_to_its_end(
     counter: Answering, capsys: pytest.CaptureFixture[str], verb: str

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, NoReturn, cast
 
 import typer
 
 from backroom.cli import base, shown
-from backroom.cli.base import USAGE, Json, Limit
+from backroom.cli.base import DONE, REFUSED, USAGE, Json, Limit
+from backroom.errors import Conflict, NotFound
 
 app = typer.Typer(help="List deliveries; show one.", invoke_without_command=True)
 
@@ -38,7 +39,6 @@ def list_deliveries(
         if again:
             # The list first: a replay changes what it has.
             _replay(shop, [each["id"] for each in list(found)], as_json=as_json)
-            return
         if as_json:
             base.lines(found)
             return
@@ -98,7 +98,6 @@ def replay(
     with base.shop() as shop:
         if not (webhook and since):
             _replay(shop, deliveries or [], as_json=as_json)
-            return
         done = shop.recover_deliveries(webhook, {"since": since, "dryRun": dry_run})
     if as_json:
         shown.document(done)
@@ -107,10 +106,18 @@ def replay(
         shown.note(f"{done['count']} deliveries {verb}.")
 
 
-def _replay(shop: Any, ids: list[str], *, as_json: bool) -> None:
+def _replay(shop: Any, ids: list[str], *, as_json: bool) -> NoReturn:
+    """Posts each again that can be, whatever others cannot."""
+    code = DONE
     for id in ids:
-        delivery = shop.replay_delivery(id)
+        try:
+            delivery = shop.replay_delivery(id)
+        except (Conflict, NotFound) as refused:  # its webhook is paused, for instance
+            shown.note(f"{id} is not sent again: {refused}", "yellow")
+            code = REFUSED
+            continue
         if as_json:
             shown.line(delivery)
         else:
             shown.note(f"{id} ({delivery['event']}) is sent again.")
+    raise typer.Exit(code)
