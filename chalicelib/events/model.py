@@ -3,14 +3,14 @@
 import base64
 import binascii
 import re
-from collections.abc import Mapping
-from typing import Annotated, Any, Final, NotRequired
+from typing import Annotated, Final, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.problems import Invalid
 from chalicelib.schemas import QueryParameters, Several, about, at_most
+from chalicelib.storage import outbox
 from chalicelib.storage.feed import Happened, Place
 from chalicelib.webhooks.model import EventKind, Moment
 
@@ -54,8 +54,8 @@ class FeedEvent(TypedDict):
         Annotated[
             dict[str, int | None],
             Field(
-                description="With `stock=true`: the current stock of the variants in `data`, by"
-                " id; null is not tracked"
+                description="With `stock=true`: the current stock of the variants in `data`, or"
+                " that its edit moved, by id; null is not tracked"
             ),
         ]
     ]
@@ -73,13 +73,18 @@ def show(happened: Happened) -> dict[str, object]:
     return {
         "id": happened.event.id,
         "event": happened.event.event,
-        "occurredAt": happened.at,
-        "data": happened.event.data(),
+        "occurredAt": happened.item["at"],
+        "data": happened.data,
     }
 
 
-def variants(data: Mapping[str, Any]) -> dict[str, str]:
-    """The variants of an event's product or order, each with its product."""
+def variants(happened: Happened) -> dict[str, str]:
+    """The variants of an event's product or order, or that its edit moved, each with its product:
+    no order has the line that an edit removed."""
+    data = happened.data
+    if happened.event.event == EventKind.ORDER_EDITED:
+        moves = outbox.trace_of(happened.item).get("moves", ())
+        return {step["variantId"]: move["productId"] for move in moves for step in move["steps"]}
     if "variantId" in data:
         return {data["variantId"]: data["productId"]}
     lines = {line["variantId"]: line["productId"] for line in data.get("lineItems", ())}

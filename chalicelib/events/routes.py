@@ -10,11 +10,14 @@ from chalicelib.problems import Gone
 from chalicelib.products import store as products
 from chalicelib.request import Role, Routes, query, reply, size
 from chalicelib.storage import feed
+from chalicelib.storage.feed import Happened
 
 routes = Routes(__name__, "Events")
 
-_AROUND_EVENT: Final = 300  # bytes besides its data, as Lambda carries them
-_BESIDE_STOCK: Final = 60  # percent: in `data` a variant has at least 85 bytes, in `stock` 45
+_AROUND: Final = (
+    300  # bytes of an event besides its data, and of the answer, as Lambda carries them
+)
+_OF_VARIANT: Final = 60  # in `stock`
 
 
 @routes.get(
@@ -36,19 +39,22 @@ def read_events() -> Response:
     if feed.has_expired(place):
         raise Gone("The feed no longer has the events after this cursor. Start again without it.")
     kinds = frozenset(kind.value for kind in asked.types)
-    most = size.LARGEST_ANSWER - asked.limit * _AROUND_EVENT
-    if asked.stock:
-        most = most * _BESIDE_STOCK // 100
-    part = feed.read(place, kinds, asked.limit, most, size.carried)
+
+    def size_of(happened: Happened) -> int:
+        stock = _OF_VARIANT * len(model.variants(happened)) if asked.stock else 0
+        return size.carried(happened.event.body) + _AROUND + stock
+
+    most = size.LARGEST_ANSWER - _AROUND
+    part = feed.read(place, kinds, asked.limit, most, size_of)
     events = [model.show(each) for each in part.events]
     if asked.stock:
-        _add_stock(events)
+        _add_stock(events, part.events)
     return reply(200, {"data": events, "next": model.cursor(part.next)})
 
 
-def _add_stock(events: list[dict[str, Any]]) -> None:
+def _add_stock(events: list[dict[str, Any]], happened: list[Happened]) -> None:
     """The current stock, so later pages never have an older one."""
-    about = [model.variants(event["data"]) for event in events]
+    about = list(map(model.variants, happened))
     levels = products.levels({product for variants in about for product in variants.values()})
     for event, variants in zip(events, about, strict=True):
         event["stock"] = {id: levels.get(of, {}).get(id) for id, of in variants.items()}

@@ -14,8 +14,8 @@ because writes may still be running: so no entry ever appears before one that wa
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import lru_cache
-from typing import Final
+from functools import cached_property, lru_cache
+from typing import Any, Final
 
 from chalicelib import deadline, settings
 from chalicelib.problems import Busy
@@ -39,10 +39,14 @@ _HOUR: Final = len("2026-11-22T02")
 
 @dataclass(frozen=True)
 class Happened:
-    """An event, and the time of its commit."""
+    """An event, and the outbox's item of its commit."""
 
     event: outbox.Event
-    at: str
+    item: Item
+
+    @cached_property
+    def data(self) -> dict[str, Any]:
+        return self.event.data()
 
 
 @dataclass(frozen=True, order=True)
@@ -145,12 +149,12 @@ def read(
     place: Place,
     kinds: frozenset[str],
     limit: int,
-    most: int = MOST_BYTES,
-    size_of: Callable[[str], int] = len,
+    most: int,
+    size_of: Callable[[Happened], int],
 ) -> Part:
-    """At most `limit` events after a place, of these kinds or (if empty) all, with at most `most`
-    bytes of bodies, but at least one event. It looks through a limited number of entries, so it
-    may find none before the end."""
+    """At most `limit` events after a place, of these kinds or (if empty) all, whose sizes add up to
+    at most `most`, but at least one event. It looks through a limited number of entries, so it may
+    find none before the end."""
     until = clock.iso(clock.now() - BEHIND)
     if place.sk >= until:
         return Part([], place)
@@ -165,10 +169,11 @@ def read(
             for number, event in list(enumerate(outbox.events_of(item)))[begin:]:
                 if kinds and event.event not in kinds:
                     continue
-                size += size_of(event.body)
+                happened = Happened(event, item)
+                size += size_of(happened)
                 if len(events) == limit or (events and size > most):
                     return Part(events, Place(entry["sk"], number))
-                events.append(Happened(event, item["at"]))
+                events.append(happened)
         place = Place(entries[-1]["sk"], outbox.MOST_COMMIT_EVENTS)
         looked_at += len(entries)
         if len(events) == limit or looked_at >= _LOOKED_AT:

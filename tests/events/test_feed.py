@@ -300,6 +300,27 @@ def test_an_event_has_the_stock_of_its_variants(world: World, shop: Shop) -> Non
     assert [one["stock"] for one in shown] == [{"var_1": None}, {"var_2": None}]
 
 
+def test_the_stock_of_a_line_that_an_edit_removes_is_in_the_feed(world: World, shop: Shop) -> None:
+    variants = [{"title": title, "stock": 9} for title in ("S", "L")]
+    product = {"name": "Mug", "price": 9.5, "variants": variants}
+    one, other = (v["id"] for v in shop.made("/api/admin/products", product)["variants"])
+    lines = [{"variantId": id, "quantity": 2} for id in (one, other)]
+    order = shop.made("/api/admin/orders", {"lineItems": lines})
+    world.run()
+    world.sleep(minutes=1)
+    reader = Reader(shop)
+    reader.catch_up()
+    assert reader.events[-1]["stock"] == {one: 7, other: 7}
+    edit = {"remove": [order["lineItems"][0]["id"]], "reason": "Too small"}
+    assert shop.post(f"/api/admin/orders/{order['id']}/edit", edit).status == 200
+    world.run()
+    world.sleep(minutes=1)
+    stock = {event["event"]: event["stock"] for event in reader.read()}
+    assert stock == {"order.edited": {one: 9}, "order.updated": {other: 7}}
+    reader.catch_up()
+    assert reader.copy[ids.product_of(one)]["variants"][0]["stock"] == 9
+
+
 def test_a_page_of_large_events_is_no_longer_than_an_answer_may_be(
     world: World, shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1296,7 +1296,8 @@ class FeedEvent(TypedDict):
     data: dict[str, Any]
     """What its webhooks get as `data`."""
     stock: NotRequired[dict[str, int | None]]
-    """With `stock=true`: the current stock of the variants in `data`, by id; null is not tracked"""
+    """With `stock=true`: the current stock of the variants in `data`, or that its edit moved, by
+    id; null is not tracked"""
 
 
 class ForeseenProduct(TypedDict):
