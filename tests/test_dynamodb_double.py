@@ -1,140 +1,19 @@
-"""The double answers as moto does, and also refuses what only DynamoDB refuses."""
+"""The double refuses what DynamoDB refuses, has its faults, and counts units as AWS bills them.
+(`make conformance` compares its answers with those of AWS's own engine.)"""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError, HTTPClientError
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
 
-from chalicelib import settings as shop_settings
+from chalicelib import settings
 from chalicelib.storage import table
-from chalicelib.storage.commit import COUNT_SHARDS, Commit
+from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr, all_of
 from tests.conftest import Clock
 from tests.support.dynamodb_double import Crash, Double, Fault
-from tests.support.dynamodb_partition import DEFINITION
-from tests.support.environment import account
-
-KEYS = [("a", "1"), ("a", "2"), ("a", "2#x"), ("b", "1")]
-
-numbers = st.sampled_from([-3, -2, 2, 3])  # moto takes 0 and 1 for false and true
-names = st.sampled_from(["n", "color", "size"])
-values = st.one_of(numbers, st.sampled_from(["", "red", "rot", "é", "🙂"]), st.booleans())
-# Moto cannot order values of different types, so "n" is always a number.
-others = st.sampled_from(["color", "size"])
-conditions = st.recursive(
-    st.one_of(
-        st.builds(lambda name, value: Attr(name).eq(value), names, values),
-        st.builds(lambda name, value: Attr(name).gt(value), st.just("n"), numbers),
-        st.builds(lambda name, value: Attr(name).lte(value), st.just("n"), numbers),
-        st.builds(
-            lambda name, a, b: Attr(name).between(min(a, b), max(a, b)),
-            st.just("n"),
-            numbers,
-            numbers,
-        ),
-        st.builds(
-            lambda name, options: Attr(name).is_in(options),
-            names,
-            st.lists(values, min_size=1, max_size=3),
-        ),
-        st.builds(
-            lambda name, text: Attr(name).begins_with(text),
-            names,
-            st.sampled_from(["r", "re", "é"]),
-        ),
-        st.builds(lambda name: Attr(name).exists(), names),
-        st.builds(lambda name: Attr(name).not_exists(), names),
-        st.just(table.absent),
-    ),
-    lambda inner: st.one_of(
-        st.builds(lambda a, b: a & b, inner, inner),
-        st.builds(lambda a, b: a | b, inner, inner),
-        st.builds(lambda a: ~a, inner),
-    ),
-    max_leaves=3,
-)
-keys = st.sampled_from(KEYS)
-fields = st.builds(
-    lambda other, n: other if n is None else {**other, "n": n},
-    st.dictionaries(others, values, max_size=2),
-    st.none() | numbers,
-)
-steps = st.one_of(
-    st.tuples(st.just("put"), keys, fields, st.none() | conditions),
-    st.tuples(st.just("update"), keys, fields, st.none() | conditions),
-    st.tuples(st.just("add"), keys, numbers, st.none() | conditions),
-    st.tuples(st.just("delete"), keys, st.none(), st.none() | conditions),
-    st.tuples(
-        st.just("commit"), st.lists(keys, min_size=1, unique=True), fields, st.none() | conditions
-    ),
-    st.tuples(st.just("query"), st.sampled_from("ab"), st.integers(1, 3), st.none() | conditions),
-    st.tuples(st.just("search"), st.sampled_from(["1", "2", "2#"]), st.booleans(), st.none()),
-)
-
-
-def done(step: Any) -> Any:
-    """The result of a step through `table` and `Commit`: a value, or the error raised."""
-    verb, at, what, when = step
-    try:
-        match verb:
-            case "put":
-                table.put({"pk": at[0], "sk": at[1], **what}, when)
-            case "update":
-                return table.update(at, assign=what or {"n": 2}, remove=["gone"], when=when)
-            case "add":
-                return table.update(at, add={"total": what}, when=when)
-            case "delete":
-                table.delete(at, when)
-            case "commit":
-                commit = Commit()
-                for pk, sk in at:
-                    commit.put({"pk": pk, "sk": sk, **what}, when=when)
-                commit.count("counts", "c", 1)
-                commit.send()
-            case "query":
-                # Where a limit ends at the last item, the service says that there may be more.
-                return table.query(at, matching=when, limit=what).items
-            case "search":
-                return table.query("a", where=table.sk.begins_with(at), forward=what).items
-    except table.ConditionFailed as failed:
-        return "condition failed", failed.key, failed.old
-    except ClientError as error:
-        return error.response["Error"]["Code"]
-    return None
-
-
-def state() -> Any:
-    found = table.batch_get(KEYS)
-    return sorted(found.items()), sum(cell["n"] for cell in table.everything("counts"))
-
-
-@pytest.fixture
-def moto(configured: None) -> Iterator[None]:
-    with account():
-        table.client().create_table(TableName=shop_settings.table(), **DEFINITION)
-        yield
-
-
-@pytest.mark.usefixtures("moto")
-@settings(
-    phases=[Phase.explicit, Phase.generate],
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
-@given(st.lists(steps, max_size=12))
-def test_the_double_answers_as_moto_does(script: list[Any]) -> None:
-    for key in [*KEYS, *[("counts", f"c#{shard}") for shard in range(COUNT_SHARDS)]]:
-        table.delete(key)
-    by_moto = [(done(step), state()) for step in script]
-    with Double():
-        by_double = [(done(step), state()) for step in script]
-    for step, double, moto in zip(script, by_double, by_moto, strict=True):
-        assert double == moto, step
 
 
 def refusal(call: Callable[[], Any]) -> str:
@@ -201,7 +80,7 @@ def test_concurrent_writes_to_one_item_conflict(dynamodb: Double) -> None:
 
 def _put(sk: str) -> dict[str, Any]:
     item = {"pk": {"S": "a"}, "sk": {"S": sk}, "by": {"S": "second"}}
-    return {"TableName": shop_settings.table(), "Item": item}
+    return {"TableName": settings.table(), "Item": item}
 
 
 @pytest.mark.parametrize("fault", Fault)
@@ -235,7 +114,7 @@ def test_an_expired_item_is_readable_for_two_more_days(
 ) -> None:
     """AWS: "typically deleted within two days". Readers have to check `expiresAt`."""
     table.put({"pk": "a", "sk": "1", "expiresAt": time_stands.seconds - 10})
-    name = shop_settings.table()
+    name = settings.table()
     reads: list[Callable[[], Any]] = [
         lambda: table.get(("a", "1")),
         lambda: table.batch_get([("a", "1")]),

@@ -6,9 +6,10 @@ It answers below botocore, so clients, retries and parsers are the real ones:
 
 It deletes expired items as late as AWS may: two days after `expiresAt`.
 
-Beyond moto (`test_dynamodb_double.py` compares them) it raises a conflict when two threads
-write one item, remembers client tokens, enforces AWS's limits, meters the units of every call, and
-fails when asked to (`faults`). Moto copies the table for each item of a transaction; this does not.
+Beyond moto it raises a conflict when two threads write one item, remembers client tokens, enforces
+AWS's limits, meters the units of every call, and fails when asked to (`faults`). Moto copies the
+table for each item of a transaction; this does not. `make conformance` compares its answers with
+those of AWS's own engine.
 """
 
 import itertools
