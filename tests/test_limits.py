@@ -25,7 +25,7 @@ INTERNAL: Final = {
     "how much one step reads, writes or looks at; there are more steps": """
         erasures.store._MOST_BYTES storage.feed.MOST_BYTES imports.csv.workbooks._MOST_ROWS
         jobs.model.MOST_AT_ONCE listing.best.MOST_CANDIDATES
-        listing.search._MOST_READ listing.search._MOST_REMOVED
+        listing.search._MOST_READ
         listing.search._MOST_WHOLE orders.payments._MOST_METHODS
         orders.store._MOST_ITEMS orders.transactions._MOST_AT_ONCE products.stock._MOST_CONDITIONS
         safe_post.post.MOST_TRIED_ADDRESSES values.forgetting._DEEPEST""",

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
@@ -12,9 +11,7 @@ from chalicelib.listing.kinds import Kind, escape, list_shards, word_shards
 from chalicelib.problems import Invalid
 from chalicelib.storage import dynamodb, table
 from chalicelib.storage.attributes import Item, Key
-from chalicelib.storage.conditions import Attr
 from chalicelib.storage.dynamodb import Sent
-from chalicelib.values import clock
 
 MOST_MATCHES = 10_000
 # Terms that are read from the index; the others, the shortest ones, are checked on the records
@@ -22,8 +19,6 @@ MOST_MATCHES = 10_000
 _MOST_READ: Final = 8
 # Loading a record costs as much CPU as reading this many entries, and more units.
 ENTRIES_A_RECORD: Final = 50
-_GARBAGE_SECONDS: Final = 3_600  # longer than any write takes between its words and its transaction
-_MOST_REMOVED: Final = 20  # by one search
 _MOST_WHOLE: Final = 1_000
 
 Found = dict[str, str]  # id → sort
@@ -37,7 +32,6 @@ class Matches:
 
     sure: Found = field(default_factory=dict)
     claimed: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
-    keys: list[tuple[str, tuple[str, str], Key, int]] = field(default_factory=list)  # (id, …, at)
     at_least: bool = False  # there are more, which only begin with the term
 
     def __len__(self) -> int:
@@ -60,11 +54,10 @@ class Matches:
         self.sure |= other.sure
         for id, generations in other.claimed.items():
             self.claimed.setdefault(id, set()).update(generations)
-        self.keys += other.keys
 
     def meet(self, other: "Matches") -> "Matches":
         """The intersection."""
-        both = Matches(keys=self.keys + other.keys, at_least=self.at_least or other.at_least)
+        both = Matches(at_least=self.at_least or other.at_least)
         for id in self.sure.keys() | self.claimed.keys():
             if id not in other:
                 continue
@@ -148,27 +141,13 @@ def verified(kind: Kind, found: Matches, all_of: bool) -> tuple[Found, dict[str,
             kind.entry_key("*", id, sort, shards) for id, some in sorts.items() for sort in some
         )
     sure, by_id = dict(found.sure), dict[str, Item]()
-    true = set[tuple[str, str, str]]()
     for (_, sk), entry in entries.items():
         sort, _, id = sk.rpartition("#")
-        generation = entry.get("generation", "")
-        true.add((id, sort, generation))
-        if id in found.sure and found.sure[id] == sort:
-            by_id[id] = entry
-        elif id not in found.sure and (sort, generation) in found.claimed[id]:
+        if id in found.sure:
+            by_id |= {id: entry} if found.sure[id] == sort else {}
+        elif (sort, entry.get("generation", "")) in found.claimed[id]:
             sure[id], by_id[id] = sort, entry
-    asked = (claim for claim in found.keys if claim[0] in sorts)
-    _remove([(key, at) for id, claim, key, at in asked if (id, *claim) not in true])
     return sure, by_id
-
-
-def _remove(claims: list[tuple[Key, int]]) -> None:
-    """Deletes words of generations that no record has, old enough that none ever will."""
-    until = clock.unix() - _GARBAGE_SECONDS
-    garbage = [(key, at) for key, at in claims if at < until][:_MOST_REMOVED]
-    for call in [table.delete.send(key, when=Attr("at").eq(at)) for key, at in garbage]:
-        with suppress(table.ConditionFailed):  # written again since
-            call.result()
 
 
 def _reading(
@@ -204,7 +183,7 @@ def _shard(pk: str, begin: str, most: int) -> Sent[Matches | None]:
 
     def asked(after: str | None) -> Sent[Any]:
         return table.query.send(
-            pk, where=where, fields=("sk", "at"), limit=most + 1, after=after, then=read
+            pk, where=where, fields=("sk",), limit=most + 1, after=after, then=read
         )
 
     def read(rows: table.Rows) -> object:
@@ -213,8 +192,6 @@ def _shard(pk: str, begin: str, most: int) -> Sent[Matches | None]:
             if "+" in sort:
                 sort, _, generation = sort.partition("+")
                 found.claimed.setdefault(id, set()).add((sort, generation))
-                claim = id, (sort, generation), (pk, item["sk"]), int(item["at"])
-                found.keys.append(claim)
             else:
                 found.sure[id] = sort
         if len(found) > most:

@@ -12,7 +12,6 @@ from chalicelib.listing import entries, search
 from chalicelib.problems import Busy, Invalid
 from chalicelib.storage import attributes, table
 from chalicelib.storage.commit import Commit
-from chalicelib.values import clock
 from tests.listing import things
 from tests.listing.things import (
     KIND,
@@ -251,34 +250,8 @@ def test_concurrent_writes_leave_the_words_of_the_first(dynamodb: Double) -> Non
     check_found(one, MANY[1:])
 
 
-def test_left_over_words_are_removed_by_a_search_an_hour_later(
-    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one = replace(thing(), texts=FEW)
-    late = created_with_a_pending_change(one)
-    update(one, texts=("coat",))
-    clean = kept(dynamodb)
-    raced(late)
-    garbage = kept(dynamodb) - clean
-    assert len(garbage) > 150
-    assert page(search="w1100").total == 0
-    assert kept(dynamodb) - clean == garbage
-    later = clock.unix() + 3_601
-    monkeypatch.setattr(clock, "unix", lambda: later)
-    for first in 40 * ["w", *"0123456789"]:
-        assert page(search=first).total == 0
-    assert kept(dynamodb) == clean
-
-
-def test_words_of_pending_or_successful_writes_are_never_removed(
-    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_search_during_a_write_finds_the_words_before(dynamodb: Double) -> None:
     one = before = created(replace(thing(), texts=MANY))
-    later = clock.unix() + 9_999
-    monkeypatch.setattr(clock, "unix", lambda: later)
-    stored = kept(dynamodb)
-    check_found(one, MANY)
-    assert kept(dynamodb) == stored
     commit = things.writes(before, replace(before, texts=OTHERS))
     dynamodb.meanwhile("TransactWriteItems", lambda: check_found(one, MANY))
     commit.send()
@@ -342,26 +315,3 @@ def test_an_unwritten_version_cannot_be_changed(dynamodb: Double) -> None:
     for index in (one.index, listing.Index.read(one.index.stored())):
         with pytest.raises(ValueError, match="never written"):
             entries.change(Commit(), KIND, one.id, index, one.index)
-
-
-def test_a_word_rewritten_before_its_removal_stays(
-    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one = replace(thing(), texts=FEW)
-    late = created_with_a_pending_change(one)
-    update(one, texts=("coat",))
-    raced(late)
-    garbage = words(dynamodb, "w1100")
-    assert garbage
-    later = clock.unix() + 3_601
-    monkeypatch.setattr(clock, "unix", lambda: later)
-
-    def write_again() -> None:
-        for item in garbage:
-            table.put({**item, "at": later})
-
-    dynamodb.meanwhile("DeleteItem", write_again)
-    assert page(search="w1100").total == 0
-    assert {(item["pk"], item["sk"]) for item in garbage} <= kept(dynamodb)
-    rewritten = table.get((garbage[0]["pk"], garbage[0]["sk"]))
-    assert rewritten and rewritten["at"] == later
