@@ -50,7 +50,7 @@ class PostResult:
     headers: Mapping[str, str] = field(default_factory=dict)
     """The response's headers, names in lower case; 16 KB at most."""
     body: bytes = b""
-    """The first 16 KB of the response's body, decoded if it came as gzip or deflate."""
+    """The first 16 KB of the response's body."""
     truncated: bool = False
     """Whether the body was longer, or was cut off."""
     duration_ms: int = 0

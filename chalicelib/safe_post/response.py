@@ -1,6 +1,5 @@
 """Reads one response from an untrusted receiver: `http.client` parses, what it gets is limited."""
 
-import zlib
 from collections.abc import Callable
 from http import client as http
 from io import BufferedReader, RawIOBase
@@ -9,12 +8,11 @@ from typing import Any
 LONGEST_HEAD = 16 * 1024
 MOST_HEADERS = 100  # http.client's limit, with the blank line after them
 LONGEST_BODY = 16 * 1024
-# Chunk framing, compression and padding may say much and mean little: reading ends here as well.
+# Chunk framing and padding may say much and mean little: reading ends here as well.
 LONGEST_RAW_BODY = 4 * LONGEST_BODY
 
 Receive = Callable[[int], bytes]
 """At most so many bytes, empty at the end. May raise OSError, TimeoutError included."""
-_Decode = Callable[[bytes, int], bytes]
 
 
 class ProtocolError(Exception):
@@ -29,9 +27,9 @@ class Response:
         self.headers: dict[str, str] = {}
         """Names in lower case; repeated ones are joined with a comma (RFC 9110, 5.3)."""
         self.body = b""
-        """The first 16 KB, decoded if they came as gzip or deflate."""
+        """The first 16 KB, as they came: we ask for no compression."""
         self.truncated = False
-        """Whether the body was longer, was cut off, or could not be decoded."""
+        """Whether the body was longer, or was cut off."""
 
     def read_head(self, receive: Receive) -> None:
         """Raises ProtocolError, and OSError if there is no answer."""
@@ -65,31 +63,18 @@ class Response:
             self.truncated = len(self.body) > LONGEST_BODY or bool(self._answer.length)
         except TimeoutError:
             raise
-        except (OSError, http.HTTPException, ProtocolError, zlib.error):
+        except (OSError, http.HTTPException, ProtocolError):
             self.truncated = True
         finally:
             self.body = self.body[:LONGEST_BODY]
 
     def _read_body(self) -> None:
-        decode: _Decode | None = None
         # The length is 0 where none follows, and counts down to it.
         while self._answer.length != 0 and (room := LONGEST_BODY + 1 - len(self.body)):
             piece = self._answer.read1(room)
             if not piece:
                 return
-            decode = decode or _decoder(self.headers.get("content-encoding", ""), piece[0])
-            self.body += decode(piece, room)
-
-
-def _decoder(encoding: str, first: int) -> _Decode:
-    """For gzip and deflate; other encodings, of which we ask for none, stay as they came."""
-    if encoding.lower() in ("gzip", "x-gzip"):
-        return zlib.decompressobj(31).decompress
-    if encoding.lower() == "deflate":
-        # Some servers send it with the zlib header that RFC 9110 asks for, some without.
-        wrapped = first & 0x0F == 8 and first >> 4 <= 7
-        return zlib.decompressobj(15 if wrapped else -15).decompress
-    return lambda data, most: data
+            self.body += piece
 
 
 class _Received(RawIOBase):

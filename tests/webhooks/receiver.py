@@ -12,8 +12,6 @@
 /hang                   reads the request and never answers
 /reset                  cuts the connection off (RST);  /close ends it without an answer
 /big?bytes=1000000      500 with a body of that size; ?status=200
-/gzip?text=hello        the text compressed; ?coding=deflate, ?coding=raw-deflate
-/bomb                   a gzip body of a few KB that unpacks to 10 MB
 /headers                headers without an end
 /drip?pace=1            200, then one byte of the body a second;  /drip-head the same from byte one
 /garbage                something that is not HTTP
@@ -21,13 +19,11 @@ Every path takes ?delay=0.5, seconds to wait before it does anything. `serve`: w
 connection instead.
 """
 
-import gzip
 import socket
 import ssl
 import struct
 import threading
 import time
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Self
@@ -205,19 +201,6 @@ def _big(turn: _Turn) -> None:
     turn.reply(int(turn.ask("status", "500")), b"x" * int(turn.ask("bytes", "1000000")))
 
 
-def _gzip(turn: _Turn) -> None:
-    text, coding = turn.ask("text", "hello").encode(), turn.ask("coding", "gzip")
-    packed = gzip.compress(text) if coding == "gzip" else zlib.compress(text)
-    if coding == "raw-deflate":
-        # The same without its header of two bytes and its checksum of four.
-        packed, coding = packed[2:-4], "deflate"
-    turn.reply(200, packed, f"Content-Encoding: {coding}")
-
-
-def _bomb(turn: _Turn) -> None:
-    turn.reply(200, gzip.compress(b"0" * 10_000_000), "Content-Encoding: gzip")
-
-
 def _headers(turn: _Turn) -> None:
     turn.send(b"HTTP/1.1 200 OK\r\n")
     while not turn.receiver._closed.is_set():
@@ -249,8 +232,6 @@ _BEHAVIOURS: dict[str, Callable[[_Turn], None]] = {
     "reset": _reset,
     "close": lambda turn: None,
     "big": _big,
-    "gzip": _gzip,
-    "bomb": _bomb,
     "headers": _headers,
     "drip": _drip,
     "drip-head": _drip_head,

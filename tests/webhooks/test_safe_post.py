@@ -54,12 +54,6 @@ def test_a_failed_post_is_not_repeated_by_itself(receiver):
     assert len(receiver.requests) == 3
 
 
-@pytest.mark.parametrize("coding", ["gzip", "deflate", "raw-deflate"])
-def test_a_compressed_answer_is_shown_unpacked(receiver, coding):
-    outcome = deliver(receiver.url(f"/gzip?text=hello&coding={coding}"))
-    assert (outcome.body, outcome.truncated) == (b"hello", False)
-
-
 @pytest.mark.parametrize(
     ("path", "phase"),
     [
