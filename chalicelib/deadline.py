@@ -69,20 +69,18 @@ def of_conflicts() -> float:
     return within(settings.conflict_seconds() if _ends.get() is None else None)
 
 
-def attempts(
-    end: float | None = None, longest: Callable[[], float] = lambda: patience().pause
-) -> Iterator[int]:
+def attempts(end: float | None = None) -> Iterator[int]:
     """The numbers of attempts, from 0, with a pause before each but the first.
 
-    Full jitter, from 20 ms doubling to `longest()`. It ends when the next attempt, as long as the
-    last, would end after `end` (`within()` by default); then the caller raises.
+    Full jitter, from 20 ms doubling to that of the policy. It ends when the next attempt, as long
+    as the last, would end after `end` (`within()` by default); then the caller raises.
     """
     end = within() if end is None else end
     for attempt in count():
         began = time.monotonic()
         yield attempt
         now = time.monotonic()
-        pause = random.uniform(0, min(longest(), 0.02 * 2 ** min(attempt, 9)))
+        pause = random.uniform(0, min(patience().pause, 0.02 * 2 ** min(attempt, 9)))
         if now + pause + (now - began) > end:
             return
         time.sleep(pause)

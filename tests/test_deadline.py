@@ -26,12 +26,6 @@ def test_attempts_end_at_the_callers_deadline_after_at_least_one(waited: list[fl
     assert list(deadline.attempts(99)) == [0] and len(waited) == 3
 
 
-def test_a_pause_is_at_most_what_the_caller_allows(waited: list[float]) -> None:
-    longest = iter([0.6, 0.01, 0.6, 0.05])
-    list(deadline.attempts(100.2, lambda: next(longest, 9)))
-    assert waited == [0.02, 0.01, 0.08, 0.05]
-
-
 def test_a_deadline_is_so_many_seconds_from_now_or_six(waited: list[float]) -> None:
     assert (deadline.within(2), deadline.within(0), deadline.within()) == (102, 100, 106)
 
@@ -58,7 +52,7 @@ def test_background_work_waits_for_a_table_that_throttles_within_its_functions_t
     waited: list[float], remaining: float, most: float
 ) -> None:
     def refused(event: object, context: object) -> int:
-        return len(list(deadline.attempts(longest=lambda: deadline.patience().pause)))
+        return len(list(deadline.attempts()))
 
     assert deadline.in_background(refused)({}, _Context(remaining)) == len(waited) + 1
     assert waited[:9] == [0.02 * 2**n for n in range(9)] and set(waited[9:]) <= {10}

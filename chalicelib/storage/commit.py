@@ -34,7 +34,6 @@ _EVENT_BYTES: Final = 50  # of an event without its body
 COUNT_SHARDS: Final = 32  # concurrent transactions on one cell would cancel each other
 _AT_ONCE: Final = 4  # transactions of one function underway at once
 _THROTTLED_SECONDS: Final = 2.2  # longer than conflicts: capacity comes back each second
-_COUNTS_PAUSE: Final = 0.08  # seconds, at most, before counts are retried in another shard
 _CONFLICTS: Final = frozenset(
     {"None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"}
 )
@@ -65,7 +64,6 @@ class Commit:
         self._traced: dict[str, list[str]] = {}
         self._announced = 0  # bytes of events and of what is traced
         self._audited = 0  # bytes of what the audit log gets of it
-        self._longest_pause = deadline.patience().pause
         self._before: list[Item] = []
         self._after: list[Key] = []
         self._refusal: Invalid | None = None
@@ -254,7 +252,7 @@ class Commit:
             raise self._too_large()
         request = self._request()
         last: Exception | None = None
-        for _ in deadline.attempts(longest=lambda: self._longest_pause):
+        for _ in deadline.attempts():
             try:
                 dynamodb.send("TransactWriteItems", request)()
                 underway.widen()
@@ -268,7 +266,6 @@ class Commit:
                     request = self._request()
                 elif not may_repeat(error):
                     raise
-                self._longest_pause = self._pause_after(reasons)
                 more = 0.0
                 codes = [code, *(str(reason.get("Code")) for reason in reasons)]
                 if any(each.startswith(THROTTLED) for each in codes):
@@ -278,7 +275,6 @@ class Commit:
                     break
             except NO_ANSWER as error:
                 last = error
-                self._longest_pause = deadline.patience().pause
         telemetry.given_up("TransactWriteItems", last)
         raise Busy
 
@@ -343,16 +339,6 @@ class Commit:
                 raise otherwise(old) from None
         if not reasons or any(reason.get("Code", "None") not in _CONFLICTS for reason in reasons):
             raise error
-
-    def _pause_after(self, reasons: Sequence[Mapping[str, object]]) -> float:
-        """The longest pause. If only counts conflicted, another shard is soon free."""
-        codes = [reason.get("Code") for reason in reasons]
-        of_writes, of_counts = set(codes[: len(self._writes)]), set(codes[len(self._writes) :])
-        met_at_counts = of_writes <= {"None"} and set() < of_counts <= {
-            "None",
-            "TransactionConflict",
-        }
-        return _COUNTS_PAUSE if met_at_counts else deadline.patience().pause
 
 
 class _Underway:
