@@ -82,20 +82,11 @@ def _asked(failure: BaseException | None) -> dict[str, Any]:
     return {"awsRequestId": id} if id else {}
 
 
-def measured(
-    message: str,
-    metrics: Mapping[str, float],
-    dimensions: Mapping[str, str] | None = None,
-    **fields: object,
-) -> None:
-    """A log line whose `metrics` CloudWatch also counts, per stage and per value of `dimensions`.
-
-    A metric whose name ends in `Ms` is in milliseconds, every other one is a count. Each
-    combination of dimension values is a separately billed metric, so use few values.
-    """
+def measured(message: str, metrics: Mapping[str, float], **fields: object) -> None:
+    """A log line whose `metrics` CloudWatch also counts, per stage. One whose name ends in `Ms` is
+    in milliseconds, every other one is a count."""
     line = EphemeralMetrics(namespace=NAMESPACE)
-    for dimension, of in {"Stage": settings.stage(), **(dimensions or {})}.items():
-        line.add_dimension(dimension, of)
+    line.add_dimension("Stage", settings.stage())
     for metric, value in metrics.items():
         line.add_metric(metric, "Milliseconds" if metric.endswith("Ms") else "Count", value)
     for name, field in {"level": "INFO", "message": message, **_invocation, **fields}.items():

@@ -129,15 +129,6 @@ class Index:
     def word_bytes(self) -> int:
         return len(" ".join(self.every_word).encode())
 
-    def clipped(self) -> "Index":
-        """With as many words as a record has room for."""
-        kept, size = [], 0
-        for word in self.words:
-            size += len(word.encode()) + 1
-            if size <= MOST_WORD_BYTES:
-                kept.append(word)
-        return replace(self, words=tuple(kept))
-
     def matches(self, where: Mapping[str, frozenset[str]], terms: Iterable[str] = ()) -> bool:
         """Whether the record belongs to a list with these filters (key parts) and search terms."""
         return self.passes(where) and all(

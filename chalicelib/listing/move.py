@@ -2,9 +2,8 @@
 
 from typing import Final
 
-from chalicelib import telemetry
 from chalicelib.listing.entries import change
-from chalicelib.listing.index import MOST_WORD_BYTES, Index
+from chalicelib.listing.index import Index
 from chalicelib.listing.query import Indexed
 from chalicelib.listing.records import Records
 from chalicelib.problems import Busy
@@ -27,9 +26,6 @@ def reindex(records: Records[Indexed], id: str, read: Item | None = None) -> boo
         if item is None:
             return False
         stored, wanted = item["index"], records.index(item)
-        if wanted.word_bytes > MOST_WORD_BYTES:
-            telemetry.error("some words are not searchable", id=id, bytes=wanted.word_bytes)
-            wanted = wanted.clipped()
         commit = Commit()
         fresh = change(commit, records.kind, id, Index.read(stored), wanted)
         assert fresh is not None

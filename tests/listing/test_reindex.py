@@ -10,7 +10,7 @@ import pytest
 
 import chalicelib
 from chalicelib import deadline, listing
-from chalicelib.listing import index, kinds, move, words
+from chalicelib.listing import kinds, words
 from chalicelib.orders import store as orders
 from chalicelib.products import store as products
 from chalicelib.reindexing.store import ALL
@@ -246,23 +246,6 @@ def test_reindexing_keeps_to_its_rate(
     monkeypatch.setattr("time.sleep", slept.append)
     assert run(rate=5.0) == 250
     assert sum(slept) >= 250 / 5.0
-
-
-def test_a_record_with_more_words_than_fit_is_found_by_the_first(
-    dynamodb: Double, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    long, short = (replace(thing(), texts=texts) for texts in (("alpha", "beta", "gamma"), ("a",)))
-    create(long, short)
-    deploy(monkeypatch)
-    for module in (index, move):
-        monkeypatch.setattr(module, "MOST_WORD_BYTES", len("alpha beta "))
-    assert run() == 2
-    out = capsys.readouterr().out
-    assert "some words are not searchable" in out
-    assert long.id in out and short.id not in out
-    assert [page(search=word).total for word in ("alpha", "beta", "gamma")] == [1, 1, 0]
-    monkeypatch.setattr(index, "MOST_WORD_BYTES", len("alpha bet "))
-    assert index.Index("", {}, words=("alpha", "beta", "c")).clipped().words == ("alpha",)
 
 
 def test_every_listed_kind_can_be_reindexed() -> None:
