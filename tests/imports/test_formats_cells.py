@@ -95,6 +95,8 @@ def test_every_plain_amount_is_read_unchanged(value: Decimal):
         *(("5", "", 5), ("5.0", "", 5), ("-3", "", 0), ("0", "", 0)),
         *(("1,000", ".", 1000), ("1.000", ",", 1000), ("1.000", ".", 1), ("1,250", ".", 1250)),
         *(("1,000,000", "", 1_000_000), ("12 500", "", 12_500), ("1'000", "", 1000)),
+        *(("26.067,00", "", 26_067), ("1,144.0", "", 1144), ("12 500,00", ".", 12_500)),
+        *(("1.144,00", ".", 1144), ("-1.144,00", "", 0), ("1.144.000,00", "", 1_144_000)),
     ],
 )
 def test_stock_is_a_whole_number_and_prices_show_what_its_separator_means(cell, decimal, stock):
@@ -103,7 +105,16 @@ def test_stock_is_a_whole_number_and_prices_show_what_its_separator_means(cell, 
 
 @pytest.mark.parametrize(
     ("cell", "decimal"),
-    [*((cell, "") for cell in ("5.5", "1,000", "1.250", "1e3", "many", "²")), ("1.250", ".")],
+    [
+        *((cell, "") for cell in ("5.5", "1,000", "1.250", "1e3", "many", "²", "1.144,50")),
+        *(
+            ("1.250", "."),
+            ("1.250.000", "."),
+            ("1.144.00", ""),
+            ("1.144 000", ""),
+            ("11.44,00", ""),
+        ),
+    ],
 )
 def test_stock_that_is_not_a_whole_number_or_ambiguous_is_refused(cell, decimal):
     with pytest.raises(BadCell):
@@ -119,7 +130,10 @@ def test_yes_and_no_are_read_in_several_languages_and_other_words_refused():
 
 @pytest.mark.parametrize(
     ("cell", "status"),
-    [("Active", "ACTIVE"), ("published", "ACTIVE"), ("draft", "DRAFT"), ("ARCHIVED", "ARCHIVED")],
+    [
+        *(("Active", "ACTIVE"), ("published", "ACTIVE"), ("Activo", "ACTIVE")),
+        *(("draft", "DRAFT"), ("inaktiv", "DRAFT"), ("ARCHIVED", "ARCHIVED")),
+    ],
 )
 def test_status_words_of_other_systems_are_read(cell, status):
     assert cells.status(cell) == status

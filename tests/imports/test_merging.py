@@ -75,6 +75,7 @@ def test_a_new_variant_without_a_title_gets_its_sku_as_title(desk: Desk) -> None
     ("file", "column"),
     [
         (f"{OURS}\nshirt,,,,,9,,,,,\n", "stock"),
+        (f"{OURS}\nshirt,,,,,9,,,,,\nshirt,,,,,4,S,,,,\nshirt,,,,,6,L,,,,\n", "stock"),
         (f"{SHOPIFY}shirt,,Default Title,X-1,6,2\n", "Variant SKU"),
         (f"{SHOPIFY}shirt,,Default Title,,6,2\n", "Variant Inventory Qty"),
         (f"{SHOPIFY}shirt,,Default Title,,6,\n", "Variant Price"),
@@ -85,6 +86,14 @@ def test_a_value_for_one_of_several_variants_must_name_it(
 ) -> None:
     shirt(desk)
     assert desk.faults(file) == [(2, column, "unknown_variant")]
+
+
+def test_a_product_s_own_stock_may_be_the_sum_of_its_variants(desk: Desk) -> None:
+    file = "slug,name,price,variantTitle,stock\ncap,Cap,5,,{}\ncap,,,S,4\ncap,,,M,\ncap,,,L,6\n"
+    assert desk.faults(file.format(9)) == [(2, "stock", "unknown_variant")]
+    assert desk.imported(file.format(10))["created"] == 1
+    assert desk.imported(file.format(0))["unchanged"] == 1
+    assert [v["stock"] for v in desk.products()["cap"]["variants"]] == [4, None, 6]
 
 
 def test_a_row_without_title_and_sku_is_of_the_only_variant(desk: Desk) -> None:

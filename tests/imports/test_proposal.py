@@ -217,8 +217,26 @@ def test_a_list_of_all_sizes_is_no_option() -> None:
     assert propose(["name", "sizes", "price"], rows) == ["name", None, "price"]
 
 
-@pytest.mark.parametrize("sold", ["Customer", "Order number", "Kunde", "Facture", "Zamówienie"])
+@pytest.mark.parametrize(
+    "sold",
+    ["Customer", "Order number", "Kunde", "Facture", "Zamówienie", "Time", "Total", "Summe (EUR)"],
+)
 def test_the_quantities_of_sales_are_no_stock(sold: str) -> None:
-    columns = ["Date", "Product", "SKU", "Quantity", sold]
-    fields = propose(columns, [["2026-01-02", "Mug", "M-1", "3", "x"]])
+    columns = ["Date", "Product", "SKU", "Quantity", "In stock", sold]
+    fields = propose(columns, [["2026-01-02", "Mug", "M-1", "3", "7", "x"]])
+    assert fields == [None, "name", "sku", None, "stock", None]
+    fields = propose([*columns[:4], sold], [["2026-01-02", "Mug", "M-1", "3", "x"]])
     assert fields == [None, "name", "sku", None, None]
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "field"),
+    [
+        *(("Estado", "Activo", "status"), ("Estado", "Usado", None)),
+        *(("Visible", "sí", "published"), ("Visible", "Catalog, Search", None)),
+    ],
+)
+def test_a_status_that_cannot_be_read_is_not_proposed(
+    column: str, value: str, field: str | None
+) -> None:
+    assert propose(["Nombre", column], [["Taza", value]]) == ["name", field]

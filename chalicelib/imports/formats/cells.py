@@ -23,21 +23,15 @@ _WORDS: Final = {
     False: "false f 0 no n off nein falsch non faux não nao nej nie",
 }
 _BOOLEANS: Final = {word: value for value, words in _WORDS.items() for word in words.split()}
-_STATUSES: Final = {
-    "active": "ACTIVE",
-    "published": "ACTIVE",
-    "publish": "ACTIVE",
-    "enabled": "ACTIVE",
-    "live": "ACTIVE",
-    "draft": "DRAFT",
-    "unpublished": "DRAFT",
-    "inactive": "DRAFT",
-    "disabled": "DRAFT",
-    "pending": "DRAFT",
-    "archived": "ARCHIVED",
-    "archive": "ARCHIVED",
-    "discontinued": "ARCHIVED",
+_STATUS_WORDS: Final = {
+    "ACTIVE": """
+        active published publish enabled live aktiv actif activo attivo actief ativo aktywny""",
+    "DRAFT": """
+        draft unpublished inactive disabled pending entwurf inaktiv brouillon inactif borrador
+        inactivo bozza inattivo concept inactief rascunho inativo szkic nieaktywny""",
+    "ARCHIVED": "archived archive discontinued archiviert archivé archivado archiviato",
 }
+_STATUSES: Final = {word: to for to, words in _STATUS_WORDS.items() for word in words.split()}
 # Currencies by sign. One that several share only excludes the other currencies.
 SIGNS: Final = {
     "€": "EUR",
@@ -80,7 +74,7 @@ _AMOUNT: Final = re.compile(
 )
 _GROUPED: Final = re.compile(r"[0-9]{1,3}(?:[.,' ][0-9]{3})+")
 _WHOLE: Final = re.compile(r"[+-]?\d+(?:[.,]0{1,2}|[.,]0{4,})?")
-_THOUSANDS: Final = re.compile(r"\d{1,3}(?:,\d{3})+|\d{1,3}(?:\.\d{3})+|\d{1,3}(?:[' ]\d{3})+")
+_THOUSANDS: Final = re.compile(r"([+-]?\d{1,3}(?:([.,' ])\d{3})(?:\2\d{3})*)((?!\2)[.,]0+)?")
 _DECIMALS: Final = re.compile(r"\d([.,])\d{1,2}(?!\d)(?![.,]\d)")
 # A separator or spaces before the start of a URL, or a separator and spaces, as in "a.jpg, b.jpg".
 _BETWEEN_URLS: Final = re.compile(r"[,;|](?=https?://)|[,;|]?[\s]+(?=\S)|[|;]", re.IGNORECASE)
@@ -186,12 +180,12 @@ def whole(cell: str, decimal: str = "") -> int:
     number = "" if len(cell) > _LONGEST else cell.translate(_SPACES)
     if _WHOLE.fullmatch(number) or (decimal and _in_thousandths(number, decimal)):
         digits = re.split("[.,]", number)[0]
-    elif _THOUSANDS.fullmatch(number):
-        marks = {mark for mark in number if mark in ".,"}
-        if len(marks) > 1 or (marks == {decimal}):
+    elif found := _THOUSANDS.fullmatch(number):
+        grouped, mark, decimals = found.groups()
+        if mark == decimal and not decimals:
             raise BadCell("not_a_whole_number", f"{_shown(cell)} is not a whole number.")
-        digits = re.sub("[.,' ]", "", number)
-        if marks and not decimal and len(re.findall("[.,]", number)) == 1:
+        digits = grouped.replace(mark, "")
+        if mark in ".," and not (decimal or decimals) and grouped.count(mark) == 1:
             message = f"{_shown(cell)} can be read as {digits} or with decimals. Write {digits}."
             raise BadCell("ambiguous_number", message)
     else:

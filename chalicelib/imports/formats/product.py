@@ -341,6 +341,10 @@ class Draft:
 
     def _place(self, variants: "list[DraftVariant]", own_prices: bool) -> None:
         product = self.product
+        own = product.values.get("stock")
+        if own and own != sum(variant.values.get("stock") or 0 for variant in variants):
+            message = "The product has options, and the row does not say which has the stock."
+            product.errors.append(RowError(*product.locate("stock"), "unknown_variant", message))
         priced = [v for v in variants if v.values.get("price") is not None]
         product.lowest_price = bool(priced) and not own_prices
         # A product has one compare-at price: that of its cheapest variant.

@@ -12,7 +12,8 @@ from functools import cache
 from typing import Final
 
 from chalicelib import settings
-from chalicelib.imports.formats.cells import BadCell, decimal_mark, stock, urls
+from chalicelib.imports.formats import cells
+from chalicelib.imports.formats.cells import BadCell, decimal_mark, urls
 from chalicelib.imports.formats.mapped import MULTI_COLUMN
 from chalicelib.imports.formats.ours import Ours
 from chalicelib.imports.formats.sheet import REPORT_COLUMNS, is_other_measure, plain
@@ -65,7 +66,8 @@ def propose(columns: Sequence[str], samples: Sequence[Sequence[str]]) -> list[st
             given[at] = field
             taken.add(field)
     if "sale" in taken:
-        given = {at: field for at, field in given.items() if field not in ("sale", "stock")}
+        sold = ("stock", _WEAK)  # a quantity; what is called stock is none that was sold
+        given = {at: f for at, f in given.items() if f != "sale" and (f, judged[at][1]) != sold}
     given = _numbered(given)
     if "price" not in taken:
         # The only price there is is the price, whatever it is called.
@@ -105,8 +107,8 @@ def samples_of(at: int, rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _values(at: int, samples: Sequence[Sequence[str]]) -> list[str]:
-    cells = (row[at].strip() for row in samples if at < len(row))
-    return list(dict.fromkeys(cell for cell in cells if cell))
+    there = (row[at].strip() for row in samples if at < len(row))
+    return list(dict.fromkeys(cell for cell in there if cell))
 
 
 def _judged(name: str, values: list[str]) -> tuple[str | None, int]:
@@ -131,19 +133,23 @@ def _judged(name: str, values: list[str]) -> tuple[str | None, int]:
 def _suited(field: str, values: list[str], name: str) -> str | None:
     """The field, if its name and its values can be what it holds."""
     field = _MEANT.get(field, field)
-    is_number = field in {*_AMOUNTS, *_COUNTS}
-    if is_number and _is_other_money(name):
+    if field in {*_AMOUNTS, *_COUNTS} and _is_other_money(name):
         return None
-    if not field or not values:
-        return field or None
-    if is_number:
-        fits = _is_number if field in _AMOUNTS else _is_whole
-        return field if _share(values, fits) > 0.5 else None
-    if field == "option":  # a list of all sizes is no size
-        return field if _share(values, lambda value: "," in value) <= 0.5 else None
-    if field == "imageUrl":
-        return field if _share(values, _is_address) > 0.5 else None
-    return field
+    fits = _fits().get(field)
+    return field if field and (not values or not fits or _share(values, fits) > 0.5) else None
+
+
+@cache
+def _fits() -> Mapping[str, Callable[[str], object]]:
+    """By field, whether a value can be what it holds."""
+    return {
+        **dict.fromkeys(_AMOUNTS, _is_number),
+        **dict.fromkeys(_COUNTS, _is_whole),
+        "option": lambda value: "," not in value,  # a list of all sizes is no size
+        "imageUrl": _is_address,
+        "status": _reads(cells.status),
+        "published": _reads(cells.boolean),
+    }
 
 
 def _by_values(values: list[str]) -> str | None:
@@ -161,11 +167,20 @@ def _is_number(value: str) -> bool:
     return is_amount or _is_whole(value)
 
 
-def _is_whole(value: str) -> bool:
-    try:
-        return stock(value) >= 0
-    except BadCell as bad:
-        return bad.code == "ambiguous_number"
+def _reads(read: Callable[[str], object]) -> Callable[[str], bool]:
+    """A test whether a value can be read so."""
+
+    def can(value: str) -> bool:
+        try:
+            read(value)
+        except BadCell as bad:
+            return bad.code == "ambiguous_number"
+        return True
+
+    return can
+
+
+_is_whole: Final = _reads(cells.stock)
 
 
 def _is_other_money(name: str) -> bool:

@@ -219,12 +219,15 @@ NAMES: Final = {
         zakupu, koszt, buying price, prix d'achat ht, inkoop, cena hurtowa, supplier price, preco de
         compra, prezzo d'acquisto, prezzo acq, p acquisto, px achat, precio compra, p compra,
         einkaufspr, inkooppr, p custo""",
-    # Of a list of sales, whose quantities are no stock.
+    # Of a list of sales or an order form, whose quantities are no stock.
     "sale": """
         customer, customer name, buyer, order, order no, order number, order id, order date,
         invoice, invoice no, invoice number, kunde, bestellung, rechnung, rechnungsnummer, client,
         commande, facture, cliente, pedido, factura, ordine, fattura, klant, bestelling, factuur,
-        encomenda, fatura, klient, zamowienie, faktura""",
+        encomenda, fatura, klient, zamowienie, faktura, time, total, total price, total amount, line
+        total, subtotal, gesamt, gesamtpreis, gesamtbetrag, summe, prix total, montant total,
+        importe, importe total, precio total, totale, prezzo totale, totaal, totaalprijs, preco
+        total, suma, razem""",
     # Columns that look like known fields and are not: other amounts and numbers.
     "": """
         id, product id, variant id, item id, attribute, product option value, net price, price excl
