@@ -14,6 +14,7 @@ from chalicelib.exports.columns import writer
 from chalicelib.exports.model import ExportType, query
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import Job, Step
+from chalicelib.listing.search import MOST_MATCHES
 from chalicelib.orders import store as orders
 from chalicelib.products import store as products
 from chalicelib.stock import store as stock
@@ -38,7 +39,9 @@ def step(job: Job) -> Step:
     upload = before.get("upload") or files.begin(job)
     write = writer(asked["type"], asked["format"], asked["columns"])
     piece = bytearray() if before["etags"] else bytearray(write.head)
-    wanted = query(asked["type"], asked["filters"], _PAGE).after(before["after"])
+    # All orders with a reference are read for each page of their transactions.
+    limit = MOST_MATCHES if "reference" in asked["filters"] else _PAGE
+    wanted = query(asked["type"], asked["filters"], limit).after(before["after"])
     read = 0
     for page in listing.walk(_PAGES[asked["type"]], wanted):
         read += len(page.records)

@@ -11,6 +11,7 @@ from chalicelib.storage import dynamodb, table
 from chalicelib.storage.dynamodb import Sent
 
 _ENTRIES: Final = 100  # entries that cost as much CPU as the query itself
+_MANY: Final = 10_000  # entries of one word in a partition; more are not read
 _LAST: Final = "\U0010ffff"
 
 
@@ -42,25 +43,30 @@ def _blocks(kind: Kind, wanted: list[str], shards: int) -> Iterator[tuple[str, l
 
 
 def _read(pk: str, begins: Sequence[str]) -> Sent[list[list[str]]]:
-    """The keys with each of these prefixes in one partition, as many as a query returns: one query
-    from the first prefix on, the next from the first prefix that was not reached."""
+    """The keys with each of these prefixes in one partition: one query from the first prefix on,
+    the next from the first prefix that was not reached, or from where its keys were cut."""
     found: list[list[str]] = []
 
-    def asked() -> Sent[Any]:
-        between = table.sk.between(begins[len(found)], begins[-1] + _LAST)
-        return table.query.send(pk, where=between, limit=_ENTRIES, fields=("sk",), then=read)
+    def asked(cut: Sequence[str] = ()) -> Sent[Any]:
+        return table.query.send(
+            pk,
+            where=table.sk.between(begins[len(found)], begins[-1] + _LAST),
+            after=cut[-1] if cut else None,
+            limit=_MANY if cut else _ENTRIES,
+            fields=("sk",),
+            then=partial(read, cut),
+        )
 
-    def read(rows: table.Rows) -> object:
-        start = begins[len(found)]
-        keys = [item["sk"] for item in rows.items]
+    def read(cut: Sequence[str], rows: table.Rows) -> object:
+        keys = [*cut, *(item["sk"] for item in rows.items)]
         for begin in begins[len(found) :]:
             block = keys[bisect_left(keys, begin) : bisect_left(keys, begin + _LAST)]
             # More of them may follow, or all of them may be after what was read.
             is_cut = rows.after is not None and not keys[-1] > begin + _LAST
-            if is_cut and begin != start:
-                break
+            if is_cut and len(block) < _MANY:
+                return asked(block)
             found.append(block)
-        return found if len(found) == len(begins) else asked()
+        return found
 
     return asked()
 

@@ -24,6 +24,11 @@ _MOST_WHOLE: Final = 1_000
 Found = dict[str, str]  # id → sort
 
 
+class TooBroad(Invalid):
+    code = "search_too_broad"
+    text = f"More than {MOST_MATCHES} records match. Search for something more specific."
+
+
 @dataclass
 class Matches:
     """The matches by words. `sure`: id → sort. `claimed`: id → generations with their sorts; a
@@ -111,8 +116,7 @@ def _whole_words(kind: Kind, term: str) -> Matches:
     """Records with the term as a whole word, if too many begin with it."""
     found = beginning(kind, term, min(_MOST_WHOLE, MOST_MATCHES), suffix="#")
     if not found:
-        message = f"More than {MOST_MATCHES} records match. Search for something more specific."
-        raise Invalid(message, code="search_too_broad")
+        raise TooBroad
     found.at_least = True
     return found
 

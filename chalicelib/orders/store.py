@@ -17,6 +17,7 @@ from chalicelib.customers.model import Customer, EmailTaken, OrderCustomerInput
 from chalicelib.listing import external_ids
 from chalicelib.listing.counts import counts, places
 from chalicelib.listing.lookup import holding
+from chalicelib.listing.search import MOST_MATCHES, TooBroad
 from chalicelib.orders import (
     editing,
     lifecycle,
@@ -55,6 +56,7 @@ from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
 from chalicelib.storage.idempotency import Once, unless_answered
 from chalicelib.values import clock, ids
+from chalicelib.values.batches import batches
 from chalicelib.values.forgetting import Person
 
 MOVES: Final = transitions.MOVES
@@ -93,6 +95,9 @@ Gone = frozenset[str]  # variants that take no returned stock
 Change = Callable[[Order, Gone], Order | None]
 
 _ERASED: Final = "order.erased"  # whose audit entry has no changes
+# What transactions are made of, and how many orders are loaded at a time.
+_MONEY: Final = ("number", "customer", "status", "paymentStatus", "payments", "refunds", "tax")
+_LOADED: Final = 1_000
 _MOST_ITEMS: Final = 97  # of a commit: three are room for what others add
 _CUSTOMER_WORDS: Final = 8  # of a new one, for which the largest order has room
 _FEW: Final = 50  # products whose order has room for its number: see `model.py`
@@ -142,7 +147,11 @@ def transactions_page(query: listing.Query) -> listing.Page[Transaction]:
     known = order_ids
     if known is None:
         known = set().union(*holding(KIND, references or ()).values())
-    found = (one for order in load(sorted(known)) for one in transactions.of_order(order).values())
+        if len(known) > MOST_MATCHES:
+            raise TooBroad
+    # Words of a title are among what has a reference: many orders, which need no room at once.
+    orders = (order for some in batches(sorted(known), _LOADED) for order in load(some, _MONEY))
+    found = (one for order in orders for one in transactions.of_order(order).values())
     fitting = (
         one
         for one in found

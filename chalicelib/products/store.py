@@ -51,6 +51,7 @@ _TRIES = 8
 _Shown = Fields | None
 
 _HOLDERS: Final = 100  # AWS: operands of IN
+_CANDIDATES: Final = 400  # products that are loaded to find who has a SKU, until so many have it
 _EXCESS: Final = (
     "make too large an event, such as of the low stock of hundreds; change fewer at once"
 )
@@ -135,13 +136,19 @@ def by_slug(wanted: Iterable[str], fields: Iterable[str] = ()) -> dict[str, Prod
 
 
 def by_sku(skus: Iterable[str]) -> dict[str, list[Product]]:
-    """The products with exactly one of these SKUs, their own or a variant's, by SKU."""
-    candidates = holding(KIND, skus)
-    products = {product.id: product for product in load(set().union(*candidates.values()))}
-    return {
-        sku: [products[id] for id in sorted(ids) if id in products and sku in products[id].skus]
-        for sku, ids in candidates.items()
-    }
+    """The products with exactly one of these SKUs, their own or a variant's, by SKU; of one that
+    hundreds have, some of them."""
+    left = {sku: sorted(ids) for sku, ids in holding(KIND, skus).items()}
+    found: dict[str, list[Product]] = {sku: [] for sku in left}
+    while some := {
+        sku: may[:_CANDIDATES] for sku, may in left.items() if may and len(found[sku]) < _CANDIDATES
+    }:
+        products = {product.id: product for product in load(set().union(*some.values()))}
+        for sku, may in some.items():
+            there = [products[id] for id in may if id in products]
+            found[sku] += [product for product in there if sku in product.skus]
+            left[sku] = left[sku][_CANDIDATES:]
+    return found
 
 
 def is_empty() -> bool:

@@ -62,6 +62,18 @@ def test_skus_that_differ_in_case_are_two_products(desk: Desk, between: str) -> 
     assert (prices["ab-1"], prices["AB-1"]) == ("5.00", "6.00")
 
 
+def test_a_product_whose_sku_is_a_word_of_many_names_is_found(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chalicelib.listing.lookup._ENTRIES", 1)
+    monkeypatch.setattr("chalicelib.products.store._CANDIDATES", 2)
+    made = [{"name": f"Glass {n} 100 ml", "price": 5} for n in range(12)]
+    desk.shop.post("/api/admin/products/bulk", [*made, {"name": "Plate", "price": 5, "sku": "100"}])
+    job = desk.imported("sku,price\n100,7\n")
+    assert (job["updated"], job["total"]) == (1, 1), job
+    assert desk.products()["plate"]["price"] == "7.00"
+
+
 def test_several_products_of_a_file_do_not_overwrite_one_with_their_sku(desk: Desk) -> None:
     desk.shop.made("/api/admin/products", {"name": "Old", "price": 5, "sku": "NA"})
     rows = "".join(f"p{n},P{n},{n + 1},NA\n" for n in range(3))

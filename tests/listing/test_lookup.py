@@ -70,10 +70,16 @@ def test_a_sku_is_found_among_hundreds_with_the_same_prefix(dynamodb: Double) ->
     }
 
 
-def test_all_of_many_records_with_two_texts_are_found(dynamodb: Double) -> None:
-    """The first query of a shard ends among those with the second."""
-    alike = {text: [having(text) for _ in range(60 * word_shards()[0])] for text in ("A1", "A2")}
-    create(*alike["A1"], *alike["A2"])
+def test_all_of_many_records_with_the_same_texts_are_found(dynamodb: Double) -> None:
+    """The first query of a shard ends among those with the second, the next among those with the
+    third."""
+    numbers = {"A1": 60, "A2": 60, "A3": 150}
+    alike = {
+        text: [having(text) for _ in range(number * word_shards()[0])]
+        for text, number in numbers.items()
+    }
+    for made in alike.values():
+        create(*made)
     assert holding(*alike) == {text: {one.id for one in made} for text, made in alike.items()}
 
 

@@ -532,6 +532,23 @@ def test_a_deposit_changes_only_while_nothing_is_paid(shop: Shop) -> None:
     assert order.read()["history"] == known["history"]
 
 
+def test_a_reference_that_is_a_word_of_many_orders_is_found(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chalicelib.listing.lookup._ENTRIES", 1)
+    monkeypatch.setattr("chalicelib.orders.store._LOADED", 2)
+    line = {"title": "Ring", "price": 5, "quantity": 1}
+    for _ in range(6):
+        shop.made(ORDERS, {"lineItems": [line]})
+    paid = {"method": "CASH", "reference": "ring"}
+    for _ in range(6):
+        shop.made(ORDERS, {"lineItems": [{**line, "title": "Mug"}], "payments": [paid]})
+    assert shop.read(f"{TRANSACTIONS}?reference=ring")["total"] == 6
+    monkeypatch.setattr("chalicelib.orders.store.MOST_MATCHES", 11)
+    refused = shop.get(f"{TRANSACTIONS}?reference=ring")
+    assert (refused.status, refused.json["code"]) == (422, "search_too_broad")
+
+
 def test_transactions_are_listed_newest_first(shop: Shop, dynamodb: Double) -> None:
     order, other = costing(shop), costing(shop, paymentStatus="PAID", paymentMethod="CARD")
     date = "2026-01-02T10:00:00.000Z"
