@@ -29,7 +29,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from chalicelib import listing
 from chalicelib.jobs import queue
 from chalicelib.jobs import store as jobs
-from chalicelib.storage import feed
 from infra import keys, refused, steps
 
 _OWN: Final = "deployments/"  # in the bucket: what is deployed, which is no data
@@ -88,8 +87,7 @@ def restore(stage: str, folder: Path, tables: Sequence[str]) -> None:
     _write(table, ({"DeleteRequest": {"Key": _key(item)}} for item in new))
     for name, target in (("table", table), ("outbox", outbox)):
         with gzip.open(folder / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-            read = (json.loads(line, object_hook=_bytes) for line in lines)
-            items = read if target == table else _announced(read)
+            items = (json.loads(line, object_hook=_bytes) for line in lines)
             number = _write(target, ({"PutRequest": {"Item": item}} for item in items))
         print(f"{target}: {number:,} items")
     found = sorted((folder / "files").iterdir()) if (folder / "files").exists() else []
@@ -108,15 +106,6 @@ def _continue_jobs(stage: str) -> None:
         for job in page.records:
             if not job.has_ended and "step" in job.fields:  # imports have none
                 queue.send(job.id, job.step)
-
-
-def _announced(outbox: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Events that have their deliveries say so: for this stage's fan-out all are new, and an
-    endpoint that was paused, or whose delivery has expired, would get them."""
-    while part := list(islice(outbox, _AT_ONCE)):
-        new = {item["pk"] for item in feed.missing({"pk": item["pk"]["S"]} for item in part)}
-        for item in part:
-            yield item if item["pk"]["S"] in new else {**item, "restored": {"BOOL": True}}
 
 
 def _items(table: str) -> Iterator[dict[str, Any]]:

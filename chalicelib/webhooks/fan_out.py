@@ -67,18 +67,21 @@ def records(event: Stream) -> sqs.Handled:
         _republish(event["republish"])
         return sqs.all_but(())
     arrived = [record for record in event["Records"] if record["eventName"] == "INSERT"]
+    items = [_readable(record) for record in arrived]
     first: list[Posted] = []
+    new = set[str]()
     done = 0
     try:
         endpoints = store.every()
-        for record in arrived:
-            first += _made(record, endpoints)
+        new = {item["pk"] for item in feed.missing(filter(None, items))}
+        for record, item in zip(arrived, items, strict=True):
+            first += _made(record, endpoints, again=item is not None and item["pk"] not in new)
             done += 1
     except _OURS as error:
         telemetry.error("fan-out put off", error)
     try:
         messages.send(first)
-        _enter([item for item in map(_readable, arrived[:done]) if item])
+        _enter([item for item in items[:done] if item and item["pk"] in new])
     except _OURS as error:
         telemetry.error("fan-out put off", error)
         done = 0
@@ -111,11 +114,11 @@ def _is_readable(item: Item) -> bool:
     return True
 
 
-def _made(record: _Record, endpoints: Sequence[Endpoint]) -> list[Posted]:
+def _made(record: _Record, endpoints: Sequence[Endpoint], *, again: bool) -> list[Posted]:
     """The deliveries of a record. An unreadable record's id goes to the dead letters."""
     image = record["dynamodb"]["NewImage"]
     try:
-        return _fan_out(attributes.unpack(image), endpoints)
+        return _fan_out(attributes.unpack(image), endpoints, again=again)
     except _OURS:
         raise
     except Exception as error:
@@ -169,18 +172,20 @@ def _lost(items: Sequence[Item]) -> list[Item]:
     return feed.missing(old)
 
 
-def _fan_out(item: Item, endpoints: Sequence[Endpoint]) -> list[Posted]:
+def _fan_out(item: Item, endpoints: Sequence[Endpoint], *, again: bool = False) -> list[Posted]:
+    """`again`: the stream brings a record that was fanned out, after its trigger was made anew or a
+    backup was restored. It makes no further delivery: a webhook may have been paused then."""
     pairs = [
         (event, endpoint)
         for event in outbox.events_of(item)
         for endpoint in _takers(event, endpoints, item.get("only"))
-        if "restored" not in item
+        if not again
     ]
     test = "only" in item
     made = threads.together(
         [partial(deliveries.create, event, endpoint.id, test=test) for event, endpoint in pairs]
     )
-    made += _made_before(item, endpoints, {one.id for one in made})
+    made += _made_before(item, endpoints, {one.id for one in made}, again)
     of = {endpoint.id: endpoint for endpoint in endpoints}
     return [
         Posted(Message(delivery.id), failing_lane=of[delivery.endpoint_id].failing)
@@ -190,16 +195,15 @@ def _fan_out(item: Item, endpoints: Sequence[Endpoint]) -> list[Posted]:
 
 
 def _made_before(
-    item: Item, endpoints: Sequence[Endpoint], others: Container[str]
+    item: Item, endpoints: Sequence[Endpoint], others: Container[str], again: bool
 ) -> list[Delivery]:
     """The deliveries, besides these others, that an earlier run made, perhaps without sending their
-    messages: for endpoints that were changed since and no longer take the event, and all of an
-    event that was restored."""
+    messages, for endpoints that were changed since and no longer take the event; or `again`."""
     since = ids.made_at(item["pk"]) - _SLACK
     asked = [
         one
         for one in endpoints
-        if "restored" in item or (one.version > 1 and clock.parse(one.updated_at) >= since)
+        if again or (one.version > 1 and clock.parse(one.updated_at) >= since)
     ]
     wanted = (delivery_id(event.id, one.id) for one in asked for event in outbox.events_of(item))
     return deliveries.load(id for id in wanted if id not in others)

@@ -49,6 +49,20 @@ def test_a_repeated_record_makes_no_second_delivery_during_the_first_attempt_or_
     assert len(world.posted) == len(webhook.listed()) == 2
 
 
+def test_a_stream_that_is_read_anew_makes_no_delivery_for_a_webhook_that_was_paused(
+    world: World,
+) -> None:
+    """As after `deploy.py --destroy` and the next deployment, which make its trigger again."""
+    paused = add(world)
+    world.shop.put(paused.path, {"enabled": False})
+    announce()
+    items = world.unread_events()
+    world.run()
+    world.shop.put(paused.path, {"enabled": True})
+    fan_out.records(stream(items))
+    assert paused.listed() == []
+
+
 @pytest.mark.parametrize("after", [False, True])
 def test_a_crash_of_the_fan_out_at_any_call_loses_no_delivery(after: bool) -> None:
     crashed: list[str] = []
@@ -122,11 +136,11 @@ def failing_at(nth: int, world: World, monkeypatch: pytest.MonkeyPatch, refusals
     """The answer of a fan-out whose nth record fails. `refusals`: of the messages after that."""
     made, calls = fan_out._made, count(1)
 
-    def fails(*given: Any) -> Any:
+    def fails(*given: Any, **named: Any) -> Any:
         if next(calls) == nth:
             world.refusals["send_message_batch"] = refusals
             raise Busy
-        return made(*given)
+        return made(*given, **named)
 
     with monkeypatch.context() as patched:
         patched.setattr(fan_out, "_made", fails)
