@@ -9,6 +9,7 @@ all that is low reads all of them.
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import Final
 
 from chalicelib.listing import cursor
@@ -62,14 +63,20 @@ def note(commit: Commit, product_ids: Sequence[str]) -> None:
 
 
 def newest(load: _Load, most: int) -> list[dict[str, object]]:
-    """Low variants of the 100 newest products, the latest first; without drafts and archived
-    products, which need no reordering.
+    """Low variants, the latest first; without drafts and archived products, which need no
+    reordering. It looks at 500 products at most.
 
     `load` gets products by their ids.
     """
-    entries = table.query(_PK, forward=False, limit=_ENTRIES).items
-    found = _active(load, entries, _named(entries)[:_PRODUCTS])
-    return [row for product in found for row in _low(product)[:MOST_LOW_OF_ONE]][:most]
+    rows, looked_at = list[dict[str, object]](), set[str]()
+    for entries in islice(table.pages(_PK, forward=False, limit=_ENTRIES), _LOADS):
+        left = [id for id in _named(entries) if id not in looked_at][:_PRODUCTS]
+        looked_at.update(left)
+        for product in _active(load, entries, left):
+            rows += _low(product)[:MOST_LOW_OF_ONE]
+        if len(rows) >= most:
+            break
+    return rows[:most]
 
 
 def page(load: _Load, most: int, after: str) -> tuple[list[dict[str, object]], str | None]:

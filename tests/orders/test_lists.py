@@ -400,6 +400,13 @@ def test_drafts_and_archived_products_do_not_count_as_low(shop: Shop) -> None:
     assert low(shop) == [(id, 3)]
 
 
+def test_a_hundred_new_drafts_do_not_hide_what_is_low(shop: Shop) -> None:
+    id = variant(shop, 3)
+    draft = {"name": "Draft", "price": 5, "variants": [{"title": "S", "stock": 1}]}
+    assert shop.post("/api/admin/products/bulk", [draft] * 120).json["summary"]["failed"] == 0
+    assert low(shop) == [(id, 3)]
+
+
 def test_entries_that_are_no_longer_low_are_removed(shop: Shop, dynamodb: Double) -> None:
     id = variant(shop, 6)
     for _ in range(5):
