@@ -1,18 +1,13 @@
 """Batches to SQS, sent until every entry is accepted; and the batches that functions receive."""
 
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from itertools import islice
 from typing import Final, Protocol, TypedDict, TypeVar
 
-from chalicelib import aws, deadline
+from chalicelib import aws, deadline, threads
 
 T = TypeVar("T")
 _BATCH: Final = 10  # AWS: entries of one call
-_SENDERS: Final = 8  # one after the other, the batches of a file of 5 GB would take minutes
 
 
 class Received(TypedDict):
@@ -61,20 +56,8 @@ class Unsent(Exception):
 def send(url: str, messages: Iterable[Mapping[str, object]]) -> None:
     """`messages`: entries of SendMessageBatch without an Id; sent in no particular order.
     Raises Unsent, or what botocore raises."""
-    batches = _batches(messages)
     send = partial(_until_taken, aws.client("sqs").send_message_batch, url)
-    first = next(batches, [])
-    if len(first) < _BATCH:
-        send(first)
-        return
-    with ThreadPoolExecutor(_SENDERS) as senders:
-        sending = deque([senders.submit(copy_context().run, send, first)])
-        for batch in batches:
-            if len(sending) == 2 * _SENDERS:
-                sending.popleft().result()
-            sending.append(senders.submit(copy_context().run, send, batch))
-        for each in sending:
-            each.result()
+    threads.together([partial(send, batch) for batch in _batches([*messages])])
 
 
 def hide(url: str, seconds: Mapping[str, int]) -> None:
@@ -83,7 +66,7 @@ def hide(url: str, seconds: Mapping[str, int]) -> None:
     Messages that cannot be hidden come back after the queue's own visibility timeout; raises
     Unsent.
     """
-    for batch in _batches(seconds.items()):
+    for batch in _batches([*seconds.items()]):
         entries = [{"ReceiptHandle": handle, "VisibilityTimeout": wait} for handle, wait in batch]
         _until_taken(aws.client("sqs").change_message_visibility_batch, url, entries)
 
@@ -93,8 +76,6 @@ def _until_taken(call: _Call, url: str, batch: Iterable[Mapping[str, object]]) -
     pending: list[dict[str, object]] = [
         {"Id": str(place), **entry} for place, entry in enumerate(batch)
     ]
-    if not pending:
-        return
     for _ in deadline.attempts():
         failed = call(QueueUrl=url, Entries=pending).get("Failed", ())
         refused = {entry["Id"]: entry.get("Code") for entry in failed}
@@ -104,7 +85,5 @@ def _until_taken(call: _Call, url: str, batch: Iterable[Mapping[str, object]]) -
     raise Unsent(f"SQS refused {len(pending)} entries: {sorted(set(map(str, refused.values())))}")
 
 
-def _batches(entries: Iterable[T]) -> Iterator[list[T]]:
-    rest = iter(entries)
-    while batch := list(islice(rest, _BATCH)):
-        yield batch
+def _batches(entries: Sequence[T]) -> list[Sequence[T]]:
+    return [entries[at : at + _BATCH] for at in range(0, len(entries), _BATCH)]

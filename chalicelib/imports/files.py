@@ -14,20 +14,18 @@ Keys contain no text of clients.
 
 import sys
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import chain
 from typing import IO, Any, Final
 
 from botocore.exceptions import ClientError
 
-from chalicelib import aws, settings
+from chalicelib import aws, settings, threads
 from chalicelib.imports.model import LARGEST_UPLOAD
 
 _PIECE: Final = 1 << 18
 REPORT_URL_SECONDS: Final = 3_600
 _COPIED_AT_ONCE: Final = 256 << 20
-_REMOVERS: Final = 8
 _GONE: Final = frozenset({"PreconditionFailed", "412", "NoSuchKey", "404"})
 
 
@@ -190,9 +188,7 @@ def kept(job_id: str) -> list[str]:
 
 def remove(keys: Iterable[str]) -> None:
     remove = partial(client().delete_object, Bucket=settings.bucket())
-    with ThreadPoolExecutor(_REMOVERS) as removers:
-        for removing in [removers.submit(remove, Key=key) for key in keys]:
-            removing.result()
+    threads.together([partial(remove, Key=key) for key in keys])
 
 
 # --- Another attempt ------------------------------------------------------------------------------

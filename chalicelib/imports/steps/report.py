@@ -4,11 +4,11 @@ Each chunk stores a part of it in S3; the last step of a job joins them.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import chain, islice
 from typing import Final
 
+from chalicelib import threads
 from chalicelib.imports import files, store
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.rows import CsvRow
@@ -54,9 +54,8 @@ def assemble(job: ImportJob) -> None:
 def _parts(job_id: str) -> Iterator[bytes]:
     """A few are read at a time, to limit memory."""
     names = map(_name, store.parts(job_id))
-    with ThreadPoolExecutor(_READERS) as readers:
-        while some := list(islice(names, _READERS)):
-            yield from readers.map(partial(files.read_kept, job_id), some)
+    while some := list(islice(names, _READERS)):
+        yield from threads.together([partial(files.read_kept, job_id, name) for name in some])
 
 
 def _name(chunk: str) -> str:
