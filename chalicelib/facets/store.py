@@ -27,13 +27,6 @@ from chalicelib.values.forgetting import Person
 
 _LOOKED_AT: Final = 2_000  # values in which a search is found within a value
 _SORTED: Final = 120  # characters by which values are in order
-_REMEMBERED: Final = 20_000  # values that a process knows to be there
-_known: set[Key] = set()
-
-
-def forget() -> None:
-    """As a new process: nothing is known to be there."""
-    _known.clear()
 
 
 def _pk(of: str, field: str) -> str:
@@ -49,20 +42,22 @@ def _folded(text: str) -> str:
 
 def enter(items: Iterable[Item]) -> None:
     """The values in the events of these outbox items. Raises Busy."""
+    found = list[tuple[list[Item], set[Key]]]()
     for item in items:
         try:
             events = [(e.event.partition(".")[0], e.data()) for e in outbox.events_of(item)]
             new = [value for name, shown in events for value in _values(name, shown)]
-            persons = [person for name, shown in events for person in _persons(name, shown)]
+            persons = {person for name, shown in events for person in _persons(name, shown)}
         except Exception as error:  # a defect must not stop the stream
             telemetry.error("values are unreadable", error, eventId=item["pk"])
         else:
-            _remember(new, map(audit.unnamed_key, persons))
+            found.append((new, {audit.unnamed_key(person) for person in persons}))
+    _remember(found)
 
 
 def remember(kind: str, records: Iterable[Mapping[str, object]]) -> None:
     """The values of stored records of a kind, such as `product`. Raises Busy."""
-    _remember(value for record in records for value in _values(kind, record))
+    _remember([([value for record in records for value in _values(kind, record)], set())])
 
 
 def _values(name: str, record: Mapping[str, object]) -> Iterator[Item]:
@@ -79,19 +74,13 @@ def _persons(name: str, shown: Fields) -> Iterator[str]:
         yield customer["id"]
 
 
-def _remember(values: Iterable[Item], unnamed: Iterable[Key] = ()) -> None:
-    """`unnamed`: of the customers whose values they are."""
-    new = {key: item for item in values if (key := (item["pk"], item["sk"])) not in _known}
-    if not new:
-        return
-    erased = set(unnamed)
-    there = table.batch_get([*new, *erased], fields=("pk", "sk"))
-    if not erased.isdisjoint(there):
-        return
+def _remember(found: Sequence[tuple[list[Item], set[Key]]]) -> None:
+    """Values, each time with what would be there if a customer whose values they are was erased."""
+    keys = {(item["pk"], item["sk"]) for values, _ in found for item in values}
+    there = table.batch_get(keys.union(*(erased for _, erased in found)), fields=("pk", "sk"))
+    kept = (item for values, erased in found if erased.isdisjoint(there) for item in values)
+    new = {(item["pk"], item["sk"]): item for item in kept}
     table.batch_write([item for key, item in new.items() if key not in there])
-    if len(_known) > _REMEMBERED:
-        forget()
-    _known.update(new)
 
 
 # --- Forgetting -----------------------------------------------------------------------------------

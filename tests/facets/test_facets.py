@@ -136,29 +136,14 @@ def test_values_survive_a_crash_of_the_fan_out(shop: Shop, dynamodb: Double, fau
         assert values(shop, of, field) == wanted, field
 
 
-def test_known_values_cost_a_process_nothing(shop: Shop, dynamodb: Double) -> None:
+def test_known_values_are_not_written_again(shop: Shop, dynamodb: Double) -> None:
     stocked(shop)
     fanned_out(dynamodb)
     for _ in range(2):
         product(shop, vendor="Émile & Co")
-        with dynamodb.metered() as warm:
+        with dynamodb.metered() as calls:
             fanned_out(dynamodb)
-    store.forget()
-    product(shop, vendor="Émile & Co")
-    with dynamodb.metered() as cold:
-        fanned_out(dynamodb)
-    assert "BatchWriteItem" not in {call.operation for call in [*warm, *cold]}
-    assert len(warm) < len(cold)
-
-
-def test_a_process_remembers_a_limited_number_of_values(
-    shop: Shop, dynamodb: Double, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(store, "_REMEMBERED", 3)
-    for number in range(20):
-        product(shop, vendor=f"V{number}")
-        fanned_out(dynamodb)
-        assert len(store._known) <= 4
+    assert "BatchWriteItem" not in {call.operation for call in calls}
 
 
 @pytest.mark.parametrize(
@@ -189,7 +174,6 @@ def test_an_erasure_leaves_no_value_of_the_person(jobs: JobDesk) -> None:
     done = jobs.done(f"{CUSTOMERS}/{ann['id']}/erase")
     assert (done["status"], done["touched"]["values"]) == ("COMPLETED", 1)
     assert values(jobs.shop, "customers", "tag").keys() == {"trade"}
-    store.forget()
     fanned_out(jobs.dynamodb, late)  # the stream may bring events as they were a day later
     assert values(jobs.shop, "customers", "tag").keys() == {"trade"}
     assert values(jobs.shop, "orders", "tag").keys() == {"gift"}
