@@ -15,10 +15,12 @@ import random
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from statistics import median, quantiles
 from typing import Any
 from unittest import mock
@@ -95,7 +97,7 @@ class Queues:
 @contextlib.contextmanager
 def running(queues: Queues) -> Iterator[None]:
     """The event source mappings: the number of functions per lane, each with its own threads."""
-    from chalicelib import aws
+    from chalicelib import aws, threads
     from chalicelib.webhooks import deliver, waking
     from tests.support import webhook_events as events
     from tests.support import webhook_world as world
@@ -104,11 +106,11 @@ def running(queues: Queues) -> Iterator[None]:
     mine = threading.local()
     over = threading.Event()
 
-    def threads() -> ThreadPoolExecutor:
+    def together(pieces: Sequence[Callable[[], object]]) -> list[Any]:
         if not hasattr(mine, "pool"):
             mine.pool = ThreadPoolExecutor(BATCH)
-        pool: ThreadPoolExecutor = mine.pool
-        return pool
+        works = [partial(copy_context().run, piece) for piece in pieces]
+        return list(mine.pool.map(lambda work: work(), works))
 
     def poll(url: str) -> None:
         while not over.is_set():
@@ -125,7 +127,7 @@ def running(queues: Queues) -> Iterator[None]:
         mock.patch.dict(os.environ, world.WEBHOOK_SETTINGS),
         Double(),
         mock.patch.object(aws, "client", lambda service: queues),
-        mock.patch.object(deliver, "_threads", threads),
+        mock.patch.object(threads, "together", together),
         contextlib.redirect_stdout(io.StringIO()),
     ):
         pollers = [

@@ -7,11 +7,9 @@ then, and those on which our code failed.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import cache, partial
+from functools import partial
 from typing import Final
 
 from chalicelib import settings, sqs, telemetry, threads
@@ -39,7 +37,6 @@ from chalicelib.webhooks.model import RECEIVER_SECONDS, Delivery, Endpoint, endp
 _Record = sqs.Received
 Post = Callable[..., PostResult]
 
-IN_FLIGHT: Final = 10  # the batch size of triggers.yaml
 _LONGEST_BACKOFF: Final = 360  # seconds
 
 
@@ -75,12 +72,7 @@ def batch(event: sqs.Batch, post: Post = safe_post.post) -> sqs.Handled:
     try:
         known = _read([message for _, message in due])
         due = _on_their_lane(due, known, became)
-
-        def work(one: tuple[_Record, Message]) -> None:
-            _take_or_put_off(*one, known, post, became)
-
-        works = [partial(copy_context().run, work, one) for one in due]
-        list(_threads().map(lambda work: work(), works))
+        threads.together([partial(_take_or_put_off, *one, known, post, became) for one in due])
         health.note(known.endpoints, became.health)
     except Exception as error:
         telemetry.error("batch failed", error)
@@ -145,11 +137,6 @@ def _read(due: Sequence[Message]) -> _Known:
     )
     events = (event for item in items.values() for event in outbox.events_of(item))
     return _Known(found, {event.id: event for event in events})
-
-
-@cache
-def _threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max_workers=IN_FLIGHT, thread_name_prefix="deliver")
 
 
 def _take_or_put_off(

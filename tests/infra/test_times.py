@@ -4,6 +4,7 @@ import json
 import re
 
 import app
+from chalicelib import threads
 from chalicelib.exports import files as exports
 from chalicelib.imports import files as imports
 from chalicelib.imports.forgotten import store as forgotten
@@ -12,7 +13,7 @@ from chalicelib.jobs import run
 from chalicelib.jobs.model import KEPT_SECONDS, Job, JobType
 from chalicelib.jobs.store import WORKER_SECONDS
 from chalicelib.products import routes as products
-from chalicelib.webhooks import deliver, deliveries, summaries
+from chalicelib.webhooks import deliveries, summaries
 from chalicelib.webhooks.model import RECEIVER_SECONDS
 from chalicelib.webhooks.parked import redrive
 from infra import steps
@@ -37,7 +38,7 @@ def test_a_batch_of_deliveries_is_posted_concurrently() -> None:
     sizes = {
         m["BatchSize"] for m in mappings().values() if function_of(m["FunctionName"]) == "deliver"
     }
-    assert sizes == {deliver.IN_FLIGHT}
+    assert max(sizes) <= threads._AT_ONCE
 
 
 def test_file_prefixes_and_lifetimes_match_the_bucket() -> None:

@@ -9,15 +9,13 @@ import contextlib
 import io
 import random
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 from unittest import mock
 
 from chalicelib import settings
-from chalicelib.webhooks import deliver, deliveries
+from chalicelib.webhooks import deliveries
 from tests.support import webhook_world as worlds
 
 EVENTS = 2_000
@@ -62,27 +60,14 @@ class Fate:
         return self.chance.random() < 0.5 if self.dead else None
 
 
-class _Together:
-    """The threads of a function, which all end before it does."""
-
-    def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(10)
-
-    def map(self, work: Callable[[Any], Any], each: Iterable[Any]) -> list[Any]:
-        futures = [self._pool.submit(work, one) for one in each]
-        wait(futures)
-        return [future.result() for future in futures]
-
-
 def killed(events: int, seed: int) -> Toll:
     """The results of `events` deliveries."""
     toll, chance = Toll(events), random.Random(seed)
-    fate, together = Fate(chance), _Together()
+    fate = Fate(chance)
     accepted: defaultdict[str, list[int]] = defaultdict(list)  # delivery → numbers of attempts
     with (
         contextlib.redirect_stdout(io.StringIO()),
-        worlds.world() as world,
-        mock.patch.object(deliver, "_threads", lambda: together),
+        worlds.world(concurrent=True) as world,
     ):
         hook = {"url": "http://127.0.0.1:9/hook", "events": ["order.paid"]}
         world.shop.made("/api/admin/webhooks", hook)

@@ -10,7 +10,7 @@ import itertools
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -330,11 +330,6 @@ class _Service:
         return call
 
 
-class _InOrder:
-    def map(self, work: Callable[[Any], Any], each: Iterable[Any]) -> list[Any]:
-        return [work(one) for one in each]
-
-
 def _one_after_the_other(calls: Sequence[Callable[[], Any]]) -> list[Any]:
     return [call() for call in calls]
 
@@ -354,7 +349,6 @@ def world(*, concurrent: bool = False) -> Iterator[World]:
 
     in_order = ExitStack()
     if not concurrent:
-        in_order.enter_context(mock.patch.object(deliver, "_threads", _InOrder))
         in_order.enter_context(mock.patch.object(threads, "together", _one_after_the_other))
     with (
         in_order,
