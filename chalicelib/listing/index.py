@@ -27,8 +27,7 @@ class Index:
     """`sort`: text in whose descending order the kind is listed. `facets`: as key parts; `several`:
     those of the facet with several values, `many` if they are too many for a list entry each.
     `orders`: the keys of other sort orders. `words`, `ahead`: as stored. `version`: its shape,
-    `format`: that of the kind, `added`: what that has more than the first format (`Kind.added`).
-    `settled`: whether words and ahead were divided (`change`)."""
+    `format`: that of the kind, `added`: what that has more than the first format (`Kind.added`)."""
 
     sort: str
     facets: Mapping[str, str]
@@ -41,7 +40,6 @@ class Index:
     version: int = 1
     format: int = kinds.FIRST
     added: Mapping[str, object] = field(default_factory=dict)
-    settled: bool = True
 
     @classmethod
     def of(
@@ -66,7 +64,6 @@ class Index:
             several=tuple(dict.fromkeys(map(several_part, several))),
             orders={name: _sortable(value) for name, value in (orders or {}).items()},
             version=kinds.CURRENT,
-            settled=False,
         )
 
     @property
@@ -96,7 +93,6 @@ class Index:
             "words": " ".join(self.words),
             "f": self.format,
             **{name: value for name, value in some.items() if value},
-            **({} if self.settled else {"settled": False}),
         }
 
     @classmethod
@@ -113,7 +109,6 @@ class Index:
             int(stored["v"]),
             int(stored["f"]),
             stored.get("added", {}),
-            stored.get("settled", True),
         )
 
     @property
@@ -170,8 +165,6 @@ def settled(before: Index | None, wanted: Index, *, inside: int, room: int) -> I
     more than `room` differ, all others are written again, ahead, as a new generation. Its name is
     random, so that no other attempt to write the record leaves words that count.
     """
-    if before is not None and not before.settled:
-        raise ValueError("the version before was never written")
     had = before or _NONE
     many = len(wanted.several) > inside // 2
     if wanted.many != many:
@@ -200,7 +193,6 @@ def settled(before: Index | None, wanted: Index, *, inside: int, room: int) -> I
         words=(*kept, *first),
         ahead=ahead,
         generation=generation,
-        settled=True,
     )
 
 

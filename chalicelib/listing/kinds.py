@@ -56,7 +56,7 @@ class Kind:
 
     `counted`: the facets of a count cell; new ones are appended. `under`: facets with so many
     values that they have separate cells under each value. `listed`: facets with a list for each
-    value. `combined`: lists of records with several given facet values. `several`: the facet of
+    value. `combined`: lists of records with several given values of counted ones. `several`: the facet of
     which a record may have several values, with a list for each. A facet without a value is "".
     `orders`: further sort orders of the list of all.
 
@@ -83,11 +83,6 @@ class Kind:
     identified: tuple[str, ...] = ()
     inside: int = 34
     room: int = 68
-
-    def __post_init__(self) -> None:
-        used = {facet for wanted in self.combined.values() for facet in wanted}
-        if not used <= set(self.counted):
-            raise ValueError(f"{self.name}: {sorted(used - set(self.counted))} must be counted")
 
     @cached_property
     def format(self) -> int:

@@ -308,10 +308,3 @@ def test_an_exact_word_is_found_though_too_many_words_begin_with_it(
         page(search="ts-")
     assert refused.value.code == "search_too_broad"
     assert not page(search="ts-123").at_least
-
-
-def test_an_unwritten_version_cannot_be_changed(dynamodb: Double) -> None:
-    one = replace(thing("shirt"), stored_index=None)
-    for index in (one.index, listing.Index.read(one.index.stored())):
-        with pytest.raises(ValueError, match="never written"):
-            entries.change(Commit(), KIND, one.id, index, one.index)

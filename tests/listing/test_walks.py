@@ -283,11 +283,6 @@ def test_a_change_of_everything_writes_the_items_of_the_budget(dynamodb: Double)
     assert len(commit) == KIND.room + lists_before_and_after + 6
 
 
-def test_a_kind_whose_lists_are_not_counted_is_refused() -> None:
-    with pytest.raises(ValueError, match="color"):
-        listing.Kind("thing", counted=("status",), combined={"red": {"color": "red"}})
-
-
 def test_only_the_longest_of_many_terms_are_read(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
