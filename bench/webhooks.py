@@ -49,10 +49,19 @@ def main() -> None:
     dollars()
 
 
+_RECEIVER = """
+import json, threading
+from tests.webhooks.receiver import Receiver
+with Receiver() as receiver:
+    print(json.dumps({"url": receiver.url("")}), flush=True)
+    threading.Event().wait()
+"""
+
+
 @contextlib.contextmanager
 def receiver() -> Iterator[str]:
     """The URL of a receiver in a separate process."""
-    command = [sys.executable, "-m", "tests.webhooks.receiver"]
+    command = [sys.executable, "-c", _RECEIVER]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         try:
