@@ -104,6 +104,7 @@ def running(queues: Queues) -> Iterator[None]:
     from tests.support.dynamodb_double import Double
 
     mine = threading.local()
+    own = aws.client
     over = threading.Event()
 
     def together(pieces: Sequence[Callable[[], object]]) -> list[Any]:
@@ -126,7 +127,9 @@ def running(queues: Queues) -> Iterator[None]:
     with (
         mock.patch.dict(os.environ, world.WEBHOOK_SETTINGS),
         Double(),
-        mock.patch.object(aws, "client", lambda service: queues),
+        mock.patch.object(
+            aws, "client", lambda service: own(service) if service == "dynamodb" else queues
+        ),
         mock.patch.object(threads, "together", together),
         contextlib.redirect_stdout(io.StringIO()),
     ):

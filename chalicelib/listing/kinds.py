@@ -56,8 +56,9 @@ class Kind:
 
     `counted`: the facets of a count cell; new ones are appended. `under`: facets with so many
     values that they have separate cells under each value. `listed`: facets with a list for each
-    value. `combined`: lists of records with several given values of counted ones. `several`: the facet of
-    which a record may have several values, with a list for each. A facet without a value is "".
+    value. `combined`: lists of records with several given values of counted facets. `several`: the
+    facet of which a record may have several values, with a list for each. A facet without a value
+    is "".
     `orders`: further sort orders of the list of all.
 
     `since`: the format that introduced a facet, a combined list or an order (`*<order>`), if it was
