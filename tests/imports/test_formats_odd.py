@@ -190,13 +190,29 @@ MUG = 'M,simple,Top,Mug,"Catalog, Search",5,9,'
 
 
 @pytest.mark.parametrize(
-    "rows", [[RED, BLUE, TEE, MUG], [MUG, TEE, RED, BLUE], [TEE, BLUE, RED, MUG]]
+    "rows",
+    [
+        *([RED, BLUE, TEE, MUG], [MUG, TEE, RED, BLUE], [TEE, BLUE, RED, MUG]),
+        [RED, BLUE, TEE.replace("sku=T-R", "|sku=T-R"), MUG],  # an empty variant
+    ],
 )
 def test_magento_variants_are_above_or_below_their_product(rows: list[str]) -> None:
     found = {product.values["name"]: product for product in read(MAGENTO, *rows)}
     assert [product.errors for product in found.values()] == [[], []]
     assert variants(found["Tee"]) == [("Red", "T-R", "20.00", 3), ("Blue", "T-B", "21.00", 4)]
     assert found["Mug"].values["stock"] == 9
+
+
+def test_magento_products_may_all_be_of_the_view_default() -> None:
+    header, rows = f"{MAGENTO},store_view_code", [f"{row},default" for row in (RED, BLUE, TEE)]
+    (tee,) = read(header, *rows)
+    assert (tee.errors, tee.values["name"]) == ([], "Tee")
+    assert variants(tee) == [("Red", "T-R", "20.00", 3), ("Blue", "T-B", "21.00", 4)]
+    for other in ("default", "fr"):
+        (mug,) = read(header, f"{MUG},", f"M,simple,Top,Tasse,,,,,{other}")
+        assert mug.values["name"] == "Mug"
+    (french,) = read(header, "M,simple,Top,Tasse,,,,,fr")
+    assert "name" not in french.values
 
 
 def test_a_magento_variant_without_a_product_is_an_error_of_its_row_only() -> None:

@@ -42,7 +42,7 @@ def _options(cell: str) -> dict[str, str]:
     for each in cell.split("|"):
         names = list(_PAIR.finditer(each))
         ends = [*(name.start() for name in names[1:]), len(each)]
-        pairs = [(n[1], each[n.end() : end].strip()) for n, end in zip(names, ends, strict=True)]
+        pairs = [(n[1], each[n.end() : end].strip()) for n, end in zip(names, ends, strict=False)]
         sku = next((value for name, value in pairs if name == "sku"), "")
         if sku:
             found[sku] = " / ".join(value for name, value in pairs if name != "sku" and value)
@@ -115,8 +115,10 @@ class Magento(Format):
         return bool(sku) and bool(cell) and sku in _options(cell)
 
     def drafted(self, draft: Draft) -> ImportedProduct:
-        # Rows of other store views only have translations, which are not read.
-        draft.rows = [row for row in draft.rows if not row["view"]]
+        # Rows of other store views only have translations, which are not read. Some exports give
+        # the products themselves as of the view `default`.
+        view = "" if any(not row["view"] for row in draft.rows) else "default"
+        draft.rows = [row for row in draft.rows if row["view"] == view]
         parents = [row for row in draft.rows if row["kind"].casefold() == "configurable"]
         for row in parents[1:]:
             message = "There are two configurable products here without a row between them."
