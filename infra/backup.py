@@ -3,9 +3,10 @@
     python infra/backup.py --stage prod --to backup
     python infra/backup.py --stage prod --from backup     # replaces what a new stage has: its keys
 
-The folder gets both tables (`table.jsonl.gz`, `outbox.jsonl.gz`), the bucket's files (`files/`) and
-the master key (`master-key`). Whoever has it has the shop: keep it as such. `--stage local` is what
-`make run` started.
+The folder gets both tables (`table.jsonl.gz`, `outbox.jsonl.gz`), the bucket's files (`files/`),
+the master key (`master-key`), and currency and time zone (`shop.json`; not of a stage whose
+functions are deleted). Whoever has it has the shop: keep it as such. `--stage local` is what `make
+run` started.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -58,6 +60,8 @@ def _copy(stage: str, folder: Path, tables: Sequence[str]) -> None:
             number = sum(bool(lines.write(f"{text}\n")) for text in texts)
         print(f"{table}: {number:,} items")
     (folder / "master-key").write_text(_master_key(stage))
+    with suppress(boto3.client("lambda").exceptions.ResourceNotFoundException):
+        (folder / "shop.json").write_text(json.dumps(steps.shop(stage)))
     bucket, s3 = _bucket(stage), boto3.client("s3")
     files = folder / "files"
     files.mkdir()
@@ -72,8 +76,13 @@ def _copy(stage: str, folder: Path, tables: Sequence[str]) -> None:
 
 def restore(stage: str, folder: Path, tables: Sequence[str]) -> None:
     """Fills an empty stage: the tables first, because a file that arrives looks for its job. Ends
-    with a message if the stage has data."""
+    with a message if the stage has data, or another currency or time zone."""
     table, outbox = tables
+    if (folder / "shop.json").exists():
+        shop = json.loads((folder / "shop.json").read_text())
+        if shop != steps.shop(stage):
+            wanted = " ".join(f"--{name} {value}" for name, value in shop.items())
+            raise SystemExit(f"{stage} has another currency or time zone: deploy it with {wanted}.")
     new = list(_items(table))
     used = next((item for item in new if not item["pk"]["S"].startswith(_NEW)), None)
     if used or any(item["events"]["L"] for item in _items(outbox)):

@@ -14,8 +14,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import boto3
-
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from chalicelib import listing
@@ -38,20 +36,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     options = parser.parse_args(arguments)
     keys.connect(options.stage, options.endpoint_url)
-    os.environ["TIMEZONE"] = options.timezone or _timezone(options.stage)
+    os.environ["TIMEZONE"] = options.timezone or steps.shop(options.stage)["timezone"]
     for kind, found in check.recounts(options.all_days):
         print(f"{kind}: {found.records:,} records, {len(found.wrong):,} wrong totals")
         for one in found.wrong:
             print(f"  {one.name}: {one.stored:,}, should be {one.counted:,}")
         if options.repair:
             listing.repair(found.wrong)
-
-
-def _timezone(stage: str) -> str:
-    """That of the stage's own check: in another one, correct sales of a day would be wrong."""
-    name = f"backroom-{stage}-check_counts"
-    deployed = boto3.client("lambda").get_function_configuration(FunctionName=name)
-    return str(deployed["Environment"]["Variables"].get("TIMEZONE", "UTC"))
 
 
 if __name__ == "__main__":

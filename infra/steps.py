@@ -144,6 +144,18 @@ def functions(stage: str) -> list[str]:
     return [f"backroom-{stage}", *(f"backroom-{stage}-{name}" for name in ROLES if name != API)]
 
 
+def shop(stage: str) -> dict[str, str]:
+    """The deployed shop's `currency` and `timezone`, by which amounts and sales of a day are
+    stored."""
+    name = f"backroom-{stage}-check_counts"
+    deployed = boto3.client("lambda").get_function_configuration(FunctionName=name)
+    variables = deployed["Environment"]["Variables"]
+    return {
+        "currency": variables.get("CURRENCY", "USD").upper(),
+        "timezone": variables.get("TIMEZONE", "UTC"),
+    }
+
+
 def roles(made: Mapping[str, str]) -> dict[str, str]:
     """The role ARN of each function, by Chalice's name of it."""
     return {function: made[output] for function, output in ROLES.items()}

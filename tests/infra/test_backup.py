@@ -25,8 +25,15 @@ from tests.webhooks.build import add
 class Services:
     """A bucket whose only file expires when it is asked for, and a parameter store."""
 
+    exceptions = SimpleNamespace(ResourceNotFoundException=KeyError)
+
     def __init__(self) -> None:
         self.master_key = "of the old stage"
+        self.variables = {"backroom-test-check_counts": {"CURRENCY": "eur"}}
+
+    def get_function_configuration(self, FunctionName: str) -> Any:
+        usual = {"CURRENCY": "EUR", "TIMEZONE": "UTC"}
+        return {"Environment": {"Variables": self.variables.get(FunctionName, usual)}}
 
     def describe_stacks(self, StackName: str) -> Any:
         return {"Stacks": [{"Outputs": [{"OutputKey": "Bucket", "OutputValue": "bucket"}]}]}
@@ -102,3 +109,13 @@ def test_a_job_that_was_at_work_continues_in_the_restored_shop(
     sent.clear()
     restored(tmp_path / "backup")
     assert sent == [(erasure, 1, "backroom-new")]
+
+
+@pytest.mark.parametrize("other", [{}, {"CURRENCY": "EUR", "TIMEZONE": "Asia/Tokyo"}])
+def test_a_stage_with_another_currency_or_time_zone_is_not_filled(
+    world: World, services: Services, tmp_path: Path, other: dict[str, str]
+) -> None:
+    services.variables["backroom-new-check_counts"] = other
+    with pytest.raises(SystemExit, match="deploy it with --currency EUR --timezone UTC"):
+        restored(tmp_path / "backup")
+    assert not any(world.double.items("backroom-new"))
