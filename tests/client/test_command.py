@@ -64,8 +64,10 @@ def test_an_order_is_found_by_its_number(
 
 def test_orders_are_filtered_by_the_state_of_their_payment(counter: Answering) -> None:
     counter.answers["/orders"] = {"data": [], "pagination": {"next": None}}
-    assert run("orders", "--payment-status", "PENDING", "--from", "2026-11-22", "--json") == 0
-    assert counter.requests[0].url.params["paymentStatus"] == "PENDING"
+    asked = ("--payment-status", "PENDING", "--balance", "due", "--from", "2026-11-22")
+    assert run("orders", *asked, "--json") == 0
+    sent = counter.requests[0].url.params
+    assert (sent["paymentStatus"], sent["balance"]) == ("PENDING", "due")
 
 
 def test_a_delivery_that_is_refused_does_not_keep_others_from_being_sent_again(

@@ -42,7 +42,7 @@ def run(stack: Stack, home: Path, line: str) -> str:
 SAYS = {
     "keys create": "Ada, contractor",
     "expiresAt": '"role":"STAFF"',
-    "orders --payment-status": "payment",
+    "orders --balance": "payment",
     "balance=due": '"1',
     "--dry-run": "MUG-1.stock",
     '\'{"Article": "sku", "Pieces": "stock"}\'': "COMPLETED",
