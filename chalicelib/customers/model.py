@@ -85,7 +85,7 @@ class OrderCustomerInput(Stripped):
 
 
 class CustomerAddressInput(AddressInput):
-    """With the `id` of an existing address, it changes that one; otherwise it is new."""
+    """With the `id` of an existing address, it takes the place of that one; otherwise it is new."""
 
     read_only: ClassVar[frozenset[str]] = frozenset()
 

@@ -79,8 +79,8 @@ def get(id: str) -> Response:
     reads_first=True,
 )
 def update(id: str) -> Response:
-    """Absent fields stay, null clears; `addresses` replaces the list, and one with an `id` changes
-    that address. Orders keep their copies. 409 `email_taken` has the `id` of the customer with
+    """Absent fields stay, null clears; `addresses` replaces the list, each as a whole, and one with
+    an `id` keeps it. Orders keep their copies. 409 `email_taken` has the `id` of the customer with
     the e-mail. Orders placed since do not cause a 412. Emits customer.updated."""
     customer = store.change(id, body(CustomerChange), if_match())
     return reply(200, show(customer), etag=customer.etag)

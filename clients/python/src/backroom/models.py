@@ -909,7 +909,7 @@ class CustomerAddress(TypedDict):
 
 
 class CustomerAddressInput(TypedDict):
-    """With the `id` of an existing address, it changes that one; otherwise it is new."""
+    """With the `id` of an existing address, it takes the place of that one; otherwise it is new."""
 
     firstName: NotRequired[str | None]
     """Given name."""

@@ -305,8 +305,8 @@ class Operations:
     ) -> Customer:
         """Change a customer.
 
-        Absent fields stay, null clears; `addresses` replaces the list, and one with an `id`
-        changes that address. Orders keep their copies. 409 `email_taken` has the `id` of the
+        Absent fields stay, null clears; `addresses` replaces the list, each as a whole, and one
+        with an `id` keeps it. Orders keep their copies. 409 `email_taken` has the `id` of the
         customer with the e-mail. Orders placed since do not cause a 412. Emits
         customer.updated.
 
