@@ -15,6 +15,8 @@ import gzip
 import json
 import os
 import sys
+import zlib
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import chain, islice
@@ -76,8 +78,15 @@ def _copy(stage: str, folder: Path, tables: Sequence[str]) -> None:
 
 def restore(stage: str, folder: Path, tables: Sequence[str]) -> None:
     """Fills an empty stage: the tables first, because a file that arrives looks for its job. Ends
-    with a message if the stage has data, or another currency or time zone."""
+    with a message if the backup is damaged, or the stage has data, or another currency or time
+    zone."""
     table, outbox = tables
+    try:
+        master_key = (folder / "master-key").read_text()
+        for name in ("table", "outbox"):
+            deque(_saved(folder, name), maxlen=0)
+    except (OSError, EOFError, ValueError, zlib.error) as damaged:
+        raise SystemExit(f"{folder} is no whole backup: {damaged}") from damaged
     if (folder / "shop.json").exists():
         shop = json.loads((folder / "shop.json").read_text())
         if shop != steps.shop(stage):
@@ -90,14 +99,13 @@ def restore(stage: str, folder: Path, tables: Sequence[str]) -> None:
     boto3.client("ssm").put_parameter(
         Name=steps.master_key_parameter(stage),
         Type="SecureString",
-        Value=(folder / "master-key").read_text(),
+        Value=master_key,
         Overwrite=True,
     )
     _write(table, ({"DeleteRequest": {"Key": _key(item)}} for item in new))
     for name, target in (("table", table), ("outbox", outbox)):
-        with gzip.open(folder / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-            items = (json.loads(line, object_hook=_bytes) for line in lines)
-            number = _write(target, ({"PutRequest": {"Item": item}} for item in items))
+        items = _saved(folder, name)
+        number = _write(target, ({"PutRequest": {"Item": item}} for item in items))
         print(f"{target}: {number:,} items")
     found = sorted((folder / "files").iterdir()) if (folder / "files").exists() else []
     for file in found:
@@ -115,6 +123,11 @@ def _continue_jobs(stage: str) -> None:
         for job in page.records:
             if not job.has_ended and "step" in job.fields:  # imports have none
                 queue.send(job.id, job.step)
+
+
+def _saved(folder: Path, name: str) -> Iterator[dict[str, Any]]:
+    with gzip.open(folder / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        yield from (json.loads(line, object_hook=_bytes) for line in lines)
 
 
 def _items(table: str) -> Iterator[dict[str, Any]]:

@@ -113,10 +113,10 @@ def _deploy(options: argparse.Namespace, known: stacks.Outputs) -> None:
     print(f"\nBackroom is deployed: {address.rstrip('/')}")
     if "DomainTarget" in domain:
         print(f"Point your domain's CNAME or alias record to {domain['DomainTarget']}")
-    _mention_alarms(topic)
-    _mention_summaries(made["MailFrom"], made["NotifyEmail"])
     if key := keys.first_owner_key(made["Table"]):
         print(f"Owner key, shown only once: {key}")
+    _mention_alarms(topic)
+    _mention_summaries(made["MailFrom"], made["NotifyEmail"])
 
 
 def _by_chalice(stage: str) -> tuple[str, str]:

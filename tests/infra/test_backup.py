@@ -119,3 +119,17 @@ def test_a_stage_with_another_currency_or_time_zone_is_not_filled(
     with pytest.raises(SystemExit, match="deploy it with --currency EUR --timezone UTC"):
         restored(tmp_path / "backup")
     assert not any(world.double.items("backroom-new"))
+
+
+def test_a_damaged_backup_is_not_restored_in_part(
+    world: World, services: Services, tmp_path: Path
+) -> None:
+    folder = tmp_path / "backup"
+    announce()
+    backup.main(["--stage", "test", "--to", str(folder)])
+    whole = (folder / "outbox.jsonl.gz").read_bytes()
+    (folder / "outbox.jsonl.gz").write_bytes(whole[:-20])
+    for damaged in (folder, tmp_path / "typo"):
+        with pytest.raises(SystemExit, match="is no whole backup"):
+            backup.main(["--stage", "new", "--from", str(damaged)])
+    assert not any(world.double.items("backroom-new"))
