@@ -108,7 +108,7 @@ def test_cells_are_read_as_a_spreadsheet_shows_them() -> None:
     sheet["H1"].number_format = "0.00"
     assert lines(saved(book)) == [
         "00123,4006381333931,0.3,12.5,TRUE,2026-11-20,00123,7",
-        '2026-11-20 08:30:00,-3,1e-07,,"a, b","say ""hi""",\'x,',
+        '2026-11-20 08:30:00,-3,1e-07,,"a, b","say ""hi""",\'x,#VALUE!',
         "",
     ]
 
@@ -136,13 +136,32 @@ def test_the_leading_zeros_that_an_ods_shows_are_read() -> None:
     assert lines(book) == ["00009", ""]
 
 
-def test_the_value_of_a_formula_is_read() -> None:
-    def with_a_value(sheet: str) -> str:
-        assert "<f>1+1</f><v />" in sheet
-        return sheet.replace("<f>1+1</f><v />", "<f>1+1</f><v>2</v>")
+@pytest.mark.parametrize(
+    ("stored", "shown"),
+    [
+        ("><f>1+1</f><v>2</v>", "2"),
+        (' t="str"><f>""</f><v></v>', ""),
+        *((f"><f>1+1</f>{value}", "#VALUE!") for value in ("<v />", "<v/>", "<v></v>", "")),
+    ],
+)
+def test_the_value_of_a_formula_is_read_and_one_that_was_not_calculated_is_no_blank(
+    stored: str, shown: str
+) -> None:
+    def with_the_value(sheet: str) -> str:
+        assert "><f>1+1</f><v />" in sheet
+        return sheet.replace("><f>1+1</f><v />", stored)
 
-    book = rewritten(xlsx(["price", "=1+1"]), "xl/worksheets/sheet1.xml", with_a_value)
-    assert lines(book)[0] == "price,2"
+    book = rewritten(xlsx(["price", "=1+1", "x"]), "xl/worksheets/sheet1.xml", with_the_value)
+    assert lines(book)[0] == f"price,{shown},x"
+
+
+def test_a_formula_without_a_value_is_an_error_of_its_column(desk: Desk) -> None:
+    book = xlsx(["name", "price", "vendor"], ["Mug", "=4+1", "Acme"], ["Cup", 6, "=1"])
+    job = desk.finished(desk.imported(book)["id"])
+    assert [(e["row"], e["field"], e["code"]) for e in job["errors"]] == [
+        (2, "price", "spreadsheet_error"),
+        (3, "vendor", "spreadsheet_error"),
+    ]
 
 
 @BOTH

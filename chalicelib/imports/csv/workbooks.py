@@ -20,7 +20,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time
 from itertools import accumulate, chain, product
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -57,6 +57,9 @@ _DAMAGED: Final = (
 _CELL: Final = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
 # A cell's tag: that of a blank one is closed at once.
 _TAG: Final = re.compile(rb'<(?:\w+:)?c\s(?:[^<>]*\s)?r="([A-Z]{1,3})([0-9]{1,10})"[^<>]*?(/?)>')
+# A formula without a value: the program that wrote it has left that to a spreadsheet.
+_UNCALCULATED: Final = re.compile(rb"</(?:\w+:)?f>(?:<(?:\w+:)?v ?/>|<(?:\w+:)?v></|</)")
+_NO_VALUE: Final = -1  # the width of such a cell
 _SPACES: Final = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 
 
@@ -102,7 +105,9 @@ def main() -> None:
             resource.setrlimit(getattr(resource, name), (most, most))
     try:
         sheet, delimiter = sys.argv[1:]
-        sys.stdout.buffer.writelines(as_csv(sys.stdin.buffer.read(), sheet, delimiter, _say))
+        sys.stdout.buffer.writelines(
+            as_csv(sys.stdin.buffer.read(), sheet, delimiter, sys.stderr.write)
+        )
     except FileRejected as rejected:
         print(json.dumps([rejected.code, rejected.message]), file=sys.stderr)
         sys.exit(_REJECTED)
@@ -110,12 +115,8 @@ def main() -> None:
         os.abort()
 
 
-def _say(text: str) -> None:
-    print(text, end="", file=sys.stderr)
-
-
 def as_csv(
-    data: bytes, sheet: str = "", delimiter: str = "", say: Callable[[str], None] = lambda _: None
+    data: bytes, sheet: str = "", delimiter: str = "", say: Callable[[str], object] = lambda _: None
 ) -> Iterator[bytes]:
     """The first sheet, or the one with that name, as pieces of CSV (`rows.WORKBOOK_MARK`).
     `delimiter`: the one that the user chose, if any. `say`: is told the last row and column, such
@@ -234,7 +235,7 @@ def _held_at_once(archive: zipfile.ZipFile) -> Iterator[Iterator[int]]:
                     yield _sizes_of_cells(sheet, texts)
 
 
-def _refuse_rectangle(archive: zipfile.ZipFile, part: str, say: Callable[[str], None]) -> None:
+def _refuse_rectangle(archive: zipfile.ZipFile, part: str, say: Callable[[str], object]) -> None:
     """Refuses an `.xlsx` sheet with a cell far from the others: the reader takes memory for all
     between them. Blank cells do not count. The part is scanned in pieces, before it is parsed."""
     if not part:
@@ -335,6 +336,8 @@ def _lines(
 
 
 def _shown(cell: object, width: int) -> str:
+    if width == _NO_VALUE:
+        return "#VALUE!"
     if isinstance(cell, bool):
         return "TRUE" if cell else "FALSE"
     if isinstance(cell, int | float):
@@ -345,21 +348,21 @@ def _shown(cell: object, width: int) -> str:
         return cell.date().isoformat() if cell.time() == time() else cell.isoformat(" ")
     if isinstance(cell, date | time):
         return cell.isoformat()
-    if isinstance(cell, timedelta):
-        return str(cell)
     return re.sub("\r\n|\r|\n", LINE_BREAK, str(cell))
 
 
 def _zeros(archive: zipfile.ZipFile, part: str, sheet: int) -> dict[tuple[int, int], int]:
-    """The cells that show zeros before a number, by row and column, with the digits they show."""
+    """By row and column, the digits of cells that show zeros before a number, and `_NO_VALUE`."""
     if "content.xml" in archive.namelist():
         with archive.open("content.xml") as content:
             return dict(_shown_zeros(content, sheet))
-    wide = _wide_styles(archive) if part else {}
-    if not wide:
+    if not part:
         return {}
-    with archive.open(part) as cells:
-        return dict(_wide_cells(cells, wide))
+    wide = _wide_styles(archive)
+    with archive.open(part) as pieces, archive.open(part) as cells:
+        if wide or any(map(_UNCALCULATED.search, iter(lambda: pieces.read(_PIECE), b""))):
+            return dict(_wide_cells(cells, wide))
+    return {}
 
 
 def _shown_zeros(content: object, sheet: int) -> Iterator[tuple[tuple[int, int], int]]:
@@ -431,6 +434,8 @@ def _wide_cells(cells: object, wide: Mapping[str, int]) -> Iterator[tuple[tuple[
     for event, element in _freed(cells, f"{_MAIN}row"):
         if element.tag == f"{_MAIN}c" and event == "end":
             width = wide.get(element.get("s", ""))
+            if element.get("t") != "str" and element.find(f"{_MAIN}f") is not None:
+                width = width if element.findtext(f"{_MAIN}v") else _NO_VALUE
             place = _CELL.fullmatch(element.get("r", "")) if width else None
             if place and width:
                 yield (int(place[2]) - 1, _column(place[1]) - 1), width
