@@ -24,10 +24,9 @@ from functools import partial
 from statistics import median, quantiles
 from typing import Any
 from unittest import mock
-from urllib.request import Request, urlopen
 
-from bench.webhooks import receiver
 from chalicelib.webhooks import retry
+from tests.webhooks.receiver import Receiver
 
 LANES = (50, 20)  # triggers.yaml: concurrent functions for `deliveries` and for `retries`
 BATCH = 10
@@ -36,8 +35,8 @@ HANG = 10.0  # seconds (docs/webhooks.md#answers-and-retries)
 
 def main() -> None:
     for hangs in (True, False):
-        with receiver() as url:
-            measured(url, hangs)
+        with Receiver() as receiver:
+            measured(receiver, hangs)
     simulated()
 
 
@@ -148,7 +147,7 @@ def running(queues: Queues) -> Iterator[None]:
                 poller.join()
 
 
-def measured(url: str, hangs: bool) -> None:
+def measured(receiver: Receiver, hangs: bool) -> None:
     """Whether one endpoint begins to hang; if not, it is the p99 of this machine alone."""
     from chalicelib import settings
     from chalicelib.storage import table
@@ -163,7 +162,7 @@ def measured(url: str, hangs: bool) -> None:
     detected = 0.0
     with running(queues):
         made = [
-            store.create(NewWebhook(url=f"{url}/as/{n}?delay={ANSWER}", events=[kind]))[0]
+            store.create(NewWebhook(url=receiver.url(f"/as/{n}?delay={ANSWER}"), events=[kind]))[0]
             for n in range(ENDPOINTS)
         ]
         began = time.time()
@@ -173,8 +172,7 @@ def measured(url: str, hangs: bool) -> None:
         number = 0
         while time.time() < end:
             if not warned and time.time() >= hung:
-                answer = 0 if hangs else 200
-                urlopen(Request(f"{url}/_as/{ENDPOINTS - 1}/{answer}", method="PUT")).close()
+                receiver.answers[str(ENDPOINTS - 1)] = 0 if hangs else 200
                 warned, hung = True, time.time()
                 if not hangs:
                     detected = hung + HANG
@@ -193,16 +191,14 @@ def measured(url: str, hangs: bool) -> None:
                 end = detected + AFTER
             time.sleep(max(0.0, began + number / A_SECOND - time.time()))
         time.sleep(2)
-        with urlopen(f"{url}/_requests?path=/as/") as answer:
-            arrived = json.load(answer)
     took: dict[str, list[float]] = {"without": [], "meanwhile": [], "after": []}
-    for one in arrived:
-        if one["path"].endswith(f"/{ENDPOINTS - 1}"):
+    for one in receiver.requests:
+        if one.path.endswith(f"/{ENDPOINTS - 1}"):
             continue
-        at = committed[str(json.loads(base64.b64decode(one["body"]))["data"]["n"])]
+        at = committed[str(json.loads(one.body)["data"]["n"])]
         if at >= began + WARM:
             phase = "without" if at < hung else "after" if at >= detected else "meanwhile"
-            took[phase].append((one["at"] + ANSWER - at) * 1000)
+            took[phase].append((one.at + ANSWER - at) * 1000)
     _print(took, hangs, detected - hung)
 
 
