@@ -186,7 +186,10 @@ def whole(cell: str, decimal: str = "") -> int:
             raise BadCell("not_a_whole_number", f"{_shown(cell)} is not a whole number.")
         digits = grouped.replace(mark, "")
         if mark in ".," and not (decimal or decimals) and grouped.count(mark) == 1:
-            message = f"{_shown(cell)} can be read as {digits} or with decimals. Write {digits}."
+            message = (
+                f"{_shown(cell)} can be read as {digits} or with decimals. Write {digits} if it is"
+                " that many."
+            )
             raise BadCell("ambiguous_number", message)
     else:
         raise BadCell("not_a_whole_number", f"{_shown(cell)} is not a whole number.")
