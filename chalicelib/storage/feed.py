@@ -76,12 +76,13 @@ def enter(items: Sequence[Item]) -> None:
     """Writes entries for outbox items that have none; also for test events, which nobody reads here
     (`_bodies`), because an item with an entry needs nothing more. Raises Busy."""
     for part in batches(items, _SLICE):
+        left = part
         for _ in range(_TRIES):
             try:
-                _enter(missing(part))
+                _enter(left)
                 break
             except _Placed:
-                continue
+                left = missing(part)
         else:
             raise Busy
 
@@ -122,8 +123,9 @@ def _open(hour: str) -> None:
 
 
 def missing(items: Iterable[Item]) -> list[Item]:
-    """Those outbox items that have no entry."""
-    by_mark = {_mark(item): item for item in items}
+    """Those outbox items that have no entry. One that has expired had it: AWS deletes what has
+    expired in any order, perhaps days late."""
+    by_mark = {_mark(item): item for item in items if item["expiresAt"] > clock.unix()}
     known = table.batch_get(by_mark)
     return [item for mark, item in by_mark.items() if mark not in known]
 

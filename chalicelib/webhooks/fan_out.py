@@ -81,7 +81,8 @@ def records(event: Stream) -> sqs.Handled:
         telemetry.error("fan-out put off", error)
     try:
         messages.send(first)
-        _enter([item for item in items[:done] if item and item["pk"] in new])
+        made = {item["pk"]: item for item in items[:done] if item}
+        _enter([item for id, item in made.items() if id in new])
     except _OURS as error:
         telemetry.error("fan-out put off", error)
         done = 0

@@ -302,6 +302,20 @@ def test_whole_batches_that_the_stream_loses_are_published_again_once(world: Wor
     assert scans == [], "it begins once a day"
 
 
+def test_an_event_that_expires_after_its_mark_is_not_published_again(world: World) -> None:
+    """AWS deletes what has expired in any order, within days."""
+    add(world)
+    id = announce()
+    world.run()
+    items = list(world.double.items(settings.outbox_table()))
+    world.sleep(days=60, minutes=1)
+    table.delete((id[:30], "feed"))
+    fan_out.records({"republish": "lost"})
+    fan_out.records(stream(items))
+    world.run()
+    assert len(world.posted) == 1
+
+
 @pytest.mark.parametrize("after", [False, True])
 def test_a_crash_while_lost_events_are_published_loses_none(after: bool) -> None:
     crashed: list[str] = []
