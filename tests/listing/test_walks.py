@@ -187,7 +187,10 @@ def test_a_record_that_no_longer_matches_when_it_is_read_is_dropped(
     assert names(listing.page(KIND, query, load)) == left
 
 
-def test_concurrent_writes_to_the_same_counts_are_all_counted(dynamodb: Double) -> None:
+def test_concurrent_writes_to_the_same_counts_are_all_counted(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chalicelib.storage.commit.COUNT_SHARDS", 4)
     dynamodb.pause = lambda: time.sleep(0.001)
     conflicts = []
     kept = dynamodb._on_TransactWriteItems
