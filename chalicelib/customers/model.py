@@ -377,10 +377,14 @@ def searchable(customer: Fields) -> list[str]:
 def _more_texts(fields: Fields) -> list[str]:
     """Further texts by which a customer is found: company, cities, and the digits of the phone."""
     found = [fields.get("company"), *(one["city"] for one in fields.get("addresses", ()))]
-    phone = fields.get("phone") or ""
+    return list(filter(None, (*dict.fromkeys(found), phone_digits(fields.get("phone") or ""))))
+
+
+def phone_digits(phone: str) -> str:
+    """The text by which a phone is found; none if it has no digit."""
     digits = "".join(re.findall(r"[0-9]", phone))[:_MOST_DIGITS]
     plus = "+" if phone.startswith("+") else ""
-    return [text for text in (*dict.fromkeys(found), digits and plus + digits) if text]
+    return digits and plus + digits
 
 
 def read(item: Item) -> Customer:

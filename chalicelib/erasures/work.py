@@ -25,6 +25,7 @@ from typing import Any, Final
 from chalicelib import listing, settings
 from chalicelib.audit import store as audit
 from chalicelib.customers import store as customers
+from chalicelib.customers.model import phone_digits
 from chalicelib.erasures import store
 from chalicelib.exports import store as exports
 from chalicelib.facets import store as facets
@@ -121,8 +122,12 @@ def _learn(job: Job, person: Person, facts: Callable[[Item], set[str]], items: l
 
 
 def _table(job: Job, person: Person, after: object) -> _Done:
-    words = listing.words_of(person.facts)
+    phones = map(phone_digits, person.facts)
+    words = listing.words_of([*person.facts, *phones])
     left_before = clock.unix() - _LEFT_SECONDS
+
+    def is_theirs(word: str, id: str) -> bool:
+        return id in person.ids or word in words or person.mentions(word)
 
     def look(item: Item) -> Counter[str]:
         if item["pk"] == job.id:
@@ -136,7 +141,7 @@ def _table(job: Job, person: Person, after: object) -> _Done:
             if changes != {}:
                 return Counter({name: 1})
         for records in (orders.RECORDS, customers.RECORDS):
-            if listing.discard(records, item, words, left_before):
+            if listing.discard(records, item, is_theirs, left_before):
                 return Counter(words=1)
         return Counter()
 

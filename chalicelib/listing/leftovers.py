@@ -1,6 +1,6 @@
 """Words of failed writes that mention a person: an erasure removes them."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Iterable
 
 from chalicelib.listing import words as text
 from chalicelib.listing.entries import entries_of
@@ -14,17 +14,21 @@ from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
 
 
-def discard(records: Records[Indexed], item: Item, words: Collection[str], before: int) -> bool:
+def discard(
+    records: Records[Indexed], item: Item, wanted: Callable[[str, str], bool], before: int
+) -> bool:
     """Removes a word entry of a generation that its record does not have, left by a failed write.
-    Only one of these words, and from before that time (Unix seconds), because a write may still be
-    running."""
+    Only a `wanted` one, by its word as written in keys and the record's id, and from before that
+    time (Unix seconds), because a write may still be running."""
     key: Key = item["pk"], item["sk"]
-    word, _, rest = item["sk"].partition("#")
-    if not item["pk"].startswith(f"word#{records.kind.name}#") or word not in words:
+    if not item["pk"].startswith(f"word#{records.kind.name}#"):
         return False
     if "at" not in item or item["at"] > before:
         return False
+    word, _, rest = item["sk"].partition("#")
     id = rest.rpartition("#")[2]
+    if not wanted(word, id):
+        return False
     stored = table.get(records.key(id))
     if stored and key in entries_of(records.kind, id, Index.read(stored["index"])):
         return False

@@ -51,7 +51,7 @@ from chalicelib.problems import Busy, Invalid, NotFound, PreconditionFailed
 from chalicelib.products import store as products
 from chalicelib.products.model import Product
 from chalicelib.storage import idempotency, outbox, table
-from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.attributes import Fields, Item, Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
 from chalicelib.storage.idempotency import Once, unless_answered
@@ -437,6 +437,12 @@ def forget(id: str, person: Person) -> bool:
     return _rewritten(
         id, lambda order, gone: lifecycle.forgotten(order, person, clock.now_iso()), _ERASED
     )
+
+
+def is_about(order: Fields, person: Person) -> bool:
+    """Whether it is this customer's, or has an address of this customer, from whom an edit moved
+    it."""
+    return person.is_about(order) or not person.ids.isdisjoint(order["formerly"].values())
 
 
 def was_of(item: Item, person: Person) -> bool:

@@ -110,8 +110,8 @@ def mark(commit: Commit, entries: Sequence[Entry], undone_by: str) -> None:
 
 
 def forgotten(item: Item, person: Person) -> dict[str, object]:
-    """The attributes of an order's entry that change when its customer is erased: the tags, as in
-    the order itself."""
+    """The attributes of an order's entry that change when a person is erased: the tags, as in the
+    order itself."""
     from chalicelib.orders import store as orders  # only an erasure needs it
 
     if not item["sk"].startswith(f"{_PREFIX}ord_"):
@@ -122,7 +122,7 @@ def forgotten(item: Item, person: Person) -> dict[str, object]:
     if left == before:
         return {}
     found = orders.load([_entry(item["pk"], item).record])
-    if any(not person.is_about(order.fields) for order in found):
+    if any(not orders.is_about(order.fields, person) for order in found):
         return {}
     change["fields"]["tags"] = left
     return {"change": json.dumps(change, ensure_ascii=False)}

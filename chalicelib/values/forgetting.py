@@ -8,7 +8,7 @@ searched for the person's known texts.
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -22,7 +22,7 @@ _PLACES: Final = ("shippingAddress", "billingAddress")
 _PARTS: Final = ("firstName", "lastName", "company", "address1", "address2", "phone")
 _TRANSFERS: Final = frozenset({"payments", "refunds"})  # of an order
 _TEXTS: Final = frozenset({"reference", "note", "voidReason"})
-_MENTIONING: Final = frozenset({"note", "tags", "metadata", "edits", "changes", "reason"})
+_MENTIONING: Final = frozenset({"note", "tags", "metadata", "edits", "discount"})
 _SHORTEST: Final = 2  # letters of a text that is searched for
 _DEEPEST: Final = 40  # branches within each other, because patterns are parsed recursively
 
@@ -55,8 +55,13 @@ class Person:
         """What is left of another customer's order without these addresses, which are of this
         person: an edit moved it."""
         gone = {name: addresses.forgotten(data[name]) for name in places}
-        mentioning = _MENTIONING & data.keys() if gone else set()
-        return {**data, **{name: self.without(data[name]) for name in mentioning}, **gone}
+        if not gone:
+            return dict(data)
+        left = self._without(data, _MENTIONING)
+        left["lineItems"] = [self._without(line, _texts(line)) for line in data["lineItems"]]
+        for name in _TRANSFERS:
+            left[name] = [self._without(one, _TEXTS) for one in data[name]]
+        return {**left, "externalId": self._own_id(data), **gone}
 
     def forget(self, data: Mapping[str, Any]) -> dict[str, object]:
         """What is left of a customer, or of an order: numbers, lines, money and the country."""
@@ -75,8 +80,7 @@ class Person:
             left["discount"] = known.without(data["discount"])
         if "metadata" in data:
             left["metadata"] = known.without(data["metadata"])
-            own_id = data["externalId"]
-            left["externalId"] = None if own_id and known.mentions(own_id) else own_id
+            left["externalId"] = known._own_id(data)
         if "edits" in data:
             edits = data["edits"]
             left["edits"] = [{**known.without(one), "reason": None} for one in edits]
@@ -90,11 +94,16 @@ class Person:
             left[name] = [{**one, **dict.fromkeys(_TEXTS & one.keys())} for one in data[name]]
         return left | dict.fromkeys(_TEXTS & data.keys())  # of an event about one payment or refund
 
-    def _line(self, line: Mapping[str, object]) -> dict[str, object]:
-        """The title of a variant's line stays as it was sold."""
-        mentioning = {"discount", *(["title"] if line.get("isCustom") else [])} & line.keys()
-        left = {**line, **{name: self.without(line[name]) for name in mentioning}}
-        return left | dict.fromkeys({"note"} & line.keys())
+    def _line(self, line: Mapping[str, Any]) -> dict[str, Any]:
+        return self._without(line, _texts(line)) | dict.fromkeys({"note"} & line.keys())
+
+    def _own_id(self, data: Mapping[str, Any]) -> str | None:
+        own_id: str | None = data["externalId"]
+        return None if own_id and self.mentions(own_id) else own_id
+
+    def _without(self, data: Mapping[str, Any], names: Set[str]) -> dict[str, Any]:
+        """Without mentions of the person in these members."""
+        return {**data, **{name: self.without(data[name]) for name in names & data.keys()}}
 
     def facts_in(self, data: Mapping[str, Any]) -> set[str]:
         """The identifying texts in a customer or an order."""
@@ -133,6 +142,12 @@ class Person:
             rf"(?:(?<![^\W_])|(?<=%[0-9a-f]{{2}})){_either(sorted(written))}(?![^\W_])",
             re.IGNORECASE,
         )
+
+
+def _texts(line: Mapping[str, Any]) -> set[str]:
+    """The members of a line that may mention somebody: the title of a variant's line stays as it
+    was sold."""
+    return {"note", "discount", *(["title"] if line.get("isCustom") else [])}
 
 
 def _either(texts: Sequence[str], at: int = 0, depth: int = 0) -> str:

@@ -10,6 +10,7 @@ import pytest
 
 from chalicelib import aws, listing, settings
 from chalicelib.audit import store as audit
+from chalicelib.customers import model as customers
 from chalicelib.erasures import store
 from chalicelib.orders import store as orders_store
 from chalicelib.storage import attributes, outbox, table
@@ -413,14 +414,20 @@ def test_an_erasure_deletes_left_over_words_and_keeps_those_of_others(jobs: JobD
     kind = orders_store.RECORDS.kind
     index = listing.Index.read(orders_store.get(namesake["id"]).fields["index"])
     old = 1_700_000_000
-    for word in ("zenobia", "quillfeather", "zenobia.quill@palmyra.example"):
+    left = [
+        *((kind, word, "ord_never") for word in ("zenobia", "zenobia.quill@palmyra.example")),
+        # From the start within a tag, of a reference as a whole, and of a phone.
+        *((kind, word, "ord_never") for word in ("quillfeather-fan", "paid\x7fby\x7fquillfeather")),
+        *((customers.KIND, word, "cus_never") for word in ("+4901715550042", "01715550042")),
+        (customers.KIND, "fabienne", made["id"]),  # a name that the customer never got
+    ]
+    for kind, word, id in left:
         pk = kind.word_pk(word, 0, 4)
-        table.put({"pk": pk, "sk": f"{word}#{index.sort}+abc#ord_never", "at": old})
+        table.put({"pk": pk, "sk": f"{word}#{index.sort}+abc#{id}", "at": old})
     jobs.done(f"{made.path}/erase")
-    assert mentions(jobs, ["quillfeather", "palmyra"]) == []
+    assert mentions(jobs, ["quillfeather", "palmyra", "fabienne", "5550042"]) == []
     assert shop.get(f"{ORDERS}?search=zenobia").json["total"] == 1
-    left = [i for i in jobs.dynamodb.items(settings.table()) if "ord_never" in i["sk"]["S"]]
-    assert left == []
+    assert mentions(jobs, ["_never"]) == []
 
 
 def test_an_erasure_keeps_words_of_a_write_that_may_be_underway(jobs: JobDesk) -> None:
@@ -477,7 +484,14 @@ def test_an_order_that_was_moved_to_another_customer_forgets_who_is_erased(
 ) -> None:
     """An edit moves it: its addresses are the first customer's, until they are changed."""
     shop = jobs.shop
-    whole = {"shippingAddress": HOME, "billingAddress": HOME, "note": NOTE}
+    paid = {"amount": 5, "method": "CASH", "reference": "Quillfeather 7", "note": NOTE}
+    ring = {"title": "Ring for Zénobia", "price": 50, "quantity": 1, "note": NOTE}
+    mentioning = {
+        "lineItems": [{**ring, "discount": {"amount": 1, "reason": "Zénobia's birthday"}}],
+        "discount": {"amount": 1, "reason": "Quillfeather knows us"},
+        **{"payments": [paid], "externalId": "quillfeather-7", "tags": ["for Quillfeather"]},
+    }
+    whole = {"shippingAddress": HOME, "billingAddress": HOME, "note": NOTE, **mentioning}
     moved = placed(shop, customer=PERSON, **whole)
     people = {PERSON["email"]: moved["customer"]["id"]}
     other = shop.post(CUSTOMERS, {"email": "other@example.com", "firstName": "Otto"}).json["id"]
@@ -485,6 +499,8 @@ def test_an_order_that_was_moved_to_another_customer_forgets_who_is_erased(
     to = f"{ORDERS}/{moved['id']}"
     edit = {"customer": {"id": other}, "reason": "It was Otto"}
     assert shop.post(f"{to}/edit", edit).status == 200
+    tagged = {"ids": [moved["id"]], "change": {"addTags": ["seen"]}}
+    jobs.done("/api/admin/orders/bulk-edit", tagged)
     mine = {"firstName": "Otto", "address1": "1 Own Street", "city": "Bern", "countryCode": "CH"}
     shop.patch(to, {"billingAddress": mine})
     audited(traced(jobs.dynamodb))
@@ -496,6 +512,11 @@ def test_an_order_that_was_moved_to_another_customer_forgets_who_is_erased(
         assert left["shippingAddress"]["countryCode"] == HOME["countryCode"]
         assert left["shippingAddress"]["address1"] is None
         assert left["note"] == "Rings twice, says [erased]"
+        assert left["payments"][0] == {
+            **moved["payments"][0],
+            **{"reference": "[erased] 7", "note": "Rings twice, says [erased]"},
+        }
+        assert left["total"] == moved["total"] and left["externalId"] is None
         assert mentions(jobs, [word for word in WORDS if word != "rings twice"]) == []
     else:
         assert left["customer"]["firstName"] is None
