@@ -33,6 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from chalicelib import listing
 from chalicelib.jobs import queue
 from chalicelib.jobs import store as jobs
+from chalicelib.jobs.model import JobType
 from infra import keys, refused, steps
 
 _OWN: Final = "deployments/"  # in the bucket: what is deployed, which is no data
@@ -116,12 +117,14 @@ def restore(stage: str, folder: Path, tables: Sequence[str]) -> None:
 
 def _continue_jobs(stage: str) -> None:
     """Sends the message that each job at work had. A merge or an erasure cannot be cancelled, and
-    holds its customers until it ends."""
+    holds its customers until it ends. Not of an export: the pieces of its file are in the old
+    bucket, and its end would not notice that."""
     name = f"backroom-{stage}-jobs"
     os.environ["JOBS_QUEUE_URL"] = boto3.client("sqs").get_queue_url(QueueName=name)["QueueUrl"]
     for page in listing.walk(jobs.page, listing.Query(limit=100, cursor="*")):
         for job in page.records:
-            if not job.has_ended and "step" in job.fields:  # imports have none
+            continues = "step" in job.fields and job.type != JobType.EXPORT  # imports have none
+            if continues and not job.has_ended:
                 queue.send(job.id, job.step)
 
 

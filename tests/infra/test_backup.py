@@ -100,9 +100,9 @@ def test_a_job_that_was_at_work_continues_in_the_restored_shop(
     """Nobody can cancel an erasure, and its customer takes no order until it ends."""
     sent = list[object]()
     monkeypatch.setattr(queue, "send", lambda id, step: sent.append((id, step, settings.table())))
-    cancelled, erasure = (
+    cancelled, erasure, _ = (
         str(json.loads(jobs.create(kind, {"customer": "cus_1"}))["jobId"])
-        for kind in (JobType.EXPORT, JobType.CUSTOMER_ERASURE)
+        for kind in (JobType.REPORT, JobType.CUSTOMER_ERASURE, JobType.EXPORT)
     )
     jobs.cancel(cancelled)
     jobs.advance(jobs.begin(jobs.get(erasure)), Step({"phase": 1}))
