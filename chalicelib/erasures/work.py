@@ -138,6 +138,8 @@ def _table(job: Job, person: Person, after: object) -> _Done:
                 table.delete((item["pk"], item["sk"]))
             elif changes:
                 _change(item, changes)
+            if name == "undos" and changes:  # it may have been undone since the orders were erased
+                orders.forget(undo.record_of(item), person)
             if changes != {}:
                 return Counter({name: 1})
         for records in (orders.RECORDS, customers.RECORDS):

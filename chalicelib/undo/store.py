@@ -11,6 +11,7 @@ days after it was written or undone: the undo can be undone as long.
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import Final
 
@@ -32,7 +33,7 @@ class AlreadyChanged(Exception):
 
 
 class Raced(Exception):
-    """Another undo undid or restored the entry meanwhile."""
+    """Another undo undid or restored the entry meanwhile, or an erasure changed it."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,13 @@ class Entry:
     job: str
     record: str
     sk: str
-    change: FieldChange
+    stored: str
     undone_by: str | None
+
+    @cached_property
+    def change(self) -> FieldChange:
+        change: FieldChange = json.loads(self.stored)
+        return change
 
 
 def note(
@@ -93,18 +99,24 @@ def entries(job_id: str, after: str, most: int) -> tuple[dict[str, list[Entry]],
     return found, False
 
 
+def record_of(item: Item) -> str:
+    """The record of an entry, as it is in the table."""
+    return str(item["sk"].removeprefix(_PREFIX).rpartition("#")[0])
+
+
 def _entry(job_id: str, item: Item) -> Entry:
-    record = item["sk"].removeprefix(_PREFIX).rpartition("#")[0]
-    return Entry(job_id, record, item["sk"], json.loads(item["change"]), item.get("undoneBy"))
+    return Entry(job_id, record_of(item), item["sk"], item["change"], item.get("undoneBy"))
 
 
 def mark(commit: Commit, entries: Sequence[Entry], undone_by: str) -> None:
-    """Part of the commit that undoes the entries. It raises Raced."""
+    """Part of the commit that undoes the entries. It raises Raced, also if an erasure has changed
+    one since it was read."""
+    same = Attr("undoneBy").not_exists()
     for entry in entries:
         commit.update(
             (entry.job, entry.sk),
             assign={"undoneBy": undone_by, "expiresAt": jobs.expires()},
-            when=table.present & Attr("undoneBy").not_exists(),
+            when=same & Attr("change").eq(entry.stored),
             otherwise=Raced(),
         )
 
@@ -121,7 +133,7 @@ def forgotten(item: Item, person: Person) -> dict[str, object]:
     left = [[tag for tag in tags if not person.mentions(tag)] for tags in before]
     if left == before:
         return {}
-    found = orders.load([_entry(item["pk"], item).record])
+    found = orders.load([record_of(item)])
     if any(not orders.is_about(order.fields, person) for order in found):
         return {}
     change["fields"]["tags"] = left

@@ -52,7 +52,8 @@ def _put_back(job: Job, record: str, entries: Sequence[Entry]) -> Step:
     try:
         return deadline.retried(partial(put_back, job, record, live), *changed)
     except store.Raced:
-        return _stays(record, "undone_meanwhile", "Another undo of the same job restores it.")
+        message = "Another undo of the same job restores it, or its customer is being erased."
+        return _stays(record, "undone_meanwhile", message)
     except Problem as problem:
         return Step.refused(record, problem)
 

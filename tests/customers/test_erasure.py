@@ -363,6 +363,35 @@ def test_an_order_changed_during_an_erasure_is_anonymized(shop: Shop, jobs: JobD
     assert order.customer.read()["totalSpent"] == order["total"]
 
 
+def test_an_undo_during_an_erasure_brings_no_name_back(shop: Shop, jobs: JobDesk) -> None:
+    order = placed(shop, customer=PERSON, tags=["for Quillfeather", "gift"])
+    change = {"removeTags": ["for Quillfeather", "gift"]}
+    edited = jobs.done("/api/admin/orders/bulk-edit", {"ids": [order["id"]], "change": change})
+    undone: list[Any] = []
+
+    def meanwhile(operation: str, request: Any) -> None:
+        if operation == "Scan":  # the orders were erased
+            jobs.dynamodb.faults = lambda operation, request: None
+            undone.append(jobs.undone(edited))
+
+    jobs.dynamodb.faults = meanwhile
+    jobs.done(f"{order.customer.path}/erase")
+    assert undone[0]["updated"] == 1
+    assert order.read()["tags"] == ["gift"]
+    assert mentions(jobs) == []
+
+
+def test_an_undo_that_was_underway_before_an_erasure_brings_no_name_back(jobs: JobDesk) -> None:
+    order = placed(jobs.shop, customer=PERSON, tags=["for Quillfeather"])
+    change = {"removeTags": ["for Quillfeather"]}
+    edited = jobs.done("/api/admin/orders/bulk-edit", {"ids": [order["id"]], "change": change})
+    undo = jobs.undoing(edited)
+    before_the_commit(jobs.dynamodb, lambda: jobs.done(f"{order.customer.path}/erase"))
+    jobs.work()
+    assert [one["code"] for one in jobs.job(undo)["errors"]] == ["undone_meanwhile"]
+    assert order.read()["tags"] == [] and mentions(jobs) == []
+
+
 def test_an_erasure_removes_the_exports_with_the_person(shop: Shop, jobs: JobDesk) -> None:
     placed(shop)
     others = jobs.done("/api/admin/exports", {"type": "orders", "all": True})
