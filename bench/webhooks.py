@@ -5,7 +5,6 @@ Dollars are counted on the double, which bills as AWS does, for one life of a de
 stream on.
 """
 
-import base64
 import contextlib
 import io
 import json
@@ -45,7 +44,7 @@ def main() -> None:
     print("The sender, one process, 10 in flight, receiver and DynamoDB on this machine\n")
     with receiver() as url:
         sender(url)
-        arrival(url)
+    arrival()
     dollars()
 
 
@@ -139,20 +138,22 @@ def send(records: list[Any]) -> None:
 # --- From commit to arrival -----------------------------------------------------------------------
 
 
-def arrival(url: str) -> None:
+def arrival() -> None:
     """Milliseconds from the commit of an event to its POST, on the complete emulated AWS."""
     from tests.support.running import free_port, running
+    from tests.webhooks.receiver import Receiver
 
-    with tempfile.TemporaryDirectory() as home, running(Path(home), free_port(), "--fresh") as shop:
-        _forget(url)  # what the sender's measurement left
-        hook = {"url": f"{url}/ok?bench", "events": ["product.created"]}
+    with (
+        Receiver() as receiver,
+        tempfile.TemporaryDirectory() as home,
+        running(Path(home), free_port(), "--fresh") as shop,
+    ):
+        hook = {"url": receiver.url("/ok?bench"), "events": ["product.created"]}
         _call(f"{shop.base_url}/api/admin/webhooks", shop.api_key, hook)
         began = time.perf_counter()
         _call(f"{shop.base_url}/api/admin/products", shop.api_key, {"name": "First", "price": 1})
-        while not _arrived(url):
-            time.sleep(0.05)
+        receiver.wait_for(1)
         cold = time.perf_counter() - began
-        _forget(url)
         committed: dict[str, float] = {}
         for number in range(EVENTS):
             new = {"name": f"Mug {number}", "price": 1}
@@ -160,23 +161,13 @@ def arrival(url: str) -> None:
             committed[made["id"]] = datetime.fromisoformat(made["createdAt"]).timestamp()
             time.sleep(1.1)  # 60 writes a minute are what a key may do
         time.sleep(2)
-        arrived = _arrived(url)
     took = []
-    for one in arrived:
-        id = json.loads(base64.b64decode(one["body"]))["data"]["id"]
-        took.append((one["at"] - committed[id]) * 1000)
+    for one in receiver.requests[1:]:
+        id = json.loads(one.body)["data"]["id"]
+        took.append((one.at - committed[id]) * 1000)
     print(f"event committed → POST received, {len(took)} of {EVENTS} events, one a second")
     p90 = quantiles(took, n=10)[8]
     print(f"p50 {median(took):.0f} ms (target 1000), p90 {p90:.0f} ms; cold {cold:.1f} s\n")
-
-
-def _arrived(url: str) -> Any:
-    with urlopen(f"{url}/_requests?path=/ok") as answer:
-        return json.load(answer)
-
-
-def _forget(url: str) -> None:
-    urlopen(Request(f"{url}/_requests", method="DELETE")).close()
 
 
 def _call(url: str, key: str, body: Any) -> Any:
