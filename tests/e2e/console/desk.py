@@ -160,13 +160,18 @@ class Desk:
         self.page.route(address, found.keep)
         return found
 
-    def lost(self, address: str, is_meant: Callable[[Any], bool] = lambda body: True) -> list[int]:
-        """Loses the first answer to such a POST, which was done. The statuses of those lost."""
+    def lost(
+        self,
+        address: str,
+        is_meant: Callable[[Any], bool] = lambda body: True,
+        method: str = "POST",
+    ) -> list[int]:
+        """Loses the first answer to such a change, which was done. The statuses of those lost."""
         found: list[int] = []
 
         def lose(route: Route) -> None:
             asked = route.request
-            if asked.method != "POST" or found or not is_meant(asked.post_data_json):
+            if asked.method != method or found or not is_meant(asked.post_data_json):
                 return route.continue_()
             found.append(route.fetch().status)
             return route.abort()

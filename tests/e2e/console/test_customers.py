@@ -89,7 +89,12 @@ def test_two_customers_are_merged_and_one_is_erased(desk: Desk) -> None:
     desk.dialog.get_by_role("button", name="Merge").click()
     desk.heading("Bram")
     expect(desk.page.get_by_role("link", name=f"#{twin['number']}")).to_be_visible()
+    desk.open("/customers")
     desk.open(f"/customers/{twin['customer']['id']}")  # who it is now
+    desk.heading("Bram")
+    desk.page.go_back()
+    desk.heading("Customers")
+    desk.page.go_forward()
     desk.heading("Bram")
     desk.more("Erase")
     desk.dialog.get_by_label("Type Bram to confirm").fill("Bram")

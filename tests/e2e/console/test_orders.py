@@ -165,6 +165,20 @@ def test_an_outdated_move_shows_the_current_status(desk: Desk) -> None:
     assert actions(desk) == ["New order", *PRINTS, "Delete"]
 
 
+def test_a_move_whose_answer_is_lost_is_said_to_be_made(desk: Desk) -> None:
+    order = desk.shown(desk.api.order("Fulmar"))
+    desk.label("Note").fill("Rang the bell")
+    lost = desk.lost(f"**/api/admin/orders/{order['id']}", method="PATCH")
+    desk.button("Mark as paid").click()
+    expect(desk.page.locator(".toast")).to_contain_text("may or may not have been saved")
+    desk.button("Mark as paid").click()
+    done = f"Order #{order['number']}: paid."
+    expect(desk.page.locator(".toast", has_text=done)).to_be_visible()
+    assert lost == [200]
+    desk.page.evaluate("location.hash = '#/products'")  # no input is left to be saved
+    desk.heading("Products")
+
+
 def test_orders_are_found_by_customer_and_filtered(desk: Desk) -> None:
     customer = {"email": "grace@kittiwake.example", "firstName": "Grace", "lastName": "Tern"}
     for paid in ("PAID", "PENDING"):
@@ -211,6 +225,20 @@ def test_an_order_asks_for_a_missing_customer_address(desk: Desk) -> None:
     desk.button("Create order").click()
     desk.placed_order()
     expect(desk.page.get_by_role("link", name="Ada", exact=True)).to_be_visible()
+
+
+def test_an_order_of_a_customer_who_was_deleted_meanwhile_is_refused_with_the_reason(
+    desk: Desk,
+) -> None:
+    customer = desk.api.post("customers", {"email": "gone@example.com"})
+    desk.open(f"/orders/new?customer={customer['id']}")
+    desk.api.call("DELETE", f"customers/{customer['id']}")
+    desk.button("Add a custom item").click()
+    desk.label("Name of custom item 1").fill("Engraving")
+    desk.label("Price of custom item 1").fill("5")
+    desk.button("Create order").click()
+    expect(desk.page.locator(".summary")).to_contain_text("Customer id")
+    expect(desk.button("Change customer")).to_be_visible()
 
 
 def test_a_tag_with_a_comma_is_changed_only_by_who_edits_the_tags(desk: Desk) -> None:

@@ -143,6 +143,17 @@ def test_more_than_is_due_is_taken_only_if_asked(desk: Desk) -> None:
     assert desk.api.get(f"orders/{order['id']}")["balanceDue"] == "-10.00"
 
 
+def test_a_wrong_number_of_pieces_to_refund_is_shown_at_its_item(desk: Desk) -> None:
+    lines = [{"title": title, "price": 50, "quantity": 2} for title in ("Ring", "Engraving")]
+    order = desk.api.post("orders", {"lineItems": lines, "paymentStatus": "PAID"})
+    desk.shown(order)
+    desk.button("Refund").click()
+    desk.dialog.get_by_label("Engraving: pieces of 2").fill("1.5")
+    desk.dialog.locator("button.main").click()
+    expect(desk.field("lines.1.quantity").locator(".error")).not_to_be_empty()
+    expect(desk.field("lines.0.quantity").locator(".error")).to_be_empty()
+
+
 def test_a_cancelled_order_keeps_a_deposit(desk: Desk) -> None:
     order = order_of(desk.api)
     desk.api.post(f"orders/{order['id']}/payments", {"amount": "30", "method": "CASH"})

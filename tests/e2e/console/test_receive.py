@@ -71,6 +71,8 @@ def test_a_lost_answer_adds_once_and_a_refusal_gives_the_lines_back(desk: Desk, 
     expect(desk.page.locator(".toast")).to_contain_text("1 piece added to the stock.")
     assert stock(desk, mugs) == [4, 3]
     desk.scan(red)
+    there = desk.page.get_by_role("row").filter(has_text=red).get_by_role("cell").nth(1)
+    expect(there).to_have_text("4")
     desk.label(received(mugs, "Red")).fill("9999999999")
     desk.button("Add to stock").click()
     expect(desk.field(mugs["variants"][0]["id"]).locator(".error")).not_to_be_empty()

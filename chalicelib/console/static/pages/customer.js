@@ -18,7 +18,7 @@ import { differing } from "../parts/stale.js";
 import { create, Record } from "../parts/record.js";
 import { table } from "../parts/table.js";
 import { trail } from "../parts/trail.js";
-import { link } from "../router.js";
+import { again, link, rewrite } from "../router.js";
 import { may } from "../session.js";
 import "../parts/work.js";
 
@@ -39,7 +39,8 @@ export async function show(visit) {
     await record.load();
   } catch (refusal) {
     if (refusal.code !== "merged") throw refusal;
-    return visit.go(`/customers/${refusal.body.into}`);
+    rewrite(`/customers/${refusal.body.into}`); // Back leads to the page before
+    return again();
   }
   ({ data: found } = await visit.get("admin/orders", { customerId: record.data.id, limit: LISTED }));
   page(visit, record, found);

@@ -101,7 +101,10 @@ export async function show(visit) {
       const [{ id, sent, key }] = batches;
       const moves = sent.map(({ piece, text }) => ({ variantId: piece.variant.id, by: Number(text), reason: "RECEIVED" }));
       try {
-        await visit.send("POST", `admin/products/${id}/stock`, { body: { moves }, idempotencyKey: key });
+        const { data } = await visit.send("POST", `admin/products/${id}/stock`, { body: { moves }, idempotencyKey: key });
+        const stored = new Map(data.variants.map((variant) => [variant.id, variant]));
+        sent.forEach(({ piece: { variant } }) => Object.assign(variant, stored.get(variant.id))); // it may be scanned again
+        draw();
         pieces += moves.reduce((sum, { by }) => sum + by, 0);
       } catch (refusal) {
         if (isLeft(refusal)) return null;

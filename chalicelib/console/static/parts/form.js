@@ -95,7 +95,7 @@ function closest(node, name) {
   const parts = String(name).split(".");
   for (; parts.length; parts.pop()) {
     const place = node.querySelector(`[data-field="${CSS.escape(parts.join("."))}"]`);
-    if (place) return place;
+    if (place?.querySelector(".error")) return place;
   }
   return null;
 }

@@ -178,7 +178,7 @@ export function moneyOf(visit, record) {
       submit: "Refund",
       asked,
       isBlank: (body) => !body.lines && !body.amount,
-      trial: (body) => visit.send("POST", `${path}/refunds`, { body: { ...body, dryRun: true } }),
+      trial: (body) => placed(body, visit.send("POST", `${path}/refunds`, { body: { ...body, dryRun: true } })),
       inWords({ amount, tax, restocks, balanceAfter }) {
         const pieces = restocks.reduce((all, { quantity }) => all + quantity, 0);
         replace(node.querySelector("button.main"), `Refund ${cash(amount)}`);
@@ -192,8 +192,20 @@ export function moneyOf(visit, record) {
           .join(" · ");
       },
       act: (body, { amount }) =>
-        send("refunds", { body, key: key(body), success: `${cash(amount)} refunded.` }),
+        placed(body, send("refunds", { body, key: key(body), success: `${cash(amount)} refunded.` })),
     });
+
+    // An error names a line of those that are sent; the fields are of all that are left.
+    async function placed({ lines }, answer) {
+      try {
+        return await answer;
+      } catch (refusal) {
+        const at = (place) => left.findIndex(({ id }) => id === lines[place].lineItemId);
+        const own = (name) => name.replace(/(?<=^lines\.)\d+/, at);
+        refusal.errors = refusal.errors?.map((error) => ({ ...error, field: own(error.field) }));
+        throw refusal;
+      }
+    }
 
     function asked() {
       const typed = values(node);

@@ -89,9 +89,14 @@ export class Record {
 
   // An action that saves what is typed too, such as shipping. Errors of fields are shown there.
   async act(body, success) {
+    const change = { body: { ...this.unsaved, ...body }, sent: this.#typed(), success };
     try {
-      await this.#send({ body: { ...this.unsaved, ...body }, sent: this.#typed(), success }, this);
+      await this.#send(change, this);
     } catch (refusal) {
+      if (refusal.status === 412) {
+        const latest = await this.visit.get(this.path);
+        if (this.#wasDone(change, latest.data, latest)) return;
+      }
       if (refusal.status === 422 && refusal.errors.length > 0 && this.#form) refused(this.#form.node, refusal);
       throw refusal;
     }
@@ -107,6 +112,14 @@ export class Record {
     this.take(answer, Object.keys(body));
   }
 
+  // Whether the latest values are those of the change, whose answer was lost.
+  #wasDone({ body, sent, success }, now, latest) {
+    if (differing(now, body).length > 0) return false;
+    this.#stored(latest, body, sent);
+    toast(success);
+    return true;
+  }
+
   async #put(change, latest) {
     try {
       await this.#send(change, latest);
@@ -119,15 +132,10 @@ export class Record {
 
   // Someone else saved it first. `values(data)`: what is compared; `mine`: what the user has of it.
   async #decide(change, latest) {
-    const { body, values, mine, sent, success } = change;
+    const { body, values, mine, sent } = change;
     const now = values(latest.data);
     const was = only(Object.keys(now), { ...values(this.data), ...this.#form?.was });
-    // The answer to the same change was lost.
-    if (differing(only(Object.keys(body), now), body).length === 0) {
-      this.#stored(latest, body, sent);
-      toast(success);
-      return true;
-    }
+    if (this.#wasDone(change, now, latest)) return true;
     if (differing(was, now).length === 0) return this.#put(change, latest);
     const asked = { was, now, mine: { ...was, ...mine, ...body }, what: this.what };
     const stays = await whichStays(this.visit, asked);
