@@ -427,6 +427,7 @@ def test_fan_out_handles_the_largest_batch_of_the_stream(cloud: Cloud) -> None:
             "pk": {"S": f"evt_{clock.unix():010d}{n:016d}"},
             "sk": {"S": "event"},
             "at": {"S": clock.iso(clock.now())},
+            "expiresAt": {"N": str(clock.unix() + 60)},
             "events": {"L": [{"M": {"event": {"S": "product.deleted"}, "body": {"S": body}}}]},
         }
         for n in range(27)
