@@ -19,7 +19,7 @@ import zlib
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -34,6 +34,7 @@ from chalicelib import listing
 from chalicelib.jobs import queue
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import JobType
+from chalicelib.values.batches import batches
 from infra import keys, refused, steps
 
 _OWN: Final = "deployments/"  # in the bucket: what is deployed, which is no data
@@ -146,8 +147,9 @@ def _key(item: dict[str, Any]) -> dict[str, Any]:
 def _write(table: str, requests: Iterator[dict[str, Any]]) -> int:
     """How many were written; what DynamoDB leaves out is sent again."""
     number = 0
-    while left := list(islice(requests, _AT_ONCE)):
-        number += len(left)
+    for some in batches(requests, _AT_ONCE):
+        number += len(some)
+        left = some
         while left:
             reply = boto3.client("dynamodb").batch_write_item(RequestItems={table: left})
             left = reply["UnprocessedItems"].get(table, [])

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from decimal import Decimal
 from functools import partial
-from itertools import islice
 from typing import Final
 
 from chalicelib import listing
@@ -15,6 +14,7 @@ from chalicelib.customers import store as customers
 from chalicelib.customers.model import KIND as CUSTOMERS
 from chalicelib.customers.model import Customer, Totals
 from chalicelib.orders.model import KIND, OrderStatus
+from chalicelib.values.batches import batches
 
 _AT_ONCE: Final = 50_000  # customers whose totals are held in memory
 _READ: Final = 100
@@ -55,5 +55,5 @@ def _customers(part: int, parts: int) -> Iterator[Customer]:
     entries = listing.everyone(CUSTOMERS, ())
     ids = (entry["sk"].rpartition("#")[2] for entry in entries)
     wanted = (id for id in ids if zlib.crc32(id.encode()) % parts == part)
-    while some := list(islice(wanted, _READ)):
+    for some in batches(wanted, _READ):
         yield from customers.load(some, tuple(Totals().numbers()))

@@ -15,7 +15,6 @@ in another order than their commits, which a sum does not mind.
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from typing import Any, Final
 
 from chalicelib import listing
@@ -28,6 +27,7 @@ from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
 from chalicelib.storage.traced import Draft, Found
 from chalicelib.values import ids
+from chalicelib.values.batches import batches
 
 _TOGETHER: Final = 10  # entries of one transaction of 100 items: up to 9 items each
 _LOOKS: Final = 3
@@ -174,8 +174,7 @@ def _compared(product_ids: Iterable[str]) -> tuple[int, dict[str, tuple[int, int
     """How many variants were compared; of those that differ, the sum of the entries and the stock,
     0 if it is not tracked."""
     looked_at, wrong = 0, {}
-    left = iter(product_ids)
-    while some := list(islice(left, _AT_ONCE)):
+    for some in batches(product_ids, _AT_ONCE):
         stock = products.every_level(some)
         sums = table.batch_get(map(_sum_key, stock))
         looked_at += len(stock)

@@ -1,11 +1,14 @@
-"""A sequence in parts, each small enough for one call."""
+"""Items in parts, each small enough for one call."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import TypeVar
 
 T = TypeVar("T")
 
 
-def batches(items: Sequence[T], most: int) -> Iterator[Sequence[T]]:
-    """The items in their order, up to `most` at a time."""
-    return (items[at : at + most] for at in range(0, len(items), most))
+def batches(items: Iterable[T], most: int) -> Iterator[list[T]]:
+    """The items in their order, up to `most` at a time; no more of them are taken ahead."""
+    left = iter(items)
+    while some := list(islice(left, most)):
+        yield some

@@ -8,13 +8,13 @@ deleted before, so that no page is lost.
 import json
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from itertools import islice
 from typing import Any, Final
 
 from chalicelib import settings
 from chalicelib.imports import files
 from chalicelib.imports.steps import queue
 from chalicelib.imports.steps.queue import ChunkMessage
+from chalicelib.values.batches import batches
 
 _AHEAD: Final = 3  # pages
 _KEPT_TOGETHER: Final = 500  # messages of one object in S3: a multiple of each size of a page
@@ -30,8 +30,7 @@ def send(job_id: str, messages: Iterable[ChunkMessage]) -> int:
     last. Returns how many there are."""
     size, count = _page(), 0
     first: list[ChunkMessage] = []
-    numbered = enumerate(messages)
-    while some := list(islice(numbered, _KEPT_TOGETHER)):
+    for some in batches(enumerate(messages), _KEPT_TOGETHER):
         kept = [
             message if at % size else {**message, "page": at // size, "pageSize": size}
             for at, message in some

@@ -5,7 +5,7 @@ Each chunk stores a part of it in S3; the last step of a job joins them.
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from typing import Final
 
 from chalicelib import threads
@@ -15,6 +15,7 @@ from chalicelib.imports.csv.rows import CsvRow
 from chalicelib.imports.formats.report import numbers, report
 from chalicelib.imports.model import ImportJob
 from chalicelib.imports.upsert import ProductRows
+from chalicelib.values.batches import batches
 
 _READERS: Final = 8
 
@@ -54,7 +55,7 @@ def assemble(job: ImportJob) -> None:
 def _parts(job_id: str) -> Iterator[bytes]:
     """A few are read at a time, to limit memory."""
     names = map(_name, store.parts(job_id))
-    while some := list(islice(names, _READERS)):
+    for some in batches(names, _READERS):
         yield from threads.together([partial(files.read_kept, job_id, name) for name in some])
 
 
