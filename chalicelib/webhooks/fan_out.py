@@ -75,7 +75,7 @@ def records(event: Stream) -> sqs.Handled:
         endpoints = store.every()
         new = {item["pk"] for item in feed.missing(filter(None, items))}
         for record, item in zip(arrived, items, strict=True):
-            first += _made(record, endpoints, again=item is not None and item["pk"] not in new)
+            first += _made(record, item, endpoints, new)
             done += 1
     except _OURS as error:
         telemetry.error("fan-out put off", error)
@@ -115,11 +115,16 @@ def _is_readable(item: Item) -> bool:
     return True
 
 
-def _made(record: _Record, endpoints: Sequence[Endpoint], *, again: bool) -> list[Posted]:
-    """The deliveries of a record. An unreadable record's id goes to the dead letters."""
+def _made(
+    record: _Record, item: Item | None, endpoints: Sequence[Endpoint], new: Container[str]
+) -> list[Posted]:
+    """The deliveries of a record with this item; `new`: the ids of those that were not fanned out.
+    An unreadable record has no item, and its id goes to the dead letters."""
     image = record["dynamodb"]["NewImage"]
     try:
-        return _fan_out(attributes.unpack(image), endpoints, again=again)
+        if item is None:
+            return _fan_out(attributes.unpack(image), endpoints)  # raises what is logged
+        return _fan_out(item, endpoints, again=item["pk"] not in new)
     except _OURS:
         raise
     except Exception as error:
