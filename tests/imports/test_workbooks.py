@@ -155,6 +155,17 @@ def test_the_value_of_a_formula_is_read_and_one_that_was_not_calculated_is_no_bl
     assert lines(book)[0] == f"price,{shown},x"
 
 
+def test_a_formula_without_a_value_is_found_wherever_its_sheet_is_cut_into_pieces(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    book = xlsx(["price", "=1+1", "x"])
+    with zipfile.ZipFile(io.BytesIO(book)) as archive:
+        place = archive.read("xl/worksheets/sheet1.xml").index(b"</f><v />")
+    for cut in range(place - 1, place + 12):
+        monkeypatch.setattr(workbooks, "_PIECE", cut)
+        assert lines(book)[0] == "price,#VALUE!,x", cut
+
+
 def test_a_formula_without_a_value_is_an_error_of_its_column(desk: Desk) -> None:
     book = xlsx(["name", "price", "vendor"], ["Mug", "=4+1", "Acme"], ["Cup", 6, "=1"])
     job = desk.finished(desk.imported(book)["id"])

@@ -21,10 +21,10 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date, datetime, time
-from itertools import accumulate, chain, product
+from itertools import accumulate, chain, pairwise, product
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, Final, NamedTuple
+from typing import IO, Any, Final, NamedTuple
 from xml.etree.ElementTree import Element, ParseError, iterparse, parse
 
 from chalicelib import settings
@@ -59,6 +59,7 @@ _CELL: Final = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
 _TAG: Final = re.compile(rb'<(?:\w+:)?c\s(?:[^<>]*\s)?r="([A-Z]{1,3})([0-9]{1,10})"[^<>]*?(/?)>')
 # A formula without a value: the program that wrote it has left that to a spreadsheet.
 _UNCALCULATED: Final = re.compile(rb"</(?:\w+:)?f>(?:<(?:\w+:)?v ?/>|<(?:\w+:)?v></|</)")
+_AROUND: Final = 200  # bytes; longer than what is searched for
 _NO_VALUE: Final = -1  # the width of such a cell
 _SPACES: Final = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 
@@ -359,10 +360,17 @@ def _zeros(archive: zipfile.ZipFile, part: str, sheet: int) -> dict[tuple[int, i
     if not part:
         return {}
     wide = _wide_styles(archive)
-    with archive.open(part) as pieces, archive.open(part) as cells:
-        if wide or any(map(_UNCALCULATED.search, iter(lambda: pieces.read(_PIECE), b""))):
-            return dict(_wide_cells(cells, wide))
-    return {}
+    with archive.open(part) as cells:
+        if not wide and not _is_uncalculated(cells):
+            return {}
+    with archive.open(part) as cells:
+        return dict(_wide_cells(cells, wide))
+
+
+def _is_uncalculated(cells: IO[bytes]) -> bool:
+    """Whether a formula has no value. The end of a piece is searched with the next one."""
+    pieces = chain([b""], iter(lambda: cells.read(_PIECE), b""))
+    return any(_UNCALCULATED.search(one[-_AROUND:] + other) for one, other in pairwise(pieces))
 
 
 def _shown_zeros(content: object, sheet: int) -> Iterator[tuple[tuple[int, int], int]]:
