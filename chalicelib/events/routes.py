@@ -14,10 +14,9 @@ from chalicelib.storage.feed import Happened
 
 routes = Routes(__name__, "Events")
 
-_AROUND: Final = (
-    300  # bytes of an event besides its data, and of the answer, as Lambda carries them
-)
-_OF_VARIANT: Final = 60  # in `stock`
+# Bytes as Lambda carries them: of an event besides its data, and of the answer; and in `stock`.
+_AROUND: Final = 300
+_OF_VARIANT: Final = 60
 
 
 @routes.get(
