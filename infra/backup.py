@@ -5,8 +5,8 @@
 
 The folder gets both tables (`table.jsonl.gz`, `outbox.jsonl.gz`), the bucket's files (`files/`),
 the master key (`master-key`), and currency and time zone (`shop.json`; not of a stage whose
-functions are deleted). Whoever has it has the shop: keep it as such. `--stage local` is what `make
-run` started.
+functions are deleted). Keep the folder secret: it has all data and the key that protects secrets.
+`--stage local` is what `make run` started.
 """
 
 import argparse

@@ -243,7 +243,7 @@ def _mention_alarms(topic: str) -> None:
     """Whom no alarm reaches yet. AWS tells an address nothing before it has been confirmed."""
     found = boto3.client("sns").list_subscriptions_by_topic(TopicArn=topic)["Subscriptions"]
     if not found:
-        print("Nobody is told of alarms: set --alarm-email.")
+        print("No address receives alarms: set --alarm-email.")
     for each in found:
         if each["SubscriptionArn"] == "PendingConfirmation":
             print(f"{each['Endpoint']} gets no alarms before it confirms the e-mail from AWS.")
