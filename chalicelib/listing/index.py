@@ -210,7 +210,8 @@ def several_part(value: str) -> str:
 
 
 def _sortable(value: str) -> str:
-    return kinds.escape(" ".join(text.fold(value).split())[:_LONGEST_SORT]) or "!"
+    """`$` instead of blanks: an id follows after `#`, and "Ring" comes before "Ring blue"."""
+    return kinds.escape("$".join(text.fold(value).split())[:_LONGEST_SORT]) or "!"
 
 
 def _generation() -> str:
