@@ -22,7 +22,9 @@ from botocore.config import Config
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from chalicelib import settings
 from chalicelib import sqs as queue
+from chalicelib.storage import feed, table
 from chalicelib.values import clock, ids
 from infra import keys, refused
 
@@ -85,19 +87,21 @@ def _fan_out(name: str, letter: Mapping[str, Any]) -> None:
         batch = letter["DDBStreamBatchInfo"]
         first = clock.parse(batch["approximateArrivalOfFirstRecord"]) - _SLACK
         last = clock.parse(batch["approximateArrivalOfLastRecord"]) + _SLACK
-        events = list(_events(f"{name}-outbox", first, last))
-        print(f"  {len(events):,} commits between {first} and {last}")
+        events = list(_lost(first, last))
+        print(f"  {len(events):,} lost commits between {first} and {last}")
     for event in events:
         _invoke(f"{name}-fan_out", {"republish": [event]})
 
 
-def _events(outbox: str, first: datetime, last: datetime) -> Iterator[str]:
-    """The events of all commits in that time; existing deliveries stay. Reads the whole outbox."""
-    pages = boto3.client("dynamodb").get_paginator("scan")
-    for page in pages.paginate(TableName=outbox, ProjectionExpression="pk"):
-        for item in page["Items"]:
-            if first <= ids.made_at(item["pk"]["S"]) <= last:
-                yield item["pk"]["S"]
+def _lost(first: datetime, last: datetime) -> Iterator[str]:
+    """The events of the commits in that time that were not fanned out. Reads the whole outbox."""
+    after = None
+    while True:
+        items, after = table.scanned(settings.outbox_table(), after)
+        within = (item for item in items if first <= ids.made_at(item["pk"]) <= last)
+        yield from (item["pk"] for item in feed.missing(within))
+        if after is None:
+            return
 
 
 def _run(name: str, letter: Mapping[str, Any]) -> None:
