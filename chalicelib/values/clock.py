@@ -1,7 +1,12 @@
 """The time, and its one format (docs/api.md#requests-and-answers)."""
 
+import re
 import time
 from datetime import UTC, datetime, timedelta
+from typing import Final
+
+# Python also reads weeks (2026-W47), and days without hyphens.
+_FORM: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt _].+)?")
 
 
 def now() -> datetime:
@@ -31,9 +36,10 @@ def now_iso() -> str:
 
 
 def parse(text: str) -> datetime:
-    """The time of any ISO 8601 text, such as `iso` writes; without an offset it is UTC.
-
-    Raises ValueError.
+    """The time of an ISO 8601 text, such as `iso` writes or 2026-11-20; without an offset it is
+    UTC. Raises ValueError.
     """
+    if not _FORM.fullmatch(text):
+        raise ValueError("must be a day, such as 2026-11-20, or a time of it")
     moment = datetime.fromisoformat(text)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

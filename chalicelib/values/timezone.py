@@ -55,8 +55,5 @@ def _end(last: str) -> str:
 
 
 def _day(text: str) -> date | None:
-    """The day, if the text has no time: 2026-11-01, 20261101."""
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        return None
+    """The day, if the text has no time: 2026-11-01."""
+    return clock.parse(text).date() if len(text) == len("2026-11-01") else None

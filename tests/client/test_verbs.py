@@ -160,6 +160,12 @@ def test_an_order_is_edited_after_a_look_at_what_would_change(
     edited = run(*asked)
     assert (edited["total"], edited["edits"][0]["reason"]) == ("14.50", "By telephone")
     assert [line["sku"] for line in edited["lineItems"]] == ["MUG-1", "CUP-1"]
+    blank = ("orders", "edit", number, "--reason", "None", "--discount", "")
+    assert "discount.amount" in run(*blank, code=commands.REFUSED)
+    for nothing in ("0", "0.00"):
+        run("orders", "edit", number, "--discount", "1", "--reason", "One off")
+        given = ("--discount", nothing, "--reason", "No discount")
+        assert run("orders", "edit", number, *given)["discount"] is None
     removed = run("orders", "edit", number, "--set", "MUG-1:0", "--reason", "Sold out")
     assert [line["sku"] for line in removed["lineItems"]] == ["CUP-1"]
     assert "--add" in run("orders", "edit", number, "--reason", "None", code=commands.USAGE)

@@ -295,17 +295,27 @@ def test_the_date_can_be_given_by_either_name(shop: Shop) -> None:
         ("UTC", "2026-11-01T00:00:00.000Z"),
     ],
 )
-@pytest.mark.parametrize("written", ["2026-11-01", "20261101"])
 def test_a_day_as_the_order_date_is_that_day_in_the_shop(
-    shop: Shop, monkeypatch: pytest.MonkeyPatch, zone: str, begins: str, written: str
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, zone: str, begins: str
 ) -> None:
     monkeypatch.setenv("TIMEZONE", zone)
-    placed(shop, orderDate="20261031")
-    order = placed(shop, orderDate=written)
+    placed(shop, orderDate="2026-10-31")
+    order = placed(shop, orderDate="2026-11-01")
     assert order["orderDate"] == begins
-    for last in (written, "9999-12-31", "9999-12-31T23:59:59.9999999Z"):
-        (listed,) = shop.get(f"{ORDERS}?from={written}&to={last}").json["data"]
+    for last in ("2026-11-01", "9999-12-31", "9999-12-31T23:59:59.9999999Z"):
+        (listed,) = shop.get(f"{ORDERS}?from=2026-11-01&to={last}").json["data"]
         assert listed["id"] == order["id"]
+
+
+@pytest.mark.parametrize(
+    "written", ["20261101", "2026-305", "2026-W44", "2026-W44-7T08:00", "20261101T080000Z"]
+)
+def test_a_week_or_a_day_without_hyphens_is_refused(shop: Shop, written: str) -> None:
+    sent = new_order(line(variant(shop)), orderDate=written)
+    report = {"type": "sales", "from": written, "to": written}
+    assert shop.post(ORDERS, sent).refused == ["orderDate"]
+    assert shop.get(f"{ORDERS}?from={written}&to={written}").refused == ["from", "to"]
+    assert shop.post("/api/admin/reports", report).refused == ["from", "to"]
 
 
 @pytest.mark.parametrize("zone", ["America/New_York", "Asia/Tokyo"])

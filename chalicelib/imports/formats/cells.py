@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Final
 
 from chalicelib.products.model import BARCODE_CHARACTERS
-from chalicelib.values import money
+from chalicelib.values import clock, money
 
 # Unicode's white space, which the API too removes around texts. Python's also has U+001C to U+001F.
 BLANKS: Final = "".join(
@@ -274,7 +274,7 @@ def leaf(cell: str) -> str:
 
 def day(cell: str) -> date:
     try:
-        return date.fromisoformat(cell[:10])
+        return clock.parse(cell[:10]).date()
     except ValueError:
         raise BadCell("not_a_date", f"{_shown(cell)} is not a date such as 2026-11-20.") from None
 

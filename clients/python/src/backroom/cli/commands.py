@@ -452,8 +452,11 @@ def edit_order(
     as_json: Json = False,
 ) -> None:
     """Edit the items and amounts of an order that is not shipped. No money is moved."""
-    amounts = {"shipping": shipping, "tax": tax, "discount": discount and {"amount": discount}}
+    amounts = {"shipping": shipping, "tax": tax}
     body: dict[str, Any] = {name: given for name, given in amounts.items() if given is not None}
+    if discount is not None:
+        is_none = re.fullmatch(r"0+(\.0*)?", discount)
+        body["discount"] = None if is_none else {"amount": discount}
     if not (body or add or change):
         base.fail("Name what changes: --add, --set, --discount, --shipping or --tax.", USAGE)
     if wrong := [each for each in change or () if _item(each)[0] == each]:
