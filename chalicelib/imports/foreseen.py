@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Final
 
 from chalicelib.imports import columns, files
-from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.groups import groups, name_key
 from chalicelib.imports.csv.opening import open_csv
 from chalicelib.imports.csv.places import Places
@@ -51,7 +50,6 @@ def of(job: ImportJob, form: FileFormat, options: Options, etag: str = "") -> Ma
 
 def _read(rows: Sequence[CsvRow], file_format: Format, shop: Shop) -> Iterator[ImportedProduct]:
     """Each product; last, those that are too large to be read."""
-    refused: list[RowError] = []
     with (
         TemporaryDirectory() as folder,
         closing(Places(folder, lambda: False)) as places,
@@ -60,7 +58,6 @@ def _read(rows: Sequence[CsvRow], file_format: Format, shop: Shop) -> Iterator[I
         at = {row.offset: number for number, row in enumerate(rows)}
         for group in groups(rows, file_format):
             places.add(group)
-            refused += [group.error] if group.error else []
         places.join(keys)
         for product in sorted(places.products(), key=attrgetter("line")):
             starts = [(at[place.offset], place.rows) for place in product.places]
@@ -68,7 +65,7 @@ def _read(rows: Sequence[CsvRow], file_format: Format, shop: Shop) -> Iterator[I
             found = file_format.product(of_product, shop)
             found.errors += [product.error] if product.error else []
             yield found
-    yield from (ImportedProduct(error.row, errors=[error]) for error in refused)
+        yield from (ImportedProduct(error.row, errors=[error]) for error in places.too_large)
 
 
 def _question(

@@ -39,14 +39,13 @@ class ProductRows:
 
     A group with an error is not read, the others are. `read`: the product that rows describe.
     `failed`: the groups with errors. `slugs`: to look the product up; a new one gets the first free
-    slug. `unread`: why later rows of the file are not among these.
+    slug.
     """
 
     groups: Sequence[Group]
     read: Callable[[Group], ImportedProduct]
     outcome: ProductOutcome | None = None
     failed: list[tuple[Group, list[RowError]]] = field(default_factory=list)
-    unread: RowError | None = None
 
     def __post_init__(self) -> None:
         self.restart()
@@ -99,8 +98,7 @@ class ProductRows:
     @property
     def errors(self) -> list[RowError]:
         """What is wrong with its rows, if anything is."""
-        found = [error for _, errors in self.failed for error in errors]
-        return [*found, self.unread] if self.unread else found
+        return [error for _, errors in self.failed for error in errors]
 
     def _slugs(self) -> list[str]:
         slug, name = self.imported.slug, self.name or ""

@@ -1,4 +1,5 @@
-"""What spreadsheets save for a formula that fails, and for a column that is too narrow.
+"""What spreadsheets save for a formula that fails, for a column that is too narrow, and for a long
+number.
 
 Read as text, `#N/A` would be the SKU of several products: the import refuses it, and the export
 marks it as text.
@@ -14,6 +15,8 @@ ERROR: Final = (
     r"|¡?NUM!|ZAHL!|NOMBRE!|GETAL!|LICZBA!|NULL!|NUL!|¡?NULO!|NULLO!|LEEG!|ZERO!|ERROR!|SPILL!"
     r"|CALC!|#{3,})|Err:5[0-9]{2})"
 )
+# A long number that has lost its digits, such as 4.00638E+12.
+SPOILT: Final = r"[+-]?\d(?:[.,]\d+)?[eE]\+?\d{1,2}"
 _ERROR: Final = re.compile(ERROR)
 
 

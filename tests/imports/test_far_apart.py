@@ -79,15 +79,19 @@ def test_a_worker_reads_only_its_own_of_the_rows_that_are_apart(
     assert sum(lengths) == files.size_of(job["id"], "apart")
 
 
-def test_rows_beyond_the_most_of_a_product_are_not_read_and_reported(
+def test_a_product_with_too_many_rows_is_not_read_wherever_they_are(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(groups, "MOST_ROWS", 3)
     first, *others = (f"a,A,1,,{size},,,5\n" for size in "SMLX")
-    job = desk.imported(spread(first + others[0], *others[1:]))
-    assert (counts(job), job["withErrors"]) == ([11, 0, 0, 0, 11], 1)
-    assert [(error["row"], error["code"]) for error in job["errors"]] == [(15, "too_many_rows")]
-    assert [title for title, *_ in sizes(desk)] == ["S", "M", "L"]
+    adjacent = "".join(f"b,B,1,,{size},,,5\n" for size in "SMLX")
+    job = desk.imported(spread(first + others[0], *others[1:]) + adjacent)
+    assert (counts(job), job["withErrors"]) == ([10, 0, 0, 2, 12], 2)
+    assert [(error["row"], error["code"]) for error in job["errors"]] == [
+        (2, "too_many_rows"),
+        (16, "too_many_rows"),
+    ]
+    assert not {"a", "b"} & desk.products().keys()
 
 
 @pytest.mark.usefixtures("small_chunks")
@@ -236,3 +240,25 @@ def test_a_chunk_of_a_shuffled_file_takes_few_reads_of_s3(desk: Desk) -> None:
     assert (job["created"], job["rows"], job["withErrors"]) == (300, 900, 0)
     chunks = -(-900 // 200)
     assert chunks <= len(reads) <= 3 * (chunks + 1)
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "code"),
+    [
+        ("sku,name,price\n", "#N/A,P{n},1\n", "spreadsheet_error"),
+        ("sku,stock\n", "#REF!,{n}\n", "spreadsheet_error"),
+        ("slug,name,price\n", "Err:502,P{n},1\n", "spreadsheet_error"),
+        ("name,price\n", "#NAME?,{n}\n", "spreadsheet_error"),
+        ("Product URL,Item,Name,Current Stock\n", "#N/A,Product,P{n},1\n", "spreadsheet_error"),
+        ("sku,name,price\n", "4.00638E+12,P{n},1\n", "spoilt_sku"),
+    ],
+)
+def test_each_of_many_rows_without_a_usable_key_has_an_error_of_its_own(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, header: str, row: str, code: str
+) -> None:
+    monkeypatch.setattr(groups, "MOST_ROWS", 3)
+    job = desk.imported(header + "".join(row.format(n=n) for n in range(5)))
+    found = [(error["row"], error["field"], error["code"]) for error in job["errors"]]
+    assert found == [(line, header.partition(",")[0], code) for line in range(2, 7)]
+    assert counts(job) == [0, 0, 0, 5, 5]
+    assert desk.report(job["id"]).count(f",{code},") == 5

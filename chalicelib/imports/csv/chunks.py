@@ -43,7 +43,7 @@ def as_dict(chunk: Chunk) -> dict[str, object]:
 
     `line`: the first of its rows. `file`: ranges of the file, as line, offset and length. `apart`:
     for each product that was copied, the offset of its first group, and the line and length of
-    each. `errors`: by the first line of a product, why rows of it are not read.
+    each. `errors`: by the first line of a product, why nothing of it is written.
     """
     file: list[list[int]] = []
     apart = []

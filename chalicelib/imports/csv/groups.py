@@ -3,6 +3,7 @@
 `places.py` joins the groups of one product that are apart.
 """
 
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,9 +13,12 @@ from typing import Final, Protocol
 
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.rows import LARGEST_ROW, CsvRow
+from chalicelib.values.spreadsheets import ERROR, SPOILT
 
 MOST_ROWS: Final = 2_000  # of one product
 LARGEST_GROUP: Final = 8 * LARGEST_ROW  # bytes of one product
+# Keys that name no product, as many may have the same: each of their rows is by itself.
+_NO_KEY: Final = re.compile(rf"(?:sku |name )?{ERROR}|sku {SPOILT}", re.IGNORECASE)
 
 
 class Keys(Protocol):
@@ -69,7 +73,7 @@ def groups(rows: Iterable[CsvRow], keys: Keys) -> Iterator[Group]:
 def refused(line: int, rows: int, size: int) -> RowError | None:
     """The error of a product that is too large to be read."""
     if rows > MOST_ROWS:
-        message = f"This product has more than {MOST_ROWS} rows: those from here on are not read."
+        message = f"This product has more than {MOST_ROWS} rows: none of them is read."
         return RowError(line, "", "too_many_rows", message)
     if size > LARGEST_GROUP:
         message = f"The rows of this product are larger than {LARGEST_GROUP >> 20} MB together."
@@ -83,14 +87,19 @@ def _marked(rows: Iterable[CsvRow], keys: Keys) -> Iterator[tuple[Group, CsvRow]
     above: list[str] = []
     for row in rows:
         key = keys.key(row.cells)
-        also = keys.aliases(row.cells, key) if key else ()
-        if group is None or not (
-            not key
-            or key in group.keys
-            or key in group.aliases
-            or keys.joins(above, row.cells)
-            # A product's own row may follow rows that name the product by its other key.
-            or not group.keys.isdisjoint(also)
+        is_lost = _NO_KEY.fullmatch(key) is not None
+        also = keys.aliases(row.cells, key) if key and not is_lost else ()
+        if (
+            group is None
+            or is_lost
+            or not (
+                not key
+                or key in group.keys
+                or key in group.aliases
+                or keys.joins(above, row.cells)
+                # A product's own row may follow rows that name the product by its other key.
+                or not group.keys.isdisjoint(also)
+            )
         ):
             group = Group(row.offset, 0, row.line, 0, set(), set())
         above = row.cells
@@ -98,7 +107,7 @@ def _marked(rows: Iterable[CsvRow], keys: Keys) -> Iterator[tuple[Group, CsvRow]
         group.rows += 1
         if row.length > LARGEST_ROW:
             group.too_large = group.too_large or row.problem
-        if key:
+        if key and not is_lost:
             group.keys.add(key)
             group.aliases.update(also)
         yield group, row

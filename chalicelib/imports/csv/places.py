@@ -50,7 +50,7 @@ class FileProduct(NamedTuple):
     """The groups of one product, in the order of the file.
 
     `offset`: where they are, one after another: in the file, or in the copy of what is apart.
-    `error`: why later groups are left out, or if its row is the first, why nothing of it is read.
+    `error`: why nothing of it is written.
     """
 
     places: list[Span]
@@ -80,12 +80,14 @@ class Places:
         self._groups: list[tuple[int, int, int, int, int]] = []
         self._names: list[tuple[str, int, int]] = []
         self._count = 0
+        self.too_large: list[RowError] = []  # of products that nobody reads
 
     def add(self, group: Group) -> None:
         """One with an error takes a number, but is of no product."""
         number = self._count
         self._count += 1
         if group.error is not None:
+            self.too_large.append(group.error)
             return
         self._groups.append((number, group.line, group.offset, group.length, group.rows))
         for key in group.keys:
@@ -190,8 +192,14 @@ class Places:
         at = 0
         for number, members in groupby(parts, itemgetter(0)):
             places = [Span(*member[1:]) for member in members]
-            yield _limited(places, at, self._ambiguous(number, places[0].line))
-            at += sum(place.length for place in places)
+            line, rows = places[0].line, sum(place.rows for place in places)
+            size = sum(place.length for place in places)
+            if refusal := refused(line, rows, size):
+                self.too_large.append(refusal)
+            else:
+                error = self._ambiguous(number, line)
+                yield FileProduct(places, rows, size, at, is_apart=True, error=error)
+            at += size
 
     def _ambiguous(self, number: int, line: int) -> RowError | None:
         if number not in self._products.ambiguous:
@@ -221,18 +229,6 @@ class Places:
     def are_apart(self) -> bool:
         """Whether any product has several groups."""
         return 1 in self._products.are_joined
-
-
-def _limited(places: list[Span], at: int, error: RowError | None) -> FileProduct:
-    """A product with as many of its groups as are read."""
-    rows = size = 0
-    for number, place in enumerate(places):
-        rows, size = rows + place.rows, size + place.length
-        refusal = refused(place.line, rows, size)
-        if refusal is not None:
-            rows, size = rows - place.rows, size - place.length
-            return FileProduct(places[:number], rows, size, at, True, error or refusal)
-    return FileProduct(places, rows, size, at, True, error)
 
 
 class _Products:

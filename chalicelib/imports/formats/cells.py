@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Final
 
 from chalicelib.products.model import BARCODE_CHARACTERS
-from chalicelib.values import clock, money
+from chalicelib.values import clock, money, spreadsheets
 
 # Unicode's white space, which the API too removes around texts. Python's also has U+001C to U+001F.
 BLANKS: Final = "".join(
@@ -80,7 +80,7 @@ _DECIMALS: Final = re.compile(r"\d([.,])\d{1,2}(?!\d)(?![.,]\d)")
 _BETWEEN_URLS: Final = re.compile(r"[,;|](?=https?://)|[,;|]?[\s]+(?=\S)|[|;]", re.IGNORECASE)
 _SPACES: Final = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u2019": "'"})
 _WHOLE_BARCODE: Final = re.compile(r"([0-9]{8,14})\.0+")
-_SPOILT: Final = re.compile(r"[+-]?\d(?:[.,]\d+)?[eE]\+?\d{1,2}")
+_SPOILT: Final = re.compile(spreadsheets.SPOILT)
 
 
 class BadCell(ValueError):

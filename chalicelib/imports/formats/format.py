@@ -16,6 +16,7 @@ from chalicelib.imports.formats import cells as reading
 from chalicelib.imports.formats.cells import Shop
 from chalicelib.imports.formats.product import PRICES, Draft, DraftVariant, ImportedProduct, slug_of
 from chalicelib.imports.formats.sheet import REPORT_COLUMNS, ColumnTable, Row, Sheet, pattern, plain
+from chalicelib.values.spreadsheets import is_error
 
 Reading = Callable[[str], object]
 # The fields that a product has once, where each goes, and how its cells are read.
@@ -125,11 +126,16 @@ class Format:
 
     def key(self, cells: list[str]) -> str:
         """Which product a row belongs to; empty: to the product of the row above."""
-        slug = self.sheet.cell(cells, "slug")
-        if slug:
-            return str(self.readings.get("slug", reading.handle)(slug))
+        if slug := self.slug_key(cells):
+            return slug
         sku = self.sheet.cell(cells, "sku") if self.sku_names_product else ""
         return f"sku {sku}" if sku else name_key(self.sheet.cell(cells, "name"))
+
+    def slug_key(self, cells: list[str]) -> str:
+        """The key of a row with a slug; of a failed formula, what it is."""
+        slug = self.sheet.cell(cells, "slug")
+        is_slug = slug and not is_error(slug)
+        return str(self.readings.get("slug", reading.handle)(slug)) if is_slug else slug
 
     def aliases(self, cells: list[str], key: str) -> Sequence[str]:
         """Keys other than `key`, the row's own, by which rows of the same product may name it."""

@@ -72,8 +72,8 @@ class Ours(Format):
         return is_clear and len(fields) > 1 and not fields.isdisjoint(_IDENTITY)
 
     def key(self, cells: list[str]) -> str:
-        if slug := self.sheet.cell(cells, "slug"):
-            return str(self.readings.get("slug", reading.handle)(slug))
+        if slug := self.slug_key(cells):
+            return slug
         name, sku, parent = (self.sheet.cell(cells, each) for each in ("name", "sku", "parentSku"))
         if parent:
             return f"sku {parent}"

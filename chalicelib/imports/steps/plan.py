@@ -20,7 +20,7 @@ from chalicelib.imports import columns, files, foreseen, store
 from chalicelib.imports.csv import workbooks
 from chalicelib.imports.csv.chunks import as_dict, cut
 from chalicelib.imports.csv.encodings import Undecided
-from chalicelib.imports.csv.faults import FileRejected, RowError
+from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.csv.groups import groups
 from chalicelib.imports.csv.opening import open_csv
 from chalicelib.imports.csv.places import Places
@@ -30,7 +30,7 @@ from chalicelib.imports.model import LARGEST_HEADER, ImportJob, UnknownColumnsMo
 from chalicelib.imports.steps import advance, backlog
 from chalicelib.imports.steps.queue import ChunkMessage
 from chalicelib.jobs import store as jobs
-from chalicelib.jobs.model import INLINE_ERRORS, JobStatus
+from chalicelib.jobs.model import JobStatus
 from chalicelib.problems import Busy
 from chalicelib.products import store as products
 from chalicelib.sqs import Unsent
@@ -122,12 +122,10 @@ def _cut(job: ImportJob, rows: Iterator[CsvRow], file_format: Format, upload: fi
         message = "The service was upgraded while the file was read. Retry the import."
         raise FileRejected("planning_failed", message)
     ends = time.monotonic() + _PLANNING_SECONDS
-    refused: list[RowError] = []
-    count = too_large = total = 0
+    count = total = 0
 
     def messages(places: Places) -> Iterator[ChunkMessage]:
         nonlocal total
-        total = too_large
         for number, chunk in enumerate(cut(places.products())):
             total += len(chunk)
             named = {"job": job.id, "step": "chunk", "number": f"{number:08d}"}
@@ -139,9 +137,6 @@ def _cut(job: ImportJob, rows: Iterator[CsvRow], file_format: Format, upload: fi
             for group in groups(rows, file_format):
                 places.add(group)
                 count += group.rows
-                if group.error is not None:
-                    too_large += 1
-                    refused = sorted([*refused, group.error])[:INLINE_ERRORS]
             keys, apart = (opened.enter_context(TemporaryFile(dir=folder)) for _ in range(2))
             places.join(keys)
             keys.seek(0)
@@ -150,12 +145,14 @@ def _cut(job: ImportJob, rows: Iterator[CsvRow], file_format: Format, upload: fi
                 places.copy_apart(upload, apart)
                 apart.seek(0)
                 files.keep(job.id, "apart", apart)
-            store.put_errors(job.id, [(error, {}) for error in refused])
             chunks = backlog.send(job.id, messages(places))
         except sqlite3.OperationalError as error:
             why = "The file has too many rows for one import: split it."
             raise FileRejected("too_many_rows", why) from error
-    store.planned(job.id, chunks, count, total, too_large)
+    refused = places.too_large
+    store.put_errors(job.id, [(error, {}) for error in refused])
+    total += len(refused)
+    store.planned(job.id, chunks, count, total, len(refused))
     telemetry.info("import planned", jobId=job.id, chunks=chunks, products=total)
 
 

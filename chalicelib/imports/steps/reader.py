@@ -30,14 +30,12 @@ class Reader:
         """The products of a chunk, as `csv/chunks.py` describes it."""
         errors = {int(line): RowError(*error) for line, error in chunk["errors"].items()}
         found = [*self._of_file(chunk["file"]), *self._apart(chunk["apart"])]
-        return [self._rows(groups, errors.get(groups[0][0].line)) for groups in found]
-
-    def _rows(self, groups: list[Group], error: RowError | None) -> ProductRows:
-        rows = ProductRows(groups, lambda rows: self.format.product(rows, self.shop))
-        if error and error.row == rows.line:
-            rows.fail(error)
-        elif error:
-            rows.unread = error
+        rows = [
+            ProductRows(each, lambda rows: self.format.product(rows, self.shop)) for each in found
+        ]
+        for each in rows:
+            if each.line in errors:
+                each.fail(errors[each.line])
         return rows
 
     def _of_file(self, places: list[tuple[int, int, int]]) -> Iterator[list[Group]]:
