@@ -21,7 +21,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date, datetime, time
-from itertools import chain, pairwise, product
+from itertools import accumulate, chain, pairwise, product
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, Final, NamedTuple
@@ -38,6 +38,7 @@ from chalicelib.imports.csv.faults import (
 from chalicelib.imports.csv.rows import LINE_BREAK, WORKBOOK_MARK
 
 _HELD: Final = 128  # bytes that a cell takes besides its text
+_SHORTEST_CELL: Final = len('<c t="s"><v>0</v></c>')
 _PIECE: Final = 1 << 20
 _READER_BYTES: Final = 1400 << 20  # memory of the process that reads; the planner has 1,769 MB
 _READER_SECONDS: Final = 300  # of CPU
@@ -60,6 +61,7 @@ _TAG: Final = re.compile(rb'<(?:\w+:)?c\s(?:[^<>]*\s)?r="([A-Z]{1,3})([0-9]{1,10
 _UNCALCULATED: Final = re.compile(rb"</(?:\w+:)?f>(?:<(?:\w+:)?v ?/>|<(?:\w+:)?v></|</)")
 _AROUND: Final = 200  # bytes; longer than what is searched for
 _NO_VALUE: Final = -1  # the width of such a cell
+_SPACES: Final = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 
 
 def is_workbook(head: bytes) -> bool:
@@ -124,6 +126,7 @@ def as_csv(
     Raises FileRejected: not_csv, workbook_too_large, unreadable_workbook, unknown_sheet.
     """
     archive = _unpacked(data)
+    _refuse_repeats(archive)
     from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
     try:
@@ -140,8 +143,7 @@ def as_csv(
     except FileRejected:
         raise
     except (*_DAMAGED, CalamineError) as error:
-        why = "damaged, protected by a password, or too large"
-        message = f"The workbook is {why} ({error})."[:300]
+        message = f"The workbook is damaged, or protected by a password ({error})."[:300]
         raise FileRejected("unreadable_workbook", message) from None
     first = cells.start[1] if cells.start else 0
     lines = _lines(cells.iter_rows(), first, widths, delimiter or ",")
@@ -200,6 +202,40 @@ def _unpacked(data: bytes) -> zipfile.ZipFile:
     return archive
 
 
+def _refuse_repeats(archive: zipfile.ZipFile) -> None:
+    """Refuses what is small in the archive and large as cells: a cell or a text that is written
+    once and is used in many places."""
+    try:
+        held = chain.from_iterable(map(accumulate, _held_at_once(archive)))
+        is_too_large = any(size > LARGEST_CELLS for size in held)
+    except _DAMAGED:
+        return  # damaged: the reader reports it
+    if is_too_large:
+        message = "The workbook has too many cells, or too long ones. Save it as CSV."
+        raise FileRejected("workbook_too_large", message)
+
+
+def _held_at_once(archive: zipfile.ZipFile) -> Iterator[Iterator[int]]:
+    """Bytes that cells take in memory, where that may be too much: of all sheets of an `.ods`, and
+    of each of an `.xlsx`."""
+    names = archive.namelist()
+    if "content.xml" in names:
+        with archive.open("content.xml") as content:
+            yield _sizes_of_rows(content)
+        return
+    texts: list[int] = []
+    if "xl/sharedStrings.xml" in names:
+        with archive.open("xl/sharedStrings.xml") as strings:
+            found = (e for event, e in _freed(strings, f"{_MAIN}si") if event == "end")
+            texts = [len("".join(e.itertext())) for e in found if e.tag == f"{_MAIN}si"]
+    for name in names:
+        if name.startswith("xl/worksheets/"):
+            most = archive.getinfo(name).file_size // _SHORTEST_CELL
+            if most * (_HELD + max(texts, default=0)) > LARGEST_CELLS:
+                with archive.open(name) as sheet:
+                    yield _sizes_of_cells(sheet, texts)
+
+
 def _refuse_rectangle(archive: zipfile.ZipFile, part: str, say: Callable[[str], object]) -> None:
     """Refuses an `.xlsx` sheet with a cell far from the others: the reader takes memory for all
     between them. Blank cells do not count. The part is scanned in pieces, before it is parsed."""
@@ -254,6 +290,30 @@ def _column(letters: str) -> int:
     for letter in letters:
         number = number * 26 + ord(letter) - 64
     return number
+
+
+def _sizes_of_rows(content: object) -> Iterator[int]:
+    for event, row in _freed(content, f"{_TABLE}table-row"):
+        if row.tag == f"{_TABLE}table-row" and event == "end":
+            filled = (cell for cell in row if cell.get(f"{_OFFICE}value-type"))
+            held = (
+                _repeated(cell, "columns") * (_HELD + len("".join(cell.itertext())) + _spaces(cell))
+                for cell in filled
+            )
+            yield _repeated(row, "rows") * sum(held)
+
+
+def _spaces(cell: Element) -> int:
+    """The spaces that a cell has as a number."""
+    return sum(int(each.get(f"{_SPACES}c", 1)) for each in cell.iter(f"{_SPACES}s"))
+
+
+def _sizes_of_cells(sheet: object, texts: list[int]) -> Iterator[int]:
+    for event, cell in _freed(sheet, f"{_MAIN}row"):
+        if event == "end" and cell.tag == f"{_MAIN}c":
+            value = (cell.findtext(f"{_MAIN}v") or "") if cell.get("t") == "s" else ""
+            is_known = value.isdecimal() and int(value[:9]) < len(texts)
+            yield _HELD + (texts[int(value[:9])] if is_known else 0)
 
 
 # --- Cells as a spreadsheet shows them ------------------------------------------------------------
