@@ -1,14 +1,12 @@
 """The sender: makes the attempts of a batch of messages in parallel, and arranges the next steps.
 
 A receiver's failure is never a failure of the function: that would slow the queue down for all.
-Reported as failed are the messages that must come again: those with another sender, hidden until
-then, and those on which our code failed.
+Reported as failed are the messages that must come again: those with another sender, and those on
+which our code failed.
 """
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
@@ -30,13 +28,14 @@ from chalicelib.webhooks import (
     waking,
 )
 from chalicelib.webhooks.attempts import Attempt
-from chalicelib.webhooks.deliveries import NotDue
+from chalicelib.webhooks.deliveries import NotNow
 from chalicelib.webhooks.messages import Message, Posted
 from chalicelib.webhooks.model import RECEIVER_SECONDS, Delivery, Endpoint, endpoint_of, event_of
 
 _Record = sqs.Received
 Post = Callable[..., PostResult]
 
+_LOOK_AGAIN: Final = 12  # seconds: a POST that runs now has ended after that
 _LONGEST_BACKOFF: Final = 360  # seconds
 
 
@@ -50,25 +49,24 @@ class _Known:
 
 @dataclass
 class _Batch:
-    """The results of a batch: `again` by message id and receipt handle, and the health of endpoints
-    as (id, success) in the order of the answers."""
+    """The results of a batch: `again` as message id → receipt handle and seconds until then, and
+    the health of endpoints as (id, success) in the order of the answers."""
 
-    again: dict[tuple[str, str], datetime] = field(default_factory=dict)
+    again: dict[str, tuple[str, int]] = field(default_factory=dict)
     health: list[tuple[str, bool]] = field(default_factory=list)
 
-    def hide(self, record: _Record, until: datetime) -> None:
-        self.again[record["messageId"], record["receiptHandle"]] = until
+    def hide(self, record: _Record, seconds: int) -> None:
+        self.again[record["messageId"]] = record["receiptHandle"], seconds
 
     def put_off(self, record: _Record) -> None:
         """Doubling from ten seconds, so that a message becomes a dead letter only after hours."""
         received = int(record["attributes"]["ApproximateReceiveCount"])
-        wait = min(_LONGEST_BACKOFF, 5 * 2 ** min(received, 7))
-        self.hide(record, clock.now() + timedelta(seconds=wait))
+        self.hide(record, min(_LONGEST_BACKOFF, 5 * 2 ** min(received, 7)))
 
 
 def batch(event: sqs.Batch, post: Post = safe_post.post) -> sqs.Handled:
     became = _Batch()
-    due = _due(event["Records"], became)
+    due = _parsed(event["Records"], became)
     try:
         known = _read([message for _, message in due])
         due = _on_their_lane(due, known, became)
@@ -78,25 +76,19 @@ def batch(event: sqs.Batch, post: Post = safe_post.post) -> sqs.Handled:
         telemetry.error("batch failed", error)
         for record, _ in due:
             became.put_off(record)
-    _hide(event["Records"][0], became.again)
-    return sqs.all_but(id for id, _ in became.again)
+    _hide(event["Records"][0], became)
+    return sqs.all_but(became.again)
 
 
-def _due(records: Sequence[_Record], became: _Batch) -> list[tuple[_Record, Message]]:
-    """The messages that are due; the few that came a moment early are hidden until they are."""
-    due = []
+def _parsed(records: Sequence[_Record], became: _Batch) -> list[tuple[_Record, Message]]:
+    parsed = []
     for record in records:
         try:
-            message = messages.parse(record["body"])
+            parsed.append((record, messages.parse(record["body"])))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             telemetry.error("message not understood", error, messageId=record["messageId"])
             became.put_off(record)
-            continue
-        if message.due and message.due > clock.now():
-            became.hide(record, message.due)
-        else:
-            due.append((record, message))
-    return due
+    return parsed
 
 
 def _on_their_lane(
@@ -144,15 +136,15 @@ def _take_or_put_off(
 ) -> None:
     try:
         _take(message, known, post, became)
-    except NotDue as wait:
-        became.hide(record, wait.at)
+    except NotNow:
+        became.hide(record, _LOOK_AGAIN)
     except Exception as error:
         telemetry.error("message failed", error, deliveryId=message.delivery)
         became.put_off(record)
 
 
 def _take(message: Message, known: _Known, post: Post, became: _Batch) -> None:
-    """Handles one message completely. Raises NotDue."""
+    """Handles one message completely. Raises NotNow."""
     endpoint = known.endpoints.get(endpoint_of(message.delivery))
     if endpoint is None:
         deliveries.cancel(message)
@@ -213,15 +205,12 @@ def _hold(message: Message) -> None:
         waking.soon(id)
 
 
-def _hide(one: _Record, again: Mapping[tuple[str, str], datetime]) -> None:
+def _hide(one: _Record, became: _Batch) -> None:
     """If this fails, they come back after the queue's visibility timeout, which is harmless."""
-    if not again:
+    if not became.again:
         return
-    now = clock.now()
-    left = {handle: (until - now).total_seconds() for (_, handle), until in again.items()}
-    waits = {handle: max(1, math.ceil(seconds)) for handle, seconds in left.items()}
     urls = (settings.deliveries_queue_url(), settings.retries_queue_url())
     try:
-        sqs.hide(next(url for url in urls if _came_by(one, url)), waits)
+        sqs.hide(next(url for url in urls if _came_by(one, url)), dict(became.again.values()))
     except Exception as error:
         telemetry.error("messages were not hidden", error)

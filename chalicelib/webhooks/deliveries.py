@@ -59,18 +59,12 @@ KEPT_SECONDS: Final = 30 * 86_400  # from the last change of one that has ended
 # Longer than the sender's function may run (`.chalice/config.json`): no POST outlives its claim.
 LEASE: Final = timedelta(seconds=75)
 
-_LOOK_AGAIN: Final = timedelta(seconds=12)  # a POST that runs now has ended after that
-_LOOKS: Final = 5
 _LONGEST_NAME: Final = 100
 _ENDED: Final = ("step", "nextAttemptAt", "claim")
 
 
-class NotDue(Exception):
-    """The message must come again at `at`."""
-
-    def __init__(self, at: datetime) -> None:
-        super().__init__("not yet")
-        self.at = at
+class NotNow(Exception):
+    """Another sender posts the delivery, or has just changed it: the message must come again."""
 
 
 class Taken(Exception):
@@ -187,31 +181,24 @@ class Verdict(Enum):
 def begin(message: Message, endpoint: Endpoint) -> Delivery | None:
     """The delivery with its next attempt begun and claimed; None if there is nothing to do.
 
-    Raises NotDue while another sender has the claim.
+    Raises NotNow, also after the attempt of a sender that stopped was settled.
     """
+    now = clock.now()
     try:
         if not message.replay:
             # Nearly always it is due, so it is claimed without a read.
-            return claim_step(message, clock.now())
+            return claim_step(message, now)
         seen = find(message.delivery)
+        if seen and judge(message, seen, now) is Verdict.CLAIM:
+            return claim_replay(seen, message.replay, now)
     except Taken as taken:
         seen = taken.current
-    for _ in range(_LOOKS):
-        verdict = judge(message, seen, clock.now())
-        if verdict is Verdict.DROP or seen is None:
-            return None
-        if verdict is Verdict.WAIT:
-            break
-        try:
-            if verdict is Verdict.CLAIM and message.replay:
-                return claim_replay(seen, message.replay, clock.now())
-            if verdict is Verdict.CLAIM:
-                return claim_step(message, clock.now())
-            _interrupted(seen, endpoint)
-            seen = find(message.delivery)
-        except Taken as taken:
-            seen = taken.current
-    raise NotDue(clock.now() + _LOOK_AGAIN)
+    verdict = judge(message, seen, now)
+    if seen is None or verdict is Verdict.DROP:
+        return None
+    if verdict is Verdict.INTERRUPTED:
+        _interrupted(seen, endpoint)
+    raise NotNow
 
 
 def judge(message: Message, delivery: Delivery | None, now: datetime) -> Verdict:
@@ -316,15 +303,14 @@ def end(delivery: Delivery, attempt: Attempt) -> None:
 
 
 def cancel(message: Message) -> None:
-    """The endpoint was deleted: this message is the last. Raises NotDue."""
+    """The endpoint was deleted: this message is the last. Raises NotNow."""
     delivery = find(message.delivery)
-    if delivery and delivery.claim and delivery.claim.until <= clock.now():
-        _interrupted(delivery, None)
-        delivery = find(message.delivery)
     if delivery is None or delivery.step is None:
         return
+    if delivery.claim and delivery.claim.until <= clock.now():
+        _interrupted(delivery, None)
     if delivery.claim or not cancelled(delivery):
-        raise NotDue(clock.now() + _LOOK_AGAIN)
+        raise NotNow
 
 
 def _interrupted(delivery: Delivery, endpoint: Endpoint | None) -> None:

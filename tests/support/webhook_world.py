@@ -99,8 +99,6 @@ class World:
     (True) or before (False) its effect."""
     refusals: dict[str, int] = field(default_factory=dict)
     """How often the next calls of an operation are refused by the service."""
-    refused_entries: int = 0
-    """How many of the next entries of batches SQS refuses."""
     double: Double = field(default_factory=Double)
     shop: Shop = field(default_factory=Shop)
     """Its API."""
@@ -214,12 +212,11 @@ class World:
         return table.client() if service == "dynamodb" else _Service(self)
 
     def send_message_batch(self, QueueUrl: str, Entries: list[dict[str, Any]]) -> Any:
-        refused = self._refuse(Entries)
-        for entry in Entries[len(refused) :]:
+        for entry in Entries:
             assert 0 <= entry["DelaySeconds"] <= 900 and entry["MessageGroupId"].startswith("wh_")
             visible = self.now + timedelta(seconds=entry["DelaySeconds"])
             self.put(QueueUrl, entry["MessageBody"], visible)
-        return {"Failed": refused} if refused else {}
+        return {}
 
     def put(self, url: str, body: str, visible: datetime) -> None:
         id = f"message-{next(self._numbers)}"
@@ -229,14 +226,13 @@ class World:
         self.put(QueueUrl, MessageBody, self.now)
 
     def change_message_visibility_batch(self, QueueUrl: str, Entries: list[Any]) -> Any:
-        refused = self._refuse(Entries)
-        for entry in Entries[len(refused) :]:
+        for entry in Entries:
             assert 0 <= entry["VisibilityTimeout"] <= 360, "few are in flight for long"
             found = [one for one in self.queues[QueueUrl] if one.id == entry["ReceiptHandle"]]
             if not found:
                 pytest.fail("a receipt of another queue")  # no Exception, which would be logged
             found[0].visible = self.now + timedelta(seconds=entry["VisibilityTimeout"])
-        return {"Failed": refused} if refused else {}
+        return {}
 
     def start_execution(self, stateMachineArn: str, name: str, **asked: str) -> Any:
         assert len(name) <= 80
@@ -264,12 +260,6 @@ class World:
         if after is None:
             return None
         return Fault.CRASH_AFTER if after else Fault.CRASH
-
-    def _refuse(self, entries: list[Any]) -> list[Any]:
-        refused = [{"Id": entry["Id"]} for entry in entries[: self.refused_entries]]
-        self.refused_entries -= len(refused)
-        self._failed_calls += len(refused)
-        return refused
 
     def _refused(self, operation: str) -> bool:
         left = self.refusals.get(operation, 0)

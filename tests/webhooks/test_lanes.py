@@ -74,17 +74,6 @@ def test_messages_that_cannot_change_lanes_are_redelivered(world: World) -> None
     assert webhook.statuses() == {"DELIVERED"}
 
 
-def test_a_message_that_comes_early_is_hidden_until_it_is_due(world: World) -> None:
-    webhook = failing(world, seconds=1)
-    (waiting,) = world.queues[RETRIES]
-    due, waiting.visible = waiting.visible, world.now
-    world.refused_entries = 1  # and if it is not hidden, it comes again
-    world.answer = lambda posted: OK
-    world.run()
-    assert len(world.posted) == 2 and world.posted[1].at >= due
-    assert webhook.only()["status"] == "DELIVERED"
-
-
 def test_a_message_is_read_as_it_was_written_and_needs_only_its_delivery() -> None:
     assert messages.parse('{"delivery": "dlv_1"}') == Message("dlv_1", 0, 0, None, "", False, False)
     for message in (

@@ -56,17 +56,21 @@ def test_a_late_result_changes_nothing(late: str, now: str, world: World) -> Non
     assert not world.stored("failed#")
 
 
-@pytest.mark.parametrize("deleted", [False, True])
+@pytest.mark.parametrize(
+    ("deleted", "refusals", "seconds"),
+    [(False, 0, 12), (True, 0, 12), (False, 1, 360)],  # the last is hidden by its queue only
+)
 def test_a_message_whose_delivery_another_sender_posts_comes_again_after_twelve_seconds(
-    deleted: bool, world: World
+    deleted: bool, refusals: int, seconds: int, world: World
 ) -> None:
     mine = claimed(world)
+    world.refusals["change_message_visibility_batch"] = refusals
     if deleted:
         assert world.shop.delete(f"/api/admin/webhooks/{mine.endpoint_id}").status == 200
     begun = world.now
     assert world.step()
     (message,) = world.queues[DELIVERIES]
-    assert message.visible == begun + timedelta(seconds=12) and world.posted == []
+    assert message.visible == begun + timedelta(seconds=seconds) and world.posted == []
 
 
 @pytest.mark.parametrize(
