@@ -9,6 +9,7 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -200,25 +201,20 @@ def _look_up(destination: Destination, deadline: float, resolve: Resolver) -> Se
     """
     if destination.literal:
         return [str(destination.literal)]
-    answers: list[str] = []
-    faults: list[OSError] = []
+    found = Future[Sequence[str]]()
 
     def work() -> None:
         try:
-            answers.extend(resolve(destination.host, destination.port))
-        except OSError as fault:
-            faults.append(fault)
-        except UnicodeError:
-            # What Python's own encoding of host names refuses before it asks.
-            faults.append(socket.gaierror(socket.EAI_NONAME, "The host name cannot be encoded."))
+            found.set_result(resolve(destination.host, destination.port))
+        except Exception as fault:
+            found.set_exception(fault)
 
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    thread.join(left(deadline))
-    if thread.is_alive():
-        raise TimeoutError
-    if faults:
-        raise faults[0]
+    threading.Thread(target=work, daemon=True).start()
+    try:
+        answers = found.result(left(deadline))
+    except UnicodeError:
+        # What Python's own encoding of host names refuses before it asks.
+        raise socket.gaierror(socket.EAI_NONAME, "The host name cannot be encoded.") from None
     if not answers:
         raise socket.gaierror(socket.EAI_NONAME, "The host name has no address.")
     return answers

@@ -21,7 +21,7 @@ class Message:
     """An attempt to make: the `step` of a `schedule`, or a replay.
 
     `replay`: a ULID, of a request or of a recovery. `only_failed`: a recovery skips deliveries
-    replayed meanwhile. `due`: it is hidden until then. `early`: how often the step was sent before
+    replayed meanwhile. `due`: when the step is due. `early`: how often the step was sent before
     it is due, because the receiver works again.
     """
 

@@ -1,8 +1,8 @@
 """At most one e-mail an hour about an endpoint: deliveries that failed since the last, that it has
 been failing for an hour, or that it answers again (docs/webhooks.md#when-a-receiver-fails).
 
-The hour, with a claim, is written before the e-mail is sent, and the claim is removed after it.
-After a crash in between the e-mail may have been sent: an expired claim sends it again.
+The hour is written before the e-mail is sent, and what it reported after it. After a crash in
+between the e-mail may have been sent: in the next hour it is sent again.
 """
 
 from collections import Counter
@@ -22,7 +22,6 @@ from chalicelib.webhooks import deliveries, store
 from chalicelib.webhooks.model import Endpoint
 
 _HOUR: Final = 3_600
-_CLAIM: Final = 600  # seconds; longer than the function may run
 _LATE: Final = timedelta(minutes=1)  # records written now may have a slightly earlier time
 _WARNED_AFTER: Final = timedelta(hours=1)
 
@@ -86,9 +85,9 @@ def _tell(endpoint: Endpoint) -> None:
         )
     except ClientError:
         # It was not sent, so the next try need not wait: after three, there is an alarm.
-        store.note(endpoint.id, {"mailHour": None, "mailClaim": None})
+        store.note(endpoint.id, {"mailHour": None})
         raise
-    noted: dict[str, object] = {"mailedUntil": news.until, "mailClaim": None}
+    noted: dict[str, object] = {"mailedUntil": news.until}
     if news.warns or news.recovered:
         noted["warnedSince"] = endpoint.failing_since
     store.note(endpoint.id, noted)
@@ -114,11 +113,8 @@ def _news(endpoint: Endpoint, now: datetime) -> _News:
 
 
 def _claimed(endpoint_id: str) -> bool:
-    now = clock.unix()
-    hour, claim = Attr("mailHour"), Attr("mailClaim")
-    this = now // _HOUR
-    free = hour.not_exists() | (hour.lt(this) & claim.not_exists()) | claim.lt(now)
-    return store.note_if(endpoint_id, {"mailHour": this, "mailClaim": now + _CLAIM}, free)
+    hour, this = Attr("mailHour"), clock.unix() // _HOUR
+    return store.note_if(endpoint_id, {"mailHour": this}, hour.not_exists() | hour.lt(this))
 
 
 def _subject(news: _News) -> str:

@@ -13,7 +13,7 @@ from chalicelib.jobs import run
 from chalicelib.jobs.model import KEPT_SECONDS, Job, JobType
 from chalicelib.jobs.store import WORKER_SECONDS
 from chalicelib.products import routes as products
-from chalicelib.webhooks import deliveries, summaries
+from chalicelib.webhooks import deliveries
 from chalicelib.webhooks.model import RECEIVER_SECONDS
 from chalicelib.webhooks.parked import redrive
 from infra import steps
@@ -23,7 +23,6 @@ from tests.infra.test_templates import INFRA, function_of, mappings, of_type, ti
 def test_a_claim_outlives_its_function() -> None:
     assert deliveries.LEASE.total_seconds() > timeout("deliver")
     assert timeout("redrive") < redrive._LEASE
-    assert timeout("send_summaries") < summaries._CLAIM
     assert max(timeout("import_chunk"), timeout("run_job")) < WORKER_SECONDS
     assert timeout("plan_import") < forgotten._PLANNER_SECONDS
 
