@@ -8,7 +8,7 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,11 +21,9 @@ from chalicelib.safe_post.wire import Secured, Wire, left
 
 __all__ = ["Failure", "PostResult", "RefusedUrl", "check", "post"]
 
-Resolver = Callable[[str, int], Sequence[str]]
-"""(host, port) → its addresses as text. Raises OSError when there are none."""
-
 USER_AGENT = "Backroom-Webhooks/1.0"
 MOST_TRIED_ADDRESSES = 4
+_CHECK_SECONDS = 3.0
 
 
 class Failure(StrEnum):
@@ -63,13 +61,7 @@ class PostResult:
     """The error in a sentence; empty on success."""
 
 
-def check(
-    url: str,
-    allowed_networks: Sequence[str],
-    *,
-    timeout: float = 3.0,
-    resolve: Resolver | None = None,
-) -> None:
+def check(url: str, allowed_networks: Sequence[str]) -> None:
     """Raises RefusedUrl, a ValueError that says why, if nothing would ever be posted to `url`.
 
     For the registration of an endpoint. A public name without an address yet is accepted, because
@@ -77,7 +69,7 @@ def check(
     """
     destination = parse(url, allowed_networks)
     try:
-        answers = _look_up(destination, time.monotonic() + timeout, resolve or addresses_of)
+        answers = _look_up(destination, time.monotonic() + _CHECK_SECONDS)
     except OSError:
         if destination.objection:
             raise RefusedUrl(destination.objection) from None
@@ -92,15 +84,13 @@ def post(
     *,
     allowed_networks: Sequence[str],
     timeout: float = 10.0,
-    resolve: Resolver | None = None,
-    tls: ssl.SSLContext | None = None,
 ) -> PostResult:
     """Posts `body` to `url` and returns the result: whatever the receiver does, it never raises.
 
     `timeout` (seconds) is for everything together: look-up, connection, handshake, request and
     response, however slowly they drip. Only a 2xx that arrives whole, or as far as it is kept, is a
     success. `allowed_networks` are CIDR blocks that need not be public, may speak http and listen
-    on any port. `resolve` and `tls` replace the system's resolver and trust in tests.
+    on any port.
     Raises ValueError for headers that cannot be sent.
     """
     exchange = _Exchange(time.monotonic() + timeout)
@@ -110,7 +100,7 @@ def post(
     try:
         destination = parse(url, allowed_networks)
         request = _request(destination, headers, body)
-        exchange.run(destination, request, allowed_networks, resolve or addresses_of, tls)
+        exchange.run(destination, request, allowed_networks)
     except RefusedUrl as refusal:
         error, message = Failure.BLOCKED, str(refusal)
     except ProtocolError as fault:
@@ -152,14 +142,9 @@ class _Exchange:
         self.response = Response()
 
     def run(
-        self,
-        destination: Destination,
-        request: bytes,
-        allowed_networks: Sequence[str],
-        resolve: Resolver,
-        tls: ssl.SSLContext | None,
+        self, destination: Destination, request: bytes, allowed_networks: Sequence[str]
     ) -> None:
-        answers = _look_up(destination, self.deadline, resolve)
+        answers = _look_up(destination, self.deadline)
         addresses = admit(destination, answers, allowed_networks)
         self.phase = "connecting"
         with self._connect(addresses[:MOST_TRIED_ADDRESSES], destination.port) as connection:
@@ -168,7 +153,7 @@ class _Exchange:
                 self._converse(wire, request)
                 return
             self.phase = "negotiating TLS"
-            secured = Secured(wire, tls or _system_trust(), destination.host)
+            secured = Secured(wire, _system_trust(), destination.host)
             secured.shake_hands()
             self._converse(secured, request)
 
@@ -194,7 +179,7 @@ class _Exchange:
         self.response.read_body()
 
 
-def _look_up(destination: Destination, deadline: float, resolve: Resolver) -> Sequence[str]:
+def _look_up(destination: Destination, deadline: float) -> Sequence[str]:
     """The addresses of the host. Raises OSError: gaierror without one, TimeoutError when late.
 
     The system's resolver cannot be interrupted, so it runs in a thread that may outlive its use.
@@ -205,7 +190,7 @@ def _look_up(destination: Destination, deadline: float, resolve: Resolver) -> Se
 
     def work() -> None:
         try:
-            found.set_result(resolve(destination.host, destination.port))
+            found.set_result(addresses_of(destination.host, destination.port))
         except Exception as fault:
             found.set_exception(fault)
 

@@ -1,13 +1,32 @@
 """Webhooks in a world, and what tests ask of them."""
 
+import ssl
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
+from unittest import mock
 
+from chalicelib.safe_post import post as safe_post
 from tests.support.shop import Record
 from tests.support.webhook_world import OK, World, announce, failed
 
 URL = "http://127.0.0.1:9/hook"
 PATH = "/api/admin/webhooks"
+
+
+def to(*addresses: str) -> Callable[[str, int], list[str]]:
+    """A resolver with these answers."""
+    return lambda host, port: list(addresses)
+
+
+def resolving(resolve: Callable[[str, int], list[str]]) -> Any:
+    """The system's resolver, replaced."""
+    return mock.patch.object(safe_post, "addresses_of", resolve)
+
+
+def trusting(certificates: ssl.SSLContext) -> Any:
+    """The system's trust, replaced."""
+    return mock.patch.object(safe_post, "_system_trust", lambda: certificates)
 
 
 class Webhook(Record):

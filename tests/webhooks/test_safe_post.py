@@ -2,12 +2,12 @@
 
 import socket
 import threading
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 
-from chalicelib.safe_post.post import Failure, PostResult, post
+from chalicelib.safe_post.post import Failure, PostResult, _system_trust, addresses_of, post
+from tests.webhooks.build import resolving, to, trusting
 from tests.webhooks.certificates import Certificates, issue
 from tests.webhooks.receiver import Receiver
 
@@ -17,12 +17,9 @@ BODY = '{"event":"order.paid", "data":{"note":"✓"}}'.encode()
 PATIENT, IMPATIENT = 60.0, 1.5
 
 
-def deliver(url: str, **options: object) -> PostResult:
-    return post(url, HEADERS, BODY, **{"allowed_networks": LOOPBACK, "timeout": PATIENT} | options)
-
-
-def to(*addresses: str) -> Callable[[str, int], list[str]]:
-    return lambda host, port: list(addresses)
+def deliver(url: str, resolve=addresses_of, tls=None, timeout: float = PATIENT) -> PostResult:
+    with resolving(resolve), trusting(tls or _system_trust()):
+        return post(url, HEADERS, BODY, allowed_networks=LOOPBACK, timeout=timeout)
 
 
 def test_a_2xx_is_a_success_and_the_body_arrives_unchanged(receiver):

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chalicelib.safe_post import post as safe_post
 from chalicelib.safe_post.destination import is_public, parse
 from chalicelib.safe_post.post import Failure, RefusedUrl, check, post
+from tests.webhooks.build import resolving, to
 
 LOOPBACK = ["127.0.0.0/8", "::1/128"]
 PUBLIC = "93.184.215.14"
@@ -34,10 +36,10 @@ REACHABLE = [
 
 def refusal(url: str, *answers: str, allowed: list[str] | None = None) -> str:
     """Why `url` is refused if its host has these addresses, at registration and at an attempt."""
-    found = list(answers) or [PUBLIC]
-    with pytest.raises(RefusedUrl) as refused:
-        check(url, allowed or [], resolve=lambda host, port: found)
-    outcome = post(url, {}, b"", allowed_networks=allowed or [], resolve=lambda host, port: found)
+    with resolving(to(*(answers or (PUBLIC,)))):
+        with pytest.raises(RefusedUrl) as refused:
+            check(url, allowed or [])
+        outcome = post(url, {}, b"", allowed_networks=allowed or [])
     assert (outcome.error, outcome.message) == (Failure.BLOCKED, str(refused.value))
     assert (outcome.status, outcome.address) == (None, None)
     return outcome.message
@@ -59,7 +61,8 @@ def test_a_name_with_an_address_that_is_not_public_is_refused(answers):
 
 @pytest.mark.parametrize("address", REACHABLE)
 def test_a_name_with_public_addresses_is_accepted(address):
-    check("https://hooks.example.com/path?query=1", [], resolve=lambda host, port: [address])
+    with resolving(to(address)):
+        check("https://hooks.example.com/path?query=1", [])
 
 
 @pytest.mark.parametrize(
@@ -155,7 +158,8 @@ def test_a_url_that_is_not_plain_https_is_refused_with_a_reason(url, reason):
     ],
 )
 def test_a_plain_https_url_is_accepted(url):
-    check(url, [], resolve=lambda host, port: [PUBLIC])
+    with resolving(to(PUBLIC)):
+        check(url, [])
 
 
 def test_a_name_that_is_not_found_yet_can_be_registered():
@@ -187,9 +191,9 @@ def test_a_blocked_attempt_opens_no_connection():
         listener.setblocking(False)
 
         def attempt(allowed: list[str]) -> Failure | None:
-            url, facts = "https://hooks.example.com:8443/", {"allowed_networks": allowed}
-            facts |= {"timeout": 0.2, "resolve": lambda host, port: ["127.8.44.3"]}
-            return post(url, {}, b"", **facts).error
+            url = "https://hooks.example.com:8443/"
+            with resolving(to("127.8.44.3")):
+                return post(url, {}, b"", allowed_networks=allowed, timeout=0.2).error
 
         assert attempt([]) is Failure.BLOCKED
         with pytest.raises(BlockingIOError):
@@ -210,12 +214,13 @@ def test_a_rebound_name_is_connected_at_the_checked_address(receiver, monkeypatc
         raise AssertionError("The system's resolver was asked as well.")
 
     monkeypatch.setattr(socket, "getaddrinfo", never)
+    monkeypatch.setattr(safe_post, "addresses_of", rebinding)
     url = f"http://rebind.example.com:{receiver.port}/ok"
-    outcome = post(url, {}, b"", allowed_networks=["127.0.0.1/32"], resolve=rebinding)
+    outcome = post(url, {}, b"", allowed_networks=["127.0.0.1/32"])
     assert (outcome.status, outcome.address) == (200, "127.0.0.1")
     assert asked == ["rebind.example.com"]
     # At the next attempt the name has another address, which is checked again.
-    moved = post(url, {}, b"", allowed_networks=["127.0.0.1/32"], resolve=rebinding)
+    moved = post(url, {}, b"", allowed_networks=["127.0.0.1/32"])
     assert (moved.error, moved.address) == (Failure.BLOCKED, None)
     assert len(receiver.requests) == 1
 
