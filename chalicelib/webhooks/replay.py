@@ -7,7 +7,7 @@ ends the schedule, failure changes nothing.
 from datetime import timedelta
 from typing import Final
 
-from chalicelib.problems import Conflict, NotFound
+from chalicelib.problems import Conflict
 from chalicelib.storage import outbox
 from chalicelib.storage.commit import Commit
 from chalicelib.values import clock, ids
@@ -39,10 +39,10 @@ def again(id: str) -> Delivery:
     delivery = deliveries.get(id)
     if is_too_old(id):
         raise EventExpired("The event is too old: its data is no longer kept.")
-    try:
-        endpoint = receiving(delivery.endpoint_id)
-    except NotFound:
-        raise WebhookDeleted("The webhook of this delivery was deleted.") from None
+    endpoint = store.find(delivery.endpoint_id)
+    if endpoint is None:
+        raise WebhookDeleted("The webhook of this delivery was deleted.")
+    require_enabled(endpoint)
     message = Message(id, replay=ids.ulid())
     commit = Commit()
     commit.audit(outbox.audited("delivery", id, action="delivery.replayed", name=endpoint.id))
@@ -51,12 +51,10 @@ def again(id: str) -> Delivery:
     return delivery
 
 
-def receiving(endpoint_id: str) -> Endpoint:
-    """The endpoint. Raises NotFound, WebhookPaused."""
-    endpoint = store.get(endpoint_id)
+def require_enabled(endpoint: Endpoint) -> None:
+    """Raises WebhookPaused."""
     if not endpoint.enabled:
         raise WebhookPaused("The webhook is paused: enable it first.")
-    return endpoint
 
 
 def is_too_old(delivery_id: str) -> bool:

@@ -17,7 +17,8 @@ def send(endpoint_id: str, kind: EventKind | None) -> tuple[Delivery, bool]:
 
     The stream brings the event to the fan-out, which finds the existing delivery.
     """
-    endpoint = replay.receiving(endpoint_id)
+    endpoint = store.get(endpoint_id)
+    replay.require_enabled(endpoint)
     event = kind or endpoint.events[0]
     body = outbox.body(event, sample(event))
     traced = {"audit": [outbox.as_json(store.audited("tested", endpoint, endpoint))]}

@@ -26,11 +26,8 @@ def secret(master_key: bytes, endpoint_id: str, version: int) -> str:
 def sign(timestamp: int, body: bytes, secrets: Sequence[str]) -> str:
     """`t=<timestamp>,v1=<hex>`, one `v1` for each secret, the newest first.
 
-    `timestamp` is Unix seconds, `body` the exact bytes that are sent. Raises ValueError without a
-    secret.
+    `timestamp` is Unix seconds, `body` the exact bytes that are sent.
     """
-    if not secrets:
-        raise ValueError("A delivery is signed with at least one secret.")
     signed = b"%d.%b" % (timestamp, body)
     marks = (hmac.new(key.encode(), signed, hashlib.sha256).hexdigest() for key in secrets)
     return ",".join([f"t={timestamp}", *(f"v1={mark}" for mark in marks)])

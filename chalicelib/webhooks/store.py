@@ -147,7 +147,7 @@ def change(id: str, asked: WebhookChange, if_match: frozenset[str] | None) -> En
             return before
         return _write(before, given, "updated")
 
-    return _tried(write, id, if_match)
+    return tried(write, id, if_match)
 
 
 def rotate(id: str, overlap_hours: int) -> tuple[Endpoint, str]:
@@ -168,7 +168,7 @@ def rotate(id: str, overlap_hours: int) -> tuple[Endpoint, str]:
         secret = current_secret(id, before.secret_version + 1)
         return _write(before, rotated, "secret_rotated"), secret
 
-    return _tried(write, id)
+    return tried(write, id)
 
 
 def _too_many_secrets(endpoint: Endpoint, now: int) -> TooManySecrets:
@@ -193,13 +193,12 @@ def remove(id: str, if_match: frozenset[str] | None) -> None:
         commit = Commit()
         commit.delete(key(id), when=Attr("version").eq(before.version))
         commit.audit(audited("deleted", before))
-        if not commit.sent() and find(id):  # otherwise another was as fast
-            raise table.ConditionFailed(key(id), None)
+        commit.send()
 
-    _tried(write, id, if_match)
+    tried(write, id, if_match)
 
 
-def _tried(write: Callable[[Endpoint], T], id: str, if_match: frozenset[str] | None = None) -> T:
+def tried(write: Callable[[Endpoint], T], id: str, if_match: frozenset[str] | None = None) -> T:
     """Writes a webhook as it is now, again if it was changed since. Raises NotFound,
     PreconditionFailed, Conflict."""
     for _ in range(_TRIES):
@@ -211,13 +210,12 @@ def _tried(write: Callable[[Endpoint], T], id: str, if_match: frozenset[str] | N
     raise Conflict("The webhook keeps changing. Try again.")
 
 
-def note(id: str, changes: Mapping[str, object], when: Condition = table.present) -> Endpoint:
+def note(id: str, changes: Mapping[str, object], when: Condition = table.present) -> None:
     """Writes attributes that clients do not change; None removes. Raises ConditionFailed, also if
     the endpoint was deleted."""
     removed = [name for name, value in changes.items() if value is None]
     kept = {name: value for name, value in changes.items() if value is not None}
-    item = table.update(key(id), assign=kept, remove=removed, when=table.present & when)
-    return read_endpoint(item)
+    table.update(key(id), assign=kept, remove=removed, when=table.present & when)
 
 
 def note_if(id: str, changes: Mapping[str, object], when: Condition) -> bool:

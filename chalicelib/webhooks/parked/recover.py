@@ -8,9 +8,8 @@ recovery's id.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
-from chalicelib.problems import Conflict
 from chalicelib.storage import table
 from chalicelib.storage.attributes import Item
 from chalicelib.storage.commit import Commit
@@ -20,8 +19,6 @@ from chalicelib.values import clock, ids
 from chalicelib.webhooks import deliveries, parking, replay, store, waking
 from chalicelib.webhooks.messages import Message
 from chalicelib.webhooks.model import Endpoint
-
-_TRIES: Final = 8
 
 
 def count(endpoint_id: str, since: datetime) -> int:
@@ -36,8 +33,9 @@ def begin(endpoint_id: str, since: datetime) -> Endpoint:
     It takes over the rest of a recovery that is already running, also of one that begins at the
     same moment.
     """
-    for _ in range(_TRIES):
-        endpoint = replay.receiving(endpoint_id)
+
+    def write(endpoint: Endpoint) -> Endpoint:
+        replay.require_enabled(endpoint)
         now = clock.now()
         first = min(since, now)
         if unfinished := running(endpoint):
@@ -51,16 +49,16 @@ def begin(endpoint_id: str, since: datetime) -> Endpoint:
         }
         # First, so that a stored recovery is carried out even if this function crashes.
         waking.soon(endpoint_id)
-        known = Attr("recovery.id")
-        last = endpoint.recovery
+        known, last = Attr("recovery.id"), endpoint.recovery
         unchanged = known.eq(last["id"]) if last else known.not_exists()
         commit = Commit()
         begun, there = {"recovery": recovery}, table.present & unchanged
         commit.update(store.key(endpoint_id), assign=begun, when=there)
         commit.audit(store.audited("recovered", endpoint, endpoint))
-        if commit.sent():  # or another recovery began, or the webhook was deleted
-            return replace(endpoint, recovery=recovery)
-    raise Conflict("Other recoveries of this webhook start at the same time. Try again.")
+        commit.send()
+        return replace(endpoint, recovery=recovery)
+
+    return store.tried(write, endpoint_id)
 
 
 def running(endpoint: Endpoint) -> Mapping[str, Any] | None:
