@@ -18,7 +18,7 @@ from unittest.mock import patch
 
 from bench.growth import Catalogue
 from chalicelib import aws, settings
-from chalicelib.exports import files
+from chalicelib.exports import store
 from tests.support.dynamodb_double import Double
 from tests.support.environment import SETTINGS, account
 from tests.support.import_desk import Desk
@@ -67,7 +67,7 @@ def _no_s3() -> Any:
     """Replaces the emulated S3, which keeps the whole file in this process."""
     pieces = {"begin": lambda job: "upload", "end": lambda job, upload, etags: None}
     pieces["add"] = lambda job, upload, number, data: f"etag-{number}"
-    return patch.multiple(files, **pieces)
+    return patch.multiple(store, **pieces)
 
 
 def undone(jobs: JobDesk, job: Any) -> Any:

@@ -52,7 +52,7 @@ INTERNAL: Final = {
         request.proxies._MOST_HOPS""",
     "events or items that other limits keep below it": """
         storage.outbox.MOST_COMMIT_EVENTS""",
-    "a larger file is erased without being searched": "exports.files._LARGEST_SEARCHED",
+    "a larger file is erased without being searched": "exports.store._LARGEST_SEARCHED",
 }
 LARGEST: Final = ("max_length", "le", "lt")
 # Comparisons such as `len(…) > 20` that are no documented limits.

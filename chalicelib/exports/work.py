@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from chalicelib import listing
 from chalicelib.customers import store as customers
-from chalicelib.exports import files
+from chalicelib.exports import store
 from chalicelib.exports.columns import writer
 from chalicelib.exports.model import ExportType, query
 from chalicelib.jobs import store as jobs
@@ -33,10 +33,10 @@ def step(job: Job) -> Step:
     """Writes the next piece; when all are written, puts them together."""
     before = job.cursor or {"after": None, "etags": [], "numbers": [], "bytes": 0}
     if before.get("all"):
-        files.end(job, before["upload"], zip(before["numbers"], before["etags"], strict=True))
+        store.end(job, before["upload"], zip(before["numbers"], before["etags"], strict=True))
         return Step(set={"bytes": before["bytes"]})
     asked = job.asked
-    upload = before.get("upload") or files.begin(job)
+    upload = before.get("upload") or store.begin(job)
     write = writer(asked["type"], asked["format"], asked["columns"])
     piece = bytearray() if before["etags"] else bytearray(write.head)
     # All orders with a reference are read for each page of their transactions.
@@ -47,10 +47,10 @@ def step(job: Job) -> Step:
         read += len(page.records)
         for record in page.records:
             piece += write.record(record)
-        if len(piece) >= files.PIECE:
+        if len(piece) >= store.PIECE:
             break
     number = jobs.new_number(job.id)
-    etags = [*before["etags"], files.add(job, upload, number, bytes(piece))]
+    etags = [*before["etags"], store.add(job, upload, number, bytes(piece))]
     more = {"upload": upload, "etags": etags, "bytes": before["bytes"] + len(piece)}
     more["numbers"] = [*before["numbers"], number]
     # Put together in a step of its own: nothing can be added to a file that is whole.

@@ -8,8 +8,8 @@ import json
 from decimal import Decimal
 from typing import Final
 
-from chalicelib import aws, settings
-from chalicelib.exports.store import table
+from chalicelib import aws
+from chalicelib.exports.store import place, table
 from chalicelib.jobs.model import Job
 from chalicelib.reports.model import MOST_ROWS
 from chalicelib.reports.sums import COLUMNS, COUNTS, Sums
@@ -74,13 +74,11 @@ def ended(job: Job) -> object:
 
 
 def _get(job: Job, name: str) -> bytes:
-    key = f"exports/{job.id}.{name}"
-    found: bytes = aws.client("s3").get_object(Bucket=settings.bucket(), Key=key)["Body"].read()
+    found: bytes = aws.client("s3").get_object(**place(job, name))["Body"].read()
     return found
 
 
 def _put(job: Job, name: str, data: str | bytes, kind: str = "application/json") -> int:
     data = data.encode() if isinstance(data, str) else data
-    key = f"exports/{job.id}.{name}"
-    aws.client("s3").put_object(Bucket=settings.bucket(), Key=key, Body=data, ContentType=kind)
+    aws.client("s3").put_object(**place(job, name), Body=data, ContentType=kind)
     return len(data)

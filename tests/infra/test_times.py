@@ -3,9 +3,11 @@
 import json
 import re
 
+import pytest
+
 import app
 from chalicelib import threads
-from chalicelib.exports import files as exports
+from chalicelib.exports import store as exports
 from chalicelib.imports import files as imports
 from chalicelib.imports.forgotten import store as forgotten
 from chalicelib.imports.model import ProductOutcome
@@ -40,11 +42,12 @@ def test_a_batch_of_deliveries_is_posted_concurrently() -> None:
     assert max(sizes) <= threads._AT_ONCE
 
 
-def test_file_prefixes_and_lifetimes_match_the_bucket() -> None:
+def test_file_prefixes_and_lifetimes_match_the_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BUCKET", "any")
     (bucket,) = of_type("resources.yaml", "AWS::S3::Bucket").values()
     rules = bucket["LifecycleConfiguration"]["Rules"]
     kept = {rule["Prefix"]: rule["ExpirationInDays"] for rule in rules if "Prefix" in rule}
-    export = exports._key(Job({"id": "job_1", "asked": json.dumps({"format": "csv"})}))
+    export = exports.place(Job({"id": "job_1", "asked": json.dumps({"format": "csv"})}))["Key"]
     written = {export, imports._upload_key("job_1"), imports._report_key("job_1")}
     assert {f"{key.partition('/')[0]}/" for key in written} == kept.keys()
     assert {days * 86_400 for days in kept.values()} == {KEPT_SECONDS}

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from chalicelib import aws
 from chalicelib import settings as environment
-from chalicelib.exports import files, products, work
+from chalicelib.exports import products, work
+from chalicelib.exports import store as files
 from chalicelib.imports.formats import recognise
 from chalicelib.imports.formats.ours import COLUMNS
 from chalicelib.jobs import store
