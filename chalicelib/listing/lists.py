@@ -98,7 +98,7 @@ class Lists:
         # … or twice; in a range also `after` itself, which a key condition cannot exclude.
         return (position for position, _ in groupby(merged) if position != after)
 
-    def tallies(self, most: int | None = None) -> list[Tallying]:
+    def tallies(self, most: int | None) -> list[Tallying]:
         """The calls that count the matches by reading up to `most` keys."""
         shards = list_shards()[0]
         pks = self._places(shards)

@@ -4,11 +4,11 @@ Sequential round trips with at most one filter: keys and counts, then records; w
 keys, records. A search: words and counts; filters, if there are any; records.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import Final, Generic
+from typing import Any, Final, Generic
 
 from chalicelib.listing import lists
 from chalicelib.listing.counts import Counts, Where, counts, places
@@ -20,6 +20,7 @@ from chalicelib.listing.search import ENTRIES_A_RECORD, Found, Matches, matches,
 from chalicelib.problems import Invalid
 from chalicelib.storage import dynamodb, table
 from chalicelib.storage.attributes import Item
+from chalicelib.storage.dynamodb import Sent
 from chalicelib.values.batches import batches
 
 # A batch-get of an entry costs one read unit; for that, a query reads this many entries.
@@ -69,27 +70,17 @@ class Listing(Generic[R]):
     # --- Without a search -------------------------------------------------------------------------
 
     def browsed(self) -> Slice:
-        near = self.skip + self.query.limit <= _NEAR
         one = self._serving()
-        if one is None or not near:
+        if one is None or self.skip + self.query.limit > _NEAR:
             return self._planned()
-        pks = places(self.kind, self.where)
-        tallies = self._tallies(one) if self._is_tallied else []
-        reads = one.reads(self.need, self.after, self.query.forward, list_shards()[0])
-        results = dynamodb.together(
-            [*tallies, *(partial(table.everything.send, pk) for pk in pks), *reads]
-        )
-        tallied, results = results[: len(tallies)], results[len(tallies) :]
-        known = counts(self.kind, self.where, results[: len(pks)])
+        cells = [partial(table.everything.send, pk) for pk in places(self.kind, self.where)]
+        results = dynamodb.together([*cells, *self._calls(one, is_counted=self._is_counted)])
+        known = counts(self.kind, self.where, results[: len(cells)])
         known.require(self.features)
         if not all(map(known.has, one.names)):
             return self._planned()  # a list that not all records are in yet
-        read = results[len(pks) :]
-        total, at_least = self._total(known, one, tallied)
-        positions = one.positions(
-            self.need, after=self.after, forward=self.query.forward, read=read
-        )
-        return self._slice(islice(positions, self.skip, self.need), total, at_least)
+        total = known.size(self.where) if self._is_counted else None
+        return self._page(one, total, results[len(cells) :])
 
     def _serving(self) -> Lists | None:
         if not self.query.order:
@@ -99,46 +90,51 @@ class Listing(Generic[R]):
         return Lists(self.kind, [f"*{self.query.order}"], {})
 
     @property
-    def _is_tallied(self) -> bool:
-        """Whether the total has to be counted from keys."""
+    def _is_counted(self) -> bool:
+        """Whether cells have the total; otherwise it is counted from keys."""
         under = [
             facet
             for facet, accepted in self.where.items()
             if facet in self.kind.under and "" not in accepted
         ]
         known = {*self.kind.counted, *under[:1]}
-        is_known = self.where.keys() <= known and not self.query.between
-        return self.query.counted and not is_known
+        return self.where.keys() <= known and not self.query.between
 
     def _tallies(self, some: Lists, most: int | None = None) -> list[lists.Tallying]:
         # If a record may be in two of the lists, records are counted by position.
         is_once = len(list_shards()) == 1 and len(self.where.get(SEVERAL, ())) < 2
         return some.tallies(most or self.query.most_counted) if is_once else []
 
-    def _total(self, known: Counts, base: Lists, tallied: list[table.Tally]) -> tuple[int, bool]:
-        if not self._is_tallied:
-            return known.size(self.where) or 0, False
-        if not tallied:
-            return base.counted(), False
-        return _sum(tallied)
+    def _calls(self, base: Lists, *, is_counted: bool) -> list[Callable[[], Sent[Any]]]:
+        """What to read for `_page`."""
+        reads = base.reads(self.need, self.after, self.query.forward, list_shards()[0])
+        return reads if is_counted else [*self._tallies(base), *reads]
+
+    def _page(self, base: Lists, total: int | None, results: Sequence[Any]) -> Slice:
+        tallied = [one for one in results if isinstance(one, table.Tally)]
+        at_least = False
+        if total is None:
+            total, at_least = _sum(tallied) if tallied else (base.counted(), False)
+        read = results[len(tallied) :]
+        found = base.positions(self.need, after=self.after, forward=self.query.forward, read=read)
+        return self._slice(islice(found, self.skip, self.need), total, at_least)
 
     def _planned(self) -> Slice:
         """First the counts, then the cheapest lists by them."""
-        pks, probes = places(self.kind, self.where), list[Lists]()
-        if SEVERAL in self.where and self._is_tallied:
+        probe, probing = None, list[lists.Tallying]()
+        if SEVERAL in self.where:
             several = {SEVERAL: self.where[SEVERAL]}
             probe = serving(self.kind, several, self.query.between)
-            if probe is not None:
-                probes.append(Lists(self.kind, probe.names, self.where, self.query.between))
-        probing = [call for probe in probes for call in self._tallies(probe, _PROBE)]
-        cells = [partial(table.everything.send, pk) for pk in pks]
+        if probe is not None:
+            probing = self._tallies(replace(probe, rest=self.where), _PROBE)
+        cells = [partial(table.everything.send, pk) for pk in places(self.kind, self.where)]
         results = dynamodb.together([*probing, *cells])
         probed, results = results[: len(probing)], results[len(probing) :]
         known = counts(self.kind, self.where, results)
         known.require(self.features)
         ways = choices(self.kind, self.where, self.query.between, known)
-        if probed:
-            ways = [_sized(way, probes[0], probed) for way in ways]
+        if probe and probed:
+            ways = [_sized(way, probe, probed) for way in ways]
         total = None if self.query.between else known.size(self.where)
         if probed and all(part.whole for part in probed):
             total = sum(part.passed for part in probed)
@@ -149,7 +145,7 @@ class Listing(Generic[R]):
     def _read(self, base: Lists, total: int | None) -> Slice:
         """The page, from these lists; counts their records unless the total is known."""
         query = self.query
-        if total is not None and self.skip >= total and not self.after and query.counted:
+        if total is not None and self.skip >= total and not self.after:
             return Slice([], False, total)
         if total is None and self.skip > lists.MOST_COUNTED:
             message = f"is beyond the first {lists.MOST_COUNTED:,} records; use the cursor"
@@ -164,17 +160,8 @@ class Listing(Generic[R]):
             found = base.positions(following + take, forward=not query.forward)
             positions = list(islice(found, following, following + take))[::-1]
             return Slice(positions, following > 0, total)
-        tallies = self._tallies(base) if total is None and query.counted else []
-        reads = base.reads(self.need, self.after, query.forward, list_shards()[0])
-        results = dynamodb.together([*tallies, *reads])
-        at_least = False
-        if total is None and query.counted:
-            tallied = results[: len(tallies)]
-            total, at_least = _sum(tallied) if tallied else (base.counted(), False)
-        found = base.positions(
-            self.need, after=self.after, forward=query.forward, read=results[len(tallies) :]
-        )
-        return self._slice(islice(found, self.skip, self.need), total or 0, at_least)
+        calls = self._calls(base, is_counted=total is not None)
+        return self._page(base, total, dynamodb.together(calls))
 
     def _ordered(self, ways: list[Lists], total: int | None, known: Counts) -> Slice:
         """In another order: few records are loaded and sorted; otherwise from the list of all."""
@@ -285,7 +272,7 @@ def _sized(way: Lists, probe: Lists, probed: list[table.Tally]) -> Lists:
         return way
     whole = all(part.whole for part in probed)
     size = sum(part.looked for part in probed) if whole else lists.UNKNOWN
-    return Lists(way.kind, way.names, way.rest, way.between, size, way.total)
+    return replace(way, size=size)
 
 
 def _passes(entry: Item, where: Where) -> bool:

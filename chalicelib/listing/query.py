@@ -30,8 +30,8 @@ class Query:
     `where`: facet → accepted values; all facets must match. `between`: the range of sorts. `order`:
     one of the kind's, or by sort if empty; `forward`: lowest first. `page`: counted from the
     beginning, or `cursor`: `next` of an earlier page, or `*` to start. `deepest`: how many results
-    can be paged through. `counted`: whether the total is needed; `most_counted`: how many keys are
-    read for one that no cell has. `external_id`: only of those.
+    can be paged through. `most_counted`: how many keys are read for a total that no cell has.
+    `external_id`: only of those.
     """
 
     where: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -43,7 +43,6 @@ class Query:
     order: str = ""
     forward: bool = False
     deepest: int | None = None
-    counted: bool = True
     most_counted: int | None = None
     external_id: str = ""
 

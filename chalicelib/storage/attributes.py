@@ -1,5 +1,6 @@
 """Python values ↔ DynamoDB's attribute values, and the expressions of a request."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from decimal import Decimal
@@ -17,27 +18,8 @@ Key = tuple[str, str]
 T = TypeVar("T")
 
 
-def _pack(value: Any) -> dict[str, object]:
-    kind = type(value)
-    if isinstance(value, str):
-        return {"S": str(value)}  # an Enum member that is also text as what it says
-    if kind is bool:
-        return {"BOOL": value}
-    if kind is int or kind is Decimal:
-        return {"N": str(value)}
-    if value is None:
-        return {"NULL": True}
-    if kind is dict:
-        return {"M": {name: _pack(inner) for name, inner in value.items()}}
-    if kind is list or kind is tuple:
-        return {"L": [_pack(inner) for inner in value]}
-    if kind is frozenset or kind is set:
-        return {"SS": sorted(value)}
-    raise TypeError(f"{kind.__name__} cannot be stored")
-
-
 def as_text(value: Any) -> str:
-    """The JSON text of a value as it is stored: in half the time of encoding what `_pack` makes."""
+    """The JSON text of a value as it is stored."""
     kind = type(value)
     if isinstance(value, str):
         return f'{{"S":{_quoted(value)}}}'
@@ -57,7 +39,7 @@ def as_text(value: Any) -> str:
 
 
 def item_text(item: Mapping[str, object]) -> str:
-    """The JSON text of `pack(item)`."""
+    """The JSON text of an item as it is stored."""
     # Most are text; this saves a call for each.
     members = [
         f'{_quoted(name)}:{{"S":{_quoted(value)}}}'
@@ -91,10 +73,8 @@ def _number(text: str) -> int | Decimal:
 
 
 def pack(item: Mapping[str, object]) -> dict[str, object]:
-    # Most are text; this saves a call for each.
-    return {
-        name: {"S": value} if type(value) is str else _pack(value) for name, value in item.items()
-    }
+    packed: dict[str, object] = json.loads(item_text(item))
+    return packed
 
 
 def unpack(stored: Item) -> Item:
