@@ -65,10 +65,3 @@ def test_a_currency_has_its_decimals_in_iso_4217(
     assert money.decimals(currency) == decimals
     monkeypatch.setenv("CURRENCY", currency)
     assert money.decimals() == decimals
-
-
-def test_a_rendered_amount_is_known_without_arithmetic() -> None:
-    for rendered in ("0.00", "12.50", "999999999999.99"):
-        assert money.is_rendered(rendered)
-    for other in ("12.5", "12", "012.50", "-1.00", "1e2", "1000000000000.00", "1.00 ", 12.5, None):
-        assert not money.is_rendered(other), other

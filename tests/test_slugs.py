@@ -1,5 +1,7 @@
 """Automatic slugs."""
 
+from itertools import islice
+
 import pytest
 
 from chalicelib.values import slugs
@@ -32,8 +34,5 @@ def test_letters_of_other_scripts_are_transliterated() -> None:
     assert slugs.of_name("Синяя кружка") == "sinyaya-kruzhka"
 
 
-def test_a_taken_slug_gets_the_first_free_number() -> None:
-    assert slugs.first_free("hat", set()) == "hat"
-    assert slugs.first_free("hat", {"hat", "hat-3"}) == "hat-2"
-    assert slugs.first_free("hat", {"hat", "hat-2"}) == "hat-3"
-    assert list(slugs.numbered("hat")) == ["hat", *(f"hat-{number}" for number in range(2, 22))]
+def test_a_taken_slug_gets_a_number() -> None:
+    assert [*islice(slugs.numbered("hat"), 3)] == ["hat", "hat-2", "hat-3"]

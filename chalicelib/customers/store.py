@@ -372,11 +372,9 @@ def insert(commit: Commit, customer: Customer, **room: int) -> None:
     if customer.email:
         _put_lock(commit, customer.email, customer, table.absent)
     external_ids.change(commit, customer.id, {}, external_ids.held("customer", customer.fields))
-    index = listing.change(commit, KIND, customer.id, None, customer.index, **room)
-    assert index is not None
-    pk, sk = _key(customer.id)
-    item = {"pk": pk, "sk": sk, **metadata.stored(customer.fields), "version": customer.version}
-    commit.put({**item, "index": index.stored()}, when=table.absent)
+    fields = {**metadata.stored(customer.fields), "version": customer.version}
+    id, new, free = customer.id, customer.index, table.absent
+    RECORDS.write(commit, id, None, new, fields, when=free, otherwise=None, **room)
     commit.announce("customer.created", show(customer))
 
 

@@ -1,7 +1,7 @@
 """The records of a kind: read by their ids, and a page at a time."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Generic, TypeVar
 
@@ -15,6 +15,7 @@ from chalicelib.schemas import Page
 from chalicelib.storage import table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit
+from chalicelib.storage.conditions import Condition
 from chalicelib.values import ids
 
 R_co = TypeVar("R_co", bound=Indexed, covariant=True)
@@ -27,7 +28,7 @@ class Records(Generic[R_co]):
     `key`: of a record, by its id. `index`: the new index of a stored record. The record has
     `index`, as `Index.stored` wrote it, and, unless it never changes, `version`, which its writers
     use as a condition. `read`: the record of an item. `prefix`: of ids. `what`: it is called in
-    errors, if not as the kind.
+    errors, if not as the kind. `made_of`: the attributes that a field, as shown, is made of.
     """
 
     kind: Kind
@@ -36,10 +37,12 @@ class Records(Generic[R_co]):
     read: Callable[[Item], R_co]
     prefix: str = ""
     what: str = ""
+    made_of: Mapping[str, str] = field(default_factory=dict)
 
     def load(self, wanted: Iterable[str], fields: Iterable[str] = ()) -> list[R_co]:
         """Those that exist of these, in their order; of each these fields, if some are named."""
-        only = ("id", "version", *fields) if fields else ()
+        asked = [self.made_of.get(name, name) for name in fields]
+        only = ("id", "version", *asked) if asked else ()
         return list(map(self.read, table.existing(map(self.key, wanted), only)))
 
     def find(self, id: str, fields: Iterable[str] = ()) -> R_co | None:
@@ -52,11 +55,32 @@ class Records(Generic[R_co]):
     def insert(self, commit: Commit, fields: Item, **room: int) -> Item:
         """Part of the commit that creates a record, with these fields; returns the whole item. It
         raises ConditionFailed if the id is taken. `room`: as of `change`."""
-        index = change(commit, self.kind, fields["id"], None, self.index(fields), **room)
-        assert index is not None
-        pk, sk = self.key(fields["id"])
-        item = {"pk": pk, "sk": sk, **fields, "index": index.stored()}
-        commit.put(item, when=table.absent)
+        id, new, free = fields["id"], self.index(fields), table.absent
+        return self.write(commit, id, None, new, fields, when=free, otherwise=None, **room)
+
+    def write(
+        self,
+        commit: Commit,
+        id: str,
+        before: Index | None,
+        after: Index | None,
+        fields: Item,
+        *,
+        when: Condition,
+        otherwise: Exception | None,
+        **room: int,
+    ) -> Item:
+        """Part of the commit between two versions of a record, of which `fields` are those of the
+        new one; it is deleted without a new index. Returns the whole item. `room`: as of
+        `change`."""
+        index = change(commit, self.kind, id, before, after, **room)
+        pk, sk = self.key(id)
+        item = {"pk": pk, "sk": sk, **fields}
+        if index is None:
+            commit.delete((pk, sk), when=when, otherwise=otherwise)
+        else:
+            item["index"] = index.stored()
+            commit.put(item, when=when, otherwise=otherwise)
         return item
 
     def page(self, query: Query, fields: Iterable[str] = ()) -> Page[R_co]:

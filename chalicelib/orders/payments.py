@@ -4,6 +4,7 @@ All other amounts follow from them, and from
 `credited`: what refunds took off the amount that is owed. Amounts are Decimals here.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -167,23 +168,14 @@ def derived(fields: Fields) -> dict[str, object]:
             deposit["amount"] = money.render(share)
         is_reached = bool(account.paid) and account.net >= Decimal(deposit["amount"])
         new["deposit"] = {**deposit, "isReached": is_reached}
-    pieces = _refunded_pieces(fields["refunds"])
-    new["lineItems"] = [
-        {**line, "refundedQuantity": pieces.get(line["id"], 0)} for line in fields["lineItems"]
-    ]
+    pieces = Counter[str]()
+    for part in (line for refund in fields["refunds"] for line in refund["lines"]):
+        pieces[part["lineItemId"]] += int(part["quantity"])
+    lines = fields["lineItems"]
+    new["lineItems"] = [{**line, "refundedQuantity": pieces[line["id"]]} for line in lines]
     if new.get("paymentMethod") is None and new["payments"]:
         new["paymentMethod"] = new["payments"][0]["method"]
     return new
-
-
-def _refunded_pieces(refunds: Iterable[Fields]) -> dict[str, int]:
-    """The refunded pieces of each line, by its id."""
-    pieces: dict[str, int] = {}
-    for refund in refunds:
-        for line in refund["lines"]:
-            id = line["lineItemId"]
-            pieces[id] = pieces.get(id, 0) + int(line["quantity"])
-    return pieces
 
 
 # --- Deposits -------------------------------------------------------------------------------------
@@ -515,7 +507,7 @@ def _refunded_lines(
 ) -> tuple[list[RefundedLine], list[OrderLine]]:
     """The refunded parts of lines, and all lines of the order without the stock that returns."""
     lines: dict[str, OrderLine] = {line["id"]: line.copy() for line in fields["lineItems"]}
-    pieces = _refunded_pieces(fields["refunds"])
+    pieces = {id: int(line["refundedQuantity"]) for id, line in lines.items()}
     unknown = [one.line_item_id for one in asked.lines if one.line_item_id not in lines]
     if unknown:
         raise Denied("unknown_line", f"The order has no line {unknown[0]!r}.")
@@ -523,13 +515,13 @@ def _refunded_lines(
     if excess := [
         {"lineItemId": id, "requested": n, "available": left}
         for id, n in wanted.items()
-        if n > (left := lines[id]["quantity"] - pieces.get(id, 0))
+        if n > (left := lines[id]["quantity"] - pieces[id])
     ]:
         raise ExceedsQuantity(lines=excess)
     share, parts = _shares(fields), list[RefundedLine]()
     for one in asked.lines:
         line = lines[one.line_item_id]
-        pieces[line["id"]] = pieces.get(line["id"], 0) + one.quantity
+        pieces[line["id"]] += one.quantity
         amount, tax = share(pieces)
         restocks = fields["status"] in BEFORE_SHIPPING if one.restock is None else one.restock
         # A piece that somebody decided about never comes back by a later move.
@@ -558,9 +550,7 @@ def _shares(fields: Fields) -> Callable[[Mapping[str, int]], tuple[Decimal, Deci
     known = [sum((Decimal(part[n]) for part in parts), _NOTHING) for n in ("amount", "tax")]
 
     def following(pieces: Mapping[str, int]) -> tuple[Decimal, Decimal]:
-        sold = (
-            Fraction(line["total"]) * pieces.get(line["id"], 0) / line["quantity"] for line in lines
-        )
+        sold = (Fraction(line["total"]) * pieces[line["id"]] / line["quantity"] for line in lines)
         share = sum(sold, Fraction(0)) / costs if costs else Fraction(0)
         until = (money.rounded(whole * share), money.rounded(tax * share))
         amount, of_tax = (max(_NOTHING, now - was) for now, was in zip(until, known, strict=True))

@@ -249,6 +249,7 @@ class ShownOrder(TypedDict):
 
 _LINE: Final = tuple(LineItem.__annotations__)
 _OF_LINES: Final = ("lineItems", "itemsCount")
+MADE_OF: Final = {"itemsCount": "lineItems"}
 _ORDER: Final = tuple(name for name in ShownOrder.__annotations__ if name not in _OF_LINES)
 
 
@@ -258,12 +259,6 @@ class OrderFields(Sparse):
 
 class ListOrderFields(ListOrders, OrderFields):
     pass
-
-
-def attributes_of(fields: Collection[str]) -> frozenset[str]:
-    """The attributes of a record that these fields are made of; none for all of them."""
-    asked = {"lineItems" if name == "itemsCount" else name for name in fields}
-    return frozenset({"id", "version"} | asked if asked else ())
 
 
 def show_transfer(transfer: Fields) -> dict[str, object]:

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import partial
 from typing import Final, NamedTuple
 
 from chalicelib import deadline, listing
@@ -45,7 +44,7 @@ from chalicelib.orders.model import (
 from chalicelib.orders.model import room as room_of
 from chalicelib.orders.numbers import KEY as NUMBERS
 from chalicelib.orders.numbers import Numbers, NumberTaken
-from chalicelib.orders.shown import attributes_of, show
+from chalicelib.orders.shown import MADE_OF, show
 from chalicelib.orders.transactions import Transaction
 from chalicelib.problems import Busy, Invalid, NotFound, PreconditionFailed
 from chalicelib.products import store as products
@@ -118,24 +117,13 @@ def _key(id: str) -> Key:
     return id, "order"
 
 
-RECORDS: Final = listing.Records(KIND, _key, index_of, read, "ord")
+RECORDS: Final = listing.Records(KIND, _key, index_of, read, "ord", made_of=MADE_OF)
 
 
 # --- Reading --------------------------------------------------------------------------------------
 
 
-def load(ids: Iterable[str], fields: Iterable[str] = ()) -> list[Order]:
-    """The orders that exist of these, in their order; of each these fields, if some are named."""
-    return RECORDS.load(ids, attributes_of(tuple(fields)))
-
-
-def get(id: str, fields: Iterable[str] = ()) -> Order:
-    """Raises NotFound."""
-    return RECORDS.get(id, attributes_of(tuple(fields)))
-
-
-def page(query: listing.Query, fields: Iterable[str] = ()) -> listing.Page[Order]:
-    return listing.page(KIND, query, partial(load, fields=query.reads(fields)))
+load, get, page = RECORDS.load, RECORDS.get, RECORDS.page
 
 
 def transactions_page(query: listing.Query) -> listing.Page[Transaction]:
@@ -527,24 +515,20 @@ def _write(commit: Commit, before: Order | None, after: Order | None, action: st
     order = after or before
     assert order is not None
     unchanged = Attr("version").eq(before.version) if before else table.absent
-    pk, sk = _key(order.id)
     old_ids, new_ids = (external_ids.held("order", o.fields) if o else {} for o in (before, after))
     more = transactions.written(before, after) + external_ids.writes(old_ids, new_ids)
     inside, room = room_of(order.fields, more)
-    index = listing.change(
+    RECORDS.write(
         commit,
-        KIND,
         order.id,
         before.index if before else None,
         after.index if after else None,
+        stored(after) if after else {},
+        when=unchanged,
+        otherwise=OrderChanged(),
         inside=inside,
         room=room,
     )
-    if after and index:
-        item = {"pk": pk, "sk": sk, **stored(after), "index": index.stored()}
-        commit.put(item, when=unchanged, otherwise=OrderChanged())
-    else:
-        commit.delete((pk, sk), when=unchanged, otherwise=OrderChanged())
     external_ids.change(commit, order.id, old_ids, new_ids)
     sales.count(commit, before, after)
     transactions.write(commit, before, after)

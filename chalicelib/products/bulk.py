@@ -115,7 +115,8 @@ def _slugs(given: Sequence[Fields]) -> list[str]:
     )
     chosen = []
     for slug, row in zip(plain, given, strict=True):
-        chosen.append(slug if row.get("slug") else slugs.first_free(slug, taken))
+        free = (one for one in slugs.numbered(slug) if one not in taken)
+        chosen.append(slug if row.get("slug") else next(free))
         taken.add(chosen[-1])
     return chosen
 

@@ -17,7 +17,7 @@ an edit never overwrites a sale.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from typing import Final, TypeVar
 
 from chalicelib import listing
@@ -47,6 +47,7 @@ from chalicelib.values import clock, ids, slugs
 
 T = TypeVar("T")
 _TRIES = 8
+_NUMBERED: Final = 21  # slugs of a name, before they get a random part
 
 _Shown = Fields | None
 
@@ -249,7 +250,7 @@ def free_slugs(name: str) -> Iterable[str]:
     """Slugs for a name that seem free, the simplest first."""
     plain = slugs.of_name(name)
     yield plain
-    _, *numbered = slugs.numbered(plain)
+    numbered = list(islice(slugs.numbered(plain), 1, _NUMBERED))
     taken = taken_slugs(numbered)
     yield from (slug for slug in numbered if slug not in taken)
     yield from (slugs.marked(plain, ids.ulid()) for _ in range(3))
@@ -351,20 +352,17 @@ def writes(
         message = f"would change {locks} external ids; at most {MOST_EXTERNAL_IDS} at once"
         commit.refuse(Invalid.field("variants", "too_many_external_ids", message))
         return commit
-    index = listing.change(
+    RECORDS.write(
         commit,
-        KIND,
         product.id,
         before.index if before else None,
         after.index if after else None,
+        stored(after) if after else {},
+        when=unchanged,
+        otherwise=ProductChanged(),
         inside=KIND.inside - locks,
         room=KIND.room - locks,
     )
-    if after and index:
-        item = {"pk": after.id, "sk": "product", **stored(after), "index": index.stored()}
-        commit.put(item, when=unchanged, otherwise=ProductChanged())
-    else:
-        commit.delete(_product_key(product.id), when=unchanged, otherwise=ProductChanged())
     external_ids.change(commit, product.id, old_ids, new_ids)
     _write_slug(commit, before, after)
     if after and not before:

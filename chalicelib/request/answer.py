@@ -33,12 +33,12 @@ encode: Final = json.JSONEncoder(
 
 def reply(
     status: int,
-    content: object = None,
+    content: object,
     *,
     etag: str | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """The answer of a route: `content` as JSON, or nothing.
+    """The answer of a route: `content` as JSON.
 
     With an `etag` (without quotes), a GET whose If-None-Match names it is answered 304.
     """
@@ -47,8 +47,6 @@ def reply(
         sent["ETag"] = f'"{etag}"'
         if _is_known(etag):
             return Response("", sent, 304)
-    if content is None:
-        return Response("", sent, status)
     sent.setdefault("Content-Type", _JSON)
     return Response(encode(content), sent, status)
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from chalicelib.api_keys import store
 from chalicelib.api_keys.model import READS_PER_MINUTE, WRITES_PER_MINUTE, Caller
-from chalicelib.problems import Forbidden, RateLimited, Unauthorized
+from chalicelib.problems import Forbidden, Unauthorized
 from chalicelib.request import rate
 from chalicelib.request.call import Call
 from chalicelib.request.rate import STOREFRONT_PER_MINUTE, Window
@@ -77,8 +77,9 @@ def is_admin(call: Call) -> bool:
     return f"{call.path}/".startswith("/api/admin/")
 
 
-def _once(admit: Callable[[], None]) -> Callable[[], object]:
-    """Admits once, for all who ask, from any thread; a refusal is raised each time."""
+def _once(call: Call, admit: Callable[[], None]) -> Callable[[], object]:
+    """Admits once, for all who ask, from any thread; a refusal is raised each time, and who is
+    refused is no longer known."""
     admitted, lock = Future[None](), Lock()
 
     def wait() -> None:
@@ -90,6 +91,7 @@ def _once(admit: Callable[[], None]) -> Callable[[], object]:
                     admit()
                     admitted.set_result(None)
                 except Exception as refused:
+                    _admitted.pop(_who(call), None)
                     admitted.set_exception(refused)
                 finally:
                     table.reset_before_writes(waiting)
@@ -102,14 +104,10 @@ def _admit_address(call: Call) -> Callable[[], object]:
     counted = rate.count(call.address)
 
     def admit() -> None:
-        try:
-            call.answer_headers.update(counted().headers())
-        except RateLimited:
-            _admitted.pop(_who(call), None)
-            raise
+        call.answer_headers.update(counted().headers())
         _remember(call, None)
 
-    return _once(admit)
+    return _once(call, admit)
 
 
 def _admit_key(call: Call) -> Callable[[], object]:
@@ -122,7 +120,6 @@ def _admit_key(call: Call) -> Callable[[], object]:
             if admission is None:
                 raise Unauthorized(_wrong(call))
         except Unauthorized as refused:
-            _admitted.pop(_who(call), None)
             # Guessing is limited, but never in the way of a valid key from the same address.
             call.answer_headers.update(rate.count_failed_sign_in(call.address).headers())
             refused.headers["WWW-Authenticate"] = "Bearer"
@@ -131,12 +128,11 @@ def _admit_key(call: Call) -> Callable[[], object]:
         call.caller = admission.caller
         call.answer_headers.update(window.headers())
         if not admission.admitted:
-            _admitted.pop(_who(call), None)
             raise window.exceeded()
         _remember(call, admission.caller)
         _require_role(call, admission.caller)
 
-    return _once(admit)
+    return _once(call, admit)
 
 
 def _require_role(call: Call, caller: Caller) -> None:
@@ -187,9 +183,3 @@ def _remember(call: Call, caller: Caller | None) -> None:
     if len(_admitted) >= _MOST_REMEMBERED:
         _admitted.clear()
     _admitted[_who(call)] = _Admitted(clock.unix(), caller)
-
-
-def forget() -> None:
-    """As in a new process."""
-    _admitted.clear()
-    rate.forget()

@@ -94,10 +94,5 @@ def peek(address: str) -> Window:
     return Window(STOREFRONT_PER_MINUTE, int(item["n"]) if item else 0, minute)
 
 
-def forget() -> None:
-    """As in a new process."""
-    _failed.clear()
-
-
 def _key(address: str, minute: int) -> Key:
     return f"rate#{ids.key_part(address)}#storefront", str(minute)

@@ -2,11 +2,11 @@
 
 import re
 import zlib
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
+from itertools import count
 from typing import Final
 
 LONGEST: Final = 120
-_NUMBERED: Final = 21
 
 
 def plain(text: str) -> str:
@@ -41,16 +41,7 @@ def marked(slug: str, text: str) -> str:
 def numbered(slug: str) -> Iterator[str]:
     """`hat`, `hat-2`, `hat-3` …"""
     yield slug
-    yield from (f"{slug}-{number}" for number in range(2, _NUMBERED + 1))
-
-
-def first_free(slug: str, taken: Container[str]) -> str:
-    """The first numbered slug that is not taken."""
-    number, free = 1, slug
-    while free in taken:
-        number += 1
-        free = f"{slug}-{number}"
-    return free
+    yield from (f"{slug}-{number}" for number in count(2))
 
 
 def _shortened(slug: str) -> str:

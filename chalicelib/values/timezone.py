@@ -1,21 +1,15 @@
 """The shop's days, in its time zone (`--timezone`, IANA; UTC unless given)."""
 
 from datetime import UTC, date, datetime, time, timedelta
-from functools import cache
 from zoneinfo import ZoneInfo
 
 from chalicelib import settings
 from chalicelib.values import clock
 
 
-@cache
-def _zone(name: str) -> ZoneInfo:
-    return ZoneInfo(name)
-
-
 def day(moment: datetime) -> date:
     """The shop's day at a time."""
-    return moment.astimezone(_zone(settings.timezone())).date()
+    return moment.astimezone(ZoneInfo(settings.timezone())).date()
 
 
 def today() -> date:
@@ -27,7 +21,7 @@ def start(day_of_shop: date) -> datetime:
     as clocks change."""
     # If midnight occurs twice, the day begins at the first; if it does not occur, when the clocks
     # change.
-    return datetime.combine(day_of_shop, time(), _zone(settings.timezone())).astimezone(UTC)
+    return datetime.combine(day_of_shop, time(), ZoneInfo(settings.timezone())).astimezone(UTC)
 
 
 def period(first: str, last: str) -> tuple[str, str]:

@@ -62,21 +62,26 @@ def made() -> Routes:
         return reply(200, {"id": id}, etag="v1")
 
     @routes.put(
-        "/api/trial/things/{id}", "Conditional", answers={204: None}, problems=[PreconditionFailed]
+        "/api/trial/things/{id}",
+        "Conditional",
+        answers={200: dict[str, object]},
+        problems=[PreconditionFailed],
     )
     def put(id: str) -> Response:
         wanted = if_match()
         if wanted is not None and "v1" not in wanted:
             raise PreconditionFailed("It has changed.")
-        return reply(204)
+        return reply(200, {})
 
     @routes.get("/api/trial/broken", "Fails", answers={})
     def broken() -> Response:
         raise KeyError("a secret of ours")
 
-    @routes.get("/api/admin/trial/admins", "Admins", role=Role.ADMIN, answers={204: None})
+    @routes.get(
+        "/api/admin/trial/admins", "Admins", role=Role.ADMIN, answers={200: dict[str, object]}
+    )
     def admins() -> Response:
-        return reply(204)
+        return reply(200, {})
 
     return routes
 

@@ -297,7 +297,7 @@ def test_reads_run_concurrently_with_the_admission_for_a_minute(
 def test_a_new_process_admits_before_it_reads(shop: Shop, dynamodb: Double) -> None:
     for prepare in REQUESTS:
         send, key = prepare(shop), shop.mint()
-        authenticate.forget()
+        authenticate._admitted.clear()
         assert calls_of(dynamodb, lambda send=send, key=key: send(key))[0] == ADMISSION  # type: ignore[misc]
 
 
@@ -318,7 +318,7 @@ def test_a_process_remembers_a_limited_number_of_keys(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(authenticate, "_MOST_REMEMBERED", 2)
-    authenticate.forget()
+    authenticate._admitted.clear()
     kept = []
     for _ in range(5):
         assert shop.get("/api/admin/me", key=shop.mint()).status == 200

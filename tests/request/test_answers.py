@@ -181,7 +181,7 @@ def test_a_preflight_of_an_unknown_path_is_404_and_refusals_are_counted(
 
 
 def test_a_role_includes_those_below_it(trial: Shop) -> None:
-    for role, status in (("STAFF", 403), ("ADMIN", 204), ("OWNER", 204)):
+    for role, status in (("STAFF", 403), ("ADMIN", 200), ("OWNER", 200)):
         assert trial.get("/api/admin/trial/admins", key=trial.as_(role)).status == status
 
 
@@ -206,7 +206,7 @@ def test_a_matching_etag_is_answered_with_304(trial: Shop, tags: str) -> None:
 
 @pytest.mark.parametrize(
     ("tags", "status"),
-    [(None, 204), ('"v1"', 204), ('"v0", "v1"', 204), ("*", 204), ('"v0"', 412), ("", 412)],
+    [(None, 200), ('"v1"', 200), ('"v0", "v1"', 200), ("*", 200), ('"v0"', 412), ("", 412)],
 )
 def test_if_match_refuses_a_change_of_another_version(
     trial: Shop, tags: str | None, status: int

@@ -4,14 +4,15 @@ from threading import Barrier
 
 from chalicelib import threads
 from chalicelib.orders import numbers
-from chalicelib.request import authenticate
+from chalicelib.request import authenticate, rate
 from chalicelib.storage import feed
 from chalicelib.webhooks import master_key, waking
 
 
 def begins() -> None:
     """As in a new process: nothing is remembered."""
-    authenticate.forget()
+    authenticate._admitted.clear()
+    rate._failed.clear()
     feed._open.cache_clear()
     master_key._parameters.cache_clear()
     numbers._own.__dict__.clear()
