@@ -27,9 +27,6 @@ class Condition:
     def __or__(self, other: "Condition") -> "Condition":
         return Condition(lambda names: f"({self.write(names)} OR {other.write(names)})")
 
-    def __invert__(self) -> "Condition":
-        return Condition(lambda names: f"(NOT {self.write(names)})")
-
 
 def all_of(conditions: Iterable[Condition]) -> Condition:
     """That all of these hold; there is at least one. They are not nested in pairs."""
