@@ -36,7 +36,7 @@ _WORD: Final = 100  # bytes
 # A quoted cell of a header, in which delimiters do not count.
 _QUOTED: Final = re.compile(r'(?<![^,;\t|\r\n]) *"(?:[^"]|"")*"?')
 _LINE_END: Final = re.compile(r"\r+\n|\r|\n")
-_HINT: Final = re.compile(r' *"?sep=([^"])"? *', re.IGNORECASE)
+_HINT: Final = re.compile(r'\s*"?sep=([^"\r\n])"? *(?=[\r\n]|$)', re.IGNORECASE)
 
 _BOMS: Final = (
     (WORKBOOK_MARK, "utf-8"),
@@ -144,8 +144,6 @@ def open_csv(
 
 
 def _refuse_what_is_not_csv(head: bytes) -> None:
-    if not head.strip():
-        raise FileRejected("empty_file", "The file is empty.")
     start = head.removeprefix(codecs.BOM_UTF8).lstrip()
     for magic, what in _NOT_CSV:
         if start.startswith(magic):
@@ -203,7 +201,7 @@ def _is_utf8(line: bytes) -> bool:
 def _delimiter(sample: str, chosen: str) -> tuple[str, int, int]:
     """The given or detected delimiter, the number of columns, and how many lines are above the
     header: Excel's `sep=;`, or a title."""
-    hint = _HINT.fullmatch(_first_filled_line(sample))
+    hint = _HINT.match(sample)
     lines = _first_lines(sample)
     if hint and len(lines) > 1 and chosen in ("", hint[1]):
         return hint[1], lines[1].count(hint[1]) + 1, 1
@@ -235,12 +233,6 @@ def _first_line_end(sample: str) -> str:
     """The line end that stands first outside quotes."""
     found = _LINE_END.search(_QUOTED.sub("", sample))
     return found[0] if found else ""
-
-
-def _first_filled_line(sample: str) -> str:
-    at = len(sample) - len(sample.lstrip())
-    begin = max(sample.rfind("\r", 0, at), sample.rfind("\n", 0, at)) + 1
-    return re.split("[\r\n]", sample[begin:], maxsplit=1)[0]
 
 
 def _first_lines(sample: str) -> list[str]:
