@@ -323,7 +323,7 @@ class ImportJob(jobs.Job):
 
     @cached_property
     def format(self) -> FileFormat:
-        return FileFormat.from_dict(self.fields["format"])
+        return FileFormat(**self.fields["format"])
 
     @property
     def with_errors(self) -> int:

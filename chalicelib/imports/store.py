@@ -127,7 +127,7 @@ def ask(waiting: ImportJob, form: FileFormat | None, csv_format: "Format | None"
 
 def _read_as(form: FileFormat | None, csv_format: "Format | None") -> dict[str, object]:
     return {
-        "format": form.as_dict() if form else {},
+        "format": form._asdict() if form else {},
         "dialect": csv_format.name if csv_format else None,
         "ignoredColumns": [name[:200] for name in csv_format.ignored[:200]] if csv_format else [],
         "missedColumns": [name[:200] for name in csv_format.missed[:50]] if csv_format else [],

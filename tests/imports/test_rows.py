@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.csv.opening import open_csv
-from chalicelib.imports.csv.rows import LARGEST_ROW, CsvRow, FileFormat, read
+from chalicelib.imports.csv.rows import LARGEST_ROW, CsvRow, read
 from chalicelib.imports.formats.sheet import Sheet, unreadable
 
 HEADER = "slug,name,description\n"
@@ -221,12 +221,6 @@ def test_a_file_without_rows_or_of_another_kind_is_refused_with_a_reason(data, c
     rejection = refused(data)
     assert rejection.code == code
     assert reason in rejection.message
-
-
-def test_a_stored_format_is_read_back_unchanged():
-    table = open_csv([b"Handle;Title\na;b\n"])
-    assert FileFormat.from_dict(table.format.as_dict()) == table.format
-    assert table.format.header == ("Handle", "Title")
 
 
 @pytest.mark.parametrize(

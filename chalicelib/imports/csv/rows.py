@@ -9,10 +9,9 @@ import codecs
 import csv
 import re
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import chain, islice, starmap
-from typing import Any, Final, NamedTuple, Self
+from typing import Final, NamedTuple
 
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.lines import LARGEST_LINE, blocks
@@ -45,9 +44,8 @@ class CsvRow(NamedTuple):
     problem: RowError | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FileFormat:
-    """How the bytes of a file are to be read; survives JSON through `as_dict` and `from_dict`.
+class FileFormat(NamedTuple):
+    """How the bytes of a file are to be read; a job stores it by these names.
 
     `encoding` is that of the bytes, one of `encodings.KNOWN`. `bare_returns`: lines end with CR
     alone. `is_workbook`: the file was one. `header_row`: the header's line; 0: there is none.
@@ -56,16 +54,9 @@ class FileFormat:
     encoding: str
     delimiter: str
     bare_returns: bool
-    header: tuple[str, ...]
+    header: Sequence[str]
     is_workbook: bool = False
     header_row: int = 1
-
-    def as_dict(self) -> dict[str, object]:
-        return {**asdict(self), "header": list(self.header)}
-
-    @classmethod
-    def from_dict(cls, stored: dict[str, Any]) -> Self:
-        return cls(**{**stored, "header": tuple(stored["header"])})
 
 
 def read(data: bytes, form: FileFormat, offset: int, line: int) -> Iterator[CsvRow]:
