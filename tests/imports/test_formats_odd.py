@@ -391,3 +391,23 @@ def test_prestashop_products_with_one_name_are_distinguished_by_their_reference(
         ("T-1", "5.00"),
         ("T-2", "6.00"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "errors"),
+    [
+        ("TITLE,CURRENCY_CODE,QUANTITY,PRICE,IMAGE1", ("Mug,USD,3,5,", ",USD,9,7,https://x/y"), 1),
+        ("ID,Name *,Reference #,Quantity,Price tax included", ("1,Mug,,3,5", "2,,,9,7"), 1),
+        ("sku,attribute_set_code,name,qty,price", ("M,Top,Mug,3,5", ",Top,Cup,9,7"), 0),
+    ],
+    ids=["etsy", "prestashop", "magento"],
+)
+def test_a_row_that_is_a_product_changes_none_above_if_its_identity_is_blank(
+    desk: Desk, header: str, rows: tuple[str, str], errors: int
+) -> None:
+    job = desk.imported("\n".join([header, *rows]))
+    assert [(error["row"], error["code"]) for error in job["errors"]] == [
+        (3, "missing_key")
+    ] * errors
+    (mug,) = (each for each in desk.products().values() if each["name"] == "Mug")
+    assert (mug["price"], mug["variants"][0]["stock"]) == ("5.00", 3)

@@ -17,8 +17,9 @@ from chalicelib.values.spreadsheets import ERROR, SPOILT
 
 MOST_ROWS: Final = 2_000  # of one product
 LARGEST_GROUP: Final = 8 * LARGEST_ROW  # bytes of one product
+ALONE: Final = "name "  # the key of a row that names no product, and is not of the row above
 # Keys that name no product, as many may have the same: each of their rows is by itself.
-_NO_KEY: Final = re.compile(rf"(?:sku |name )?{ERROR}|sku {SPOILT}", re.IGNORECASE)
+_NO_KEY: Final = re.compile(rf"(?:sku |name )(?:{ERROR})?|{ERROR}|sku {SPOILT}", re.IGNORECASE)
 
 
 class Keys(Protocol):

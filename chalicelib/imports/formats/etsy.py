@@ -4,7 +4,7 @@ columns are in the language of the shop."""
 import html
 from typing import ClassVar
 
-from chalicelib.imports.csv.groups import name_key
+from chalicelib.imports.csv.groups import ALONE, name_key
 from chalicelib.imports.formats import cells as reading
 from chalicelib.imports.formats.format import Format
 from chalicelib.imports.formats.product import Draft
@@ -50,7 +50,7 @@ class Etsy(Format):
     def key(self, cells: list[str]) -> str:
         sku = self.sheet.cell(cells, "sku")
         is_one = sku and "," not in sku
-        return f"sku {sku}" if is_one else name_key(self.sheet.cell(cells, "name"))
+        return f"sku {sku}" if is_one else name_key(self.sheet.cell(cells, "name")) or ALONE
 
     def row(self, draft: Draft, row: Row) -> None:
         self.once(draft, row, keep=False)

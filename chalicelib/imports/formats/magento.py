@@ -99,7 +99,7 @@ class Magento(Format):
     sku_names_product = True
 
     def key(self, cells: list[str]) -> str:
-        return self.sheet.cell(cells, "sku")
+        return self.sheet.cell(cells, "sku") or super().key(cells)
 
     def joins(self, above: list[str], cells: list[str]) -> bool:
         """Variants are next to their product, and it names them."""

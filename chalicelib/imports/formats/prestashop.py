@@ -4,6 +4,7 @@ exports: one row a product. Combinations are in a file of their own, which is no
 from decimal import Decimal
 from typing import ClassVar
 
+from chalicelib.imports.csv.groups import ALONE
 from chalicelib.imports.formats import cells as reading
 from chalicelib.imports.formats.format import Format, Prices
 from chalicelib.imports.formats.product import Draft
@@ -71,9 +72,11 @@ class PrestaShop(Format):
         *("Minimal quantity", "Delete existing images (0 = No, 1 = Yes)"),
         *("Unit price", "Show price (0 = No, 1 = Yes)", "Supplier reference #"),
     )
-    named = ("id", "name", "sku", "slug", "image")
     if_new: ClassVar = {"status": "ACTIVE"}
     sku_names_product = True
+
+    def key(self, cells: list[str]) -> str:
+        return super().key(cells) or ALONE
 
     def row(self, draft: Draft, row: Row) -> None:
         self.once(draft, row, keep=False)
