@@ -50,7 +50,11 @@ class TaxRequired(Invalid):
     """422 with `proposed`: the tax in proportion to the amounts."""
 
     code = "tax_required"
-    text = "The order has tax, and its amounts change: send tax."
+
+    def __init__(self, proposed: Decimal) -> None:
+        share = money.render(proposed)
+        message = f"The order has tax, and its amounts change: send tax, in proportion {share}."
+        super().__init__(message, field="tax", proposed=share)
 
 
 class BelowRefunded(Invalid):
@@ -278,7 +282,7 @@ def _sums(fields: Fields, after: lines.Lines, asked: EditOrder) -> dict[str, obj
     tax = old["tax"] if asked.tax is None else Decimal(asked.tax)
     if asked.tax is None and tax and now_untaxed != untaxed:
         share = Fraction(tax) * Fraction(now_untaxed) / Fraction(untaxed) if untaxed else tax
-        raise TaxRequired(field="tax", proposed=money.render(money.rounded(Fraction(share))))
+        raise TaxRequired(money.rounded(Fraction(share)))
     if asked.total is not None:
         total = Decimal(asked.total)
     else:

@@ -255,7 +255,8 @@ def _taken(fields: Fields, asked: PaymentInput, at: str, by: str, now: str) -> d
         message = f"must be at least the amount, {money.render(amount)}"
         raise Invalid.field(f"{at}tendered", "out_of_range", message)
     if amount > account.balance and not asked.allow_overpayment:
-        message = "The amount is more than is due. Send allowOverpayment to take it."
+        due = money.render(account.balance)
+        message = f"The amount is more than is due, {due}. Send allowOverpayment to take it."
         raise Denied("overpaid", message, balanceDue=account.balance)
     payment = _payment(amount, asked.method or fields["paymentMethod"] or "OTHER", by, now)
     payment |= {"reference": asked.reference or None, "note": asked.note or None}
@@ -381,7 +382,7 @@ def refunded(
     shipping = Decimal(asked.shipping or 0)
     refunded = sum((Decimal(one["shipping"]) for one in fields["refunds"]), _NOTHING)
     if shipping > (left := Decimal(fields["shipping"]) - refunded):
-        message = "This is more than is left of the order's shipping."
+        message = f"This is more than is left of the order's shipping, {money.render(left)}."
         raise Denied("exceeds_shipping", message, shipping=left)
     amount = sum((Decimal(line["amount"]) for line in lines), shipping)
     if asked.amount is not None:
@@ -394,7 +395,7 @@ def refunded(
     if payment:
         possible = min(possible, _rest(fields, payment))
     if amount > possible:
-        message = f"{money.render(amount)} is more than can be refunded."
+        message = f"{money.render(amount)} is more than can be refunded, {money.render(possible)}."
         raise Denied("exceeds_refundable", message, refundable=possible)
     refund = _refund(amount, _method(fields, asked, payment), by, now)
     refund |= {

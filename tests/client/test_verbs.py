@@ -162,6 +162,11 @@ def test_an_order_is_edited_after_a_look_at_what_would_change(
     assert [line["sku"] for line in edited["lineItems"]] == ["MUG-1", "CUP-1"]
     blank = ("orders", "edit", number, "--reason", "None", "--discount", "")
     assert "discount.amount" in run(*blank, code=commands.REFUSED)
+    taxed = run("orders", "edit", number, "--tax", "2", "--total", "14.50", "--reason", "Included")
+    assert (taxed["tax"], taxed["total"]) == ("2.00", "14.50")
+    more = ("orders", "edit", number, "--shipping", "5", "--reason", "More")
+    assert "in proportion 2.34" in run(*more, code=commands.REFUSED)
+    run("orders", "edit", number, "--tax", "0", "--total", "14.50", "--reason", "Not taxed")
     for nothing in ("0", "0.00"):
         run("orders", "edit", number, "--discount", "1", "--reason", "One off")
         given = ("--discount", nothing, "--reason", "No discount")

@@ -39,7 +39,7 @@ def audit(
             ("at", "action", "record", "changes", "key", "job"),
             (
                 (
-                    each["at"][:19],
+                    shown.moment(each["at"]),
                     each["request"] or each["action"],
                     " ".join(filter(None, _record(each))),
                     "; ".join(_change(one) for one in each["changes"]),

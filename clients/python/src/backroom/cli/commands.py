@@ -346,7 +346,7 @@ def list_orders(
             (
                 (
                     each["number"],
-                    each["orderDate"][:10],
+                    shown.moment(each["orderDate"]),
                     each["status"],
                     each["paymentStatus"],
                     (each["customer"] or {}).get("email"),
@@ -446,19 +446,23 @@ def edit_order(
     discount: Annotated[str | None, typer.Option(help="An amount off; 0 for none.")] = None,
     shipping: Annotated[str | None, typer.Option(help="What shipping costs.")] = None,
     tax: Annotated[str | None, typer.Option(help="Required if the order has tax.")] = None,
+    total: Annotated[
+        str | None, typer.Option(help="What is to be paid; needed if prices include the tax.")
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show what would change.")
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Edit the items and amounts of an order that is not shipped. No money is moved."""
-    amounts = {"shipping": shipping, "tax": tax}
+    amounts = {"shipping": shipping, "tax": tax, "total": total}
     body: dict[str, Any] = {name: given for name, given in amounts.items() if given is not None}
     if discount is not None:
         is_none = re.fullmatch(r"0+(\.0*)?", discount)
         body["discount"] = None if is_none else {"amount": discount}
     if not (body or add or change):
-        base.fail("Name what changes: --add, --set, --discount, --shipping or --tax.", USAGE)
+        names = "--add, --set, --discount, --shipping, --tax or --total"
+        base.fail(f"Name what changes: {names}.", USAGE)
     if wrong := [each for each in change or () if _item(each)[0] == each]:
         base.fail(f"--set {wrong[0]}: write SKU:QUANTITY.", USAGE)
     with base.shop() as shop:

@@ -46,7 +46,7 @@ def list_deliveries(
             ("created", "event", "about", "status", "attempts>", "last", "id"),
             (
                 (
-                    each["createdAt"][:19],
+                    shown.moment(each["createdAt"]),
                     each["event"],
                     (each["subject"] or {}).get("name") or (each["subject"] or {}).get("id"),
                     each["status"],
@@ -74,7 +74,7 @@ def show_delivery(id: Annotated[str, typer.Argument(help="dlv_…")], as_json: J
         (
             (
                 each["number"],
-                each["at"][:19],
+                shown.moment(each["at"]),
                 each["response"] and each["response"]["status"],
                 each["durationMs"],
                 each["url"],

@@ -89,6 +89,11 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], title: str =
     _out().print(made)
 
 
+def moment(time: str) -> str:
+    """A time in a table, in UTC: the day of it may be another than the shop's."""
+    return f"{time[:19]}Z"
+
+
 def facts(pairs: Mapping[str, object]) -> None:
     """Names and values, one below the other."""
     made = Table(box=None, show_header=False, pad_edge=False)

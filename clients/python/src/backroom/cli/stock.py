@@ -84,7 +84,7 @@ def movements(
             ("at", "sku", "title", "by>", "stock>", "cause", "reason", "order or job", "key"),
             (
                 (
-                    each["at"][:19],
+                    shown.moment(each["at"]),
                     each["sku"],
                     each["title"],
                     each["by"],
