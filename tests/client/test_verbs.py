@@ -179,6 +179,16 @@ def test_an_order_is_edited_after_a_look_at_what_would_change(
     )
 
 
+def test_the_table_of_orders_has_their_times_in_utc(
+    run: Run, mug: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order, rows = run("orders", "create", "--item", "MUG-1"), list[Any]()
+    monkeypatch.setattr(shown, "table", lambda columns, given: rows.extend(given))
+    with pytest.raises(SystemExit):
+        commands.main(["orders"])
+    assert [row[:2] for row in rows] == [(order["number"], f"{order['orderDate'][:19]}Z")]
+
+
 def test_a_key_is_created_for_some_days_and_revoked(run: Run) -> None:
     made = run("keys", "create", "Contractor", "--role", "STAFF", "--days", "7")
     assert made["expiresAt"] and made["key"]
