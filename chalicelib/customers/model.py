@@ -277,7 +277,6 @@ def rewritten(customer: Customer, fields: Mapping[str, object], now: str) -> Cus
 
 
 def _next(customer: Customer, fields: Mapping[str, object], now: str) -> Customer:
-    """Its next version."""
     after = {**fields, "updatedAt": now}
     return Customer({**after, "index": index_of(after).stored()}, customer.version + 1)
 

@@ -245,7 +245,6 @@ def remove(id: str, if_match: frozenset[str] | None) -> None:
 
 
 def _again_if_changed(attempt: Callable[[], T]) -> T:
-    """What it returns, attempted again after a concurrent change."""
     return deadline.retried(attempt, CustomerChanged, end=deadline.of_conflicts())
 
 

@@ -44,7 +44,6 @@ def event_schema(kind: str) -> str:
 
 
 def parameter(path: str, name: str) -> str:
-    """What a path parameter is."""
     before = path.partition("{" + name + "}")[0].rstrip("/").rpartition("/")[2]
     return _PATH_PARAMETERS[before, name]
 

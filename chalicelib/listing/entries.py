@@ -60,7 +60,6 @@ def remove_later(commit: Commit, kind: Kind, id: str, index: Index) -> None:
 
 
 def count_cells(kind: Kind, index: Index) -> list[Key]:
-    """The count cells that count a record with this index."""
     return kind.of(index.format, index.added).cells(index.facets)
 
 

@@ -28,7 +28,6 @@ class Filters(Walk):
     most_counted: ClassVar[int | None] = None
 
     def where(self) -> dict[str, frozenset[str]]:
-        """The filters, by facet."""
         asked = {to_camel(name): _texts(getattr(self, name)) for name in self.facets}
         return {facet: texts for facet, texts in asked.items() if texts}
 

@@ -152,7 +152,6 @@ class Kind:
         return "|".join([str(self.format), *(facets.get(facet, "") for facet in self.counted)])
 
     def cells(self, facets: Mapping[str, str]) -> list[Key]:
-        """The count cells that count it."""
         cell = self.cell(facets)
         under = [self.count_pk(facet, facets[facet]) for facet in self.under if facets.get(facet)]
         return [(pk, cell) for pk in (self.count_pk(), *under)]

@@ -238,7 +238,6 @@ def _after(order: Order, fields: Fields, by: str, now: str) -> Order:
 
 
 def _version(order: Order, fields: Fields, now: str) -> Order:
-    """The next version of an order."""
     after = {**fields, "updatedAt": now}
     after["index"] = index_of(after).stored()
     return Order(after, order.version + 1)

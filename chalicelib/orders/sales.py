@@ -24,7 +24,6 @@ _Cell = tuple[str, str]  # a day, and one of these
 
 
 def count(commit: Commit, before: Order | None, after: Order | None) -> None:
-    """Counts the change from one version of an order to another."""
     for order, sign in ((before, -1), (after, 1)):
         if order is not None:
             counts = order.status is not OrderStatus.CANCELLED

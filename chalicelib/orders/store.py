@@ -544,7 +544,6 @@ def _write(commit: Commit, before: Order | None, after: Order | None, action: st
 
 
 def _audited(before: Order | None, after: Order | None, action: str) -> dict[str, object]:
-    """What the audit log gets."""
     versions = [order for order in (before, after) if order]
     owners = {(order.fields["customer"] or {}).get("id") for order in versions}
     owners.update(*(order.fields["formerly"].values() for order in versions))

@@ -474,7 +474,6 @@ def stored(product: Product) -> Item:
 
 
 def read(item: Item, stock: Item | None) -> Product:
-    """The product of a record and its stock item."""
     fields = metadata.unstored(item)
     if "variants" in fields:
         fields["variants"] = [

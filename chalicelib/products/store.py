@@ -400,7 +400,6 @@ def _moved(made: MovedStock) -> stock.Step:
 
 
 def _audited(product: Product, was: _Shown, now: _Shown, action: str = "") -> dict[str, object]:
-    """What the audit log gets."""
     name = product.fields["name"]
     return outbox.audited("product", product.id, was, now, show=dict, action=action, name=name)
 

@@ -394,7 +394,6 @@ def _delete(made: Iterable[Commit]) -> None:
 
 
 def _failure(commit: Commit) -> Exception | None:
-    """The exception of sending it, or None."""
     try:
         commit._transact(None)
     except Exception as error:

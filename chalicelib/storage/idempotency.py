@@ -163,7 +163,6 @@ class Begun:
         return ids.derived(prefix, self.at * 1_000, f"{self.seed}#{place}")
 
     def finish(self, text: str) -> None:
-        """Keeps the answer."""
         pk, _ = self.once.key
         packed = base64.b85encode(zlib.compress(text.encode())).decode()
         parts = [packed[n : n + _PART] for n in range(0, len(packed), _PART)]

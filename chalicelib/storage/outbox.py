@@ -132,12 +132,10 @@ def trace_of(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def key(event_id: str) -> tuple[str, str]:
-    """The key of an event's item."""
     return event_id[:30], "events"
 
 
 def events_of(item: Mapping[str, Any]) -> Iterator[Event]:
-    """The events in an outbox item."""
     for place, entry in enumerate(item["events"]):
         yield Event(f"{item['pk']}{_place(place)}", entry["event"], entry["body"])
 
