@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import wraps
-from typing import Any, Final, Required, TypedDict, Unpack
+from functools import partial, wraps
+from typing import Any, Final, Protocol, Required, TypedDict, Unpack
 from urllib.parse import unquote
 
 from chalice.app import Blueprint, Chalice, ChaliceUnhandledError, Response
@@ -72,6 +72,12 @@ class _Declared(TypedDict, total=False):
     reads_first: bool
 
 
+class _Declare(Protocol):
+    def __call__(
+        self, path: str, summary: str, **declared: Unpack[_Declared]
+    ) -> Callable[[View], View]: ...
+
+
 class Routes(Blueprint):
     """The routes of one slice.
 
@@ -100,28 +106,11 @@ class Routes(Blueprint):
     def __init__(self, import_name: str, tag: str) -> None:
         super().__init__(import_name)
         self._tag = tag
-
-    def get(self, path: str, summary: str, **declared: Unpack[_Declared]) -> Callable[[View], View]:
-        """Also answers HEAD."""
-        return self._declare("GET", path, summary, **declared)
-
-    def post(
-        self, path: str, summary: str, **declared: Unpack[_Declared]
-    ) -> Callable[[View], View]:
-        return self._declare("POST", path, summary, **declared)
-
-    def put(self, path: str, summary: str, **declared: Unpack[_Declared]) -> Callable[[View], View]:
-        return self._declare("PUT", path, summary, **declared)
-
-    def patch(
-        self, path: str, summary: str, **declared: Unpack[_Declared]
-    ) -> Callable[[View], View]:
-        return self._declare("PATCH", path, summary, **declared)
-
-    def delete(
-        self, path: str, summary: str, **declared: Unpack[_Declared]
-    ) -> Callable[[View], View]:
-        return self._declare("DELETE", path, summary, **declared)
+        self.get: _Declare = partial(self._declare, "GET")  # and HEAD
+        self.post: _Declare = partial(self._declare, "POST")
+        self.put: _Declare = partial(self._declare, "PUT")
+        self.patch: _Declare = partial(self._declare, "PATCH")
+        self.delete: _Declare = partial(self._declare, "DELETE")
 
     def _declare(
         self,
