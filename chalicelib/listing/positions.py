@@ -54,7 +54,7 @@ class Listing(Generic[R]):
 
     @property
     def skip(self) -> int:
-        return 0 if self.after else self.query.offset
+        return 0 if self.after else (self.query.page - 1) * self.query.limit
 
     @property
     def need(self) -> int:

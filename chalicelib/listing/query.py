@@ -46,10 +46,6 @@ class Query:
     most_counted: int | None = None
     external_id: str = ""
 
-    @property
-    def offset(self) -> int:
-        return (self.page - 1) * self.limit
-
     def after(self, cursor: str | None) -> "Query":
         """The same list after a cursor; None: from the start."""
         return replace(self, cursor=cursor or "")

@@ -43,7 +43,9 @@ class Records(Generic[R_co]):
         """Those that exist of these, in their order; of each these fields, if some are named."""
         asked = [self.made_of.get(name, name) for name in fields]
         only = ("id", "version", *asked) if asked else ()
-        return list(map(self.read, table.existing(map(self.key, wanted), only)))
+        keys = list(map(self.key, wanted))
+        found = table.batch_get(keys, fields=only)
+        return [self.read(found[key]) for key in keys if key in found]
 
     def find(self, id: str, fields: Iterable[str] = ()) -> R_co | None:
         return next(iter(self.load([id] if ids.may_be(self.prefix, id) else [], fields)), None)

@@ -79,7 +79,7 @@ def placed(
         "externalId": new.external_id or None,
         "metadata": new.metadata or {},
         "trackingNumber": None,
-        "orderDate": new.dated or now,
+        "orderDate": new.order_date or new.processed_at or now,
         "paidAt": None,
         "shippedAt": None,
         "createdAt": now,

@@ -5,7 +5,6 @@ Stored and shown names are the same, in camelCase; amounts are rendered strings.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
@@ -365,10 +364,6 @@ class NewOrder(Stripped):
     order_date: Date | None = optional("At most 24 hours ahead.")
     processed_at: Date | None = optional("The same as orderDate.")
 
-    @property
-    def dated(self) -> str | None:
-        return self.order_date or self.processed_at
-
 
 class OrderChange(Stripped):
     """The fields of a PATCH: absent fields stay; null clears, where allowed."""
@@ -553,10 +548,6 @@ class Order(listing.Record):
     @property
     def revenue(self) -> Decimal:
         return Decimal(self.fields["revenue"])
-
-    def taken_of(self, product_id: str, variants: Iterable[str]) -> dict[str, int]:
-        """The pieces of these variants that were taken from the stock, perhaps none."""
-        return dict.fromkeys(variants, 0) | self.taken().get(product_id, {})
 
     def taken(self) -> dict[str, dict[str, int]]:
         """Its pieces from the stock: product id → variant id → pieces."""

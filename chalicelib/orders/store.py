@@ -215,7 +215,8 @@ def _place(
     if new.stock_policy is StockPolicy.CHECK:
         _require(sold)
     else:
-        sold = [(product, order.taken_of(product.id, pieces)) for product, pieces in sold]
+        taken = order.taken()
+        sold = [(one, dict.fromkeys(n, 0) | taken.get(one.id, {})) for one, n in sold]
         for line in order.fields["lineItems"]:
             oversold[line["variantId"]] += line["oversold"]
 

@@ -86,13 +86,6 @@ def batch_get(
     return {key: item for part in found for key, item in part.items()}
 
 
-def existing(keys: Iterable[Key], fields: Iterable[str] = ()) -> list[Item]:
-    """The items that exist of these keys, in their order; see `batch_get` for `fields`."""
-    wanted = list(keys)
-    found = batch_get(wanted, fields=fields)
-    return [found[key] for key in wanted if key in found]
-
-
 def _only(fields: Iterable[str]) -> dict[str, object]:
     """The part of a request that asks for only these fields and the key."""
     expressions = Expressions()
