@@ -43,7 +43,6 @@ THOROUGH: Final = (
     "e2e/console/test_tabs.py",
     "e2e/console/test_typed.py",
     "e2e/console/test_walk.py",
-    "e2e/test_accepted_input.py",
     "e2e/test_backup.py",
     "e2e/test_client.py::test_a_file_of_ten_megabytes_is_uploaded",
     "e2e/test_description.py",
