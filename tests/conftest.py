@@ -13,7 +13,7 @@ from chalicelib.values import clock
 from tests.support.dynamodb_double import Double
 from tests.support.environment import SETTINGS, account
 from tests.support.shop import Shop
-from tests.support.thorough import THOROUGH
+from tests.support.thorough import is_thorough
 from tests.support.webhook_world import World
 from tests.support.webhook_world import world as a_world
 from tests.webhooks.receiver import Receiver
@@ -31,7 +31,7 @@ _LONGEST = ("e2e/test_roles.py", "deploy", "e2e/test_spec/test_6", "e2e/test_des
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=_turn)
     for item in items:
-        if item.nodeid.removeprefix("tests/").startswith(THOROUGH):
+        if is_thorough(item.nodeid.removeprefix("tests/")):
             item.add_marker(pytest.mark.thorough)
 
 

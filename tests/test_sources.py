@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.thorough import THOROUGH
+from tests.support.thorough import QUICK, THOROUGH
 
 PROJECT = Path(__file__).parent.parent
 # A path with a folder, or a page, as comments, docstrings and documents write them.
@@ -106,7 +106,7 @@ def test_each_large_package_describes_its_modules() -> None:
 
 
 def test_the_tests_that_make_test_leaves_out_exist() -> None:
-    for each in THOROUGH:
+    for each in (*THOROUGH, *QUICK):
         path, _, name = each.partition("::")
-        assert (PROJECT / "tests" / path).is_file(), each
-        assert name.partition("[")[0] in (PROJECT / "tests" / path).read_text(), each
+        assert (PROJECT / "tests" / path).exists(), each
+        assert not name or name.partition("[")[0] in (PROJECT / "tests" / path).read_text(), each

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from infra.local import STAGE
 from tests.e2e.recorded import Asked
 from tests.e2e.test_roles import granted_by
 from tests.support.programs import ran
@@ -20,26 +19,11 @@ from tests.support.programs import ran
 PROJECT = Path(__file__).resolve().parents[2]
 NODE = PROJECT / ".conformance/node"
 WALK = PROJECT / ".conformance/walk.json"
-API = f"backroom-{STAGE}"
-TABLE = f"arn:aws:dynamodb:us-east-1:000000000000:table/{API}"
 
 pytestmark = pytest.mark.skipif(
     not (NODE / "ready").exists(), reason="make conformance installs the simulator"
 )
 walked = pytest.mark.skipif(not WALK.exists(), reason="make conformance takes the walk")
-
-# What no role of those who do not need it may allow: (action, leading key), and who may.
-APART = {
-    ("dynamodb:GetItem", "key#01"): {API},
-    ("dynamodb:UpdateItem", "key#01"): {API},
-    ("dynamodb:Query", "keys"): {API},
-    ("dynamodb:PutItem", "webhooks"): {API, f"{API}-fan_out", f"{API}-deliver"},
-    ("dynamodb:GetItem", "ord_01"): {API, f"{API}-run_job"},
-    ("dynamodb:GetItem", "cus_01"): {API, f"{API}-run_job"},
-    ("dynamodb:Scan", None): {f"{API}-run_job"},
-    ("dynamodb:DeleteTable", None): set[str](),
-    ("dynamodb:UpdateTable", None): set[str](),
-}
 
 
 @cache
@@ -99,14 +83,6 @@ def test_calls_are_denied_to_roles_without_the_grant() -> None:
     assert answers.count("ImplicitlyDenied") > len(asked) / 2
     differing = [each for each in zip(asked, answers, expected, strict=True) if each[1] != each[2]]
     assert differing == []
-
-
-@walked
-@pytest.mark.parametrize(("action", "key"), APART)
-def test_each_function_is_limited_to_its_own_data(action: str, key: str | None) -> None:
-    others = [name for name in walk()["policies"] if name not in APART[action, key]]
-    answers = simulated((walk()["policies"][name], action, TABLE, key) for name in others)
-    assert set(answers) == {"ImplicitlyDenied"}, dict(zip(others, answers, strict=True))
 
 
 def test_the_state_machine_definition_is_valid(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
-"""The main job on a shop deployed with `deploy.py` and `chalice deploy`, with the emulator's own
-permissions (`Size=local`), and with those of AWS (`Size=aws`).
+"""The main job on a shop deployed with `deploy.py` and `chalice deploy`, with the permissions of
+AWS. (All of `tests/e2e` has those of `Size=local`.)
 
-With the latter, two rules are lifted that only the emulator has: it has no HTTPS, which the policy
-of the bucket demands, and asks for permissions of batches, which AWS does not have.
+Two rules are lifted that only the emulator has: it has no HTTPS, which the policy of the bucket
+demands, and asks for permissions of batches, which AWS does not have.
 """
 
 import json
@@ -21,13 +21,10 @@ from tests.webhooks.receiver import Receiver
 CSV = b"slug,name,price,sku,status,stock\nmug,Mug,9.50,MUG,ACTIVE,5\n"
 
 
-@pytest.fixture(scope="module", params=["local", "aws"])
-def stack(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Stack]:
-    with shop(tmp_path_factory.mktemp("shop"), request.param) as stack:
-        if request.param == "aws":
-            lift_rules(stack)
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    with shop(tmp_path_factory.mktemp("shop")) as stack:
+        lift_rules(stack)
         yield stack
 
 
@@ -51,24 +48,21 @@ def lift_rules(stack: Stack) -> None:
 
 @pytest.fixture
 def admin(stack: Stack) -> Api:
+    """With the key that was printed."""
     return Api.of(stack)
 
 
-def test_the_key_that_was_printed_is_the_owners(admin: Api) -> None:
+def test_a_file_is_imported_by_form_and_by_s3(stack: Stack, admin: Api) -> None:
     assert admin.get("me")["role"] == "OWNER"
-
-
-def test_a_file_is_imported_by_form(stack: Stack, admin: Api) -> None:
     job = admin.ended(admin.upload(CSV))
     assert (job["status"], job["total"], job["failed"]) == ("COMPLETED", 1, 0), job
     assert call(f"{stack.base_url}/api/products/mug")[1]["name"] == "Mug"
-
-
-def test_a_file_is_imported_by_s3(admin: Api) -> None:
     form = admin.post("products/import/uploads", {"fileName": "cups.csv"})
     posted(form, CSV.replace(b"mug", b"cup").replace(b"MUG", b"CUP"))
     job = admin.ended(form["jobId"])
     assert (job["status"], job["created"]) == ("COMPLETED", 1), job
+    job = admin.ended(admin.post("exports", {"type": "orders", "all": True})["jobId"])
+    assert job["status"] == "COMPLETED", job
 
 
 def test_an_order_is_told_to_a_receiver_and_again_to_one_that_failed(admin: Api) -> None:
@@ -86,8 +80,3 @@ def test_an_order_is_told_to_a_receiver_and_again_to_one_that_failed(admin: Api)
         assert (first.delivery, first.body) == (second.delivery, second.body)
         sent = f"webhooks/{hooks[1]['id']}/deliveries?status=DELIVERED"
         assert len(until(lambda: admin.get(sent)["data"], 120, pause=2)) == 1
-
-
-def test_a_job_is_done(admin: Api) -> None:
-    job = admin.post("exports", {"type": "orders", "all": True})["jobId"]
-    assert admin.ended(job)["status"] == "COMPLETED"

@@ -18,6 +18,9 @@ from tests.support.running import Stack, free_port, running, tool
 from tests.webhooks.receiver import Receiver
 
 ANY = f"backroom-{STAGE}*"
+DELIVER, RUN_JOB = f"backroom-{STAGE}-deliver", f"backroom-{STAGE}-run_job"
+CHUNK, DEAD = f"backroom-{STAGE}-import_chunk", f"backroom-{STAGE}-import_dead_letters"
+AGAIN = "sqs:ChangeMessageVisibility"
 # Granted and not asked for by our code: (function, action, end of the resource) → why.
 UNASKED = {
     (ANY, "logs:*", "*"): "Lambda itself writes the log",
@@ -29,52 +32,16 @@ UNASKED = {
     (ANY, "sqs:SendMessage", "schedules-dead"): "Lambda itself puts aside what failed",
     (ANY, "s3:ListBucket", "*"): "without it S3 hides that an object is not there",
     (ANY, "sqs:*Batch", "*"): "the emulator's own, not granted on AWS",
-    (f"backroom-{STAGE}-run_job", "dynamodb:DeleteItem", "*"): "what an erasure finds is not there",
-    (
-        f"backroom-{STAGE}-run_job",
-        "dynamodb:ConditionCheckItem",
-        "*",
-    ): "an erasure that finds words of a failed write",
-    (
-        f"backroom-{STAGE}-deliver",
-        "sqs:ChangeMessageVisibility",
-        "*",
-    ): "for messages that arrive early or are in work elsewhere, which the tour may not meet",
-    (
-        f"backroom-{STAGE}-import_dead_letters",
-        "lambda:InvokeFunction",
-        "plan_import",
-    ): "a planner that was refused is started again; none is on the tour",
-    (
-        f"backroom-{STAGE}-run_job",
-        "sqs:ChangeMessageVisibility",
-        "jobs",
-    ): "a failed step is repeated soon; none fails on the tour",
-    (
-        f"backroom-{STAGE}-run_job",
-        "sqs:SendMessage",
-        "jobs",
-    ): "a long job continues with another message",
-    (
-        f"backroom-{STAGE}-run_job",
-        "dynamodb:GetItem",
-        "*",
-    ): "a step that is repeated after a crash reads what it did",
-    (
-        f"backroom-{STAGE}-run_job",
-        "dynamodb:BatchWriteItem",
-        "*",
-    ): "for records with more words than a transaction takes",
-    (
-        f"backroom-{STAGE}-run_job",
-        "s3:AbortMultipartUpload",
-        "*",
-    ): "an export that is being written while a customer is erased",
-    (
-        f"backroom-{STAGE}-import_chunk",
-        "sqs:ChangeMessageVisibility",
-        "import-chunks",
-    ): "a failed step is repeated soon; none fails on the tour",
+    (DELIVER, AGAIN, "*"): "a message that is early or in work elsewhere: perhaps not on the tour",
+    (DEAD, "lambda:InvokeFunction", "plan_import"): "a planner that was refused: not on the tour",
+    (CHUNK, AGAIN, "import-chunks"): "a failed step is repeated soon; none fails on the tour",
+    (RUN_JOB, AGAIN, "jobs"): "a failed step is repeated soon; none fails on the tour",
+    (RUN_JOB, "sqs:SendMessage", "jobs"): "a long job continues with another message",
+    (RUN_JOB, "dynamodb:GetItem", "*"): "a step that is repeated after a crash reads what it did",
+    (RUN_JOB, "dynamodb:DeleteItem", "*"): "what an erasure finds is not there",
+    (RUN_JOB, "dynamodb:ConditionCheckItem", "*"): "an erasure that finds words of a failed write",
+    (RUN_JOB, "dynamodb:BatchWriteItem", "*"): "for more words than a transaction takes",
+    (RUN_JOB, "s3:AbortMultipartUpload", "*"): "an export that is written during an erasure",
 }
 
 
@@ -162,7 +129,7 @@ def test_every_granted_permission_is_used(needs: tuple[Stack, set[Asked]]) -> No
     untold = [f"{g.function}: {g.action} on {g.resource}" for g in unused if g not in told]
     assert untold == []
     # A message may arrive before its job is written; on a slow machine, a job takes two messages.
-    by_chance = {rule for rule in UNASKED if rule[0] == f"backroom-{STAGE}-run_job"}
+    by_chance = {rule for rule in UNASKED if rule[0] == RUN_JOB}
     unneeded = set(UNASKED) - set(told.values()) - by_chance
     assert unneeded == set(), "exceptions that no grant needs"
 
@@ -191,7 +158,7 @@ def test_leading_keys_limit_functions_to_the_items_they_use(
         )
     }
     # An erasure changes stored answers of receivers that name the customer.
-    answers = {(f"backroom-{STAGE}-run_job", pattern) for pattern in ("dlv_*", "deliveries#*")}
+    answers = {(RUN_JOB, pattern) for pattern in ("dlv_*", "deliveries#*")}
     # An hour of the feed is noted once, perhaps before the tour.
     assert unused - {(f"backroom-{STAGE}-fan_out", "feed")} == answers
     table = f":table/backroom-{STAGE}"
@@ -201,7 +168,7 @@ def test_leading_keys_limit_functions_to_the_items_they_use(
         if g.resource.endswith(table) and not g.leading_keys
     }
     # A scan knows no leading keys: an erasure looks through everything.
-    assert free == {(f"backroom-{STAGE}", False), (f"backroom-{STAGE}-run_job", True)}
+    assert free == {(f"backroom-{STAGE}", False), (RUN_JOB, True)}
 
 
 def test_only_the_api_reads_keys_and_only_signing_functions_read_the_master_key(
@@ -211,7 +178,7 @@ def test_only_the_api_reads_keys_and_only_signing_functions_read_the_master_key(
     every = list(grants(stack))
     table = f"arn:aws:dynamodb:us-east-1:000000000000:table/backroom-{STAGE}"
     signs = {grant.function for grant in every if grant.action.startswith("ssm:")}
-    assert signs == {f"backroom-{STAGE}", f"backroom-{STAGE}-deliver"}
+    assert signs == {f"backroom-{STAGE}", DELIVER}
     api, jobs, counts = (f"backroom-{STAGE}{name}" for name in ("", "-run_job", "-check_counts"))
     # Exports, bulk edits, merges and erasures read customers, orders and replies; the nightly check
     # adds up a customer's orders. An erasure also scans, which no key limits and another test
