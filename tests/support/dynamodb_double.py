@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partialmethod
 from typing import Any, Final
 
 from botocore.awsrequest import AWSResponse
@@ -29,14 +30,7 @@ from chalicelib.storage import table
 from chalicelib.storage.commit import Commit
 from chalicelib.values import clock
 from tests.support import process, units
-from tests.support.dynamodb_expressions import (
-    Scope,
-    ValidationError,
-    Wire,
-    condition,
-    projection,
-    update,
-)
+from tests.support.dynamodb_expressions import Scope, ValidationError, Wire, condition, update
 from tests.support.dynamodb_faults import Crash, Fault, Refused, cancelled, inject
 from tests.support.dynamodb_partition import Partition, between, bounds, check, key_of
 
@@ -259,7 +253,7 @@ class Double:
             keys = [key_of(key) for key in asked["Keys"]]
             if not 1 <= len(keys) <= 100 or len(set(keys)) < len(keys):
                 raise ValidationError("Too many items requested, or provided list has duplicates")
-            found[name] = []
+            found[name], scope = [], Scope(asked)
             for key in asked["Keys"]:
                 item = self._item(name, key)
                 size += _size(item)
@@ -267,14 +261,13 @@ class Double:
                     left.setdefault(name, {**asked, "Keys": []})["Keys"].append(key)
                     continue
                 read += units.read_units([_size(item)], consistent=_consistent(asked))
-                found[name] += [_projected(item, asked)] if item else []
+                found[name] += [scope.projected(item)] if item else []
         return {"Responses": found, "UnprocessedKeys": left}, read, 0
 
     def _on_Query(self, request: Wire) -> tuple[Wire, float, float]:
         scope = Scope(request)
         wanted = condition(request["KeyConditionExpression"])
         passes = condition(request.get("FilterExpression", "attribute_exists(pk)"))
-        fields = projection(request.get("ProjectionExpression", "pk"))
         pk, low, high = bounds(request)
         seen, looked, kept, after = list[str](), 0, list[Wire](), None
         limit = request.get("Limit", 1 << 60)
@@ -282,9 +275,6 @@ class Double:
             raise ValidationError("Limit must be at least 1")
         with self._lock:
             partition = self._tables.get(request["TableName"], {}).get(pk, Partition())
-            # Evaluated once, so that its names and values count as used on an empty partition too.
-            wanted({"pk": {"S": pk}, "sk": {"S": ""}}, scope)
-            passes({}, scope)
             for sk in between(partition.order, low, high, request):
                 item = json.loads(partition.items[sk])
                 if _is_gone(item) or not wanted(item, scope):  # the bound of a strict comparison
@@ -292,14 +282,10 @@ class Double:
                 seen.append(sk)
                 looked += units.item_size(item)
                 if passes(item, scope):
-                    kept.append(item)
+                    kept.append(scope.projected(item))
                 if len(seen) == limit or looked >= ANSWER_BYTES:
                     after = {"pk": {"S": pk}, "sk": {"S": sk}}
                     break
-        if "ProjectionExpression" in request:
-            names = [scope.name(path[0]) for path in fields]
-            kept = [{name: item[name] for name in names if name in item} for item in kept]
-        scope.check_used()
         answer: Wire = {"Items": kept, "Count": len(kept), "ScannedCount": len(seen)}
         if request.get("Select") == "COUNT":
             del answer["Items"]
@@ -314,10 +300,7 @@ class Double:
         if sum(map(units.item_size, items)) > self.scan_bytes:
             items = items[:-1] or items  # a large item is a page of its own
             answer["LastEvaluatedKey"] = {name: items[-1][name] for name in ("pk", "sk")}
-        kept = [item for item in items if passes(item, scope)]
-        if "ProjectionExpression" in request:
-            names = [scope.name(path[0]) for path in projection(request["ProjectionExpression"])]
-            kept = [{name: item[name] for name in names} for item in kept]
+        kept = [scope.projected(item) for item in items if passes(item, scope)]
         read = units.read_units([units.item_size(item) for item in items])
         answer |= {"Items": kept, "Count": len(kept), "ScannedCount": len(items)}
         return answer, read, 0
@@ -335,15 +318,6 @@ class Double:
         return found
 
     # --- writes ---
-
-    def _on_PutItem(self, request: Wire) -> tuple[Wire, float, float]:
-        return self._single("Put", request)
-
-    def _on_UpdateItem(self, request: Wire) -> tuple[Wire, float, float]:
-        return self._single("Update", request)
-
-    def _on_DeleteItem(self, request: Wire) -> tuple[Wire, float, float]:
-        return self._single("Delete", request)
 
     def _on_BatchWriteItem(self, request: Wire) -> tuple[Wire, float, float]:
         ((name, writes),) = request["RequestItems"].items()
@@ -374,6 +348,10 @@ class Double:
             self._store(request["TableName"], key, new)
         answer = {"Attributes": new} if new and request.get("ReturnValues") == "ALL_NEW" else {}
         return answer, 0, units.write_units(old, new, transaction=False)
+
+    _on_PutItem = partialmethod(_single, "Put")
+    _on_UpdateItem = partialmethod(_single, "Update")
+    _on_DeleteItem = partialmethod(_single, "Delete")
 
     def _on_TransactWriteItems(self, request: Wire) -> tuple[Wire, float, float]:
         actions = [next(iter(action.items())) for action in request["TransactItems"]]
@@ -433,10 +411,8 @@ class Double:
         self, verb: str, request: Wire
     ) -> tuple[Wire | None, tuple[str, str], Wire | None]:
         """The old item, its key, and the new item."""
-        key = key_of(request["Item"] if verb == "Put" else request["Key"])
-        pk, sk = key
-        partition = self._tables.get(request["TableName"], {}).get(pk)
-        old = next(_there([partition.get(sk)]), None) if partition else None
+        at = request["Item"] if verb == "Put" else request["Key"]
+        key, old = key_of(at), self._item(request["TableName"], at)
         new: Wire | None = None
         if verb == "Put":
             new = request["Item"]
@@ -444,8 +420,7 @@ class Double:
             new = old
         elif verb == "Update":
             scope = Scope(request)
-            start = old or {"pk": {"S": pk}, "sk": {"S": sk}}
-            new = update(request["UpdateExpression"])(start, scope)
+            new = update(request["UpdateExpression"])(old or at, scope)
             if key_of(new) != key:
                 raise ValidationError("Cannot update attribute. This attribute is part of the key")
         elif verb == "ConditionCheck":
@@ -475,15 +450,6 @@ def _there(items: Iterable[Wire | None]) -> Iterator[Wire]:
     return (item for item in items if item and not _is_gone(item))
 
 
-def _projected(item: Wire, asked: Wire) -> Wire:
-    if "ProjectionExpression" not in asked:
-        return item
-    scope = Scope(asked)
-    names = [scope.name(path[0]) for path in projection(asked["ProjectionExpression"])]
-    scope.check_used()
-    return {name: item[name] for name in names if name in item}
-
-
 def _size(item: Wire | None) -> int:
     return units.item_size(item) if item else 0
 
@@ -504,7 +470,6 @@ def _holds(request: Wire, old: Wire | None) -> bool:
     # Only now: an update of a missing item is no error if the condition allows it.
     if "UpdateExpression" in request:
         update(request["UpdateExpression"])(old or {}, scope)
-    scope.check_used()
     return True
 
 

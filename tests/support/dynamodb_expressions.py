@@ -1,9 +1,10 @@
-"""DynamoDB's expressions, compiled to functions: conditions, filters, key conditions and updates.
+"""DynamoDB's expressions as functions: conditions, filters, key conditions and updates.
 
 Of the grammar in the Amazon DynamoDB Developer Guide ("Expressions") what `chalicelib/storage`
 writes; anything else is a syntax error.
 """
 
+import operator
 import re
 from collections.abc import Callable
 from decimal import Decimal
@@ -18,241 +19,108 @@ class ValidationError(Exception):
 
 
 class Scope:
-    """The names and values of one request. Finds unused ones, which DynamoDB refuses."""
+    """The names and values of one request. DynamoDB refuses unused ones, and missing ones."""
 
     def __init__(self, request: Wire) -> None:
         self._names = request.get("ExpressionAttributeNames", {})
         self._values = request.get("ExpressionAttributeValues", {})
+        self._projection = request.get("ProjectionExpression")
         for name in ("ExpressionAttributeNames", "ExpressionAttributeValues"):
             if request.get(name) == {}:
                 raise ValidationError(f"{name} must not be empty")
-        self.used: set[str] = set()
+        texts = (text for name, text in request.items() if name.endswith("Expression"))
+        differing = {*self._names, *self._values} ^ set(re.findall(r"[#:]\w+", " ".join(texts)))
+        if differing:
+            raise ValidationError(f"not defined, or unused in expressions: {sorted(differing)}")
 
     def name(self, token: str) -> str:
-        self.used.add(token)
-        if not token.startswith("#"):
-            return token
-        if token not in self._names:
-            raise ValidationError(f"An expression attribute name is not defined: {token}")
-        return str(self._names[token])
+        return str(self._names.get(token, token))
 
-    def value(self, token: str) -> Wire:
-        self.used.add(token)
-        if token not in self._values:
-            raise ValidationError(f"An expression attribute value is not defined: {token}")
-        return dict(self._values[token])
+    def read(self, item: Wire, operand: str) -> Wire | None:
+        """The value of a placeholder, or of an attribute or a member of a map."""
+        if operand.startswith(":"):
+            return dict(self._values[operand])
+        value: Wire | None = {"M": item}
+        for part in operand.split("."):
+            value = (value or {}).get("M", {}).get(self.name(part))
+        return value
 
-    def check_used(self) -> None:
-        unused = {*self._names, *self._values} - self.used
-        if unused:
-            raise ValidationError(f"unused in expressions: {sorted(unused)}")
-
-
-# Every part of an expression is evaluated, so that the names in it count as used.
-Operand = Callable[[Wire, Scope], Wire | None]
-Test = Callable[[Wire, Scope], bool]
-
-_OPERATORS = {"=", "<", "<=", ">", ">=", "+", "AND", "OR", "NOT", "BETWEEN", "IN"}
-_TOKENS = re.compile(r"\s*(#\w+|:\w+|\w+|<=|>=|[=<>(),.+])")
+    def projected(self, item: Wire) -> Wire:
+        if self._projection is None:
+            return item
+        names = map(self.name, self._projection.split(", "))
+        return {name: item[name] for name in names if name in item}
 
 
-def _tokens(text: str) -> list[str]:
+_OPERAND = r"(?:[#:]\w+|[a-z]\w*)(?:\.#\w+)*"
+_OPERANDS = rf"{_OPERAND}(?:, {_OPERAND})*"
+_TEST = re.compile(
+    rf"(?P<function>attribute_exists|attribute_not_exists|begins_with|contains)\((?P<of>{_OPERANDS})\)"
+    rf"|(?P<left>{_OPERAND}) (?:(?P<sign><=|>=|[<=>]) (?P<right>{_OPERAND})"
+    rf"|BETWEEN (?P<low>{_OPERAND}) AND (?P<high>{_OPERAND})|IN \((?P<options>{_OPERANDS})\))"
+)
+_LOGIC = re.compile(r"(?:[() ]|AND|OR|NOT|t\[\d+\])*")
+_OPERATORS = re.compile(r"<=|>=|[<=>+]|\b(?:AND|OR|NOT|BETWEEN|IN)\b|[a-z]\(")
+_UPDATE = re.compile(r"(SET|ADD|REMOVE) (.+?)(?= (?:SET|ADD|REMOVE) |$)")
+_STEPS = {
+    "SET": re.compile(rf"({_OPERAND}) = ({_OPERAND})(?: \+ ({_OPERAND}))?"),
+    "ADD": re.compile(rf"({_OPERAND}) ({_OPERAND})()"),
+    "REMOVE": re.compile(rf"({_OPERAND})()()"),
+}
+_SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+
+Read = Callable[[str], Wire | None]  # the value of an operand
+
+
+def _check_size(text: str) -> None:
     if len(text.encode()) > 4_096:
         raise ValidationError("Expression size has exceeded the maximum allowed size of 4096")
-    found, at = [], 0
-    while at < len(text.rstrip()):
-        match = _TOKENS.match(text, at)
-        if not match:
-            raise ValidationError(f"Syntax error in {text!r} at {at}")
-        found.append(match[1])
-        at = match.end()
-    if sum(token in _OPERATORS or token.islower() for token in found) > 300:
+    if len(_OPERATORS.findall(text)) > 300:
         raise ValidationError("The expression contains too many operators; maximum is 300")
-    return found
 
 
-class _Reader:
-    def __init__(self, text: str) -> None:
-        self.tokens, self.at = _tokens(text), 0
-
-    def peek(self) -> str:
-        return self.tokens[self.at] if self.at < len(self.tokens) else ""
-
-    def take(self, *expected: str) -> str:
-        token = self.peek()
-        if not token or (expected and token.upper() not in expected):
-            raise ValidationError(f"Syntax error; token: {token!r}, expected {expected}")
-        self.at += 1
-        return token
-
-    def skip(self, token: str) -> bool:
-        found = self.peek().upper() == token
-        self.at += found
-        return found
-
-    def listed(self, read: Callable[[], Any]) -> list[Any]:
-        found = [read()]
-        while self.skip(","):
-            found.append(read())
-        return found
-
-    # --- operands ---
-
-    def path(self) -> tuple[str, ...]:
-        parts = [self.take()]
-        while self.skip("."):
-            parts.append(self.take())
-        return tuple(parts)
-
-    def operand(self) -> Operand:
-        token = self.peek()
-        if token.startswith(":"):
-            self.take()
-            return lambda item, scope: scope.value(token)
-        path = self.path()
-        return lambda item, scope: at(item, path, scope)
-
-    # --- conditions ---
-
-    def disjunction(self) -> Test:
-        tests = [self.conjunction()]
-        while self.skip("OR"):
-            tests.append(self.conjunction())
-        return lambda item, scope: True in [test(item, scope) for test in tests]
-
-    def conjunction(self) -> Test:
-        tests = [self.negation()]
-        while self.skip("AND"):
-            tests.append(self.negation())
-        return lambda item, scope: False not in [test(item, scope) for test in tests]
-
-    def negation(self) -> Test:
-        if self.skip("NOT"):
-            test = self.negation()
-            return lambda item, scope: not test(item, scope)
-        if self.skip("("):
-            test = self.disjunction()
-            self.take(")")
-            return test
-        return self.comparison()
-
-    def comparison(self) -> Test:
-        token = self.peek()
-        if token in _FUNCTIONS:
-            self.take()
-            self.take("(")
-            arguments = self.listed(self.operand)
-            self.take(")")
-            function = _FUNCTIONS[token]
-            return lambda item, scope: function(*[read(item, scope) for read in arguments])
-        left = self.operand()
-        if self.skip("BETWEEN"):
-            low = self.operand()
-            self.take("AND")
-            high = self.operand()
-            return partial(_within, left, low, high)
-        if self.skip("IN"):
-            self.take("(")
-            options = self.listed(self.operand)
-            self.take(")")
-            if len(options) > 100:
-                raise ValidationError("The IN operator is provided with too many operands")
-            return lambda item, scope: (
-                True in [_compared(left, option, "=", item, scope) for option in options]
-            )
-        sign = self.take("=", "<", "<=", ">", ">=")
-        right = self.operand()
-        return lambda item, scope: _compared(left, right, sign, item, scope)
-
-    # --- updates ---
-
-    def update(self) -> Callable[[Wire, Scope], Wire]:
-        steps: list[Callable[[Wire, Wire, Scope], None]] = []
-        clauses = {"SET": self._set, "ADD": self._add, "REMOVE": self._remove}
-        while self.peek():
-            clause = clauses.pop(self.take(*clauses).upper())
-            steps += self.listed(clause)
-
-        def updated(item: Wire, scope: Scope) -> Wire:
-            new = _copied(item)
-            for step in steps:
-                step(item, new, scope)
-            return new
-
-        return updated
-
-    def _set(self) -> Callable[[Wire, Wire, Scope], None]:
-        path = self.path()
-        self.take("=")
-        first = self.operand()
-        second = self.operand() if self.skip("+") else None
-
-        def step(old: Wire, new: Wire, scope: Scope) -> None:
-            value = first(old, scope)
-            if second is not None:
-                by = second(old, scope)
-                if value is None or by is None or "N" not in value or "N" not in by:
-                    raise ValidationError(
-                        "An operand in the update expression has an incorrect type"
-                    )
-                value = {"N": _text(Decimal(value["N"]) + Decimal(by["N"]))}
-            if value is None:
-                raise ValidationError(
-                    "The provided expression refers to an attribute that is absent"
-                )
-            _place(new, path, scope)[scope.name(path[-1])] = value
-
-        return step
-
-    def _add(self) -> Callable[[Wire, Wire, Scope], None]:
-        path, read = self.path(), self.operand()
-
-        def step(old: Wire, new: Wire, scope: Scope) -> None:
-            value, present = read(old, scope) or {}, at(old, path, scope)
-            ((kind, inner),) = value.items()
-            if kind not in {"N", "SS"} or (present and kind not in present):
-                raise ValidationError("An operand in the update expression has an incorrect type")
-            if kind == "N":
-                value = {"N": _text(Decimal(inner) + Decimal((present or {"N": "0"})["N"]))}
-            else:
-                value = {"SS": sorted({*inner, *(present or {"SS": []})["SS"]})}
-            _place(new, path, scope)[scope.name(path[-1])] = value
-
-        return step
-
-    def _remove(self) -> Callable[[Wire, Wire, Scope], None]:
-        path = self.path()
-        return lambda old, new, scope: (
-            _place(new, path, scope).pop(scope.name(path[-1]), None) and None
-        )
+# --- Conditions -----------------------------------------------------------------------------------
 
 
-def at(item: Wire, path: tuple[str, ...], scope: Scope) -> Wire | None:
-    names = [scope.name(part) for part in path]
-    place: Wire = item
-    for name in names[:-1]:
-        place = place.get(name, {}).get("M", {})
-    return place.get(names[-1])
+@cache
+def condition(text: str) -> Callable[[Wire, Scope], bool]:
+    """Its tests are calls of Python, which joins what they answer."""
+    _check_size(text)
+    tests: list[Callable[[Read], bool]] = []
+
+    def numbered(found: re.Match[str]) -> str:
+        tests.append(_test(found))
+        return f"t[{len(tests) - 1}]"
+
+    logic = _TEST.sub(numbered, text)
+    try:
+        if not _LOGIC.fullmatch(logic):
+            raise SyntaxError
+        joined = eval(f"lambda t: {logic.lower()}")
+    except SyntaxError:
+        raise ValidationError(f"Syntax error in {text!r}") from None
+
+    def holds(item: Wire, scope: Scope) -> bool:
+        read = partial(scope.read, item)
+        return bool(joined([test(read) for test in tests]))
+
+    return holds
 
 
-def _place(item: Wire, path: tuple[str, ...], scope: Scope) -> Wire:
-    place = item
-    for part in path[:-1]:
-        held = place.get(scope.name(part), {}).get("M")
-        if held is None:
-            raise ValidationError("The document path provided in the update expression is invalid")
-        place = held
-    return place
-
-
-def _copied(item: Wire) -> Wire:
-    return {
-        name: {"M": _copied(value["M"])} if "M" in value else value for name, value in item.items()
-    }
-
-
-def _text(number: Decimal) -> str:
-    return format(number.normalize(), "f")
+def _test(found: re.Match[str]) -> Callable[[Read], bool]:
+    parts = found.groupdict()
+    if parts["function"]:
+        function, operands = _FUNCTIONS[parts["function"]], parts["of"].split(", ")
+        return lambda read: function(*map(read, operands))
+    left = parts["left"]
+    if parts["sign"]:
+        return lambda read: _compared(read(left), read(parts["right"]), parts["sign"])
+    if parts["low"]:
+        return lambda read: _within(read(left), read(parts["low"]), read(parts["high"]))
+    options = parts["options"].split(", ")
+    if len(options) > 100:
+        raise ValidationError("The IN operator is provided with too many operands")
+    return lambda read: any(_compared(read(left), read(option)) for option in options)
 
 
 def plain(value: Wire | None) -> Any:
@@ -273,38 +141,27 @@ def plain(value: Wire | None) -> Any:
             return inner
 
 
-def _kind(value: Wire) -> str:
-    return next(iter(value))
-
-
-def _compared(left: Operand, right: Operand, sign: str, item: Wire, scope: Scope) -> bool:
-    a, b = left(item, scope), right(item, scope)
-    if a is None or b is None or _kind(a) != _kind(b):
+def _compared(left: Wire | None, right: Wire | None, sign: str = "=") -> bool:
+    if left is None or right is None or left.keys() != right.keys():
         return False
-    x, y = plain(a), plain(b)
     if sign == "=":
-        return bool(x == y)
-    if _kind(a) not in {"S", "N"}:
-        return False
-    return bool({"<": x < y, "<=": x <= y, ">": x > y, ">=": x >= y}[sign])
+        return bool(plain(left) == plain(right))
+    return left.keys() <= {"S", "N"} and bool(_SIGNS[sign](plain(left), plain(right)))
 
 
-def _within(one: Operand, low: Operand, high: Operand, item: Wire, scope: Scope) -> bool:
-    if not _compared(low, high, "<=", item, scope):
+def _within(value: Wire | None, low: Wire | None, high: Wire | None) -> bool:
+    if not _compared(low, high, "<="):
         raise ValidationError("BETWEEN requires upper bound to be greater than or equal to lower")
-    not_below = _compared(one, low, ">=", item, scope)
-    return _compared(one, high, "<=", item, scope) and not_below
+    return _compared(value, low, ">=") and _compared(value, high, "<=")
 
 
 def _contains(whole: Wire | None, part: Wire | None) -> bool:
     if whole is None or part is None:
         return False
-    kind = _kind(whole)
-    if kind == "S":
-        return _kind(part) == "S" and part["S"] in whole["S"]
-    if kind == "SS":
-        return part.get("S") in whole["SS"]
-    return kind == "L" and plain(part) in [plain(member) for member in whole["L"]]
+    ((kind, inner),) = whole.items()
+    if kind == "L":
+        return plain(part) in plain(whole)
+    return kind in ("S", "SS") and "S" in part and part["S"] in inner
 
 
 _FUNCTIONS: dict[str, Callable[..., bool]] = {
@@ -317,21 +174,68 @@ _FUNCTIONS: dict[str, Callable[..., bool]] = {
 }
 
 
-@cache
-def condition(text: str) -> Test:
-    reader = _Reader(text)
-    test = reader.disjunction()
-    if reader.peek():
-        raise ValidationError(f"Syntax error; token: {reader.peek()!r}")
-    return test
+# --- Updates --------------------------------------------------------------------------------------
 
 
 @cache
 def update(text: str) -> Callable[[Wire, Scope], Wire]:
-    return _Reader(text).update()
+    _check_size(text)
+    steps = [
+        (verb, _STEPS[verb].fullmatch(part))
+        for verb, parts in _UPDATE.findall(text)
+        for part in parts.split(", ")
+    ]
+    if not steps or not all(step for _, step in steps):
+        raise ValidationError(f"Syntax error in {text!r}")
+
+    def updated(item: Wire, scope: Scope) -> Wire:
+        new = _copied(item)
+        for verb, step in steps:
+            path, *operands = step.groups() if step else ()
+            place, name = _place(new, path, scope)
+            first, second = (scope.read(item, one) if one else None for one in operands)
+            match verb:
+                case "REMOVE":
+                    place.pop(name, None)
+                case "ADD":
+                    place[name] = _sum(scope.read(item, path) or _nothing(first), first)
+                case _ if operands[1]:
+                    place[name] = _sum(first, second)
+                case _ if first is None:
+                    raise ValidationError("The provided expression refers to an absent attribute")
+                case _:
+                    place[name] = first
+        return new
+
+    return updated
 
 
-@cache
-def projection(text: str) -> list[tuple[str, ...]]:
-    reader = _Reader(text)
-    return list(reader.listed(reader.path))
+def _place(item: Wire, path: str, scope: Scope) -> tuple[Wire, str]:
+    """What has the member that a path names, and its name."""
+    *maps, name = map(scope.name, path.split("."))
+    for each in maps:
+        held = item.get(each, {}).get("M")
+        if held is None:
+            raise ValidationError("The document path provided in the update expression is invalid")
+        item = held
+    return item, name
+
+
+def _nothing(value: Wire | None) -> Wire:
+    return {"SS": []} if "SS" in (value or {}) else {"N": "0"}
+
+
+def _sum(value: Wire | None, by: Wire | None) -> Wire:
+    """Of two numbers or two sets."""
+    match value, by:
+        case {"N": number}, {"N": other}:
+            return {"N": format((Decimal(number) + Decimal(other)).normalize(), "f")}
+        case {"SS": some}, {"SS": others}:
+            return {"SS": sorted({*some, *others})}
+    raise ValidationError("An operand in the update expression has an incorrect type")
+
+
+def _copied(item: Wire) -> Wire:
+    return {
+        name: {"M": _copied(value["M"])} if "M" in value else value for name, value in item.items()
+    }
