@@ -1,8 +1,8 @@
-"""A tour of everything that the shop can do, so that every function makes every kind of call."""
+"""A tour of everything that the shop can do, so that every function makes every kind of call: the
+day of the description's examples, and what is repeated, large, late or wrong."""
 
 import io
 import json
-import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,7 +11,8 @@ import openpyxl
 
 from chalicelib.webhooks.model import event_of
 from infra.local import STAGE
-from tests.e2e.calls import until
+from tests import examples
+from tests.e2e.calls import asked, until
 from tests.e2e.recorded import client
 from tests.support.forms import form, posted
 from tests.support.running import Stack, tool
@@ -22,7 +23,7 @@ _ADDRESS = {"address1": "1 High Street", "city": "York", "countryCode": "GB"}
 _CSV = "slug,name,price,sku,stock\n"
 
 
-class Tour:
+class Tour(examples.Day):
     """`stack` should have a short retry schedule."""
 
     def __init__(self, stack: Stack, receiver: Receiver) -> None:
@@ -47,36 +48,26 @@ class Tour:
 
     # ---- Calls ----
 
-    def call(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
+    def call(
+        self, method: str, path: str, body: Any = None, *, headers: Any = None, **more: str
+    ) -> Any:
         """The JSON of the answer; None if it is not JSON or a refusal."""
-        sent = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
-        known = {
-            "Authorization": f"Bearer {self._stack.api_key}",
-            "Content-Type": "application/json",
-        }
-        request = urllib.request.Request(
-            self._stack.base_url + path,
-            sent,
-            known | {name.replace("_", "-"): value for name, value in headers.items()},
-            method=method,
+        url, key = self._stack.base_url + path, self._stack.api_key
+        answer = asked(method, url, key, body, **(headers or {}), **more)
+        said = f"{method} {path}: {answer.status_code} {answer.text}"
+        assert answer.status_code < 500 and answer.status_code != 429, said
+        is_json = "json" in answer.headers["Content-Type"]
+        return answer.json() if answer.is_success and is_json else None
+
+    def upload(self, name: str, csv: str | bytes, **fields: str) -> Any:
+        body, kind = form(fields, csv, name)
+        return self.worked(self.admin("POST", "/products/import", body, Content_Type=kind)["jobId"])
+
+    def worked(self, job: str) -> Any:
+        running = ("QUEUED", "RUNNING")
+        return self.until(
+            lambda: (found := self.admin("GET", f"/jobs/{job}"))["status"] not in running and found
         )
-        try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
-                text = answer.read()
-                return json.loads(text) if "json" in answer.headers["Content-Type"] else None
-        except urllib.error.HTTPError as error:
-            assert error.code < 500, f"{method} {path}: {error.code} {error.read().decode()}"
-            assert error.code != 429, f"{method} {path}: raise the limits of the key"
-            return None
-
-    def _etag(self, path: str) -> str:
-        known = {"Authorization": f"Bearer {self._stack.api_key}"}
-        request = urllib.request.Request(self._stack.base_url + path, headers=known)
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return str(answer.headers["ETag"])
-
-    def admin(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
-        return self.call(method, f"/api/admin{path}", body, **headers)
 
     def until(self, done: Callable[[], Any]) -> Any:
         return until(done, _PATIENCE, pause=0.5)
@@ -90,10 +81,7 @@ class Tour:
     # ---- Stations ----
 
     def _keys(self) -> None:
-        self.admin("GET", "/me")
-        made = self.admin("POST", "/keys", {"name": "Till", "role": "OWNER"})
-        self.admin("GET", "/keys")
-        self.admin("DELETE", f"/keys/{made['id']}")
+        examples._keys(self)
         self.call("GET", "/api/admin/me", Authorization="Bearer wrong")
 
     def _webhooks(self) -> None:
@@ -117,23 +105,19 @@ class Tour:
         return self.admin("GET", f"/deliveries/{id}")
 
     def _products(self) -> None:
+        self._shirt = examples._catalogue(self)
         new = {"name": "Mug", "price": 9.5, "status": "ACTIVE", "sku": "MUG", "type": "cups"}
         mug = self.admin("POST", "/products", new)["id"]
         self.admin("PUT", f"/products/{mug}", {"price": 9, "tags": ["blue"], "slug": "a-mug"})
-        self.admin("GET", f"/products/{mug}")
         # With If-Match and without stock: the stock is then only checked.
-        etag = self._etag(f"/api/admin/products/{mug}")
+        url = f"{self._stack.base_url}/api/admin/products/{mug}"
+        etag = asked("GET", url, self._stack.api_key).headers["ETag"]
         assert self.admin("PUT", f"/products/{mug}", {"vendor": "Kestrel"}, If_Match=etag)
         self.admin("POST", "/products/bulk", [{**new, "name": f"Cup {n}"} for n in range(25)])
         for page in (1, 2):
             self.admin("GET", f"/products?limit=10&page={page}")
-        self.admin("GET", "/products?search=cup&status=ACTIVE&type=cups")
-        self.call("GET", "/api/products")
-        self.call("GET", "/api/products/a-mug")
-        self.admin("DELETE", f"/products/{mug}")
-        many = [
-            {"title": str(n), "sku": f"TEE-{n:02d}"} for n in range(60)
-        ]  # more words than its index has
+        # More words than its index has.
+        many = [{"title": str(n), "sku": f"TEE-{n:02d}"} for n in range(60)]
         tee = self.admin("POST", "/products", {**new, "name": "Tee", "variants": many})["id"]
         assert self.admin("GET", "/products?search=TEE-59")["total"] == 1
         self.admin("DELETE", f"/products/{tee}")
@@ -141,51 +125,30 @@ class Tour:
         self.call("GET", "/console")
 
     def _orders(self) -> None:
-        sold = self.admin(
-            "POST",
-            "/products",
-            {"name": "Bowl", "price": 5, "variants": [{"title": "S", "sku": "B", "stock": 9}]},
-        )
-        self._line = {"variantId": sold["variants"][0]["id"], "quantity": 1}
-        self._sold, self._move = sold["id"], {"variantId": sold["variants"][0]["id"]}
+        examples._orders(self, self._shirt)
+        sold = {"name": "Bowl", "price": 5, "variants": [{"title": "S", "sku": "B", "stock": 9}]}
+        (bowl,) = self.admin("POST", "/products", sold)["variants"]
+        self._line = {"variantId": bowl["id"], "quantity": 1}
         order = {
             "lineItems": [{**self._line, "quantity": 5}],
             "customer": {"email": "ann@example.com", "firstName": "Ann"},
             "paymentStatus": "PAID",
         }
+        half = {"amount": "12.50", "reason": "DAMAGED"}
+        edit = {"add": [{**self._line, "note": "A second one"}], "reason": "Asked"}
         for _ in range(2):
             made = self.admin("POST", "/orders", order, Idempotency_Key="tour")
-        self._payments(made["id"])
-        edit = {"add": [{**self._line, "note": "A second one"}], "reason": "Asked"}
-        self.admin("POST", f"/orders/{made['id']}/edit", {**edit, "dryRun": True})
-        for _ in range(2):
-            self.admin("POST", f"/orders/{made['id']}/edit", edit, Idempotency_Key="edit")
-        self.admin("PATCH", f"/orders/{made['id']}", {"status": "PROCESSING"})
+            path = f"/orders/{made['id']}"
+            self.admin("POST", f"{path}/refunds", half, Idempotency_Key="half")
+            self.admin("POST", f"{path}/edit", edit, Idempotency_Key="edit")
+        self.admin("POST", f"{path}/edit", {**edit, "dryRun": True})
         other = self.admin("POST", "/orders", {"lineItems": [self._line]})
         self.admin("PATCH", f"/orders/{other['id']}", {"status": "CANCELLED"})
         self.admin("DELETE", f"/orders/{other['id']}")
-        self.admin("GET", "/orders?search=ann")
-        self.admin("GET", f"/orders/{made['id']}")
-        self.admin("GET", "/customers")
-        self.admin("GET", f"/customers/{made['customer']['id']}")
+        self._movements()
         self._customers()
-        self.admin("GET", "/summary")
-        self.admin("GET", "/search?q=ann")
         self.until(lambda: self.admin("GET", "/facets?type=orders&field=paymentMethod")["data"])
         self.until(lambda: self.admin("GET", "/events")["data"])
-
-    def _payments(self, paid: str) -> None:
-        half = {"amount": "12.50", "reason": "DAMAGED"}
-        self.admin("POST", f"/orders/{paid}/refunds", {**half, "dryRun": True})
-        for _ in range(2):
-            self.admin("POST", f"/orders/{paid}/refunds", half, Idempotency_Key="half")
-        order = self.admin("POST", "/orders", {"lineItems": [self._line]})["id"]
-        for method in ("CASH", "CARD_TERMINAL"):
-            made = self.admin("POST", f"/orders/{order}/payments", {"amount": 1, "method": method})
-        path = f"/orders/{order}/payments/{made['payments'][1]['id']}/void"
-        assert self.admin("POST", path, {"reason": "Declined"})["balanceDue"] == "4.00"
-        assert self.admin("GET", "/transactions?kind=VOID&limit=5")["total"] == 1
-        self._movements()
 
     def _movements(self) -> None:
         """Of a sale, and of its edit, which leaves no line to name its movement by."""
@@ -200,7 +163,14 @@ class Tour:
         path = f"/stock/movements?variantId={variant['id']}"
         self.until(lambda: self.admin("GET", path)["total"] == 3)
         self._audited(order["id"], "order.created", "order.edited")
-        self._counts(variant["id"])
+        line = {"variantId": variant["id"], "counted": 1, "add": True}
+        for _ in range(2):
+            new = {"name": "Shelf", "variantIds": [variant["id"]]}
+            count = self.admin("POST", "/stock/counts", new, Idempotency_Key="shelf")["id"]
+            lines = f"/stock/counts/{count}/lines"
+            self.admin("PUT", lines, {"lines": [line]}, Idempotency_Key="scan")
+        self.worked(self.admin("POST", f"/stock/counts/{count}/apply")["jobId"])
+        assert self.admin("GET", lines)["data"][0]["counted"] == 1
 
     def _audited(self, id: str, *actions: str) -> None:
         def found() -> list[str]:
@@ -208,22 +178,6 @@ class Tour:
             return [entry["action"] for entry in listed][::-1]
 
         self.until(lambda: found() == list(actions))
-
-    def _counts(self, variant: str) -> None:
-        counts = "/stock/counts"
-        for _ in range(2):
-            sent = {"name": "Shelf", "variantIds": [variant]}
-            count = self.admin("POST", counts, sent, Idempotency_Key="shelf")["id"]
-        line = {"variantId": variant, "counted": 1, "add": True}
-        for _ in range(2):
-            self.admin("PUT", f"{counts}/{count}/lines", {"lines": [line]}, Idempotency_Key="scan")
-        assert self.admin("GET", f"{counts}/{count}/lines?state=COUNTED")["total"] == 1
-        job = self.admin("POST", f"{counts}/{count}/apply")["jobId"]
-        self.until(lambda: self.admin("GET", f"/jobs/{job}")["status"] == "COMPLETED")
-        assert self.admin("GET", f"{counts}/{count}")["counted"] == 1
-        other = self.admin("POST", counts, {"name": "All", "all": True})["id"]
-        self.admin("POST", f"{counts}/{other}/cancel")
-        assert self.admin("GET", counts)["total"] == 2
 
     def _customers(self) -> None:
         person = {"email": "bob@example.com", "addresses": [{**_ADDRESS}]}
@@ -240,68 +194,38 @@ class Tour:
         self.admin("PATCH", f"/orders/{order['id']}", {"billingAddress": _ADDRESS})
 
     def _imports(self) -> None:
+        examples._imports(self)
         rows = [f"plate-{n},Plate {n},4.50,PL{n},3" for n in range(40)]
-        first = self._finished(self._upload(_CSV + "\n".join([*rows, "bad,Bad,not a price,,"])))
+        first = self.upload("a.csv", _CSV + "\n".join([*rows, "bad,Bad,not a price,,"]))
         assert (first["created"], first["failed"]) == (40, 1), first
-        with urllib.request.urlopen(first["errorReportUrl"]) as report:
-            assert b"not a price" in report.read()
-        retried = self.admin("POST", f"/jobs/{first['id']}/retry")["jobId"]
-        assert self._finished(retried)["failed"] == 1
         # By SKU; one product twice, far apart; one that is not complete before its second part.
         apart = [*rows, *(f"dish-{n},Dish {n},4.50,,{n}" for n in range(600))]
-        again = "sku,price\nPL1,4.00\nPL2,4.10\n"
-        assert self._finished(self._upload(again))["updated"] == 2
-        far = self._upload(_CSV + "\n".join([*apart, "plate-1,Plate one,3.90,PL1,1"]))
-        assert self._finished(far)["failed"] == 0
-        self._finished(self._upload(_CSV + rows[0], "?dryRun=true"))
+        assert self.upload("b.csv", "sku,price\nPL1,4.00\nPL2,4.10\n")["updated"] == 2
+        far = self.upload("c.csv", _CSV + "\n".join([*apart, "plate-1,Plate one,3.90,PL1,1"]))
+        assert far["failed"] == 0
         ended = self.admin("POST", "/products/import/uploads", {"fileName": "big.csv"})
         posted(ended, _CSV + "cup,Cup,1,,")
-        self._finished(ended["jobId"])
-        waits = self.admin("POST", "/products/import/uploads", {"fileName": "never.csv"})["jobId"]
-        self.admin("POST", f"/jobs/{waits}/cancel")
-        asked = self._finished(self._upload("who,knows\nnobody,2\n"))
-        assert asked["status"] == "NEEDS_MAPPING", asked
-        columns = {"columns": {"who": "name", "knows": "price"}}
-        foreseen = self.admin("POST", f"/jobs/{asked['id']}/mapping/preview", columns)
-        assert foreseen["first"][0]["name"] == "nobody", foreseen
-        mapping = {**columns, "saveAs": "tour"}
-        self.admin("POST", f"/jobs/{asked['id']}/mapping", mapping)
-        mapped = self._ended(asked["id"], "COMPLETED")
-        assert mapped["created"] == 1, mapped
+        self.worked(ended["jobId"])
         book = _workbook(["slug", "name", "price"], ["from-a-book", "From a book", 3])
-        assert self._finished(self._upload(book))["created"] == 1
-        too_many_rows = self._finished(self._upload(_CSV + "jug,Jug,1,,\n" * 2_001))
-        assert too_many_rows["failed"] == 1
-        self.admin("GET", "/jobs")
-        self.admin("GET", "/products/import/template")
+        assert self.upload("book.xlsx", book)["created"] == 1
+        assert self.upload("d.csv", _CSV + "jug,Jug,1,,\n" * 2_001)["failed"] == 1
 
     def _jobs(self) -> None:
         """Bulk edits, undo and exports."""
-        price = {"filters": {"search": "cup"}, "change": {"price": {"percent": 10}}}
-        edited = self.admin("POST", "/products/bulk-edit", price, Idempotency_Key="raise")["jobId"]
-        changed = self._finished(edited)
-        assert changed["updated"] >= 25 and not changed["failed"], changed
-        undone = self.admin("POST", f"/jobs/{edited}/undo")["jobId"]
-        assert self._finished(undone)["updated"] == changed["updated"]
-        upload = self._finished(self._upload(_CSV + "vase,Vase,9.00,VASE,1"))
+        examples._jobs(self, self._shirt)
+        upload = self.upload("e.csv", _CSV + "vase,Vase,9.00,VASE,1")
         taken_out = self.admin("POST", f"/jobs/{upload['id']}/undo")["jobId"]
-        assert self._finished(taken_out)["deleted"] == 1
+        assert self.worked(taken_out)["deleted"] == 1
         again = self.admin("POST", f"/jobs/{taken_out}/undo")["jobId"]
-        assert self._finished(again)["created"] == 1
-        tagged = {"all": True, "change": {"addTags": ["seen"]}}
-        orders = self.admin("POST", "/orders/bulk-edit", tagged)["jobId"]
-        assert self._finished(orders)["updated"]
-        moves = {"moves": [{**self._move, "by": 3, "reason": "RECEIVED"}]}
-        self.admin("POST", f"/products/{self._sold}/stock", moves, Idempotency_Key="delivery")
+        assert self.worked(again)["created"] == 1
         for kind in ("products", "orders", "customers", "movements"):
-            job = self._finished(
-                self.admin("POST", "/exports", {"type": kind, "all": True})["jobId"]
-            )
+            made = self.admin("POST", "/exports", {"type": kind, "all": True})
+            job = self.worked(made["jobId"])
             with urllib.request.urlopen(job["downloadUrl"]) as file:
                 assert len(file.read()) == job["bytes"]
         for kind in ("sales", "money", "tax"):
-            asked = {"type": kind, "from": "2026-01-01", "to": "2026-12-31"}
-            job = self._finished(self.admin("POST", "/reports", asked)["jobId"])
+            period = {"type": kind, "from": "2026-01-01", "to": "2026-12-31"}
+            job = self.worked(self.admin("POST", "/reports", period)["jobId"])
             assert job["report"]["columns"] and not job["report"]["truncated"], job
         assert "COMPLETED" in tool(self._stack, "reindex", "--settle", "0")
         self._merges_and_erasures()
@@ -313,30 +237,17 @@ class Tour:
         placed = self.admin("POST", "/orders", order, Idempotency_Key="may")["id"]
         self.admin("PATCH", f"/customers/{june}", {"email": None, "phone": "030 1234"})
         merge = self.admin("POST", f"/customers/{may}/merge", {"into": june})["jobId"]
-        assert self._finished(merge)["updated"] == 1
+        assert self.worked(merge)["updated"] == 1
         cancel = {"ids": [placed], "change": {"status": "CANCELLED"}}
         cancelled = self.admin("POST", "/orders/bulk-edit", cancel)["jobId"]
-        assert self._finished(cancelled)["updated"] == 1
+        assert self.worked(cancelled)["updated"] == 1
         for kind in ("orders", "customers"):
-            self._finished(self.admin("POST", "/exports", {"type": kind, "all": True})["jobId"])
+            self.worked(self.admin("POST", "/exports", {"type": kind, "all": True})["jobId"])
         asked = "030 1234 june"
         self.admin("POST", f"/customers/{june}/erase", Idempotency_Key=asked)
         erased = self.admin("POST", f"/customers/{june}/erase", Idempotency_Key=asked)
-        touched = self._finished(erased["jobId"])["touched"]
+        touched = self.worked(erased["jobId"])["touched"]
         assert touched["orders"] == touched["customers"] == 1 and touched["exports"] >= 2, touched
-
-    def _upload(self, text: str | bytes, query: str = "") -> str:
-        body, kind = form({}, text)
-        path = f"/products/import{query}"
-        return str(self.admin("POST", path, body, Content_Type=kind)["jobId"])
-
-    def _finished(self, job: str) -> Any:
-        return self._ended(job, "COMPLETED", "FAILED", "CANCELLED", "NEEDS_MAPPING")
-
-    def _ended(self, job: str, *ends: str) -> Any:
-        return self.until(
-            lambda: (found := self.admin("GET", f"/jobs/{job}"))["status"] in ends and found
-        )
 
     def _dead_letters(self) -> None:
         """A dead letter ends its job."""
@@ -344,7 +255,7 @@ class Tour:
         sqs = client(self._stack.aws_endpoint, "sqs")
         queue = sqs.get_queue_url(QueueName=f"backroom-{STAGE}-import-chunks-dead")["QueueUrl"]
         sqs.send_message(QueueUrl=queue, MessageBody=json.dumps({"job": job, "line": 2}))
-        assert self._finished(job)["status"] == "FAILED"
+        assert self.worked(job)["status"] == "FAILED"
         # An event that no code can read is put aside.
         dynamodb = client(self._stack.aws_endpoint, "dynamodb")
         poison = {"pk": {"S": "evt_poison"}, "sk": {"S": "events"}, "events": {"S": "none"}}
