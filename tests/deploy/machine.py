@@ -3,11 +3,8 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,13 +12,13 @@ from pathlib import Path
 
 from infra.emulator import CREDENTIALS, Emulator
 from tests.deploy.api_import_proxy import ApiImportProxy
+from tests.e2e.calls import asked
+from tests.e2e.readme import PROJECT, copied
 from tests.e2e.recorded import client
 from tests.support.running import Stack, free_port
 
-PROJECT = Path(__file__).resolve().parents[2]
 CHALICE = str(Path(sys.executable).parent / "chalice")
 STAGE = "try"
-SOURCES = ("app.py", "chalicelib", "infra", "requirements.txt", ".chalice/config.json")
 
 
 @dataclass(frozen=True)
@@ -58,26 +55,11 @@ class Machine:
         return config["stages"].get(STAGE, {})
 
     def get(self, path: str) -> tuple[int, object]:
-        try:
-            with urllib.request.urlopen(self.api() + path, timeout=30) as answer:
-                return answer.status, json.load(answer)
-        except urllib.error.HTTPError as error:
-            return error.code, None
+        answer = asked("GET", self.api() + path)
+        return answer.status_code, answer.json() if answer.is_success else None
 
     def client(self, service: str):
         return client(self.aws, service)
-
-
-def checkout(target: Path) -> Path:
-    """Copies the files that a deployment needs."""
-    for name in SOURCES:
-        source, copy = PROJECT / name, target / name
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        if source.is_dir():
-            shutil.copytree(source, copy, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(source, copy)
-    return target
 
 
 @contextmanager
@@ -100,7 +82,7 @@ def shop(home: Path) -> Iterator[Stack]:
     listen on loopback, and do not wait a minute."""
     (home / "emulator").mkdir()
     with emulated(home / "emulator") as aws:
-        machine = Machine(checkout(home / "checkout"), aws)
+        machine = Machine(copied(home / "checkout"), aws)
         config = machine.checkout / ".chalice/config.json"
         found = json.loads(config.read_text())
         quick = {"WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8", "WEBHOOK_SCHEDULE_SCALE": "0.01"}

@@ -1,13 +1,13 @@
 """The real command lines, `infra/deploy.py` and `chalice deploy`, against an emulated AWS."""
 
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.deploy.machine import CHALICE, STAGE, Machine, checkout, emulated
+from tests.deploy.machine import CHALICE, STAGE, Machine, emulated
+from tests.e2e.calls import asked
+from tests.e2e.readme import copied
 
 KEPT = {"pk": {"S": "kept"}, "sk": {"S": "kept"}}
 PROBE = """
@@ -22,7 +22,7 @@ def probe_%(name)s():
 
 
 def _checkout(target: Path) -> Path:
-    checkout(target)
+    copied(target)
     _add_probe(target, "first")
     return target
 
@@ -105,7 +105,7 @@ def test_deleting_the_application_keeps_its_data(machine: Machine) -> None:
     address = machine.api()
     machine.run(CHALICE, "delete", "--stage", STAGE)
     assert machine.client("lambda").list_functions()["Functions"] == []
-    assert _status(f"{address}/probe/first") in {403, 404}
+    assert asked("GET", f"{address}/probe/first").status_code in {403, 404}
 
     machine.deploy()
     assert machine.get("/probe/first") == (200, {"probe": "first", "item": KEPT})
@@ -178,7 +178,7 @@ def test_a_stage_is_deployed_from_a_package(machine: Machine, tmp_path: Path) ->
     output = machine.deploy("--from-package", str(out))
     api = output.partition("https://")[2].partition(".")[0]
     url = f"{machine.aws}/_aws/execute-api/{api}/{STAGE}"
-    assert _status(f"{url}/probe/first") == 200
+    assert asked("GET", f"{url}/probe/first").status_code == 200
     assert "with --from-package" in machine.deploy(fails=True)
 
 
@@ -208,11 +208,3 @@ def test_a_stage_destroyed_with_its_data_leaves_nothing(machine: Machine) -> Non
     assert machine.client("ssm").describe_parameters()["Parameters"] == []
     assert machine.client("cloudwatch").describe_alarms()["MetricAlarms"] == []
     assert machine.settings() == {}
-
-
-def _status(url: str) -> int:
-    try:
-        with urllib.request.urlopen(url, timeout=30) as answer:
-            return int(answer.status)
-    except urllib.error.HTTPError as error:
-        return error.code

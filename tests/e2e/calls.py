@@ -1,30 +1,37 @@
-"""The API, called directly, and waiting for the effects."""
+"""The API, called over HTTP, and waiting for the effects."""
 
 import json
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import httpx
+
 from tests.support.forms import form
 from tests.support.running import Stack
 
+# No connection is kept: the service of its address may be another one.
+_HTTP = httpx.Client(timeout=120, trust_env=False, limits=httpx.Limits(max_keepalive_connections=0))
 
-def call(url: str, key: str | None = None, *, send: object = None) -> tuple[int, Any]:
-    """GET, or POST of `send` as JSON; returns the status and the JSON."""
-    headers = {} if key is None else {"Authorization": f"Bearer {key}"}
-    body = None
-    if send is not None:
-        headers["Content-Type"] = "application/json"
-        body = json.dumps(send).encode()
-    try:
-        request = urllib.request.Request(url, body, headers)
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            return answer.status, json.load(answer)
-    except urllib.error.HTTPError as error:
-        return error.code, json.load(error)
+
+def asked(
+    method: str, url: str, key: str | None = None, body: Any = None, **headers: str
+) -> httpx.Response:
+    """`body`: bytes, or anything else, as JSON. `If_Match` is sent as `If-Match`."""
+    sent = {name.replace("_", "-"): value for name, value in headers.items()}
+    if key is not None:
+        sent.setdefault("Authorization", f"Bearer {key}")
+    if body is not None and not isinstance(body, bytes):
+        body = json.dumps(body).encode()
+        sent.setdefault("Content-Type", "application/json")
+    return _HTTP.request(method, url, content=body, headers=sent)
+
+
+def call(url: str, key: str | None = None) -> tuple[int, Any]:
+    """The status and the JSON of a GET."""
+    answer = asked("GET", url, key)
+    return answer.status_code, answer.json()
 
 
 def until(found: Callable[[], Any], seconds: float = 90, pause: float = 0.3) -> Any:
@@ -38,7 +45,7 @@ def until(found: Callable[[], Any], seconds: float = 90, pause: float = 0.3) -> 
 
 @dataclass
 class Api:
-    """The API, called directly. A refusal is an AssertionError with its body."""
+    """The API below `/api/admin`. A refusal is an AssertionError with its body."""
 
     base_url: str
     key: str
@@ -48,17 +55,10 @@ class Api:
         """As its Owner."""
         return cls(stack.base_url, stack.api_key)
 
-    def call(self, method: str, path: str, body: Any = None, kind: str = "application/json") -> Any:
-        """`body`: bytes of that kind, or anything else, as JSON."""
-        sent = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
-        headers = {"Authorization": f"Bearer {self.key}", "Content-Type": kind}
-        url = f"{self.base_url}/api/admin/{path}"
-        request = urllib.request.Request(url, sent, headers, method=method)
-        try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
-                return json.load(answer)
-        except urllib.error.HTTPError as error:
-            raise AssertionError(f"{error.code}: {error.read().decode()}") from None
+    def call(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
+        answer = asked(method, f"{self.base_url}/api/admin/{path}", self.key, body, **headers)
+        assert answer.is_success, f"{answer.status_code}: {answer.text}"
+        return answer.json()
 
     def get(self, path: str) -> Any:
         return self.call("GET", path)
@@ -84,7 +84,8 @@ class Api:
 
     def upload(self, csv: str | bytes) -> str:
         """Posts the file as a browser's form does; returns the id of the job."""
-        return str(self.call("POST", "products/import", *form({}, csv))["jobId"])
+        body, kind = form({}, csv)
+        return str(self.call("POST", "products/import", body, Content_Type=kind)["jobId"])
 
     def ended(self, job: str, *ends: str) -> Any:
         """The job, as soon as it has one of these ends, or any."""

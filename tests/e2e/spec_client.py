@@ -1,16 +1,13 @@
 """A client that uses only what the contract promises: URLs, headers and JSON."""
 
-import http.client
 import json
 import re
 import uuid
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
-from urllib.parse import urlsplit
 
-from tests.e2e.calls import until
+import httpx
+
+from tests.e2e.calls import asked, until
 from tests.e2e.fuzz import unlimited_key
 from tests.support.running import Stack
 from tests.webhooks.receiver import Receiver
@@ -24,50 +21,26 @@ EVENTS = (
 )
 
 
-@dataclass(frozen=True)
-class Got:
-    status: int
-    headers: Mapping[str, str]
-    text: str
-
-    @cached_property
-    def json(self) -> Any:
-        return json.loads(self.text)
-
-
 class Client:
     """Calls as an Owner without effective limits, unless another `key` is given."""
 
     def __init__(self, stack: Stack) -> None:
-        self._base = urlsplit(stack.base_url)
+        self._url = stack.base_url
         self.key = unlimited_key(stack)
 
-    def call(self, method: str, path: str, body: Any = None, **headers: str) -> Got:
-        """`key_`: another key, or "" for none. `Idempotency_Key` is sent as `Idempotency-Key`."""
+    def call(self, method: str, path: str, body: Any = None, **headers: str) -> httpx.Response:
+        """`key_`: another key, or "" for none."""
         key = headers.pop("key_", self.key)
-        sent = {name.replace("_", "-"): value for name, value in headers.items()}
-        if key:
-            sent["Authorization"] = f"Bearer {key}"
-        if body is not None and not isinstance(body, bytes):
-            body = json.dumps(body).encode()
-            sent.setdefault("Content-Type", "application/json")
-        assert self._base.hostname
-        connection = http.client.HTTPConnection(self._base.hostname, self._base.port, timeout=60)
-        try:
-            connection.request(method, self._base.path + path, body, sent)
-            answer = connection.getresponse()
-            return Got(answer.status, dict(answer.getheaders()), answer.read().decode())
-        finally:
-            connection.close()
+        return asked(method, self._url + path, key or None, body, **headers)
 
-    def get(self, path: str, **headers: str) -> Got:
+    def get(self, path: str, **headers: str) -> httpx.Response:
         return self.call("GET", path, **headers)
 
     def made(self, path: str, body: Any, **headers: str) -> Any:
         """The answer of a POST that must succeed."""
         answer = self.call("POST", path, body, **headers)
-        assert answer.status < 300, answer.text
-        return answer.json
+        assert answer.status_code < 300, answer.text
+        return answer.json()
 
     def product(self, **fields: Any) -> Any:
         sent = {"name": f"Mug {uuid.uuid4().hex}", "price": "2.50", **fields}
@@ -78,7 +51,7 @@ class Client:
         sent = {"lineItems": [{"variantId": variant, "quantity": 2, "price": 3}], **fields}
         return self.made("/api/admin/orders", sent)
 
-    def move(self, order: Any, **change: Any) -> Got:
+    def move(self, order: Any, **change: Any) -> httpx.Response:
         return self.call("PATCH", f"/api/admin/orders/{order['id']}", change)
 
     def key_of(self, role: str) -> str:
@@ -88,8 +61,8 @@ class Client:
     def ids(self, path: str, **headers: str) -> list[str]:
         """The ids in a list."""
         answer = self.get(path, **headers)
-        assert answer.status == 200, answer.text
-        return [each["id"] for each in answer.json["data"]]
+        assert answer.status_code == 200, answer.text
+        return [each["id"] for each in answer.json()["data"]]
 
 
 def word() -> str:

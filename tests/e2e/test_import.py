@@ -1,14 +1,12 @@
-"""Imports on the deployed stack: upload to S3, killed workers, dead letters."""
+"""Imports on the deployed stack: killed workers, and a fair queue."""
 
 import json
 import os
 import random
 import signal
 import time
-import urllib.request
 import uuid
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +14,7 @@ import pytest
 from tests.e2e.calls import Api
 from tests.e2e.recorded import client
 from tests.support.forms import posted
-from tests.support.running import Stack
+from tests.support.running import Stack, processes
 
 QUEUE = "backroom-local-import-chunks"
 PRODUCTS = 700
@@ -30,36 +28,6 @@ def shop(stack: Stack) -> Api:
 
 def prepared(shop: Api) -> Any:
     return shop.post("products/import/uploads", {"fileName": "supplier.csv"})
-
-
-def imported(shop: Api, csv: str) -> Any:
-    upload = prepared(shop)
-    posted(upload, csv)
-    return shop.ended(upload["jobId"])
-
-
-def test_an_uploaded_file_and_its_fixed_report_are_imported(shop: Api) -> None:
-    mark = f"r{uuid.uuid4().hex[:8]}"
-    job = imported(shop, f"slug,name,price\n{mark}-a,A,1\n{mark}-b,B,free\n")
-    assert (job["status"], job["created"], job["failed"]) == ("COMPLETED", 1, 1)
-    assert job["errors"][0]["code"] == "not_an_amount"
-    with urllib.request.urlopen(job["errorReportUrl"], timeout=30) as answer:
-        assert answer.headers["Content-Disposition"].endswith('"supplier-errors.csv"')
-        report = answer.read().decode("utf-8-sig")
-    fixed = imported(shop, report.replace(",free,", ",2,"))
-    assert (fixed["created"], fixed["failed"]) == (1, 0)
-    again = shop.ended(shop.post(f"jobs/{job['id']}/retry", {})["jobId"])
-    assert (again["status"], again["total"], again["failed"]) == ("COMPLETED", 1, 1)
-
-
-def test_a_chunk_that_always_fails_ends_its_job(stack: Stack, shop: Api) -> None:
-    job_id = prepared(shop)["jobId"]
-    sqs = client(stack.aws_endpoint, "sqs")
-    dead = sqs.get_queue_url(QueueName=f"{QUEUE}-dead")["QueueUrl"]
-    letter = {"job": job_id, "step": "chunk", "number": "00000000", "line": 2}
-    sqs.send_message(QueueUrl=dead, MessageBody=json.dumps(letter))
-    job = shop.ended(job_id)
-    assert (job["status"], job["error"]["code"]) == ("FAILED", "chunk_failed")
 
 
 @pytest.fixture
@@ -78,18 +46,9 @@ def impatient(stack: Stack) -> Any:
 
 def workers(stack: Stack) -> list[int]:
     """The processes in which the emulator runs chunks of this stack."""
-    wanted = {
-        b"AWS_LAMBDA_FUNCTION_NAME=backroom-local-import_chunk",
-        f"AWS_ENDPOINT_URL={stack.aws_endpoint}".encode(),
-    }
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            if wanted <= set((process / "environ").read_bytes().split(b"\0")):
-                found.append(int(process.name))
-        except OSError:
-            continue  # it has ended, or belongs to another user
-    return found
+    function = "AWS_LAMBDA_FUNCTION_NAME=backroom-local-import_chunk\0"
+    found = processes(function, f"AWS_ENDPOINT_URL={stack.aws_endpoint}\0")
+    return [int(process.name) for process in found]
 
 
 @pytest.mark.usefixtures("impatient")

@@ -23,8 +23,6 @@ THOROUGH: Final = (
     "e2e/test_local.py",
     "e2e/test_operator.py",
     "e2e/test_roles.py",
-    "e2e/test_spec/test_6_retries.py::test_a_delivery_is_retried_after[1_minute]",
-    "e2e/test_spec/test_6_retries.py::test_a_delivery_is_retried_after[5_minutes]",
     "e2e/test_spec/test_6_retries.py::test_any_other_outcome_is_retried[/hang]",
     "e2e/test_verification.py",
     "imports/test_formats.py::test_a_file_is_read_equally_in_every_encoding_and_delimiter",
