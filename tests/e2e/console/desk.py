@@ -163,7 +163,7 @@ class Desk:
     def lost(
         self,
         address: str,
-        is_meant: Callable[[Any], bool] = lambda body: True,
+        is_meant: Callable[[Any], bool] | None = None,
         method: str = "POST",
     ) -> list[int]:
         """Loses the first answer to such a change, which was done. The statuses of those lost."""
@@ -171,7 +171,8 @@ class Desk:
 
         def lose(route: Route) -> None:
             asked = route.request
-            if asked.method != method or found or not is_meant(asked.post_data_json):
+            other = is_meant is not None and not is_meant(asked.post_data_json)
+            if asked.method != method or found or other:
                 return route.continue_()
             found.append(route.fetch().status)
             return route.abort()

@@ -67,39 +67,8 @@ def test_a_stale_edit_shows_the_conflicting_changes(desk: Desk) -> None:
     assert (saved["vendor"], saved["type"], saved["description"]) == ("Mine", "Coat", "New")
 
 
-def test_an_edit_of_a_name_does_not_revert_a_sale(desk: Desk) -> None:
-    product = desk.shown(made(desk, "Sold meanwhile", variants=[{"title": "S", "stock": 9}]))
-    desk.label("Name").fill("Sold, and renamed")
-    line = {"variantId": product["variants"][0]["id"], "quantity": 4}
-    desk.api.post("orders", {"lineItems": [line]})
-    desk.button("Save").click()
-    desk.dialog.get_by_role("button", name="Save my changes").click()
-    desk.heading("Sold, and renamed")
-    assert desk.api.get(f"products/{product['id']}")["variants"][0]["stock"] == 5
-
-
 def states(desk: Desk, search: str) -> dict[str, str]:
     return {p["name"]: p["status"] for p in desk.api.get(f"products?search={search}")["data"]}
-
-
-def test_many_products_are_activated_and_the_change_undone(desk: Desk) -> None:
-    names = ["Brigantine one", "Brigantine two", "Brigantine three"]
-    for name in names:
-        made(desk, name)
-    desk.select_all("/products?search=brigantine")
-    desk.label("Select Brigantine two").uncheck()
-    desk.button("Set to active").click()
-    expect(desk.dialog).to_contain_text("2 products will be changed.")
-    assert set(states(desk, "brigantine").values()) == {"DRAFT"}
-    desk.dialog.get_by_role("button", name="Change 2 products").click()
-    rows = desk.page.locator(".results").get_by_role("row")
-    expect(rows.filter(has_text="Active")).to_have_count(2)
-    assert states(desk, "brigantine") == dict(
-        zip(names, ["ACTIVE", "DRAFT", "ACTIVE"], strict=True)
-    )
-    desk.button("Undo").click()
-    expect(desk.page.get_by_role("row").filter(has_text="Active")).to_have_count(0)
-    assert set(states(desk, "brigantine").values()) == {"DRAFT"}
 
 
 def test_all_matching_products_are_changed_though_one_page_is_shown(desk: Desk) -> None:
@@ -170,16 +139,6 @@ def test_a_hostile_name_is_shown_as_text(desk: Desk) -> None:
         expect(desk.page.get_by_text("<img src=x onerror").first).to_be_visible()
         assert desk.page.locator("main img, main script, main b:text-is('bold')").count() == 0
         assert "owned" not in desk.page.title().replace(HOSTILE, "")
-
-
-def test_a_product_is_deleted_after_a_confirmation(desk: Desk) -> None:
-    product = desk.shown(made(desk, "Not for long"))
-    desk.more("Delete")
-    expect(desk.dialog).to_contain_text("Delete Not for long?")
-    desk.dialog.get_by_role("button", name="Delete").click()
-    desk.heading("Products")
-    desk.open(f"/products/{product['id']}")
-    desk.heading("Not found")
 
 
 def test_five_hundred_variants_are_filtered_and_edited(desk: Desk) -> None:

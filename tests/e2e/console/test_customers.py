@@ -56,22 +56,12 @@ def test_a_customer_is_created_and_changed(desk: Desk) -> None:
     desk.heading("Customers")
 
 
-def test_a_taken_email_is_shown_at_its_field_and_nothing_is_overwritten(desk: Desk) -> None:
+def test_a_taken_email_is_shown_at_its_field(desk: Desk) -> None:
     desk.api.post("customers", {"email": "taken@whitby.example"})
-    one = desk.shown(
-        desk.api.post("customers", {"email": "one@whitby.example", "firstName": "Una"})
-    )
+    desk.shown(desk.api.post("customers", {"email": "one@whitby.example", "firstName": "Una"}))
     desk.label("Email").fill("taken@whitby.example")
     desk.button("Save").click()
     expect(desk.field("email").locator(".error")).to_contain_text("Another customer")
-    desk.label("Email").fill("una@whitby.example")
-    desk.api.call("PATCH", f"customers/{one['id']}", {"company": "Una & Sons"})
-    desk.button("Save").click()
-    expect(desk.dialog).to_contain_text("Someone else changed other fields")
-    desk.dialog.get_by_role("button", name="Save my changes").click()
-    expect(desk.label("Company")).to_have_value("Una & Sons")
-    now = desk.api.get(f"customers/{one['id']}")
-    assert (now["email"], now["company"]) == ("una@whitby.example", "Una & Sons")
 
 
 def test_two_customers_are_merged_and_one_is_erased(desk: Desk) -> None:
@@ -111,8 +101,11 @@ def test_an_order_gets_addresses_and_a_label(desk: Desk) -> None:
     person = {"firstName": "Mina", "email": "mina@whitby.example", "addresses": [ADDRESS]}
     mina = desk.api.post("customers", person)
     order = desk.shown(desk.api.order("Lantern", customer={"id": mina["id"]}))
+    desk.unfold("More details")
+    desk.label("Tracking number").fill("1Z-7")
     desk.button("Copy from customer: shipping address").click()
     expect(desk.page.locator(".shippingAddress address")).to_contain_text("7 Cliff Road")
+    expect(desk.label("Tracking number")).to_have_value("1Z-7")
     desk.unfold("Billing address")
     desk.button("Add: billing address").click()
     fill_address(desk, Company="Murray Ltd", Street_and_number="2 Bank", City="Exeter")
@@ -147,12 +140,6 @@ def test_other_input_is_kept_while_an_address_is_saved(desk: Desk) -> None:
         desk.button("Save").click()
     assert saved.value.ok
     assert desk.api.get(f"customers/{ida['id']}")["note"] == "Rings twice"
-    desk.shown(desk.api.order("Barometer", customer={"id": ida["id"]}))
-    desk.unfold("More details")
-    desk.label("Tracking number").fill("1Z-7")
-    desk.button("Copy from customer: shipping address").click()
-    expect(desk.page.locator(".shippingAddress address")).to_contain_text("7 Cliff Road")
-    expect(desk.label("Tracking number")).to_have_value("1Z-7")
 
 
 @pytest.mark.parametrize("known", [True, False])

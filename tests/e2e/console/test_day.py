@@ -1,27 +1,8 @@
-"""What a day at the counter asks for: what is due, many rows at once, a service that hesitates."""
+"""What a day at the counter asks for: many rows at once, and second thoughts."""
 
-from playwright.sync_api import Route, expect
+from playwright.sync_api import expect
 
 from tests.e2e.console.desk import Desk
-
-
-def test_what_is_due_is_on_home_and_leads_to_its_orders(desk: Desk) -> None:
-    rest = {"salesRepId": "emp_due"}
-    due = desk.api.order("Due", payments=[{"amount": 2, "method": "CASH"}], **rest)
-    desk.api.order("All paid", paymentStatus="PAID", **rest)
-    cancelled = desk.api.order("Called off", **rest)
-    desk.api.move(cancelled, "CANCELLED")
-    desk.open("/")
-    tile = desk.page.locator(".tile").filter(has=desk.page.get_by_text("Due", exact=True))
-    receivables = desk.api.get("summary")["receivables"]
-    expect(tile).to_contain_text(f"of {receivables['orders']} order")
-    tile.get_by_role("link").click()
-    expect(desk.label("Balance")).to_have_value("due")
-    desk.label("Sales rep ID").fill("emp_due")
-    row = desk.page.locator("tbody tr")
-    expect(row).to_have_count(1)
-    expect(row).to_contain_text(f"#{due['number']}")
-    expect(row).to_contain_text("$3.00")
 
 
 def test_a_row_clicked_with_shift_ticks_those_between(desk: Desk) -> None:
@@ -49,24 +30,6 @@ def test_the_actions_stay_in_sight_below_many_rows(desk: Desk) -> None:
     expect(last).to_be_in_viewport()
 
 
-def test_a_service_without_capacity_is_named_while_it_is_asked_again(desk: Desk) -> None:
-    refused: list[str] = []
-
-    def busy(route: Route) -> None:
-        if refused:
-            return route.fallback()
-        refused.append(route.request.url)
-        headers = {"Retry-After": "3"}
-        return route.fulfill(status=503, headers=headers, json={"code": "busy", "message": "Busy."})
-
-    desk.page.route("**/api/admin/customers?*", busy)
-    desk.page.goto(f"{desk.console_url}#/customers")
-    told = desk.page.locator(".toast.waiting")
-    expect(told).to_contain_text("The service is busy at the moment. Continuing in")
-    desk.heading("Customers")
-    expect(told).to_have_count(0)
-
-
 def test_an_answer_that_never_comes_is_given_up(desk: Desk) -> None:
     desk.open("/products/new")
     desk.page.route("**/api/admin/products", lambda route: None)
@@ -77,24 +40,6 @@ def test_an_answer_that_never_comes_is_given_up(desk: Desk) -> None:
     expect(desk.page.get_by_text("The connection was lost before an answer came")).to_be_visible()
     expect(desk.label("Name")).to_have_value("Hangs")
     desk.page.unroute("**/api/admin/products")
-
-
-def test_what_was_not_sent_is_not_called_uncertain(desk: Desk) -> None:
-    desk.open("/products/new")
-    desk.label("Name").fill("Offline")
-    desk.page.context.set_offline(True)
-    desk.button("Create product").click()
-    expect(desk.page.get_by_text("You are offline. Nothing was sent.")).to_be_visible()
-    expect(desk.label("Name")).to_have_value("Offline")
-
-
-def test_a_list_that_could_not_be_read_comes_back_with_the_connection(desk: Desk) -> None:
-    desk.open("/customers")
-    desk.page.context.set_offline(True)
-    desk.label("Search").fill("nobody of this name")
-    expect(desk.page.get_by_role("heading", name="You are offline")).to_be_visible()
-    desk.page.context.set_offline(False)
-    expect(desk.page.get_by_text("No customers match")).to_be_visible()
 
 
 def test_an_address_or_a_variant_in_stock_is_removed_after_a_question(desk: Desk) -> None:
@@ -115,9 +60,3 @@ def test_an_address_or_a_variant_in_stock_is_removed_after_a_question(desk: Desk
     desk.button("Remove variant 1").click()
     desk.dialog.get_by_role("button", name="Remove").click()
     expect(desk.field("variants.0.title")).to_have_count(0)
-
-
-def test_the_next_order_is_one_click_after_a_sale(desk: Desk) -> None:
-    desk.shown(desk.api.order("Sold"))
-    desk.page.get_by_role("link", name="New order").click()
-    desk.heading("New order")

@@ -64,27 +64,29 @@ def test_an_edit_asks_for_the_tax_and_says_who_was_first(desk: Desk) -> None:
     assert desk.api.get(f"orders/{order['id']}")["shipping"] == "0.00"
 
 
-def test_an_edit_or_a_refund_whose_answer_is_lost_is_made_once_and_said(desk: Desk) -> None:
-    order = order_of(desk.api)
-    desk.api.post(f"orders/{order['id']}/payments", {})
-    desk.open(f"/orders/{order['id']}")
-    for opener, path, field in (
-        ("Edit items", "edit", "Shipping"),
-        ("Refund", "refunds", "Amount"),
+def test_a_payment_an_edit_or_a_refund_whose_answer_is_lost_is_made_once_and_said(
+    desk: Desk,
+) -> None:
+    order = desk.shown(order_of(desk.api))
+    for opener, path, field, said in (
+        ("Take payment", "payments", "Amount", ""),
+        ("Edit items", "edit", "Shipping", "$110.00"),
+        ("Refund", "refunds", "Amount", "$10.00"),
     ):
         desk.lost(f"**/{path}", lambda body: not body.get("dryRun"))
-        desk.button(opener).click()
-        desk.dialog.get_by_label(field).fill("10")
-        reason = desk.dialog.get_by_label("Reason")
+        desk.more(opener)
+        desk.dialog.get_by_label(field, exact=True).fill("10")
         if path == "edit":
-            reason.fill("By post")
-        expect(desk.dialog.locator("p.strong[role=status]")).to_contain_text("$10.00")
+            desk.dialog.get_by_label("Reason").fill("By post")
+        if said:
+            expect(desk.dialog.locator("p.strong[role=status]")).to_contain_text(said)
         desk.dialog.locator("button.main").click()
         expect(desk.dialog).to_contain_text("may or may not have been saved")
         desk.dialog.locator("button.main").click()
         expect(desk.page.locator("dialog")).to_have_count(0)
     after = desk.api.get(f"orders/{order['id']}")
-    assert (after["total"], after["amountRefunded"]) == ("110.00", "10.00")
+    amounts = [after[name] for name in ("total", "amountPaid", "amountRefunded")]
+    assert amounts == ["110.00", "10.00", "10.00"]
     assert len(after["edits"]) == len(after["refunds"]) == 1
 
 

@@ -81,19 +81,6 @@ def test_the_same_balance_is_not_taken_in_two_tabs(desk: Desk) -> None:
     assert desk.api.get(f"orders/{order['id']}")["amountPaid"] == "80.00"
 
 
-def test_a_payment_whose_answer_is_lost_is_recorded_once(desk: Desk) -> None:
-    order = desk.shown(order_of(desk.api))
-    desk.lost("**/payments")
-    desk.button("Take payment").click()
-    desk.dialog.get_by_label("Amount", exact=True).fill("10")
-    pay = desk.dialog.get_by_role("button", name="Take payment")
-    pay.click()
-    expect(desk.dialog).to_contain_text("may or may not have been saved")
-    pay.click()
-    expect(desk.dialog).to_have_count(0)
-    assert desk.api.get(f"orders/{order['id']}")["amountPaid"] == "10.00"
-
-
 @pytest.mark.parametrize("viewport", [PHONE, WIDE])
 def test_the_till_splits_a_payment_and_takes_a_deposit(
     another: Callable[..., Desk], viewport: dict

@@ -84,14 +84,15 @@ def test_a_reader_is_offered_no_action_that_would_be_refused(
         if any(here.values()):
             found[address] = here
     assert found == {}
-    assert refused == []
     written = [each for each in sent if not each.startswith("GET ")]
     assert [each for each in written if not each.endswith("/admin/reports")] == []
     # A page that a Reader may not open says so and offers no action.
     for address in ("/products/new", "/orders/new", "/import", "/settings/keys"):
         desk.open(address)
+        desk.heading("No access")
         expect(desk.page.get_by_text("This page needs an API key with the")).to_be_visible()
         assert not offered(desk.page)["buttons"]
+    assert refused == []
 
 
 def test_read_only_pages_show_all_values(

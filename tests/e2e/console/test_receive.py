@@ -4,7 +4,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import expect
 
 from tests.e2e.console.desk import Api, Desk, held
 
@@ -57,13 +57,9 @@ def test_what_is_scanned_and_corrected_is_added_to_the_stock(desk: Desk, mugs: A
 
 
 def test_a_lost_answer_adds_once_and_a_refusal_gives_the_lines_back(desk: Desk, mugs: Any) -> None:
-    def lose(route: Route) -> None:
-        route.fetch()
-        route.abort()
-
     red, _ = (each["sku"] for each in mugs["variants"])
     desk.open("/products/receive")
-    desk.page.route("**/api/admin/products/*/stock", lose, times=1)
+    desk.lost("**/api/admin/products/*/stock")
     desk.scan(red)
     expect(desk.label(received(mugs, "Red"))).to_have_value("1")
     desk.button("Add to stock").click()

@@ -80,18 +80,29 @@ def test_a_day_is_chosen_by_pointer_and_by_keys_and_leads_to_its_orders(desk: De
     assert f"from={day['date']}&to={day['date']}" in desk.page.url
 
 
-def test_what_is_overdue_is_due_for_more_than_14_days(desk: Desk) -> None:
-    late = sold(desk, "Overdue", orderDate=ago(15))
-    recent = sold(desk, "Only due", orderDate=ago(14))
-    desk.open("/")
-    overdue = tile(desk, "Overdue")
-    expect(overdue).to_contain_text("dated more than 14 days ago")
-    overdue.get_by_role("link").click()
-    desk.heading("Orders")
-    expect(desk.label("Balance")).to_have_value("due")
+def test_what_is_due_and_since_when_leads_to_its_orders(desk: Desk) -> None:
+    rest = {"salesRepId": "emp_due"}
+    part = sold(desk, "Due", payments=[{"amount": 2, "method": "CASH"}], **rest)
+    late = sold(desk, "Overdue", orderDate=ago(15), **rest)
+    recent = sold(desk, "Only due", orderDate=ago(14), **rest)
+    sold(desk, "All paid", paymentStatus="PAID", **rest)
+    desk.api.move(sold(desk, "Called off", **rest), "CANCELLED")
+    receivables = desk.api.get("summary")["receivables"]
     rows = desk.page.locator("tbody tr")
-    expect(rows.filter(has_text=f"#{late['number']}")).to_have_count(1)
-    expect(rows.filter(has_text=f"#{recent['number']}")).to_have_count(0)
+    for name, says, orders in (
+        ("Due", f"of {receivables['orders']} order", [part, recent, late]),
+        ("Overdue", "dated more than 14 days ago", [late]),
+    ):
+        desk.open("/")
+        expect(tile(desk, name)).to_contain_text(says)
+        tile(desk, name).get_by_role("link").click()
+        expect(desk.label("Balance")).to_have_value("due")
+        desk.label("Sales rep ID").fill("emp_due")
+        expect(rows.locator("td.key")).to_have_text([f"#{order['number']}" for order in orders])
+    desk.open("/")
+    desk.page.get_by_role("link", name="Paid", exact=True).click()
+    desk.heading("Orders")
+    expect(desk.label("Status")).to_have_value("PAID")
 
 
 def test_the_money_of_today_is_shown_by_method(desk: Desk) -> None:
@@ -161,29 +172,17 @@ def test_a_product_says_what_was_sold_of_it(desk: Desk) -> None:
     expect(desk.label("To (UTC)")).to_have_value(order["orderDate"][:10])
 
 
-def test_low_stock_is_listed_by_product(desk: Desk) -> None:
-    sizes = [{"title": str(n), "stock": 1} for n in range(7)]
-    new = {"price": 5, "status": "ACTIVE", "lowStockThreshold": 3, "variants": sizes}
-    desk.api.post("products", {"name": "Curlew", **new})
-    desk.open("/")
-    card = desk.page.locator(".card", has_text="Low stock")
-    expect(card.get_by_role("row").filter(has_text="Curlew")).to_have_count(1)
-    expect(card.get_by_role("row").filter(has_text="Curlew")).to_contain_text("4+ more of")
-    card.get_by_role("link", name="View all low stock").click()
-    rows = desk.page.get_by_role("row").filter(has=desk.page.get_by_label("Stock of Curlew"))
-    expect(rows).to_have_count(7)
-    shown = desk.page.locator("tbody tr").filter(visible=True)
-    title = str(rows.first.locator(".soft").text_content())
-    desk.label("Search").fill(f"curlew {title}")
-    expect(shown).to_have_count(1)
-    expect(shown.get_by_role("link", name="Curlew")).to_be_visible()
-
-
-def test_all_low_stock_is_shown_page_by_page_and_found_by_a_search(desk: Desk) -> None:
+def test_low_stock_is_shown_by_product_then_page_by_page_and_found_by_a_search(desk: Desk) -> None:
     sizes = [{"title": f"Size {n}", "sku": f"AVOCET-{n:03}", "stock": 1} for n in range(102)]
     new = {"price": 5, "status": "ACTIVE", "lowStockThreshold": 3, "variants": sizes}
     desk.api.post("products", {"name": "Avocet", **new})
-    desk.open("/products/low-stock")
+    desk.open("/")
+    card = desk.page.locator(".card", has_text="Low stock")
+    row = card.get_by_role("row").filter(has_text="Avocet")
+    expect(row).to_have_count(1)
+    expect(row).to_contain_text("+ more of")
+    expect(row.get_by_label("Stock of Avocet")).to_have_value("1")
+    card.get_by_role("link", name="View all low stock").click()
     fields = desk.page.get_by_label("Stock of Avocet")
     expect(fields).to_have_count(100)
     expect(desk.page.get_by_text("The first 100 variants below the threshold.")).to_be_visible()
@@ -203,6 +202,10 @@ def test_all_low_stock_is_shown_page_by_page_and_found_by_a_search(desk: Desk) -
         expect(shown).to_have_count(1)
         expect(shown).to_contain_text(f"Size {number}")
     expect(desk.button("Show more")).to_be_hidden()
+    desk.label("Search").fill("avocet size 101")
+    expect(shown).to_have_count(1)
+    shown.get_by_role("link", name="Avocet").click()
+    expect(desk.label("Stock of variant 102")).to_be_focused()
 
 
 def test_deliveries_in_trouble_lead_to_their_list(desk: Desk) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.calls import until
 from tests.e2e.console.desk import PHONE, Api, Desk
 from tests.e2e.console.test_customers import accessible
 
@@ -122,23 +121,6 @@ def test_an_order_of_many_lines_shows_its_customer_first_and_all_lines_on_demand
     desk.more("Mark as paid")
     expect(desk.button("Start production")).to_be_visible()
     expect(rows).to_have_count(40)
-
-
-def test_deliveries_of_webhooks_are_one_line(desk: Desk) -> None:
-    webhook = desk.api.webhook("http://127.0.0.1:9/story", "order.created")
-    order = commissioned(desk.api)
-    line = desk.page.locator(".deliveries summary")
-
-    def is_told() -> int:
-        desk.open(f"/orders/{order['id']}")
-        expect(desk.page.locator(".deliveries > *")).to_have_count(1)
-        return line.count()
-
-    until(is_told)
-    expect(line).to_have_text(re.compile(r"^Webhooks: 0 of \d+ delivered$"))
-    line.click()
-    expect(desk.page.get_by_role("region", name="Deliveries")).to_contain_text("order.created")
-    desk.api.call("DELETE", f"webhooks/{webhook['id']}")
 
 
 def test_each_page_has_one_main_button_and_deleting_is_in_a_menu(desk: Desk) -> None:

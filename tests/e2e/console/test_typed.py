@@ -206,9 +206,16 @@ def test_a_test_of_a_webhook_goes_to_the_address_on_the_page(desk: Desk) -> None
 
 def test_a_bulk_edit_that_is_confirmed_cannot_be_dismissed_unseen(desk: Desk) -> None:
     """What goes on is said, wherever the user is when it ends; and it can be undone there."""
-    made = [desk.api.product(f"Bulk{RUN} {n}") for n in range(2)]
+    made = [desk.api.product(f"Bulk{RUN} {n}") for n in range(3)]
+
+    def states() -> list[str]:
+        return [desk.api.get(f"products/{each['id']}")["status"] for each in made]
+
     desk.select_all(f"/products?search=bulk{RUN}")
+    desk.label(f"Select Bulk{RUN} 1").uncheck()
     desk.button("Set to archived").click()
+    expect(desk.dialog).to_contain_text("2 products will be changed.")
+    assert states() == ["ACTIVE"] * 3
     apply = desk.dialog.get_by_role("button", name="Change 2 products")
     with held(desk) as answer:
         apply.click()
@@ -221,10 +228,10 @@ def test_a_bulk_edit_that_is_confirmed_cannot_be_dismissed_unseen(desk: Desk) ->
     desk.page.evaluate("location.hash = '/customers'")
     desk.heading("Customers")
     expect(desk.page.locator(".toast").last).to_contain_text("2 products changed.")
+    assert states() == ["ARCHIVED", "ACTIVE", "ARCHIVED"]
     desk.button("Undo").click()
     expect(desk.page.locator(".toast").last).to_contain_text("Undone: 2 records.")
-    states = {desk.api.get(f"products/{each['id']}")["status"] for each in made}
-    assert states == {"ACTIVE"}
+    assert states() == ["ACTIVE"] * 3
 
 
 def test_a_dialog_with_input_asks_before_it_closes(desk: Desk) -> None:
