@@ -59,15 +59,6 @@ def test_an_undescribed_answer_fails_the_test_that_gets_it(
         shop.get("/api/admin/me")
 
 
-def test_every_reference_has_a_target(description: Any) -> None:
-    found = set(_references(description))
-    assert found
-    for reference in found:
-        place = description
-        for part in reference.removeprefix("#/").split("/"):
-            place = place[part]
-
-
 def test_exactly_the_admin_routes_need_a_key_and_are_so_described(description: Any) -> None:
     for (method, path), operation in operations.items():
         is_admin = path.startswith("/api/admin/")

@@ -26,7 +26,7 @@ from chalicelib.storage import dynamodb, table
 from chalicelib.storage.attributes import Expressions, pack, unpack
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr, all_of
-from tests.support.dynamodb_double import Double, Fault
+from tests.support.dynamodb_double import Double
 from tests.support.environment import SETTINGS
 from tests.webhooks.certificates import issue
 
@@ -464,24 +464,6 @@ def test_an_attempt_without_a_whole_answer_in_time_is_followed_by_another(
     finally:
         gc.enable()
     assert server.connections > 1
-
-
-# --- Commits --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("second", [Fault.THROTTLE, Fault.ERROR, Fault.LOST])
-def test_a_commit_with_an_unknown_outcome_is_repeated_with_the_same_token(
-    second: Fault, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("time.sleep", lambda seconds: None)
-    with Double() as double:
-        faults = iter([Fault.ERROR_AFTER, second])
-        double.faults = lambda operation, request: next(faults, None)
-        commit = Commit()
-        commit.put({"pk": "a", "sk": "1"}, when=table.absent)
-        commit.count("count", "a", 1)
-        commit.send()
-        assert [cell["n"] for cell in table.everything("count")] == [1]
 
 
 # --- Own calls or botocore ------------------------------------------------------------------------

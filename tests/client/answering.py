@@ -3,6 +3,8 @@
 from typing import Any
 
 import httpx
+import pytest
+from backroom import Backroom
 
 Step = httpx.Response | Exception | Any
 
@@ -29,3 +31,13 @@ class Answering:
 
     def client(self) -> httpx.Client:
         return httpx.Client(transport=httpx.MockTransport(self))
+
+
+def answered(patch: pytest.MonkeyPatch, handler: Any, **more: Any) -> None:
+    """From now on, all clients are answered by the handler. `more`: of their options."""
+    begin, http = Backroom.__init__, httpx.Client(transport=httpx.MockTransport(handler))
+
+    def asking(self: Backroom, url: str, key: str | None = None, **options: Any) -> None:
+        begin(self, url, key, **{**options, "http": http, **more})
+
+    patch.setattr(Backroom, "__init__", asking)

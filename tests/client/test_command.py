@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -15,7 +14,7 @@ from backroom import Backroom, __version__, settings
 from backroom.cli import base, commands
 from backroom.settings import Settings
 
-from tests.client.answering import Answering
+from tests.client.answering import Answering, answered
 from tests.support.programs import Ended, ran
 
 JOB = {"id": "job_1", "status": "COMPLETED", "failed": 0, "processed": 2, "total": 2}
@@ -23,19 +22,14 @@ ORDER = {"id": "ord_1", "number": "1001", "lineItems": [], "customer": None}
 
 
 @pytest.fixture
-def counter(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Answering]:
-    made, begin = Answering(), Backroom.__init__
+def counter(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Answering:
+    made = Answering()
     for name in ("BACKROOM_PROFILE", "BACKROOM_URL", "BACKROOM_KEY"):
         monkeypatch.setenv(name, "")
     monkeypatch.setenv("BACKROOM_CONFIG", str(tmp_path / "kept" / "credentials.json"))
     settings.save(Settings("https://shop.example.com", "bk_1"))
-    with made.client() as http:
-
-        def asking(self: Backroom, url: str, key: str | None = None, **options: Any) -> None:
-            begin(self, url, key, **{**options, "http": http})
-
-        monkeypatch.setattr(Backroom, "__init__", asking)
-        yield made
+    answered(monkeypatch, made)
+    return made
 
 
 def run(*arguments: str) -> int:

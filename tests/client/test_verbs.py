@@ -128,11 +128,16 @@ def test_movements_of_stock_are_listed(run: Run, mug: Any, aws: Double) -> None:
 
 
 def test_an_order_is_paid_in_parts_and_a_piece_is_refunded(run: Run, mug: Any) -> None:
-    number = run("orders", "create", "--item", "MUG-1:2")["number"]
+    number = run("orders", "create", "--item", "MUG-1:2", "--email", "ada@example.com")["number"]
+    assert "SKU" in run("orders", "create", "--item", "NONE", code=commands.REFUSED)
     part = run("orders", "pay", number, "5", "--method", "cash", "--tendered", "10")
     assert (part["balanceDue"], part["payments"][0]["change"]) == ("13.00", "5.00")
     assert "more" in run("orders", "pay", number, "13.01", code=commands.REFUSED)
     assert run("orders", "pay", number, "--method", "CASH")["paymentStatus"] == "PAID"
+    moved = ("orders", "update", number, "--status")
+    assert run(*moved, "PROCESSING")["status"] == "PROCESSING"
+    assert "invalid_transition" in run(*moved, "PENDING", code=commands.REFUSED)
+    assert [one["number"] for one in run("orders", "--search", "ada@example.com")] == [number]
     asked = ("orders", "refund", number, "--item", "MUG-1", "--reason", "RETURNED")
     assert run(*asked, "--dry-run")["amount"] == "9.00"
     returned = run(*asked)

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,9 @@ import click
 import httpx
 import pytest
 import typer
-from backroom import Backroom
 from backroom.cli import commands
 
+from tests.client.answering import answered
 from tests.client.test_command import run
 from tests.support.programs import ran
 
@@ -99,18 +100,8 @@ def somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def answering(monkeypatch: pytest.MonkeyPatch, somewhere: Path) -> Any:
-    made = Backroom.__init__
     monkeypatch.setattr(commands, "app", COMMAND)  # typer makes all verbs anew for each call
-
-    def with_answers(answers: Any) -> None:
-        http = httpx.Client(transport=httpx.MockTransport(answers))
-
-        def begin(self: Backroom, url: str, key: str | None = None, **options: Any) -> None:
-            made(self, url, key, **{**options, "http": http, "retries": 0})
-
-        monkeypatch.setattr(Backroom, "__init__", begin)
-
-    return with_answers
+    return partial(answered, monkeypatch, retries=0)
 
 
 @pytest.mark.parametrize("verb", ALL, ids=" ".join)

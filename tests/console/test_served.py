@@ -24,7 +24,6 @@ SCRIPTS: Final = sorted(path.relative_to(STATIC).as_posix() for path in STATIC.r
 MADE: Final = (facts.NAME, facts.OF_IMPORTS)
 SENT: Final = ("start.js", "lists.js", "records.js", "rest.js")
 AHEAD: Final = re.compile(r'(?:from|import) "(\.[^"]+)";')
-IMPORTED: Final = re.compile(r'(?:from |import |import\()"(\.[^"]+)"')
 
 
 class Links(HTMLParser):
@@ -61,18 +60,13 @@ def test_every_link_on_the_page_is_relative_and_has_a_file(shop: Shop) -> None:
         assert shop.get(f"/{address}").status == 200
 
 
-def imported(script: str, how: re.Pattern[str]) -> set[str]:
-    """The paths that a module imports."""
+def imported(script: str) -> set[str]:
+    """The paths that a module imports before it runs."""
     folder, text = (STATIC / script).parent, (STATIC / script).read_text()
     return {
         folder.joinpath(target).resolve().relative_to(STATIC).as_posix()
-        for target in how.findall(text)
+        for target in AHEAD.findall(text)
     }
-
-
-def test_every_imported_module_exists() -> None:
-    for script in SCRIPTS:
-        assert imported(script, IMPORTED) <= {*SCRIPTS, *MADE}, script
 
 
 def exported(script: str) -> set[str]:
@@ -135,7 +129,7 @@ def test_each_module_is_sent_once_and_after_what_it_imports(shop: Shop) -> None:
     assert sorted(["early.js", *sent]) == sorted([*SCRIPTS, *MADE])
     before = {"early.js"}
     for script in sent:
-        assert script in MADE or imported(script, AHEAD) <= before, script
+        assert script in MADE or imported(script) <= before, script
         before.add(script)
     named = [re.findall(r'^import .*"\./(.+)";$', text, re.MULTILINE) for text in texts]
     assert named[0] == ["early.js"]

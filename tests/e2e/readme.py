@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.support.programs import ran
 from tests.support.running import ctrl_c_ends
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -91,25 +92,25 @@ class Checkout:
         return said
 
 
-def checkout(target: Path, port: int) -> Checkout:
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
-        cwd=PROJECT,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.splitlines()
-    for name in listed:
+def copied(target: Path) -> Path:
+    """A copy of this checkout."""
+    listed = ran("git", "ls-files", "--cached", "--others", "--exclude-standard", cwd=PROJECT)
+    for name in listed.stdout.splitlines():
         if (PROJECT / name).is_file():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(PROJECT / name, target / name)
             # What was installed is newer than what asks for it.
             os.utime(target / name, (_LONG_AGO, _LONG_AGO))
+    (target / ".local").mkdir()
+    return target
+
+
+def checkout(target: Path, port: int) -> Checkout:
+    copied(target)
     (target / ".venv").symlink_to(sys.prefix)
     (target / ".venv-emulator").symlink_to(PROJECT / ".venv-emulator")
     packages = PROJECT / ".local/packages"
     packages.mkdir(parents=True, exist_ok=True)
-    (target / ".local").mkdir()
     (target / ".local/packages").symlink_to(packages)
     environment = {
         name: value

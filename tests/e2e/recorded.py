@@ -41,13 +41,16 @@ class Asked:
     leading_key: str | None = None
 
 
-def client(aws: str, service: str) -> Any:
+def client(aws: str, service: str, key: Mapping[str, str] | None = None) -> Any:
+    """`key`: the access key of a user, as IAM made it."""
     return boto3.client(
         service,
         endpoint_url=aws,
         region_name=REGION,
-        aws_access_key_id=CREDENTIALS["AWS_ACCESS_KEY_ID"],
-        aws_secret_access_key=CREDENTIALS["AWS_SECRET_ACCESS_KEY"],
+        aws_access_key_id=key["AccessKeyId"] if key else CREDENTIALS["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=(
+            key["SecretAccessKey"] if key else CREDENTIALS["AWS_SECRET_ACCESS_KEY"]
+        ),
     )
 
 

@@ -7,7 +7,6 @@ import signal
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -170,27 +169,6 @@ def test_a_report_is_a_table_or_a_file(terminal: Terminal) -> None:
     assert (terminal.home / "sold.csv").read_text("utf-8-sig").startswith("product,label,orders")
     refused = terminal.run("report", "tax", "--by", "product", *period, code=1).stderr
     assert "must be one of: day" in refused
-
-
-def test_orders_are_placed_and_moved(terminal: Terminal) -> None:
-    made = terminal.json(
-        "orders", "create", "--item", "CMD-1:2", "--email", "c@example.com", "--paid"
-    )
-    assert (made["status"], made["lineItems"][0]["quantity"]) == ("PAID", 2)
-    moved = terminal.run("orders", "update", made["id"], "--status", "PROCESSING")
-    assert "PROCESSING" in moved.stdout
-    assert made["number"] in terminal.run("orders", "--search", "c@example.com").stdout
-    assert (
-        "invalid_transition"
-        in terminal.run("orders", "update", made["id"], "--status", "PENDING", code=1).stderr
-    )
-    assert "SKU" in terminal.run("orders", "create", "--item", "NONE", code=1).stderr
-
-
-@pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    with Receiver() as receiver:
-        yield receiver
 
 
 def test_webhooks_are_added_replayed_and_removed(terminal: Terminal, receiver: Receiver) -> None:

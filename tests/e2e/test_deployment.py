@@ -1,11 +1,9 @@
 """The deployment itself, apart from the shop's functions."""
 
-import boto3
 import pytest
 from botocore.exceptions import ClientError
 
 from infra import steps
-from infra.emulator import CREDENTIALS
 from tests.e2e.recorded import client
 from tests.support.running import Stack
 
@@ -26,17 +24,10 @@ def test_forms_with_files_are_declared_as_binary(stack: Stack) -> None:
 
 def test_a_principal_without_permissions_is_refused(stack: Stack) -> None:
     """The emulator checks permissions; otherwise a missing grant would not be noticed."""
-    stranger = client(stack.aws_endpoint, "iam").create_user(UserName="stranger")["User"][
-        "UserName"
-    ]
-    access = client(stack.aws_endpoint, "iam").create_access_key(UserName=stranger)["AccessKey"]
-    denied = boto3.client(
-        "dynamodb",
-        endpoint_url=stack.aws_endpoint,
-        region_name=CREDENTIALS["AWS_DEFAULT_REGION"],
-        aws_access_key_id=access["AccessKeyId"],
-        aws_secret_access_key=access["SecretAccessKey"],
-    )
+    iam = client(stack.aws_endpoint, "iam")
+    iam.create_user(UserName="stranger")
+    key = iam.create_access_key(UserName="stranger")["AccessKey"]
+    denied = client(stack.aws_endpoint, "dynamodb", key)
     with pytest.raises(ClientError, match="AccessDenied"):
         denied.scan(TableName="backroom-local")
 

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.deploy.machine import CHALICE, checkout
+from tests.deploy.machine import CHALICE
 from tests.e2e.calls import Api, call, until
+from tests.e2e.readme import copied
 from tests.e2e.test_command import Terminal
-from tests.support.running import Stack, free_port, local_command, running
+from tests.support.running import Stack, free_port, local_command, processes, running
 from tests.webhooks.receiver import Receiver
 
 
@@ -49,18 +50,6 @@ def names_in(receiver: Receiver) -> list[str]:
 def is_open(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
-def processes_of(home: Path) -> list[str]:
-    """Command lines of the processes that keep their state under `home`."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            if str(home).encode() in (process / "environ").read_bytes():
-                found.append((process / "cmdline").read_text())
-        except OSError:
-            continue  # it has ended, or belongs to another user
-    return found
 
 
 def test_data_survives_a_stop_and_fresh_deletes_it(tmp_path: Path) -> None:
@@ -100,8 +89,8 @@ def test_a_stop_ends_all_started_processes(tmp_path: Path) -> None:
     port = free_port()
     with running(tmp_path, port, keeps=True) as stack:
         names(stack)
-        assert processes_of(tmp_path)
-    assert processes_of(tmp_path) == []
+        assert processes(str(tmp_path))
+    assert processes(str(tmp_path)) == []
     assert not is_open(port)
     assert not (tmp_path / "endpoint.json").exists()
 
@@ -132,8 +121,7 @@ def test_two_ports_have_separate_shops(stack: Stack, tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def served(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """The same shop by `chalice local`, which serves a working copy next to `make run`."""
-    source, port = checkout(tmp_path_factory.mktemp("checkout")), free_port()
-    (source / ".local").mkdir()
+    source, port = copied(tmp_path_factory.mktemp("checkout")), free_port()
     shown = {"baseUrl": stack.base_url, "apiKey": stack.api_key, "awsEndpoint": stack.aws_endpoint}
     (source / ".local/endpoint.json").write_text(json.dumps(shown))
     with (source / "output").open("w") as output:

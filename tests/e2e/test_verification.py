@@ -2,23 +2,21 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
 from botocore.exceptions import ClientError
 
 from infra import package
 from infra.emulator import REGION
 from infra.verification.listed import STATEMENTS
-from tests.deploy.machine import PROJECT, checkout
+from tests.e2e.readme import PROJECT, copied
 from tests.e2e.recorded import ACCOUNT, client
 from tests.support.running import Stack, ctrl_c_ends, free_port, running, tool
 
@@ -58,9 +56,7 @@ def test_an_interrupted_trial_leaves_nothing_and_the_other_stage_as_it_was(
     stack: Stack, tmp_path: Path
 ) -> None:
     before = _everything(stack)
-    own = checkout(tmp_path / "checkout")  # a deployment writes into it
-    shutil.copytree(PROJECT / "bench", own / "bench")
-    (own / ".local").mkdir()
+    own = copied(tmp_path / "checkout")  # a deployment writes into it
     (own / ".local/packages").symlink_to(package.CACHE)
     trial = subprocess.Popen(
         [sys.executable, "infra/verify.py", "--stage", "trial", "--yes"],
@@ -96,17 +92,8 @@ def _verifier(stack: Stack) -> dict[str, str]:
     found = {"AWS_ACCESS_KEY_ID": made["AccessKeyId"], "AWS_DEFAULT_REGION": REGION}
     user = found | {"AWS_SECRET_ACCESS_KEY": made["SecretAccessKey"]}
     with pytest.raises(ClientError, match="not authorized"):
-        boto3.client("sns", endpoint_url=stack.aws_endpoint, **_of(user)).create_topic(Name="other")
+        client(stack.aws_endpoint, "sns", made).create_topic(Name="other")
     return user
-
-
-def _of(user: Mapping[str, str]) -> dict[str, str]:
-    """As boto3 takes them."""
-    return {
-        "aws_access_key_id": user["AWS_ACCESS_KEY_ID"],
-        "aws_secret_access_key": user["AWS_SECRET_ACCESS_KEY"],
-        "region_name": user["AWS_DEFAULT_REGION"],
-    }
 
 
 def _everything(stack: Stack) -> set[str]:

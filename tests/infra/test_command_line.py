@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 
 from infra import deploy
-from tests.deploy.machine import CHALICE, checkout
+from tests.deploy.machine import CHALICE
+from tests.e2e.readme import copied
 from tests.support.programs import ran
 from tests.support.running import free_port
 
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return checkout(tmp_path_factory.mktemp("checkout"))
+    return copied(tmp_path_factory.mktemp("checkout"))
 
 
 def said(source: Path, *command: str) -> str:
@@ -52,10 +53,8 @@ def test_chalice_local_without_a_running_shop_explains_how_to_start_one(source: 
 
 
 def test_chalice_local_with_a_stopped_shop_explains_how_to_start_it(source: Path) -> None:
-    folder = source / ".local"
-    folder.mkdir()
     endpoint = {"awsEndpoint": "http://127.0.0.1:9", "baseUrl": "http://127.0.0.1:9/", "apiKey": ""}
-    (folder / "endpoint.json").write_text(json.dumps(endpoint))
+    (source / ".local/endpoint.json").write_text(json.dumps(endpoint))
     text = said(source, "local", "--port", str(free_port()))
     assert "start `make run` in another terminal first" in text
     assert "Traceback" not in text

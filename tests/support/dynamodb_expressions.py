@@ -59,8 +59,8 @@ _TEST = re.compile(
     rf"|(?P<left>{_OPERAND}) (?:(?P<sign><=|>=|[<=>]) (?P<right>{_OPERAND})"
     rf"|BETWEEN (?P<low>{_OPERAND}) AND (?P<high>{_OPERAND})|IN \((?P<options>{_OPERANDS})\))"
 )
-_LOGIC = re.compile(r"(?:[() ]|AND|OR|NOT|t\[\d+\])*")
-_OPERATORS = re.compile(r"<=|>=|[<=>+]|\b(?:AND|OR|NOT|BETWEEN|IN)\b|[a-z]\(")
+_LOGIC = re.compile(r"(?:[() ]|AND|OR|t\[\d+\])*")
+_OPERATORS = re.compile(r"<=|>=|[<=>+]|\b(?:AND|OR|BETWEEN|IN)\b|[a-z]\(")
 _UPDATE = re.compile(r"(SET|ADD|REMOVE) (.+?)(?= (?:SET|ADD|REMOVE) |$)")
 _STEPS = {
     "SET": re.compile(rf"({_OPERAND}) = ({_OPERAND})(?: \+ ({_OPERAND}))?"),

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,3 +95,14 @@ def _announced(process: subprocess.Popen[bytes], home: Path) -> Stack:
         time.sleep(0.1)
     found = json.loads(announcement.read_text())
     return Stack(found["baseUrl"], found["apiKey"], found["awsEndpoint"], found["consoleUrl"])
+
+
+def processes(*settings: str) -> list[Path]:
+    """Those that have all of these in their environment, below /proc."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended, or belongs to another user
+            environment = (process / "environ").read_bytes()
+            if all(setting.encode() in environment for setting in settings):
+                found.append(process)
+    return found
