@@ -247,6 +247,7 @@ def test_a_chunk_of_a_shuffled_file_takes_few_reads_of_s3(desk: Desk) -> None:
         ("name,price\n", "#NAME?,{n}\n", "spreadsheet_error"),
         ("Product URL,Item,Name,Current Stock\n", "#N/A,Product,P{n},1\n", "spreadsheet_error"),
         ("sku,name,price\n", "4.00638E+12,P{n},1\n", "spoilt_sku"),
+        ("Handle,SKU,Location,On hand\n", "Err:502,A-{n},Main,1\n", "spreadsheet_error"),
     ],
 )
 def test_each_of_many_rows_without_a_usable_key_has_an_error_of_its_own(

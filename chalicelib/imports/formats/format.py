@@ -132,10 +132,11 @@ class Format:
         return f"sku {sku}" if sku else name_key(self.sheet.cell(cells, "name"))
 
     def slug_key(self, cells: list[str]) -> str:
-        """The key of a row with a slug; of a failed formula, what it is."""
+        """The key of a row with a slug."""
         slug = self.sheet.cell(cells, "slug")
-        is_slug = slug and not is_error(slug)
-        return str(self.readings.get("slug", reading.handle)(slug)) if is_slug else slug
+        if not slug or is_error(slug):
+            return slug
+        return str(self.readings.get("slug", reading.handle)(slug))
 
     def aliases(self, cells: list[str], key: str) -> Sequence[str]:
         """Keys other than `key`, the row's own, by which rows of the same product may name it."""

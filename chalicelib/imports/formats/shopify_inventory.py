@@ -62,8 +62,7 @@ class ShopifyInventory(Format):
         return draft.finish()
 
     def key(self, cells: list[str]) -> str:
-        slug, sku = (self.sheet.cell(cells, field) for field in ("slug", "sku"))
-        return slug.lower() or f"sku {sku}"
+        return self.slug_key(cells) or f"sku {self.sheet.cell(cells, 'sku')}"
 
     def _counts(self, draft: Draft, row: Row) -> list[int]:
         """The stock that a row gives for the chosen locations."""
