@@ -20,7 +20,6 @@ LARGEST_GROUP: Final = 8 * LARGEST_ROW  # bytes of one product
 ALONE: Final = "name "  # the key of a row that names no product, and is not of the row above
 # Keys that name no product, as many may have the same: each of their rows is by itself.
 _NO_KEY: Final = re.compile(rf"(?:sku |name )(?:{ERROR})?|{ERROR}|sku {SPOILT}", re.IGNORECASE)
-_MARKS: Final = ("#", "E")
 
 
 class Keys(Protocol):
@@ -90,7 +89,7 @@ def _marked(rows: Iterable[CsvRow], keys: Keys) -> Iterator[tuple[Group, CsvRow]
     for row in rows:
         key = keys.key(row.cells)
         # Most keys are slugs, which need no look.
-        is_lost = (" " in key or key[:1] in _MARKS) and _NO_KEY.fullmatch(key) is not None
+        is_lost = (" " in key or "#" in key or ":" in key) and _NO_KEY.fullmatch(key) is not None
         also = keys.aliases(row.cells, key) if key and not is_lost else ()
         if (
             group is None

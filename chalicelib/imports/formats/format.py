@@ -79,6 +79,7 @@ class Format:
             for field, (key, plain_reading) in _ONCE.items()
             if field in self.sheet
         ]
+        self._slug = self.readings.get("slug", reading.handle)
         self._priced = [field for field in PRICES if field in self.sheet]
         self._gives_reductions = "salePrice" in self.sheet or (
             self.blank_is_no_reduction and "compareAtPrice" in self.sheet
@@ -134,9 +135,9 @@ class Format:
     def slug_key(self, cells: list[str]) -> str:
         """The key of a row with a slug."""
         slug = self.sheet.cell(cells, "slug")
-        if not slug or is_error(slug):
+        if not slug or (slug[0] in "#E" and is_error(slug)):
             return slug
-        return str(self.readings.get("slug", reading.handle)(slug))
+        return str(self._slug(slug))
 
     def aliases(self, cells: list[str], key: str) -> Sequence[str]:
         """Keys other than `key`, the row's own, by which rows of the same product may name it."""
