@@ -1,7 +1,7 @@
 """What an attempt was: a request and its response, or why there is none."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,10 +25,10 @@ class Attempt:
     number: int
     at: str
     endedAt: str
-    durationMs: int
     replay: bool
     url: str
-    sent: Mapping[str, str]
+    durationMs: int = 0
+    sent: Mapping[str, str] = field(default_factory=dict)
     status: int | None = None
     headers: Mapping[str, str] | None = None
     body: str = ""
@@ -47,21 +47,11 @@ class Attempt:
 
 
 def made(
-    number: int,
-    at: datetime,
-    outcome: "PostResult",
-    *,
-    replay: bool,
-    url: str,
-    sent: Mapping[str, str],
+    delivery: Delivery, url: str, at: datetime, sent: Mapping[str, str], outcome: "PostResult"
 ) -> Attempt:
-    return Attempt(
-        number=number,
-        at=clock.iso(at),
-        endedAt=clock.now_iso(),
+    return _ended(
+        *(delivery, url, at),
         durationMs=outcome.duration_ms,
-        replay=replay,
-        url=url,
         sent=sent,
         status=outcome.status,
         headers=outcome.headers,
@@ -76,35 +66,25 @@ def made(
 def interrupted(delivery: Delivery, at: datetime, url: str) -> Attempt:
     """The sender crashed, at the latest at `at`; the receiver may have got it."""
     message = "The sender was interrupted; the receiver may have received it."
-    return _unanswered(delivery, url, at, INTERRUPTED, message)
+    return _ended(delivery, url, at, error=INTERRUPTED, message=message)
 
 
 def expired(delivery: Delivery, url: str) -> Attempt:
     """Nothing was sent: the outbox no longer has the event."""
     message = "Nothing was sent: the event is too old, and its body is no longer kept."
-    return _unanswered(delivery, url, clock.now(), EVENT_EXPIRED, message)
+    return _ended(delivery, url, clock.now(), error=EVENT_EXPIRED, message=message)
 
 
-def _unanswered(delivery: Delivery, url: str, at: datetime, error: str, message: str) -> Attempt:
-    return Attempt(
-        number=delivery.attempts,
-        at=clock.iso(at),
-        endedAt=clock.now_iso(),
-        durationMs=0,
-        replay=bool(delivery.claim and delivery.claim.replay),
-        url=url,
-        sent={},
-        error=error,
-        message=message,
-    )
+def _ended(delivery: Delivery, url: str, at: datetime, **result: Any) -> Attempt:
+    replay = bool(delivery.claim and delivery.claim.replay)
+    return Attempt(delivery.attempts, clock.iso(at), clock.now_iso(), replay, url, **result)
 
 
-_NAMES: Final = frozenset(field.name for field in fields(Attempt))
+_NAMES: Final = frozenset(each.name for each in fields(Attempt))
 
 
 def read(item: Mapping[str, Any]) -> Attempt:
-    given = {name: value for name, value in item.items() if name in _NAMES}
-    return Attempt(**{"sent": {}, **given})
+    return Attempt(**{name: value for name, value in item.items() if name in _NAMES})
 
 
 def forgotten(item: Mapping[str, Any], person: Person) -> dict[str, object]:

@@ -191,8 +191,7 @@ def _attempt(delivery: Delivery, endpoint: Endpoint, event: Event, post: Post) -
         allowed_networks=settings.webhook_allowed_networks(),
         timeout=RECEIVER_SECONDS,
     )
-    replay = bool(delivery.claim and delivery.claim.replay)
-    return attempts.made(delivery.attempts, at, outcome, replay=replay, url=endpoint.url, sent=sent)
+    return attempts.made(delivery, endpoint.url, at, sent, outcome)
 
 
 def _hold(message: Message) -> None:

@@ -481,15 +481,6 @@ def test_an_order_that_already_is_as_asked_counts_as_unchanged(jobs: JobDesk) ->
     assert jobs.now(there) == there
 
 
-def test_null_as_the_status_of_orders_changes_no_status(jobs: JobDesk) -> None:
-    placed = order(jobs)
-    change: Any = {"status": None, "addTags": ["vip"], "removeTags": None}
-    job = edit(jobs, change, placed)
-    assert jobs.counted(job) == {"updated": 1}
-    now = jobs.now(placed)
-    assert (now["status"], now["tags"]) == (placed["status"], ["vip"])
-
-
 def test_an_order_that_another_worker_of_the_job_has_moved_counts_as_updated(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

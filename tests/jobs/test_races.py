@@ -38,15 +38,6 @@ def processed(job: Job) -> tuple[JobStatus, int]:
     return now.status, int(now.fields["processed"])
 
 
-def test_a_record_is_noted_once_per_job(jobs: JobDesk) -> None:
-    first = noted("prod_1")
-    commit = Commit()
-    undo.note(commit, JOB, "prod_1", {"fields": {"vendor": ["B", "C"]}})
-    with pytest.raises(undo.AlreadyChanged):
-        commit.send()
-    assert undo.entry(JOB, "prod_1") == first
-
-
 def test_an_entry_and_a_request_take_no_more_room_than_their_letters(jobs: JobDesk) -> None:
     commit = Commit()
     undo.note(commit, JOB, "prod_1", {"deleted": {"name": "衬衫"}})

@@ -243,16 +243,6 @@ def test_a_cancelled_count_changes_nothing(shop: Shop) -> None:
     assert (stock_of(shop, id), lines(shop, count)) == (5, [(5, 3, -2)])
 
 
-def test_an_applied_count_takes_no_more_lines(shop: Shop, jobs: JobDesk) -> None:
-    id = variant(shop, 5)
-    count = started(shop, id)
-    jobs.start(f"{at(count)}/apply")
-    assert enter(shop, count, (id, 4)).json["status"] == "APPLIED"
-    assert shop.post(f"{at(count)}/cancel").status == 409
-    jobs.work()
-    assert stock_of(shop, id) == 5
-
-
 def test_a_line_and_the_end_of_a_count_at_once(jobs: JobDesk) -> None:
     """The line is refused, or it is applied."""
     shop = jobs.shop

@@ -94,7 +94,7 @@ def test_an_attempt_recorded_before_its_function_crashed_is_no_interruption(worl
     world.step()
     kept = webhook.stored()
     (attempt,) = webhook.only()["attempts"]
-    assert attempt["error"] == "status" and "suspect" not in kept
+    assert attempt["error"] == "status" and "streak" not in kept
 
 
 def test_a_crashed_attempt_to_a_webhook_that_is_deleted_meanwhile_is_recorded(world: World) -> None:
@@ -127,17 +127,6 @@ def test_an_interrupted_last_attempt_fails_its_delivery(world: World) -> None:
     world.run()
     delivery = webhook.only()
     assert (delivery["status"], delivery["attempts"][-1]["error"]) == ("FAILED", "interrupted")
-
-
-def test_an_interrupted_attempt_is_parked(world: World) -> None:
-    webhook = failing(world, minutes=5)
-    assert webhook.only()["attemptCount"] == 2
-    world.answer = crash
-    world.run(timedelta(minutes=20))
-    last = webhook.only()["attempts"][-1]
-    assert (last["error"], last["durationMs"]) == ("interrupted", 0)
-    (parked,) = world.stored("due#")
-    assert parked["pk"] == f"due#{webhook['id']}"
 
 
 def test_an_unexpected_function_error_fails_the_test(world: World) -> None:

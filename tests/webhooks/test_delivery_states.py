@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from chalicelib.safe_post.post import PostResult
-from chalicelib.values import clock
 from tests.support.dynamodb_double import Crash
 from tests.support.webhook_world import DELIVERIES, OK, Posted, World, announce, failed, world
 from tests.webhooks.build import add, given_up
@@ -118,23 +117,6 @@ class Life(RuleBasedStateMachine):
     @rule()
     def recover(self) -> None:
         self.recovered()
-
-    @precondition(lambda self: not self.deleted)
-    @rule(outage=st.booleans())
-    def two_recover_at_once(self, outage: bool) -> None:
-        """The last to be stored asks for less than the other, which finds what has failed."""
-        if outage:
-            self.answers = False
-            self.world.sleep(days=9)
-        known, double = len(self.promises), self.world.double
-        faults = double.faults
-        self.world.meanwhile("TransactWriteItems", self.recovered)
-        self.recovered(since=clock.iso(self.world.now))
-        double.faults = faults  # it may have written nothing
-        double.planned.clear()
-        if len(self.promises) > known:
-            self.world.sleep(minutes=10)
-            assert self.delivery()["attempts"] > self.promises[-1], "neither recovery is lost"
 
     @precondition(lambda self: not self.deleted)
     @rule(

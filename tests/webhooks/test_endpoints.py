@@ -120,13 +120,6 @@ def test_a_rotation_whose_answer_from_the_table_is_lost_makes_one_secret(world: 
     assert master_key.valid_secrets(store.get(webhook["id"])) == secrets
 
 
-def test_a_deletion_whose_answer_from_the_table_is_lost_succeeds(world: World) -> None:
-    webhook = add(world)
-    world.double.fails(Fault.LOST_AFTER, "TransactWriteItems")
-    assert webhook.delete().status == 200
-    assert webhook.delete().status == 404
-
-
 def test_concurrent_rotations_make_two_secrets(world: World) -> None:
     webhook = add(world)
     other: list[str] = []

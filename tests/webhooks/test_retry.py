@@ -172,7 +172,7 @@ def test_retry_after_counts_only_with_429_and_503_and_never_for_the_long_steps()
 endpoints = st.from_regex(r"wh_[0-9A-HJKMNP-TV-Z]{26}", fullmatch=True)
 
 
-@given(endpoints, moments, st.floats(0, 2 * DAY), scales)
+@given(endpoints, moments, st.floats(-2 * DAY, 2 * DAY), scales)
 def test_a_slot_is_in_the_future_and_ends_after_the_due_time(endpoint, now, delay, scale):
     due = now + timedelta(seconds=delay)
     found = slot(endpoint, due, now, scale)
@@ -181,7 +181,7 @@ def test_a_slot_is_in_the_future_and_ends_after_the_due_time(endpoint, now, dela
     assert due < found.until == found.at + timedelta(seconds=length)
     assert re.fullmatch("[A-Za-z0-9_-]{1,80}", found.name)
     assert found.name.startswith(f"{endpoint}-")
-    late = (found.at - due).total_seconds()
+    late = (found.at - max(now, due)).total_seconds()
     assert late <= (margin + length if delay < margin + length else 0)
 
 
@@ -195,14 +195,3 @@ def test_deliveries_due_in_the_same_5_minutes_share_a_slot(endpoint, moment):
     assert len(names) == 1
     assert slot(endpoint, begin + timedelta(seconds=300), parked).name not in names
     assert slot(f"{endpoint}X", begin + timedelta(seconds=1), parked).name not in names
-
-
-def test_a_late_parked_delivery_gets_a_future_slot():
-    due = datetime(2026, 11, 20, 6, 0, tzinfo=UTC)
-    in_time = slot("wh_1", due, due - timedelta(hours=12))
-    late = slot("wh_1", due, due + timedelta(minutes=1))
-    assert in_time.at == due
-    assert late.at == due + timedelta(minutes=5)
-    assert late.name != in_time.name
-    just_late = slot("wh_1", due, due - timedelta(seconds=30))
-    assert just_late.at == due + timedelta(minutes=5)

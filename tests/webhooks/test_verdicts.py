@@ -72,8 +72,3 @@ def test_the_state_of_a_delivery_decides_what_happens_to_its_message(
     message: Message, fields: dict[str, Any], verdict: Verdict
 ) -> None:
     assert judge(message, delivery(**fields), NOW) is verdict
-
-
-@pytest.mark.parametrize("message", [step(0, 0), again(A)])
-def test_a_message_of_a_delivery_that_is_gone_is_dropped(message: Message) -> None:
-    assert judge(message, None, NOW) is DROP
