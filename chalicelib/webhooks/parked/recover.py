@@ -6,7 +6,7 @@ recovery's id.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -67,19 +67,10 @@ def running(endpoint: Endpoint) -> Mapping[str, Any] | None:
     return last if last and "completedAt" not in last else None
 
 
-@dataclass(frozen=True)
-class Next:
-    """What a recovery sends next; `after`: where the next part begins, None at the end."""
-
-    messages: list[Message]
-    after: str | None
-
-
-def following(endpoint: Endpoint, limit: int) -> Next | None:
-    """None: no recovery runs."""
-    recovery = running(endpoint)
-    if recovery is None:
-        return None
+def following(
+    endpoint: Endpoint, recovery: Mapping[str, Any], limit: int
+) -> tuple[list[Message], str | None]:
+    """What a recovery sends next, and after which place the next part begins; None at the end."""
     rows = table.query(
         deliveries.failed_partition(endpoint.id),
         where=sk.between(recovery["since"], f"{recovery['startedAt']}~"),
@@ -90,18 +81,13 @@ def following(endpoint: Endpoint, limit: int) -> Next | None:
     messages = [
         Message(id, replay=recovery["id"], only_failed=True) for id in _replayable(rows.items)
     ]
-    return Next(messages, rows.after)
+    return messages, rows.after
 
 
-def sent(endpoint: Endpoint, those: Next) -> None:
-    """Stores the progress after messages were queued."""
-    recovery = endpoint.recovery
-    assert recovery is not None
-    changes: dict[str, object] = {"recovery.sent": recovery["sent"] + len(those.messages)}
-    if those.after is None:
-        changes["recovery.completedAt"] = clock.now_iso()
-    else:
-        changes["recovery.after"] = those.after
+def sent(endpoint: Endpoint, recovery: Mapping[str, Any], number: int, after: str | None) -> None:
+    """Stores the progress after so many messages were queued."""
+    changes: dict[str, object] = {"recovery.sent": recovery["sent"] + number}
+    changes |= {"recovery.after": after} if after else {"recovery.completedAt": clock.now_iso()}
     # Not if another recovery has taken over.
     store.note_if(endpoint.id, changes, Attr("recovery.id").eq(recovery["id"]))
 

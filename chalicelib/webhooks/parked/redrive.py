@@ -66,7 +66,8 @@ def run(event: Redrive) -> RedriveResult:
     if not _begun(endpoint.id, event["due"]):
         return {"more": True, "wait": _scaled(_LOOK_AGAIN)}
     until = max(clock.parse(event.get("until", event["due"])), clock.now())
-    recovery = (recover.running(endpoint) or {}).get("id")
+    running = recover.running(endpoint)
+    recovery = running["id"] if running else None
     last = event.get("redriven", {})
     # Another recovery sends again what failed in the one before. (1.0.0 did not say which it was.)
     after = last.get("after") if last.get("recovery", recovery) == recovery else None
@@ -76,13 +77,13 @@ def run(event: Redrive) -> RedriveResult:
         after = entries[-1][0][1] if entries else after
     else:
         entries, paced = _page(endpoint.id, until, paced)
-    parked = len(entries)
-    failed = recover.following(endpoint, PAGE - parked) if parked < PAGE else None
-    if failed:
-        paced = _send(failed.messages, paced)
-        recover.sent(endpoint, failed)
-        parked += len(failed.messages)
-    answer = _answer(parked, bool(failed and failed.after), paced)
+    number, more = len(entries), None
+    if running and number < PAGE:
+        failed, more = recover.following(endpoint, running, PAGE - number)
+        paced = _send(failed, paced)
+        recover.sent(endpoint, running, len(failed), more)
+        number += len(failed)
+    answer = _answer(number, bool(more), paced)
     answer |= {"after": after, "recovery": recovery}
     return answer if answer["more"] else _ended(event, answer)
 
