@@ -36,7 +36,7 @@ def test_a_retry_after_a_lost_answer_does_not_fail_its_own_condition(
     faults = iter([first, *[second] * 4])
     dynamodb.faults = lambda operation, request: next(faults, None)
     commit = putting("a", when=table.absent)
-    commit.count("count", "a", 1)
+    commit.count(("count", "a"), {"n": 1})
     commit.send()
     assert table.get(("a", "1")) is not None
     assert [cell["n"] for cell in table.everything("count")] == [1]
@@ -159,7 +159,7 @@ def test_a_conflict_is_retried_with_another_shard_of_the_counts(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch, held: str
 ) -> None:
     commit = putting("a")
-    commit.count("count", "all", 1)
+    commit.count(("count", "all"), {"n": 1})
     commit.announce("product.deleted", {})
     shards = hold(dynamodb, held, times=8)
     waited = pauses(monkeypatch)
@@ -290,10 +290,10 @@ def test_events_that_fill_an_item_of_dynamodb_are_written_and_more_are_refused(
 
 def test_a_count_that_does_not_change_is_no_write(dynamodb: Double) -> None:
     commit = Commit()
-    commit.count("count", "a", 1)
-    commit.count("count", "b", 1, revenue=Decimal(5))
+    commit.count(("count", "a"), {"n": 1})
+    commit.count(("count", "b"), {"n": 1, "revenue": Decimal(5)})
     assert len(commit) == 2
-    commit.count("count", "a", -1)
+    commit.count(("count", "a"), {"n": -1})
     assert len(commit) == 1
     commit.send()
     assert [cell["sk"][0] for cell in table.everything("count")] == ["b"]

@@ -46,7 +46,7 @@ def change(
     for index, step in () if is_in_same_lists else ((before, -1), (after, 1)):
         for pk, cell in count_cells(kind, index) if index else ():
             sums = kind.sums(index.facets) if index and pk == kind.count_pk() else {}
-            commit.count(pk, cell, step, **{name: step * n for name, n in sums.items()})
+            commit.count((pk, cell), {"n": step} | {name: step * n for name, n in sums.items()})
     return after
 
 
@@ -55,8 +55,8 @@ def remove_later(commit: Commit, kind: Kind, id: str, index: Index) -> None:
     after the commit, which has no room for them."""
     for key in entries_of(kind, id, index):
         commit.delete_after(key)
-    for pk, cell in count_cells(kind, index):
-        commit.count(pk, cell, -1)
+    for cell in count_cells(kind, index):
+        commit.count(cell, {"n": -1})
 
 
 def count_cells(kind: Kind, index: Index) -> list[Key]:

@@ -51,6 +51,5 @@ def _replaced(kind: Kind, cell: str, items: list[Item]) -> bool:
             left[name] += n
         same = [Attr(name).eq(n) for name, n in numbers.items()]
         commit.delete((item["pk"], item["sk"]), when=all_of(same))
-    n = int(left.pop("n", Decimal()))
-    commit.count(kind.count_pk(), kind.cell(kind.cell_facets(cell)), n, **left)
+    commit.count((kind.count_pk(), kind.cell(kind.cell_facets(cell))), left)
     return commit.sent()

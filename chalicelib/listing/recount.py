@@ -109,7 +109,7 @@ def repair(wrong: Iterable[Wrong]) -> None:
     for one in wrong:
         commit, difference = Commit(), {one.attribute: one.counted - one.stored}
         if one.sharded:
-            commit.add(one.cell, difference)
+            commit.count(one.cell, difference)
         else:
             commit.update(one.cell, add=difference, when=table.present)
         commit.sent()  # otherwise the record and its total were deleted

@@ -177,7 +177,7 @@ def changed(order: Order, asked: OrderChange, by: str, now: str) -> Order:
         if moved is not start:
             fields = _implied(fields, moved, by, now)
     if fields["metadata"] != order.fields["metadata"]:
-        return _grown(order, fields, by, now)
+        return grown(order, fields, by, now)
     return _after(order, fields, by, now)
 
 
@@ -194,18 +194,7 @@ def _implied(
 
 def paid(order: Order, asked: Sequence[PaymentInput], by: str, now: str) -> Order:
     """The order after payments. Raises Invalid, DuplicateReference."""
-    return _grown(order, _moved(payments.taken(order.fields, asked, by, now)), by, now)
-
-
-def voided(order: Order, payment_id: str, reason: str | None, by: str, now: str) -> Order:
-    """The order after a payment was voided. Raises NotFound, AlreadyVoided, PaymentRefunded."""
-    fields = payments.voided(order.fields, payment_id, reason, by, now)
-    return _grown(order, fields, by, now)
-
-
-def refunded(order: Order, refund: payments.Refund, by: str, now: str) -> Order:
-    """The order after a refund. Raises Invalid."""
-    return _grown(order, refund.after, by, now)
+    return grown(order, _moved(payments.taken(order.fields, asked, by, now)), by, now)
 
 
 def edited(order: Order, found: editing.Edited, by: str, now: str) -> Order:
@@ -214,10 +203,10 @@ def edited(order: Order, found: editing.Edited, by: str, now: str) -> Order:
         return order
     without = frozenset({"payments", "refunds", "edits"}) | _GROWING
     _refuse_large(Order(found.after, order.version), "body", without)
-    return _grown(order, found.after, by, now)
+    return grown(order, found.after, by, now)
 
 
-def _grown(order: Order, fields: Fields, by: str, now: str) -> Order:
+def grown(order: Order, fields: Fields, by: str, now: str) -> Order:
     """The order with one more payment, refund or edit. Raises Invalid if its events would not fit
     the outbox with a note, tags and a history of any size."""
     after = _after(order, fields, by, now)

@@ -28,8 +28,9 @@ def count(commit: Commit, before: Order | None, after: Order | None) -> None:
         if order is not None:
             counts = order.status is not OrderStatus.CANCELLED
             day = timezone.day(clock.parse(order.fields["orderDate"])).isoformat()
-            paid = Decimal(sign * (counts and bool(order.revenue)))
-            commit.count("sales", day, sign * counts, paid=paid, revenue=sign * order.revenue)
+            paid = sign * (counts and bool(order.revenue))
+            sums = {"paid": Decimal(paid), "revenue": sign * order.revenue}
+            commit.count(("sales", day), {"n": sign * counts, **sums})
 
 
 def days(first: date, last: date) -> list[DaySales]:

@@ -283,7 +283,9 @@ def void(id: str, payment_id: str, reason: str | None, asked: Asked) -> Written:
     """As `pay`. Emits payment.voided. Raises also AlreadyVoided, PaymentRefunded."""
 
     def attempt(before: Order, gone: Gone) -> Order:
-        return lifecycle.voided(before, payment_id, reason, asked.by, clock.now_iso())
+        now = clock.now_iso()
+        fields = payments.voided(before.fields, payment_id, reason, asked.by, now)
+        return lifecycle.grown(before, fields, asked.by, now)
 
     return _rewrite(id, attempt, asked, action="payment.voided")
 
@@ -308,7 +310,7 @@ def _refunded(
 ) -> tuple[payments.Refund, Order]:
     now = clock.now_iso()
     found = payments.refunded(before.fields, wanted, by, now, gone)
-    return found, lifecycle.refunded(before, found, by, now)
+    return found, lifecycle.grown(before, found.after, by, now)
 
 
 def edit(id: str, wanted: EditOrder, asked: Asked) -> Written:
@@ -389,7 +391,8 @@ def sample_of(event: str) -> dict[str, object]:
             after = lifecycle.paid(order, [PaymentInput()], by, now)
         case "payment.voided":
             (payment,) = order.fields["payments"]
-            after = lifecycle.voided(order, payment["id"], "An example", by, now)
+            fields = payments.voided(order.fields, payment["id"], "An example", by, now)
+            after = lifecycle.grown(order, fields, by, now)
         case "refund.created":
             (line,) = order.fields["lineItems"]
             back = {"lines": [{"lineItemId": line["id"], "quantity": 1}]}

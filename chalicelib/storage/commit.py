@@ -123,13 +123,9 @@ class Commit:
         """A condition on an item that this commit does not write."""
         self._add(key, "ConditionCheck", f'"Key":{key_text(key)}', when=when, otherwise=otherwise)
 
-    def count(self, pk: str, cell: str, change: int, **sums: Decimal) -> None:
-        """Adds to a sharded counter, `<cell>#<shard>`: attribute `n` and the named sums, such as
+    def count(self, cell: Key, numbers: Mapping[str, int | Decimal]) -> None:
+        """Adds to attributes of a sharded counter, `<cell>#<shard>`: `n`, and sums such as
         `revenue`."""
-        self.add((pk, cell), {"n": change, **sums})
-
-    def add(self, cell: Key, numbers: Mapping[str, int | Decimal]) -> None:
-        """Adds to attributes of a sharded counter."""
         counter = self._counts.setdefault(cell, {})
         for name, number in numbers.items():
             counter[name] = counter.get(name, 0) + number
@@ -198,7 +194,7 @@ class Commit:
     def join(self, other: "Commit") -> None:
         self._writes.update(other._writes)
         for cell, numbers in other._counts.items():
-            self.add(cell, numbers)
+            self.count(cell, numbers)
         self._events += other._events
         for name, entries in other._traced.items():
             self._traced.setdefault(name, []).extend(entries)
