@@ -16,6 +16,7 @@ from chalicelib.orders import store as orders
 from chalicelib.orders.model import PaymentStatus
 from chalicelib.products.model import MOST_LOW_OF_ONE, ProductStatus
 from chalicelib.summary.store import MOST_LOW
+from chalicelib.values import money
 from chalicelib.webhooks.model import LONGEST_OVERLAP, RECEIVER_SECONDS, DeliveryStatus, EventKind
 
 NAME: Final = "facts.js"
@@ -33,6 +34,7 @@ def module(name: str = NAME) -> str:
 def _facts() -> Mapping[str, object]:
     return {
         "CURRENCY": settings.currency(),
+        "DECIMALS": money.decimals(),
         "TIMEZONE": settings.timezone(),
         "ROLES": list(Role),
         "MOVES": orders.MOVES,

@@ -45,7 +45,9 @@ export async function call(
     const sent = body !== undefined ? JSON.stringify(body) : form;
     const answer = await via(url, { method, headers, body: sent, signal, cache: "no-store" });
     const answered = await content(answer, method);
-    if (answer.ok) return { data: answered, etag: answer.headers.get("ETag") };
+    // What a DELETE whose answer was lost has deleted is gone when it is repeated.
+    const isGone = method === "DELETE" && answered?.code === "not_found";
+    if (answer.ok || isGone) return { data: answered, etag: answer.headers.get("ETag") };
     const refusal = new Refusal(answer.status, answered ?? {}, answer.headers);
     if (answer.status === 401 && !key && session.who()) await session.another(used);
     else if (attempt < MOST_TRIES && isWorthWaiting(method, answer, idempotencyKey)) {

@@ -1,7 +1,7 @@
 // Dates in the shop's time zone, amounts in its currency, names as people read them.
 
 import { h } from "./dom.js";
-import { MOVES, PAYMENT_MOVES, PRODUCT_STATUSES, TIMEZONE } from "./facts.js";
+import { CURRENCY, DECIMALS, MOVES, PAYMENT_MOVES, PRODUCT_STATUSES, TIMEZONE } from "./facts.js";
 
 const NONE = "—";
 const inZone = (style) => new Intl.DateTimeFormat(undefined, { ...style, timeZone: TIMEZONE });
@@ -20,15 +20,11 @@ export const number = (value) => new Intl.NumberFormat().format(value);
 export const plural = (count, one, many = `${one}s`) =>
   `${number(count)} ${count === 1 ? one : many}`;
 
-// An amount is a decimal string, which Intl takes as it is: no float in between.
-export function money(amount, currency) {
-  if (amount === null || amount === undefined) return NONE;
-  try {
-    return new Intl.NumberFormat(undefined, { style: "currency", currency }).format(amount);
-  } catch {
-    return `${amount} ${currency ?? ""}`.trim();
-  }
-}
+// An amount is a decimal string, which Intl takes as it is: no float in between. Its decimals are the API's: browsers
+// have none for some currencies.
+const digits = { minimumFractionDigits: DECIMALS, maximumFractionDigits: DECIMALS };
+const amounts = new Intl.NumberFormat(undefined, { style: "currency", currency: CURRENCY, ...digits });
+export const money = (amount) => (amount === null || amount === undefined ? NONE : amounts.format(amount));
 
 // A whole number; other text is sent unchanged, and refused by the API.
 export const whole = (text) => (/^\d+$/.test(text) ? Number(text) : text);

@@ -112,7 +112,7 @@ async function search(visit, text, signal) {
     about: [
       each.customer?.email,
       " ",
-      money(each.total, each.currency),
+      money(each.total),
       " ",
       date(each.orderDate),
     ],

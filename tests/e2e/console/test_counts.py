@@ -21,15 +21,17 @@ def mugs(owner: Api) -> dict:
         "products",
         {"name": "Elsewhere", "price": 3, "sku": "COUNT-OTHER", "variants": [{"stock": 1}]},
     )
-    return owner.post("products", new)
+    made: dict = owner.post("products", new)
+    until(lambda: owner.get("facets?type=products&field=vendor&search=countery")["data"])
+    return made
 
 
 def begun(desk: Desk, name: str) -> None:
     desk.open("/products/counts")
     desk.button("New count").click()
     desk.dialog.get_by_label("Name").fill(name)
-    desk.dialog.get_by_label("Only this vendor").fill("Countery ")  # as it is pasted
-    desk.dialog.get_by_role("button", name="Start").click()
+    desk.dialog.get_by_label("Only this vendor").fill("countery ")  # as people type it
+    desk.page.keyboard.press("Enter")
     desk.heading(name)
 
 
@@ -139,3 +141,21 @@ def test_a_scan_whose_request_failed_is_counted_once(desk: Desk, mugs: dict) -> 
     desk.dialog.get_by_role("button", name="Cancel count").click()
     expect(desk.page.locator("header .badge")).to_have_text("Cancelled")
     expect(desk.label("Find a product")).to_have_count(0)
+
+
+@pytest.mark.parametrize("done", ["scan", "Apply", "Cancel count"])
+def test_a_count_that_somebody_else_has_ended_is_shown_as_it_is(
+    desk: Desk, mugs: dict, done: str
+) -> None:
+    begun(desk, "Shelf of two")
+    count = f"stock/counts/{desk.page.url.rpartition('/')[2]}"
+    ended = "apply" if done == "Cancel count" else "cancel"
+    desk.api.call("POST", f"{count}/{ended}")
+    if done == "scan":
+        desk.scan("COUNT-GREEN")
+    else:
+        desk.button(done).click()
+        desk.dialog.get_by_role("button", name=done).click()
+    expect(desk.page.locator(".toast.bad")).to_contain_text("The count is")
+    expect(desk.page.locator("header .badge")).not_to_have_text("Open")
+    desk.open("/products")  # no input is left to be saved

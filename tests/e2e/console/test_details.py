@@ -115,6 +115,8 @@ def test_an_order_prints_as_an_invoice_and_a_packing_slip_without_prices(desk: D
     assert "$" not in slip and "2 Bank" not in slip and order["id"] not in whole
     for text in ("History", "Sign out", "Webhook", "Print", "Save"):
         assert text not in whole and text not in slip
+    desk.page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert desk.page.locator("body").inner_text() == whole, "what Ctrl+P prints"
 
 
 def test_an_order_shows_names_instead_of_codes(desk: Desk) -> None:

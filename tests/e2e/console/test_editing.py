@@ -82,12 +82,35 @@ def test_a_payment_an_edit_or_a_refund_whose_answer_is_lost_is_made_once_and_sai
             expect(desk.dialog.locator("p.strong[role=status]")).to_contain_text(said)
         desk.dialog.locator("button.main").click()
         expect(desk.dialog).to_contain_text("may or may not have been saved")
+        if path == "refunds":  # another amount is only looked at
+            desk.dialog.get_by_label(field).fill("20")
+            desk.dialog.locator("button.main").click()
+            expect(desk.dialog).to_contain_text("Check what will be done")
+            desk.dialog.get_by_label(field).fill("10.00")
         desk.dialog.locator("button.main").click()
         expect(desk.page.locator("dialog")).to_have_count(0)
+    expect(desk.page.locator(".toast").last).to_have_text("$10.00 refunded.")
     after = desk.api.get(f"orders/{order['id']}")
     amounts = [after[name] for name in ("total", "amountPaid", "amountRefunded")]
     assert amounts == ["110.00", "10.00", "10.00"]
     assert len(after["edits"]) == len(after["refunds"]) == 1
+
+
+def test_what_is_not_in_stock_is_said_at_its_item(desk: Desk) -> None:
+    for sku in ("SHORT-1", "SHORT-2"):
+        desk.api.product(sku, variants=[{"sku": sku, "stock": 1}])
+    desk.shown(order_of(desk.api))
+    desk.button("Edit items").click()
+    desk.dialog.get_by_label("Quantity of Paid for").fill("20")
+    for sku in ("SHORT-1", "SHORT-2"):
+        desk.dialog.get_by_role("combobox", name="Add a product").fill(sku)
+        desk.page.keyboard.press("Enter")
+    desk.dialog.get_by_label("Quantity of SHORT-2").fill("5")
+    desk.dialog.get_by_label("Reason").fill("More")
+    desk.dialog.locator("button.main").click()
+    expect(desk.field("change.0.quantity").locator(".error")).to_have_text("Only 7 in stock")
+    expect(desk.field("lineItems.1.quantity").locator(".error")).to_have_text("Only 1 in stock")
+    expect(desk.field("lineItems.0.quantity").locator(".error")).to_be_empty()
 
 
 def test_a_new_order_takes_custom_items_a_discount_and_shipping(desk: Desk) -> None:

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from chalicelib.console.facts import STATIC
+from chalicelib.values import money
 
 
 def called(
@@ -48,8 +49,27 @@ def called(
 def test_a_dot_before_three_digits_groups_thousands_where_the_language_has_that(
     browser: Browser, locale: str, currency: str, typed: str, meant: str
 ) -> None:
-    facts = {"CURRENCY": currency, "locale": locale}
+    facts = {"DECIMALS": str(money.decimals(currency)), "locale": locale}
     assert called(browser, "parts/amount.js", "decimal", [typed], **facts) == [meant]
+
+
+def test_an_amount_is_sent_as_it_is_answered(browser: Browser) -> None:
+    typed = {"30": "30.00", "030,5": "30.50", "0.500": "0.50", "100": "100.00", "7.": "7.00"}
+    typed |= {each: each for each in ("", "x", "-5", "12.345", "0.00")}
+    sent = called(browser, "parts/amount.js", "amountOf", list(typed), DECIMALS="2")
+    assert sent == list(typed.values())
+    assert called(browser, "parts/amount.js", "amountOf", ["0300", "1.5"], DECIMALS="0") == [
+        "300",
+        "1.5",
+    ]
+
+
+def test_an_amount_is_shown_with_all_its_decimals(browser: Browser) -> None:
+    """Browsers have none for forints, and other currencies whose cents are not coined."""
+    facts = {"CURRENCY": "HUF", "DECIMALS": str(money.decimals("HUF")), "TIMEZONE": "UTC"}
+    states = dict.fromkeys(("MOVES", "PAYMENT_MOVES", "PRODUCT_STATUSES"), "")
+    shown = called(browser, "format.js", "money", ["12.50"], **facts, **states)
+    assert shown == ["HUF\xa012.50"]
 
 
 @pytest.mark.parametrize(

@@ -138,6 +138,9 @@ def test_a_wrong_number_of_pieces_to_refund_is_shown_at_its_item(desk: Desk) -> 
     desk.dialog.get_by_label("Engraving: pieces of 2").fill("1.5")
     desk.dialog.locator("button.main").click()
     expect(desk.field("lines.1.quantity").locator(".error")).not_to_be_empty()
+    desk.dialog.get_by_label("Engraving: pieces of 2").fill("3")
+    desk.dialog.locator("button.main").click()
+    expect(desk.field("lines.1.quantity").locator(".error")).to_have_text("Only 2 left")
     expect(desk.field("lines.0.quantity").locator(".error")).to_be_empty()
 
 

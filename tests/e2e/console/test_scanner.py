@@ -297,3 +297,17 @@ def test_an_order_waits_for_the_customer_who_was_searched_for(desk: Desk) -> Non
     held.release()
     order = desk.placed_order()
     assert order["customer"]["email"] == "slow@till.example"
+
+
+def test_a_key_that_a_program_types_is_not_searched_for(
+    desk: Desk, another: Callable[..., Desk]
+) -> None:
+    successor = another().api
+    asked = desk.sent("GET")
+    desk.open("/orders/new")
+    successor.call("DELETE", f"keys/{desk.api.get('me')['id']}")
+    desk.scan("LIN-SHIRT-BLU-S")
+    desk.dialog.get_by_label("API key").focus()
+    desk.page.keyboard.type(f"{successor.key}\n")
+    expect(desk.page.locator("[name=quantity]")).to_have_count(1)
+    assert not [address for address in asked if successor.key in address]

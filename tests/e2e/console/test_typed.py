@@ -106,6 +106,25 @@ def test_an_address_is_saved_after_someone_elses_edit(desk: Desk, theirs: dict) 
     expect(desk.label("Note")).to_have_value(str(theirs.get("note", "")))
 
 
+def test_a_date_that_is_half_typed_is_asked_for(desk: Desk) -> None:
+    """A browser has no value for it: a key would never expire, and an order would be of now."""
+    desk.open("/settings/keys")
+    desk.button("Create API key").click()
+    desk.label("Name").fill("Half a date")
+    desk.label("Expires").press_sequentially("12")
+    desk.dialog.get_by_role("button", name="Create").click()
+    expect(desk.field("expiresAt").locator(".error")).to_have_text("is incomplete")
+    assert "Half a date" not in str(desk.api.get("keys"))
+    desk.page.keyboard.press("Escape")
+    desk.button("Discard").click()
+    desk.api.product("Dated")
+    desk.choose("Dated")
+    desk.label("Order date").press_sequentially("11202026")  # no time
+    desk.button("Create order").click()
+    expect(desk.field("orderDate").locator(".error")).to_have_text("is incomplete")
+    expect(desk.label("Order date")).to_be_focused()
+
+
 def test_a_refusal_is_shown_where_it_can_be_seen(desk: Desk) -> None:
     """At its field, though the page was drawn again; as a message, if the dialog was closed."""
     two = [THEIRS, {**THEIRS, "address1": "Am Deich 2"}]

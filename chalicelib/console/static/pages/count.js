@@ -41,8 +41,8 @@ export async function show(visit) {
     chosen: (piece) => enter({ variantId: piece.variant.id, counted: 1, add: true, name: variantName(piece) }),
   });
   const actions = [
-    button("Apply", visit.once(apply), { class: "main" }),
-    button("Cancel count", visit.once(cancel), { class: "bad" }),
+    button("Apply", visit.once(() => apply().catch(closed)), { class: "main" }),
+    button("Cancel count", visit.once(() => cancel().catch(closed)), { class: "bad" }),
   ];
   const job = count.jobId && h.a({ class: "button", href: link(`/jobs/${count.jobId}`) }, "View the job");
   const top = { title: count.name, back: [link("/products/counts"), "Counts"], badges: badge(count.status) };
@@ -117,6 +117,7 @@ export async function show(visit) {
       await load(1);
     } catch (refusal) {
       if (isLeft(refusal)) return;
+      if (refusal.code === "count_closed") return void closed(refusal);
       const refused = new Map(refusal.errors?.map(({ field: name, message }) => [Number(name.split(".")[1]), message]));
       if (batch === null || refused.size === 0) replace(notice, problem(refusal, send));
       else {
@@ -131,6 +132,14 @@ export async function show(visit) {
         await send();
       }
     }
+  }
+
+  // Somebody else has applied or cancelled it: what was counted since is in no count.
+  function closed(refusal) {
+    if (refusal.code !== "count_closed") throw refusal;
+    [batch, waiting] = [null, []];
+    tell(refusal);
+    again();
   }
 
   async function apply() {

@@ -3,6 +3,7 @@
 import { button, h, newKey } from "../dom.js";
 import { ago, number } from "../format.js";
 import { badge } from "../parts/badge.js";
+import { choice, meant } from "../parts/choice.js";
 import { dialogForm } from "../parts/dialog-form.js";
 import { matching } from "../parts/export.js";
 import { field } from "../parts/form.js";
@@ -34,7 +35,10 @@ export async function show(visit) {
   });
 }
 
+const USED = ["vendor", "type"];
+
 function begin(visit) {
+  const used = (name) => choice(visit, ["products", name], { name, label: `Only this ${name}` });
   const idempotencyKey = newKey();
   dialogForm(visit, "New count", {
     fields: [
@@ -44,13 +48,17 @@ function begin(visit) {
         label: "Only products with these words",
         hint: "Leave all three blank to count everything.",
       }),
-      field({ name: "vendor", label: "Only this vendor" }),
-      field({ name: "type", label: "Only this type" }),
+      used("vendor"),
+      used("type"),
     ],
     submit: "Start",
-    save({ name, ...typed }) {
+    async save({ name, ...typed }) {
       const texts = Object.entries(typed).map(([each, text]) => [each, text.trim()]);
       const filters = Object.fromEntries(texts.filter(([, text]) => text));
+      for (const each of USED.filter((one) => filters[one])) {
+        const { same } = await meant(visit, ["products", each], filters[each]);
+        filters[each] = same ?? filters[each];
+      }
       return visit.send("POST", "admin/stock/counts", { body: { name, ...matching(filters) }, idempotencyKey });
     },
     then: ({ data }) => visit.go(`/products/counts/${data.id}`),

@@ -1,7 +1,6 @@
 // One customer: identity, addresses, orders. And a new customer.
 
 import { button, h, newKey, replace } from "../dom.js";
-import { CURRENCY } from "../facts.js";
 import { date, dateTime, money, number } from "../format.js";
 import { editAddress, shown } from "../parts/address.js";
 import { badge } from "../parts/badge.js";
@@ -130,7 +129,7 @@ function page(visit, record, found) {
         email && ["Email", h.a({ href: `mailto:${email}` }, email)],
         phone && ["Phone", h.bdi(phone)],
         ["Orders", number(customer.ordersCount)],
-        ["Total spent", money(customer.totalSpent, CURRENCY)],
+        ["Total spent", money(customer.totalSpent)],
         ["Added", dateTime(customer.createdAt)],
         ["Customer ID", h.code(customer.id)],
         customer.externalId && ["External ID", h.code(customer.externalId)],
@@ -153,7 +152,7 @@ function page(visit, record, found) {
               },
               { title: "Date", cell: ({ orderDate }) => date(orderDate) },
               { title: "Status", cell: ({ status }) => badge(status) },
-              { title: "Total", cell: ({ total, currency }) => money(total, currency), class: "number money" },
+              { title: "Total", cell: ({ total }) => money(total), class: "number money" },
             ],
             rows: found.data,
           }),

@@ -1,7 +1,6 @@
 // Customers. They come with their first order, or are added by hand.
 
 import { h } from "../dom.js";
-import { CURRENCY } from "../facts.js";
 import { date, money, number } from "../format.js";
 import { list } from "../parts/list.js";
 import { buyer, fullName } from "../parts/order.js";
@@ -42,7 +41,7 @@ export async function show(visit) {
       { title: "Orders", cell: ({ ordersCount }) => number(ordersCount), class: "number wide" },
       {
         title: "Total spent",
-        cell: ({ totalSpent }) => money(totalSpent, CURRENCY),
+        cell: ({ totalSpent }) => money(totalSpent),
         class: "number money wide top",
       },
       { title: "Added", cell: ({ createdAt }) => date(createdAt), sorts: [""], class: "last" },

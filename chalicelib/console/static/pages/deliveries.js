@@ -85,7 +85,7 @@ export async function show(visit) {
   async function read(cursor, mine) {
     const { webhook, status, event, since } = asked;
     const path = webhook ? `admin/webhooks/${encodeURIComponent(webhook)}/deliveries` : "admin/deliveries";
-    const after = since ? new Date(Date.now() - since * 3_600_000).toISOString() : "";
+    const after = since in SINCE && since ? new Date(Date.now() - since * 3_600_000).toISOString() : "";
     do {
       const { data } = await visit.get(path, { status, event, since: after, limit: 50, cursor }, mine);
       rows.push(...data.data);

@@ -34,7 +34,6 @@ async function draw(visit) {
   const isEmpty =
     isNew && (await visit.get("admin/products", { limit: 1 })).data.pagination.total === 0;
   const steps = isEmpty && may("STAFF") ? await import("../parts/first-steps.js") : null;
-  const cash = (amount) => money(amount, shop.currency);
   const { byStatus, total } = shop.openOrders;
   const before = shop.days.at(-8); // the same day of last week
   const late = overdue.data.pagination.total;
@@ -66,26 +65,26 @@ async function draw(visit) {
         { class: "tiles" },
         tile(
           `Paid of today's orders (${TIMEZONE})`,
-          h.a({ href: link("/orders", { period: 0 }) }, cash(shop.today.revenue)),
+          h.a({ href: link("/orders", { period: 0 }) }, money(shop.today.revenue)),
           paidOf(shop.today),
           before &&
-            `${weekday.format(new Date(before.date))} last week: ${cash(before.revenue)}, ${paidOf(before)}`,
+            `${weekday.format(new Date(before.date))} last week: ${money(before.revenue)}, ${paidOf(before)}`,
         ),
         tile(
           "Paid of the last 30 days' orders",
-          h.a({ href: link("/orders", { period: 29 }) }, cash(shop.last30Days.revenue)),
+          h.a({ href: link("/orders", { period: 29 }) }, money(shop.last30Days.revenue)),
           paidOf(shop.last30Days),
         ),
         tile(
           "Due",
-          h.a({ href: link("/orders", { balance: "due" }) }, cash(shop.receivables.amount)),
+          h.a({ href: link("/orders", { balance: "due" }) }, money(shop.receivables.amount)),
           `of ${plural(shop.receivables.orders, "order")}`,
         ),
         tile(
           "Overdue",
           h.a(
             { href: link("/orders", { balance: "due", to: overdueSince }) },
-            late > MOST ? plural(late, "order") : cash(lateSum),
+            late > MOST ? plural(late, "order") : money(lateSum),
           ),
           late <= MOST && `of ${plural(late, "order")}`,
           `dated more than ${OVERDUE} days ago`,
@@ -113,7 +112,7 @@ async function draw(visit) {
           shop.days.map((day) => ({
             date: day.date,
             value: Number(day.revenue),
-            text: cash(day.revenue),
+            text: money(day.revenue),
             about: paidOf(day),
             href: link("/orders", { from: day.date, to: day.date }),
           })),
@@ -145,7 +144,7 @@ async function draw(visit) {
                 (methods ?? []).map(({ method, amount }) => ({
                   name: words(method),
                   share: amount / Math.abs(methods[0].amount),
-                  text: cash(amount),
+                  text: money(amount),
                 })),
               ),
           leading("Money of the last 30 days, by method", "/reports", { type: "money", by: "paymentMethod" }),

@@ -3,7 +3,7 @@
 
 import { button, h, newKey, replace } from "../dom.js";
 import { PAYMENTS, TIMEZONE } from "../facts.js";
-import { decimal } from "../parts/amount.js";
+import { amountOf } from "../parts/amount.js";
 import { words } from "../format.js";
 import { editAddress, shown } from "../parts/address.js";
 import { chooseBuyer } from "../parts/buyer.js";
@@ -14,6 +14,7 @@ import { coded, SOURCES, tagsOf } from "../parts/order.js";
 import { discountOf, orderLines } from "../parts/order-lines.js";
 import { card } from "../parts/page.js";
 import { create } from "../parts/record.js";
+import { shortage } from "../parts/shortage.js";
 import { splitPayment } from "../parts/split.js";
 import { momentOf } from "../parts/zone.js";
 import { link } from "../router.js";
@@ -161,8 +162,8 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
       ...money,
       ...given("source", coded),
       ...given("discount", discountOf),
-      ...given("shipping", decimal),
-      ...given("tax", decimal),
+      ...given("shipping", amountOf),
+      ...given("tax", amountOf),
       ...given("salesRepId"),
       ...given("note"),
       ...given("orderDate", momentOf),
@@ -232,17 +233,10 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
     });
 
   function explained(refusal) {
-    if (refusal.code === "insufficient_stock") {
-      force.hidden = false;
-      refusal.errors = items.lines.flatMap(({ variant }, at) => {
-        const short = refusal.body.lines.find((each) => each.variantId === variant.id);
-        return short
-          ? [{ field: `lineItems.${at}.quantity`, message: `Only ${short.available} in stock` }]
-          : [];
-      });
-    }
+    if (refusal.code === "insufficient_stock") force.hidden = false;
+    const errors = shortage(refusal, items.fieldOf) ?? refusal.errors;
     const whole = (name) => (name.startsWith("deposit.") ? "deposit" : name);
-    refusal.errors = refusal.errors?.map((error) => ({ ...error, field: whole(error.field) }));
+    refusal.errors = errors?.map((error) => ({ ...error, field: whole(error.field) }));
     return refusal;
   }
 }

@@ -71,7 +71,6 @@ async function delivered(visit, { id, createdAt }) {
 
 function page(visit, record, webhooks) {
   const { data: order } = record;
-  const cash = (amount) => money(amount, order.currency);
   const its = moneyOf(visit, record);
   const isStaff = may("STAFF");
   const moves = isStaff ? MOVES[order.status] : [];
@@ -150,7 +149,7 @@ function page(visit, record, webhooks) {
 
   function voiding(payment) {
     if (!its.isVoidable(payment)) return null;
-    const name = `Void ${words(payment.method)} ${cash(payment.amount)}`;
+    const name = `Void ${words(payment.method)} ${money(payment.amount)}`;
     const more = { class: "small quiet", "aria-label": name };
     return [" ", button("Void", visit.once(() => its.undoPayment(payment)), more)];
   }
@@ -161,7 +160,9 @@ function page(visit, record, webhooks) {
       target.append(trail(visit, { recordId: order.id }, null));
   }
 
+  // Then the page is printed as it is again, as by Ctrl+P.
   function printed(only) {
+    addEventListener("afterprint", () => delete visit.root.dataset.print, { once: true });
     visit.root.dataset.print = only ?? "";
     window.print();
   }
@@ -171,9 +172,9 @@ function page(visit, record, webhooks) {
   }
 
   function items() {
-    const off = ({ amount, reason }) => [`Discount ${cash(amount)}`, reason && ` · ${reason}`];
+    const off = ({ amount, reason }) => [`Discount ${money(amount)}`, reason && ` · ${reason}`];
     const sum = (name, amount, strong) =>
-      h.div({ class: strong ? "strong" : "" }, h.dt(name), h.dd(cash(amount)));
+      h.div({ class: strong ? "strong" : "" }, h.dt(name), h.dd(money(amount)));
     const left = order.lineItems.length - FEW_ITEMS;
     const name = `Show all ${number(order.lineItems.length)} items`;
     const all = button(name, () => ((visit.hasAll = true), show()), { class: "quiet" });
@@ -196,8 +197,8 @@ function page(visit, record, webhooks) {
               ),
           },
           { title: "Quantity", cell: ({ quantity }) => number(quantity), class: "number" },
-          { title: "Price", cell: ({ price }) => cash(price), class: "number money wide" },
-          { title: "Total", cell: ({ total }) => cash(total), class: "number money" },
+          { title: "Price", cell: ({ price }) => money(price), class: "number money wide" },
+          { title: "Total", cell: ({ total }) => money(total), class: "number money" },
         ],
         rows: order.lineItems,
       }),

@@ -21,7 +21,7 @@ export async function show(visit) {
     api: "admin/orders",
     name: "order",
     cards: true,
-    reads: "id,number,orderDate,customer,status,paymentStatus,source,salesRepId,itemsCount,total,balanceDue,currency",
+    reads: "id,number,orderDate,customer,status,paymentStatus,source,salesRepId,itemsCount,total,balanceDue",
     exports: may("STAFF") && "orders",
     filters: [
       { name: "search", type: "search", placeholder: "Number, name, email, tracking number, SKU" },
@@ -67,10 +67,10 @@ export async function show(visit) {
       { title: "Items", cell: ({ itemsCount }) => number(itemsCount), class: "number wide" },
       {
         title: "Due",
-        cell: ({ balanceDue, currency }) => Number(balanceDue) !== 0 && money(balanceDue, currency),
+        cell: ({ balanceDue }) => Number(balanceDue) !== 0 && money(balanceDue),
         class: "number money wide",
       },
-      { title: "Total", cell: ({ total, currency }) => money(total, currency), class: "number money top" },
+      { title: "Total", cell: ({ total }) => money(total), class: "number money top" },
     ],
     choose: may("STAFF") ? (selection, done) => changes(visit, selection, done) : undefined,
     none: empty("No orders yet", "Create an order here, or send orders through the API."),

@@ -11,6 +11,7 @@ import { once } from "../parts/once.js";
 import { facts } from "../parts/page.js";
 import { changes, created, productForm } from "../parts/product-form.js";
 import { create, Record } from "../parts/record.js";
+import { shortage } from "../parts/shortage.js";
 import { sold } from "../parts/sold.js";
 import { differing } from "../parts/stale.js";
 import { trail } from "../parts/trail.js";
@@ -126,12 +127,10 @@ function page(visit, record) {
     try {
       answer = await visit.send("POST", `${record.path}/stock`, asked);
     } catch (refusal) {
-      const short = refusal.body?.lines?.map(({ variantId, available }) => ({
-        field: `moves.${moves.findIndex((move) => move.variantId === variantId)}`,
-        message: `Only ${available} in stock`,
-      }));
+      const at = ({ variantId }) => moves.findIndex((move) => move.variantId === variantId);
+      const errors = shortage(refusal, (line) => `moves.${at(line)}`) ?? refusal.errors;
       const own = (name) => all[name.split(".")[1]]?.at.dataset.field ?? name;
-      refusal.errors = (short ?? refusal.errors)?.map((error) => ({ ...error, field: own(error.field) }));
+      refusal.errors = errors?.map((error) => ({ ...error, field: own(error.field) }));
       throw refusal;
     }
     visit.stored(sent);

@@ -43,7 +43,7 @@ export async function show(visit) {
     api: "admin/products",
     name: "product",
     cards: true,
-    reads: "id,name,images,vendor,sku,variants,status,published,lowStockThreshold,price,currency,type,storefront,updatedAt",
+    reads: "id,name,images,vendor,sku,variants,status,published,lowStockThreshold,price,type,storefront,updatedAt",
     exports: may("STAFF") && "products",
     filters: [
       { name: "search", type: "search", placeholder: "Name, SKU, vendor or tag" },
@@ -68,7 +68,7 @@ export async function show(visit) {
       { title: "Stock", cell: stock, class: "number last" },
       {
         title: "Price",
-        cell: ({ price, currency }) => money(price, currency),
+        cell: ({ price }) => money(price),
         class: "number money top",
       },
       ...(may("STAFF") ? [{ title: "Margin", cell: margin, class: "number wide" }] : []),

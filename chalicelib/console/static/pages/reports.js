@@ -1,7 +1,7 @@
 // Sales, money and tax of a period: a job adds them up.
 
 import { button, h, replace } from "../dom.js";
-import { CURRENCY, TIMEZONE } from "../facts.js";
+import { TIMEZONE } from "../facts.js";
 import { ago, called, money, number, plural, words } from "../format.js";
 import { bars, dayName } from "../parts/bars.js";
 import { field, optionsOf } from "../parts/form.js";
@@ -29,7 +29,7 @@ const COUNTS = ["orders", "pieces"];
 
 export async function show(visit) {
   const { type = "sales", by = "day", from = daysAgo(29), to = daysAgo(0) } = visit.query;
-  const asked = { type: type in TYPES ? type : "sales", by, from, to };
+  const asked = { type: Object.hasOwn(TYPES, type) ? type : "sales", by, from, to };
   const result = h.div({ class: "stack" });
   const choice = (name, label, options) =>
     field({ name, label, options, value: asked[name], onchange: changed });
@@ -88,7 +88,7 @@ function drawn(job) {
   const { columns, rows, totals, truncated } = report;
   if (rows.length === 0) return empty("Nothing in this period", "Choose other days.");
   const most = Math.max(...rows.map(({ net }) => Number(net)), 0) || 1;
-  const shown = (row, name) => (COUNTS.includes(name) ? number(row[name]) : money(row[name], CURRENCY));
+  const shown = (row, name) => (COUNTS.includes(name) ? number(row[name]) : money(row[name]));
   const bar = ({ net }) =>
     h.span(
       { class: "timing", "aria-hidden": "true" },

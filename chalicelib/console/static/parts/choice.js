@@ -8,10 +8,12 @@ import { METHODS } from "./order.js";
 const asked = async (visit, [type, name], search, signal) =>
   (await visit.get("admin/facets", { type, field: name, search: search.slice(0, 200), limit: 20 }, signal)).data.data;
 
-// The value that is meant by a text: itself, or the first with a word that begins with it, in any case; or none.
+// The values in use that may be meant by a text: itself, or in another case, if there is one; then those with a word that
+// begins with it.
 export async function meant(visit, of, text, signal) {
   const values = (await asked(visit, of, text, signal)).map(({ value }) => value);
-  return values.includes(text) ? text : values[0];
+  const isIt = (value) => value.toLowerCase() === text.toLowerCase();
+  return { same: values.find((value) => value === text) ?? values.find(isIt), first: values[0] };
 }
 
 // `of`: whose field, such as ["products", "vendor"]. `several`: values with commas between them. `shown`: how

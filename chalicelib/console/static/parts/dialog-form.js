@@ -37,12 +37,11 @@ export function dialogForm(visit, title, { intro = null, broad = false, save, th
 
 // One whose outcome is shown before it is done: exactly that is done, or it asks again.
 // `asked()`: the request's body, which is not sent while `isBlank(body)`; `trial(body)` asks the API; `inWords(data)`: its
-// answer in words; `act(body, data)` does it, after `ready()`; `because(refusal)`: why it cannot be done.
+// answer in words; `act(body)` does it, after `ready()`; `because(refusal)`: why it cannot be done.
 export function previewed(visit, title, { fields, hint, ...its }) {
   const { asked, isBlank, trial, inWords, act, ready = () => {}, because = ({ message }) => message } = its;
   let said = "";
-  let outcome = null;
-  let unsure = ""; // the body that may have been done already
+  const unsure = new Set(); // the bodies that may have been done already
   const preview = h.p({ class: "strong", role: "status" }, hint);
   const node = dialogForm(visit, title, {
     submit: its.submit,
@@ -52,17 +51,17 @@ export function previewed(visit, title, { fields, hint, ...its }) {
       await ready();
       const body = asked();
       const text = JSON.stringify(body);
-      if (text !== unsure) {
-        outcome = (await trial(body)).data;
-        if (said !== inWords(outcome)) {
-          show(outcome);
+      if (!unsure.has(text)) {
+        const { data } = await trial(body);
+        if (said !== inWords(data)) {
+          show(data);
           throw new Error("Check what will be done, then confirm.");
         }
       }
       try {
-        await act(body, outcome);
+        await act(body);
       } catch (refusal) {
-        unsure = refusal.status === 0 || refusal.status >= 500 ? text : "";
+        unsure[refusal.status === 0 || refusal.status >= 500 ? "add" : "delete"](text);
         throw refusal;
       }
     },

@@ -1,17 +1,17 @@
 // Editing the items and amounts of an order. What the API says would change is shown before it is done.
 
 import { h } from "../dom.js";
-import { decimal } from "./amount.js";
+import { amountOf, decimal } from "./amount.js";
 import { money, whole } from "../format.js";
 import { previewed } from "./dialog-form.js";
 import { field, values } from "./form.js";
 import { once } from "./once.js";
 import { discountOf, orderLines } from "./order-lines.js";
+import { shortage } from "./shortage.js";
 
 // `left`: pieces that were scanned while the edit before this one was saved.
 export function editItems(visit, record, left = []) {
   const { data: order, path, etag } = record;
-  const cash = (amount) => money(amount, order.currency);
   const key = once();
   const amount = (name, value, more) => field({ name, value, inputmode: "decimal", ...more });
   const off = order.discount;
@@ -34,7 +34,7 @@ export function editItems(visit, record, left = []) {
       h.div({ class: "whole" }, added.nodes),
       amount("discount", had, { placeholder: "5.00 or 10 %", inputmode: "text" }),
       amount("shipping", order.shipping),
-      amount("tax", "", { hint: `${cash(order.tax)} now.` }),
+      amount("tax", "", { hint: `${money(order.tax)} now.` }),
       field({ name: "reason", wide: true, required: true }),
     ],
     submit: "Save changes",
@@ -47,7 +47,7 @@ export function editItems(visit, record, left = []) {
     trial: (body) => post({ ...body, reason: body.reason || "Preview", dryRun: true }),
     inWords,
     because({ body, message }) {
-      return body?.proposed ? `Enter the tax: in proportion it is ${cash(body.proposed)}.` : message;
+      return body?.proposed ? `Enter the tax: in proportion it is ${money(body.proposed)}.` : message;
     },
     async act(body) {
       const before = added.pieces();
@@ -64,24 +64,24 @@ export function editItems(visit, record, left = []) {
     const change = order.lineItems
       .map(({ id, quantity, price }, at) => {
         const pieces = whole(typed[`change.${at}.quantity`].trim());
-        const cost = decimal(typed[`change.${at}.price`]);
+        const cost = amountOf(typed[`change.${at}.price`]);
         return {
           lineItemId: id,
           ...(pieces !== quantity && { quantity: pieces }),
-          ...(cost && Number(cost) !== Number(price) && { price: cost }),
+          ...(cost && cost !== price && { price: cost }),
         };
       })
       .filter((line) => Object.keys(line).length > 1);
     const add = added.read();
     const less = typed.discount.trim();
     const discount = Number(decimal(less)) === 0 ? null : { ...discountOf(less), reason: off?.reason ?? null };
-    const shipping = decimal(typed.shipping) || "0";
+    const shipping = amountOf(typed.shipping) || amountOf("0");
     return {
       ...(change.length > 0 && { change }),
       ...(add.length > 0 && { add }),
       ...(less !== had && { discount }),
-      ...(Number(shipping) !== Number(order.shipping) && { shipping }),
-      ...(typed.tax.trim() && { tax: decimal(typed.tax) }),
+      ...(shipping !== order.shipping && { shipping }),
+      ...(typed.tax.trim() && { tax: amountOf(typed.tax) }),
       reason: typed.reason.trim(),
     };
   }
@@ -98,7 +98,10 @@ export function editItems(visit, record, left = []) {
       if (refusal.code === "tax_required")
         refusal.errors = [{ field: "tax", message: `is required. In proportion it is ${refusal.body.proposed}` }];
       const whole = (line) => order.lineItems.findIndex(({ id }) => id === line);
-      refusal.errors = refusal.errors?.map((error) => {
+      const changed = ({ variantId }) =>
+        order.lineItems.findIndex((line) => line.variantId === variantId && body.change?.some((each) => each.lineItemId === line.id));
+      const short = (line) => (changed(line) < 0 ? added.fieldOf(line) : `change.${changed(line)}.quantity`);
+      refusal.errors = shortage(refusal, short) ?? refusal.errors?.map((error) => {
         const [, place, rest] = /^change\.(\d+)\.(.+)$/.exec(error.field) ?? [];
         if (place === undefined) return { ...error, field: error.field.replace(/^add\./, "lineItems.") };
         return { ...error, field: `change.${whole(body.change[place].lineItemId)}.${rest}` };
@@ -109,9 +112,9 @@ export function editItems(visit, record, left = []) {
 
   function inWords({ before, after }) {
     const balance = Number(after.balanceDue);
-    const rest = cash(after.balanceDue.replace("-", ""));
+    const rest = money(after.balanceDue.replace("-", ""));
     return [
-      before.total === after.total ? `Total ${cash(after.total)}` : `Total ${cash(before.total)} → ${cash(after.total)}`,
+      before.total === after.total ? `Total ${money(after.total)}` : `Total ${money(before.total)} → ${money(after.total)}`,
       balance > 0 ? `${rest} to pay` : balance < 0 ? `${rest} to refund` : "nothing to pay",
     ].join(" · ");
   }

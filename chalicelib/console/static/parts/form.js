@@ -144,6 +144,9 @@ export async function saving(node, button, save) {
   const rows = [...node.querySelectorAll("button.add, .line button")];
   rows.forEach((each) => (each.inert = true)); // the fields are named by their rows
   try {
+    // A date without its year, or without the time, would be sent as none.
+    const half = [...node.querySelectorAll("input")].find(({ validity }) => validity.badInput);
+    if (half) throw wrong(half.name, "is incomplete");
     await save();
     return true;
   } catch (refusal) {

@@ -106,9 +106,11 @@ export async function list(visit, spec) {
   async function meaning(each, mine) {
     const text = asked[each].trim();
     const key = `${each} ${text}`;
-    const value = exact.get(key) ?? (await meant(visit, of(each), text, mine));
-    if (value) exact.set(key, value);
-    return [each, value ?? text];
+    if (!exact.has(key)) {
+      const { same, first } = await meant(visit, of(each), text, mine);
+      if (first) exact.set(key, same ?? first);
+    }
+    return [each, exact.get(key) ?? text];
   }
 
   // Rows may be selected before the last list of a search is there: those that are still listed stay selected.

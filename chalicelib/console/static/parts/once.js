@@ -1,12 +1,12 @@
-// One key for each body: a retry after a lost answer is the same request.
+// One key for each body: a retry after a lost answer is the same request, also after another body.
 
 import { newKey } from "../dom.js";
 
 export function once() {
-  let last = [];
+  const keys = new Map();
   return (body) => {
     const text = JSON.stringify(body);
-    if (last[0] !== text) last = [text, newKey()];
-    return last[1];
+    if (!keys.has(text)) keys.set(text, newKey());
+    return keys.get(text);
   };
 }

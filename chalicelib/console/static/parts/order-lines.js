@@ -1,8 +1,7 @@
 // The lines of a new order: one for each variant, however often it is scanned, and custom ones.
 
 import { button, h, replace } from "../dom.js";
-import { CURRENCY } from "../facts.js";
-import { decimal } from "./amount.js";
+import { amountOf, decimal } from "./amount.js";
 import { money, whole } from "../format.js";
 import { field } from "./form.js";
 import { icon } from "./icon.js";
@@ -12,7 +11,7 @@ import { notForSale, variantFinder, variantName } from "./variants.js";
 const isPercent = (text) => /%\s*$/.test(text);
 
 // 12,50 or 10 %, for the API.
-export const discountOf = (text) => ({ [isPercent(text) ? "percent" : "amount"]: decimal(text) });
+export const discountOf = (text) => (isPercent(text) ? { percent: decimal(text) } : { amount: amountOf(text) });
 
 // `changed()` after each change; the rest is for the search, which has the keyboard after a line.
 export function orderLines(visit, { changed, ...more }) {
@@ -119,7 +118,7 @@ export function orderLines(visit, { changed, ...more }) {
   }
 
   // A blank price is the variant's.
-  const priceOf = ({ variant, price }) => decimal(price.value) || variant.price;
+  const priceOf = ({ variant, price }) => amountOf(price.value) || variant.price;
 
   return {
     nodes: [
@@ -136,6 +135,8 @@ export function orderLines(visit, { changed, ...more }) {
         quantity: whole(quantity.value.trim()),
         price: priceOf({ variant, price }) || null,
       })),
+    // The field of how many of a variant, as `update` names it.
+    fieldOf: ({ variantId }) => `lineItems.${lines.findIndex(({ variant }) => variant.id === variantId)}.quantity`,
     // How many of each variant are on the order now, and the pieces that were added since then.
     pieces: () => new Map(lines.map(({ variant, quantity }) => [variant.id, Number(quantity.value)])),
     since: (before) =>
@@ -153,7 +154,7 @@ export function orderLines(visit, { changed, ...more }) {
       const sum = lines.reduce((so, line) => so + Number(line.quantity.value) * Number(priceOf(line)), 0);
       const off = isPercent(less) ? (sum * known(less)) / 100 : known(less);
       const all = more.reduce((so, amount) => so + known(amount), sum - off);
-      return lines.length > 0 && Number.isFinite(all) ? `Total ${money(all.toFixed(4), CURRENCY)}` : "";
+      return lines.length > 0 && Number.isFinite(all) ? `Total ${money(all.toFixed(4))}` : "";
     },
     // The names of products that the shop does not sell now.
     unusual: () =>

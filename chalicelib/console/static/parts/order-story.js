@@ -8,7 +8,6 @@ const MINUTE = 60_000;
 
 // For `timeline`. `extra(payment)`: what else is drawn with a payment, such as a button.
 export function storyOf(order, extra = () => null) {
-  const cash = (amount) => money(amount, order.currency);
   const soft = (...text) => h.span({ class: "soft small" }, ...text);
   const events = new Map();
 
@@ -28,17 +27,17 @@ export function storyOf(order, extra = () => null) {
       (isRecorded.has(at) && /^(payment|refund|paymentStatus) /.test(part)) ||
       (isEdited.has(at) && /^(edited|total .*|deposit)$/.test(part));
     const parts = change.split(", ").filter((part) => !isSaid(part));
-    tell(at, by, ...parts.map((part) => inWords(part, cash)), voided(at) && soft(h.bdi(voided(at))));
+    tell(at, by, ...parts.map((part) => inWords(part)), voided(at) && soft(h.bdi(voided(at))));
   }
   for (const one of order.payments) {
     const { amount, method, receivedAt, createdAt, reference, note, tendered, voidedAt } = one;
-    const said = `${cash(amount)} received, ${words(method).toLowerCase()}`;
+    const said = `${money(amount)} received, ${words(method).toLowerCase()}`;
     tell(
       createdAt,
       one.by,
       h.span(voidedAt ? h.del(said) : said, reference && [" · ", h.bdi(reference)], extra(one)),
       Date.parse(createdAt) - Date.parse(receivedAt) > MINUTE && soft("On ", exact(receivedAt)),
-      Number(tendered) > Number(amount) && soft(`${cash(tendered)} in cash, ${cash(one.change)} change`),
+      Number(tendered) > Number(amount) && soft(`${money(tendered)} in cash, ${money(one.change)} change`),
       note && soft(h.bdi(note)),
     );
   }
@@ -48,12 +47,12 @@ export function storyOf(order, extra = () => null) {
     tell(
       createdAt,
       by,
-      h.span(`${cash(amount)} refunded, ${words(method).toLowerCase()}`, reference && [" · ", h.bdi(reference)]),
+      h.span(`${money(amount)} refunded, ${words(method).toLowerCase()}`, reference && [" · ", h.bdi(reference)]),
       why.length > 0 && soft(h.bdi(why.join(" · "))),
     );
   }
   for (const { at, by, reason, totalBefore, totalAfter, changes } of order.edits) {
-    const sums = totalBefore === totalAfter ? "" : `: total ${cash(totalBefore)} → ${cash(totalAfter)}`;
+    const sums = totalBefore === totalAfter ? "" : `: total ${money(totalBefore)} → ${money(totalAfter)}`;
     const details = changes.filter((each) => !each.startsWith("total "));
     tell(at, by, `Items edited${sums}`, reason && soft(h.bdi(reason)), ...details.map((each) => soft(h.bdi(each))));
   }
@@ -61,10 +60,10 @@ export function storyOf(order, extra = () => null) {
 }
 
 // `status PENDING → PAID` as people read it: Pending → Paid.
-function inWords(part, cash) {
+function inWords(part) {
   if (part === "created") return "Order created";
   const [, kind, amount, method] = /^(voided payment|payment|refund) (\S+) (\w+)$/.exec(part) ?? [];
-  if (kind) return `${words(kind)} ${cash(amount)}, ${words(method).toLowerCase()}`;
+  if (kind) return `${words(kind)} ${money(amount)}, ${words(method).toLowerCase()}`;
   const [, name, before, after] = /^(\w+) (.*) → (.*)$/.exec(part) ?? [];
   if (!name) return FIELDS.includes(part) ? `${called(part)} changed` : words(part);
   const isState = /^(s|paymentS)tatus$/.test(name);

@@ -27,11 +27,8 @@ export const coded = (text) =>
     .toUpperCase()
     .replaceAll(/[\s-]+/g, "_");
 
-export const tagsOf = (text) =>
-  text
-    .split(",")
-    .map((tag) => tag.trim())
-    .filter(Boolean);
+// Each once, as the API keeps them.
+export const tagsOf = (text) => [...new Set(text.split(",").map((tag) => tag.trim()))].filter(Boolean);
 
 // Carriers whose numbers have a unique form: their name, the form, and where a number leads. A number that fits
 // several carriers is assigned to none.

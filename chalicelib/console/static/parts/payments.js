@@ -1,13 +1,14 @@
 // The money of an order on record: what was paid, what is due, what went back.
 
 import { button, h, replace } from "../dom.js";
-import { decimal } from "./amount.js";
+import { amountOf, decimal } from "./amount.js";
 import { money, plural, whole, words } from "../format.js";
 import { methodField } from "./choice.js";
 import { dialogForm, previewed } from "./dialog-form.js";
 import { field, optionsOf, values } from "./form.js";
 import { once } from "./once.js";
 import { coded, METHODS } from "./order.js";
+import { shortage } from "./shortage.js";
 import { may } from "../session.js";
 
 const REASONS = ["RETURNED", "DAMAGED", "GOODWILL", "OTHER"];
@@ -16,7 +17,6 @@ const NOT_SHIPPED = ["PENDING", "PAID", "IN_PRODUCTION", "PROCESSING"];
 // `card(next)` draws the money, without the button of the step that the page offers as the next one.
 export function moneyOf(visit, record) {
   const { data: order, path } = record;
-  const cash = (amount) => money(amount, order.currency);
   const due = Number(order.balanceDue);
   const isOpen = !["CANCELLED", "REFUNDED"].includes(order.status);
   const net = Number(order.amountPaid) - Number(order.amountRefunded);
@@ -29,7 +29,7 @@ export function moneyOf(visit, record) {
   // What is still to be paid, large; then what was.
   function moneyCard(next) {
     const figure = (name, amount, is) =>
-      h.div({ class: is || "" }, h.dt(name), h.dd(cash(String(amount).replace("-", ""))));
+      h.div({ class: is || "" }, h.dt(name), h.dd(money(String(amount).replace("-", ""))));
     return h.section(
       { class: "card money sum", "aria-label": "Payments" },
       h.dl(
@@ -47,7 +47,7 @@ export function moneyOf(visit, record) {
             value: Math.min(Number(deposit.amount), Number(order.amountPaid)),
             "aria-label": "Deposit",
           }),
-          `Deposit ${cash(deposit.amount)}`,
+          `Deposit ${money(deposit.amount)}`,
           deposit.isReached ? " is paid." : due > 0 && " is not paid yet.",
         ),
       h.div(
@@ -71,7 +71,7 @@ export function moneyOf(visit, record) {
     } catch (refusal) {
       if (refusal.status !== 412) throw refusal;
       await record.load();
-      const left = cash(record.data.balanceDue);
+      const left = money(record.data.balanceDue);
       throw new Error(`This order was changed meanwhile. Nothing was recorded: ${left} is due now.`);
     }
   }
@@ -83,7 +83,7 @@ export function moneyOf(visit, record) {
     const change = h.p({ class: "strong", role: "status" });
     const over = field({ name: "allowOverpayment", label: "Take more than is due", type: "checkbox" });
     over.hidden = true;
-    const node = dialogForm(visit, `Take payment · ${cash(first)} ${isDeposit ? "deposit" : "due"}`, {
+    const node = dialogForm(visit, `Take payment · ${money(first)} ${isDeposit ? "deposit" : "due"}`, {
       fields: [
         field({ name: "amount", value: first, inputmode: "decimal" }),
         methodField(visit, {
@@ -99,13 +99,13 @@ export function moneyOf(visit, record) {
       submit: "Take payment",
       async save(typed) {
         const body = {
-          amount: decimal(typed.amount) || first,
+          amount: amountOf(typed.amount) || first,
           method: coded(typed.method) || null,
-          ...(typed.tendered.trim() && { tendered: decimal(typed.tendered) }),
+          ...(typed.tendered.trim() && { tendered: amountOf(typed.tendered) }),
           ...(typed.reference.trim() && { reference: typed.reference.trim() }),
           ...(typed.allowOverpayment && { allowOverpayment: true }),
         };
-        await send("payments", { body, key: key(body), success: `${cash(body.amount)} received.` });
+        await send("payments", { body, key: key(body), success: `${money(body.amount)} received.` });
       },
     });
     visit.listen(node, "input", () => {
@@ -114,7 +114,7 @@ export function moneyOf(visit, record) {
       const back = Number(decimal(tendered)) - paid;
       over.hidden = !(paid > due);
       if (over.hidden) node.elements.allowOverpayment.checked = false;
-      replace(change, tendered.trim() && back >= 0 && `Change ${cash(back.toFixed(3))}`);
+      replace(change, tendered.trim() && back >= 0 && `Change ${money(back.toFixed(3))}`);
     });
     node.elements.amount.select();
   }
@@ -122,7 +122,7 @@ export function moneyOf(visit, record) {
   // Of a cancelled order: what is not given back.
   function keep() {
     const amount = Number(order.retained) > 0 ? order.retained : (order.deposit?.amount ?? "");
-    dialogForm(visit, `Keep a deposit · ${cash(String(net))} paid and not refunded`, {
+    dialogForm(visit, `Keep a deposit · ${money(String(net))} paid and not refunded`, {
       fields: field({
         name: "retained",
         label: "Amount to keep",
@@ -132,14 +132,14 @@ export function moneyOf(visit, record) {
       }),
       submit: "Save",
       async save({ retained }) {
-        await record.change({ retained: decimal(retained) }, "The amount to keep was saved.");
+        await record.change({ retained: amountOf(retained) }, "The amount to keep was saved.");
       },
     });
   }
 
   function undoPayment(payment) {
     const key = once();
-    dialogForm(visit, `Void ${cash(payment.amount)}?`, {
+    dialogForm(visit, `Void ${money(payment.amount)}?`, {
       intro: h.p("For money that never came. To give money back, refund it."),
       fields: field({ name: "reason", wide: true }),
       submit: "Void payment",
@@ -181,28 +181,30 @@ export function moneyOf(visit, record) {
       trial: (body) => placed(body, visit.send("POST", `${path}/refunds`, { body: { ...body, dryRun: true } })),
       inWords({ amount, tax, restocks, balanceAfter }) {
         const pieces = restocks.reduce((all, { quantity }) => all + quantity, 0);
-        replace(node.querySelector("button.main"), `Refund ${cash(amount)}`);
+        replace(node.querySelector("button.main"), `Refund ${money(amount)}`);
         return [
-          `${cash(amount)} goes back`,
-          Number(tax) > 0 && `of it ${cash(tax)} tax`,
+          `${money(amount)} goes back`,
+          Number(tax) > 0 && `of it ${money(tax)} tax`,
           pieces > 0 && `${plural(pieces, "piece")} to the stock`,
-          `${cash(balanceAfter)} due afterwards`,
+          `${money(balanceAfter)} due afterwards`,
         ]
           .filter(Boolean)
           .join(" · ");
       },
-      act: (body, { amount }) =>
-        placed(body, send("refunds", { body, key: key(body), success: `${cash(amount)} refunded.` })),
+      act: (body) => placed(body, send("refunds", { body, key: key(body), success: refunded })),
     });
+
+    const refunded = ({ refunds }) => `${money(refunds.at(-1).amount)} refunded.`;
 
     // An error names a line of those that are sent; the fields are of all that are left.
     async function placed({ lines }, answer) {
       try {
         return await answer;
       } catch (refusal) {
-        const at = (place) => left.findIndex(({ id }) => id === lines[place].lineItemId);
-        const own = (name) => name.replace(/(?<=^lines\.)\d+/, at);
-        refusal.errors = refusal.errors?.map((error) => ({ ...error, field: own(error.field) }));
+        const at = ({ lineItemId }) => left.findIndex(({ id }) => id === lineItemId);
+        const own = (name) => name.replace(/(?<=^lines\.)\d+/, (place) => at(lines[place]));
+        const few = shortage(refusal, (line) => `lines.${at(line)}.quantity`, "left");
+        refusal.errors = few ?? refusal.errors?.map((error) => ({ ...error, field: own(error.field) }));
         throw refusal;
       }
     }
@@ -215,7 +217,7 @@ export function moneyOf(visit, record) {
         .filter(({ quantity }) => quantity !== 0 && quantity !== "");
       return {
         ...(lines.length > 0 && { lines }),
-        ...(typed.amount.trim() && { amount: decimal(typed.amount) }),
+        ...(typed.amount.trim() && { amount: amountOf(typed.amount) }),
         method: typed.method,
         reason: typed.reason,
         ...(typed.note.trim() && { note: typed.note.trim() }),

@@ -1,7 +1,7 @@
 // The fields of a product: drawn from one, read back as one, and what differs in between.
 
 import { h, replace } from "../dom.js";
-import { decimal } from "./amount.js";
+import { amountOf } from "./amount.js";
 import { plural, whole } from "../format.js";
 import { choice } from "./choice.js";
 import { field, optionsOf } from "./form.js";
@@ -170,7 +170,7 @@ export function productForm(product, visit = null) {
     // By field, because rows have a `price` and a `sku` too.
     const typed = (name) => node.querySelector(`[data-field="${name}"] [name]`).value.trim();
     const said = Object.fromEntries(TEXTS.map((name) => [name, orNull(typed(name))]));
-    for (const name of AMOUNTS) said[name] &&= decimal(said[name]);
+    for (const name of AMOUNTS) said[name] &&= amountOf(said[name]);
     return {
       ...said,
       published: node.querySelector("[name=published]").checked,
@@ -183,8 +183,8 @@ export function productForm(product, visit = null) {
         title: orNull(title),
         sku: orNull(sku),
         barcode: orNull(barcode),
-        price: orNull(decimal(price)),
-        cost: orNull(decimal(cost)),
+        price: orNull(amountOf(price)),
+        cost: orNull(amountOf(cost)),
         stock: isMove({ row, typed }) ? row.stock : orNull(whole(stock)),
       })),
     };

@@ -3,7 +3,7 @@
 
 import { refused } from "./form.js";
 import { toast } from "./notice.js";
-import { differing, edited, whichStays } from "./stale.js";
+import { differing, edited, has, whichStays } from "./stale.js";
 import { held } from "./typed.js";
 import "./work.js";
 
@@ -114,7 +114,7 @@ export class Record {
 
   // Whether the latest values are those of the change, whose answer was lost.
   #wasDone({ body, sent, success }, now, latest) {
-    if (differing(now, body).length > 0) return false;
+    if (!has(now, this.toBody(body, this.data))) return false;
     this.#stored(latest, body, sent);
     toast(success);
     return true;

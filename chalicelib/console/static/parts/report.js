@@ -1,7 +1,6 @@
 // Reports: jobs that add up a period. One that was asked for lately is shown again.
 
 import { newKey } from "../dom.js";
-import { CURRENCY } from "../facts.js";
 import { money, plural } from "../format.js";
 import { completed } from "./jobs.js";
 
@@ -40,7 +39,7 @@ export function days({ report, about }, leads) {
     found.push({
       date,
       value: Number(net),
-      text: money(net, CURRENCY),
+      text: money(net),
       about: orders !== undefined && plural(orders, "order"),
       href: leads(date),
     });

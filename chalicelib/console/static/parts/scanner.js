@@ -17,7 +17,8 @@ export function listenForScans(visit, own, scanned) {
       const { key, target, timeStamp } = event;
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       // In a dialog too: its focused button must not be pressed by the end of a code.
-      if (own(target) || target.type === "search") run = { text: "" };
+      // (An API key may be typed as fast, by a program.)
+      if (own(target) || ["search", "password"].includes(target.type)) run = { text: "" };
       else if (key.length === 1) {
         if (!isField(run.field, target) || timeStamp - run.last > LONGEST_GAP)
           run = { text: "", before: target.value, first: timeStamp };

@@ -1,7 +1,6 @@
 // What was sold of a product in the last 30 days, added up when it is unfolded.
 
 import { h, replace } from "../dom.js";
-import { CURRENCY } from "../facts.js";
 import { ago, money, plural } from "../format.js";
 import { link } from "../router.js";
 import { bars } from "./bars.js";
@@ -22,7 +21,7 @@ export function sold(visit, productId) {
     const asked = { type: "sales", by: "day", productId, from: daysAgo(29), to: daysAgo(0) };
     const job = await reportOf(visit, asked, visit.signal);
     const { pieces, orders, net } = job.report.totals;
-    const sums = `${plural(pieces, "piece")} in ${plural(orders, "order")}, ${money(net, CURRENCY)} net.`;
+    const sums = `${plural(pieces, "piece")} in ${plural(orders, "order")}, ${money(net)} net.`;
     const leads = (date) => link("/orders", { from: date, to: date });
     const isSold = job.report.rows.length > 0;
     return [

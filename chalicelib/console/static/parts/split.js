@@ -1,7 +1,7 @@
 // The payments of an order that is entered by hand: several methods, and a deposit.
 
 import { button, h, replace } from "../dom.js";
-import { decimal } from "./amount.js";
+import { amountOf, decimal } from "./amount.js";
 import { methodField } from "./choice.js";
 import { field } from "./form.js";
 import { coded } from "./order.js";
@@ -58,12 +58,12 @@ export function splitPayment({ visit, changed }) {
       const text = typed.deposit.trim();
       const share = /^(.*)%$/.exec(text);
       const payments = rows.map(read).map(({ amount, method }) => ({
-        amount: decimal(amount),
+        amount: amountOf(amount),
         method: coded(method) || null,
       }));
       return {
         ...(payments.length > 0 && { payments }),
-        ...(text && { deposit: share ? { percent: decimal(share[1]) } : { amount: decimal(text) } }),
+        ...(text && { deposit: share ? { percent: decimal(share[1]) } : { amount: amountOf(text) } }),
       };
     },
   };

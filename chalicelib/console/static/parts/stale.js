@@ -8,6 +8,13 @@ import { table } from "./table.js";
 
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
+// Whether a record has what was sent. The API adds ids, and has an order of members of its own.
+export const has = (theirs, mine) =>
+  mine === null || typeof mine !== "object"
+    ? theirs === mine
+    : (!Array.isArray(mine) || theirs?.length === mine.length) &&
+      Object.entries(mine).every(([name, each]) => has(theirs?.[name] ?? null, each));
+
 // The names of the fields that differ.
 export const differing = (one, other) =>
   Object.keys(other).filter((name) => !same(one[name], other[name]));

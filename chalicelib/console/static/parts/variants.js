@@ -49,7 +49,7 @@ function shown(each) {
     mark: notForSale(product),
     about: [
       skuOf(each),
-      money(variant.price, product.currency),
+      money(variant.price),
       variant.stock === null ? null : `${variant.stock} in stock`,
     ]
       .filter(Boolean)
