@@ -56,6 +56,7 @@ export async function show(visit) {
     draw: () => page(visit, record, webhooks),
   });
   await record.load();
+  visit.listen(window, "afterprint", () => delete visit.root.dataset.print); // Ctrl+P prints the order
   if (may("ADMIN")) await visit.fill(webhooks, () => delivered(visit, record.data));
 }
 
@@ -160,9 +161,7 @@ function page(visit, record, webhooks) {
       target.append(trail(visit, { recordId: order.id }, null));
   }
 
-  // Then the page is printed as it is again, as by Ctrl+P.
   function printed(only) {
-    addEventListener("afterprint", () => delete visit.root.dataset.print, { once: true });
     visit.root.dataset.print = only ?? "";
     window.print();
   }
