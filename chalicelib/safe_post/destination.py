@@ -7,7 +7,6 @@ local stage and the tests allow further networks, usually loopback.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from urllib.parse import quote
 
@@ -110,7 +109,7 @@ def admit(
     RefusedUrl.
     """
     addresses = list(dict.fromkeys(ip_address(answer) for answer in answers))
-    opened = _networks(tuple(allowed_networks))
+    opened = [ip_network(block) for block in allowed_networks]
     strangers = [address for address in addresses if not _lies_in(address, opened)]
     if strangers and destination.objection:
         raise RefusedUrl(destination.objection)
@@ -158,11 +157,6 @@ def _objection(tls: bool, port: int, host: str, literal: IpAddress | None) -> st
     if port not in PUBLIC_PORTS:
         return f"Port {port} is not allowed; use 443 or 8443."
     return None
-
-
-@lru_cache(maxsize=8)
-def _networks(blocks: tuple[str, ...]) -> tuple[Network, ...]:
-    return tuple(ip_network(block) for block in blocks)
 
 
 def _lies_in(address: IpAddress, networks: Iterable[Network]) -> bool:
