@@ -147,10 +147,15 @@ def test_the_new_wix_catalogue_has_rows_for_pictures() -> None:
         ("Token,Item Name,Variation Name,SKU,Price", "T,Gift,Regular,G,variable", "missing_price"),
         (ETSY, f'Card,4,EUR,9,"{FORTY}","{FORTY}",', "too_many_variants"),
         ("Name *;Reference #;Price (tax incl.);Discount percent", "Mug;M;10;ten", "not_an_amount"),
+        (
+            "handleId,fieldType,name,price,discountMode,discountValue",
+            "p1,Product,Mug,10,AMOUNT,1.2555",
+            "too_many_decimals",
+        ),
     ],
     ids=[
         *("a surcharge alone", "another currency", "a bundle", "a variable price"),
-        *("1600 variants", "a discount of words"),
+        *("1600 variants", "a discount of words", "a discount of half a cent"),
     ],
 )
 def test_a_row_that_is_no_product_is_an_error(header: str, row: str, code: str) -> None:
@@ -250,6 +255,7 @@ def test_the_prestashop_catalogue_list_is_read() -> None:
     [
         *(("JPY", "1001", "12.5", "876"), ("JPY", "1980", "15 %", "1683")),
         *(("KWD", "10.555", "12,5", "9.236"), ("EUR", "10.00", "33.333", "6.67")),
+        *(("JPY", "1004", "12.5", "879"), ("EUR", "12.30", "5", "11.69")),
     ],
 )
 def test_a_discount_in_percent_leaves_a_price_with_the_decimals_of_the_currency(

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Final
 
 from chalicelib.products.model import BARCODE_CHARACTERS
@@ -155,8 +155,9 @@ def percent(cell: str) -> Decimal:
 
 
 def part(amount: Decimal, percents: Decimal, shop: Shop) -> Decimal:
-    """So many percent of an amount, with the currency's decimals."""
-    return round(amount * percents / 100, money.decimals(shop.currency))
+    """So many percent of an amount; what is left of it is rounded half up."""
+    unit = Decimal(1).scaleb(-money.decimals(shop.currency))
+    return amount - (amount * (100 - percents) / 100).quantize(unit, ROUND_HALF_UP)
 
 
 def currency(cell: str, shop: Shop) -> str:

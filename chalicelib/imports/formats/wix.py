@@ -133,12 +133,11 @@ class Wix(Format):
                 raise BadCell("not_an_amount", f'"{cell[:40]}" is not a discount.')
             return Decimal(cell)
 
-        off = draft.read(own, "discount", value)
-        if not off:
-            return Decimal(0)
         if own["discountMode"].casefold().startswith("percent"):
-            off = reading.part(total, off, draft.shop)
-        return min(Decimal(off), total)
+            off = reading.part(total, draft.read(own, "discount", value) or Decimal(0), draft.shop)
+        else:
+            off = Decimal(draft.amount(own, "discount") or 0)
+        return min(off, total)
 
     def stock(self, variant: DraftVariant, row: Row) -> None:
         word = row["stock"].casefold().replace("_", "").replace(" ", "")
