@@ -8,6 +8,7 @@ Case and accents are ignored.
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import chain
 from typing import Final
 
@@ -76,11 +77,22 @@ def whole(text: str) -> str:
 
 def _inner(word: str) -> Iterable[str]:
     """The text from each start inside a word."""
-    if word.isascii() and word.isalpha():  # most words: no start inside
+    if word.isascii() and "@" not in word:
+        if not word.isalpha():  # most words: no start inside
+            yield from (
+                word[start.start() : start.start() + LONGEST_WORD]
+                for start in _ascii_starts(_SHORTEST_ENDING).finditer(word, 1)
+            )
         return
     for at in range(1, len(word)):
         if _starts(word, at):
             yield word[at : at + LONGEST_WORD]
+
+
+@lru_cache(2)
+def _ascii_starts(digits: int) -> re.Pattern[str]:
+    """The same as `_starts`, for ASCII without an @."""
+    return re.compile(f"(?<![0-9a-z])[0-9a-z]|[0-9](?=[0-9]{{{digits - 1}}})")
 
 
 def _starts(word: str, at: int) -> bool:

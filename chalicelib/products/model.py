@@ -79,6 +79,8 @@ KIND: Final = listing.Kind(
 
 
 def _price(value: object) -> str:
+    if money.is_rendered(value):
+        return str(value)
     amount = money.parse(value)
     if amount < 0:
         raise ValueError("must not be negative")

@@ -5,6 +5,7 @@ with exactly those (`"19.90"`, in JPY `"1990"`, in KWD `"19.900"`).
 """
 
 import math
+import re
 from decimal import Context, Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Final
@@ -25,6 +26,7 @@ _DECIMALS: Final = {
 LARGEST: Final = Decimal(10) ** 12
 _EXACT: Final = Context(prec=100)
 # A sum of doubles, such as 30.299999999999997, means the nearest amount.
+_RENDERED: Final = re.compile(r"(?:0|[1-9][0-9]{0,11})(?:\.([0-9]+))?")
 _NOISE: Final = Decimal("1e-6")
 
 
@@ -55,6 +57,12 @@ def parse(value: object) -> Decimal:
     if abs(exact) >= LARGEST:
         raise ValueError(too_large)
     return exact or abs(exact)  # zero has no sign
+
+
+def is_rendered(value: object) -> bool:
+    """Whether it is an amount as `render` writes it."""
+    found = _RENDERED.fullmatch(value) if isinstance(value, str) else None
+    return found is not None and len(found[1] or "") == decimals()
 
 
 def render(amount: Decimal) -> str:
