@@ -68,14 +68,14 @@ def test_a_payment_an_edit_or_a_refund_whose_answer_is_lost_is_made_once_and_sai
     desk: Desk,
 ) -> None:
     order = desk.shown(order_of(desk.api))
-    for opener, path, field, said in (
-        ("Take payment", "payments", "Amount", ""),
-        ("Edit items", "edit", "Shipping", "$110.00"),
-        ("Refund", "refunds", "Amount", "$10.00"),
+    for opener, path, field, typed, said in (
+        ("Take payment", "payments", "Amount", "40", ""),
+        ("Edit items", "edit", "Shipping", "10", "$110.00"),
+        ("Refund", "refunds", "Amount", "10", "$10.00"),
     ):
         desk.lost(f"**/{path}", lambda body: not body.get("dryRun"))
         desk.more(opener)
-        desk.dialog.get_by_label(field, exact=True).fill("10")
+        desk.dialog.get_by_label(field, exact=True).fill(typed)
         if path == "edit":
             desk.dialog.get_by_label("Reason").fill("By post")
         if said:
@@ -92,7 +92,7 @@ def test_a_payment_an_edit_or_a_refund_whose_answer_is_lost_is_made_once_and_sai
     expect(desk.page.locator(".toast").last).to_have_text("$10.00 refunded.")
     after = desk.api.get(f"orders/{order['id']}")
     amounts = [after[name] for name in ("total", "amountPaid", "amountRefunded")]
-    assert amounts == ["110.00", "10.00", "10.00"]
+    assert amounts == ["110.00", "40.00", "10.00"]
     assert len(after["edits"]) == len(after["refunds"]) == 1
 
 
