@@ -20,6 +20,7 @@ from tests.support.shop import Answer, Shop
 from tests.support.strict_json import strict
 
 PRODUCTS = "/api/admin/products"
+METADATA = {"a": [1, -2.5, 10**20, 0.1, "é", None, {"b": True}]}
 
 # Any text: combining marks, right to left, beyond the BMP, NUL, and halves of pairs.
 texts = st.one_of(
@@ -58,7 +59,7 @@ def read(answer: Answer) -> Any:
 
 @settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @given(metadata=metadata, name=texts, tag=texts)
-@example(metadata={"a": [1, "é", None]}, name="Mug", tag="blue")
+@example(metadata=METADATA, name="Mug", tag="blue")
 def test_an_accepted_product_can_be_read_on_every_path(
     shop: Shop, metadata: Any, name: str, tag: str
 ) -> None:
@@ -69,6 +70,7 @@ def test_an_accepted_product_can_be_read_on_every_path(
         assert strict(made.text)["code"] in {"malformed_json", "validation_failed"}
         return
     product = strict(made.text)
+    assert product["metadata"] == strict(json.dumps(metadata))
     path = f"{PRODUCTS}/{product['id']}"
     assert read(shop.get(path)) == product
     assert product in read(shop.get(PRODUCTS))["data"]
@@ -97,7 +99,7 @@ def test_an_accepted_product_can_be_exported_and_is_in_the_feed(many: Any) -> No
     with a_day() as day:
         products = {}
         # Each alone: a body that no parser takes is refused as a whole.
-        for data, name, text in [*many, ({}, "Mug", "This one is accepted.")]:
+        for data, name, text in [*many, (METADATA, "Mug", "This one is accepted.")]:
             sent = {"name": name, "description": text, "price": 1, "metadata": data}
             if (answer := day.shop.post(PRODUCTS, sent)).status == 201:
                 products[answer.json["id"]] = strict(answer.text)

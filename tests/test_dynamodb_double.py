@@ -40,6 +40,10 @@ def test_the_double_enforces_aws_limits(dynamodb: Double) -> None:
     many = Attr("n").is_in([str(number) for number in range(101)])
     assert refusal(lambda: table.query("a", matching=many)) == "ValidationException"
 
+    unused = {"ExpressionAttributeNames": {"#0": "pk", "#1": "sk"}, **_put("1")}
+    asked = {"ConditionExpression": "attribute_exists(#0)", **unused}
+    assert refusal(lambda: table.client().put_item(**asked)) == "ValidationException"
+
     def filtered(comparisons: int, name: str = "n") -> Any:
         return table.query("a", matching=all_of(Attr(name).eq(n) for n in range(comparisons)))
 
