@@ -25,7 +25,7 @@ from chalicelib.values import clock, ids
 from chalicelib.webhooks import deliveries, messages, store
 from chalicelib.webhooks.filter import lets_through
 from chalicelib.webhooks.messages import Message, Posted
-from chalicelib.webhooks.model import Delivery, DeliveryStatus, Endpoint, delivery_id
+from chalicelib.webhooks.model import Delivery, Endpoint, delivery_id
 
 
 class _Change(TypedDict):
@@ -179,8 +179,11 @@ def _lost(items: Sequence[Item]) -> list[Item]:
 
 
 def _fan_out(item: Item, endpoints: Sequence[Endpoint], *, again: bool = False) -> list[Posted]:
-    """`again`: the stream brings a record that was fanned out, after its trigger was made anew or a
-    backup was restored. It makes no further delivery: a webhook may have been paused then."""
+    """The messages of its deliveries that have none: new ones, and those that are overdue.
+
+    `again`: the stream brings a record that was fanned out, after its trigger was made anew or a
+    backup was restored, which has no messages. It makes no further delivery: a webhook may have
+    been paused then."""
     pairs = [
         (event, endpoint)
         for event in outbox.events_of(item)
@@ -192,11 +195,15 @@ def _fan_out(item: Item, endpoints: Sequence[Endpoint], *, again: bool = False) 
         [partial(deliveries.create, event, endpoint.id, test=test) for event, endpoint in pairs]
     )
     made += _made_before(item, endpoints, {one.id for one in made}, again)
-    of = {endpoint.id: endpoint for endpoint in endpoints}
+    failing = {endpoint.id for endpoint in endpoints if endpoint.failing}
+    overdue = clock.iso(clock.now() - _SLACK)
     return [
-        Posted(Message(delivery.id), failing_lane=of[delivery.endpoint_id].failing)
-        for delivery in made
-        if delivery.status is DeliveryStatus.PENDING and delivery.attempts == 0
+        Posted(
+            Message(one.id, one.schedule, one.step),
+            failing_lane=one.attempts > 0 or one.endpoint_id in failing,
+        )
+        for one in made
+        if one.step is not None and (one.attempts == 0 or (one.next_attempt_at or "") < overdue)
     ]
 
 

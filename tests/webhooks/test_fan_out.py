@@ -63,6 +63,27 @@ def test_a_stream_that_is_read_anew_makes_no_delivery_for_a_webhook_that_was_pau
     assert paused.listed() == []
 
 
+@pytest.mark.parametrize("died", [False, True])
+def test_a_stream_that_is_read_anew_sends_what_is_overdue(world: World, died: bool) -> None:
+    """A restored backup has no messages, and perhaps an attempt that was being made."""
+    webhook = add(world)
+    announce()
+    items = world.unread_events()
+    fan_out.records(stream(items))
+    world.answer = lambda posted: failed()
+    world.fate = lambda operation: True if died and operation == "Post" else None
+    world.run(timedelta(seconds=1))
+    world.queues.clear()
+    world.sleep(minutes=20)
+    world.fate = lambda operation: None
+    world.answer = lambda posted: OK
+    for _ in range(2):
+        fan_out.records(stream(items))
+    world.run()
+    assert [one["status"] for one in webhook.listed()] == ["DELIVERED"]
+    assert len(world.posted) == 2
+
+
 @pytest.mark.parametrize("after", [False, True])
 def test_a_crash_of_the_fan_out_at_any_call_loses_no_delivery(after: bool) -> None:
     crashed: list[str] = []
