@@ -405,8 +405,11 @@ def test_prestashop_products_with_one_name_are_distinguished_by_their_reference(
         ("TITLE,CURRENCY_CODE,QUANTITY,PRICE,IMAGE1", ("Mug,USD,3,5,", ",USD,9,7,https://x/y"), 1),
         ("ID,Name *,Reference #,Quantity,Price tax included", ("1,Mug,,3,5", "2,,,9,7"), 1),
         ("sku,attribute_set_code,name,qty,price", ("M,Top,Mug,3,5", ",Top,Cup,9,7"), 0),
+        ("SKU,Name,Is featured?,Stock,Regular price", ("M,Mug,0,3,5", ",,0,9,7"), 1),
+        ("Type,SKU,Name,Stock,Parent,Regular price", ("simple,M,Mug,3,,5", "variation,,,9,,7"), 1),
+        ("Token,Item Name,SKU,Price,Current Quantity A", ("T,Mug,M,5,3", "U,,,7,9"), 1),
     ],
-    ids=["etsy", "prestashop", "magento"],
+    ids=["etsy", "prestashop", "magento", "woocommerce", "woocommerce variation", "square"],
 )
 def test_a_row_that_is_a_product_changes_none_above_if_its_identity_is_blank(
     desk: Desk, header: str, rows: tuple[str, str], errors: int

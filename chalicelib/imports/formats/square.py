@@ -4,6 +4,7 @@ columns for each location."""
 import re
 from typing import ClassVar
 
+from chalicelib.imports.csv.groups import ALONE
 from chalicelib.imports.formats import cells as reading
 from chalicelib.imports.formats.format import Format, Prices
 from chalicelib.imports.formats.product import Draft, DraftVariant, ImportedProduct
@@ -51,6 +52,9 @@ class Square(Format):
     unread = ("New Quantity {*}", "Stock Alert Enabled {*}", "Stockable")
     named = ("slug", "name", "variantTitle", "sku", "option")
     if_new: ClassVar = {"status": "ACTIVE"}
+
+    def key(self, cells: list[str]) -> str:
+        return super().key(cells) or ALONE
 
     def row(self, draft: Draft, row: Row) -> None:
         self.once(draft, row, keep=True)

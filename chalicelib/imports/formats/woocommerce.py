@@ -4,6 +4,7 @@ may be anywhere in the file; the export has no slugs, so the SKU makes one."""
 from collections.abc import Sequence
 from typing import ClassVar
 
+from chalicelib.imports.csv.groups import ALONE
 from chalicelib.imports.formats import cells as reading
 from chalicelib.imports.formats.format import Format
 from chalicelib.imports.formats.product import (
@@ -53,8 +54,8 @@ class WooCommerce(Format):
             self.sheet.cell(cells, field) for field in ("sku", "id", "name", "kind", "parent")
         )
         if _is_variation(kind, parent):
-            return parent or sku
-        return sku or (f"id:{number}" if number else name)
+            return parent or sku or ALONE
+        return sku or (f"id:{number}" if number else name) or ALONE
 
     def aliases(self, cells: list[str], key: str) -> Sequence[str]:
         number, kind, parent = (self.sheet.cell(cells, each) for each in ("id", "kind", "parent"))
