@@ -24,7 +24,7 @@ from pydantic import (
     model_validator,
 )
 from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticCustomError
+from pydantic_core import PydanticCustomError, PydanticKnownError
 from typing_extensions import TypedDict
 
 PAGE_SIZE = 20
@@ -203,6 +203,14 @@ def null_is(default: object) -> BeforeValidator:
 
 
 # true or false, and nothing that looks like it; null is false.
+def _without_underscores(sent: object) -> object:
+    """Python reads `5_0` as 50."""
+    if isinstance(sent, str) and "_" in sent:
+        raise PydanticKnownError("decimal_parsing")
+    return sent
+
+
+NUMBER = BeforeValidator(_without_underscores)  # for a Decimal
 Flag = Annotated[bool, null_is(False), Field(strict=True)]
 
 

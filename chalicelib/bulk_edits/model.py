@@ -12,7 +12,7 @@ from chalicelib.orders.model import EmployeeId, ListOrders, OrderStatus
 from chalicelib.orders.model import Tags as OrderTags
 from chalicelib.products.model import ListProducts, Price, ProductStatus, Stock
 from chalicelib.products.model import Tags as ProductTags
-from chalicelib.schemas import Chosen, Input, NullIsAbsent, Stripped, about, optional
+from chalicelib.schemas import NUMBER, Chosen, Input, NullIsAbsent, Stripped, about, optional
 from chalicelib.values import money
 
 MOST_IDS: Final = 500
@@ -39,11 +39,11 @@ class PriceChange(NullIsAbsent):
     """For a product and its variants."""
 
     set: Price | None = optional("The new amount.")
-    add: Decimal | None = Field(
-        None, gt=-money.LARGEST, lt=money.LARGEST, description="An amount; negative to reduce"
+    add: Annotated[Decimal, Field(gt=-money.LARGEST, lt=money.LARGEST), NUMBER] | None = optional(
+        "An amount; negative to reduce"
     )
-    percent: Decimal | None = Field(
-        None, ge=-100, le=1_000, description="Percent to add; negative to reduce."
+    percent: Annotated[Decimal, Field(ge=-100, le=1_000), NUMBER] | None = optional(
+        "Percent to add; negative to reduce."
     )
     round_to: Price | None = optional("Round to a multiple of this; a half rounds up.")
 

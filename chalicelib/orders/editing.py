@@ -67,7 +67,7 @@ class EmptyOrder(Invalid):
     """422: an order has at least one line."""
 
     code = "empty_order"
-    text = "An order has at least one line. Cancel the order instead."
+    text = "An order has at least one line. Cancel or refund it, or keep a line that costs nothing."
 
 
 @dataclass(frozen=True)

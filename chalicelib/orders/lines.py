@@ -199,7 +199,7 @@ def part_of(
     if asked.amount is not None and Decimal(asked.amount) != computed:
         message = f"must be {money.render(computed)}, or absent"
         raise Invalid.field(f"{at}.amount", "invalid", message)
-    return money.render(computed), format(asked.percent.normalize(), "f")
+    return money.render(computed), format(abs(asked.percent).normalize(), "f")  # zero has no sign
 
 
 def asked(discount: Mapping[str, object] | None) -> DiscountInput | None:

@@ -19,6 +19,7 @@ from chalicelib.listing import external_ids
 from chalicelib.listing.external_ids import ExternalId
 from chalicelib.products.model import Price, ShopCurrency
 from chalicelib.schemas import (
+    NUMBER,
     Choice,
     Flag,
     Several,
@@ -174,8 +175,8 @@ class DiscountInput(Stripped):
     """Either `amount` or `percent`."""
 
     amount: Price | None = optional("A decimal amount, at most what it is taken off.")
-    percent: Decimal | None = Field(
-        None, ge=0, le=100, decimal_places=2, description="Percent of what it is taken off."
+    percent: Annotated[Decimal, Field(ge=0, le=100, decimal_places=2), NUMBER] | None = optional(
+        "Percent of what it is taken off."
     )
     reason: Annotated[str, length(200)] | None = optional("Why.")
 
@@ -224,8 +225,8 @@ class DepositInput(Stripped):
     read_only: ClassVar[frozenset[str]] = frozenset({"isReached"})
 
     amount: Amount | None = optional("A decimal amount, at most the total.")
-    percent: Decimal | None = Field(
-        None, gt=0, le=100, decimal_places=2, description="Percent of the total."
+    percent: Annotated[Decimal, Field(gt=0, le=100, decimal_places=2), NUMBER] | None = optional(
+        "Percent of the total."
     )
 
 

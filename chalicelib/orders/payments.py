@@ -217,7 +217,10 @@ def retained(fields: Fields, asked: str | None) -> str | None:
     if amount == Decimal(known or 0):
         return known
     if fields["status"] != OrderStatus.CANCELLED:
-        raise Invalid.field("retained", "invalid", "is only possible for a CANCELLED order")
+        message = (
+            "is only possible for a CANCELLED order; edit the total of another to what it keeps"
+        )
+        raise Invalid.field("retained", "invalid", message)
     there = Account.of(fields).net
     if amount > there:
         message = f"must be at most what was paid and not refunded, {money.render(there)}"

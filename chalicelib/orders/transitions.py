@@ -22,6 +22,11 @@ BEFORE_SHIPPING: Final = frozenset(
     {OrderStatus.PENDING, OrderStatus.PAID, OrderStatus.IN_PRODUCTION, OrderStatus.PROCESSING}
 )
 GIVES_BACK: Final = frozenset({OrderStatus.CANCELLED, OrderStatus.REFUNDED})
+# Nothing ends an order in these states early; its money can still go back.
+_AFTER_PAID: Final = (
+    *(OrderStatus.IN_PRODUCTION, OrderStatus.PROCESSING),
+    *(OrderStatus.SHIPPED, OrderStatus.DELIVERED),
+)
 OPEN: Final = tuple(status for status in OrderStatus if MOVES[status])
 
 
@@ -58,7 +63,10 @@ class InvalidTransition(Invalid):
     def __init__(self, field: str, start: str, wanted: str, allowed: Iterable[str]) -> None:
         names = [str(name) for name in allowed]
         says = f"only {' or '.join(names)}" if names else "nothing"
-        super().__init__(f"The {field} {start} cannot become {wanted}: {says} can follow.")
+        message = f"The {field} {start} cannot become {wanted}: {says} can follow."
+        if start in _AFTER_PAID and wanted in GIVES_BACK:
+            message += " What was paid goes back with paymentStatus REFUNDED."
+        super().__init__(message)
         self.extra |= {"field": field, "from": start, "to": wanted, "allowed": names}
 
 
@@ -73,8 +81,11 @@ def payment_step(
     status: OrderStatus, start: PaymentStatus, wanted: PaymentStatus, *, has_payments: bool
 ) -> PaymentStatus:
     """The payment status after the move of an order with the (new) `status`; the current one is
-    accepted. An order that has payments only makes moves that are payments or refunds. Raises
+    accepted. An order that has payments only makes moves that are payments or refunds. One whose
+    status becomes REFUNDED owes nothing, also if nothing is paid (any more). Raises
     InvalidTransition."""
+    if status == wanted == PaymentStatus.REFUNDED:
+        return wanted
     allowed = PAYMENT_MOVES[start]
     if has_payments:
         allowed = tuple(to for to in allowed if to in RECORDED)

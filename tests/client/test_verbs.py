@@ -10,7 +10,7 @@ from backroom.cli import base, commands, shown
 
 from tests.client.inside import client
 from tests.jobs.conftest import jobs
-from tests.orders.build import stock_of, variant
+from tests.orders.build import line, placed, stock_of, variant
 from tests.stock.build import fanned_out
 from tests.support.dynamodb_double import Double
 from tests.support.job_desk import JobDesk
@@ -112,6 +112,26 @@ def test_a_count_is_applied_and_waited_for(
         commands.main(["stock", "counts", "apply", count])
     assert (ended.value.code, stock_of(jobs.shop, id)) == (0, 3)
     assert "stock_count" in capsys.readouterr().out
+
+
+def test_a_report_is_of_one_product(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made, _ = client(jobs.shop, policy=Policy(sleep=lambda seconds: jobs.work()))
+    monkeypatch.setattr(base, "shop", lambda: nullcontext(made))
+    ids = [variant(jobs.shop) for _ in range(2)]
+    order = placed(jobs.shop, *(line(id, n, price=5) for n, id in enumerate(ids, 1)))
+    day = order["orderDate"][:10]
+    period = ("--from", day, "--to", day, "--product", order["lineItems"][1]["productId"])
+    printed: list[Any] = []
+    monkeypatch.setattr(shown, "document", printed.append)
+    with pytest.raises(SystemExit) as ended:
+        commands.main(["report", "sales", *period, "--json"])
+    assert ended.value.code == 0, capsys.readouterr()
+    assert printed[0]["report"]["totals"]["pieces"] == 2
+    with pytest.raises(SystemExit) as ended:
+        commands.main(["report", "money", *period])
+    assert "is only for sales by day" in capsys.readouterr().err
 
 
 def test_movements_of_stock_are_listed(run: Run, mug: Any, aws: Double) -> None:

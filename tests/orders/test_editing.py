@@ -78,6 +78,7 @@ def test_a_custom_line_has_no_stock_and_is_found_and_refunded(shop: Shop) -> Non
         (off(percent=101), [("lineItems.0.discount.percent", "out_of_range")]),
         (off(percent=-1), [("lineItems.0.discount.percent", "out_of_range")]),
         (off(percent="12.345"), [("lineItems.0.discount.percent", "invalid")]),
+        (off(percent="5_0"), [("lineItems.0.discount.percent", "invalid_type")]),
         (off(amount="1200.01"), [("lineItems.0.discount.amount", "out_of_range")]),
         (off(amount=1, percent=50), [("lineItems.0.discount.amount", "invalid")]),
         (off(reason="Friend"), [("lineItems.0.discount", "invalid")]),
@@ -106,11 +107,13 @@ def test_discounts_and_shipping_make_the_total(shop: Shop) -> None:
         CUSTOM
         | {"price": "99.99", "quantity": 3, "discount": {"percent": "12.25", "reason": "Set"}},
         CUSTOM | {"price": "10", "discount": {"amount": "10"}},
+        CUSTOM | {"price": "0", "discount": {"percent": "-0"}},
         discount={"percent": 10, "reason": "Friend"},
         shipping="7.90",
         tax="5",
     )
-    first, second = order["lineItems"]
+    first, second, free = order["lineItems"]
+    assert str(free["discount"]["percent"]) == "0.0"
     assert first["discount"] == {"amount": "36.75", "percent": 12.25, "reason": "Set"}
     assert (first["total"], second["total"]) == ("263.22", "0.00")
     assert order["discount"] == {"amount": "26.32", "percent": 10, "reason": "Friend"}

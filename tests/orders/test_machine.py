@@ -278,7 +278,7 @@ class Shopping(RuleBasedStateMachine):
             return
         payment = paying or (to if fitting else order.payment)
         before, order.status = order.status, to
-        if not order.may_pay(payment):
+        if to != "REFUNDED" and not order.may_pay(payment):
             order.status = before
             assert (answer.status, answer.json["code"]) == (422, "invalid_transition")
             assert answer.json["field"] == "paymentStatus"

@@ -205,3 +205,14 @@ def test_a_tag_with_a_comma_is_changed_only_by_who_edits_the_tags(desk: Desk) ->
     desk.heading("Orders")
     after = desk.api.get(f"customers/{customer['id']}")
     assert {name: after[name] for name in given} == given
+
+
+def test_an_order_that_was_refunded_offers_only_what_is_possible(desk: Desk) -> None:
+    order = desk.api.order(desk.api.product("Given back", price="50.00"), 1)
+    money = {"amount": "30", "method": "CASH"}
+    for kind in ("payments", "refunds"):
+        desk.api.post(f"orders/{order['id']}/{kind}", money)
+    desk.open(f"/orders/{order['id']}")
+    assert actions(desk) == ["New order", "Cancel order", *PRINTS, "Delete"]
+    for refused in ("Edit items", "Take payment", "Refund", "Void Cash $30.00"):
+        expect(desk.button(refused)).to_have_count(0)

@@ -149,11 +149,14 @@ def test_a_cancelled_order_keeps_a_deposit(desk: Desk) -> None:
     desk.api.post(f"orders/{order['id']}/payments", {"amount": "30", "method": "CASH"})
     desk.api.move(order, "CANCELLED")
     desk.open(f"/orders/{order['id']}")
+    expect(desk.button("Void Cash $30.00")).to_be_visible()
     desk.button("Keep a deposit").click()
     desk.dialog.get_by_label("Amount to keep").fill("30,00")
     desk.dialog.get_by_role("button", name="Save").click()
     expect(desk.dialog).to_have_count(0)
     expect(desk.page.get_by_text("Kept of the deposit", exact=True)).to_be_visible()
+    for refused in ("Refund", "Void Cash $30.00"):  # what is kept
+        expect(desk.button(refused)).to_have_count(0)
     kept = desk.api.get(f"orders/{order['id']}")
     assert (kept["retained"], kept["balanceDue"]) == ("30.00", "0.00")
 

@@ -88,7 +88,7 @@ def test_everything_that_happened_is_one_list(desk: Desk) -> None:
         ],
         ["Voided payment $50.00, cash", "Typed twice"],
         ["$50.00 received, cash", "$60.00 in cash, $10.00 change"],
-        ["Status: Pending → Paid", "$375.00 received, card terminal · T-88 Void"],
+        ["Status: Pending → Paid", "$375.00 received, card terminal · T-88"],
         ["Order created"],
     ]
     assert wrong["payments"][1]["change"] == "10.00"

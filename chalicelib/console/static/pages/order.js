@@ -74,7 +74,9 @@ function page(visit, record, webhooks) {
   const { data: order } = record;
   const its = moneyOf(visit, record);
   const isStaff = may("STAFF");
-  const moves = isStaff ? MOVES[order.status] : [];
+  // What was refunded is never paid again.
+  const isRefunded = order.paymentStatus === "REFUNDED";
+  const moves = isStaff ? MOVES[order.status].filter((each) => !(isRefunded && each === "PAID")) : [];
   const steps = moves.filter((each) => !BACKWARD.has(each));
   const next = nextStep();
 
@@ -212,6 +214,7 @@ function page(visit, record, webhooks) {
       ),
       isStaff &&
         EDITABLE.includes(order.status) &&
+        !isRefunded &&
         h.div({ class: "actions" }, button("Edit items", visit.once(() => editItems(visit, record)))),
     );
     const show = () => {
@@ -308,8 +311,10 @@ function page(visit, record, webhooks) {
           h.summary("More details"),
           plain("trackingNumber"),
           used("salesRepId", "salesRepId", order.salesRepId),
-          // Payments on record say what it is.
+          // Payments on record say what it is; a cancelled order's stays.
           order.payments.length === 0 &&
+            order.status !== "CANCELLED" &&
+            !isRefunded &&
             plain("paymentStatus", { options: optionsOf(payments) }),
         ),
       ],

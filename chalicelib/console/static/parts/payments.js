@@ -19,11 +19,13 @@ export function moneyOf(visit, record) {
   const { data: order, path } = record;
   const due = Number(order.balanceDue);
   const isOpen = !["CANCELLED", "REFUNDED"].includes(order.status);
-  const net = Number(order.amountPaid) - Number(order.amountRefunded);
+  const less = (one, other) => Number((Number(one) - Number(other)).toFixed(4));
+  const net = less(order.amountPaid, order.amountRefunded);
   const { deposit } = order;
   const isBegun = Number(order.amountPaid) > 0;
   const mayTake = may("STAFF") && isOpen && due > 0;
-  const mayGiveBack = may("STAFF") && net > 0;
+  const refundable = less(net, order.status === "CANCELLED" ? order.retained : 0);
+  const mayGiveBack = may("STAFF") && refundable > 0;
   return { card: moneyCard, take, giveBack, undoPayment, isVoidable, mayTake, mayGiveBack };
 
   // What is still to be paid, large; then what was.
@@ -54,14 +56,15 @@ export function moneyOf(visit, record) {
         { class: "actions" },
         mayTake && next !== take && button("Take payment", visit.once(take)),
         mayGiveBack && next !== giveBack && button("Refund", visit.once(giveBack)),
-        mayGiveBack && order.status === "CANCELLED" && button("Keep a deposit", visit.once(keep)),
+        may("STAFF") && net > 0 && order.status === "CANCELLED" && button("Keep a deposit", visit.once(keep)),
       ),
     );
   }
 
-  function isVoidable({ id, voidedAt }) {
+  // What was refunded, or is kept as a deposit, cannot be voided.
+  function isVoidable({ id, amount, voidedAt }) {
     const isRefunded = order.refunds.some(({ paymentId }) => paymentId === id);
-    return may("STAFF") && !voidedAt && !isRefunded && isOpen;
+    return may("STAFF") && !voidedAt && !isRefunded && Number(amount) <= refundable;
   }
 
   async function send(rest, { body, success, key }) {

@@ -277,6 +277,9 @@ def report(
     first: Annotated[str, typer.Option("--from", metavar="DAY", help="Such as 2026-11-01.")],
     last: Annotated[str, typer.Option("--to", metavar="DAY", help="The last day.")],
     by: Annotated[ReportBy, typer.Option(help="What each row is of.")] = "day",
+    product: Annotated[
+        str | None, typer.Option(metavar="PRODUCT_ID", help="Of sales by day: only this product.")
+    ] = None,
     to: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write a CSV instead of a table.")
     ] = None,
@@ -284,6 +287,8 @@ def report(
 ) -> None:
     """Add up the sales, the money or the tax of a period."""
     asked: CreateReport = {"type": kind, "by": by, "from": first, "to": last}
+    if product is not None:
+        asked["productId"] = product
     with base.shop() as shop:
         job = base.waited(shop, shop.start_report(asked)["jobId"], "Adding up", quiet=as_json)
         if to and job["status"] == "COMPLETED":
