@@ -19,7 +19,7 @@ MOST_ROWS: Final = 2_000  # of one product
 LARGEST_GROUP: Final = 8 * LARGEST_ROW  # bytes of one product
 ALONE: Final = "name "  # the key of a row that names no product, and is not of the row above
 # Keys that name no product, as many may have the same: each of their rows is by itself.
-_NO_KEY: Final = re.compile(rf"(?:sku |name )(?:{ERROR})?|{ERROR}|sku {SPOILT}", re.IGNORECASE)
+_NO_KEY: Final = re.compile(rf"(?:sku |name )(?:{ERROR})?|{ERROR}|(?:sku )?{SPOILT}", re.IGNORECASE)
 
 
 class Keys(Protocol):
@@ -88,8 +88,9 @@ def _marked(rows: Iterable[CsvRow], keys: Keys) -> Iterator[tuple[Group, CsvRow]
     above: list[str] = []
     for row in rows:
         key = keys.key(row.cells)
-        # Most keys are slugs, which need no look.
-        is_lost = (" " in key or "#" in key or ":" in key) and _NO_KEY.fullmatch(key) is not None
+        # Most keys are slugs, such as 1e5: they have none of these signs, and need no look.
+        is_marked = " " in key or "#" in key or ":" in key or "+" in key
+        is_lost = is_marked and _NO_KEY.fullmatch(key) is not None
         also = keys.aliases(row.cells, key) if key and not is_lost else ()
         if (
             group is None
