@@ -329,8 +329,8 @@ class Shop(RuleBasedStateMachine):
             expected, rest = behind[: query.limit], behind[query.limit :]
             assert answer.page == page
         else:
-            expected = found[query.offset : query.offset + query.limit]
-            rest = found[query.offset + query.limit :]
+            begin = (query.page - 1) * query.limit
+            expected, rest = found[begin:][: query.limit], found[begin + query.limit :]
         assert answer.total == len(found)
         assert [one.id for one in answer.records] == [one.id for one in expected]
         assert (answer.next is not None) == bool(rest)
