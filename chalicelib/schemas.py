@@ -202,7 +202,6 @@ def null_is(default: object) -> BeforeValidator:
     return BeforeValidator(lambda sent: default if sent is None else sent)
 
 
-# true or false, and nothing that looks like it; null is false.
 def _without_underscores(sent: object) -> object:
     """Python reads `5_0` as 50."""
     if isinstance(sent, str) and "_" in sent:
@@ -211,6 +210,7 @@ def _without_underscores(sent: object) -> object:
 
 
 NUMBER = BeforeValidator(_without_underscores)  # for a Decimal
+# true or false, and nothing that looks like it; null is false.
 Flag = Annotated[bool, null_is(False), Field(strict=True)]
 
 

@@ -84,7 +84,7 @@ def payment_step(
     accepted. An order that has payments only makes moves that are payments or refunds. One whose
     status becomes REFUNDED owes nothing, also if nothing is paid (any more). Raises
     InvalidTransition."""
-    if status == wanted == PaymentStatus.REFUNDED:
+    if status is OrderStatus.REFUNDED and wanted is PaymentStatus.REFUNDED:
         return wanted
     allowed = PAYMENT_MOVES[start]
     if has_payments:
