@@ -224,7 +224,8 @@ class DepositInput(Stripped):
 
     read_only: ClassVar[frozenset[str]] = frozenset({"isReached"})
 
-    amount: Amount | None = optional("A decimal amount, at most the total.")
+    # Zero can be read: a percent of a total that became nothing.
+    amount: Price | None = optional("A decimal amount, at most the total.")
     percent: Annotated[Decimal, Field(gt=0, le=100, decimal_places=2), NUMBER] | None = optional(
         "Percent of the total."
     )

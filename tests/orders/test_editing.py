@@ -200,6 +200,10 @@ def test_a_deposit_in_percent_follows_the_total(shop: Shop) -> None:
     order.pay(amount=30)
     after = order.edit(change=[order.first_line(price=200)])
     assert after.json["deposit"] == {"amount": "60.00", "percent": 30, "isReached": False}
+    free = placed(shop, CUSTOM, deposit={"percent": 30})
+    read = free.edit(discount={"percent": 100}).json["deposit"]
+    assert read["amount"] == "0.00"
+    assert free.patch({"deposit": read}).json["deposit"] == read
 
 
 def test_tax_is_proposed_and_never_guessed(shop: Shop) -> None:
