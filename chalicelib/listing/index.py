@@ -210,8 +210,9 @@ def several_part(value: str) -> str:
 
 
 def _sortable(value: str) -> str:
-    """`$` instead of blanks: an id follows after `#`, and "Ring" comes before "Ring blue"."""
-    return kinds.escape("$".join(text.fold(value).split())[:_LONGEST_SORT]) or "!"
+    """Without what sorts before `#`, after which an id follows: "Ring" comes before "Ring blue"."""
+    plain = kinds.escape("$".join(text.fold(value).split())[:_LONGEST_SORT])
+    return plain.replace("!", "%21").replace('"', "%22") or "!"
 
 
 def _generation() -> str:
