@@ -23,10 +23,7 @@ BEFORE_SHIPPING: Final = frozenset(
 )
 GIVES_BACK: Final = frozenset({OrderStatus.CANCELLED, OrderStatus.REFUNDED})
 # Nothing ends an order in these states early; its money can still go back.
-_AFTER_PAID: Final = (
-    *(OrderStatus.IN_PRODUCTION, OrderStatus.PROCESSING),
-    *(OrderStatus.SHIPPED, OrderStatus.DELIVERED),
-)
+_AFTER_PAID: Final = frozenset(OrderStatus) - GIVES_BACK - {OrderStatus.PENDING, OrderStatus.PAID}
 OPEN: Final = tuple(status for status in OrderStatus if MOVES[status])
 
 

@@ -70,9 +70,9 @@ def render(amount: Decimal) -> str:
     return f"{amount:.{decimals()}f}"
 
 
-def rounded(amount: Fraction) -> Decimal:
-    """To the currency's decimals, half up."""
-    unit = Decimal(1).scaleb(-decimals())
+def rounded(amount: Fraction, currency: str | None = None) -> Decimal:
+    """To the decimals of a currency, by default the shop's, half up."""
+    unit = Decimal(1).scaleb(-decimals(currency))
     return unit * math.floor(amount / Fraction(unit) + Fraction(1, 2))
 
 

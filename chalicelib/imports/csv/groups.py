@@ -88,7 +88,7 @@ def _marked(rows: Iterable[CsvRow], keys: Keys) -> Iterator[tuple[Group, CsvRow]
     above: list[str] = []
     for row in rows:
         key = keys.key(row.cells)
-        # Most keys are slugs, such as 1e5: they have none of these signs, and need no look.
+        # A slug has none of these signs. It is a key, also one that looks like a number: 1e5.
         is_marked = " " in key or "#" in key or ":" in key or "+" in key
         is_lost = is_marked and _NO_KEY.fullmatch(key) is not None
         also = keys.aliases(row.cells, key) if key and not is_lost else ()

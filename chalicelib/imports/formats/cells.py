@@ -8,7 +8,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
+from fractions import Fraction
 from typing import Final
 
 from chalicelib.products.model import BARCODE_CHARACTERS
@@ -156,8 +157,8 @@ def percent(cell: str) -> Decimal:
 
 def part(amount: Decimal, percents: Decimal, shop: Shop) -> Decimal:
     """So many percent of an amount; what is left of it is rounded half up."""
-    unit = Decimal(1).scaleb(-money.decimals(shop.currency))
-    return amount - (amount * (100 - percents) / 100).quantize(unit, ROUND_HALF_UP)
+    left = Fraction(amount) * (100 - Fraction(percents)) / 100
+    return amount - money.rounded(left, shop.currency)
 
 
 def currency(cell: str, shop: Shop) -> str:
