@@ -112,5 +112,5 @@ def test_an_accepted_product_can_be_exported_and_is_in_the_feed(many: Any) -> No
                 product["name"] for product in products.values()
             )
         day.world.sleep(minutes=1)
-        told = read(day.shop.get("/api/admin/events?types=product.created&limit=500"))["data"]
-        assert {event["data"]["id"]: event["data"] for event in told} == products
+        events = read(day.shop.get("/api/admin/events?types=product.created&limit=500"))["data"]
+        assert {event["data"]["id"]: event["data"] for event in events} == products

@@ -32,7 +32,7 @@ UNASKED = {
     (ANY, "sqs:SendMessage", "schedules-dead"): "Lambda itself puts aside what failed",
     (ANY, "s3:ListBucket", "*"): "without it S3 hides that an object is not there",
     (ANY, "sqs:*Batch", "*"): "the emulator's own, not granted on AWS",
-    (DELIVER, AGAIN, "*"): "a message that is early or in work elsewhere: perhaps not on the tour",
+    (DELIVER, AGAIN, "*"): "a message that is in work elsewhere: perhaps not on the tour",
     (DEAD, "lambda:InvokeFunction", "plan_import"): "a planner that was refused: not on the tour",
     (CHUNK, AGAIN, "import-chunks"): "a failed step is repeated soon; none fails on the tour",
     (RUN_JOB, AGAIN, "jobs"): "a failed step is repeated soon; none fails on the tour",

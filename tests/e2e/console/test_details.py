@@ -42,9 +42,9 @@ def test_a_delivery_shows_its_order_and_the_answer(desk: Desk) -> None:
         line = desk.page.locator(".deliveries summary")
         expect(line).to_have_text(re.compile(r"^Webhooks: 0 of \d+ delivered$"))
         line.click()
-        told = desk.page.get_by_role("region", name="Deliveries")
-        expect(told).to_contain_text("order.created")
-        expect(told).to_contain_text("HTTP 503")
+        deliveries = desk.page.get_by_role("region", name="Deliveries")
+        expect(deliveries).to_contain_text("order.created")
+        expect(deliveries).to_contain_text("HTTP 503")
         # Webhooks of one host have titles of their own.
         titles = set()
         for hook in hooks:

@@ -68,25 +68,25 @@ def test_an_outage_at_the_start_keeps_the_key(desk: Desk) -> None:
 
 
 def test_a_page_says_that_it_is_offline_and_comes_back_with_the_connection(desk: Desk) -> None:
-    browser, told = desk.page.context, "You are offline"
+    browser, title = desk.page.context, "You are offline"
     desk.open("/customers")
     browser.set_offline(True)
-    expect(desk.page.locator(".offline")).to_contain_text(told)
+    expect(desk.page.locator(".offline")).to_contain_text(title)
     desk.label("Search").fill("nobody of this name")
-    expect(desk.page.get_by_role("heading", name=told)).to_be_visible()
+    expect(desk.page.get_by_role("heading", name=title)).to_be_visible()
     browser.set_offline(False)
     expect(desk.page.locator(".offline")).to_be_hidden()
     expect(desk.page.get_by_text("No customers match")).to_be_visible()
     browser.set_offline(True)
     desk.page.get_by_role("link", name="Products", exact=True).click()
-    expect(desk.page.locator("main")).to_contain_text(told)
+    expect(desk.page.locator("main")).to_contain_text(title)
     browser.set_offline(False)
     desk.heading("Products")
     desk.page.get_by_role("link", name="Add product").first.click()
     desk.label("Name").fill("Offline")
     browser.set_offline(True)
     desk.button("Create product").click()
-    expect(desk.page.get_by_text(f"{told}. Nothing was sent.")).to_be_visible()
+    expect(desk.page.get_by_text(f"{title}. Nothing was sent.")).to_be_visible()
     expect(desk.label("Name")).to_have_value("Offline")
 
 

@@ -68,24 +68,24 @@ def test_each_kind_of_event_is_sent_with_its_record(shop: Client, receiver: Rece
     ]
     order = shop.order(customer={"email": f"{word()}@example.com"})
     other, third = shop.order(), shop.order(paymentStatus="PAID")
-    told = [("order.created", order), ("customer.created", order["customer"])]
-    told += [(event, shop.move(order, **change).json()) for event, change in changes]
-    told.append(("order.cancelled", shop.move(other, status="CANCELLED").json()))
-    told.append(("order.refunded", shop.move(third, status="REFUNDED").json()))
+    expected = [("order.created", order), ("customer.created", order["customer"])]
+    expected += [(event, shop.move(order, **change).json()) for event, change in changes]
+    expected.append(("order.cancelled", shop.move(other, status="CANCELLED").json()))
+    expected.append(("order.refunded", shop.move(third, status="REFUNDED").json()))
     product = shop.product(variants=[{"title": "S", "stock": 9}])
     low = {"variants": [{"id": product["variants"][0]["id"], "stock": 1}]}
     changed = shop.call("PUT", f"{PRODUCTS}/{product['id']}", low).json()
-    told += [("product.created", product), ("product.updated", changed)]
+    expected += [("product.created", product), ("product.updated", changed)]
     (small,) = low["variants"]
-    told.append(("inventory.low", {"productId": product["id"], "variantId": small["id"]}))
-    assert {event for event, _ in told} == set(EVENTS)
+    expected.append(("inventory.low", {"productId": product["id"], "variantId": small["id"]}))
+    assert {event for event, _ in expected} == set(EVENTS)
 
     def came(event: str, record: Any) -> list[Any]:
         sent = events_of(receiver, record.get("id", product["id"]))
         found = [data(one) for one in sent if one.headers["X-Service-Event"] == event]
         return [one for one in found if {**one, **record} == one]
 
-    for event, record in told:
+    for event, record in expected:
         until(partial(came, event, record))
 
 
