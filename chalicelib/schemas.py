@@ -256,12 +256,14 @@ class Sparse(QueryParameters):
 
 
 def _digits(value: object) -> object:
+    """Python reads `5_0` as 50."""
     if isinstance(value, str) and not re.fullmatch(r"\s*-?[0-9]+\s*", value):
         raise PydanticCustomError("int_parsing", "must be a whole number")
     return value
 
 
-_Count = Annotated[int, Field(ge=1, le=10**15), BeforeValidator(_digits)]
+DIGITS = BeforeValidator(_digits)  # for a whole number that may come as text
+_Count = Annotated[int, Field(ge=1, le=10**15), DIGITS]
 
 
 Limit = Annotated[

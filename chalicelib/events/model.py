@@ -9,7 +9,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from chalicelib.problems import Invalid
-from chalicelib.schemas import QueryParameters, Several, about, at_most
+from chalicelib.schemas import DIGITS, QueryParameters, Several, about, at_most
 from chalicelib.storage import outbox
 from chalicelib.storage.feed import Happened, Place
 from chalicelib.webhooks.model import EventKind, Moment
@@ -34,6 +34,7 @@ class ReadEvents(QueryParameters):
         int,
         Field(ge=1, description=f"Events per answer; more than {MOST_FEED_EVENTS} counts as that"),
         at_most(MOST_FEED_EVENTS),
+        DIGITS,
     ] = 100
     stock: Annotated[
         bool,

@@ -11,7 +11,7 @@ from chalicelib import listing
 from chalicelib.customers import model as customers
 from chalicelib.orders import model as orders
 from chalicelib.products import model as products
-from chalicelib.schemas import Choice, QueryParameters, about, at_most
+from chalicelib.schemas import DIGITS, Choice, QueryParameters, about, at_most
 from chalicelib.storage.attributes import Fields
 
 _KEY_BYTES: Final = 500  # a longer value is not offered, because it is part of a key
@@ -46,7 +46,7 @@ class ListFacets(QueryParameters):
         str, Field(max_length=200, description="Beginnings of words of the value, in any case.")
     ] = ""
     limit: Annotated[
-        int, Field(ge=1, description="How many; more than 50 count as 50."), at_most(50)
+        int, Field(ge=1, description="How many; more than 50 count as 50."), at_most(50), DIGITS
     ] = 20
 
     @field_validator("field")

@@ -20,7 +20,7 @@ from chalicelib.imports.csv import faults, groups, rows
 from chalicelib.imports.csv.rows import FileFormat
 from chalicelib.jobs import model as jobs
 from chalicelib.jobs.model import JobStatus
-from chalicelib.schemas import Choice, Input, NullIsAbsent, QueryParameters, about
+from chalicelib.schemas import DIGITS, Choice, Input, NullIsAbsent, QueryParameters, about
 from chalicelib.values import clock
 
 LARGEST_UPLOAD: Final = 5 * 1024**3  # bytes; S3: one POST takes 5 GB
@@ -135,7 +135,7 @@ class _Text(BaseModel):
         "", max_length=40, description="The file's encoding, such as cp1250; default: detected."
     )
     delimiter: Delimiter = ""
-    header_row: int | None = Field(
+    header_row: Annotated[int | None, DIGITS] = Field(
         None, ge=0, le=1_000, description="Line of the header, 0: there is none; default: detected."
     )
 

@@ -331,6 +331,14 @@ class NewOrder(Stripped):
     # Read-only fields of a copied order are ignored; `status` is refused, because it is a move.
     read_only: ClassVar[frozenset[str]] = _DERIVED | {"retained"}
 
+    @model_validator(mode="before")
+    @classmethod
+    def _not_shipped(cls, sent: object) -> object:
+        """An order that was read has no tracking number until it ships."""
+        if not isinstance(sent, dict) or sent.get("trackingNumber", "") is not None:
+            return sent
+        return {name: value for name, value in sent.items() if name != "trackingNumber"}
+
     source: OpenName | None = optional("Where the order came from, such as IN_PERSON.")
     customer: OrderCustomerInput | None = optional("Who ordered; null: no customer.")
     shipping_address: AddressInput | None = optional(

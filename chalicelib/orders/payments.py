@@ -258,7 +258,7 @@ def _taken(fields: Fields, asked: PaymentInput, at: str, by: str, now: str) -> d
         message = f"must be at least the amount, {money.render(amount)}"
         raise Invalid.field(f"{at}tendered", "out_of_range", message)
     if amount > account.balance and not asked.allow_overpayment:
-        due = money.render(account.balance)
+        due = money.render(max(account.balance, _NOTHING))
         message = f"The amount is more than is due, {due}. Send allowOverpayment to take it."
         raise Denied("overpaid", message, balanceDue=account.balance)
     payment = _payment(amount, asked.method or fields["paymentMethod"] or "OTHER", by, now)

@@ -16,8 +16,9 @@ Model = TypeVar("Model", bound=BaseModel)
 
 # For a route's `headers`.
 IDEMPOTENT: Final = {
-    "Idempotency-Key": "1 to 255 characters. For 24 hours the same body with the same key"
-    " gets the first answer again, with `Idempotent-Replayed: true`, and has no further effect."
+    "Idempotency-Key": "1 to 255 characters. For 24 hours the same body with it, sent with the"
+    " same API key, gets the first answer again, with `Idempotent-Replayed: true`, and has no"
+    " further effect."
 }
 REPLAYED: Final = {"Idempotent-Replayed": "true"}
 

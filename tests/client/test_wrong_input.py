@@ -118,6 +118,15 @@ def test_no_wrong_value_is_a_traceback(
         assert said.count("is wrong") <= 1, "once"
 
 
+def test_a_whole_number_has_no_underscore(answering: Any) -> None:
+    """Python reads `1_0` as 10."""
+    answering(refuses)
+    for verb, command in ALL.items():
+        for each in command.params:
+            if each.name in {"limit", "header_row", "tries", "quantity", "days"}:
+                assert run(*line(verb, {**right(verb), each: "1_0"})) == commands.USAGE, verb
+
+
 LOCAL = {("login",), ("logout",), ("profiles",)}  # they ask nobody, or for a key first
 ANSWERS: dict[str, Any] = {
     "a web page": httpx.Response(200, html="<h1>Parked</h1>"),

@@ -59,6 +59,7 @@ def test_two_payments_pay_an_order_once(shop: Shop) -> None:
     assert order.pay().json["code"] == "nothing_due"
     accepted = order.pay("0.01", allowOverpayment=True).json
     assert (accepted["balanceDue"], accepted["paymentStatus"]) == ("-0.01", "PAID")
+    assert "more than is due, 0.00." in order.pay("0.01").json["message"]
     assert order.kinds().count("order.paid") == 1
     assert counts_agree()
 
@@ -443,12 +444,13 @@ def test_an_order_is_created_with_its_payments(shop: Shop) -> None:
 
 def test_a_copied_order_is_not_booked_as_paid_if_it_was_refunded(shop: Shop) -> None:
     order = costing(shop, paymentStatus="PAID")
-    no_input = ("status", "trackingNumber")
-    copy = {name: value for name, value in order.items() if name not in no_input}
+    copy = {name: value for name, value in order.items() if name != "status"}
+    (refused,) = shop.post(ORDERS, {**copy, "trackingNumber": "1Z"}).json["errors"]
+    assert (refused["field"], refused["code"]) == ("trackingNumber", "unknown_field")
     again = shop.post(ORDERS, copy).json
     assert (again["amountPaid"], len(again["payments"])) == ("100.00", 1)
     order.refund(amount=100)
-    copy = {name: value for name, value in order.read().items() if name not in no_input}
+    copy = {name: value for name, value in order.read().items() if name != "status"}
     assert shop.post(ORDERS, copy).json["code"] == "payment_mismatch"
 
 

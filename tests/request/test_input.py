@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from chalicelib.problems import Invalid
+from chalicelib.request.routes import operations
 from chalicelib.schemas import PageQuery
 from chalicelib.validation import filters
 from tests.support.shop import Answer, Shop
@@ -265,6 +267,21 @@ def test_query_parameters_have_defaults_and_limits(trial: Shop) -> None:
 @pytest.mark.parametrize("name", ["page", "limit"])
 def test_a_page_that_is_not_a_number_is_refused(trial: Shop, name: str, value: str) -> None:
     assert errors(trial.get(f"/api/trial/things?{name}={value}"))[0][0] == name
+
+
+def test_no_whole_number_of_a_query_has_an_underscore() -> None:
+    """Python reads `1_0` as 10."""
+    asked = {each.query for each in operations.values() if each.query}
+    numbers = [
+        (query, field.alias)
+        for query in asked
+        for field in query.model_fields.values()
+        if field.annotation in (int, int | None)
+    ]
+    assert {name for _, name in numbers} == {"page", "limit", "headerRow"}
+    for query, name in numbers:
+        with pytest.raises(ValidationError, match=f"(?s)\n{name}\n.*whole number|int_parsing"):
+            query.model_validate({name: "1_0"})
 
 
 @pytest.mark.parametrize(

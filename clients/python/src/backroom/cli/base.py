@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import ssl
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from typing import Annotated, Any, NoReturn
@@ -23,8 +24,22 @@ from backroom.shared import Waiting
 DONE, REFUSED, USAGE, NOT_ALLOWED, NO_ANSWER, INCOMPLETE, NEEDS_MAPPING = range(7)
 INTERRUPTED = 130
 
+
+def whole(least: int, most: int = 10**9) -> Callable[[object], int]:
+    """The parser of a whole number; Python itself reads `5_0` as 50."""
+
+    def parse(sent: object) -> int:
+        if not re.fullmatch("[0-9]{1,10}", str(sent)) or not least <= int(str(sent)) <= most:
+            raise typer.BadParameter(f"{sent} is not a whole number from {least} to {most}.")
+        return int(str(sent))
+
+    return parse
+
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-Limit = Annotated[int, typer.Option(min=0, max=10**9, help="Maximum number of records; 0: all.")]
+Limit = Annotated[
+    int, typer.Option(parser=whole(0, 10**9), help="Maximum number of records; 0: all.")
+]
 Search = Annotated[str | None, typer.Option(help="Words, or beginnings of words.")]
 _PROFILE = "BACKROOM_PROFILE"
 

@@ -138,7 +138,8 @@ def import_(
     sheet: Annotated[str | None, typer.Option(help="Sheet; default: the first.")] = None,
     delimiter: Annotated[str | None, typer.Option(help="Between cells; default: detected.")] = None,
     header_row: Annotated[
-        int | None, typer.Option(min=0, help="Line of the header, 0: none; default: detected.")
+        int | None,
+        typer.Option(parser=base.whole(0), help="Line of the header, 0: none; default: detected."),
     ] = None,
     location: Annotated[str | None, typer.Option(help="Whose stock; default: all of them.")] = None,
     allow_zero_prices: Annotated[bool, typer.Option("--allow-zero-prices")] = False,
@@ -765,7 +766,9 @@ def listen(
         typer.Option(envvar="BACKROOM_WEBHOOK_SECRET", help="whsec_…; default: a new one."),
     ] = None,
     reset: Annotated[bool, typer.Option("--reset", help="Forget the saved position.")] = False,
-    tries: Annotated[int, typer.Option(min=0, help="Attempts per event; 0: no limit.")] = 0,
+    tries: Annotated[
+        int, typer.Option(parser=base.whole(0), help="Attempts per event; 0: no limit.")
+    ] = 0,
     once: Annotated[bool, typer.Option("--once", help="Stop at the end of the feed.")] = False,
     as_json: Json = False,
 ) -> None:

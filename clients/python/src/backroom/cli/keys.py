@@ -36,7 +36,8 @@ def create_key(
     name: Annotated[str, typer.Argument(help="Whose it is.")],
     role: Annotated[Role, typer.Option(help="What it may do.")],
     days: Annotated[
-        int | None, typer.Option(min=1, max=3650, help="It expires after so many days.")
+        int | None,
+        typer.Option(parser=base.whole(1, 3650), help="It expires after so many days."),
     ] = None,
     expires: Annotated[str | None, typer.Option(help="It expires at a time (ISO 8601).")] = None,
     as_json: Json = False,

@@ -24,7 +24,9 @@ Reason = Annotated[str, typer.Option(help="Why; it is kept in the ledger.")]
 @app.command("receive")
 def receive(
     sku: Sku,
-    quantity: Annotated[int, typer.Argument(min=1, max=10**6, help="Pieces that came in.")],
+    quantity: Annotated[
+        int, typer.Argument(parser=base.whole(1, 10**6), help="Pieces that came in.")
+    ],
     reason: Reason = "RECEIVED",
     as_json: Json = False,
 ) -> None:
@@ -35,7 +37,9 @@ def receive(
 @app.command("count")
 def count(
     sku: Sku,
-    quantity: Annotated[int, typer.Argument(min=0, max=10**6, help="Pieces that are there.")],
+    quantity: Annotated[
+        int, typer.Argument(parser=base.whole(0, 10**6), help="Pieces that are there.")
+    ],
     *,
     reason: Reason = "COUNTED",
     count_id: Annotated[
