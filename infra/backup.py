@@ -31,6 +31,7 @@ from botocore.exceptions import ClientError
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from chalicelib import listing
+from chalicelib.exports.store import KINDS
 from chalicelib.jobs import queue
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import JobType
@@ -111,7 +112,8 @@ def restore(stage: str, folder: Path, tables: Sequence[str]) -> None:
         print(f"{target}: {number:,} items")
     found = sorted((folder / "files").iterdir()) if (folder / "files").exists() else []
     for file in found:
-        boto3.client("s3").upload_file(str(file), _bucket(stage), unquote(file.name))
+        kind = {"ContentType": KINDS.get(file.suffix[1:], "binary/octet-stream")}
+        boto3.client("s3").upload_file(str(file), _bucket(stage), unquote(file.name), kind)
     print(f"{_bucket(stage)}: {len(found):,} files")
     _continue_jobs(stage)
 

@@ -138,6 +138,7 @@ def _from_package(stage: str, made: stacks.Outputs, folder: Path) -> tuple[str, 
 
 def _make(stage: str, parameters: dict[str, str]) -> None:
     """Not protected from the first moment: a first run that fails must be able to roll back."""
+    steps.refuse_name(stage)
     unprotected = parameters | {"DeletionProtection": "false"}
     try:
         steps.resources(stage, unprotected)

@@ -85,7 +85,9 @@ def pull(stage: str, bucket: str) -> bool:
     config = json.loads(CONFIG.read_text())
     config.setdefault("stages", {})[stage] = json.loads(noted)
     _write(CONFIG, config)
-    if (found := _get(s3, bucket, "deployed")) is not None:
+    if (found := _get(s3, bucket, "deployed")) is None:
+        deployed(stage).unlink(missing_ok=True)
+    else:
         deployed(stage).parent.mkdir(parents=True, exist_ok=True)
         deployed(stage).write_bytes(found)
     return True

@@ -37,6 +37,14 @@ def stack(stage: str, step: str) -> str:
     return f"backroom-{stage}-{step}"
 
 
+def refuse_name(stage: str) -> None:
+    """Raises SystemExit if the stage's table or API would have the name of the outbox or a function
+    of another stage."""
+    other, _, ending = stage.rpartition("-")
+    if other and ending in {"outbox", *ROLES}:
+        raise SystemExit(f"backroom-{stage} is a name in a stage {other}: take another name.")
+
+
 def resources(
     stage: str,
     parameters: Mapping[str, str],

@@ -16,7 +16,7 @@ from chalicelib.jobs.model import Job, JobStatus, JobType
 PIECE: Final = 5 * 1024 * 1024  # S3: no piece but the last is smaller
 URL_SECONDS: Final = 3_600
 _LARGEST_SEARCHED: Final = 1 << 30  # bytes: what is read within a minute
-_KINDS: Final = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}
+KINDS: Final = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}
 _NAMELESS: Final = {ExportType.PRODUCTS, ExportType.MOVEMENTS}  # they name no customer
 _MESSAGE: Final = "A customer in it was erased. Start the export again."
 
@@ -28,7 +28,7 @@ def place(job: Job, ending: str = "") -> dict[str, str]:
 
 def begin(job: Job) -> str:
     """Begins the file; returns the upload's id."""
-    kind = _KINDS[job.asked["format"]]
+    kind = KINDS[job.asked["format"]]
     begun = aws.client("s3").create_multipart_upload(**place(job), ContentType=kind)
     return str(begun["UploadId"])
 

@@ -1,8 +1,8 @@
 """At most one e-mail an hour about an endpoint: deliveries that failed since the last, that it has
 been failing for an hour, or that it answers again (docs/webhooks.md#when-a-receiver-fails).
 
-The hour is written before the e-mail is sent, and what it reported after it. After a crash in
-between the e-mail may have been sent: in the next hour it is sent again.
+What it reported, and the hour, are written after the e-mail was sent. A sender that crashed before
+that may have sent it: a minute later it runs again, and sends it again.
 """
 
 from collections import Counter
@@ -10,8 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
-
-from botocore.exceptions import ClientError
 
 from chalicelib import aws, settings, telemetry
 from chalicelib.storage.attributes import Item
@@ -22,6 +20,7 @@ from chalicelib.webhooks import deliveries, store
 from chalicelib.webhooks.model import Endpoint
 
 _HOUR: Final = 3_600
+_SENDING: Final = 50  # seconds: a call to SES ends within 30; Lambda repeats a run after 60
 _LATE: Final = timedelta(minutes=1)  # records written now may have a slightly earlier time
 _WARNED_AFTER: Final = timedelta(hours=1)
 
@@ -72,22 +71,18 @@ def _tell(endpoint: Endpoint) -> None:
     if not endpoint.summary_email or not settings.mail_from():
         return
     news = _news(endpoint, clock.now())
-    if not news or not _claimed(endpoint.id):
+    hour = clock.unix() // _HOUR
+    if not news or not _claimed(endpoint, hour):
         return
-    try:
-        aws.client("ses").send_email(
-            Source=settings.mail_from(),
-            Destination={"ToAddresses": [endpoint.summary_email]},
-            Message={
-                "Subject": {"Data": _subject(news), "Charset": "UTF-8"},
-                "Body": {"Text": {"Data": "\n".join(_lines(endpoint, news)), "Charset": "UTF-8"}},
-            },
-        )
-    except ClientError:
-        # It was not sent, so the next try need not wait: after three, there is an alarm.
-        store.note(endpoint.id, {"mailHour": None})
-        raise
-    noted: dict[str, object] = {"mailedUntil": news.until}
+    aws.client("ses").send_email(
+        Source=settings.mail_from(),
+        Destination={"ToAddresses": [endpoint.summary_email]},
+        Message={
+            "Subject": {"Data": _subject(news), "Charset": "UTF-8"},
+            "Body": {"Text": {"Data": "\n".join(_lines(endpoint, news)), "Charset": "UTF-8"}},
+        },
+    )
+    noted: dict[str, object] = {"mailHour": hour, "mailing": None, "mailedUntil": news.until}
     if news.warns or news.recovered:
         noted["warnedSince"] = endpoint.failing_since
     store.note(endpoint.id, noted)
@@ -112,9 +107,14 @@ def _news(endpoint: Endpoint, now: datetime) -> _News:
     )
 
 
-def _claimed(endpoint_id: str) -> bool:
-    hour, this = Attr("mailHour"), clock.unix() // _HOUR
-    return store.note_if(endpoint_id, {"mailHour": this}, hour.not_exists() | hour.lt(this))
+def _claimed(endpoint: Endpoint, hour: int) -> bool:
+    """Whether no other sender is at work, or has sent something since the endpoint was read."""
+    now, sent, mailing = clock.unix(), Attr("mailHour"), Attr("mailing")
+    is_due = sent.not_exists() | sent.lt(hour)
+    is_free = mailing.not_exists() | mailing.lt(now)
+    until = Attr("mailedUntil")
+    is_new = until.eq(endpoint.mailed_until) if endpoint.mailed_until else until.not_exists()
+    return store.note_if(endpoint.id, {"mailing": now + _SENDING}, is_due & is_free & is_new)
 
 
 def _subject(news: _News) -> str:

@@ -5,11 +5,13 @@ calls; each call asks DynamoDB for what it consumed.
 """
 
 import json
+import os
 import re
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Final
 from unittest import mock
 
@@ -17,8 +19,8 @@ from chalicelib import listing
 from chalicelib.products import merge, store
 from chalicelib.products.model import Product
 from chalicelib.storage import dynamodb
-from chalicelib.values import clock
-from infra import keys, package
+from chalicelib.values import clock, money
+from infra import keys, package, steps
 from infra.verification.stage import Stage
 from infra.verification.statements import DoesNotHoldError
 
@@ -37,6 +39,7 @@ class Units:
 def as_documented(stage: Stage) -> str:
     """Creates a page of products like those of the page, reads and changes them."""
     keys.use(stage.made["Table"])
+    os.environ["CURRENCY"] = steps.shop(stage.name)["currency"]
     mark = f"v{secrets.token_hex(3)}"
     made = [_product(mark, number) for number in range(_PRODUCTS)]
     vendor = listing.Query({"vendor": frozenset({mark})}, "")
@@ -88,7 +91,7 @@ def _product(mark: str, number: int) -> Product:
         "slug": slug,
         "description": "A good one. " * 20,
         "status": "ACTIVE",
-        "price": "19.90",
+        "price": money.render(Decimal(19)),
         "sku": sku,
         "vendor": mark,
         "type": "shirt",
@@ -106,8 +109,8 @@ def _create(products: Sequence[Product]) -> None:
 
 
 def _change(id: str) -> None:
-    before = store.get(id)
-    store.writes(before, merge.changed(before, {"price": "1.00"}, clock.iso(clock.now()))).send()
+    before, cheaper = store.get(id), {"price": money.render(Decimal(1))}
+    store.writes(before, merge.changed(before, cheaper, clock.iso(clock.now()))).send()
 
 
 def _billed(work: Callable[[], object]) -> Units:

@@ -23,12 +23,14 @@ from tests.webhooks.build import add
 
 
 class Services:
-    """A bucket whose only file expires when it is asked for, and a parameter store."""
+    """A bucket whose only file expires when it is asked for, unless it is `kept`, and a parameter
+    store."""
 
     exceptions = SimpleNamespace(ResourceNotFoundException=KeyError)
 
     def __init__(self) -> None:
         self.master_key = "of the old stage"
+        self.kept, self.uploaded = False, list[object]()
         self.variables = {"backroom-test-check_counts": {"CURRENCY": "eur"}}
 
     def get_function_configuration(self, FunctionName: str) -> Any:
@@ -41,8 +43,14 @@ class Services:
     def get_paginator(self, operation: str) -> Any:
         return SimpleNamespace(paginate=lambda **asked: [{"Contents": [{"Key": "exports/a.csv"}]}])
 
-    def download_file(self, *asked: str) -> None:
+    def download_file(self, bucket: str, key: str, path: str) -> None:
+        if self.kept:
+            Path(path).touch()
+            return
         raise ClientError({"Error": {"Code": "404"}}, "HeadObject")
+
+    def upload_file(self, path: str, *asked: object) -> None:
+        self.uploaded.append(asked)
 
     def get_parameter(self, **asked: Any) -> Any:
         return {"Parameter": {"Value": self.master_key}}
@@ -109,6 +117,13 @@ def test_a_job_that_was_at_work_continues_in_the_restored_shop(
     sent.clear()
     restored(tmp_path / "backup")
     assert sent == [(erasure, 1, "backroom-new")]
+
+
+def test_a_restored_file_is_of_its_kind(world: World, services: Services, tmp_path: Path) -> None:
+    services.kept = True
+    restored(tmp_path / "backup")
+    kind = {"ContentType": "text/csv; charset=utf-8"}
+    assert services.uploaded == [("bucket", "exports/a.csv", kind)]
 
 
 @pytest.mark.parametrize("other", [{}, {"CURRENCY": "EUR", "TIMEZONE": "Asia/Tokyo"}])

@@ -1,6 +1,7 @@
 """Destroying and recreating a stage: waiting executions, names of queues."""
 
 import argparse
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
@@ -9,7 +10,7 @@ import boto3
 import pytest
 from botocore.stub import Stubber
 
-from infra import deploy, destroy, lanes, stacks, steps
+from infra import deploy, destroy, lanes, record, stacks, steps
 
 MADE = {"Table": "t", "OutboxTable": "o", "Bucket": "b", "RedriveStateMachineArn": "arn:machine"}
 
@@ -99,6 +100,20 @@ def test_what_an_interrupted_destruction_left_is_destroyed_by_the_next(
     assert not any("table" in each for each in destroy.contents(MADE))
     destroy.everything("try", MADE)
     assert deleted == ["backroom-try-resources"]
+
+
+def test_a_record_that_the_bucket_has_not_is_old(
+    configured: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Another machine deleted the functions: with this record, Chalice would look for them."""
+    monkeypatch.setattr(record, "CONFIG", tmp_path / "config.json")
+    monkeypatch.setattr(record.package, "PROJECT", tmp_path)
+    monkeypatch.setattr(record, "_get", lambda s3, bucket, name: {"config": b"{}"}.get(name))
+    record.CONFIG.write_text("{}")
+    record.deployed("try").parent.mkdir(parents=True)
+    record.deployed("try").write_text("{}")
+    assert record.pull("try", "b")
+    assert not record.deployed("try").exists()
 
 
 def test_a_stage_whose_creation_failed_is_destroyed(monkeypatch: pytest.MonkeyPatch) -> None:

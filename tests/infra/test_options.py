@@ -36,6 +36,14 @@ def test_a_currency_is_kept_in_capitals_and_mistyped_options_are_refused(
         assert said in capsys.readouterr().err
 
 
+def test_a_new_stage_has_no_name_that_another_uses() -> None:
+    for taken in ("prod-outbox", "prod-deliver"):
+        with pytest.raises(SystemExit, match=f"backroom-{taken} is a name in a stage prod"):
+            deploy._make(taken, {})
+    for free in ("prod", "prod-eu", "outbox"):
+        steps.refuse_name(free)
+
+
 def test_a_currency_in_small_letters_stays_what_1_0_0_made_it(
     configured: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

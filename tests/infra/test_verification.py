@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from chalicelib.products import store
 from infra import steps, verify
 from infra.verification import deployment, receiver, services, units
 from infra.verification.listed import STATEMENTS
@@ -22,6 +23,7 @@ from infra.verification.statements import (
     rows,
     summary,
 )
+from tests.support.dynamodb_double import Double
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/operations.md"
 STAGE = Stage("trial-0000", is_trial=True)
@@ -144,6 +146,25 @@ def test_only_a_trial_is_deployed_changed_or_deleted() -> None:
     ):
         with pytest.raises(NotShownError):
             check(existing)
+
+
+def test_prices_are_in_the_currency_of_the_shop(
+    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CURRENCY", "USD")
+    monkeypatch.setattr(steps, "shop", lambda stage: {"currency": "JPY"})
+    monkeypatch.setattr(Stage, "made", {"Table": "backroom-test"})
+    monkeypatch.setattr(units, "_billed", lambda work: (work() and None) or units.Units())
+    monkeypatch.setattr(units, "_compared", lambda seen: "")
+    prices, remove = set[object](), store.remove
+
+    def removed(id: str, version: None) -> None:
+        prices.add(store.get(id).fields["price"])
+        remove(id, version)
+
+    monkeypatch.setattr(store, "remove", removed)
+    units.as_documented(STAGE)
+    assert prices == {"19", "1"}
 
 
 def test_the_units_are_those_of_the_page() -> None:

@@ -65,7 +65,9 @@ def run(event: Redrive) -> RedriveResult:
         return _ended(event, {"more": False, "wait": 0})
     if not _begun(endpoint.id, event["due"]):
         return {"more": True, "wait": _scaled(_LOOK_AGAIN)}
-    until = max(clock.parse(event.get("until", event["due"])), clock.now())
+    # What is due later than a queue can hold it has an execution of its own.
+    longest = clock.after(retry.LONGEST_QUEUE_DELAY)
+    until = max(min(clock.parse(event.get("until", event["due"])), longest), clock.now())
     running = recover.running(endpoint)
     recovery = running["id"] if running else None
     last = event.get("redriven", {})
