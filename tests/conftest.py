@@ -1,4 +1,4 @@
-"""Fixtures: `shop`, the application with its own tables, and `aws`, its account."""
+"""Fixtures: `shop`, the application with its own tables; `aws`, its account; `jobs`, its jobs."""
 
 import os
 from collections import Counter
@@ -9,9 +9,12 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from chalicelib import deadline, settings
+from chalicelib.aws import client
 from chalicelib.values import clock
 from tests.support.dynamodb_double import Double
 from tests.support.environment import SETTINGS, account
+from tests.support.job_desk import JobDesk
 from tests.support.shop import Shop
 from tests.support.thorough import is_thorough
 from tests.support.webhook_world import World
@@ -80,6 +83,20 @@ def aws(dynamodb: Double, monkeypatch: pytest.MonkeyPatch) -> Iterator[Double]:
 @pytest.fixture
 def shop(dynamodb: Double) -> Shop:
     return Shop()
+
+
+@pytest.fixture
+def jobs(aws: Double, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Iterator[JobDesk]:
+    """An empty shop with its tables, its bucket, and its queues of jobs and of imports."""
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    monkeypatch.setattr(deadline, "PATIENCE_SECONDS", 1.0)
+    client("s3").create_bucket(Bucket=settings.bucket())
+    for name, queue in (("JOBS", "jobs"), ("IMPORT", "import-chunks")):
+        made = client("sqs").create_queue(QueueName=f"backroom-test-{queue}")
+        monkeypatch.setenv(f"{name}_QUEUE_URL", made["QueueUrl"])
+    desk = JobDesk(aws, shop)
+    yield desk
+    assert desk.failed == []
 
 
 @pytest.fixture

@@ -8,13 +8,10 @@ from typing import Any
 import pytest
 
 from chalicelib.storage.commit import Commit
-from tests.jobs.conftest import jobs
 from tests.orders.build import line, new_order, placed, variant
 from tests.products.build import new_product
 from tests.support.job_desk import JobDesk
 from tests.support.shop import Answer, Shop
-
-__all__ = ["jobs"]
 
 ORDERS, PRODUCTS, CUSTOMERS = (f"/api/admin/{kind}" for kind in ("orders", "products", "customers"))
 

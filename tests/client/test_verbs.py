@@ -9,14 +9,11 @@ from backroom import Backroom, Policy
 from backroom.cli import base, commands, shown
 
 from tests.client.inside import client
-from tests.jobs.conftest import jobs
 from tests.orders.build import line, placed, stock_of, variant
 from tests.stock.build import fanned_out
 from tests.support.dynamodb_double import Double
 from tests.support.job_desk import JobDesk
 from tests.support.shop import Shop
-
-__all__ = ["jobs"]
 
 Run = Callable[..., Any]
 

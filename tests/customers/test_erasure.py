@@ -20,7 +20,6 @@ from chalicelib.webhooks import deliveries
 from chalicelib.webhooks.attempts import Attempt
 from tests.audit.build import changed, entries
 from tests.customers.build import CUSTOMERS, address, customer
-from tests.jobs.conftest import jobs
 from tests.orders.build import (
     ORDERS,
     Order,
@@ -36,8 +35,6 @@ from tests.support.dynamodb_double import Crash, Fault
 from tests.support.import_desk import Desk
 from tests.support.job_desk import JobDesk
 from tests.support.shop import Record, Shop
-
-__all__ = ["jobs"]
 
 PERSON = {
     "email": "Zenobia.Quill@Palmyra.example",

@@ -14,13 +14,10 @@ from chalicelib.values import clock
 from tests.customers.build import customer
 from tests.customers.test_erasure import HOME, PERSON, in_tables, mentions
 from tests.imports.test_workbooks import xlsx
-from tests.jobs.conftest import jobs
 from tests.orders.build import placed
 from tests.support.dynamodb_double import Crash
 from tests.support.import_desk import IMPORT, Desk
 from tests.support.job_desk import JobDesk
-
-__all__ = ["jobs"]
 
 GOOD = "slug,name,price\nmug,Mug,4.00\n"
 BAD = f"slug,name,price\nmug,Rose,{PERSON['email']}\n"

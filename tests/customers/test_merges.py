@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from tests.customers.build import CUSTOMERS, address, customer, new_customer
-from tests.jobs.conftest import jobs
 from tests.orders.build import (
     ORDERS,
     before_the_commit,
@@ -19,8 +18,6 @@ from tests.orders.build import (
 from tests.support.dynamodb_double import Crash, Fault
 from tests.support.job_desk import JobDesk
 from tests.support.shop import Shop
-
-__all__ = ["jobs"]
 
 
 def merged(jobs: JobDesk, one: Any, into: Any) -> Any:

@@ -10,12 +10,9 @@ from chalicelib.erasures.work import _change
 from chalicelib.problems import NotFound
 from chalicelib.storage import table
 from tests.customers.build import CUSTOMERS, customer, new_customer
-from tests.jobs.conftest import jobs
 from tests.orders.build import ORDERS, before_the_commit, line, new_order, placed, variant
 from tests.support.job_desk import JobDesk
 from tests.support.shop import Shop
-
-__all__ = ["jobs"]
 
 
 def is_free(jobs: JobDesk, email: str) -> bool:

@@ -8,14 +8,12 @@ import pytest
 
 from chalicelib.facets import store
 from tests.customers.build import CUSTOMERS, customer
-from tests.jobs.conftest import jobs
 from tests.stock.build import fanned_out, traced
 from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.job_desk import JobDesk
 from tests.support.reindexing import reindex
 from tests.support.shop import Shop
 
-__all__ = ["jobs"]
 FACETS = "/api/admin/facets"
 
 

@@ -14,14 +14,11 @@ from chalicelib.storage.table import put
 from infra import steps
 from tests import examples
 from tests.infra.test_templates import listed, statements
-from tests.jobs.conftest import jobs
 from tests.orders.build import placed
 from tests.stock.build import fanned_out
 from tests.support.dynamodb_double import Double
 from tests.support.dynamodb_partition import needs
 from tests.support.job_desk import JobDesk
-
-__all__ = ["jobs"]
 
 HANDLERS = {
     "chalicelib.imports.steps.plan.uploaded": "plan_import",

@@ -14,7 +14,6 @@ from chalicelib.jobs import run
 from chalicelib.listing import kinds
 from tests.customers.build import CUSTOMERS, customer
 from tests.customers.test_erasure import expect_forgotten, traces
-from tests.jobs.conftest import jobs
 from tests.listing.things import SHAPES, deploy
 from tests.orders.build import ORDERS, line, placed, variant
 from tests.support.import_desk import Desk
@@ -23,7 +22,6 @@ from tests.support.reindexing import reindex
 from tests.support.webhook_world import OK, RETRIES, World, failed
 from tests.webhooks.build import add
 
-__all__ = ["jobs"]
 Upgrade = Callable[[], None]
 
 

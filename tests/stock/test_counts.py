@@ -10,7 +10,6 @@ import pytest
 
 from chalicelib.stocktaking import model, store
 from tests.audit.build import of_request
-from tests.jobs.conftest import jobs
 from tests.orders.build import (
     before_the_commit,
     line,
@@ -25,8 +24,6 @@ from tests.stock.build import agrees, fanned_out, movements
 from tests.support.dynamodb_double import Double, Fault
 from tests.support.job_desk import JobDesk
 from tests.support.shop import Answer, Shop
-
-__all__ = ["jobs"]
 
 COUNTS = "/api/admin/stock/counts"
 

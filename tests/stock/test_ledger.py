@@ -12,7 +12,6 @@ from chalicelib.stock.model import KIND, ShownMovement
 from chalicelib.storage import table
 from chalicelib.webhooks import fan_out
 from tests.customers.build import customer
-from tests.jobs.conftest import jobs
 from tests.orders.build import (
     ORDERS,
     before_the_commit,
@@ -31,8 +30,6 @@ from tests.support.import_desk import Desk
 from tests.support.job_desk import JobDesk
 from tests.support.shop import Shop
 from tests.support.webhook_events import stream
-
-__all__ = ["jobs"]
 
 AUDIT = "/api/admin/audit"
 

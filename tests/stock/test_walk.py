@@ -15,7 +15,6 @@ import pytest
 import app
 from chalicelib.stock import store as ledger
 from chalicelib.webhooks import fan_out
-from tests.jobs.conftest import jobs
 from tests.orders.build import ORDERS, line, new_order, product
 from tests.stock.build import agrees, fanned_out, movements, traced
 from tests.support.dynamodb_double import Crash, Double, Fault
@@ -23,8 +22,6 @@ from tests.support.import_desk import Desk
 from tests.support.job_desk import JobDesk
 from tests.support.shop import Answer, Shop
 from tests.support.webhook_events import stream
-
-__all__ = ["jobs"]
 
 PRODUCTS = "/api/admin/products"
 COUNTS = "/api/admin/stock/counts"

@@ -1,3 +1,0 @@
-from tests.jobs.conftest import jobs
-
-__all__ = ["jobs"]
