@@ -37,6 +37,7 @@ DINARS = Shop("KWD", date(2026, 11, 20))
         ("12.50 EUR", "12.50"),
         ("eur 12.50", "12.50"),
         ("12,-", "12.00"),
+        ("\u200b12,50\u200e", "12.50"),
     ],
 )
 def test_an_amount_is_read_in_every_notation(cell, amount):

@@ -99,15 +99,15 @@ def read(data: bytes, mapping: dict[str, str | None]) -> list[ImportedProduct]:
 
 def test_a_mapped_file_is_read_by_its_mapping() -> None:
     (mug,) = read(
-        b"Produkt;Preis;Statt;Menge;Bild 1;Bild 2;Rubrik;Lager\n"
+        b"Produkt;Preis;Statt;Menge;Hauptbild;Bild;Rubrik;Lager\n"
         b"Mug;9,50;12,00;1.000;https://x/1.jpg;https://x/2.jpg;Home > Kitchen;Berlin\n",
         {
             "Produkt": "name",
             "Preis": "price",
             "Statt": "compareAtPrice",
             "Menge": "stock",
-            "Bild 1": "imageUrl",
-            "Bild 2": "imageUrl",
+            "Bild": "imageUrl",
+            "Hauptbild": "imageUrl",
             "Rubrik": "category",
             "Lager": None,
         },

@@ -57,6 +57,9 @@ def test_two_columns_of_a_format_are_read_as_ours_only_if_they_mean_the_same(
         # No products
         "Product ID*;Attribute (Name:Type:Position)*;Value (Value:Position)*;Reference;Quantity",
         "Order ID,Email,Paid at,Total,Lineitem name,Lineitem price,Lineitem quantity,Lineitem sku",
+        # Their stock, price or SKU has another name than in the format of the other columns
+        "Item Name,Variation Name,SKU,Price,Quantity",
+        "Name,SKU,Price (tax excl.),Price (tax incl.),Stock",
         "Sale Date,Item Name,Buyer,Quantity,Price,Coupon Code,Order ID,SKU",
         "ID,Titel,Preis,Barcode,Lager",
         "id,title,description,link,condition,price,availability,image link,gtin,mpn,brand",

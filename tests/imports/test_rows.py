@@ -251,6 +251,7 @@ def test_spaces_around_quotes_are_ignored(row, read):
         ("Cennik;;;\n;;;\n\n", 4),
         ("Firma;;;\nTel. 0123;;;\n;;;\n", 4),
         (";;;\n", 2),
+        ("Cennik;;;\n\ufeff", 2),
     ],
 )
 def test_titles_above_the_header_are_skipped_and_counted_as_lines(above, line):

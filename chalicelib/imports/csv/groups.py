@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
-from typing import Final, Protocol
+from typing import ClassVar, Final, Protocol
 
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.rows import LARGEST_ROW, CsvRow
@@ -24,6 +24,8 @@ _NO_KEY: Final = re.compile(rf"(?:sku |name )(?:{ERROR})?|{ERROR}|(?:sku )?{SPOI
 
 class Keys(Protocol):
     """What grouping needs from a format, which says what each is (`formats/format.py`)."""
+
+    nameless: ClassVar[str]
 
     def key(self, cells: list[str]) -> str: ...
 
@@ -87,7 +89,7 @@ def _marked(rows: Iterable[CsvRow], keys: Keys) -> Iterator[tuple[Group, CsvRow]
     group: Group | None = None
     above: list[str] = []
     for row in rows:
-        key = keys.key(row.cells)
+        key = keys.key(row.cells) or keys.nameless
         # A slug has none of these signs. It is a key, also one that looks like a number: 1e5.
         is_marked = " " in key or "#" in key or ":" in key or "+" in key
         is_lost = is_marked and _NO_KEY.fullmatch(key) is not None

@@ -133,7 +133,9 @@ def open_csv(
         if header is None or header.problem:
             why = header.problem.message if header and header.problem else "There is no such line."
             raise FileRejected("bad_header", f"The header cannot be read. {why}", line)
-        names = tuple(" ".join(cell.split()) for cell in header.cells[:_BLANK_COLUMNS])
+        names = tuple(
+            " ".join(cell.replace("\ufeff", "").split()) for cell in header.cells[:_BLANK_COLUMNS]
+        )
         named = max((at for at, name in enumerate(names, 1) if name), default=0)
         names = names[: named + _UNNAMED if named else 0]
     if len(names) > MOST_COLUMNS:

@@ -55,6 +55,7 @@ FORMATS: tuple[type[Format], ...] = (
     *(Shopify, ShopifyInventory, WooCommerce, Spree, Vendure, Medusa, Wix, Squarespace, Square),
     *(Etsy, BigCommerce, PrestaShop, Magento),
 )
+_EXACT = ("stock", "price", "sku")
 _SHOWN = 30
 _REMARKS = {plain(column) for column in REPORT_COLUMNS}
 
@@ -65,7 +66,7 @@ def recognise(columns: Sequence[str]) -> type[Format] | None:
     Ours has every column, and no other format that has them too means another thing by one.
     """
     own = [column for column in columns if plain(column) and plain(column) not in _REMARKS]
-    fitting = [file_format for file_format in FORMATS if file_format.fits(own)]
+    fitting = [each for each in FORMATS if each.fits(own) and not _leaves_out(each, own)]
     if fitting:
         return fitting[0] if len(fitting) == 1 else None
     if not Ours.fits(own) or any(_reads_otherwise(file_format, own) for file_format in FORMATS):
@@ -104,6 +105,13 @@ def _reads_otherwise(file_format: type[Format], columns: Sequence[str]) -> bool:
     """Whether a format of another system has all these columns, and another meaning for one."""
     theirs = [file_format.field(column) for column in columns]
     return None not in theirs and theirs != [Ours.field(column) for column in columns]
+
+
+def _leaves_out(file_format: type[Format], columns: Sequence[str]) -> bool:
+    """Whether a format has another name for the stock, price or SKU of these columns: it would read
+    none, and the stock of a product would not be counted."""
+    given, theirs = ({each.field(column) for column in columns} for each in (Ours, file_format))
+    return not given.isdisjoint({*_EXACT} - theirs)
 
 
 def _unknown(header: Sequence[str]) -> str:

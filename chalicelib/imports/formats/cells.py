@@ -79,7 +79,11 @@ _THOUSANDS: Final = re.compile(r"([+-]?\d{1,3}(?:([.,' ])\d{3})(?:\2\d{3})*)((?!
 _DECIMALS: Final = re.compile(r"\d([.,])\d{1,2}(?!\d)(?![.,]\d)")
 # A separator or spaces before the start of a URL, or a separator and spaces, as in "a.jpg, b.jpg".
 _BETWEEN_URLS: Final = re.compile(r"[,;|](?=https?://)|[,;|]?[\s]+(?=\S)|[|;]", re.IGNORECASE)
-_SPACES: Final = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u2019": "'"})
+# Marks without a width are removed: people paste them with a number, and cannot see them.
+_SPACES: Final = str.maketrans(
+    {"\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u2019": "'"}
+    | dict.fromkeys("\u200b\u200e\u200f\u2060\ufeff", "")
+)
 _WHOLE_BARCODE: Final = re.compile(r"([0-9]{8,14})\.0+")
 _SPOILT: Final = re.compile(spreadsheets.SPOILT)
 

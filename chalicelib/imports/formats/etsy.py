@@ -44,13 +44,14 @@ class Etsy(Format):
     )
     readings: ClassVar = {"name": _text, "description": _text, "tags": _tags}
     named = ("name", "sku", "image")
+    nameless = ALONE
     if_new: ClassVar = {"status": "ACTIVE"}
     sku_names_product = True  # titles change from season to season
 
     def key(self, cells: list[str]) -> str:
         sku = self.sheet.cell(cells, "sku")
         is_one = sku and "," not in sku
-        return f"sku {sku}" if is_one else name_key(self.sheet.cell(cells, "name")) or ALONE
+        return f"sku {sku}" if is_one else name_key(self.sheet.cell(cells, "name"))
 
     def row(self, draft: Draft, row: Row) -> None:
         self.once(draft, row, keep=False)

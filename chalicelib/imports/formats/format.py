@@ -58,6 +58,8 @@ class Format:
     blank_is_no_reduction: ClassVar[bool] = False
     # Whether a SKU, not the name, identifies a product without a slug.
     sku_names_product: ClassVar[bool] = False
+    # The key of a row that names no product; empty: it is of the product of the row above.
+    nameless: ClassVar[str] = ""
     # Whether the product has its own columns for values that other formats give per variant.
     own_prices: ClassVar[bool] = False
     # Titles, in small letters, of the variant of a product without options.

@@ -69,7 +69,7 @@ class Mapped(Ours):
     readings: ClassVar = {**Ours.readings, "slug": slugs.of_key}  # of any other system
 
     def __init__(self, columns: Sequence[str], mapping: Mapping[str, str | None]) -> None:
-        super().__init__(columns, _table(mapping))
+        super().__init__(columns, _table(columns, mapping))
 
     def is_variant(self, row: Row) -> bool:
         return super().is_variant(row) and not _LISTS_OPTIONS.match(row["option"])
@@ -149,10 +149,12 @@ def _is_own(file_format: type[Format] | None, column: str, field: str) -> bool:
     )
 
 
-def _table(mapping: Mapping[str, str | None]) -> ColumnTable:
+def _table(columns: Sequence[str], mapping: Mapping[str, str | None]) -> ColumnTable:
+    """Columns of the same field in the order of the file: the first picture is the main one."""
+    places = {plain(column): at for at, column in enumerate(columns)}
     table: dict[str, tuple[str, ...]] = {}
-    ordered = sorted((field, column) for column, field in mapping.items() if field)
-    for field, column in ordered:
+    given = [(field, places[plain(column)], column) for column, field in mapping.items() if field]
+    for field, _, column in sorted(given):
         target = _FIELDS.get(field, field)
         target = "option" if field.startswith("option") else target
         table[target] = (*table.get(target, ()), column)

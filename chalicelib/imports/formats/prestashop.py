@@ -72,11 +72,9 @@ class PrestaShop(Format):
         *("Minimal quantity", "Delete existing images (0 = No, 1 = Yes)"),
         *("Unit price", "Show price (0 = No, 1 = Yes)", "Supplier reference #"),
     )
+    nameless = ALONE
     if_new: ClassVar = {"status": "ACTIVE"}
     sku_names_product = True
-
-    def key(self, cells: list[str]) -> str:
-        return super().key(cells) or ALONE
 
     def row(self, draft: Draft, row: Row) -> None:
         self.once(draft, row, keep=False)

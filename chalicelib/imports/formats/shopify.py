@@ -57,6 +57,7 @@ class Shopify(Format):
     unread = (
         *("Variant Inventory Policy", "Inventory policy", "Price / {*}"),
         *("Compare-at price / {*}", "Unit price {*}", "Image width", "Image height"),
+        "Continue selling when out of stock",
     )
     named = ("slug", "name", "option", "sku", "image", "variantImage")
     blank_is_no_reduction = True

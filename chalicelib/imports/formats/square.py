@@ -51,10 +51,8 @@ class Square(Format):
     untitled = ("regular",)
     unread = ("New Quantity {*}", "Stock Alert Enabled {*}", "Stockable")
     named = ("slug", "name", "variantTitle", "sku", "option")
+    nameless = ALONE
     if_new: ClassVar = {"status": "ACTIVE"}
-
-    def key(self, cells: list[str]) -> str:
-        return super().key(cells) or ALONE
 
     def row(self, draft: Draft, row: Row) -> None:
         self.once(draft, row, keep=True)

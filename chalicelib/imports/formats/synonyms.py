@@ -47,7 +47,8 @@ NAMES: Final = {
         numer artykulu, indeks towaru, kod artykulu, bestelnummer, productnr, default code, cod art,
         cod prod, cod interno, n articolo, numero articolo, rif, ref art, code art, n article, no
         article, num article, ref articulo, cod producto, num articulo, clave, bestell nr, best nr,
-        produkt nr, materialnummer, cod artigo, cod do produto, ref produto, art code, bestelnr""",
+        produkt nr, materialnummer, cod artigo, cod do produto, ref produto, art code, bestelnr,
+        seller sku""",
     "price": """
         price, selling price, sell price, sales price, standard price, start price, retail price,
         unit price, our price, price each, product price, item price, price incl tax, price incl
@@ -66,7 +67,7 @@ NAMES: Final = {
         venta, p venta, precio con iva, precio iva incl, pvp con iva, pvp iva incl, vk pr, verk
         preis, einzelpr, preis stk, preis stuck, preis pro stuck, preis inkl mwst, preco unit, pr
         venda, p venda, preco com iva, preco c iva, valor unitario, verk prijs, verkooppr, vk prijs,
-        stukpr, prijs per stuk, prijs st""",
+        stukpr, prijs per stuk, prijs st, vk preis brutto""",
     # A price, unless another column is called one.
     "listPrice": """
         list price, rrp, msrp, prix public, prezzo di listino, listino, adviesprijs, catalogue
@@ -194,7 +195,7 @@ NAMES: Final = {
         parent sku, parent, parent code, parent product, parent item, sku parent, master sku,
         vaterartikel, vater sku, hauptartikel, hauptartikelnummer, sku principal, reference parent,
         sku padre, referencia padre, codice padre, codice principale, referencia pai, sku nadrzedny,
-        kod nadrzedny, hoofdartikel""",
+        kod nadrzedny, hoofdartikel, variant of""",
     "variantPrice": """
         variant price, variation price, variantenpreis, prix de la variante, precio de la
         variante, prezzo variante, prezzo della variante, variantprijs, preco da variante, cena

@@ -40,6 +40,7 @@ class WooCommerce(Format):
     readings: ClassVar = {"description": _unescaped, "category": reading.listed}
     named = ("id", "sku", "name", "parent", "option", "image")
     numbers = ("price", "salePrice", "stock")
+    nameless = ALONE
 
     @classmethod
     def fits(cls, columns: Sequence[str]) -> bool:
@@ -54,8 +55,8 @@ class WooCommerce(Format):
             self.sheet.cell(cells, field) for field in ("sku", "id", "name", "kind", "parent")
         )
         if _is_variation(kind, parent):
-            return parent or sku or ALONE
-        return sku or (f"id:{number}" if number else name) or ALONE
+            return parent or sku
+        return sku or (f"id:{number}" if number else name)
 
     def aliases(self, cells: list[str], key: str) -> Sequence[str]:
         number, kind, parent = (self.sheet.cell(cells, each) for each in ("id", "kind", "parent"))
