@@ -38,6 +38,7 @@ _COUNTS: Final = ("stock", "lowStockThreshold")
 _VAGUE: Final = {"listPrice": "price", "quantity": "stock"}
 _MEANT: Final = {"size": "option", "color": "option", "image": "imageUrl", **_VAGUE}
 _NAME_LENGTH: Final = 150
+_PRICE: Final = re.compile("price|preis|prix|preci|prezz|prij|preco|cena")
 # How far names are that other columns may have better.
 _WEAK, _UNKNOWN = 6, 9
 
@@ -72,7 +73,9 @@ def propose(columns: Sequence[str], samples: Sequence[Sequence[str]]) -> list[st
     if "price" not in taken:
         # The only price there is is the price, whatever it is called.
         only = _only(given, ("salePrice", "variantPrice", "compareAtPrice"))
-        if only is not None and given[only] != "variantPrice":
+        others = (name for name, (_, far) in zip(columns, judged, strict=True) if far == _UNKNOWN)
+        is_clear = not any(_PRICE.search(_spelt(name)) for name in others)
+        if only is not None and given[only] != "variantPrice" and is_clear:
             given[only] = "price"
     if "name" not in taken:
         only = _only(given, ("description",))

@@ -71,7 +71,8 @@ NAMES: Final = {
     # A price, unless another column is called one.
     "listPrice": """
         list price, rrp, msrp, prix public, prezzo di listino, listino, adviesprijs, catalogue
-        price, recommended retail price, suggested retail price""",
+        price, recommended retail price, suggested retail price, new price, neuer preis, nouveau
+        prix, nuevo precio, precio nuevo, nuovo prezzo, nieuwe prijs, novo preco, nowa cena""",
     "salePrice": """
         sale price, special price, discount price, discounted price, promo price, offer price,
         reduced price, promotional price, deal price, angebotspreis, aktionspreis, sonderpreis,
