@@ -256,8 +256,9 @@ class Sparse(QueryParameters):
 
 
 def _digits(value: object) -> object:
-    """Python reads `5_0` as 50."""
-    if isinstance(value, str) and not re.fullmatch(r"\s*-?[0-9]+\s*", value):
+    """Python reads `5_0` as 50, and true as 1."""
+    is_odd = isinstance(value, str) and not re.fullmatch(r"\s*-?[0-9]+\s*", value)
+    if is_odd or isinstance(value, bool):
         raise PydanticCustomError("int_parsing", "must be a whole number")
     return value
 

@@ -114,6 +114,7 @@ _CODES: Final = {
     "assertion_error": "invalid",
     "string_pattern_mismatch": "invalid",
     "decimal_max_places": "invalid",
+    "none_required": "invalid",
     "string_too_short": "too_short",
     "string_too_long": "too_long",
     "too_short": "too_short",
@@ -155,6 +156,7 @@ _MESSAGES: Final = {
     "decimal_type": _NUMBER,
     "decimal_parsing": _NUMBER,
     "finite_number": _NUMBER,
+    "none_required": "must be null",
     "decimal_max_places": "must have {decimal_places} decimals or fewer",
     "bool_type": _TRUTH,
     "bool_parsing": _TRUTH,
@@ -171,6 +173,8 @@ def _message(kind: str, message: str, limits: Mapping[str, object]) -> str:
         return _TIME
     if kind == "string_too_short" and limits["min_length"] == 1:
         return "must not be blank"
+    if kind == "too_short" and limits["min_length"] == 1:
+        return "must not be empty"
     if kind in _MESSAGES:
         return _MESSAGES[kind].format_map(limits)
     return message.removeprefix("Value error, ")

@@ -99,7 +99,8 @@ def _revoke(options: argparse.Namespace) -> None:
 
 def _limits(options: argparse.Namespace) -> None:
     limited = store.limit(options.key_id, read=options.read, write=options.write)
-    print(_line(shown(limited)))
+    minute = shown(limited)["limits"]
+    print(f"{options.key_id}: {minute['read']:,} reads and {minute['write']:,} writes a minute.")
 
 
 def _line(key: ApiKey) -> str:

@@ -22,7 +22,9 @@ from chalicelib.webhooks import model as webhooks
 _INTRODUCTION: Final = (
     "Products, orders and webhooks of one shop. Requests below `/api/admin` carry an API key;"
     " the others are open. Times are ISO 8601 in UTC, amounts are strings with the decimals of"
-    f" the shop's currency. Limits are per minute: {api_keys.READS_PER_MINUTE} reads and"
+    " the shop's currency. A record that was read may be sent back: members that only the service"
+    " sets are ignored, although the schemas of bodies do not have them."
+    f" Limits are per minute: {api_keys.READS_PER_MINUTE} reads and"
     f" {api_keys.WRITES_PER_MINUTE} writes a key, {rate.STOREFRONT_PER_MINUTE} requests without"
     f" one a source address, and {rate.FAILED_SIGN_INS_PER_MINUTE} failed sign-ins a source address"
     " in one process of the function."

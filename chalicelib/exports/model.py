@@ -2,8 +2,7 @@
 
 from typing import Annotated, Final
 
-from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Field, ValidationInfo, field_validator
 
 from chalicelib import listing
 from chalicelib.customers.model import ListCustomers
@@ -49,11 +48,13 @@ class NewExport(Chosen):
         ExportColumns.BACKROOM
     )
 
-    @model_validator(mode="after")
-    def _columns_of_products(self) -> "NewExport":
-        if self.columns is not ExportColumns.BACKROOM and self.type is not ExportType.PRODUCTS:
-            raise PydanticCustomError("columns", "only products have columns other than backroom")
-        return self
+    @field_validator("columns")
+    @classmethod
+    def _of_products(cls, columns: ExportColumns, info: ValidationInfo) -> ExportColumns:
+        of = info.data.get("type", ExportType.PRODUCTS)
+        if columns is not ExportColumns.BACKROOM and of is not ExportType.PRODUCTS:
+            raise ValueError("only products have columns other than backroom")
+        return columns
 
 
 _LISTS: Final[dict[str, type[listing.Filters]]] = {

@@ -372,7 +372,7 @@ class NewOrder(Stripped):
     external_id: ExternalId | None = optional(external_ids.ABOUT)
     metadata: Metadata | None = optional(METADATA)
     order_date: Date | None = optional("At most 24 hours ahead.")
-    processed_at: Date | None = optional("The same as orderDate.")
+    processed_at: Date | None = optional("The same as orderDate, which counts if both are sent.")
 
 
 class OrderChange(Stripped):

@@ -171,6 +171,9 @@ def test_the_header_can_be_named_with_the_upload(desk: Desk) -> None:
     assert desk.imported(text, headerRow="99")["error"]["code"] == "bad_header"
     for row in ("-1", "0_4"):
         assert desk.post(text, headerRow=row).json["errors"][0]["field"] == "headerRow"
+    upload = {"fileName": "a.csv", "headerRow": True}
+    (error,) = desk.shop.post("/api/admin/products/import/uploads", upload).json["errors"]
+    assert (error["field"], error["code"]) == ("headerRow", "invalid_type")
 
 
 def test_a_header_of_numbers_is_one_if_a_name_is_known(desk: Desk) -> None:

@@ -718,7 +718,7 @@ class CreateOrder(TypedDict):
     orderDate: NotRequired[str | None]
     """At most 24 hours ahead."""
     processedAt: NotRequired[str | None]
-    """The same as orderDate."""
+    """The same as orderDate, which counts if both are sent."""
 
 
 class CreateProduct(TypedDict):
