@@ -239,7 +239,10 @@ class Sparse(QueryParameters):
 
     fields: Annotated[
         Several[str],
-        Field(description="Only these members of each record, comma-separated; all unless given"),
+        Field(
+            description="Only these members of each record, comma-separated; all unless given. The"
+            " others are absent, although the schema of the answer requires them"
+        ),
     ] = Field(default_factory=list)
 
     @field_validator("fields")

@@ -249,7 +249,7 @@ def counted(customer: Customer, change: Totals) -> Customer:
 
 def _somebody(fields: Mapping[str, object]) -> None:
     if not any(fields[name] for name in ("email", "phone", "firstName", "lastName", "company")):
-        message = "is required without a phone and a name"
+        message = "is required unless there is a phone, a company or a name"
         raise Invalid.field("email", "required", message)
 
 
