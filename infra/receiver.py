@@ -22,8 +22,8 @@ def is_signed(secret: str, signature: str, body: bytes, now: float) -> bool:
     parts = [part.partition("=") for part in signature.split(",")]
     stamp = next((value for name, _, value in parts if name == "t"), "")
     expected = hmac.new(secret.encode(), stamp.encode() + b"." + body, hashlib.sha256).hexdigest()
-    given = [value for name, _, value in parts if name == "v1"]
-    recent = stamp.isdigit() and abs(now - int(stamp)) <= _TOLERANCE
+    given = [value for name, _, value in parts if name == "v1" and value.isascii()]
+    recent = stamp.isdecimal() and abs(now - int(stamp)) <= _TOLERANCE
     return recent and any(hmac.compare_digest(expected, value) for value in given)
 
 

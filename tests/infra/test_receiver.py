@@ -21,7 +21,8 @@ def test_only_signed_deliveries_are_accepted() -> None:
     assert not is_signed(SECRET, header, BODY + b" ", NOW)
     assert not is_signed("whsec_b", header, BODY, NOW)
     assert is_signed("whsec_b", signature.sign(NOW, BODY, [SECRET, "whsec_b"]), BODY, NOW)
-    assert not is_signed(SECRET, "", BODY, NOW)
+    for odd in ("", "t=²,v1=a", f"t={NOW},v1=²"):
+        assert not is_signed(SECRET, odd, BODY, NOW)
 
 
 def test_accepted_deliveries_are_printed(capfd: pytest.CaptureFixture[str]) -> None:
