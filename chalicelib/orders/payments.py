@@ -246,6 +246,9 @@ _CLOSED: Final = frozenset({OrderStatus.CANCELLED, OrderStatus.REFUNDED})
 
 
 def _taken(fields: Fields, asked: PaymentInput, at: str, by: str, now: str) -> dict[str, object]:
+    method = asked.method or fields["paymentMethod"] or "OTHER"
+    # First: a payment that is sent again may be more than is due since then.
+    _refuse_duplicate(_living(fields), method, asked.reference)
     account = Account.of(fields)
     tendered = None if asked.tendered is None else Decimal(asked.tendered)
     if asked.amount is not None:
@@ -261,7 +264,7 @@ def _taken(fields: Fields, asked: PaymentInput, at: str, by: str, now: str) -> d
         due = money.render(max(account.balance, _NOTHING))
         message = f"The amount is more than is due, {due}. Send allowOverpayment to take it."
         raise Denied("overpaid", message, balanceDue=account.balance)
-    payment = _payment(amount, asked.method or fields["paymentMethod"] or "OTHER", by, now)
+    payment = _payment(amount, method, by, now)
     payment |= {"reference": asked.reference or None, "note": asked.note or None}
     payment["receivedAt"] = asked.received_at or now
     if tendered is not None:
@@ -269,7 +272,6 @@ def _taken(fields: Fields, asked: PaymentInput, at: str, by: str, now: str) -> d
             "tendered": money.render(tendered),
             "change": money.render(tendered - amount),
         }
-    _refuse_duplicate(_living(fields), payment)
     return _with_payment(fields, payment, at)
 
 
@@ -311,10 +313,9 @@ def _with_payment(fields: Fields, payment: Payment, at: str) -> dict[str, object
     return after
 
 
-def _refuse_duplicate(known: Iterable[Transfer], new: Transfer) -> None:
+def _refuse_duplicate(known: Iterable[Transfer], method: str, reference: str | None) -> None:
     for one in known:
-        is_same = (one["method"], one["reference"]) == (new["method"], new["reference"])
-        if new["reference"] and is_same:
+        if reference and (one["method"], one["reference"]) == (method, reference):
             raise DuplicateReference(one)
 
 
@@ -376,6 +377,9 @@ def refunded(
     fields: Fields, asked: RefundInput, by: str, now: str, gone: frozenset[str] = frozenset()
 ) -> Refund:
     """`gone`: the variants that take no stock. Raises Denied, Invalid, DuplicateReference."""
+    if asked.reference and fields["refunds"]:
+        method = _method(fields, asked, _named(fields, asked.payment_id))
+        _refuse_duplicate(fields["refunds"], method, asked.reference)
     _refuse_too_many(fields)
     account = Account.of(fields)
     if account.net <= 0:
@@ -409,7 +413,6 @@ def refunded(
         "lines": lines,
         "shipping": money.render(shipping),
     }
-    _refuse_duplicate(fields["refunds"], refund)
     after = _with_refunds({**fields, "lineItems": after_lines}, [refund])
     return Refund(refund, after, possible)
 

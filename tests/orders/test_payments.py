@@ -586,13 +586,18 @@ def test_a_refund_of_a_payment_is_at_most_that_payment(shop: Shop) -> None:
 
 def test_a_reference_is_used_once_in_an_order(shop: Shop) -> None:
     order = costing(shop)
+    assert order.refund(amount=1, reference="R-1").json["code"] == "nothing_to_refund"
     first = order.pay(10, method="CARD", reference="T-1").json["payments"][0]
     twice = order.pay(10, method="CARD", reference="T-1")
     assert (twice.status, twice.json["code"]) == (409, "duplicate_reference")
     assert twice.json["payment"] == first
     assert order.pay(10, method="CASH", reference="T-1").status == 201
     order.void(first)
-    assert order.pay(10, method="CARD", reference="T-1").status == 201
+    for status in (201, 409):  # the second is more than is due
+        assert order.pay(90, method="CARD", reference="T-1").status == status
+    assert order.pay(method="CARD", reference="T-1").json["code"] == "duplicate_reference"
+    for status in (201, 409):  # the second is more than is there
+        assert order.refund(amount=100, method="CARD", reference="R-1").status == status
 
 
 def test_a_deposit_changes_only_while_nothing_is_paid(shop: Shop) -> None:
