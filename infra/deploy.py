@@ -275,7 +275,10 @@ def _parameters(options: argparse.Namespace) -> dict[str, str]:
         "CertificateArn": options.certificate,
     }
     own: dict[str, str] = options.parameters
-    return before | {name: value for name, value in given.items() if value is not None} | own
+    found = before | {name: value for name, value in given.items() if value is not None} | own
+    if found.get("DomainName") and not found.get("CertificateArn"):
+        raise SystemExit("--domain needs --certificate: the domain's certificate in ACM.")
+    return found
 
 
 def _memory(settings: dict[str, dict[str, dict[str, int]]]) -> dict[str, int]:
@@ -347,6 +350,12 @@ def _options() -> argparse.Namespace:
     options = parser.parse_args()
     if bool(options.stage) == bool(options.package):
         parser.error("give either --stage or --package")
+    if options.with_data and not options.destroy:
+        parser.error("--with-data goes with --destroy")
+    if options.destroy and (options.show or options.from_package):
+        parser.error("--destroy goes without --show and --from-package")
+    if (options.storefront_max_age or 0) < 0:
+        parser.error("--storefront-max-age takes a number of seconds, at least 0")
     options.parameters = dict(steps.pairs(options.parameter))
     if wrong := set(options.parameters) - steps.parameters():
         parser.error(f"no such parameter: {', '.join(sorted(wrong))}")

@@ -30,10 +30,25 @@ def test_a_currency_is_kept_in_capitals_and_mistyped_options_are_refused(
         (["--setting", "CURRENCY=JPY"], "use --currency"),
         (["--setting", "TRUSTED_PROXIES=x"], "use --trusted-proxies"),
         (["--parameter", "Alarm=free"], "no such parameter: Alarm"),
+        (["--with-data"], "--with-data goes with --destroy"),
+        (["--destroy", "--show"], "goes without --show"),
+        (["--storefront-max-age", "-1"], "at least 0"),
     ):
         with pytest.raises(SystemExit):
             asked(*wrong)
         assert said in capsys.readouterr().err
+
+
+def test_a_domain_needs_its_certificate_before_anything_is_deployed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(record, "settings", lambda stage: {})
+    asked = ["deploy.py", "--stage", "prod", "--domain", "api.example.com"]
+    monkeypatch.setattr(sys, "argv", asked)
+    with pytest.raises(SystemExit, match="--domain needs --certificate"):
+        deploy._parameters(deploy._options())
+    monkeypatch.setattr(sys, "argv", [*asked, "--certificate", "arn:1"])
+    assert deploy._parameters(deploy._options())["CertificateArn"] == "arn:1"
 
 
 def test_a_new_stage_has_no_name_that_another_uses() -> None:
