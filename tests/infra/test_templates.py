@@ -194,9 +194,11 @@ def test_every_function_has_alarms_for_errors_and_logged_errors() -> None:
 
 def test_the_runbook_queries_the_log_of_every_function() -> None:
     text = (INFRA.parent / "docs/operations.md").read_text()
-    (loop,) = re.findall(r"^for f in (.+); do$", text, re.MULTILINE)
-    named = {"backroom-${Stage}" + ending.strip('"') for ending in loop.split()}
-    assert named == set(steps.functions("${Stage}"))
+    for alarm in ("functions-failing", "errors-logged"):
+        entry = text.partition(f"\n### {alarm}\n")[2].partition("\n#")[0]
+        (loop,) = re.findall(r"^for f in (.+); do$", entry, re.MULTILINE)
+        named = {"backroom-${Stage}" + ending.strip('"') for ending in loop.split()}
+        assert named == set(steps.functions("${Stage}")), alarm
 
 
 def test_the_ten_free_alarms_have_one_metric_each() -> None:
