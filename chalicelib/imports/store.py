@@ -171,10 +171,6 @@ def planned(job_id: str, chunks: int, rows: int, total: int, refused: int) -> No
         table.update(jobs.key(job_id), assign=found, add=failed, when=when)
 
 
-def complete(job_id: str) -> None:
-    jobs.end(job_id, JobStatus.COMPLETED)
-
-
 def left_out(job_id: str, far: str) -> None:
     """Blank cells of a workbook were left out, as far as this one."""
     jobs.update_if(job_id, table.present, assign={"blankUpTo": far})

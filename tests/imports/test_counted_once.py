@@ -29,7 +29,7 @@ def test_a_late_step_does_not_recreate_a_deleted_job(desk: Desk) -> None:
     assert not store.finish("job_gone", "chunk#1", {ProductOutcome.CREATED: 1})
     store.has_report("job_gone")
     store.planned("job_gone", 1, 1, 1, 1)
-    store.complete("job_gone")
+    jobs.end("job_gone", JobStatus.COMPLETED)
     assert table.get(jobs.key("job_gone")) is None
     assert table.everything("job_gone") == []
 

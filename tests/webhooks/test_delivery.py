@@ -15,7 +15,7 @@ from chalicelib.webhooks import signature
 from chalicelib.webhooks.retry import SCHEDULE
 from tests.support.webhook_world import DELIVERIES, OK, Posted, World, announce, failed
 from tests.support.webhook_world import world as world_of
-from tests.webhooks.build import URL, add, failing
+from tests.webhooks.build import add, failing
 
 DAY = timedelta(days=1)
 
@@ -42,28 +42,6 @@ def test_messages_that_cannot_be_read_are_received_again_later_and_later(
 def is_signed_by(posted: Posted, *secrets: str) -> bool:
     at = int(posted.headers["X-Service-Timestamp"])
     return posted.headers["X-Service-Signature"] == signature.sign(at, posted.body, [*secrets])
-
-
-def test_an_event_is_delivered_signed_and_recorded(world: World) -> None:
-    webhook = add(world)
-    announce("product.created", id="prod_1", name="Größe")
-    world.run(timedelta(seconds=1))
-    (posted,) = world.posted
-    body = '{"event":"product.created","data":{"id":"prod_1","name":"Größe"}}'
-    assert posted.body.decode() == body
-    assert posted.headers == signature.headers(
-        *("product.created", posted.delivery, int(world.now.timestamp())),
-        *(posted.body, [webhook["secret"]]),
-    )
-    delivery = webhook.only()
-    assert (delivery["status"], delivery["nextAttemptAt"]) == ("DELIVERED", None)
-    assert (delivery["attemptCount"], delivery["body"]) == (1, body)
-    (attempt,) = delivery["attempts"]
-    assert attempt["number"] == 1 and attempt["error"] is None and attempt["url"] == URL
-    assert attempt["request"]["headers"] == posted.headers
-    assert attempt["response"] == {
-        "status": 200, "headers": {"server": "test"}, "body": "thanks", "truncated": False
-    }  # fmt: skip
 
 
 def test_a_delivery_without_success_fails_after_thirteen_attempts(world: World) -> None:
@@ -189,20 +167,6 @@ def test_a_rotation_without_overlap_ends_every_older_secret(world: World) -> Non
     assert is_signed_by(world.posted[0], newest["secret"])
 
 
-def test_a_paused_endpoint_gets_no_new_deliveries_and_pending_ones_wait(world: World) -> None:
-    webhook = failing(world, seconds=10)
-    assert webhook.put({"enabled": False}).json["enabled"] is False
-    announce()
-    world.run()
-    world.sleep(days=3)
-    assert len(world.posted) == 1 and len(webhook.listed()) == 1
-    world.answer = lambda posted: OK
-    webhook.put({"enabled": True})
-    world.run()
-    delivery = webhook.only()
-    assert (delivery["status"], delivery["attemptCount"]) == ("DELIVERED", 2)
-
-
 def test_a_delivery_whose_slot_ran_during_a_pause_continues_when_enabled(world: World) -> None:
     webhook = failing(world, hours=4)
     webhook.put({"enabled": False})
@@ -277,18 +241,6 @@ def test_the_deliveries_of_a_batch_are_posted_concurrently() -> None:
             announce()
         made.run()
         assert len(made.posted) == 10
-
-
-def test_a_message_received_twice_concurrently_is_posted_once() -> None:
-    with world_of(concurrent=True) as made:
-        add(made)
-        announce()
-        made.step()
-        (first,) = made.queues[DELIVERIES]
-        for _ in range(9):
-            made.put(DELIVERIES, first.body, made.now)
-        made.run()
-        assert len(made.posted) == 1
 
 
 def test_the_waits_of_deliveries_differ_by_a_tenth_or_a_minute_at_most(world: World) -> None:

@@ -1,7 +1,6 @@
 """Late and concurrent writes to a delivery, concurrent recoveries, expired events."""
 
 import json
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -93,15 +92,6 @@ def test_a_replay_of_an_outdated_state_is_refused(state: str, then: str, world: 
         assert then == "claimed" or getattr(deliveries, then)(first, tried(first))
     with pytest.raises(Taken):
         deliveries.claim_replay(seen, ids.ulid(), world.now)
-
-
-def test_an_attempt_is_recorded_once(world: World) -> None:
-    mine = claimed(world)
-    first = deliveries.record(
-        mine.id, attempts.interrupted(mine, world.now, "https://example.com/")
-    )
-    assert deliveries.record(mine.id, replace(first, message="late")).message == first.message
-    assert [one.message for one in deliveries.attempts_of(mine)] == [first.message]
 
 
 def test_failures_count_until_it_is_failing_and_not_for_a_deleted_webhook(world: World) -> None:

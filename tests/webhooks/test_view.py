@@ -11,7 +11,7 @@ from chalicelib.webhooks import deliveries, view
 from chalicelib.webhooks.parked import redrive
 from tests.support import dynamodb_double
 from tests.support.webhook_world import OK, World, announce, failed
-from tests.webhooks.build import add, failing, given_up
+from tests.webhooks.build import URL, add, failing, given_up
 
 
 @pytest.mark.parametrize(
@@ -49,6 +49,7 @@ def test_a_success_on_the_third_try_ends_the_schedule_and_every_attempt_is_shown
     first, second, third = delivery["attempts"]
     assert [one["number"] for one in (first, second, third)] == [1, 2, 3]
     assert (first["durationMs"], first["address"], first["error"]) == (1_234, "127.0.0.1", "status")
+    assert first["url"] == URL
     assert first["message"] == "The receiver answered 500."
     assert first["response"] == {
         **{"status": 500, "headers": {"content-type": "text/html"}},

@@ -24,7 +24,7 @@ def after_chunks(job_id: str) -> None:
 
 
 def end(job: ImportJob) -> None:
-    store.complete(job.id)
+    jobs.end(job.id, JobStatus.COMPLETED)
     done = store.get(job.id)
     telemetry.measured(
         "import finished",
