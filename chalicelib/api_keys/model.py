@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Final
 from pydantic import AfterValidator, Field, StringConstraints
 from typing_extensions import TypedDict
 
-from chalicelib.schemas import Choice, Input, Time, about, optional
+from chalicelib.schemas import SEEN, Choice, Input, Time, about, optional
 from chalicelib.storage.attributes import Fields
 from chalicelib.values import clock
 
@@ -68,9 +68,12 @@ class NewApiKey(Input):
     # Silently ignoring limits or a key would mislead their sender.
     read_only: ClassVar[frozenset[str]] = frozenset({"id", "createdAt", "lastUsedAt"})
 
-    name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)] = (
-        Field(description="Who or what uses the key.")
-    )
+    name: Annotated[
+        str,
+        SEEN,
+        StringConstraints(strip_whitespace=True, min_length=1, max_length=100),
+        about("Who or what uses the key."),
+    ]
     role: Annotated[Role, about("What the key may do.")]
     expires_at: Expiry | None = optional("Requests after it are 401 `key_expired`; default: never.")
 

@@ -20,6 +20,7 @@ from chalicelib.listing.external_ids import ExternalId
 from chalicelib.products.model import Price, ShopCurrency
 from chalicelib.schemas import (
     NUMBER,
+    SEEN,
     Choice,
     Flag,
     Several,
@@ -187,7 +188,7 @@ class DiscountInput(Stripped):
         return self
 
 
-LineTitle = Annotated[str, length(200, 1)]
+LineTitle = Annotated[str, SEEN, length(200, 1)]
 LineNote = Annotated[str, length(1_000)]
 
 

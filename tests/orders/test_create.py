@@ -199,6 +199,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"lineItems": [line(NOTHING, price="1.001")]}, "lineItems.0.price"),
     ({"lineItems": [line(NOTHING, price="NaN")]}, "lineItems.0.price"),
     ({"lineItems": [line(NOTHING, discount=1)]}, "lineItems.0.discount"),
+    ({"lineItems": [{"title": "\u200b", "quantity": 1, "price": 1}]}, "lineItems.0.title"),
     ({"customer": {"id": "cus_nobody"}}, "customer.id"),
     ({"customer": {"email": "nobody"}}, "customer.email"),
     ({"customer": {"email": "ada@example.com\u200b"}}, "customer.email"),

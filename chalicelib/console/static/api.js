@@ -7,13 +7,13 @@ import * as session from "./session.js";
 const BASE = new URL("api/", document.baseURI);
 const MOST_TRIES = 6;
 
-// A refusal by the API; status 0 if it could not be reached.
+// A refusal by the API; status 0 if it could not be reached. `isUnsure`: it may have been done.
 export class Refusal extends Error {
   constructor(status, body, headers) {
     const id = status >= 500 && headers.get("X-Request-Id");
     super(plain(body.message ?? `The service answered ${status}.`) + (id ? ` Request ${id}.` : ""));
     const errors = (body.errors ?? []).map((error) => ({ ...error, message: plain(error.message) }));
-    Object.assign(this, { status, body, code: body.code, errors, headers });
+    Object.assign(this, { status, body, code: body.code, errors, headers, isUnsure: status === 0 || status >= 500 });
   }
 }
 

@@ -62,7 +62,7 @@ export const text = (value) =>
 const STATES = new Set([...Object.keys(MOVES), ...Object.keys(PAYMENT_MOVES), ...PRODUCT_STATUSES]);
 const spaced = (name) => name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 const MESSAGES = [
-  [/numeric string/, "must be an amount, such as 12.50"],
+  [/numeric string/, `must be an amount, such as ${(1250 / 10 ** DECIMALS).toFixed(DECIMALS)}`],
   [/^must be text$/, "is required"],
 ];
 

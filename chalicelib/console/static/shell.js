@@ -53,7 +53,7 @@ async function search() {
     const { openSearch } = await import("./search.js");
     openSearch(typed, isEntered);
   } catch {
-    toast("The search could not be loaded. Check the connection and try again.", "bad");
+    toast("The search could not be loaded.", "bad", ["Reload the page", () => location.reload()]);
   } finally {
     document.removeEventListener("keydown", keep, { capture: true });
   }

@@ -77,6 +77,18 @@ def test_rows_selected_before_the_last_list_of_a_search_stay_selected(desk: Desk
     expect(selected).to_have_count(0)
 
 
+def test_an_address_with_what_no_field_can_hold_leads_to_the_list(desk: Desk) -> None:
+    order = desk.api.order("Addressed")
+    for wrong in ("period=x", "from=soon", "status=none&sort=none", "page=abc", "page=999999"):
+        desk.open(f"/orders?{wrong}")
+        if "page" in wrong:
+            desk.page.get_by_role("link", name="Go to the first page").click()
+        expect(desk.page.get_by_role("link", name=f"#{order['number']}")).to_be_visible()
+    desk.api.webhook("http://127.0.0.1:9/addressed")
+    desk.open("/settings/developer/deliveries?status=none&event=none&since=none")
+    expect(desk.page.get_by_role("main").get_by_role("alert")).to_have_count(0)
+
+
 def test_blanks_around_a_text_are_no_part_of_a_filter(desk: Desk) -> None:
     desk.api.post("products", {"name": "Blanched almond", "price": 5})
     customer = desk.api.post("customers", {"email": "blanched@example.com"})["id"]

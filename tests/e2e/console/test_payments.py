@@ -53,6 +53,7 @@ def test_a_payment_in_cash_and_a_refund_of_one_piece_by_keyboard(
     expect(desk.dialog).to_have_count(0)
     after = desk.api.get(f"orders/{order['id']}")
     assert (after["amountRefunded"], after["balanceDue"]) == ("50.00", "0.00")
+    expect(desk.page.get_by_role("region", name="Items")).to_contain_text("1 refunded")
     assert after["refunds"][0]["lines"][0]["restocked"] == 1
 
 
@@ -75,10 +76,21 @@ def test_the_same_balance_is_not_taken_in_two_tabs(desk: Desk) -> None:
     desk.api.post(f"orders/{order['id']}/payments", {"amount": "40", "method": "CASH"})
     pay = desk.dialog.get_by_role("button", name="Take payment")
     pay.click()
-    expect(desk.dialog).to_contain_text("Nothing was recorded: $60.00 is due now.")
+    expect(desk.dialog).to_contain_text("Now $40.00 is paid, $0.00 refunded and $60.00 due.")
     pay.click()
     expect(desk.dialog).to_have_count(0)
     assert desk.api.get(f"orders/{order['id']}")["amountPaid"] == "80.00"
+    desk.button("Take payment").click()
+    desk.api.post(f"orders/{order['id']}/payments", {"amount": "15", "method": "CASH"})
+    for said in ("Now $95.00 is paid", "This is more than is due, $5.00."):
+        pay.click()
+        expect(desk.dialog).to_contain_text(said)
+    desk.dialog.get_by_label("Take more than is due").check()
+    pay.click()
+    expect(desk.dialog).to_have_count(0)
+    desk.button("Refund").click()
+    desk.dialog.get_by_label("Amount", exact=True).fill("5")
+    expect(desk.dialog.get_by_role("status")).to_contain_text("$10.00 owed to the customer")
 
 
 @pytest.mark.parametrize("viewport", [PHONE, WIDE])

@@ -77,6 +77,57 @@ def test_a_change_of_a_record_is_not_asked_about(desk: Desk, name: str) -> None:
     assert desk.api.get(path) == done
 
 
+def test_a_new_variant_is_added_once_also_if_someone_else_edits_it(desk: Desk) -> None:
+    make, opener, fill, send = CHANGES["variant"]
+    made = desk.shown(make(desk))
+    press(desk, opener)
+    fill(desk)
+    path = f"products/{made['id']}"
+    desk.lost(f"**/api/admin/{path}", method="PUT")
+    desk.button(send).click()
+    expect(desk.page.locator("body")).to_contain_text("may or may not have been saved")
+    small, medium = ({"id": each["id"]} for each in desk.api.get(path)["variants"])
+    theirs = [small, {**medium, "price": 8}, {"title": "L", "stock": 1}]
+    desk.api.call("PUT", path, {"variants": theirs})
+    desk.button(send).click()
+    price = desk.dialog.get_by_role("row", name="M · Price")
+    expect(price.get_by_role("cell").nth(2)).to_have_text("8.00")
+    expect(price.get_by_role("cell").nth(3)).to_have_text("7.50")
+    desk.button("Save my version").click()
+    expect(desk.page.locator(".toast").last).to_have_text("Saved.")
+    now = [(each["title"], each["price"]) for each in desk.api.get(path)["variants"]]
+    assert sorted(now) == [("L", "6.00"), ("M", "7.50"), ("S", "6.00")]
+
+
+def test_a_move_of_stock_is_made_once_whatever_is_typed_after_its_lost_answer(desk: Desk) -> None:
+    made = desk.api.product("Moved once", variants=[{"title": "S", "stock": 2}, {"title": "M"}])
+    variant = made["variants"][0]["id"]
+    desk.open("/products/low-stock")
+    desk.lost("**/stock")
+    field = desk.label("Stock of Moved once · S")
+    for typed in ("+5", "+6"):
+        field.fill(typed)
+        field.press("Enter")
+        if typed == "+5":
+            expect(desk.page.locator("main")).to_contain_text("may or may not have been saved")
+    expect(field).to_have_value("7")
+    desk.page.unroute_all()
+    desk.shown(made)
+    desk.lost("**/stock")
+    stock = desk.field("variants.0.stock").locator("input")
+    for typed in ("+1", "+3"):
+        stock.fill(typed)
+        desk.button("Save").click()
+        said = "may or may not" if typed == "+1" else "What you sent before is saved now."
+        expect(desk.page.locator("main")).to_contain_text(said)
+    expect(stock).to_have_value("+3")
+    assert desk.api.get(f"products/{made['id']}")["variants"][0]["stock"] == 8
+    desk.button("Save").click()
+    expect(stock).to_have_value("11")
+    moves = desk.api.get(f"stock/movements?variantId={variant}")["data"]
+    assert [each["by"] for each in moves][:2] == [3, 1]
+
+
 def test_what_is_deleted_is_said_to_be_deleted(desk: Desk) -> None:
     made = desk.shown(desk.api.product("Deleted twice"))
     lost = desk.lost(f"**/products/{made['id']}", method="DELETE")

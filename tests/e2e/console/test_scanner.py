@@ -311,3 +311,12 @@ def test_a_key_that_a_program_types_is_not_searched_for(
     desk.page.keyboard.type(f"{successor.key}\n")
     expect(desk.page.locator("[name=quantity]")).to_have_count(1)
     assert not [address for address in asked if successor.key in address]
+
+
+def test_the_enter_of_an_input_method_begins_no_search(desk: Desk) -> None:
+    desk.open("/orders/new")
+    find = desk.label("Find a product")
+    find.fill("つくえ")
+    event = "new KeyboardEvent('keydown', {key: 'Enter', isComposing: true, bubbles: true})"
+    find.evaluate(f"field => field.dispatchEvent({event})")
+    expect(find).to_have_value("つくえ")

@@ -72,6 +72,19 @@ def test_the_search_opens_from_a_checkbox_and_closes_with_escape(desk: Desk, ord
     expect(tick).to_be_focused()
 
 
+def test_a_search_that_a_deployment_has_replaced_offers_to_reload(desk: Desk) -> None:
+    desk.open("/")
+    desk.page.route("**/lists.js", lambda route: route.fulfill(status=404))
+    desk.button("Search everything").click()
+    expect(desk.page.locator(".toast")).to_contain_text("The search could not be loaded.")
+    desk.page.unroute_all()
+    desk.button("Reload the page").click()
+    expect(desk.page.locator(".toast")).to_have_count(0)
+    desk.stands()
+    desk.button("Search everything").click()
+    expect(desk.dialog).to_be_visible()
+
+
 def test_a_late_answer_of_the_search_is_ignored(desk: Desk, order: dict) -> None:
     desk.open("/products")
     kept = desk.kept("**/api/admin/search?*")

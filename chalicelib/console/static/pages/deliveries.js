@@ -35,8 +35,8 @@ export async function show(visit) {
   const rows = [];
   const results = h.div({ class: "results" }, skeleton());
   const count = h.p({ class: "count soft", "aria-hidden": "true" });
-  const filter = (settings) =>
-    field({
+  const filter = (settings) => {
+    const node = field({
       ...settings,
       value: asked[settings.name] ?? "",
       oninput: ({ target }) => {
@@ -45,6 +45,9 @@ export async function show(visit) {
         load();
       },
     });
+    asked[settings.name] = node.querySelector("select").value; // an address may have what is no option
+    return node;
+  };
   visit.draw(
     { title: "Deliveries", actions: button("Refresh", () => load()) },
     h.form(

@@ -194,6 +194,8 @@ function page(visit, record, webhooks) {
                   : h.a({ href: link(`/products/${line.productId}`) }, h.bdi(line.title)),
                 line.sku && h.div({ class: "soft small" }, line.sku),
                 line.discount && h.div({ class: "soft small money" }, off(line.discount)),
+                line.refundedQuantity > 0 &&
+                  h.div({ class: "soft small" }, `${number(line.refundedQuantity)} refunded`),
                 line.note && h.div({ class: "soft small" }, h.bdi(line.note)),
               ),
           },

@@ -13,7 +13,7 @@ import { changes, created, productForm } from "../parts/product-form.js";
 import { create, Record } from "../parts/record.js";
 import { shortage } from "../parts/shortage.js";
 import { sold } from "../parts/sold.js";
-import { differing } from "../parts/stale.js";
+import { claimed, differing } from "../parts/stale.js";
 import { trail } from "../parts/trail.js";
 import { held } from "../parts/typed.js";
 import { link } from "../router.js";
@@ -43,10 +43,11 @@ export async function show(visit) {
 function bodyOf(product, edited, latest) {
   const body = changes(productForm(product).read(), edited);
   if (!body.variants) return body;
-  const before = new Set(product.variants.map(({ id }) => id));
   const there = new Set(latest.variants.map(({ id }) => id));
-  const kept = body.variants.filter(({ id }) => !id || there.has(id));
-  const theirs = latest.variants.filter(({ id }) => !before.has(id)).map(({ id }) => ({ id }));
+  const mine = claimed(body.variants, product.variants, latest.variants);
+  const kept = mine.filter(({ id }) => !id || there.has(id));
+  const known = new Set([...product.variants, ...kept].map(({ id }) => id));
+  const theirs = latest.variants.filter(({ id }) => !known.has(id)).map(({ id }) => ({ id }));
   return { ...body, variants: [...kept, ...theirs] };
 }
 
@@ -58,6 +59,7 @@ function page(visit, record) {
   // A retry after a lost connection does not create a second product.
   const idempotencyKey = newKey();
   const key = once();
+  let unsure = null; // moves that may have been made: they are settled first, whatever is typed since
   const fields = productForm(product, visit);
   const save = h.button({ type: "submit", class: "main" }, product ? "Save" : "Create product");
   const hint = h.span({ class: "soft small" });
@@ -120,16 +122,23 @@ function page(visit, record) {
   async function saveIt() {
     const all = fields.moves();
     if (all.length === 0) return record.save();
-    const moves = all.map(({ move }) => move);
-    const sent = new Map([fields.reason, ...all.map(({ at }) => at)].flatMap((each) => [...held(each)]));
+    const typed = all.map(({ move }) => move);
+    const { moves, sent } = unsure ?? {
+      moves: typed,
+      sent: new Map([fields.reason, ...all.map(({ at }) => at)].flatMap((each) => [...held(each)])),
+    };
     const asked = { body: { moves }, idempotencyKey: key(moves), success: "Stock saved." };
     let answer;
     try {
       answer = await visit.send("POST", `${record.path}/stock`, asked);
     } catch (refusal) {
+      unsure = refusal.isUnsure ? { moves, sent } : null;
       const at = ({ variantId }) => moves.findIndex((move) => move.variantId === variantId);
       const errors = shortage(refusal, (line) => `moves.${at(line)}`) ?? refusal.errors;
-      const own = (name) => all[name.split(".")[1]]?.at.dataset.field ?? name;
+      const own = (name) => {
+        const wrong = moves[name.split(".")[1]]?.variantId;
+        return all.find(({ move }) => move.variantId === wrong)?.at.dataset.field ?? name;
+      };
       refusal.errors = errors?.map((error) => ({ ...error, field: own(error.field) }));
       throw refusal;
     }
@@ -137,6 +146,8 @@ function page(visit, record) {
     // What someone else has changed of the variants meanwhile is asked about.
     const isOurs = differing(withoutStock(product), withoutStock(answer.data)).length === 0;
     record.take(answer, isOurs ? ["variants"] : []);
+    if (JSON.stringify(moves) !== JSON.stringify(typed))
+      throw new Error("What you sent before is saved now. Check the stock, then save the rest.");
     if (Object.keys(record.unsaved).length > 0) visit.root.querySelector("form").requestSubmit();
     return true;
   }

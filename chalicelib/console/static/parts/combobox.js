@@ -96,6 +96,7 @@ export function combobox({ visit, input, label, ask, take, enter, failed, offers
   }
 
   function pressed(event) {
+    if (event.isComposing) return; // keys of an input method, such as for Japanese
     if (event.key === "Escape" && !box.hidden && !stays) {
       event.stopPropagation();
       event.preventDefault(); // a dialog around it stays

@@ -42,7 +42,7 @@ export function previewed(visit, title, { fields, hint, ...its }) {
   const { asked, isBlank, trial, inWords, act, ready = () => {}, because = ({ message }) => message } = its;
   let said = "";
   const unsure = new Set(); // the bodies that may have been done already
-  const preview = h.p({ class: "strong", role: "status" }, hint);
+  const preview = h.p({ class: "strong whole", role: "status" }, hint);
   const node = dialogForm(visit, title, {
     submit: its.submit,
     fields: [fields, preview],
@@ -61,7 +61,7 @@ export function previewed(visit, title, { fields, hint, ...its }) {
       try {
         await act(body);
       } catch (refusal) {
-        unsure[refusal.status === 0 || refusal.status >= 500 ? "add" : "delete"](text);
+        unsure[refusal.isUnsure ? "add" : "delete"](text);
         throw refusal;
       }
     },

@@ -21,16 +21,19 @@ export function editItems(visit, record, left = []) {
   const { node, later } = previewed(visit, `Edit order #${order.number}`, {
     hint: "Change an item or an amount.",
     fields: [
-      order.lineItems.map(({ title, quantity, price }, at) => [
-        field({
-          name: `change.${at}.quantity`,
-          label: `Quantity of ${title}`,
-          value: String(quantity),
-          inputmode: "numeric",
-          hint: "0 removes it.",
-        }),
-        amount(`change.${at}.price`, price, { label: `Price of ${title}` }),
-      ]),
+      order.lineItems.map(({ title, quantity, price }, at) =>
+        h.div(
+          { class: "whole fields" },
+          field({
+            name: `change.${at}.quantity`,
+            label: `Quantity of ${title}`,
+            value: String(quantity),
+            inputmode: "numeric",
+            hint: "0 removes it.",
+          }),
+          amount(`change.${at}.price`, price, { label: `Price of ${title}` }),
+        ),
+      ),
       h.div({ class: "whole" }, added.nodes),
       amount("discount", had, { placeholder: "5.00 or 10 %", inputmode: "text" }),
       amount("shipping", order.shipping),

@@ -42,8 +42,7 @@ export async function watch(visit, id, seen = () => {}) {
       seen(job);
       if (hasEnded(job) || job.status === "NEEDS_MAPPING") return job;
     } catch (error) {
-      const isUnanswered = error.status === 0 || error.status >= 500;
-      if (!isUnanswered || ++missed > MOST_MISSED) throw error;
+      if (!error.isUnsure || ++missed > MOST_MISSED) throw error;
     }
     await visit.sleep(pause);
   }

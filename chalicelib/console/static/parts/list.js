@@ -66,6 +66,8 @@ export async function list(visit, spec) {
       ),
   );
   const chips = h.div({ class: "chips" });
+  // An address may have what its fields cannot hold, such as `?period=x`.
+  for (const name of Object.keys(asked)) if (bar.elements[name]?.value === "") delete asked[name];
 
   // The active filters, each with a button that removes it; and the views.
   function drawChips() {
@@ -140,7 +142,8 @@ export async function list(visit, spec) {
       if (isLeft(refusal)) return;
       shown = "";
       replace(count);
-      replace(results, problem(refusal, load));
+      const first = asked.page && [link(path, { ...asked, page: "" }), "Go to the first page"];
+      replace(results, problem(refusal, load, first));
     }
     results.removeAttribute("aria-busy");
   }

@@ -1,14 +1,13 @@
 // Variants below their threshold, as the summary names them: those that fell last come first. Their
 // stock is corrected where it is shown.
 
-import { h } from "../dom.js";
+import { h, newKey } from "../dom.js";
 import { MOST_LOW, MOST_LOW_OF_ONE } from "../facts.js";
 import { number, words } from "../format.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
 import { clearErrors, saving, summary, wrong } from "./form.js";
 import { announce, toast } from "./notice.js";
-import { once } from "./once.js";
 import { empty } from "./page.js";
 import { pieceCount } from "./pieces.js";
 import { table } from "./table.js";
@@ -60,8 +59,7 @@ export function lowStock(visit, rows) {
 function stockCell(visit, { productId, variantId, productName, variantTitle, stock }) {
   const name = [productName, variantTitle].filter(Boolean).join(" · ");
   let known = stock;
-  let key = once(); // a retry is the same move
-  let counted = []; // its key, and the stock before it
+  let asked = null; // a move that may have been made: it is sent again, whatever is typed since
   const reason = h.select(
     { "aria-label": `Reason for ${name}`, class: "reason" },
     REASONS.map((each) => h.option({ value: each }, words(each))),
@@ -120,24 +118,26 @@ function stockCell(visit, { productId, variantId, productName, variantTitle, sto
   }
 
   async function move(change, why) {
-    const moves = [{ variantId, ...change, reason: why }];
-    const idempotencyKey = key(moves);
-    if (change.by === undefined && counted[0] !== idempotencyKey) counted = [idempotencyKey, await there()];
-    const { data } = await visit
-      .send("POST", `admin/products/${productId}/stock`, { body: { moves }, idempotencyKey })
-      .catch(explain);
-    key = once();
+    asked ??= {
+      body: { moves: [{ variantId, ...change, reason: why }] },
+      idempotencyKey: newKey(),
+      before: change.by === undefined && (await there()),
+    };
+    const { body, before } = asked;
+    const { data } = await visit.send("POST", `admin/products/${productId}/stock`, asked).catch(explain);
+    asked = null;
     known = data.variants.find(({ id }) => id === variantId).stock;
     input.value = String(known);
     reason.value = "COUNTED";
     form.classList.add("saved");
-    const by = change.by ?? known - counted[1];
+    const by = body.moves[0].by ?? known - before;
     const back = () => saving(form, save, () => move({ by: -by }, "CORRECTED"));
     if (by === 0) announce(`${name}: the stock is already ${known}.`);
     else toast(`${name}: stock is now ${number(known)}.`, "", ["Undo", back]);
   }
 
   function explain(refusal) {
+    if (!refusal.isUnsure) asked = null;
     const left = refusal.body?.lines?.[0]?.available;
     if (left !== undefined) throw wrong(variantId, `Only ${left} in stock`);
     throw refusal.errors?.length ? wrong(variantId, refusal.errors[0].message) : refusal;

@@ -12,6 +12,8 @@ import { shortage } from "./shortage.js";
 import { may } from "../session.js";
 
 const REASONS = ["RETURNED", "DAMAGED", "GOODWILL", "OTHER"];
+const balanceInWords = (balance) =>
+  Number(balance) < 0 ? `${money(balance.replace("-", ""))} owed to the customer` : `${money(balance)} due`;
 const NOT_SHIPPED = ["PENDING", "PAID", "IN_PRODUCTION", "PROCESSING"];
 
 // `card(next)` draws the money, without the button of the step that the page offers as the next one.
@@ -74,8 +76,11 @@ export function moneyOf(visit, record) {
     } catch (refusal) {
       if (refusal.status !== 412) throw refusal;
       await record.load();
-      const left = money(record.data.balanceDue);
-      throw new Error(`This order was changed meanwhile. Nothing was recorded: ${left} is due now.`);
+      const { amountPaid, amountRefunded, balanceDue } = record.data;
+      throw new Error(
+        "This was not recorded: the order was changed meanwhile, perhaps by your last try. " +
+          `Now ${money(amountPaid)} is paid, ${money(amountRefunded)} refunded and ${balanceInWords(balanceDue)}.`,
+      );
     }
   }
 
@@ -86,6 +91,7 @@ export function moneyOf(visit, record) {
     const change = h.p({ class: "strong", role: "status" });
     const over = field({ name: "allowOverpayment", label: "Take more than is due", type: "checkbox" });
     over.hidden = true;
+    let most = due;
     const node = dialogForm(visit, `Take payment · ${money(first)} ${isDeposit ? "deposit" : "due"}`, {
       fields: [
         field({ name: "amount", value: first, inputmode: "decimal" }),
@@ -108,18 +114,25 @@ export function moneyOf(visit, record) {
           ...(typed.reference.trim() && { reference: typed.reference.trim() }),
           ...(typed.allowOverpayment && { allowOverpayment: true }),
         };
-        await send("payments", { body, key: key(body), success: `${money(body.amount)} received.` });
+        await send("payments", { body, key: key(body), success: `${money(body.amount)} received.` }).catch(explain);
       },
     });
     visit.listen(node, "input", () => {
       const { amount, tendered } = values(node);
       const paid = Number(decimal(amount) || first);
       const back = Number(decimal(tendered)) - paid;
-      over.hidden = !(paid > due);
+      over.hidden = !(paid > most);
       if (over.hidden) node.elements.allowOverpayment.checked = false;
       replace(change, tendered.trim() && back >= 0 && `Change ${money(back.toFixed(3))}`);
     });
     node.elements.amount.select();
+
+    function explain(refusal) {
+      if (refusal.code !== "overpaid") throw refusal;
+      most = Number(refusal.body.balanceDue);
+      over.hidden = false;
+      throw new Error(`This is more than is due, ${money(refusal.body.balanceDue)}. Check the amount, or take more than is due.`);
+    }
   }
 
   // Of a cancelled order: what is not given back.
@@ -189,7 +202,7 @@ export function moneyOf(visit, record) {
           `${money(amount)} goes back`,
           Number(tax) > 0 && `of it ${money(tax)} tax`,
           pieces > 0 && `${plural(pieces, "piece")} to the stock`,
-          `${money(balanceAfter)} due afterwards`,
+          `${balanceInWords(balanceAfter)} afterwards`,
         ]
           .filter(Boolean)
           .join(" · ");

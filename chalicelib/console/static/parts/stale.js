@@ -6,7 +6,7 @@ import { shown } from "./changes.js";
 import { decide } from "./dialog.js";
 import { table } from "./table.js";
 
-const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+const same = (one, other) => JSON.stringify(one ?? null) === JSON.stringify(other ?? null);
 
 // Whether a record has what was sent. The API adds ids, and has an order of members of its own.
 export const has = (theirs, mine) =>
@@ -14,6 +14,18 @@ export const has = (theirs, mine) =>
     ? theirs === mine
     : (!Array.isArray(mine) || theirs?.length === mine.length) &&
       Object.entries(mine).every(([name, each]) => has(theirs?.[name] ?? null, each));
+
+// New rows with the ids of those that are there by now: of an answer that was lost, or somebody else's.
+export function claimed(rows, was, now) {
+  const taken = new Set(was.map(({ id }) => id));
+  return rows.map((row) => {
+    const isIt = ({ id, title, sku }) =>
+      !taken.has(id) && title === (row.title ?? row.sku) && sku === (row.sku ?? null);
+    const id = row.id ?? now.find(isIt)?.id;
+    taken.add(id);
+    return id ? { ...row, id } : row;
+  });
+}
 
 // The names of the fields that differ.
 export const differing = (one, other) =>
@@ -31,7 +43,7 @@ export const edited = (was, first, typed) => ({
 function values(record) {
   const found = new Map();
   for (const [name, value] of Object.entries(record)) {
-    const rows = name === "variants" ? value : null;
+    const rows = name === "variants" ? (value ?? []) : null;
     if (!rows) found.set(name, { name, value });
     rows?.forEach((row, at) => {
       for (const [part, each] of Object.entries(row))
@@ -48,7 +60,8 @@ function values(record) {
 
 // The other user's changes: [{ name, of, was, now, mine, both }].
 export function overlap({ was, now, mine }) {
-  const [before, theirs, own] = [was, now, mine].map(values);
+  const variants = mine.variants && claimed(mine.variants, was.variants, now.variants);
+  const [before, theirs, own] = [was, now, { ...mine, variants }].map(values);
   const keys = new Set([...before.keys(), ...theirs.keys()]);
   return [...keys]
     .filter((key) => !same(before.get(key)?.value, theirs.get(key)?.value))
