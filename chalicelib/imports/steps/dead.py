@@ -50,8 +50,9 @@ def _end_job(body: str) -> None:
 
 def _step(letter: Mapping[str, Any]) -> _End:
     if isinstance(letter.get("step"), int):  # of a job that is no import
-        message = "The job could not continue. What was written stays."
-        return letter["job"], "step_failed", message
+        message = "The job could not continue. What was written stays. "
+        again = "Undo a bulk edit or a count before you make it again."
+        return letter["job"], "step_failed", message + again
     where = f" from line {letter['line']} on" if "line" in letter else ""
     message = f"A part of the file{where} could not be imported within an hour. "
     return letter["job"], "chunk_failed", message + _again
