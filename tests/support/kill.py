@@ -18,21 +18,9 @@ from chalicelib import settings
 from chalicelib.webhooks import deliveries
 from tests.support import webhook_world as worlds
 
-EVENTS = 2_000
 DEATHS = 0.02  # of all calls
 FAILURES = 0.05  # of all posts
 TWICE = 0.03  # of all messages
-
-
-def main() -> None:
-    toll = killed(EVENTS, seed=1)
-    print(f"{toll.events:,} events, {DEATHS:.0%} of all calls are the last of their function\n")
-    print(f"functions run {toll.functions:,}, died {toll.deaths:,}")
-    print(f"messages that the queue brought twice {toll.doubled:,}")
-    print(f"\narrived            {toll.arrived:>6,}")
-    print(f"never arrived      {toll.events - toll.arrived:>6,}")
-    for record, times in toll.again.most_common():
-        print(f"arrived again      {times:>6,}, after an attempt that is recorded as {record}")
 
 
 @dataclass
@@ -103,7 +91,3 @@ def killed(events: int, seed: int) -> Toll:
     for delivery, numbers in accepted.items():
         toll.again.update(records.get((delivery, number)) for number in numbers[:-1])
     return toll
-
-
-if __name__ == "__main__":
-    main()
