@@ -153,7 +153,10 @@ def test_an_unrecognised_file_is_mapped_previewed_and_imported(desk: Desk, tmp_p
     name.select_option("name")
     desk.label("Import Preis as").select_option("price")
     desk.label("Import Menge as").select_option("stock")
-    expect(desk.page.get_by_text("2 rows become 2 products with 2 variants.")).to_be_visible()
+    said = desk.page.get_by_text("2 rows become 2 products with 2 variants.")
+    expect(said).to_be_visible()
+    above = desk.button("Continue to the preview").bounding_box()
+    assert above["y"] + above["height"] <= said.bounding_box()["y"], "it covers no button"
     foreseen = desk.page.get_by_role("region", name="Result").get_by_role("row")
     expect(foreseen.filter(has_text="Mapped mug")).to_contain_text("12.50 · 7 in stock")
     expect(desk.label("Header")).to_have_value("1")
