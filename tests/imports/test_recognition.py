@@ -60,6 +60,7 @@ def test_two_columns_of_a_format_are_read_as_ours_only_if_they_mean_the_same(
         # Their stock, price or SKU has another name than in the format of the other columns
         "Item Name,Variation Name,SKU,Price,Quantity",
         "Name,SKU,Price (tax excl.),Price (tax incl.),Stock",
+        "Handle,Title,Variant Price,Available (not editable),Price",  # of two formats
         "Sale Date,Item Name,Buyer,Quantity,Price,Coupon Code,Order ID,SKU",
         "ID,Titel,Preis,Barcode,Lager",
         "id,title,description,link,condition,price,availability,image link,gtin,mpn,brand",

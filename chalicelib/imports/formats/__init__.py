@@ -66,9 +66,10 @@ def recognise(columns: Sequence[str]) -> type[Format] | None:
     Ours has every column, and no other format that has them too means another thing by one.
     """
     own = [column for column in columns if plain(column) and plain(column) not in _REMARKS]
-    fitting = [each for each in FORMATS if each.fits(own) and not _leaves_out(each, own)]
+    fitting = [file_format for file_format in FORMATS if file_format.fits(own)]
     if fitting:
-        return fitting[0] if len(fitting) == 1 else None
+        is_clear = len(fitting) == 1 and not _leaves_out(fitting[0], own)
+        return fitting[0] if is_clear else None
     if not Ours.fits(own) or any(_reads_otherwise(file_format, own) for file_format in FORMATS):
         return None
     return Ours

@@ -73,8 +73,8 @@ def propose(columns: Sequence[str], samples: Sequence[Sequence[str]]) -> list[st
     if "price" not in taken:
         # The only price there is is the price, whatever it is called.
         only = _only(given, ("salePrice", "variantPrice", "compareAtPrice"))
-        others = (name for name, (_, far) in zip(columns, judged, strict=True) if far == _UNKNOWN)
-        is_clear = not any(_PRICE.search(_spelt(name)) for name in others)
+        unread = (name for at, name in enumerate(columns) if at not in given)
+        is_clear = not any(_PRICE.search(_spelt(name)) for name in unread)
         if only is not None and given[only] != "variantPrice" and is_clear:
             given[only] = "price"
     if "name" not in taken:
