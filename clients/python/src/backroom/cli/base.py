@@ -37,9 +37,7 @@ def whole(least: int, most: int = 10**9) -> Callable[[object], int]:
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-Limit = Annotated[
-    int, typer.Option(parser=whole(0, 10**9), help="Maximum number of records; 0: all.")
-]
+Limit = Annotated[int, typer.Option(parser=whole(0), help="Maximum number of records; 0: all.")]
 Search = Annotated[str | None, typer.Option(help="Words, or beginnings of words.")]
 _PROFILE = "BACKROOM_PROFILE"
 

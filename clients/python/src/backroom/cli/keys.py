@@ -37,7 +37,7 @@ def create_key(
     role: Annotated[Role, typer.Option(help="What it may do.")],
     days: Annotated[
         int | None,
-        typer.Option(parser=base.whole(1, 3650), help="It expires after so many days."),
+        typer.Option(parser=base.whole(1, 3650), help="Days until it expires, at most 3650."),
     ] = None,
     expires: Annotated[str | None, typer.Option(help="It expires at a time (ISO 8601).")] = None,
     as_json: Json = False,
