@@ -123,6 +123,7 @@ def test_a_bulk_that_would_take_too_long_is_refused_before_writing(
     assert shop.owner
     with dynamodb.metered() as calls:
         refused = shop.post(BULK, rows, headers=KEY)
+    assert shop.post(BULK, [{}] * 501).refused == ["products"]
     assert refused.status == 422
     (error,) = refused.json["errors"]
     assert (error["field"], error["code"]) == ("products", "too_long")
