@@ -40,7 +40,7 @@ def test_a_success_on_the_third_try_ends_the_schedule_and_every_attempt_is_shown
     silent = PostResult(duration_ms=10_000, error=Failure.TIMEOUT, message="No complete answer.")
     answers = iter([replace(refused, address="127.0.0.1", duration_ms=1_234), silent, OK])
     world.answer = lambda posted: next(answers)
-    announce()
+    announce(name="Größe")
     world.run()
     delivery = webhook.only()
     assert delivery["status"] == "DELIVERED"
@@ -57,6 +57,7 @@ def test_a_success_on_the_third_try_ends_the_schedule_and_every_attempt_is_shown
     }
     assert (second["error"], second["response"], second["durationMs"]) == ("timeout", None, 10_000)
     assert third["error"] is None and third["request"]["headers"] == world.posted[2].headers
+    assert delivery["body"] == '{"event":"product.created","data":{"name":"Größe"}}'
     assert delivery["body"] == world.posted[0].body.decode()
 
 
