@@ -73,7 +73,7 @@ function unreachable(method, isSent = true) {
       ? "The service cannot be reached. Check the connection and try again."
       : "The connection was lost before an answer came, so this may or may not have been saved." +
         " Check the connection and try again.";
-  return new Refusal(0, { code: "unreachable", message }, new Headers());
+  return new Refusal(0, { code: "unreachable", message, isSent }, new Headers());
 }
 
 async function content(answer, method) {

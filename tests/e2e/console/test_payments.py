@@ -82,7 +82,7 @@ def test_the_same_balance_is_not_taken_in_two_tabs(desk: Desk) -> None:
     assert desk.api.get(f"orders/{order['id']}")["amountPaid"] == "80.00"
     desk.button("Take payment").click()
     desk.api.post(f"orders/{order['id']}/payments", {"amount": "15", "method": "CASH"})
-    for said in ("Now $95.00 is paid", "This is more than is due, $5.00."):
+    for said in ("Now $95.00 is paid", "This is too much: $5.00 due."):
         pay.click()
         expect(desk.dialog).to_contain_text(said)
     desk.dialog.get_by_label("Take more than is due").check()

@@ -110,8 +110,15 @@ def test_a_move_of_stock_is_made_once_whatever_is_typed_after_its_lost_answer(de
         field.press("Enter")
         if typed == "+5":
             expect(desk.page.locator("main")).to_contain_text("may or may not have been saved")
+    expect(desk.page.locator("main")).to_contain_text("What you sent before is saved now.")
     expect(field).to_have_value("7")
     desk.page.unroute_all()
+    for typed, said in (("+9", "Nothing was sent."), ("+1", "stock is now 8")):
+        desk.page.context.set_offline(typed == "+9")
+        field.fill(typed)
+        field.press("Enter")
+        expect(desk.page.locator("body")).to_contain_text(said)
+    expect(field).to_have_value("8")
     desk.shown(made)
     desk.lost("**/stock")
     stock = desk.field("variants.0.stock").locator("input")
@@ -121,9 +128,9 @@ def test_a_move_of_stock_is_made_once_whatever_is_typed_after_its_lost_answer(de
         said = "may or may not" if typed == "+1" else "What you sent before is saved now."
         expect(desk.page.locator("main")).to_contain_text(said)
     expect(stock).to_have_value("+3")
-    assert desk.api.get(f"products/{made['id']}")["variants"][0]["stock"] == 8
+    assert desk.api.get(f"products/{made['id']}")["variants"][0]["stock"] == 9
     desk.button("Save").click()
-    expect(stock).to_have_value("11")
+    expect(stock).to_have_value("12")
     moves = desk.api.get(f"stock/movements?variantId={variant}")["data"]
     assert [each["by"] for each in moves][:2] == [3, 1]
 

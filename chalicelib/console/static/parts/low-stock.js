@@ -8,6 +8,7 @@ import { link } from "../router.js";
 import { may } from "../session.js";
 import { clearErrors, saving, summary, wrong } from "./form.js";
 import { announce, toast } from "./notice.js";
+import { mayBeDone } from "./once.js";
 import { empty } from "./page.js";
 import { pieceCount } from "./pieces.js";
 import { table } from "./table.js";
@@ -59,7 +60,7 @@ export function lowStock(visit, rows) {
 function stockCell(visit, { productId, variantId, productName, variantTitle, stock }) {
   const name = [productName, variantTitle].filter(Boolean).join(" · ");
   let known = stock;
-  let asked = null; // a move that may have been made: it is sent again, whatever is typed since
+  let unsure = null; // a move that may have been made: it is sent again, whatever is typed since
   const reason = h.select(
     { "aria-label": `Reason for ${name}`, class: "reason" },
     REASONS.map((each) => h.option({ value: each }, words(each))),
@@ -118,26 +119,27 @@ function stockCell(visit, { productId, variantId, productName, variantTitle, sto
   }
 
   async function move(change, why) {
-    asked ??= {
-      body: { moves: [{ variantId, ...change, reason: why }] },
-      idempotencyKey: newKey(),
-      before: change.by === undefined && (await there()),
-    };
-    const { body, before } = asked;
-    const { data } = await visit.send("POST", `admin/products/${productId}/stock`, asked).catch(explain);
-    asked = null;
+    const moves = [{ variantId, ...change, reason: why }];
+    const before = change.by === undefined && (await there());
+    const asked = unsure ?? { body: { moves }, idempotencyKey: newKey(), before };
+    const { data } = await visit
+      .send("POST", `admin/products/${productId}/stock`, asked)
+      .catch((refusal) => explain(refusal, asked));
+    unsure = null;
     known = data.variants.find(({ id }) => id === variantId).stock;
     input.value = String(known);
     reason.value = "COUNTED";
     form.classList.add("saved");
-    const by = body.moves[0].by ?? known - before;
+    const by = asked.body.moves[0].by ?? known - asked.before;
     const back = () => saving(form, save, () => move({ by: -by }, "CORRECTED"));
     if (by === 0) announce(`${name}: the stock is already ${known}.`);
     else toast(`${name}: stock is now ${number(known)}.`, "", ["Undo", back]);
+    if (JSON.stringify(asked.body.moves) !== JSON.stringify(moves))
+      throw wrong(variantId, "What you sent before is saved now. Check the stock, then change it again.");
   }
 
-  function explain(refusal) {
-    if (!refusal.isUnsure) asked = null;
+  function explain(refusal, asked) {
+    unsure = mayBeDone(refusal, unsure) ? asked : null;
     const left = refusal.body?.lines?.[0]?.available;
     if (left !== undefined) throw wrong(variantId, `Only ${left} in stock`);
     throw refusal.errors?.length ? wrong(variantId, refusal.errors[0].message) : refusal;

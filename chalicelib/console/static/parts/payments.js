@@ -131,7 +131,7 @@ export function moneyOf(visit, record) {
       if (refusal.code !== "overpaid") throw refusal;
       most = Number(refusal.body.balanceDue);
       over.hidden = false;
-      throw new Error(`This is more than is due, ${money(refusal.body.balanceDue)}. Check the amount, or take more than is due.`);
+      throw new Error(`This is too much: ${balanceInWords(refusal.body.balanceDue)}. Check the amount, or take more than is due.`);
     }
   }
 
