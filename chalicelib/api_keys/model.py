@@ -70,8 +70,8 @@ class NewApiKey(Input):
 
     name: Annotated[
         str,
-        SEEN,
         StringConstraints(strip_whitespace=True, min_length=1, max_length=100),
+        SEEN,
         about("Who or what uses the key."),
     ]
     role: Annotated[Role, about("What the key may do.")]

@@ -42,8 +42,8 @@ class NewStockCount(Chosen):
 
     name: Annotated[
         str,
-        SEEN,
         StringConstraints(strip_whitespace=True, min_length=1, max_length=200),
+        SEEN,
         about("Such as the room or the shelf."),
     ]
     variant_ids: (

@@ -299,6 +299,7 @@ VARIANT = "var_01KB0000000000000000000000AAAAAAAAAA"
         ({"name": "Shelf"}, "body"),
         ({"name": "Shelf", "all": True, "variantIds": [VARIANT]}, "body"),
         ({"name": "\t\u200b", "all": True}, "name"),
+        ({"name": "  ", "all": True}, "name"),
         ({"name": "Shelf", "variantIds": []}, "variantIds"),
         ({"name": "Shelf", "variantIds": [VARIANT] * 10_001}, "variantIds"),
         ({"name": "Shelf", "variantIds": [VARIANT]}, "variantIds.0"),
