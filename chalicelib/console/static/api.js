@@ -7,13 +7,13 @@ import * as session from "./session.js";
 const BASE = new URL("api/", document.baseURI);
 const MOST_TRIES = 6;
 
-// A refusal by the API; status 0 if it could not be reached. `isUnsure`: it may have been done.
+// A refusal by the API; status 0 if it was not reached. `isUnsure`: what was sent may have been done.
 export class Refusal extends Error {
   constructor(status, body, headers) {
     const id = status >= 500 && headers.get("X-Request-Id");
     super(plain(body.message ?? `The service answered ${status}.`) + (id ? ` Request ${id}.` : ""));
     const errors = (body.errors ?? []).map((error) => ({ ...error, message: plain(error.message) }));
-    Object.assign(this, { status, body, code: body.code, errors, headers, isUnsure: status === 0 || status >= 500 });
+    Object.assign(this, { status, body, code: body.code, errors, headers, isUnsure: body.isSent ?? status >= 500 });
   }
 }
 
@@ -71,8 +71,7 @@ function unreachable(method, isSent = true) {
     ? "You are offline. Nothing was sent."
     : method === "GET"
       ? "The service cannot be reached. Check the connection and try again."
-      : "The connection was lost before an answer came, so this may or may not have been saved." +
-        " Check the connection and try again.";
+      : "The connection was lost. This may or may not have been saved: try again.";
   return new Refusal(0, { code: "unreachable", message, isSent }, new Headers());
 }
 

@@ -7,7 +7,7 @@ import { copyButton } from "../parts/copy.js";
 import { locked, saving, summary } from "../parts/form.js";
 import { menu } from "../parts/menu.js";
 import { movements } from "../parts/movements.js";
-import { mayBeDone, once } from "../parts/once.js";
+import { once } from "../parts/once.js";
 import { facts } from "../parts/page.js";
 import { changes, created, productForm } from "../parts/product-form.js";
 import { create, Record } from "../parts/record.js";
@@ -132,7 +132,8 @@ function page(visit, record) {
     try {
       answer = await visit.send("POST", `${record.path}/stock`, asked);
     } catch (refusal) {
-      unsure = mayBeDone(refusal, unsure) ? { moves, sent } : null;
+      if (refusal.status) unsure = null;
+      if (refusal.isUnsure) unsure = { moves, sent };
       const at = ({ variantId }) => moves.findIndex((move) => move.variantId === variantId);
       const errors = shortage(refusal, (line) => `moves.${at(line)}`) ?? refusal.errors;
       const own = (name) => {

@@ -61,7 +61,8 @@ export function previewed(visit, title, { fields, hint, ...its }) {
       try {
         await act(body);
       } catch (refusal) {
-        unsure[refusal.isUnsure ? "add" : "delete"](text);
+        if (refusal.isUnsure) unsure.add(text);
+        else if (refusal.status) unsure.delete(text);
         throw refusal;
       }
     },

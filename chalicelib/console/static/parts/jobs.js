@@ -42,7 +42,8 @@ export async function watch(visit, id, seen = () => {}) {
       seen(job);
       if (hasEnded(job) || job.status === "NEEDS_MAPPING") return job;
     } catch (error) {
-      if (!error.isUnsure || ++missed > MOST_MISSED) throw error;
+      const isUnanswered = error.status === 0 || error.status >= 500;
+      if (!isUnanswered || ++missed > MOST_MISSED) throw error;
     }
     await visit.sleep(pause);
   }

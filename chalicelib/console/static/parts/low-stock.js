@@ -1,5 +1,4 @@
-// Variants below their threshold, as the summary names them: those that fell last come first. Their
-// stock is corrected where it is shown.
+// Variants with low stock: those that fell last come first. Their stock is corrected here.
 
 import { h, newKey } from "../dom.js";
 import { MOST_LOW, MOST_LOW_OF_ONE } from "../facts.js";
@@ -8,7 +7,6 @@ import { link } from "../router.js";
 import { may } from "../session.js";
 import { clearErrors, saving, summary, wrong } from "./form.js";
 import { announce, toast } from "./notice.js";
-import { mayBeDone } from "./once.js";
 import { empty } from "./page.js";
 import { pieceCount } from "./pieces.js";
 import { table } from "./table.js";
@@ -29,7 +27,7 @@ export function byProduct(variants) {
 
 export function lowStock(visit, rows) {
   if (rows.length === 0)
-    return empty("No low stock", "Variants are listed here when their stock falls below the product's threshold.");
+    return empty("No low stock", "No variant has less stock than its product's threshold.");
   return table({
     name: "Low stock",
     columns: [
@@ -93,7 +91,7 @@ function stockCell(visit, { productId, variantId, productName, variantTitle, sto
   visit.guard(
     `stock ${variantId}`,
     () => form.isConnected && input.value.trim() !== String(known),
-    "You changed a stock number and did not save it.",
+    "A changed stock number is not saved.",
   );
   return form;
 
@@ -120,11 +118,10 @@ function stockCell(visit, { productId, variantId, productName, variantTitle, sto
 
   async function move(change, why) {
     const moves = [{ variantId, ...change, reason: why }];
-    const before = change.by === undefined && (await there());
-    const asked = unsure ?? { body: { moves }, idempotencyKey: newKey(), before };
-    const { data } = await visit
-      .send("POST", `admin/products/${productId}/stock`, asked)
-      .catch((refusal) => explain(refusal, asked));
+    const before = () => change.by === undefined && there();
+    const asked = unsure ?? { body: { moves }, idempotencyKey: newKey(), before: await before() };
+    const path = `admin/products/${productId}/stock`;
+    const { data } = await visit.send("POST", path, asked).catch((refusal) => explain(refusal, asked));
     unsure = null;
     known = data.variants.find(({ id }) => id === variantId).stock;
     input.value = String(known);
@@ -135,11 +132,12 @@ function stockCell(visit, { productId, variantId, productName, variantTitle, sto
     if (by === 0) announce(`${name}: the stock is already ${known}.`);
     else toast(`${name}: stock is now ${number(known)}.`, "", ["Undo", back]);
     if (JSON.stringify(asked.body.moves) !== JSON.stringify(moves))
-      throw wrong(variantId, "What you sent before is saved now. Check the stock, then change it again.");
+      throw wrong(variantId, "What you sent before is saved now.");
   }
 
   function explain(refusal, asked) {
-    unsure = mayBeDone(refusal, unsure) ? asked : null;
+    if (refusal.status) unsure = null;
+    if (refusal.isUnsure) unsure = asked;
     const left = refusal.body?.lines?.[0]?.available;
     if (left !== undefined) throw wrong(variantId, `Only ${left} in stock`);
     throw refusal.errors?.length ? wrong(variantId, refusal.errors[0].message) : refusal;

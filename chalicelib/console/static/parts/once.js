@@ -10,7 +10,3 @@ export function once() {
     return keys.get(text);
   };
 }
-
-// Whether a write may have been done, after this refusal; `was`: an earlier try may have done it.
-export const mayBeDone = ({ isUnsure, body, status }, was) =>
-  was ? isUnsure || [401, 403, 429].includes(status) : isUnsure && body.isSent !== false;
