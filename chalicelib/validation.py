@@ -80,7 +80,11 @@ def is_blank(value: object, takes_several: bool) -> bool:
 
 def invalid(error: ValidationError, below: str = "") -> Invalid:
     """The errors of a model as a problem: `errors: [{field, code, message}]`."""
-    found = error.errors(include_url=False)
+    found = [
+        problem
+        for problem in error.errors(include_url=False)
+        if problem["loc"][-1:] != ("none",)  # of a value that may be null, the other error tells
+    ]
     errors = [
         {
             "field": _field(below, problem["loc"]),
