@@ -83,7 +83,8 @@ def invalid(error: ValidationError, below: str = "") -> Invalid:
     found = [
         problem
         for problem in error.errors(include_url=False)
-        if problem["loc"][-1:] != ("none",)  # of a value that may be null, the other error tells
+        # Of a value that may be null, the other error tells.
+        if (problem["type"], problem["loc"][-1:]) != ("none_required", ("none",))
     ]
     errors = [
         {
