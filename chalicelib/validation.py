@@ -80,12 +80,7 @@ def is_blank(value: object, takes_several: bool) -> bool:
 
 def invalid(error: ValidationError, below: str = "") -> Invalid:
     """The errors of a model as a problem: `errors: [{field, code, message}]`."""
-    found = [
-        problem
-        for problem in error.errors(include_url=False)
-        # Of a value that may be null, the other error tells.
-        if (problem["type"], problem["loc"][-1:]) != ("none_required", ("none",))
-    ]
+    found = error.errors(include_url=False)
     errors = [
         {
             "field": _field(below, problem["loc"]),

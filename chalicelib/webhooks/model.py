@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Annotated, Any, ClassVar, Final, Self
 
 from pydantic import AfterValidator, Field
-from pydantic.json_schema import SkipJsonSchema
 
 from chalicelib import settings
 from chalicelib.safe_post.destination import LONGEST_URL
@@ -165,13 +164,13 @@ class WebhookChange(Stripped):
 
     read_only: ClassVar[frozenset[str]] = _READ_ONLY
 
-    url: Url | SkipJsonSchema[None] = optional("Web address.")
-    events: Events | SkipJsonSchema[None] = optional("Kinds of events that it gets.")
+    url: Url = optional("Web address.")
+    events: Events = optional("Kinds of events that it gets.")
     email: SummaryEmail | None = optional(
         "Gets an e-mail when deliveries fail; null: the shop's address does."
     )
     description: Description | None = optional("Free text.")
-    enabled: Annotated[bool, Field(strict=True)] | SkipJsonSchema[None] = optional(_ENABLED)
+    enabled: Annotated[bool, Field(strict=True)] = optional(_ENABLED)
     filter: Filter | None = optional(_FILTER)
 
 

@@ -129,9 +129,6 @@ def _create(new: NewWebhook, once: Once | None) -> tuple[Endpoint, str]:
 def change(id: str, asked: WebhookChange, if_match: frozenset[str] | None) -> Endpoint:
     """Raises NotFound, Invalid, PreconditionFailed, Conflict."""
     given = asked.given()
-    for name in ("url", "events", "enabled"):
-        if name in given and given[name] is None:
-            raise Invalid.field(name, "invalid_type", "must not be null")
     if "events" in given:
         given["events"] = tuple(given["events"])
     if "filter" in given:

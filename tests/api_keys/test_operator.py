@@ -51,8 +51,8 @@ def test_an_operator_raises_and_resets_the_limits_of_a_key(
 ) -> None:
     key = shop.mint("STAFF")
     id = shop.get("/api/admin/me", key=key).json["id"]
-    told = printed(capsys, "limits", id, "--read", "600")
-    assert told == f"{id}: 600 reads and 60 writes a minute.\n"
+    output = printed(capsys, "limits", id, "--read", "600")
+    assert output == f"{id}: 600 reads and 60 writes a minute.\n"
     raised = shop.get("/api/admin/me", key=key)
     assert raised.headers["X-RateLimit-Limit"] == "600"
     assert raised.json["limits"] == {"read": 600, "write": 60}

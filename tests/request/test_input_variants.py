@@ -85,6 +85,9 @@ NEVER_NULL = {
     ("ProductChange", "name"),
     ("ProductChange", "slug"),
     ("RotateSecret", "overlapHours"),
+    ("WebhookChange", "url"),
+    ("WebhookChange", "events"),
+    ("WebhookChange", "enabled"),
 }
 
 

@@ -69,9 +69,11 @@ def test_webhooks_are_listed_newest_first_in_pages(world: World) -> None:
     ],
 )
 def test_bad_input_is_refused_by_field(world: World, field: str, value: Any) -> None:
-    asked = {"url": URL, "events": ["order.paid"], field.partition(".")[0]: value}
+    wrong = {field.partition(".")[0]: value}
+    asked = {"url": URL, "events": ["order.paid"], **wrong}
     assert field in world.shop.post(PATH, asked).refused
     assert world.shop.get(PATH).json["total"] == 0
+    assert add(world).put(wrong).refused == [field]
 
 
 def test_url_and_events_are_required(world: World) -> None:

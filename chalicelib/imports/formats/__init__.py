@@ -55,7 +55,7 @@ FORMATS: tuple[type[Format], ...] = (
     *(Shopify, ShopifyInventory, WooCommerce, Spree, Vendure, Medusa, Wix, Squarespace, Square),
     *(Etsy, BigCommerce, PrestaShop, Magento),
 )
-_EXACT = ("stock", "price", "sku")
+_NEVER_LEFT_OUT = frozenset({"stock", "price", "sku"})
 _SHOWN = 30
 _REMARKS = {plain(column) for column in REPORT_COLUMNS}
 
@@ -112,7 +112,7 @@ def _leaves_out(file_format: type[Format], columns: Sequence[str]) -> bool:
     """Whether a format has another name for the stock, price or SKU of these columns: it would read
     none, and the stock of a product would not be counted."""
     given, theirs = ({each.field(column) for column in columns} for each in (Ours, file_format))
-    return not given.isdisjoint({*_EXACT} - theirs)
+    return not given.isdisjoint(_NEVER_LEFT_OUT - theirs)
 
 
 def _unknown(header: Sequence[str]) -> str:
