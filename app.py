@@ -41,7 +41,7 @@ SERVED = {
     ],
     "/api/admin/search": ["chalicelib.search.routes"],
     "/api/admin/facets": ["chalicelib.facets.routes"],
-    "/api/admin/stock": ["chalicelib.stock.routes"],
+    "/api/admin/stock": ["chalicelib.ledger.routes"],
     "/api/admin/stock/counts": ["chalicelib.stocktaking.routes"],
     "/api/admin/audit": ["chalicelib.audit.routes"],
     "/api/admin/summary": ["chalicelib.summary.routes"],
@@ -144,7 +144,7 @@ def send_summaries(event: Event, context: object) -> None:
 @app.lambda_function()
 @in_background
 def check_counts(event: Event, context: object) -> None:
-    from chalicelib.counts import check
+    from chalicelib.nightly import check
 
     check.check()
 

@@ -7,9 +7,9 @@ Slices:
 - sales: `orders`, `customers`, `merges`, `erasures`, `summary`
 - files and many records at once: `imports`, `exports`, `bulk_edits`, `undo`; `reports` of a period
 - events: `webhooks`, `events` (the change feed)
-- `stock`: the ledger of every change of a quantity; `stocktaking`: counts of what is there
+- stock: `ledger`, of every change of a quantity; `stocktaking`: counts of what is there
 - access and overview: `api_keys`, `audit` (who wrote what), `search`, `facets` (the values used so
-  far), `console`; `counts`, the nightly check of totals
+  far), `console`; `nightly`, the check of totals
 - `reindexing`, after an upgrade
 
 Mechanisms:

@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from chalicelib import listing
-from chalicelib.counts import check
+from chalicelib.nightly import check
 from infra import keys, refused, steps
 
 

@@ -11,11 +11,11 @@ from chalicelib.customers.shown import show as show_customer
 from chalicelib.exports import products
 from chalicelib.exports.cells import BOM, lines, listed
 from chalicelib.exports.model import ExportColumns, ExportFormat, ExportType
+from chalicelib.ledger.model import MovementActor, ShownMovement
+from chalicelib.ledger.model import show as show_movement
 from chalicelib.orders.shown import LineItem, ShownOrder, ShownTransaction, show_transaction
 from chalicelib.orders.shown import show as show_order
 from chalicelib.products.shown import show as show_product
-from chalicelib.stock.model import MovementActor, ShownMovement
-from chalicelib.stock.model import show as show_movement
 from chalicelib.storage.attributes import Fields
 from chalicelib.values.addresses import Address
 

@@ -6,11 +6,11 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from chalicelib import listing
 from chalicelib.customers.model import ListCustomers
+from chalicelib.ledger.model import ListMovements
 from chalicelib.orders.model import ListOrders
 from chalicelib.orders.shown import ListTransactions
 from chalicelib.products.model import ListProducts
 from chalicelib.schemas import Choice, Chosen, about
-from chalicelib.stock.model import ListMovements
 
 
 class ExportType(Choice):

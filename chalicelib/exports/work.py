@@ -17,7 +17,6 @@ from chalicelib.jobs.model import Job, Step
 from chalicelib.listing.search import MOST_MATCHES
 from chalicelib.orders import store as orders
 from chalicelib.products import store as products
-from chalicelib.stock import store as stock
 
 _PAGE: Final = 100
 _PAGES: Final[dict[str, Any]] = {
@@ -25,7 +24,7 @@ _PAGES: Final[dict[str, Any]] = {
     ExportType.ORDERS: orders.page,
     ExportType.CUSTOMERS: customers.page,
     ExportType.TRANSACTIONS: orders.transactions_page,
-    ExportType.MOVEMENTS: stock.page,
+    ExportType.MOVEMENTS: ledger.page,
 }
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from chalice.app import HeadersType, Response
 
-from chalicelib.imports import files, form, mappings, store
+from chalicelib.imports import files, mappings, multipart_form, store
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.model import (
     LARGEST_FORM,
@@ -94,7 +94,7 @@ def start() -> Response:
     `…/import/uploads`. The format is recognised by its columns (docs/import.md). The job has the
     results."""
     asked = query(ImportOptions)
-    sent = form.parsed(_form_bytes(), header("content-type") or "")
+    sent = multipart_form.parsed(_form_bytes(), header("content-type") or "")
     for name in sent.fields.keys() - _FORM["properties"].keys():
         raise Invalid.field(name, "unknown_field", "is not a field that can be sent here")
     options = validate(ImportOptions, {**asked.model_dump(by_alias=True), **sent.fields})

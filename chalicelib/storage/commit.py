@@ -145,7 +145,7 @@ class Commit:
         self._announced += len(body.encode())
 
     def trace(self, name: str, entry: Mapping[str, object]) -> None:
-        """Something of this commit that is kept for good: `moves`, of stock (`stock/store.py`)."""
+        """Something of this commit that is kept for good: `moves`, of stock (`ledger/store.py`)."""
         text = outbox.as_json(entry)
         self._traced.setdefault(name, []).append(text)
         self._announced += len(text.encode())

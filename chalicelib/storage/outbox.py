@@ -4,7 +4,7 @@ Shape of the item: `{pk: "evt_<ulid>", sk: "events", events: [{event: "order.pai
 at: ISO 8601, expiresAt: Unix seconds}`. `body` is the exact text that every delivery of that event
 sends, even if the resource or the code changes later. `trace`: JSON of what is kept for good of the
 commit: `{actor: {…}, moves: […], audit: […]}`, of which the fan-out makes the entries of the ledger
-(`stock/store.py`) and of the audit log (`audit/store.py`).
+(`ledger/store.py`) and of the audit log (`audit/store.py`).
 The id of an event is the item's, followed by its place in the list, so an event finds its item.
 """
 

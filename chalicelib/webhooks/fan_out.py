@@ -16,8 +16,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 from chalicelib import aws, settings, sqs, telemetry, threads
 from chalicelib.audit import store as audit
 from chalicelib.facets import store as facets
+from chalicelib.ledger import store as ledger
 from chalicelib.problems import Busy
-from chalicelib.stock import store as ledger
 from chalicelib.storage import attributes, feed, outbox, table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.outbox import Event

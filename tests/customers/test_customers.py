@@ -8,7 +8,7 @@ import pytest
 import tzdata
 
 from chalicelib import listing
-from chalicelib.counts import check
+from chalicelib.nightly import check
 from chalicelib.storage import table
 from chalicelib.values import addresses
 from tests.customers.build import CUSTOMERS, address, customer, new_customer

@@ -8,7 +8,7 @@ from typing import Any
 from unittest import mock
 
 from chalicelib import settings
-from chalicelib.counts import check
+from chalicelib.nightly import check
 from chalicelib.orders import store as orders
 from chalicelib.storage.table import put
 from infra import steps
@@ -27,7 +27,7 @@ HANDLERS = {
     "chalicelib.webhooks.fan_out.records": "fan_out",
     "chalicelib.webhooks.deliver.batch": "deliver",
     "chalicelib.webhooks.parked.redrive.run": "redrive",
-    "chalicelib.counts.check.check": "check_counts",
+    "chalicelib.nightly.check.check": "check_counts",
 }
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from chalicelib.counts import check
 from chalicelib.jobs import run
 from chalicelib.listing import kinds
+from chalicelib.nightly import check
 from tests.customers.build import CUSTOMERS, customer
 from tests.customers.test_erasure import expect_forgotten, traces
 from tests.listing.things import SHAPES, deploy

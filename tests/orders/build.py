@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from typing import Any
 
-from chalicelib.counts import check
+from chalicelib.nightly import check
 from tests.products.build import new_product
 from tests.support.dynamodb_double import Double
 from tests.support.shop import Answer, Record, Shop

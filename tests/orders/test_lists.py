@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from chalicelib import deadline, listing
-from chalicelib.counts import check
+from chalicelib.nightly import check
 from chalicelib.orders.model import ListOrders
 from chalicelib.storage import table
 from chalicelib.values import clock, ids

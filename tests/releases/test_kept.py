@@ -19,9 +19,9 @@ import pytest
 from pydantic.alias_generators import to_camel
 
 import chalicelib
-from chalicelib.counts import check
 from chalicelib.imports.steps import run as imports
 from chalicelib.jobs.model import JobType
+from chalicelib.nightly import check
 from chalicelib.webhooks.messages import Message
 from chalicelib.webhooks.model import DeliveryStatus
 from tests.examples import Day

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from chalicelib import listing
-from chalicelib.stock import store as ledger
-from chalicelib.stock.model import KIND, ShownMovement
+from chalicelib.ledger import store as ledger
+from chalicelib.ledger.model import KIND, ShownMovement
 from chalicelib.storage import table
 from chalicelib.webhooks import fan_out
 from tests.customers.build import customer
@@ -242,10 +242,10 @@ def test_the_nightly_check_names_the_variants_whose_ledger_differs(
     monkeypatch: pytest.MonkeyPatch,
     defect: Callable[[str], None],
 ) -> None:
-    from chalicelib.counts import check
+    from chalicelib.nightly import check
 
     waits: list[float] = []
-    monkeypatch.setattr("chalicelib.stock.store.time.sleep", waits.append)
+    monkeypatch.setattr("chalicelib.ledger.store.time.sleep", waits.append)
     id = variant(shop, 5)
     variant(shop, 7)
     fanned_out(dynamodb)
@@ -266,7 +266,7 @@ def test_a_variant_that_differs_at_a_later_look_is_not_wrong(
     spoilt, sold = (one["id"] for one in product(shop, 5, 5)["variants"])
     fanned_out(dynamodb)
     spoiled(spoilt)
-    monkeypatch.setattr("chalicelib.stock.store.time.sleep", lambda _: placed(shop, line(sold, 1)))
+    monkeypatch.setattr("chalicelib.ledger.store.time.sleep", lambda _: placed(shop, line(sold, 1)))
     assert [one.cell for one in ledger.recount().wrong] == [(spoilt, "ledger")]
 
 
@@ -274,6 +274,6 @@ def test_an_entry_that_is_on_its_way_is_not_wrong(
     shop: Shop, dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     placed(shop, line(variant(shop, 5), 2))
-    monkeypatch.setattr("chalicelib.stock.store.time.sleep", lambda _: fanned_out(dynamodb))
+    monkeypatch.setattr("chalicelib.ledger.store.time.sleep", lambda _: fanned_out(dynamodb))
     found = ledger.recount()
     assert (found.records, found.wrong) == (1, [])

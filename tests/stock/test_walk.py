@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import app
-from chalicelib.stock import store as ledger
+from chalicelib.ledger import store as ledger
 from chalicelib.webhooks import fan_out
 from tests.orders.build import ORDERS, line, new_order, product
 from tests.stock.build import agrees, fanned_out, movements, traced

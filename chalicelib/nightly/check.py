@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from datetime import date
 
 from chalicelib import listing, telemetry
+from chalicelib.ledger import store as ledger
 from chalicelib.orders import store as orders
 from chalicelib.reindexing.store import ALL
-from chalicelib.stock import store as ledger
 from chalicelib.summary import store as summary
 from chalicelib.values import timezone
 

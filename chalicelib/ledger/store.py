@@ -18,9 +18,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from chalicelib import listing
+from chalicelib.ledger.model import KIND, Movement, MovementCause
 from chalicelib.products import store as products
 from chalicelib.products.model import title_of
-from chalicelib.stock.model import KIND, Movement, MovementCause
 from chalicelib.storage import outbox, table, traced
 from chalicelib.storage.attributes import Fields, Item, Key
 from chalicelib.storage.commit import Commit

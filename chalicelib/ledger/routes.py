@@ -2,11 +2,11 @@
 
 from chalice.app import Response
 
+from chalicelib.ledger import store as ledger
+from chalicelib.ledger.model import ListLowStock, ListMovements, LowStock, ShownMovement, show
 from chalicelib.products import store as products
 from chalicelib.request import Role, Routes, query, reply, reply_page
 from chalicelib.schemas import Walked
-from chalicelib.stock import store as ledger
-from chalicelib.stock.model import ListLowStock, ListMovements, LowStock, ShownMovement, show
 
 routes = Routes(__name__, "Stock")
 
