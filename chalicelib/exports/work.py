@@ -14,6 +14,7 @@ from chalicelib.exports.columns import writer
 from chalicelib.exports.model import ExportType, query
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import Job, Step
+from chalicelib.ledger import store as ledger
 from chalicelib.listing.search import MOST_MATCHES
 from chalicelib.orders import store as orders
 from chalicelib.products import store as products
