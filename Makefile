@@ -47,7 +47,7 @@ client: .venv/ready
 # Repeats the calls of these tests on AWS's own DynamoDB engine (docs/conformance.md). Needs Java 17 and Maven; the engine
 # is copied below .conformance/.
 CONFORMANCE ?= tests/orders/test_machine.py tests/listing/test_agreement.py tests/customers/test_erasure.py \
-  tests/test_table.py tests/test_commit.py tests/api_keys tests/request/test_rate_limits.py \
+  tests/storage/test_table.py tests/storage/test_commit.py tests/api_keys tests/request/test_rate_limits.py \
   tests/orders/test_repeats.py tests/listing/test_recount.py tests/imports/test_crashes.py tests/imports/test_jobs.py \
   tests/webhooks/test_delivery.py tests/webhooks/test_delivery_states.py
 conformance: conformance-dynamodb conformance-roles conformance-stacks
@@ -91,17 +91,17 @@ fuzz: .venv/ready .venv-emulator/ready
 
 # Recreates the examples in the API's description by running the code.
 examples: .venv/ready
-	$(VENV)/python -m tests.examples >/dev/null
+	$(VENV)/python -m tests.support.examples >/dev/null
 
 # Runs linters and client generators on the API's description, and counts the operations they find. Needs Node (npm).
 DESCRIPTION_TOOLS := @redocly/cli@2.77.0 @stoplight/spectral-cli@6.16.3 openapi-typescript@7.13.0 typescript@5.9.3
 description: .venv/ready .description/ready
-	$(VENV)/python -m tests.generators
+	$(VENV)/python -m tests.support.generators
 
 # Generates clients for Go and Java from it, compiles them, and counts their operations. Needs Java 17, Maven and Go.
 OPENAPI_GENERATOR := org.openapitools:openapi-generator-cli:7.23.0
 clients: .venv/ready .description/generator
-	$(VENV)/python -m tests.generators compiled
+	$(VENV)/python -m tests.support.generators compiled
 
 .description/generator: Makefile
 	@command -v java >/dev/null && command -v mvn >/dev/null && command -v go >/dev/null || { echo "make clients needs Java 17, Maven (mvn) and Go, which are not all here; nothing else does." >&2; exit 1; }
@@ -117,10 +117,10 @@ clients: .venv/ready .description/generator
 	@touch $@
 
 # Mutation testing: each condition of each write removed, then 400 small changes to the core. Prints the changes that no
-# test of `make test` notices, except equivalent ones (tests/mutants_equivalent.txt). Takes about 45 minutes on two cores.
+# test of `make test` notices, except equivalent ones (tests/support/mutants_equivalent.txt). Takes about 45 minutes on two cores.
 # MUTANTS="--only orders/store --tests tests/orders": of one module, with the tests of one folder.
 mutants: .venv/ready
-	$(VENV)/python -m tests.mutants $(MUTANTS)
+	$(VENV)/python -m tests.support.mutants $(MUTANTS)
 
 # Runs the tests of the calls with the oldest botocore of 18 months on urllib3 1, and with the newest on urllib3 2, because
 # Lambda's own are used, and updated.
@@ -130,7 +130,8 @@ botocore: .venv/ready
 	  rm -rf .venv-botocore && \
 	  $(VENV)/pip install -q --target .venv-botocore $$packages && \
 	  PYTHONPATH=.venv-botocore:. $(VENV)/python -c "import botocore, urllib3; print('botocore', botocore.__version__, 'urllib3', urllib3.__version__)" && \
-	  PYTHONPATH=.venv-botocore:. $(VENV)/python -m pytest tests/test_table.py tests/test_commit.py tests/test_dynamodb_double.py \
+	  PYTHONPATH=.venv-botocore:. $(VENV)/python -m pytest tests/storage/test_table.py tests/storage/test_commit.py \
+	    tests/conformance/test_dynamodb_double.py \
 	  || exit 1; \
 	done
 

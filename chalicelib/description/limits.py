@@ -30,7 +30,7 @@ _INTRODUCTION: Final = (
     " in one process of the function."
 )
 # What protects the service, besides what the schemas say of single fields; docs/api.md#limits has
-# the same (tests/test_limits.py).
+# the same (tests/description/test_limits.py).
 _LIMITS: Final = {
     "bytes of a body": routes.LARGEST_BODY,
     "bytes of the body of a bulk call": products.LARGEST_BULK,

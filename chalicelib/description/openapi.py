@@ -158,9 +158,9 @@ def _models() -> Iterator[tuple[object, Any, Any]]:
 
 @cache
 def examples() -> dict[str, Any]:
-    """What the code answered when it was asked (`tests/examples.py`): `operations`, such as `POST
-    /api/admin/orders`, with `path`, `query`, `request` and `answers` by status; `events`, by kind;
-    `problems`, by status and code.
+    """What the code answered when it was asked (`tests/support/examples.py`): `operations`, such as
+    `POST /api/admin/orders`, with `path`, `query`, `request` and `answers` by status; `events`, by
+    kind; `problems`, by status and code.
     """
     text = (Path(__file__).parent / "examples.json").read_text(encoding="utf-8")
     found: dict[str, object] = json.loads(text)

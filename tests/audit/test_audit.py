@@ -17,11 +17,11 @@ from tests.orders.build import ORDERS, line, new_order, placed, product, variant
 from tests.products.build import new_product
 from tests.stock.build import fanned_out
 from tests.stock.build import traced as items_of
+from tests.storage.test_round_trips import counted
 from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.job_desk import JobDesk
 from tests.support.shop import Shop
 from tests.support.webhook_world import World
-from tests.test_round_trips import counted
 
 PRODUCTS, WEBHOOKS = "/api/admin/products", "/api/admin/webhooks"
 WEBHOOK = {"url": "https://hooks.example.com/T0/s3cret-path?token=t0ken", "events": ["order.paid"]}

@@ -10,9 +10,9 @@ import app
 from chalicelib.api_keys.model import Role
 from chalicelib.description import openapi
 from chalicelib.request.routes import operations
-from tests import examples
 from tests.audit.build import entries, of_request
 from tests.stock.build import fanned_out
+from tests.support import examples
 from tests.support.dynamodb_double import Double
 from tests.support.shop import Shop
 

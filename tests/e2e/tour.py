@@ -11,9 +11,9 @@ import openpyxl
 
 from chalicelib.webhooks.model import event_of
 from infra.local import STAGE
-from tests import examples
 from tests.e2e.calls import asked, until
 from tests.e2e.recorded import client
+from tests.support import examples
 from tests.support.forms import form, posted
 from tests.support.running import Stack, tool
 from tests.webhooks.receiver import Receiver

@@ -12,10 +12,10 @@ from chalicelib.nightly import check
 from chalicelib.orders import store as orders
 from chalicelib.storage.table import put
 from infra import steps
-from tests import examples
 from tests.infra.test_templates import listed, statements
 from tests.orders.build import placed
 from tests.stock.build import fanned_out
+from tests.support import examples
 from tests.support.dynamodb_double import Double
 from tests.support.dynamodb_partition import needs
 from tests.support.job_desk import JobDesk

@@ -1,0 +1,1 @@
+"""Products on the double. `build` has valid products."""

@@ -25,9 +25,9 @@ from chalicelib import aws, settings
 from chalicelib.jobs import run, store
 from chalicelib.jobs.model import JobType
 from chalicelib.request.routes import operations
-from tests.examples import Day, plain, walk
-from tests.examples import day as a_day
 from tests.support.environment import SETTINGS
+from tests.support.examples import Day, plain, walk
+from tests.support.examples import day as a_day
 from tests.support.webhook_events import Waiting
 from tests.support.webhook_world import DELIVERIES, Execution, failed
 
@@ -223,7 +223,7 @@ def _reads(day: Day) -> Iterator[str]:
     gets = {path for method, path in operations if method == "GET" and path.startswith("/api/")}
     for path in sorted(gets):
         if (example := day.found.get(f"GET {path}")) is None:
-            continue  # what `tests/examples.py` does not ask for
+            continue  # what `tests/support/examples.py` does not ask for
         url = path
         for name, value in example.get("path", {}).items():
             url = url.replace(f"{{{name}}}", quote(value))

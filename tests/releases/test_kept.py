@@ -24,9 +24,9 @@ from chalicelib.jobs.model import JobType
 from chalicelib.nightly import check
 from chalicelib.webhooks.messages import Message
 from chalicelib.webhooks.model import DeliveryStatus
-from tests.examples import Day
 from tests.releases import kept
 from tests.support.environment import SETTINGS
+from tests.support.examples import Day
 from tests.support.reindexing import reindex
 from tests.support.webhook_world import OK
 

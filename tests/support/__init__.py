@@ -9,5 +9,6 @@
 - `faults`, `environment`: faults below botocore; the settings, and an account in memory.
 - `forms`, `strict_json`: forms with a file; JSON as other languages' parsers read it.
 - `running`: the whole service on the embedded AWS.
+- `examples`, `generators`, `mutants`: the programs of `make examples`, `description` and `mutants`.
 - `kill`, `round_trips`: senders that crash, and the number of calls that waited for one another.
 """

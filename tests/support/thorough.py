@@ -34,7 +34,7 @@ THOROUGH: Final = (
     "request/test_any_parameter.py::test_any_value",
     "runtime/test_runtime.py::test_malformed_delivery_messages_are_returned_to_the_queue",
     "stock/test_walk.py::test_the_ledger_adds_up_after_a_random_walk[20]",
-    "test_contention.py::test_a_parallel_import_tries_a_commit_about_twice",
+    "storage/test_contention.py::test_a_parallel_import_tries_a_commit_about_twice",
 )
 # Of these folders, what `make test` runs.
 QUICK: Final = (

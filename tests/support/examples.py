@@ -1,9 +1,9 @@
 """Makes the examples of the API's description: a day in a shop, answered by its code.
 
-    python -m tests.examples      # writes chalicelib/description/examples.json (`make examples`)
+    python -m tests.support.examples      # `make examples`: writes description/examples.json
 
 Clock and ids are the test's, so that the same code always gives the same examples.
-`tests/test_examples.py` holds the file against what the code makes.
+`tests/description/test_examples.py` holds the file against what the code makes.
 """
 
 import json
@@ -31,7 +31,7 @@ from tests.support.forms import form
 from tests.support.shop import Answer, Shop, api_gateway_event
 from tests.support.webhook_world import World, failed, world
 
-FILE = Path(__file__).resolve().parent.parent / "chalicelib/description/examples.json"
+FILE = Path(__file__).resolve().parents[2] / "chalicelib/description/examples.json"
 _ADMIN = "/api/admin"
 _CSV = """slug,name,price,sku,stock
 linen-shirt,Linen shirt,49.00,LIN-SHIRT,12

@@ -1,7 +1,7 @@
 """No request makes more calls to DynamoDB, or more round trips, than in the last release.
 
-`bench/calls.json` has the numbers of the last release; `python -m tests.test_round_trips` rewrites
-it. Only calls are counted, no times.
+`bench/calls.json` has the numbers of the last release; `python -m tests.storage.test_round_trips`
+rewrites it. Only calls are counted, no times.
 """
 
 import itertools
@@ -21,7 +21,7 @@ from tests.support.environment import SETTINGS
 from tests.support.round_trips import in_a_row
 from tests.support.shop import Answer, Shop
 
-KEPT = Path(__file__).parent.parent / "bench/calls.json"
+KEPT = Path(__file__).parents[2] / "bench/calls.json"
 _RUNS = 4
 
 Send = Callable[[], Answer]

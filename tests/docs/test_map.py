@@ -4,7 +4,7 @@ import ast
 import re
 from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parent.parent
+PROJECT = Path(__file__).resolve().parents[2]
 ENTRY = re.compile(r"^\| (?P<behaviour>[^|]+) \| `(?P<file>[^`:]+)(?::(?P<name>\w+))?` \|$", re.M)
 
 

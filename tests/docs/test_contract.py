@@ -20,7 +20,7 @@ from chalicelib.webhooks.model import RECEIVER_SECONDS, RETRIED_DAYS, DeliverySt
 from chalicelib.webhooks.retry import DAY, HOUR, MINUTE, SCHEDULE
 from infra import receiver
 
-PROJECT: Final = Path(__file__).resolve().parents[1]
+PROJECT: Final = Path(__file__).resolve().parents[2]
 
 
 def section(page: str, title: str) -> str:

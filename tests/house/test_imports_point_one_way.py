@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-PROJECT = Path(__file__).resolve().parent.parent
+PROJECT = Path(__file__).resolve().parents[2]
 ROOT = PROJECT / "chalicelib"
 
 # Packages that are mechanisms; every other package but `request` is a slice.

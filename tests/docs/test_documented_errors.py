@@ -8,7 +8,7 @@ import app
 from chalicelib.imports import shown
 from chalicelib.problems import Problem
 
-PROJECT = Path(__file__).resolve().parents[1]
+PROJECT = Path(__file__).resolve().parents[2]
 
 
 def of_classes(family: type[Problem] = Problem) -> Iterator[str]:

@@ -11,7 +11,7 @@ from chalicelib.description import openapi
 from chalicelib.request.routes import operations
 from chalicelib.webhooks.model import EventKind
 from chalicelib.webhooks.shown import announced
-from tests import examples
+from tests.support import examples
 
 
 @pytest.fixture(scope="module")
@@ -34,10 +34,14 @@ def test_every_operation_has_an_example_request_and_answer() -> None:
         operation = described[path][method.lower()]
         good = [one for status, one in operation["responses"].items() if status.startswith("2")]
         answers = [media for one in good for media in one["content"].values()]
-        assert all("example" in media for media in answers), f"{method} {path}: tests/examples.py"
+        assert all("example" in media for media in answers), (
+            f"{method} {path}: tests/support/examples.py"
+        )
         needs_body = method != "GET" and "requestBody" in operation
         bodies = operation["requestBody"]["content"].values() if needs_body else ()
-        assert all("example" in media for media in bodies), f"{method} {path}: tests/examples.py"
+        assert all("example" in media for media in bodies), (
+            f"{method} {path}: tests/support/examples.py"
+        )
         for parameter in operation["parameters"]:
             assert parameter["in"] != "path" or parameter["example"] != "…"
 
@@ -54,7 +58,7 @@ def test_every_error_status_has_an_example_made_by_the_code() -> None:
             if status in {"431", "502", "504"}:  # API Gateway's own
                 continue
             (media,) = responses[answer["$ref"].rpartition("/")[2]]["content"].values()
-            assert media["examples"], f"{method} {path} {status}: tests/examples.py"
+            assert media["examples"], f"{method} {path} {status}: tests/support/examples.py"
             for code, example in media["examples"].items():
                 assert example["value"]["code"] == code and example["value"]["message"]
 

@@ -1,7 +1,7 @@
 """Runs third-party tools on the API's description: linters and client generators.
 
-    python -m tests.generators                # `make description` installs the tools and runs it
-    python -m tests.generators compiled       # `make clients`: Go and Java
+    python -m tests.support.generators             # `make description` installs the tools first
+    python -m tests.support.generators compiled    # `make clients`: Go and Java
 
 Compares the operations with the generated functions.
 """
@@ -19,7 +19,7 @@ from typing import Any
 import app
 from chalicelib.description import openapi
 
-_PROJECT = Path(__file__).resolve().parent.parent
+_PROJECT = Path(__file__).resolve().parents[2]
 _STRICT = {"strict": True, "noEmit": True, "types": [], "skipLibCheck": False, "target": "es2022"}
 
 

@@ -2,8 +2,8 @@
 
 Makes a seeded sample of small changes, the same number in each module, and every change that leaves
 out a condition of a write. Runs the tests that reach the changed lines, those of `make test`, until
-one fails. Prints each change that no test noticed, and the scores. `tests/mutants_equivalent.txt`
-lists changes without a visible effect. Each is tried in a forked process, which imports the module
+one fails. Prints each change that no test noticed, and the scores. `mutants_equivalent.txt` lists
+changes without a visible effect. Each is tried in a forked process, which imports the module
 as changed; no file is written. coverage.py measures which lines each test reaches.
 
 mutmut leaves out functions and classes with decorators, and conditions joined with `&`; cosmic-ray
@@ -33,7 +33,7 @@ import coverage
 import hypothesis
 import pytest
 
-ROOT: Final = Path(__file__).resolve().parents[1]
+ROOT: Final = Path(__file__).resolve().parents[2]
 CORE: Final = """storage/commit storage/table storage/dynamodb storage/idempotency
   storage/outbox storage/feed storage/conditions storage/attributes values/money values/timezone
   values/slugs deadline sqs validation listing/* orders/* products/* customers/* webhooks/*
@@ -287,7 +287,7 @@ def sample(found: list[Mutant], size: int, seed: int) -> list[Mutant]:
 
 def tried(what: str, chosen: list[Mutant], least: float) -> bool:
     """Prints the changes that no test noticed; whether enough were noticed."""
-    equivalent = (ROOT / "tests/mutants_equivalent.txt").read_text().splitlines()
+    equivalent = (ROOT / "tests/support/mutants_equivalent.txt").read_text().splitlines()
     names = {line.partition(" || ")[0] for line in equivalent}
     todo = [mutant for mutant in chosen if mutant.name not in names]
     with ProcessPoolExecutor(2, FORK) as pool:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from chalicelib import aws
 from chalicelib.settings import bucket
-from tests.examples import Day
-from tests.examples import day as a_day
+from tests.support.examples import Day
+from tests.support.examples import day as a_day
 from tests.support.shop import Answer, Shop
 from tests.support.strict_json import strict
 

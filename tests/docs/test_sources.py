@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.thorough import QUICK, THOROUGH
 
-PROJECT = Path(__file__).parent.parent
+PROJECT = Path(__file__).parents[2]
 # A path with a folder, or a page, as comments, docstrings and documents write them.
 CITED = re.compile(r"(?<![\w/.*{<$-])((?:[\w.-]+/)*[\w.-]+\.md)(?:#([\w-]+))?")
 

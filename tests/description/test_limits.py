@@ -18,7 +18,7 @@ from chalicelib.description.limits import _LIMITS
 from chalicelib.request.routes import operations
 from tests.support.shop import Shop
 
-PROJECT: Final = Path(__file__).resolve().parents[1]
+PROJECT: Final = Path(__file__).resolve().parents[2]
 IS_LIMIT: Final = re.compile(r"_?(MAX|MOST|LARGEST|LONGEST|DEEPEST|HIGHEST)(_\w+)?|\w+_PER_MINUTE")
 # Limits that refuse no request.
 INTERNAL: Final = {

@@ -1,0 +1,1 @@
+"""What the documents say: about the code, about each other, and in commands that one can copy."""

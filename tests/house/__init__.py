@@ -1,0 +1,1 @@
+"""The modules at the root of `chalicelib/`, and which module may import which."""
