@@ -1,4 +1,4 @@
-"""Common parts of the shapes of requests and answers, for the slices' `model.py`.
+"""Common parts of the shapes of requests and answers, for the slices' `schemas.py`.
 
 Requests are pydantic models derived from `Input` and `Query`. Answers are TypedDicts with the
 API's own names (from typing_extensions: pydantic documents no others before Python 3.12): they cost

@@ -15,11 +15,11 @@ from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import MOST_AT_ONCE, Job, RecordOutcome, Step
 from chalicelib.orders import store as orders
 from chalicelib.orders.model import Order, OrderChange
-from chalicelib.orders.shown import show as show_order
+from chalicelib.orders.schemas import show as show_order
 from chalicelib.problems import Problem
 from chalicelib.products import store as products
 from chalicelib.products.model import Product, ProductChange
-from chalicelib.products.shown import show as show_product
+from chalicelib.products.schemas import show as show_product
 from chalicelib.storage.attributes import Fields
 from chalicelib.storage.commit import Commit
 from chalicelib.undo import store as undo

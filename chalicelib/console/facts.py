@@ -10,7 +10,7 @@ from typing import Final
 from chalicelib import settings
 from chalicelib.api_keys.model import Role
 from chalicelib.imports.model import LARGEST_FORM
-from chalicelib.imports.shown import FIELD_NAMES, TITLES
+from chalicelib.imports.schemas import FIELD_NAMES, TITLES
 from chalicelib.jobs.model import KEPT_SECONDS, OPEN_JOBS, UNDOABLE, JobStatus
 from chalicelib.orders import store as orders
 from chalicelib.orders.model import PaymentStatus

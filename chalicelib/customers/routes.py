@@ -4,7 +4,7 @@ from chalice.app import Response
 
 from chalicelib.customers import store
 from chalicelib.customers.model import CustomerChange, NewCustomer
-from chalicelib.customers.shown import CustomerFields, ListCustomerFields, ShownCustomer, show
+from chalicelib.customers.schemas import CustomerFields, ListCustomerFields, ShownCustomer, show
 from chalicelib.problems import Conflict, PreconditionFailed
 from chalicelib.request import (
     IDEMPOTENT,

@@ -32,7 +32,7 @@ from chalicelib.customers.model import (
     made,
     read,
 )
-from chalicelib.customers.shown import of_order, show
+from chalicelib.customers.schemas import of_order, show
 from chalicelib.listing import external_ids
 from chalicelib.problems import Conflict, Invalid, NotFound, PreconditionFailed
 from chalicelib.storage import outbox, table

@@ -42,7 +42,7 @@ from chalicelib.request.middleware import InternalError
 from chalicelib.request.routes import JSON, METHODS, Operation, operations
 from chalicelib.storage.idempotency import LONGEST_KEY
 from chalicelib.webhooks.model import RECEIVER_SECONDS, RETRIED_DAYS, EventKind
-from chalicelib.webhooks.shown import announced
+from chalicelib.webhooks.schemas import announced
 
 PATH: Final = "/api/openapi.json"
 _SUCCESS: Final = {

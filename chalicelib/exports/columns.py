@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
-from chalicelib.customers.shown import OrderCustomer, ShownCustomer
-from chalicelib.customers.shown import show as show_customer
+from chalicelib.customers.schemas import OrderCustomer, ShownCustomer
+from chalicelib.customers.schemas import show as show_customer
 from chalicelib.exports import products
 from chalicelib.exports.cells import BOM, lines, listed
 from chalicelib.exports.model import ExportColumns, ExportFormat, ExportType
 from chalicelib.ledger.model import MovementActor, ShownMovement
 from chalicelib.ledger.model import show as show_movement
-from chalicelib.orders.shown import LineItem, ShownOrder, ShownTransaction, show_transaction
-from chalicelib.orders.shown import show as show_order
-from chalicelib.products.shown import show as show_product
+from chalicelib.orders.schemas import LineItem, ShownOrder, ShownTransaction, show_transaction
+from chalicelib.orders.schemas import show as show_order
+from chalicelib.products.schemas import show as show_product
 from chalicelib.storage.attributes import Fields
 from chalicelib.values.addresses import Address
 

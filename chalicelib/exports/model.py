@@ -8,7 +8,7 @@ from chalicelib import listing
 from chalicelib.customers.model import ListCustomers
 from chalicelib.ledger.model import ListMovements
 from chalicelib.orders.model import ListOrders
-from chalicelib.orders.shown import ListTransactions
+from chalicelib.orders.schemas import ListTransactions
 from chalicelib.products.model import ListProducts
 from chalicelib.schemas import Choice, Chosen, about
 

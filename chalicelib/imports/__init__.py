@@ -1,6 +1,6 @@
 """Imports: a file becomes products.
 
-- HTTP: `routes`, `multipart_form`, `shown`, `model`; `mappings`, saved ones
+- HTTP: `routes`, `multipart_form`, `schemas`, `model`; `mappings`, saved ones
 - the file: `csv` (bytes to rows), `formats` (rows to products), `columns` (which format it has),
   `files` (in S3)
 - the work: `steps` (plan, chunks, report), `store` (the job and its progress),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from chalicelib.products.model import Product
-from chalicelib.products.shown import show
+from chalicelib.products.schemas import show
 
 _LONGEST: Final = 300  # characters of a text
 _MOST: Final = 20  # entries of a list

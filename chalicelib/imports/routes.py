@@ -30,7 +30,7 @@ from chalicelib.imports.model import (
     UnknownColumnsMode,
     has_ended,
 )
-from chalicelib.imports.shown import ShownImportJob, show_whole
+from chalicelib.imports.schemas import ShownImportJob, show_whole
 from chalicelib.imports.steps import queue
 from chalicelib.jobs.model import JobStatus, JobType, StartedJob
 from chalicelib.problems import Conflict, Invalid, MalformedJson, NotFound, PayloadTooLarge

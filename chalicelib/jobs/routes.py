@@ -7,13 +7,13 @@ from chalice.app import Response
 from chalicelib import listing
 from chalicelib.exports.store import download_url
 from chalicelib.imports.model import ImportJob
-from chalicelib.imports.shown import ImportJobSummary, ShownImportJob
-from chalicelib.imports.shown import show as show_import
-from chalicelib.imports.shown import show_whole as show_whole_import
+from chalicelib.imports.schemas import ImportJobSummary, ShownImportJob
+from chalicelib.imports.schemas import show as show_import
+from chalicelib.imports.schemas import show_whole as show_whole_import
 from chalicelib.jobs import store
 from chalicelib.jobs.model import Job, JobSummary, JobType, ShownJob, show, show_whole
 from chalicelib.problems import Conflict, NotFound
-from chalicelib.reports.shown import ShownReportJob, show_report
+from chalicelib.reports.schemas import ShownReportJob, show_report
 from chalicelib.request import Role, Routes, caller, query, reply, reply_page, size
 from chalicelib.request.answer import encode
 from chalicelib.schemas import Walked

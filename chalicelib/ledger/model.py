@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from chalicelib import listing
 from chalicelib.listing.cursor import BEGIN
-from chalicelib.products.shown import LowStockVariant
+from chalicelib.products.schemas import LowStockVariant
 from chalicelib.schemas import PAGE_SIZE, Choice, Limit, QueryParameters, Several, about
 
 KIND: Final = listing.Kind(

@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import Final, TypeVar
 
 from chalicelib.customers.model import Customer
-from chalicelib.customers.shown import of_order
+from chalicelib.customers.schemas import of_order
 from chalicelib.orders import lines, payments
 from chalicelib.orders.model import (
     ADDRESSES,

@@ -8,7 +8,7 @@ from typing import Final
 
 from chalicelib import settings
 from chalicelib.customers.model import Customer, Totals
-from chalicelib.customers.shown import of_order
+from chalicelib.customers.schemas import of_order
 from chalicelib.orders import editing, lines, payments
 from chalicelib.orders.model import (
     ADDRESSES,
@@ -25,7 +25,7 @@ from chalicelib.orders.model import (
     StockPolicy,
     index_of,
 )
-from chalicelib.orders.shown import show
+from chalicelib.orders.schemas import show
 from chalicelib.orders.transitions import BEFORE_SHIPPING, GIVES_BACK, PAYMENTS, payment_step, step
 from chalicelib.problems import Invalid
 from chalicelib.products.model import Product

@@ -23,7 +23,7 @@ from chalicelib.orders.model import (
     RefundStatus,
     TakePayments,
 )
-from chalicelib.orders.shown import RefundedLine, ShownPayment, ShownRefund, show_transfer
+from chalicelib.orders.schemas import RefundedLine, ShownPayment, ShownRefund, show_transfer
 from chalicelib.orders.transitions import BEFORE_SHIPPING
 from chalicelib.problems import Conflict, Invalid, NotFound
 from chalicelib.storage.attributes import Fields

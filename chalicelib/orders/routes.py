@@ -11,7 +11,7 @@ from chalicelib.orders.model import (
     TakePayments,
     VoidPayment,
 )
-from chalicelib.orders.shown import (
+from chalicelib.orders.schemas import (
     EditPreview,
     ListOrderFields,
     OrderFields,

@@ -44,7 +44,7 @@ from chalicelib.orders.model import (
 from chalicelib.orders.model import room as room_of
 from chalicelib.orders.numbers import KEY as NUMBERS
 from chalicelib.orders.numbers import Numbers, NumberTaken
-from chalicelib.orders.shown import MADE_OF, show
+from chalicelib.orders.schemas import MADE_OF, show
 from chalicelib.orders.transactions import Transaction
 from chalicelib.problems import Busy, Invalid, NotFound, PreconditionFailed
 from chalicelib.products import store as products

@@ -11,7 +11,7 @@ from chalicelib.listing import words
 from chalicelib.problems import Busy, Invalid, NotFound, Problem
 from chalicelib.products import merge, store
 from chalicelib.products.model import MOST_PARTS, NewProduct, Product, ProductChange, ProductStatus
-from chalicelib.products.shown import show
+from chalicelib.products.schemas import show
 from chalicelib.storage.attributes import Fields
 from chalicelib.storage.commit import send_all
 from chalicelib.storage.idempotency import Begun

@@ -25,7 +25,7 @@ from chalicelib.products.model import (
     ProductStatus,
     index_of,
 )
-from chalicelib.products.shown import show
+from chalicelib.products.schemas import show
 from chalicelib.storage.attributes import Fields
 from chalicelib.values import ids
 

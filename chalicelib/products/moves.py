@@ -16,7 +16,7 @@ from chalicelib import deadline
 from chalicelib.problems import Invalid, NotFound
 from chalicelib.products import store
 from chalicelib.products.model import MOST_STOCK, MOST_VARIANTS, Product, Stock
-from chalicelib.products.shown import MovedStock, show
+from chalicelib.products.schemas import MovedStock, show
 from chalicelib.schemas import Input, NullIsAbsent, optional, upper
 from chalicelib.storage import idempotency, outbox
 from chalicelib.storage.idempotency import Once, unless_answered

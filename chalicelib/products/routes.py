@@ -17,7 +17,7 @@ from chalicelib.products.model import (
     ProductChange,
 )
 from chalicelib.products.moves import StockMoves
-from chalicelib.products.shown import (
+from chalicelib.products.schemas import (
     BulkResult,
     BulkStatusResult,
     ListProductFields,

@@ -37,7 +37,7 @@ from chalicelib.products.model import (
     reads_stock,
     stored,
 )
-from chalicelib.products.shown import MovedStock, show, without_costs
+from chalicelib.products.schemas import MovedStock, show, without_costs
 from chalicelib.storage import outbox, table
 from chalicelib.storage.attributes import Fields, Item, Key
 from chalicelib.storage.commit import Commit

@@ -6,13 +6,13 @@ from chalice.app import Response
 from pydantic import AfterValidator, Field
 from typing_extensions import TypedDict
 
-from chalicelib.customers.shown import ShownCustomer
-from chalicelib.customers.shown import show as show_customer
+from chalicelib.customers.schemas import ShownCustomer
+from chalicelib.customers.schemas import show as show_customer
 from chalicelib.orders.model import bare
-from chalicelib.orders.shown import ShownOrder
-from chalicelib.orders.shown import show as show_order
-from chalicelib.products.shown import ShownProduct
-from chalicelib.products.shown import show as show_product
+from chalicelib.orders.schemas import ShownOrder
+from chalicelib.orders.schemas import show as show_order
+from chalicelib.products.schemas import ShownProduct
+from chalicelib.products.schemas import show as show_product
 from chalicelib.request import Role, Routes, caller, query, reply
 from chalicelib.schemas import QueryParameters, about
 from chalicelib.search import store

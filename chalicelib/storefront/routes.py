@@ -4,7 +4,12 @@ from chalice.app import Response
 
 from chalicelib.problems import NotFound
 from chalicelib.products import store
-from chalicelib.products.shown import BrowseProductFields, PublicFields, PublicProduct, show_public
+from chalicelib.products.schemas import (
+    BrowseProductFields,
+    PublicFields,
+    PublicProduct,
+    show_public,
+)
 from chalicelib.request import Routes, query
 from chalicelib.request.answer import encode, page_text, reply_public
 from chalicelib.schemas import Walked

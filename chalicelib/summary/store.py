@@ -12,7 +12,7 @@ from chalicelib.orders import store as orders
 from chalicelib.orders.model import DaySales as DaySold
 from chalicelib.products import store as products
 from chalicelib.products.model import MOST_LOW_OF_ONE
-from chalicelib.products.shown import LowStockVariant
+from chalicelib.products.schemas import LowStockVariant
 from chalicelib.schemas import about
 from chalicelib.values import money, timezone
 

@@ -1,6 +1,6 @@
 """Webhooks: an event becomes a signed POST to each endpoint that wants it.
 
-- endpoints: `routes`, `model`, `store`, `shown`, `master_key` (secrets), `filter`, `health`
+- endpoints: `routes`, `model`, `store`, `schemas`, `master_key` (secrets), `filter`, `health`
   (failures in a row), `summaries` (e-mails about what failed)
 - from an event to its deliveries: `fan_out`; `sample_event` (tests)
 - a delivery: `deliveries` (all its states), `attempts` (a request and its response), `retry` (when

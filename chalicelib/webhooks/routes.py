@@ -32,7 +32,7 @@ from chalicelib.webhooks.model import (
     WebhookChange,
 )
 from chalicelib.webhooks.parked import recover
-from chalicelib.webhooks.shown import (
+from chalicelib.webhooks.schemas import (
     DeliveryList,
     DeliveryWithAttempts,
     RecoveryResult,

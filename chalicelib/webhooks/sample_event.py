@@ -50,9 +50,9 @@ def sample(event: EventKind) -> dict[str, object]:
 
             return orders.sample_of(event.value)
         case "customer":
-            from chalicelib.customers import shown, store
+            from chalicelib.customers import schemas, store
 
-            return shown.show(store.sample())
+            return schemas.show(store.sample())
     from chalicelib.products import store as products
 
     return products.sample_of(event.value)

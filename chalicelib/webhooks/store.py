@@ -33,7 +33,7 @@ from chalicelib.webhooks.model import (
     WebhookChange,
     read_endpoint,
 )
-from chalicelib.webhooks.shown import etag
+from chalicelib.webhooks.schemas import etag
 
 _PK: Final = "webhooks"
 _HOUR: Final = 3_600

@@ -23,7 +23,7 @@ from chalicelib.webhooks.model import (
     is_delivery_id,
     read_delivery,
 )
-from chalicelib.webhooks.shown import show_delivery
+from chalicelib.webhooks.schemas import show_delivery
 
 _FIRST: Final = "dlv_0"
 _LAST: Final = "dlv_~"

@@ -10,7 +10,7 @@ import app
 from chalicelib.description import openapi
 from chalicelib.request.routes import operations
 from chalicelib.webhooks.model import EventKind
-from chalicelib.webhooks.shown import announced
+from chalicelib.webhooks.schemas import announced
 from tests.support import examples
 
 

@@ -1,6 +1,6 @@
 """The layers: app → routes → store → mechanisms.
 
-Slices meet through each other's `model`, `store` and `shown` (a record as the API shows it) only.
+Slices meet through each other's `model`, `store` and `schemas` (a record as the API shows it) only.
 """
 
 import ast
@@ -89,7 +89,7 @@ def violations(name: str) -> Iterator[str]:
             yield f"{name} is a mechanism and imports {target}"
         theirs = slice_of(target)
         if theirs and theirs != slice_of(name) and name != "app":
-            if target.rpartition(".")[2] not in {"model", "store", "shown"}:
+            if target.rpartition(".")[2] not in {"model", "store", "schemas"}:
                 yield f"{name} imports {target}, which is inside that slice"
             if name.endswith(".model") and target.endswith(".store"):
                 yield f"{name} is a model and imports {target}"

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from pydantic import ConfigDict, TypeAdapter
 
-from chalicelib.customers.shown import ShownCustomer
-from chalicelib.orders.shown import AnnouncedEdit, AnnouncedPayment, AnnouncedRefund, ShownOrder
-from chalicelib.products.shown import LowStockVariant, ShownProduct
+from chalicelib.customers.schemas import ShownCustomer
+from chalicelib.orders.schemas import AnnouncedEdit, AnnouncedPayment, AnnouncedRefund, ShownOrder
+from chalicelib.products.schemas import LowStockVariant, ShownProduct
 from chalicelib.webhooks import master_key, signature
 from chalicelib.webhooks.model import EventKind
 from tests.audit.build import of_request

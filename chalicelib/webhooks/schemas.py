@@ -18,9 +18,14 @@ from chalicelib.webhooks.model import Delivery, DeliveryStatus, Endpoint, EventK
 def announced(kind: EventKind) -> object:
     """The type of such an event's `data`."""
     # Imported only for the API's description.
-    from chalicelib.customers.shown import ShownCustomer
-    from chalicelib.orders.shown import AnnouncedEdit, AnnouncedPayment, AnnouncedRefund, ShownOrder
-    from chalicelib.products.shown import LowStockVariant, ShownProduct, UpdatedProduct
+    from chalicelib.customers.schemas import ShownCustomer
+    from chalicelib.orders.schemas import (
+        AnnouncedEdit,
+        AnnouncedPayment,
+        AnnouncedRefund,
+        ShownOrder,
+    )
+    from chalicelib.products.schemas import LowStockVariant, ShownProduct, UpdatedProduct
 
     of = {
         "order": ShownOrder,

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Final
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from chalicelib.customers.shown import OrderCustomer
+from chalicelib.customers.schemas import OrderCustomer
 from chalicelib.listing import external_ids
 from chalicelib.orders import transactions
 from chalicelib.orders.model import ListOrders, Order, OrderStatus, PaymentStatus, RefundStatus
