@@ -17,7 +17,7 @@ $(shell for made in .venv .venv-emulator; do \
 run: .venv/ready .venv-emulator/ready
 	@exec env PORT=$(PORT) FRESH=$(FRESH) TIMEZONE=$(TIMEZONE) LOG=$(LOG) $(VENV)/python infra/local.py
 
-# What README promises, each once: at most eight minutes on two cores. `make check` runs every test.
+# What README promises, each once: four minutes on two cores. `make check` runs every test.
 test: .venv/ready .venv-emulator/ready
 	@$(VENV)/python infra/browser.py
 	$(PYTEST) -m "not thorough"
@@ -117,7 +117,7 @@ clients: .venv/ready .description/generator
 	@touch $@
 
 # Mutation testing: each condition of each write removed, then 400 small changes to the core. Prints the changes that no
-# test of `make test` notices, except equivalent ones (tests/support/mutants_equivalent.txt). Takes about 45 minutes on two cores.
+# test of `make check` notices, except equivalent ones (tests/support/mutants_equivalent.txt). Takes about 45 minutes on two cores.
 # MUTANTS="--only orders/store --tests tests/orders": of one module, with the tests of one folder.
 mutants: .venv/ready
 	$(VENV)/python -m tests.support.mutants $(MUTANTS)

@@ -1,10 +1,8 @@
 """Fixtures: `shop`, the application with its own tables; `aws`, its account; `jobs`, its jobs."""
 
 import os
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import hypothesis
 import pytest
@@ -16,40 +14,17 @@ from tests.support.dynamodb_double import Double
 from tests.support.environment import SETTINGS, account
 from tests.support.job_desk import JobDesk
 from tests.support.shop import Shop
-from tests.support.thorough import is_thorough
 from tests.support.webhook_world import World
 from tests.support.webhook_world import world as a_world
 from tests.webhooks.receiver import Receiver
+
+pytest_plugins = ["tests.support.schedule"]
 
 # No test asserts a time: other programs may have the machine at that moment. Examples are the same
 # in every run; `make fuzz` tries others.
 hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True)
 hypothesis.settings.register_profile("random", deadline=None, print_blob=True)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
-
-# `make test` gives whole files to processes: what takes longest has to begin first.
-_LONGEST = ("e2e/test_roles.py", "deploy", "e2e/test_spec/test_6", "e2e/test_description.py", "e2e")
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=_turn)
-    for item in items:
-        if is_thorough(item.nodeid.removeprefix("tests/")):
-            item.add_marker(pytest.mark.thorough)
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Says which tests were not run, and why."""
-    reports = terminalreporter.stats.get("skipped", [])
-    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in reports)
-    for reason, number in sorted(reasons.items()):
-        terminalreporter.write_line(f"Not run: {number} tests: {reason}")
-
-
-def _turn(item: pytest.Item) -> int:
-    path = item.path.relative_to(Path(__file__).parent).as_posix()
-    turns = (turn for turn, begin in enumerate(_LONGEST) if path.startswith(begin))
-    return next(turns, len(_LONGEST))
 
 
 @dataclass

@@ -17,6 +17,8 @@ from backroom.settings import Settings
 from tests.client.answering import Answering, answered
 from tests.support.programs import Ended, ran
 
+pytestmark = pytest.mark.thorough
+
 JOB = {"id": "job_1", "status": "COMPLETED", "failed": 0, "processed": 2, "total": 2}
 ORDER = {"id": "ord_1", "number": "1001", "lineItems": [], "customer": None}
 

@@ -192,6 +192,7 @@ def test_a_wrong_address_is_reported_without_retries(
     assert desk.trouble == []
 
 
+@pytest.mark.thorough
 def test_a_crash_loses_no_event_and_repeats_at_most_one(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,7 @@ from tests.support.shop import Shop
 PRODUCTS = 10_000
 
 
+@pytest.mark.thorough
 def test_ten_thousand_products_are_iterated_by_cursor(shop: Shop) -> None:
     backroom, inside = client(shop)
     ids: list[str] = []

@@ -25,6 +25,8 @@ import chalicelib
 from chalicelib.description import openapi
 from tests.support.programs import ran
 
+pytestmark = pytest.mark.thorough
+
 PROJECT = Path(__file__).resolve().parents[2]
 CLIENT = PROJECT / "clients/python"
 PACKAGE = CLIENT / "src/backroom"

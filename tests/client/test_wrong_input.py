@@ -20,6 +20,8 @@ from tests.client.answering import answered
 from tests.client.test_command import run
 from tests.support.programs import ran
 
+pytestmark = pytest.mark.thorough
+
 WRONG = (
     "",
     "..",
@@ -140,6 +142,7 @@ ANSWERS: dict[str, Any] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("verb", [verb for verb in ALL if verb not in LOCAL], ids=" ".join)
 @pytest.mark.parametrize("answer", ANSWERS)
 def test_another_server_is_named(

@@ -18,11 +18,11 @@ from typing import Any
 
 import boto3
 import pytest
-from cfnlint.decode import cfn_yaml
 
 from infra import package, steps
 from infra.emulator import CREDENTIALS
 from tests.conformance.localstack import PYTHON, LocalStack
+from tests.support.templates import load_template
 
 pytestmark = pytest.mark.skipif(
     not (PYTHON.parents[2] / "ready").exists(), reason="make conformance-stacks installs LocalStack"
@@ -126,7 +126,7 @@ def _functions(made: Mapping[str, str]) -> None:
 
 def _resources(step: str) -> Counter[str]:
     """How many of each type the template lists, without those whose condition is not met."""
-    template = cfn_yaml.load(str(INFRA / f"{step}.yaml"))
+    template = load_template(f"{step}.yaml")
     return Counter(
         each["Type"]
         for each in template["Resources"].values()

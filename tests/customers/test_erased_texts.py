@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+import pytest
+
 from chalicelib.storage import idempotency, outbox
 from chalicelib.values.forgetting import ERASED, Person
 from chalicelib.webhooks import attempts
@@ -72,6 +74,7 @@ def test_an_attempt_keeps_what_does_not_mention_the_person() -> None:
     assert attempts.forgotten({"body": "ok", "message": "refused"}, ANN) == {}
 
 
+@pytest.mark.thorough
 def test_the_time_of_a_search_does_not_grow_with_the_texts_of_a_person() -> None:
     """A search that tried each text at each place would take minutes."""
     facts = {f"{number} Elm Street Flat {number % 97}" for number in range(6_000)}

@@ -229,6 +229,7 @@ def test_an_erasure_leaves_no_trace_in_tables_objects_and_logs(
     assert again.json["customer"]["email"] is None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize(
     ("operation", "nth"),
@@ -272,6 +273,7 @@ def test_a_customer_without_an_email_is_erased(jobs: JobDesk) -> None:
     assert (after["firstName"], after["phone"], bool(after["erasedAt"])) == (None, None, True)
 
 
+@pytest.mark.thorough
 def test_the_data_of_a_failed_erasure_is_deleted_by_the_next(jobs: JobDesk) -> None:
     made, orders = traces(jobs)
     jobs.dynamodb.scan_bytes = 4_000

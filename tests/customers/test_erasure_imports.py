@@ -47,6 +47,7 @@ def later(jobs: JobDesk, job_id: str) -> Any:
     return jobs.finished(job_id)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252", "cp1250"])
 def test_an_uploaded_file_in_any_encoding_is_deleted(
     jobs: JobDesk, desk: Desk, made: Any, encoding: str
@@ -190,6 +191,7 @@ def test_a_file_uploaded_after_the_request_stays(jobs: JobDesk, desk: Desk, made
     assert len(objects()) >= 3
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("nth", [1, 2, 3])
 def test_an_erasure_that_crashes_between_files_is_completed(
     jobs: JobDesk, desk: Desk, made: Any, nth: int, monkeypatch: pytest.MonkeyPatch
@@ -210,6 +212,7 @@ def test_an_erasure_that_crashes_between_files_is_completed(
     assert calls > nth and objects() == [] and mentions(jobs) == []
 
 
+@pytest.mark.thorough
 def test_many_items_of_an_import_are_deleted_in_several_steps(
     jobs: JobDesk, desk: Desk, made: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

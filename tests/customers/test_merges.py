@@ -206,6 +206,7 @@ def test_orders_placed_during_a_merge_are_not_lost(shop: Shop, jobs: JobDesk) ->
     assert counts_agree()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("nth", range(1, 9))
 @pytest.mark.parametrize("after", [False, True])
 def test_a_merge_that_crashes_anywhere_has_the_same_result(

@@ -14,6 +14,8 @@ from tests.orders.build import ORDERS, before_the_commit, line, new_order, place
 from tests.support.job_desk import JobDesk
 from tests.support.shop import Shop
 
+pytestmark = pytest.mark.thorough
+
 
 def is_free(jobs: JobDesk, email: str) -> bool:
     return jobs.shop.post(CUSTOMERS, new_customer(email=email)).status == 201

@@ -9,6 +9,8 @@ from tests.deploy.machine import CHALICE, STAGE, Machine, emulated
 from tests.e2e.calls import asked
 from tests.e2e.readme import copied
 
+pytestmark = pytest.mark.thorough
+
 KEPT = {"pk": {"S": "kept"}, "sk": {"S": "kept"}}
 PROBE = """
 

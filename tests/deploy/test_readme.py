@@ -4,11 +4,15 @@ import shlex
 import sys
 from pathlib import Path
 
+import pytest
+
 from infra.emulator import CREDENTIALS
 from tests.deploy.machine import CHALICE, emulated
 from tests.e2e.readme import blocks, checkout
 from tests.e2e.test_readme import DEPLOY
 from tests.support.running import free_port
+
+pytestmark = pytest.mark.thorough
 
 
 def test_the_readme_deploys_the_shop_and_then_new_code(tmp_path: Path) -> None:

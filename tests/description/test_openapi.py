@@ -9,7 +9,6 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-import schemathesis
 
 from app import app
 from chalicelib.description import public_names
@@ -168,6 +167,8 @@ def _operations(description: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 def test_schemathesis_finds_every_operation(description: Any) -> None:
+    import schemathesis  # takes seconds, which all other tests would wait for
+
     schema = schemathesis.openapi.from_dict(description)
     found = {each.ok().definition.raw["operationId"] for each in schema.get_all_operations()}
     assert found == {operation["operationId"] for _, _, operation in _operations(description)}

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.thorough import QUICK, THOROUGH
-
 PROJECT = Path(__file__).parents[2]
 # A path with a folder, or a page, as comments, docstrings and documents write them.
 CITED = re.compile(r"(?<![\w/.*{<$-])((?:[\w.-]+/)*[\w.-]+\.md)(?:#([\w-]+))?")
@@ -103,10 +101,3 @@ def test_each_large_package_describes_its_modules() -> None:
     assert [
         folder for folder in large if not (folder / "__init__.py").read_text().startswith('"')
     ] == []
-
-
-def test_the_tests_that_make_test_leaves_out_exist() -> None:
-    for each in (*THOROUGH, *QUICK):
-        path, _, name = each.partition("::")
-        assert (PROJECT / "tests" / path).exists(), each
-        assert not name or name.partition("[")[0] in (PROJECT / "tests" / path).read_text(), each

@@ -7,6 +7,7 @@ from collections import Counter
 from decimal import Decimal
 from pathlib import Path
 
+import pytest
 from backroom import verify
 
 from tests.e2e.calls import Api, call, until
@@ -14,6 +15,8 @@ from tests.e2e.recorded import client
 from tests.support.programs import ran
 from tests.support.running import Stack, free_port, running, tool
 from tests.webhooks.receiver import Receiver
+
+pytestmark = pytest.mark.thorough
 
 
 def backup(stack: Stack, *options: str, code: int = 0) -> str:

@@ -14,6 +14,8 @@ from backroom import Backroom
 from tests.support.programs import ran
 from tests.support.running import Stack, tool
 
+pytestmark = pytest.mark.thorough
+
 PROJECT = Path(__file__).resolve().parents[2]
 
 

@@ -19,6 +19,8 @@ from tests.support.programs import Ended, ran
 from tests.support.running import Stack, ctrl_c_ends
 from tests.webhooks.receiver import Receiver
 
+pytestmark = pytest.mark.thorough
+
 PROJECT = Path(__file__).resolve().parents[2]
 
 

@@ -8,6 +8,8 @@ import pytest
 from tests.e2e.fuzz import fuzz
 from tests.support.running import Stack, free_port, running
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture
 def own_stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:

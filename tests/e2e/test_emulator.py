@@ -13,6 +13,8 @@ import pytest
 from infra import emulator_start
 from tests.support.programs import ran
 
+pytestmark = pytest.mark.thorough
+
 PROJECT = Path(__file__).resolve().parents[2]
 PYTHON = os.environ.get("EMULATOR_PYTHON") or str(PROJECT / ".venv-emulator/bin/python")
 OF_ANOTHER_VERSION = """

@@ -16,6 +16,8 @@ from tests.e2e.recorded import client
 from tests.support.forms import posted
 from tests.support.running import Stack, processes
 
+pytestmark = pytest.mark.thorough
+
 QUEUE = "backroom-local-import-chunks"
 PRODUCTS = 700
 KILLS = 8

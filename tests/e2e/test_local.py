@@ -19,6 +19,8 @@ from tests.e2e.test_command import Terminal
 from tests.support.running import Stack, free_port, local_command, processes, running
 from tests.webhooks.receiver import Receiver
 
+pytestmark = pytest.mark.thorough
+
 
 def names(stack: Stack) -> list[str]:
     status, answer = call(f"{stack.base_url}/api/products")

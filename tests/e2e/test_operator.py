@@ -13,6 +13,8 @@ from tests.e2e.recorded import client
 from tests.support.running import Stack, tool
 from tests.webhooks.receiver import Receiver
 
+pytestmark = pytest.mark.thorough
+
 
 class Operator:
     """The user of the AWS account, who runs the tools."""

@@ -11,6 +11,8 @@ import pytest
 from tests.support.programs import ran
 from tests.support.running import Stack
 
+pytestmark = pytest.mark.thorough
+
 PROJECT = Path(__file__).resolve().parents[2]
 PAGE = (PROJECT / "docs/recipes.md").read_text(encoding="utf-8")
 LINES = [line for box in re.findall(r"```sh\n(.*?)```", PAGE, re.S) for line in box.splitlines()]

@@ -17,6 +17,8 @@ from tests.e2e.tour import Tour
 from tests.support.running import Stack, free_port, running, tool
 from tests.webhooks.receiver import Receiver
 
+pytestmark = pytest.mark.thorough
+
 ANY = f"backroom-{STAGE}*"
 DELIVER, RUN_JOB = f"backroom-{STAGE}-deliver", f"backroom-{STAGE}-run_job"
 CHUNK, DEAD = f"backroom-{STAGE}-import_chunk", f"backroom-{STAGE}-import_dead_letters"

@@ -20,6 +20,8 @@ from tests.e2e.readme import PROJECT, copied
 from tests.e2e.recorded import ACCOUNT, client
 from tests.support.running import Stack, ctrl_c_ends, free_port, running, tool
 
+pytestmark = pytest.mark.thorough
+
 # By the page: what the emulator can show of a stage that this program did not deploy.
 NOT_DEPLOYED_BY_IT = {
     "A package is deployed to an empty account.",

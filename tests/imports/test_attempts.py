@@ -13,6 +13,8 @@ from chalicelib.imports.steps import plan
 from tests.support.dynamodb_double import Crash
 from tests.support.import_desk import Desk
 
+pytestmark = pytest.mark.thorough
+
 ROWS = "slug,name,price\na,A,free\n"
 PIECE = 5 << 20  # S3: the least that a piece may have, but the last
 LARGE = ROWS.encode() + b"".join(b"p%d,%s,1\n" % (n, b"x" * 90_000) for n in range(130))

@@ -4,6 +4,8 @@ import pytest
 
 from tests.support.import_desk import Desk
 
+pytestmark = pytest.mark.thorough
+
 HEADER = "slug,name,price,sku,description\n"
 
 

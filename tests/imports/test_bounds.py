@@ -19,6 +19,8 @@ from chalicelib.imports.formats.sheet import Sheet
 from tests.imports.test_formats import text
 from tests.imports.test_recognition import columns
 
+pytestmark = pytest.mark.thorough
+
 SHOPS = [Shop(code, date(2026, 11, 20)) for code in ("EUR", "JPY", "KWD")]
 ALL: tuple[type[Format], ...] = (Ours, *FORMATS)
 ANYTHING = st.text(max_size=80) | st.text(

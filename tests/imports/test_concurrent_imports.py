@@ -8,6 +8,8 @@ import pytest
 from chalicelib.storage import commit
 from tests.support.import_desk import Desk, counts
 
+pytestmark = pytest.mark.thorough
+
 BY_SKU = "name,price,sku\n" + "".join(f"Hat {n % 3},{n + 1},H-{n}\n" for n in range(8))
 BY_SLUG = "slug,name,price,sku\n" + "".join(f"other-{n},Hat,{n + 1},H-{n}\n" for n in range(4, 12))
 OPTIONS = "Handle,Title,Option1 Value,Variant SKU,Variant Price\n" + "".join(

@@ -19,6 +19,8 @@ from chalicelib.jobs import store as jobs
 from chalicelib.storage import table
 from tests.support.import_desk import Desk
 
+pytestmark = pytest.mark.thorough
+
 LATIN = {"cp1252", "cp1250", "cp1254", "iso8859_2", "mac_roman"}
 CATALOGUES = (Path(__file__).parent / "files/catalogues.txt").read_text().splitlines()[1:]
 TEXTS = [

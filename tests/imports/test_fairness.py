@@ -16,6 +16,8 @@ from chalicelib.imports.steps import backlog
 from tests.support.dynamodb_double import Crash
 from tests.support.import_desk import Desk
 
+pytestmark = pytest.mark.thorough
+
 INFRA = Path(__file__).parents[2] / "infra"
 HEADER = "slug,name,price\n"
 LARGE = HEADER + "".join(f"p{n},P,{n % 7 + 1}\n" for n in range(2_000))

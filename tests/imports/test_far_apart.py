@@ -13,6 +13,8 @@ from chalicelib.imports.steps import plan as planner
 from tests.support.dynamodb_double import Fault
 from tests.support.import_desk import Desk, counts
 
+pytestmark = pytest.mark.thorough
+
 HEADER = "slug,name,price,description,variantTitle,variantSku,variantPrice,stock\n"
 
 

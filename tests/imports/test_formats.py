@@ -80,6 +80,7 @@ def test_each_file_is_recognised_and_gives_the_expected_products(name: str) -> N
     assert file_format.missed == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", *KNOWN])
 def test_a_file_is_read_equally_in_every_encoding_and_delimiter(name: str, encoding: str) -> None:
@@ -138,6 +139,7 @@ def without(found: Any, *names: str) -> Any:
     return [without(each, *names) for each in found] if isinstance(found, list) else found
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_every_format_keeps_the_rules_of_imports(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, name: str

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from chalicelib.imports.formats import cells
 from chalicelib.imports.formats.cells import BadCell, Shop
 
+pytestmark = pytest.mark.thorough
+
 EUROS = Shop("EUR", date(2026, 11, 20))
 DOLLARS = Shop("USD", date(2026, 11, 20))
 YEN = Shop("JPY", date(2026, 11, 20))

@@ -13,6 +13,8 @@ from chalicelib.values import clock
 from tests.imports.test_formats import FILES, SHOP, opened, products, text
 from tests.support.import_desk import Desk
 
+pytestmark = pytest.mark.thorough
+
 
 def read(*lines: str) -> list[ImportedProduct]:
     return products("\n".join([*lines, ""]).encode())

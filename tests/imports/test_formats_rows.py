@@ -14,6 +14,8 @@ from chalicelib.imports.formats import ImportedProduct, Shop, read_as
 from chalicelib.imports.formats.report import report
 from tests.imports.test_formats import products as read
 
+pytestmark = pytest.mark.thorough
+
 SHOP = Shop("USD", date(2026, 11, 20))
 
 SHOPIFY_OLD = (

@@ -7,6 +7,8 @@ import pytest
 
 from tests.support.import_desk import Desk
 
+pytestmark = pytest.mark.thorough
+
 SHOPIFY = "Handle,Title,Option1 Value,Variant SKU,Variant Price,Variant Inventory Qty\n"
 TEE = SHOPIFY + "tee,Tee,S,T-S,9,3\ntee,,M,T-M,10,4\n"
 

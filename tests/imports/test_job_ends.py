@@ -15,6 +15,8 @@ from chalicelib.values import clock
 from tests.support.dynamodb_double import Fault
 from tests.support.import_desk import IMPORT, Desk, counts
 
+pytestmark = pytest.mark.thorough
+
 HEADER = "slug,name,price\n"
 LONG = HEADER + "".join(f"p{n},P{n},1\n" for n in range(450))
 

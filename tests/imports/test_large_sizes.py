@@ -13,6 +13,8 @@ from chalicelib.imports.csv.places import hashed
 from chalicelib.imports.steps import reader
 from tests.support.import_desk import Desk
 
+pytestmark = pytest.mark.thorough
+
 
 def test_a_long_report_is_uploaded_in_pieces(desk: Desk) -> None:
     calls: list[str] = []

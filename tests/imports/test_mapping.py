@@ -141,6 +141,7 @@ def test_mappings_are_saved_by_name_and_can_be_sent_back_as_they_were_read(desk:
         assert (again.json["name"], again.json["columns"]) == (name, columns)
 
 
+@pytest.mark.thorough
 def test_of_two_mappings_for_the_last_place_one_is_saved(desk: Desk) -> None:
     for place in range(199):
         assert desk.shop.put(f"{MAPPINGS}/{place}", {"columns": MAPPING}).status == 200
@@ -310,6 +311,7 @@ def test_a_preview_has_the_first_fifty_changed_products(
     assert sum(item["sk"]["S"].startswith("preview#") for item in items) == stored
 
 
+@pytest.mark.thorough
 def test_a_preview_has_all_products_whatever_their_size(desk: Desk) -> None:
     """More than one query of the table returns."""
     long = "é" * 190
@@ -325,6 +327,7 @@ def test_a_preview_has_all_products_whatever_their_size(desk: Desk) -> None:
     assert [len(one["after"]["variants"]) for one in job["preview"]] == [20] * 50
 
 
+@pytest.mark.thorough
 def test_a_preview_that_exceeds_an_answer_has_the_first_products(desk: Desk) -> None:
     """A character outside of the first plane takes twelve bytes of an answer."""
     pictures = " ".join(f"https://example.com/{n}{'😀' * 280}" for n in range(20))

@@ -7,6 +7,8 @@ import pytest
 
 from tests.support.import_desk import Desk
 
+pytestmark = pytest.mark.thorough
+
 OURS = (
     "slug,name,price,compareAtPrice,sku,stock,"
     "variantTitle,variantSku,variantPrice,imageUrl,imageAlt"

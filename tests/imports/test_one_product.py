@@ -14,6 +14,8 @@ import pytest
 
 from tests.support.import_desk import Desk
 
+pytestmark = pytest.mark.thorough
+
 SIZES = ("8", "9", "10")
 
 

@@ -35,6 +35,7 @@ def test_no_format_recognises_the_columns_of_another(file_format: type[Format]) 
         assert (other is file_format) == other.fits(columns(file_format)), other.name
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("file_format", FORMATS, ids=lambda file_format: file_format.name)
 def test_two_columns_of_a_format_are_read_as_ours_only_if_they_mean_the_same(
     file_format: type[Format],

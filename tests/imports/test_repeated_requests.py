@@ -9,6 +9,8 @@ from tests.support.forms import form as encoded
 from tests.support.import_desk import IMPORT, Desk
 from tests.support.shop import Answer
 
+pytestmark = pytest.mark.thorough
+
 CSV = "slug,name,price\nmug,Mug,7.5\n"
 KEY = {"Idempotency-Key": "spring"}
 

@@ -11,6 +11,8 @@ from chalicelib.imports import files
 from tests.products.build import of_many_variants
 from tests.support.import_desk import Desk, counts
 
+pytestmark = pytest.mark.thorough
+
 CATALOGUE = "slug,name,price,sku\n" + "".join(f"p{n},P{n},{n}.00,SKU-{n}\n" for n in range(1, 11))
 
 

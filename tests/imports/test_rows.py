@@ -154,6 +154,7 @@ def test_an_unclosed_quote_is_an_error_of_its_row_with_its_line():
     assert "line 2" in rows[0].problem.message
 
 
+@pytest.mark.thorough
 def test_an_unclosed_quote_does_not_swallow_the_following_rows():
     more = "b,two\n" * (LARGEST_ROW // 3)
     rows = opened('slug,name\na,"one\nstray,a\rb\n' + more)

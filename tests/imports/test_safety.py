@@ -15,6 +15,8 @@ from chalicelib.imports.steps import report
 from tests.support.dynamodb_double import Crash
 from tests.support.import_desk import Desk
 
+pytestmark = pytest.mark.thorough
+
 TEE = "slug,name,price,variantTitle,variantSku,variantPrice\n"
 
 

@@ -12,6 +12,8 @@ import pytest
 from chalicelib.imports.formats import recognise
 from chalicelib.imports.formats.proposal import propose
 
+pytestmark = pytest.mark.thorough
+
 FILE: Final = Path(__file__).parent / "files/supplier_headers.txt"
 CELLS: Final = {
     "sku": "AB-1001",

@@ -20,6 +20,8 @@ from tests.support.dynamodb_faults import refused_after, refused_for_an_hour
 from tests.support.import_desk import Desk
 from tests.support.shop import Shop
 
+pytestmark = pytest.mark.thorough
+
 
 def completed(desk: Desk, job_id: str) -> None:
     desk.dynamodb.faults = lambda *call: None

@@ -324,6 +324,7 @@ def far(*places: str) -> bytes:
     return saved(book)
 
 
+@pytest.mark.thorough
 def test_a_sheet_that_takes_too_much_memory_ends_its_reader_only() -> None:
     wide = far(*(f"{column}{row}" for row in range(1, 20_001) for column in ("A", "XFD")))
     with pytest.raises(FileRejected) as rejected:
@@ -347,6 +348,7 @@ def test_a_cell_far_from_the_others_is_refused_before_the_sheet_is_read(place: s
     assert rejected.code == "workbook_too_large" and "spans" in rejected.message
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("cells", "warned"),
     [(["XFD1048576="], "XFD1048576"), (["A1048576=", "XFD1="], "XFD1048576"), (["D9="], "")],
@@ -366,6 +368,7 @@ def test_blank_cells_far_from_the_others_are_left_out_with_a_warning(
 _DAMAGED = {"unreadable_workbook", "not_csv", "workbook_too_large", "empty_file"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("bits", [0x01, 0x55])
 def test_a_damaged_workbook_is_read_or_refused(bits: int) -> None:
     """Each byte of a small one: among them are flags of encryption, and ways of packing."""

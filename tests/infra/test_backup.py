@@ -21,6 +21,8 @@ from tests.support.webhook_events import stream
 from tests.support.webhook_world import World, announce
 from tests.webhooks.build import add
 
+pytestmark = pytest.mark.thorough
+
 
 class Services:
     """A bucket whose only file expires when it is asked for, unless it is `kept`, and a parameter

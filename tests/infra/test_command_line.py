@@ -13,6 +13,8 @@ from tests.e2e.readme import copied
 from tests.support.programs import ran
 from tests.support.running import free_port
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:

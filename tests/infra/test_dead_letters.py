@@ -11,6 +11,8 @@ from botocore.config import Config
 from infra import dead_letters
 from tests.support.dynamodb_double import Double
 
+pytestmark = pytest.mark.thorough
+
 QUEUE = "backroom-test-schedules-dead"
 LONGEST = 900  # seconds of a function
 

@@ -12,6 +12,8 @@ from botocore.stub import Stubber
 
 from infra import deploy, destroy, lanes, record, stacks, steps
 
+pytestmark = pytest.mark.thorough
+
 MADE = {"Table": "t", "OutboxTable": "o", "Bucket": "b", "RedriveStateMachineArn": "arn:machine"}
 
 

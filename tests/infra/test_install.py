@@ -12,6 +12,8 @@ from infra import browser
 from infra import install as program
 from tests.support.programs import Ended, ran
 
+pytestmark = pytest.mark.thorough
+
 PROJECT = Path(__file__).resolve().parents[2]
 
 

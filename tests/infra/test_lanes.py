@@ -1,10 +1,10 @@
 """The API keeps a share of the account's concurrency, even of a small one."""
 
 import pytest
-from cfnlint.decode import cfn_yaml
 
 from infra import deploy, lanes
-from tests.infra.test_templates import INFRA, function_of, mappings
+from tests.infra.test_templates import function_of, mappings
+from tests.support.templates import load_template
 
 
 @pytest.mark.parametrize("limit", [10, 20, 40, 50, 91, 92, 100, 198, 1_000])
@@ -18,7 +18,7 @@ def test_an_account_of_default_size_gets_the_default_lanes() -> None:
 
 
 def test_each_column_of_the_template_has_its_total_and_the_minimum_of_aws() -> None:
-    template = cfn_yaml.load(str(INFRA / "triggers.yaml"))
+    template = load_template("triggers.yaml")
     columns = template["Mappings"]["Concurrency"]
     assert set(template["Parameters"]["Lanes"]["AllowedValues"]) == set(columns)
     for name, total in lanes.COLUMNS.items():

@@ -12,6 +12,8 @@ from botocore.exceptions import NoCredentialsError
 from infra import deploy, record, refused, stacks, steps
 from tests.support.programs import ran
 
+pytestmark = pytest.mark.thorough
+
 
 def test_a_currency_is_kept_in_capitals_and_mistyped_options_are_refused(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

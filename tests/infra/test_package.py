@@ -12,6 +12,8 @@ import pytest
 from infra import package
 from tests.support.programs import ran
 
+pytestmark = pytest.mark.thorough
+
 _IMPORT = """
 import json, sys
 import app

@@ -9,6 +9,8 @@ from botocore.exceptions import ClientError
 
 from infra import stacks
 
+pytestmark = pytest.mark.thorough
+
 ID = "arn:aws:cloudformation:eu-central-1:123456789012:stack/shop/1"
 Event = dict[str, str]
 

@@ -3,18 +3,16 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
-from cfnlint.decode import cfn_yaml
 
 from app import app
 from bench import shops
 from chalicelib.imports.steps import plan
 from infra import steps
+from tests.support.templates import INFRA, load_template
 
-INFRA = Path(__file__).resolve().parents[2] / "infra"
 CONFIG = json.loads((INFRA.parent / ".chalice/config.json").read_text())
 FOURTEEN_DAYS = 14 * 24 * 3600
 
@@ -22,7 +20,7 @@ Properties = Mapping[str, Any]
 
 
 def of_type(template: str, kind: str) -> dict[str, Properties]:
-    resources = cfn_yaml.load(str(INFRA / template))["Resources"]
+    resources = load_template(template)["Resources"]
     return {name: r["Properties"] for name, r in resources.items() if r["Type"] == kind}
 
 
@@ -94,7 +92,7 @@ def test_every_function_has_its_own_role_and_a_log_with_retention() -> None:
     functions = {steps.API} | {function.name for function in app.pure_lambda_functions}
     assert functions == set(steps.ROLES)
     assert len(set(steps.ROLES.values())) == len(functions)
-    outputs = cfn_yaml.load(str(INFRA / "resources.yaml"))["Outputs"]
+    outputs = load_template("resources.yaml")["Outputs"]
     assert set(steps.ROLES.values()) <= set(outputs)
     logs = of_type("resources.yaml", "AWS::Logs::LogGroup").values()
     assert {log["LogGroupName"]["Fn::Sub"] for log in logs} == {
@@ -105,7 +103,7 @@ def test_every_function_has_its_own_role_and_a_log_with_retention() -> None:
 
 @pytest.mark.parametrize("name", ["Table", "Outbox"])
 def test_a_table_is_retained_and_has_point_in_time_recovery(name: str) -> None:
-    resource = cfn_yaml.load(str(INFRA / "resources.yaml"))["Resources"][name]
+    resource = load_template("resources.yaml")["Resources"][name]
     table = resource["Properties"]
     assert resource["DeletionPolicy"] == "RetainExceptOnCreate"
     assert resource["UpdateReplacePolicy"] == "Retain"
@@ -202,7 +200,7 @@ def test_the_runbook_queries_the_log_of_every_function() -> None:
 
 
 def test_the_ten_free_alarms_have_one_metric_each() -> None:
-    resources = cfn_yaml.load(str(INFRA / "alarms.yaml"))["Resources"].values()
+    resources = load_template("alarms.yaml")["Resources"].values()
     always = [r for r in resources if r["Type"].endswith("::Alarm") and "Condition" not in r]
     assert len(always) == 10
     assert all("MetricName" in alarm["Properties"] for alarm in always)

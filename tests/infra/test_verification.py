@@ -25,6 +25,8 @@ from infra.verification.statements import (
 )
 from tests.support.dynamodb_double import Double
 
+pytestmark = pytest.mark.thorough
+
 PAGE = Path(__file__).resolve().parents[2] / "docs/operations.md"
 STAGE = Stage("trial-0000", is_trial=True)
 

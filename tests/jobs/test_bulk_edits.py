@@ -35,6 +35,7 @@ def missing(many: int) -> list[dict[str, str]]:
     return [{"id": f"prod_{n}"} for n in range(many)]
 
 
+@pytest.mark.thorough
 def test_many_products_are_changed_by_one_request(jobs: JobDesk) -> None:
     products = [jobs.product(tags=["old", f"t{n}"], vendor="A") for n in range(60)]
     change = {
@@ -319,6 +320,7 @@ def test_a_repeated_request_returns_the_same_job(jobs: JobDesk) -> None:
     assert jobs.now(product)["price"] == "11.00"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("nth", range(1, 9))
 @pytest.mark.parametrize("after", [False, True])
 def test_a_bulk_edit_that_crashes_anywhere_changes_each_product_once(
@@ -331,6 +333,7 @@ def test_a_bulk_edit_that_crashes_anywhere_changes_each_product_once(
     assert [jobs.now(product)["price"] for product in products] == ["11.00"] * 7
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("nth", range(1, 8))
 @pytest.mark.parametrize("after", [False, True])
 def test_records_that_no_longer_match_the_filters_are_counted_after_a_crash(

@@ -156,6 +156,7 @@ def test_an_export_of_an_empty_shop_is_a_header(jobs: JobDesk) -> None:
     assert job["total"] == 0 and rows(text) == [] and text.startswith("\ufeffslug,name")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("nth", range(1, 6))
 @pytest.mark.parametrize("after", [False, True])
 def test_an_export_that_crashes_anywhere_is_complete(

@@ -12,6 +12,8 @@ from chalicelib.undo import store as undo
 from chalicelib.values.forgetting import Person
 from tests.support.job_desk import PRODUCTS, JobDesk
 
+pytestmark = pytest.mark.thorough
+
 JOB, OTHER = "job_1", "job_2"
 
 

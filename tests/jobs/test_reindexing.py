@@ -31,6 +31,8 @@ from tests.listing.things import Thing, thing
 from tests.support.job_desk import JobDesk
 from tests.support.shop import Shop
 
+pytestmark = pytest.mark.thorough
+
 JOBS = "/api/admin/jobs"
 RED: Any = {"where": {"color": ["red"]}}
 

@@ -440,6 +440,7 @@ def test_a_wrong_request_names_its_field(
     assert (answer.status, [e["field"] for e in answer.json["errors"]]) == (422, [field])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("nth", range(1, 6))
 @pytest.mark.parametrize("after", [False, True])
 def test_a_report_that_crashes_anywhere_counts_each_order_once(

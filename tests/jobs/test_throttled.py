@@ -14,6 +14,8 @@ from tests.support.dynamodb_double import Fault
 from tests.support.dynamodb_faults import refused_after, refused_for_an_hour
 from tests.support.job_desk import JobDesk
 
+pytestmark = pytest.mark.thorough
+
 
 def four_of_five_calls_are_refused(jobs: JobDesk) -> None:
     calls = count()

@@ -169,6 +169,7 @@ def test_what_a_stopped_job_still_writes_is_undone_too(
     assert waits == [0, 0, store.WORKER_SECONDS]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("nth", range(1, 8))
 @pytest.mark.parametrize("after", [False, True])
 def test_an_undo_that_crashes_anywhere_restores_each_product_once(

@@ -91,6 +91,7 @@ def test_undoing_the_undo_restores_an_import(jobs: JobDesk) -> None:
     assert jobs.now(hat) is None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("nth", [1, 2])
 def test_an_undo_that_crashes_counts_its_deletions_and_creations(jobs: JobDesk, nth: int) -> None:
     job = imported(jobs, HAT)

@@ -14,6 +14,7 @@ from itertools import count
 from typing import Any
 from unittest.mock import patch
 
+import pytest
 from botocore.exceptions import BotoCoreError, ClientError
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
@@ -28,6 +29,8 @@ from tests.listing import things
 from tests.listing.things import KIND, Thing
 from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.environment import SETTINGS
+
+pytestmark = pytest.mark.thorough
 
 STEPS = int(os.environ.get("LISTING_STEPS", "500"))
 STEPS_A_RUN = 40

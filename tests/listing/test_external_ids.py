@@ -163,6 +163,7 @@ def test_many_ids_of_variants_are_set_in_parts_and_go_with_the_product(shop: Sho
     assert [one["event"] for one in shop.events()[events:]] == ["product.deleted"]
 
 
+@pytest.mark.thorough
 def test_a_delete_that_dies_between_its_steps_can_be_repeated(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -219,6 +219,7 @@ def test_a_transaction_has_room_for_every_change_of_words_and_values(dynamodb: D
             before = after
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("fault", [Fault.CRASH, Fault.CRASH_AFTER])
 def test_a_crash_leaves_the_words_of_one_version(dynamodb: Double, fault: Fault) -> None:
     """At each call of the write."""

@@ -34,6 +34,8 @@ from tests.support.environment import SETTINGS
 from tests.support.reindexing import reindex
 from tests.support.shop import Shop
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture
 def stock(dynamodb: Double) -> list[Thing]:

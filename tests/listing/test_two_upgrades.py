@@ -23,6 +23,8 @@ from tests.listing.things import FACETS, RECORDS, Thing, thing
 from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.reindexing import reindex
 
+pytestmark = pytest.mark.thorough
+
 FIRST: Final = things.KIND
 SECOND: Final = replace(
     FIRST,

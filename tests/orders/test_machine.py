@@ -15,6 +15,7 @@ from io import StringIO
 from typing import Any
 from unittest.mock import patch
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -25,6 +26,8 @@ from tests.orders.test_change import MOVES, PAYMENT_MOVES, ROUTES
 from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.environment import SETTINGS
 from tests.support.shop import Answer, Shop
+
+pytestmark = pytest.mark.thorough
 
 CUSTOMERS = "/api/admin/customers"
 THRESHOLDS = (3, 5)

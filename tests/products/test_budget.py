@@ -13,6 +13,8 @@ from chalicelib.storage.commit import TRANSACTION_ITEMS, Commit
 from tests.products.build import PRODUCTS
 from tests.support.shop import Shop
 
+pytestmark = pytest.mark.thorough
+
 NOW = "2026-11-20T06:12:14.123Z"
 EXPRESSION_BYTES = 4_096  # AWS: the longest expression of a request
 EXPRESSION_OPERATORS = 300  # AWS: operators and functions in it

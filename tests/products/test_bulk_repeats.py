@@ -39,6 +39,7 @@ def test_all_parts_of_a_kept_answer_expire_together(shop: Shop) -> None:
     assert abs(expires - clock.unix() - 24 * 3_600) < 60
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("calls", range(1, 11))
 def test_repeating_a_bulk_that_crashed_at_any_call_creates_each_product_once(
     shop: Shop, dynamodb: Double, calls: int
@@ -135,6 +136,7 @@ def test_a_bulk_that_would_take_too_long_is_refused_before_writing(
     assert "30,000" in str(shop.get("/api/openapi.json").json["paths"][BULK]["post"])
 
 
+@pytest.mark.thorough
 def test_the_largest_bulks_fit_the_throughput_of_a_new_table(
     shop: Shop, dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,7 @@ import io
 import json
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +19,8 @@ from tests.support.examples import Day
 from tests.support.examples import day as a_day
 from tests.support.shop import Answer, Shop
 from tests.support.strict_json import strict
+
+pytestmark = pytest.mark.thorough
 
 PRODUCTS = "/api/admin/products"
 METADATA = {"a": [1, -2.5, 10**20, 0.1, "é", None, {"b": True}]}

@@ -11,6 +11,8 @@ from chalicelib.description.openapi import document
 from chalicelib.listing import cursor
 from tests.support.shop import Shop
 
+pytestmark = pytest.mark.thorough
+
 _CHECK = "0" * 12
 # What follows the check of a cursor, which anybody can make.
 _BODIES = [

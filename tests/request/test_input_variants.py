@@ -13,6 +13,8 @@ from tests.orders.build import ORDERS, line, move_stock, new_order, placed, vari
 from tests.products.build import PRODUCTS, new_product, stored
 from tests.support.shop import Shop
 
+pytestmark = pytest.mark.thorough
+
 COUNTS = "/api/admin/stock/counts"
 
 

@@ -15,6 +15,8 @@ from tests.support.shop import Answer, Shop
 from tests.support.webhook_world import World, announce
 from tests.webhooks.build import add
 
+pytestmark = pytest.mark.thorough
+
 SIX_MB = 6_291_556  # AWS: of the answer of a function
 BULK = "/api/admin/products/bulk"
 HUGE = "é" * 90_000  # 180 KB, and 540 KB of an answer

@@ -33,7 +33,10 @@ from tests.support.forms import form
 from tests.support.shop import api_gateway_event
 from tests.webhooks.receiver import Receiver
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="awslambdaric is for Linux")
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(sys.platform != "linux", reason="awslambdaric is for Linux"),
+]
 
 SIX_MB = 6_291_556  # AWS: bytes of an event, and of an answer, of a synchronous call
 MESSAGE = 1 << 20  # AWS: bytes of an SQS message, and of an asynchronous event

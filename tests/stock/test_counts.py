@@ -176,6 +176,7 @@ def test_scans_of_eight_devices_at_once_are_all_counted(shop: Shop) -> None:
     assert shop.get(at(count)).json["different"] == 3
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("fault", [Fault.CRASH, Fault.CRASH_AFTER, Fault.LOST_AFTER])
 def test_a_count_whose_job_crashes_at_any_write_is_applied_once(
     shop: Shop, jobs: JobDesk, fault: Fault, monkeypatch: pytest.MonkeyPatch

@@ -23,6 +23,8 @@ from tests.support.job_desk import JobDesk
 from tests.support.shop import Answer, Shop
 from tests.support.webhook_events import stream
 
+pytestmark = pytest.mark.thorough
+
 PRODUCTS = "/api/admin/products"
 COUNTS = "/api/admin/stock/counts"
 CLIENTS = 8
@@ -161,6 +163,7 @@ class Client:
         return self.shop.put(f"{PRODUCTS}/{one['id']}", {"variants": wanted})
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rounds", [2, 20])
 def test_the_ledger_adds_up_after_a_random_walk(jobs: JobDesk, rounds: int) -> None:
     shop, dynamodb = jobs.shop, jobs.dynamodb

@@ -9,6 +9,8 @@ import pytest
 from bench import contention
 from bench.contention import LOCK_MS, PIECES
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(autouse=True)
 def one_second(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
@@ -36,6 +38,7 @@ def test_a_flash_sale_sells_the_exact_stock_and_does_not_delay_others() -> None:
     assert list(beside.kinds) == ["201"] and beside.p99 <= 0.3
 
 
+@pytest.mark.thorough
 def test_a_parallel_import_tries_a_commit_about_twice() -> None:
     attempts, _ = contention.imported(contention.SENDERS, LOCK_MS)
     assert attempts <= 2.2

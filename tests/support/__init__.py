@@ -8,7 +8,9 @@
   the faults that it injects, and what AWS would bill.
 - `faults`, `environment`: faults below botocore; the settings, and an account in memory.
 - `forms`, `strict_json`: forms with a file; JSON as other languages' parsers read it.
+- `schedule`, `cases`: the order of the test files; what `make test` leaves out.
 - `running`: the whole service on the embedded AWS.
 - `examples`, `generators`, `mutants`: the programs of `make examples`, `description` and `mutants`.
+- `templates`: the CloudFormation templates, read.
 - `kill`, `round_trips`: senders that crash, and the number of calls that waited for one another.
 """

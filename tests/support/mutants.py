@@ -1,9 +1,9 @@
 """make mutants: mutation testing of the core.
 
 Makes a seeded sample of small changes, the same number in each module, and every change that leaves
-out a condition of a write. Runs the tests that reach the changed lines, those of `make test`, until
-one fails. Prints each change that no test noticed, and the scores. `mutants_equivalent.txt` lists
-changes without a visible effect. Each is tried in a forked process, which imports the module
+out a condition of a write. Runs the tests that reach the changed lines, those of `make check`,
+until one fails. Prints each change that no test noticed, and the scores. `mutants_equivalent.txt`
+lists changes without a visible effect. Each is tried in a forked process, which imports the module
 as changed; no file is written. coverage.py measures which lines each test reaches.
 
 mutmut leaves out functions and classes with decorators, and conditions joined with `&`; cosmic-ray
@@ -187,7 +187,7 @@ def run_tests(files: list[str], watcher: Watcher, *more: str) -> Watcher:
         os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = place
         os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # others need seconds to start
         options = ["-p", "_hypothesis_pytestplugin", "-p", "pytest_timeout", "--hypothesis-seed=16"]
-        options += ["-p", "no:cacheprovider", "-p", "no:terminal", "-m", "not thorough"]
+        options += ["-p", "no:cacheprovider", "-p", "no:terminal"]
         options += ["-o", "addopts=--import-mode=importlib"]
         pytest.main([*options, f"--basetemp={place}/tmp", *more, *files], [watcher])
     return watcher

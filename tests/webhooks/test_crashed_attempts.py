@@ -13,6 +13,8 @@ from tests.support.dynamodb_double import Crash, Fault
 from tests.support.webhook_world import DELIVERIES, OK, RETRIES, Posted, World, announce, failed
 from tests.webhooks.build import add, failing
 
+pytestmark = pytest.mark.thorough
+
 KILLER = "http://127.0.0.1:9/kills"
 
 

@@ -250,6 +250,7 @@ def lucky_at_last(made: World) -> None:
     made.calls.clear()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_a_crash_at_any_call_of_a_function_loses_no_delivery(after: bool) -> None:
     with world() as made:
@@ -292,6 +293,7 @@ def replayed(made: World) -> None:
     assert made.shop.post(path).status == 202
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("scenario", [delivered_before, given_up, running_before])
 def test_a_crash_at_any_call_of_a_replay_keeps_its_promise(scenario: Any, after: bool) -> None:

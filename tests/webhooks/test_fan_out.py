@@ -255,6 +255,7 @@ def test_deletions_in_the_outbox_are_ignored(world: World) -> None:
     assert not world.queues.get(DELIVERIES)
 
 
+@pytest.mark.thorough
 def test_every_event_of_the_largest_commit_is_delivered(world: World) -> None:
     add(world)
     kind = "product.created"
@@ -337,6 +338,7 @@ def test_an_event_that_expires_after_its_mark_is_not_published_again(world: Worl
     assert len(world.posted) == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("after", [False, True])
 def test_a_crash_while_lost_events_are_published_loses_none(after: bool) -> None:
     crashed: list[str] = []

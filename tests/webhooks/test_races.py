@@ -18,6 +18,8 @@ from chalicelib.webhooks.parked import recover, redrive
 from tests.support.webhook_world import DELIVERIES, OK, RETRIES, World, announce, failed
 from tests.webhooks.build import add, failing, given_up
 
+pytestmark = pytest.mark.thorough
+
 SINCE = {"since": "2026-01-01T00:00:00Z", "dryRun": False}
 
 

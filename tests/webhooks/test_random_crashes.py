@@ -2,7 +2,11 @@
 
 from collections import Counter
 
+import pytest
+
 from tests.support.kill import killed
+
+pytestmark = pytest.mark.thorough
 
 
 def test_every_event_arrives_despite_crashes_and_each_repeat_is_explained() -> None:

@@ -260,6 +260,7 @@ def test_a_recovery_sends_at_a_limited_rate(world: World, monkeypatch: pytest.Mo
         assert seconds.count(second) <= 4
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("n", range(1, 29))
 def test_a_recovery_that_crashes_at_any_call_is_completed(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,6 +27,13 @@ _FLAGS = [
 ]
 
 _DESKS = pytest.StashKey[list[Desk]]()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All tests of this folder are thorough, but those of the journey."""
+    for item in items:
+        if item.path.parent == Path(__file__).parent and not item.get_closest_marker("journey"):
+            item.add_marker(pytest.mark.thorough)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -55,6 +55,7 @@ def test_a_delivery_shows_its_order_and_the_answer(desk: Desk) -> None:
             desk.api.call("DELETE", f"webhooks/{hook['id']}")
 
 
+@pytest.mark.journey
 def test_orders_are_bulk_edited_after_a_confirmation_and_undone(desk: Desk) -> None:
     orders = [ordered(desk, f"Together {n}", salesRepId="emp_together") for n in range(2)]
     desk.select_all("/orders?salesRepId=emp_together")

@@ -13,6 +13,7 @@ SECRET = re.compile(r"^whsec_.{20,}")
 WAIT = 90_000  # milliseconds; an event passes a stream and two queues of the emulator
 
 
+@pytest.mark.journey
 def test_a_webhook_is_added_and_its_failed_delivery_replayed(
     desk: Desk, receiver: Receiver
 ) -> None:

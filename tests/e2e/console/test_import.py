@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Route, expect
 
 from tests.e2e.console.desk import Desk
@@ -125,6 +126,7 @@ def test_a_large_file_is_uploaded_directly_to_s3(desk: Desk, tmp_path: Path) -> 
     assert desk.api.get("products?search=large-1")["total"] == 0
 
 
+@pytest.mark.journey
 def test_an_unrecognised_file_is_mapped_previewed_and_imported(desk: Desk, tmp_path: Path) -> None:
     desk.open("/import")
     with desk.page.expect_download() as download:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.console.desk import Desk
@@ -135,6 +136,7 @@ def test_a_view_is_saved_by_name_in_the_browser(desk: Desk) -> None:
     expect(desk.page.get_by_role("link", name="Drafts by name")).to_have_count(0)
 
 
+@pytest.mark.journey
 def test_a_filtered_list_is_exported(desk: Desk) -> None:
     for name in ("Export one", "Export two"):
         desk.api.post("products", {"name": name, "price": 5, "type": "Exported"})

@@ -1,5 +1,6 @@
 """Orders in the console: entering, moving, finding."""
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.calls import until
@@ -14,6 +15,7 @@ def actions(desk: Desk) -> list[str]:
     return title.locator(":is(.main, [popover] > *)").all_text_contents()
 
 
+@pytest.mark.journey
 def test_an_order_is_created_by_hand_and_moved_to_delivered(desk: Desk) -> None:
     desk.api.product("Gannet Lamp", price="80.00", variants=[{"title": "Brass", "stock": 5}])
     desk.open("/orders/new")

@@ -16,6 +16,7 @@ def order_of(api: Api, pieces: int = 2, price: str = "50.00") -> Any:
     return api.order(product, pieces)
 
 
+@pytest.mark.journey
 @pytest.mark.parametrize("viewport", [PHONE, WIDE])
 def test_a_payment_in_cash_and_a_refund_of_one_piece_by_keyboard(
     another: Callable[..., Desk], viewport: dict

@@ -19,6 +19,7 @@ def go(desk: Desk, text: str) -> None:
     desk.scan(text)
 
 
+@pytest.mark.journey
 def test_an_order_a_product_and_a_customer_are_found_with_a_few_keys(
     desk: Desk, order: dict
 ) -> None:

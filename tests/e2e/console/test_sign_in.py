@@ -18,6 +18,7 @@ def entered(desk: Desk, key: str) -> None:
     desk.button("Sign in").click()
 
 
+@pytest.mark.journey
 def test_a_key_opens_a_small_page_and_is_never_in_the_url(another: Callable[..., Desk]) -> None:
     desk = another(signed_in=False)
     addresses: list[str] = []

@@ -123,6 +123,7 @@ def test_a_delivery_is_a_signed_post_of_event_and_data(
     assert verify(delivery.body, delivery.headers, webhook["secret"])["event"] == "order.paid"
 
 
+@pytest.mark.thorough
 def test_a_rotation_signs_with_the_new_secret_only_and_does_not_affect_other_endpoints(
     shop: Client, receiver: Receiver, webhook: Any
 ) -> None:
@@ -145,6 +146,7 @@ def test_a_rotation_signs_with_the_new_secret_only_and_does_not_affect_other_end
 # --- How they are sent ----------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_webhooks_are_sent_asynchronously(shop: Client, receiver: Receiver) -> None:
     """No request waits for a slow receiver."""
     made = shop.made(
@@ -160,6 +162,7 @@ def test_webhooks_are_sent_asynchronously(shop: Client, receiver: Receiver) -> N
     shop.call("DELETE", f"{WEBHOOKS}/{made['id']}")
 
 
+@pytest.mark.thorough
 def test_webhooks_are_not_rate_limited(shop: Client, receiver: Receiver) -> None:
     """More deliveries than any of the API's rate limits."""
     rows = [{"name": f"Bulk {n}", "price": 1} for n in range(310)]

@@ -1,7 +1,6 @@
 """Delivery and retries: what is retried, the schedule of a week, and its end.
 
-On a deployment with a shortened schedule, with the stream, queues, state machine and clocks of the
-emulator.
+With a shortened schedule, and the stream, queues, state machine and clocks of the emulator.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,21 +11,32 @@ import pytest
 from backroom import verify
 
 from tests.e2e.calls import until
+from tests.e2e.recorded import client
 from tests.e2e.spec_client import DELIVERIES, WEBHOOKS, Client
-from tests.support.running import free_port, running
+from tests.support.running import Stack
 from tests.webhooks.receiver import Receiver
 
-# A week of retries takes half a minute, and what queues and polling add to each step.
-SCALE = 0.00005
+# A week of retries takes twelve seconds, and what queues and polling add to each step.
+SCALE = 0.00002
 PATIENCE = 150.0
 
 
 @pytest.fixture(scope="module")
-def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    home = tmp_path_factory.mktemp("quick")
-    setting = f"WEBHOOK_SCHEDULE_SCALE={SCALE}"
-    with running(home, free_port(), "--fresh", "--setting", setting) as stack:
-        yield Client(stack)
+def quick(stack: Stack, shop: Client) -> Iterator[Client]:
+    """The shop, whose functions meanwhile have the shortened schedule."""
+    functions = client(stack.aws_endpoint, "lambda")
+    before = {one["FunctionName"]: one for one in functions.list_functions()["Functions"]}
+
+    def configure(**settings: str) -> None:
+        for name, function in before.items():
+            variables = function["Environment"]["Variables"] | settings
+            functions.update_function_configuration(
+                FunctionName=name, Environment={"Variables": variables}
+            )
+
+    configure(WEBHOOK_SCHEDULE_SCALE=str(SCALE))
+    yield shop
+    configure()
 
 
 def hooked(shop: Client, url: str) -> Any:
@@ -64,13 +74,16 @@ FAILURES = {
 
 
 @pytest.fixture(scope="module")
-def failing(quick: Client, receiver: Receiver) -> dict[str, Any]:
+def failing(quick: Client, receiver: Receiver) -> Iterator[dict[str, Any]]:
     """A webhook for each kind of failure, and a product whose event they all get."""
     made = {path: hooked(quick, receiver.url(path)) for path in FAILURES}
     quick.product()
-    return made
+    yield made
+    for webhook in made.values():
+        quick.call("DELETE", f"{WEBHOOKS}/{webhook['id']}")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("path", FAILURES)
 def test_any_other_outcome_is_retried(quick: Client, failing: dict[str, Any], path: str) -> None:
     delivery = once(quick, failing[path], was_tried)

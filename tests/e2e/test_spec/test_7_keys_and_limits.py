@@ -4,10 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 import httpx
+import pytest
 
 from tests.e2e.calls import Api
 from tests.e2e.spec_client import PRODUCTS, Client, word
 from tests.support.running import Stack
+
+pytestmark = pytest.mark.thorough
 
 LIMIT, REMAINING, RESET = (f"X-RateLimit-{name}" for name in ("Limit", "Remaining", "Reset"))
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
