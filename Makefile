@@ -7,7 +7,7 @@ PYTEST := $(VENV)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONPATH := .
 
-.PHONY: run test thorough unit lint check client clients conformance conformance-dynamodb conformance-roles conformance-stacks examples description fuzz mutants bench lock audit botocore
+.PHONY: run test thorough unit lint check client clients console conformance conformance-dynamodb conformance-roles conformance-stacks examples description fuzz mutants bench lock audit botocore
 .DELETE_ON_ERROR:
 
 # An environment whose Python is gone or too old is made again.
@@ -43,6 +43,16 @@ lint: .venv/ready
 # Generates the client's models and operations from the description of the API.
 client: .venv/ready
 	$(VENV)/python -m infra.description | $(VENV)/python clients/python/generate.py
+
+# Makes the console's files, which are committed, from console/src. Needs Node (npm); nothing else that runs, tests or
+# deploys the console does.
+console: console/node_modules/ready
+	node console/build.mjs
+
+console/node_modules/ready: console/package-lock.json
+	@command -v npm >/dev/null || { echo "make console needs Node 20 (npm), which is not here; nothing else of the console does." >&2; exit 1; }
+	npm ci --prefix console --no-audit --no-fund --ignore-scripts --loglevel=error
+	@touch $@
 
 # Repeats the calls of these tests on AWS's own DynamoDB engine (docs/conformance.md). Needs Java 17 and Maven; the engine
 # is copied below .conformance/.

@@ -1,10 +1,7 @@
-"""The API's facts that the console needs, as its modules `facts.js` and `import-facts.js`, so that
-they are defined once.
-"""
+"""The API's facts that the console needs, as JSON in its page, so that they are defined once."""
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Final
 
 from chalicelib import settings
@@ -19,19 +16,16 @@ from chalicelib.summary.store import MOST_LOW
 from chalicelib.values import money
 from chalicelib.webhooks.model import LONGEST_OVERLAP, RECEIVER_SECONDS, DeliveryStatus, EventKind
 
-NAME: Final = "facts.js"
-OF_IMPORTS: Final = "import-facts.js"  # which Home does not need
-STATIC: Final = Path(__file__).parent / "static"
 _JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-def module(name: str = NAME) -> str:
-    """The text of an ES module whose constants are JSON."""
-    known = _facts() if name == NAME else {"FORMATS": TITLES, "FIELDS": FIELD_NAMES}
-    return "".join(f"export const {name} = {_JSON(value)};\n" for name, value in known.items())
+def render_facts() -> str:
+    """Return the facts as JSON that may stand in a `<script>` element."""
+    # No text may end the element.
+    return _JSON(_collect_facts()).replace("<", "\\u003c")
 
 
-def _facts() -> Mapping[str, object]:
+def _collect_facts() -> Mapping[str, object]:
     return {
         "CURRENCY": settings.currency(),
         "DECIMALS": money.decimals(),
@@ -50,5 +44,7 @@ def _facts() -> Mapping[str, object]:
         "LARGEST_FORM": LARGEST_FORM,
         "ENDED_JOBS": [status for status in JobStatus if status not in OPEN_JOBS],
         "UNDOABLE": UNDOABLE,
+        "FORMATS": TITLES,
+        "FIELDS": FIELD_NAMES,
         "UNDO_DAYS": KEPT_SECONDS // 86_400,
     }

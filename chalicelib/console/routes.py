@@ -5,30 +5,28 @@ domain and on the emulator. Pages have hash addresses (`/console#/orders`): the 
 """
 
 import hashlib
-import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote, unquote
 
 from chalice.app import Blueprint, HeadersType, Response
 
 from chalicelib import __version__, settings
-from chalicelib.console import facts, scripts
+from chalicelib.console import facts
 from chalicelib.request.answer import reply
 from chalicelib.request.call import current, entity_tags, header
 
+_STATIC: Final = Path(__file__).parent / "static"
 # Only types that API Gateway sends as text: a binary one would need an Accept header.
 _TYPES: Final = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
-    ".svg": "image/svg+xml",
+    ".map": "application/json",  # there after `make console`, and not in the repository
 }
-# Comments, blank lines and indentation: a fifth of the scripts. No text of them has several lines,
-# or what begins a comment.
-_UNSENT: Final = re.compile(r"^ *(?:(?://.*|/\*.*\*/)?\n)?| +// .*$", re.MULTILINE)
-_STYLES: Final = ("look.css", "layout.css", "parts.css")
+_PAGE: Final = "index.html"
 _YEAR: Final = "public, max-age=31536000, immutable"
 
 routes = Blueprint(__name__)
@@ -50,7 +48,7 @@ def page() -> Response:
     }
     if known and _version() in known:
         return _sent("", headers, status=304)
-    text = _files()["index.html"].replace("VERSION", _version())
+    text = _load_files()[_PAGE].replace("VERSION", _version())
     return _sent(text, {**headers, "Content-Type": _TYPES[".html"]})
 
 
@@ -66,9 +64,11 @@ def below() -> Response:
     kind, _, rest = asked.partition("/")
     if kind != "assets":
         up = "../" * (asked.count("/") + 1)
-        return _sent("", {"Location": f"{up}console#/{asked}"}, status=302)
+        # Decoded first: some gateways have decoded it, and an encoded one would be encoded twice.
+        encoded = quote(unquote(asked), safe="/")
+        return _sent("", {"Location": f"{up}console#/{encoded}"}, status=302)
     version, _, name = rest.partition("/")
-    text = _files().get(name)
+    text = _load_files().get(name)
     if text is None or version != _version():
         plain = {"Cache-Control": "no-store", "Content-Type": "text/plain; charset=utf-8"}
         return _sent("There is no such file in this version.", plain, status=404)
@@ -126,20 +126,17 @@ def _policy() -> str:
 
 
 @cache
-def _files() -> dict[str, str]:
-    """What is sent, by its path. The styles that every page needs are one file. Read once per
-    process. Comments and indentation are for who reads the sources, and are not sent."""
-    sources = {
-        path.relative_to(facts.STATIC).as_posix(): _UNSENT.sub("", path.read_text(encoding="utf-8"))
-        for path in sorted(facts.STATIC.rglob("*"))
+def _load_files() -> dict[str, str]:
+    """Load what is served, by name: what `make console` made, with the facts in the page."""
+    files = {
+        path.name: path.read_text(encoding="utf-8")
+        for path in sorted(_STATIC.iterdir())
         if path.suffix in _TYPES
-    } | {name: facts.module(name) for name in (facts.NAME, facts.OF_IMPORTS)}
-    modules = {name: text for name, text in sources.items() if name.endswith(".js")}
-    sent = {name: sources[name] for name in ("index.html", "icon.svg", "work.css")}
-    styles = "".join(sources[name] for name in _STYLES)
-    return {**sent, "start.css": styles, **scripts.scripts(modules)}
+    }
+    return files | {_PAGE: files[_PAGE].replace("FACTS", facts.render_facts())}
 
 
 @cache
 def _version() -> str:
-    return hashlib.sha256(repr(_files()).encode()).hexdigest()[:12]
+    texts = [text for name, text in _load_files().items() if not name.endswith(".map")]
+    return hashlib.sha256(repr(texts).encode()).hexdigest()[:12]

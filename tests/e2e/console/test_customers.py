@@ -64,6 +64,16 @@ def test_a_taken_email_is_shown_at_its_field(desk: Desk) -> None:
     expect(desk.field("email").locator(".error")).to_contain_text("Another customer")
 
 
+def test_a_link_to_an_address_names_no_other_receiver(desk: Desk) -> None:
+    email = "ann@shop.example?bcc=eve@evil.example&body=x"
+    customer = desk.shown(desk.api.post("customers", {"email": email}))
+    sent_to = "mailto:ann%40shop.example%3Fbcc%3Deve@evil.example%26body%3Dx"
+    expect(desk.page.get_by_role("link", name=email)).to_have_attribute("href", sent_to)
+    product = desk.api.product("Sent", variants=[{"stock": 9}])
+    desk.shown(desk.api.order(product, customer={"id": customer["id"]}))
+    expect(desk.page.get_by_role("link", name=email)).to_have_attribute("href", sent_to)
+
+
 def test_two_customers_are_merged_and_one_is_erased(desk: Desk) -> None:
     twin = desk.api.order("Kipper", customer={"email": "bram@twin.example", "firstName": "Twin  I"})
     bram = desk.api.post("customers", {"email": "bram@whitby.example", "firstName": "Bram"})

@@ -117,7 +117,7 @@ def test_a_key_is_created_for_days_of_the_shop_shown_once_and_revoked(desk: Desk
         answer = route.fetch()
         route.fulfill(response=answer, body=answer.text().replace('"UTC"', '"America/New_York"'))
 
-    desk.page.route("**/start.js", elsewhere)
+    desk.page.route("**/console", elsewhere)
     desk.open("/settings/keys")
     desk.button("Create API key").click()
     desk.dialog.get_by_label("Name").fill("Till at the door")

@@ -75,7 +75,7 @@ def test_the_search_opens_from_a_checkbox_and_closes_with_escape(desk: Desk, ord
 
 def test_a_search_that_a_deployment_has_replaced_offers_to_reload(desk: Desk) -> None:
     desk.open("/")
-    desk.page.route("**/lists.js", lambda route: route.fulfill(status=404))
+    desk.page.route("**/search.js", lambda route: route.fulfill(status=404))
     desk.button("Search everything").click()
     expect(desk.page.locator(".toast")).to_contain_text("The search could not be loaded.")
     desk.page.unroute_all()

@@ -1,0 +1,27 @@
+// What the menu lists; the search for everything offers the same pages.
+
+export const MENU = [
+  {
+    items: [
+      ["/", "Home", "home"],
+      ["/orders", "Orders", "box"],
+      ["/products", "Products", "tag"],
+      ["/customers", "Customers", "people"],
+      ["/reports", "Reports", "chart"],
+      ["/import", "Import", "upload"],
+      ["/jobs", "Jobs", "clock"],
+    ],
+  },
+  {
+    title: "Developer",
+    items: [
+      ["/settings/developer/webhooks", "Webhooks", "hook"],
+      ["/settings/developer/deliveries", "Deliveries", "send"],
+      ["/reference", "API reference", "book"],
+    ],
+  },
+  {
+    title: "Settings",
+    items: [["/settings/keys", "API keys", "key"]],
+  },
+];

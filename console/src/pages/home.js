@@ -1,0 +1,178 @@
+// The overview of the shop, and what needs attention.
+
+import { h } from "../dom.js";
+import { TIMEZONE } from "../facts.js";
+import { dateTime, money, number, plural, words } from "../format.js";
+import { bars, shares } from "../parts/bars.js";
+import { firstSteps } from "../parts/first-steps.js";
+import { byProduct, few, lowStock } from "../parts/low-stock.js";
+import { card, empty, tile } from "../parts/page.js";
+import { daysAgo } from "../parts/zone.js";
+import { link } from "../router.js";
+import { may } from "../session.js";
+
+const FIRST_FAILING = 3;
+const FIRST_LOW = 8;
+const OVERDUE = 14; // days since the order, after which what is due is called overdue
+const MOST = 100; // of a page
+const TROUBLE = { status: "RETRYING,FAILED", since: 168 }; // as the page of deliveries has it: a week
+const weekday = new Intl.DateTimeFormat(undefined, { weekday: "long", timeZone: "UTC" });
+
+export async function show(visit) {
+  await draw(visit);
+  visit.whenBack(() => draw(visit).catch(() => {})); // what is shown stays
+}
+
+async function draw(visit) {
+  const overdueSince = daysAgo(OVERDUE + 1);
+  const [{ data: shop }, failing, trouble, overdue] = await Promise.all([
+    visit.get("admin/summary"),
+    failingWebhooks(visit),
+    failedDeliveries(visit),
+    visit.get("admin/orders", { balance: "due", to: overdueSince, fields: "balanceDue", limit: MOST }),
+  ]);
+  const isNew = shop.last30Days.orders === 0 && shop.openOrders.total === 0;
+  const isEmpty =
+    isNew && (await visit.get("admin/products", { limit: 1 })).data.pagination.total === 0;
+  const { byStatus, total } = shop.openOrders;
+  const before = shop.days.at(-8); // the same day of last week
+  const late = overdue.data.pagination.total;
+  const lateSum = overdue.data.data.reduce((sum, { balanceDue }) => sum + Number(balanceDue), 0);
+  const low = byProduct(shop.lowStock);
+  const methods = shop.moneyToday;
+  visit.draw(
+    {
+      title: "Home",
+      actions: may("STAFF") && h.a({ class: "button main", href: link("/orders/new") }, "Create order"),
+    },
+    h.div(
+      { class: "stack" },
+      isEmpty && may("STAFF") && firstSteps(),
+      failing.length > 0 &&
+        h.div(
+          { class: "notice bad" },
+          failing.slice(0, FIRST_FAILING).map(({ id, url, failingSince }) =>
+            h.p(
+              h.a({ href: link(`/settings/developer/webhooks/${id}`) }, url),
+              ": no successful delivery since ",
+              dateTime(failingSince),
+            ),
+          ),
+          failing.length > FIRST_FAILING &&
+            leading(`${number(failing.length - FIRST_FAILING)} more`, "/settings/developer/webhooks"),
+        ),
+      h.div(
+        { class: "tiles" },
+        tile(
+          `Paid of today's orders (${TIMEZONE})`,
+          h.a({ href: link("/orders", { period: 0 }) }, money(shop.today.revenue)),
+          paidOf(shop.today),
+          before &&
+            `${weekday.format(new Date(before.date))} last week: ${money(before.revenue)}, ${paidOf(before)}`,
+        ),
+        tile(
+          "Paid of the last 30 days' orders",
+          h.a({ href: link("/orders", { period: 29 }) }, money(shop.last30Days.revenue)),
+          paidOf(shop.last30Days),
+        ),
+        tile(
+          "Due",
+          h.a({ href: link("/orders", { balance: "due" }) }, money(shop.receivables.amount)),
+          `of ${plural(shop.receivables.orders, "order")}`,
+        ),
+        tile(
+          "Overdue",
+          h.a(
+            { href: link("/orders", { balance: "due", to: overdueSince }) },
+            late > MOST ? plural(late, "order") : money(lateSum),
+          ),
+          late <= MOST && `of ${plural(late, "order")}`,
+          `dated more than ${OVERDUE} days ago`,
+        ),
+        tile(
+          "Open orders",
+          h.a({ href: link("/orders", { status: "open" }) }, number(total)),
+          "not delivered yet",
+        ),
+        tile(
+          "Low stock",
+          h.a({ href: link("/products/low-stock") }, few(shop.lowStock.length)),
+          "active variants below their threshold",
+        ),
+        trouble &&
+          tile(
+            "Failing deliveries",
+            h.a({ href: link("/settings/developer/deliveries", TROUBLE) }, trouble),
+            "failed or to be retried, last 7 days",
+          ),
+      ),
+      card(
+        "Paid, by the date of the order",
+        bars(
+          shop.days.map((day) => ({
+            date: day.date,
+            value: Number(day.revenue),
+            text: money(day.revenue),
+            about: paidOf(day),
+            href: link("/orders", { from: day.date, to: day.date }),
+          })),
+          "Paid, last 30 days",
+          "Paid",
+        ),
+        leading("Reports", "/reports", { type: "sales" }),
+      ),
+      h.div(
+        { class: "halves" },
+        card(
+          "Open orders",
+          total === 0
+            ? empty("No open orders", "New orders are listed here until they are delivered.")
+            : shares(
+                Object.entries(byStatus).map(([status, count]) => ({
+                  name: words(status),
+                  href: link("/orders", { status }),
+                  share: count / total,
+                  text: number(count),
+                })),
+              ),
+        ),
+        card(
+          "Money of today, by method",
+          methods?.length === 0
+            ? empty("No money yet", "Payments and refunds that are recorded today are added up here.")
+            : shares(
+                (methods ?? []).map(({ method, amount }) => ({
+                  name: words(method),
+                  share: amount / Math.abs(methods[0].amount),
+                  text: money(amount),
+                })),
+              ),
+          leading("Money of the last 30 days, by method", "/reports", { type: "money", by: "paymentMethod" }),
+        ),
+        card(
+          "Low stock",
+          lowStock(visit, low.slice(0, FIRST_LOW)),
+          shop.lowStock.length > Math.min(low.length, FIRST_LOW) &&
+            leading("View all low stock", "/products/low-stock"),
+        ),
+      ),
+    ),
+  );
+}
+
+const leading = (text, ...to) => h.p(h.a({ href: link(...to) }, text));
+const paidOf = ({ paid, orders }) => `${number(paid)} paid of ${plural(orders, "order")}`;
+
+// How many, as text; null without the right, or without any.
+async function failedDeliveries(visit) {
+  if (!may("ADMIN")) return null;
+  const since = new Date(Date.now() - TROUBLE.since * 3_600_000).toISOString();
+  const { data } = await visit.get("admin/deliveries", { ...TROUBLE, since, limit: MOST });
+  return data.data.length > 0 ? `${number(data.data.length)}${data.nextCursor ? "+" : ""}` : null;
+}
+
+async function failingWebhooks(visit) {
+  if (!may("ADMIN")) return [];
+  const { data } = await visit.get("admin/webhooks", { limit: 100 });
+  return data.data.filter(({ enabled, failingSince }) => enabled && failingSince);
+}

@@ -1,0 +1,384 @@
+// One order: where it stands, its money, what is next, and what happened.
+
+import { button, emailLink, h } from "../dom.js";
+import { MOVES, PAYMENT_MOVES } from "../facts.js";
+import { called, dateTime, money, number, words } from "../format.js";
+import { editAddress, linesOf, shown } from "../parts/address.js";
+import { badge } from "../parts/badge.js";
+import { choice } from "../parts/choice.js";
+import { copyButton } from "../parts/copy.js";
+import { deliveryTable } from "../parts/deliveries.js";
+import { dialogForm } from "../parts/dialog-form.js";
+import { editItems } from "../parts/edit-order.js";
+import { field, form, optionsOf, values } from "../parts/form.js";
+import { menu } from "../parts/menu.js";
+import { toast } from "../parts/notice.js";
+import { buyer, carrierOf, tagsOf } from "../parts/order.js";
+import { storyOf } from "../parts/order-story.js";
+import { card, facts } from "../parts/page.js";
+import { moneyOf } from "../parts/payments.js";
+import { Record } from "../parts/record.js";
+import { table } from "../parts/table.js";
+import { timeline } from "../parts/timeline.js";
+import { trail } from "../parts/trail.js";
+import { link } from "../router.js";
+import { may } from "../session.js";
+
+const VERBS = {
+  PAID: "Mark as paid",
+  CANCELLED: "Cancel order",
+  REFUNDED: "Refund all and close",
+  IN_PRODUCTION: "Start production",
+  PROCESSING: "Start processing",
+  SHIPPED: "Ship",
+  DELIVERED: "Mark as delivered",
+};
+const MOST_DELIVERIES = 20;
+const EDITABLE = ["PENDING", "PAID", "IN_PRODUCTION", "PROCESSING"];
+const BACKWARD = new Set(["CANCELLED", "REFUNDED"]);
+const PATH = ["PENDING", "PAID", "IN_PRODUCTION", "PROCESSING", "SHIPPED", "DELIVERED"];
+const FEW_ITEMS = 12;
+
+export async function show(visit) {
+  const webhooks = h.div({ class: "deliveries" }); // filled after the page is drawn
+  const record = new Record(visit, {
+    path: `admin/orders/${encodeURIComponent(visit.params.id)}`,
+    what: "order",
+    fields: ({ trackingNumber, salesRepId, paymentStatus, note, tags }) => ({
+      trackingNumber,
+      salesRepId,
+      paymentStatus,
+      note,
+      tags,
+    }),
+    watched: ({ status }) => ({ status }),
+    draw: () => page(visit, record, webhooks),
+  });
+  await record.load();
+  visit.listen(window, "afterprint", () => delete visit.root.dataset.print); // Ctrl+P prints the order
+  if (may("ADMIN")) await visit.fill(webhooks, () => delivered(visit, record.data));
+}
+
+// The webhook deliveries of an order in one line, with the table behind it.
+async function delivered(visit, { id, createdAt }) {
+  const asked = { subject: id, since: createdAt, limit: MOST_DELIVERIES };
+  const { data: rows } = (await visit.get("admin/deliveries", asked)).data;
+  if (rows.length === 0) return h.p({ class: "soft" }, "No webhook was notified of this order.");
+  const done = rows.filter(({ status }) => status === "DELIVERED").length;
+  const many = rows.length === MOST_DELIVERIES ? `the newest ${MOST_DELIVERIES}` : number(rows.length);
+  return h.details(h.summary(`Webhooks: ${done} of ${many} delivered`), deliveryTable(rows));
+}
+
+function page(visit, record, webhooks) {
+  const { data: order } = record;
+  const its = moneyOf(visit, record);
+  const isStaff = may("STAFF");
+  // What was refunded is never paid again.
+  const isRefunded = order.paymentStatus === "REFUNDED";
+  const moves = isStaff ? MOVES[order.status].filter((each) => !(isRefunded && each === "PAID")) : [];
+  const steps = moves.filter((each) => !BACKWARD.has(each));
+  const next = nextStep();
+
+  visit.draw(
+    {
+      title: `Order #${order.number}`,
+      back: [link("/orders"), "Orders"],
+      badges: [
+        badge(order.status),
+        order.paymentStatus !== order.status &&
+          badge(order.paymentStatus, `Payment: ${words(order.paymentStatus).toLowerCase()}`),
+      ],
+      actions: [
+        next?.button,
+        isStaff && h.a({ class: `button ${next ? "quiet" : "main"}`, href: link("/orders/new") }, "New order"),
+        menu([
+          moves.filter((each) => each !== next?.status).map((each) => moving(each, BACKWARD.has(each) ? "bad" : "")),
+          print("Print order", null),
+          print("Print packing slip", "slip"),
+          may("OWNER") && button("Delete", visit.once(remove), { class: "bad" }),
+        ]),
+      ],
+    },
+    h.p({ class: "soft small about" }, dateTime(order.orderDate), ` · ${words(order.source)}`),
+    progress(),
+    its.card(next?.work),
+    h.div(
+      { class: "columns first" },
+      h.div(customer(), place("shippingAddress"), order.billingAddress && place("billingAddress"), details(), more()),
+      h.div(
+        items(),
+        card("Timeline", timeline(storyOf(order, voiding)), webhooks),
+        isStaff && h.details({ class: "card", ontoggle: audited }, h.summary("Every change")),
+      ),
+    ),
+  );
+
+  // What is done next is the one main button: money where the status does not go on without, else the next status.
+  function nextStep() {
+    const act = (work, name) => ({ work, button: button(name, visit.once(work), { class: "main" }) });
+    const isBegun = order.status === "PENDING" && Number(order.amountPaid) > 0;
+    const waits = order.deposit ? !order.deposit.isReached : isBegun;
+    if (its.mayTake && (steps.length === 0 || waits)) return act(its.take, "Take payment");
+    if (steps.length === 0)
+      return its.mayGiveBack && Number(order.balanceDue) < 0 ? act(its.giveBack, "Refund") : null;
+    const isMade = order.source === "PRIVATE_COMMISSION";
+    const status = steps.find((each) => (each === "IN_PRODUCTION") === isMade) ?? steps[0];
+    return { status, button: moving(status, "main") };
+  }
+
+  function moving(status, kind) {
+    return button(VERBS[status], visit.once(() => move(status)), { class: kind });
+  }
+
+  function remove() {
+    const text = "If it has not been shipped, its items will be restocked.";
+    return record.remove("/orders", text, `order #${order.number}`);
+  }
+
+  // The way of an order, as far as it has come.
+  function progress() {
+    const isMade = order.history.some(({ change }) => change.includes("→ IN_PRODUCTION"));
+    const way = PATH.filter((each) => each !== "IN_PRODUCTION" || isMade);
+    const now = way.indexOf(order.status);
+    if (now < 0) return null;
+    return h.ol(
+      { class: "progress", "aria-label": "Progress" },
+      way.map((each, place) =>
+        h.li({ class: place <= now ? "done" : "", "aria-current": place === now && "step" }, words(each)),
+      ),
+    );
+  }
+
+  function voiding(payment) {
+    if (!its.isVoidable(payment)) return null;
+    const name = `Void ${words(payment.method)} ${money(payment.amount)}`;
+    const more = { class: "small quiet", "aria-label": name };
+    return [" ", button("Void", visit.once(() => its.undoPayment(payment)), more)];
+  }
+
+  // Field by field, once it is unfolded.
+  function audited({ target }) {
+    if (target.open && target.childElementCount === 1)
+      target.append(trail(visit, { recordId: order.id }, null));
+  }
+
+  function printed(only) {
+    visit.root.dataset.print = only ?? "";
+    window.print();
+  }
+
+  function print(name, only) {
+    return button(name, () => printed(only), { class: "quiet" });
+  }
+
+  function items() {
+    const off = ({ amount, reason }) => [`Discount ${money(amount)}`, reason && ` · ${reason}`];
+    const sum = (name, amount, strong) =>
+      h.div({ class: strong ? "strong" : "" }, h.dt(name), h.dd(money(amount)));
+    const left = order.lineItems.length - FEW_ITEMS;
+    const name = `Show all ${number(order.lineItems.length)} items`;
+    const all = button(name, () => ((visit.hasAll = true), show()), { class: "quiet" });
+    const node = card(
+      "Items",
+      table({
+        name: "Items",
+        columns: [
+          {
+            title: "Product",
+            class: "cut",
+            cell: (line) =>
+              h.div(
+                line.isCustom
+                  ? h.bdi(line.title)
+                  : h.a({ href: link(`/products/${line.productId}`) }, h.bdi(line.title)),
+                line.sku && h.div({ class: "soft small" }, line.sku),
+                line.discount && h.div({ class: "soft small money" }, off(line.discount)),
+                line.refundedQuantity > 0 &&
+                  h.div({ class: "soft small" }, `${number(line.refundedQuantity)} refunded`),
+                line.note && h.div({ class: "soft small" }, h.bdi(line.note)),
+              ),
+          },
+          { title: "Quantity", cell: ({ quantity }) => number(quantity), class: "number" },
+          { title: "Price", cell: ({ price }) => money(price), class: "number money wide" },
+          { title: "Total", cell: ({ total }) => money(total), class: "number money" },
+        ],
+        rows: order.lineItems,
+      }),
+      left > 0 && all,
+      h.dl(
+        { class: "sums money" },
+        sum("Subtotal", order.subtotal),
+        order.discount && sum("Discount", `-${order.discount.amount}`),
+        Number(order.shipping) > 0 && sum("Shipping", order.shipping),
+        sum("Tax", order.tax),
+        sum("Total", order.total, true),
+      ),
+      isStaff &&
+        EDITABLE.includes(order.status) &&
+        !isRefunded &&
+        h.div({ class: "actions" }, button("Edit items", visit.once(() => editItems(visit, record)))),
+    );
+    const show = () => {
+      all.hidden = visit.hasAll;
+      node.classList.toggle("few", left > 0 && !visit.hasAll);
+    };
+    show();
+    return node;
+  }
+
+  function customer() {
+    const { customer: its } = order;
+    if (!its) return card("Customer", h.p({ class: "soft" }, "No customer"));
+    return card(
+      "Customer",
+      h.p(h.a({ href: link(`/customers/${its.id}`) }, buyer(its))),
+      its.email && h.p(emailLink(its.email)),
+      its.phone && h.p(h.bdi(its.phone)),
+    );
+  }
+
+  // Where the parcel, or the bill, goes.
+  function place(name, kind = "card") {
+    const address = order[name];
+    const mayChange = isStaff && order.status !== "DELIVERED";
+    const title = called(name);
+    const change = (to, success = `${title} saved.`) => record.change({ [name]: to }, success);
+    const act = (text, work) =>
+      button(text, visit.once(work), { class: "small", "aria-label": `${text}: ${title.toLowerCase()}` });
+    const edit = () => editAddress(visit, { title, address, save: (typed) => change(typed) });
+    const carrier = name === "shippingAddress" && carrierOf(order.trackingNumber);
+    const copying = mayChange && order.customer && act("Copy from customer", copy);
+    return h.section(
+      { class: `${kind} ${name}` },
+      h.h2(title),
+      address ? shown(address) : h.p({ class: "soft" }, "None"),
+      carrier &&
+        h.p(
+          { class: "small" },
+          h.a(
+            { href: carrier.href, target: "_blank", rel: "noopener noreferrer" },
+            `Track with ${carrier.name}`,
+          ),
+        ),
+      h.div(
+        { class: "actions" },
+        mayChange && act(address ? "Edit" : "Add", edit),
+        address ? copyButton(visit, linesOf(address).join("\n"), "Copy label") : copying,
+        address &&
+          menu(
+            [
+              act("Print label", () => printed(name)),
+              copying,
+              mayChange && act("Remove", removeIt),
+            ],
+            title.toLowerCase(),
+          ),
+      ),
+    );
+
+    async function removeIt() {
+      const text = linesOf(address).join(", ");
+      const yes = await visit.ask({ title: `Remove the ${title.toLowerCase()}?`, text, yes: "Remove", bad: true });
+      if (yes) await change(null, `${title} removed.`);
+    }
+
+    async function copy() {
+      const { data: its } = await visit.get(`admin/customers/${encodeURIComponent(order.customer.id)}`);
+      const found = its.addresses.find(({ id }) => id === its.defaultAddressId);
+      if (!found) return toast("This customer has no address.", "bad");
+      const { id: _, ...copied } = found;
+      return change(copied);
+    }
+  }
+
+  // The note stands open; what rarely changes is folded.
+  function details() {
+    const payments = [order.paymentStatus, ...PAYMENT_MOVES[order.paymentStatus]].filter((each) => each !== "REFUNDED");
+    const read = (typed) => ({
+      trackingNumber: typed.trackingNumber.trim() || null,
+      salesRepId: typed.salesRepId.trim() || null,
+      paymentStatus: typed.paymentStatus ?? order.paymentStatus,
+      note: typed.note.trim() || null,
+      tags: tagsOf(typed.tags),
+    });
+    const plain = (name, more) => field({ name, value: order[name], ...more });
+    const used = (facet, name, value, more) => choice(visit, ["orders", facet], { name, value, ...more });
+    const node = form({
+      fields: [
+        plain("note", { rows: 3, wide: true }),
+        used("tag", "tags", order.tags.join(", "), { hint: "Separate with commas.", several: true }),
+        h.details(
+          { class: "whole" },
+          h.summary("More details"),
+          plain("trackingNumber"),
+          used("salesRepId", "salesRepId", order.salesRepId),
+          // Payments on record say what it is; a cancelled order's stays.
+          order.payments.length === 0 &&
+            order.status !== "CANCELLED" &&
+            !isRefunded &&
+            plain("paymentStatus", { options: optionsOf(payments) }),
+        ),
+      ],
+      submit: "Save",
+      save: () => record.save(),
+      may: isStaff,
+      kind: "",
+    });
+    return card("Note and details", record.edits(node, () => read(values(node))));
+  }
+
+  function more() {
+    return h.details(
+      { class: "card" },
+      h.summary(order.billingAddress ? "More about this order" : "Billing address and more"),
+      !order.billingAddress && place("billingAddress", ""),
+      facts([
+        order.paymentMethod && ["Payment method", words(order.paymentMethod)],
+        ["Order ID", h.code(order.id)],
+        order.externalId && ["External ID", h.code(order.externalId)],
+      ]),
+    );
+  }
+
+  async function move(status) {
+    if (status === "SHIPPED") return ship();
+    if (BACKWARD.has(status) && !(await isSure(status))) return undefined;
+    return moved({ status });
+  }
+
+  const isSure = (status) =>
+    visit.ask({
+      title: `${status === "CANCELLED" ? "Cancel" : "Refund"} order #${order.number}?`,
+      text: "Items will be restocked. This cannot be undone.",
+      yes: VERBS[status],
+      no: "Keep order",
+      bad: true,
+    });
+
+  function ship() {
+    dialogForm(visit, `Ship order #${order.number}`, {
+      fields: field({
+        name: "trackingNumber",
+        value: { ...order, ...record.unsaved }.trackingNumber,
+        hint: "Optional. It is sent with the order.shipped event.",
+      }),
+      submit: "Ship",
+      async save({ trackingNumber }) {
+        await moved({ status: "SHIPPED", trackingNumber: trackingNumber.trim() || null }, "shipped");
+      },
+    });
+  }
+
+  // What is typed in Details is saved with the move. If someone else was first, the page shows the
+  // current order.
+  async function moved(body, word = words(body.status).toLowerCase()) {
+    try {
+      await record.act(body, `Order #${order.number}: ${word}.`);
+    } catch (refusal) {
+      if (refusal.status !== 412 && refusal.code !== "invalid_transition") throw refusal;
+      await record.load();
+      const status = words(record.data.status).toLowerCase();
+      toast(`Not changed: this order was edited meanwhile. It is now ${status}.`, "bad");
+    }
+  }
+}

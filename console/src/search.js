@@ -1,0 +1,145 @@
+// One search over orders, products, customers, pages and actions, from any page (`/` or Ctrl+K).
+
+import { h, newId } from "./dom.js";
+import { date, money, words } from "./format.js";
+import { MENU } from "./navigation.js";
+import { match } from "./router.js";
+import { may } from "./session.js";
+import { combobox } from "./parts/combobox.js";
+import { nameOf } from "./parts/order.js";
+import { Visit } from "./visit.js";
+
+const PAGES = [
+  ["New order", "/orders/new"],
+  ["Add product", "/products/new"],
+  ["Low stock", "/products/low-stock"],
+  ["Receive", "/products/receive"],
+  ["Counts", "/products/counts"],
+  ...MENU.flatMap(({ items }) => items).map(([path, name]) => [name, path]),
+  ["Open orders", "/orders?status=open"],
+  ["Failed deliveries", "/settings/developer/deliveries?status=RETRYING,FAILED"],
+];
+// The page that an id alone leads to.
+const IDS = [
+  [/^ord_\w+$/, "Order", "/orders/"],
+  [/^prod_\w+$/, "Product", "/products/"],
+  [/^cus_\w+$/, "Customer", "/customers/"],
+  [/^dlv_\w+$/, "Delivery", "/settings/developer/deliveries/"],
+  [/^wh_\w+$/, "Webhook", "/settings/developer/webhooks/"],
+  [/^job_\w+$/, "Job", "/jobs/"],
+  [/^cnt_\w+$/, "Count", "/products/counts/"],
+];
+
+let open = null;
+
+export function openSearch(begun, isEntered) {
+  if (open) return;
+  const mine = new Visit({}, () => {});
+  let wanted = null; // the text that Enter was pressed for, before its answer came
+  const input = h.input({
+    id: newId("search"),
+    type: "search",
+    placeholder: "Order number, name, email, SKU, page…",
+    "aria-label": "Search everything",
+    onkeydown: ({ key }) => key.startsWith("Arrow") && (wanted = null),
+  });
+  const failed = (text, message) => list.show([], text, message);
+  const list = combobox({ visit: mine, input, label: "Results", stays: true, ask, take, enter, failed });
+  input.addEventListener("input", typed);
+  open = mine.modal("Search", [input, list.box], { broad: true });
+  mine.listen(window, "hashchange", () => mine.leave());
+  open.onclose = () => {
+    open = null;
+    mine.leave();
+  };
+  input.value = begun;
+  input.focus();
+  input.dispatchEvent(new Event("input"));
+  if (isEntered) enter();
+
+  function typed() {
+    wanted = null;
+    list.show([], null); // unmarks
+    list.show(pages(input.value.trim()), null);
+  }
+
+  async function ask(text, signal) {
+    const options = [...(await search(mine, text, signal)), ...pages(text)];
+    if (wanted === text && options.length) take(options[0]);
+    return options;
+  }
+
+  function enter(option = list.found()[0], event = null) {
+    event?.preventDefault();
+    const text = input.value.trim();
+    // Results of the API may be listed before pages, which are found without a request.
+    if (text && list.of() !== text && list.at() < 1 && !option?.isSure) {
+      wanted = text;
+      list.look();
+    } else if (option) take(option);
+  }
+
+  function take({ key }) {
+    mine.leave();
+    location.hash = `#${key}`;
+  }
+}
+
+function pages(text) {
+  const wanted = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const ids = IDS.filter(([form]) => form.test(text)).map(([, kind, path]) => ({
+    text,
+    kind,
+    key: `${path}${text}`,
+    isSure: true,
+  }));
+  const named = PAGES.filter(
+    ([name, address]) =>
+      may(match(address).role) && wanted.every((word) => ` ${name.toLowerCase()}`.includes(` ${word}`)),
+  ).map(([name, key]) => ({ text: name, kind: "Page", key }));
+  return [...ids, ...named].filter(({ key }) => may(match(key).role)).map(told);
+}
+
+const told = ({ kind, about, ...option }) => ({ ...option, about: [kind, about && [" · ", about]] });
+
+// Exact matches come first in each group; an order number, a SKU or an email that equals the text
+// comes before all others.
+async function search(visit, text, signal) {
+  const { data } = await visit.get("admin/search", { q: text }, signal);
+  const orders = data.orders.map((each) => ({
+    text: `Order #${each.number}`,
+    kind: words(each.status),
+    about: [
+      each.customer?.email,
+      " ",
+      money(each.total),
+      " ",
+      date(each.orderDate),
+    ],
+    key: `/orders/${each.id}`,
+    isExact: each.number === text.replace(/^#/, ""),
+  }));
+  const isIt = (code) => code?.toLowerCase() === text.toLowerCase();
+  const products = data.products.map(({ id, name, status, sku, variants }) => {
+    const variant = variants.find((each) => isIt(each.sku) || isIt(each.barcode));
+    return {
+      text: name,
+      kind: "Product",
+      about: [sku, status === "ACTIVE" ? "" : words(status)].filter(Boolean).join(" · "),
+      key: `/products/${id}${variant && variants.length > 1 ? `?variant=${variant.id}` : ""}`,
+      isExact: isIt(sku) || Boolean(variant),
+    };
+  });
+  const customers = data.customers.map((each) => ({
+    text: nameOf(each) ?? each.id,
+    kind: "Customer",
+    about: each.email,
+    key: `/customers/${each.id}`,
+    isExact: each.email === text.toLowerCase(),
+  }));
+  // Orders are also found by their items, so for text that is not a number, products and customers come first.
+  const all = /^#?\d+$/.test(text)
+    ? [...orders, ...products, ...customers]
+    : [...products, ...customers, ...orders];
+  return [...all.filter(({ isExact }) => isExact), ...all.filter(({ isExact }) => !isExact)].map(told);
+}
