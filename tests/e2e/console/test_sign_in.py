@@ -26,6 +26,7 @@ def entered(desk: Desk, key: str) -> None:
     desk.button("Sign in").click()
 
 
+@pytest.mark.journey
 @pytest.mark.parametrize("address", MOST_BYTES)
 def test_a_first_page_needs_few_files_and_bytes(desk: Desk, address: str) -> None:
     order = desk.api.order(desk.api.product("First page", variants=[{"stock": 9}]))
