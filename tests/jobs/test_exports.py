@@ -171,6 +171,7 @@ def test_an_export_that_crashes_anywhere_is_complete(
     assert sorted(row["slug"] for row in rows(file_of(done))) == sorted(slugs)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("piece", range(1, 5))
 def test_an_export_by_two_workers_at_once_is_complete(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, piece: int

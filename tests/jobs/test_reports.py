@@ -194,6 +194,7 @@ def assert_same(report: Any, expected: dict[str | None, Sums]) -> None:
     assert plain(report["totals"]) == added(("", sums) for sums in expected.values())[""]
 
 
+@pytest.mark.thorough
 def test_each_report_is_what_the_exports_add_up_to(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -245,6 +245,7 @@ def stock_before(hat: Hat, change: Change) -> int | None:
     return hat.stock if left is None or left < 0 else left
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(16))
 def test_an_undo_reverts_only_its_job_and_loses_no_piece_in_any_order_of_events(
     jobs: JobDesk, seed: int

@@ -31,6 +31,7 @@ def stock(dynamodb: Double) -> list[Thing]:
     return sorted(made, key=lambda one: one.position, reverse=True)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("few", [0, 300], ids=["read in order", "read and sorted"])
 def test_filters_combine_with_orders_tags_ranges_searches_pages_and_cursors(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch, few: int
@@ -132,6 +133,7 @@ def test_names_of_any_length_and_alphabet_can_be_stored_and_found(dynamodb: Doub
         assert page(search=search).total == 1, search
 
 
+@pytest.mark.thorough
 def test_a_filter_with_only_distant_matches_takes_few_calls(dynamodb: Double) -> None:
     create(*(thing(f"old {n}", status="DRAFT", published="no") for n in range(400)))
     create(*(thing("new", status="DRAFT") for _ in range(400)))

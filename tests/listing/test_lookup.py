@@ -59,6 +59,7 @@ def test_a_sku_of_invisible_characters_matches_nothing(dynamodb: Double) -> None
     assert holding("\u200b", "\x00", "A-1")["\u200b"] == set()
 
 
+@pytest.mark.thorough
 def test_a_sku_is_found_among_hundreds_with_the_same_prefix(dynamodb: Double) -> None:
     alike = [having(f"TS-1{sign}{n}") for n in range(300) for sign in '!"-']
     create(*alike, one := having("TS-1"), other := having("TS-2 B"), third := having("TS-2", "B"))
@@ -70,6 +71,7 @@ def test_a_sku_is_found_among_hundreds_with_the_same_prefix(dynamodb: Double) ->
     }
 
 
+@pytest.mark.thorough
 def test_all_of_many_records_with_the_same_texts_are_found(dynamodb: Double) -> None:
     """The first query of a shard ends among those with the second, the next among those with the
     third."""

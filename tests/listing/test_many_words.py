@@ -81,6 +81,7 @@ def raced(late: Commit) -> None:
         late.send()
 
 
+@pytest.mark.thorough
 def test_each_word_and_prefix_finds_its_record_after_every_change(dynamodb: Double) -> None:
     one = created(replace(thing(), texts=MANY))
     other = created(replace(thing("other"), texts=("else",)))

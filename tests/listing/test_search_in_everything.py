@@ -52,6 +52,7 @@ def named(shop: Shop, *names: str) -> None:
         shop.made("/api/admin/products", {"name": name, "price": 1, "sku": f"W{n}"})
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("q", ["wo", "wool", "woo%20ca"])
 def test_the_newest_of_many_are_found(shop: Shop, monkeypatch: pytest.MonkeyPatch, q: str) -> None:
     monkeypatch.setattr(best, "_BEGINNING", 5)

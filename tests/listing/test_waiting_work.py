@@ -22,6 +22,8 @@ from tests.support.reindexing import reindex
 from tests.support.webhook_world import OK, RETRIES, World, failed
 from tests.webhooks.build import add
 
+pytestmark = pytest.mark.thorough
+
 Upgrade = Callable[[], None]
 
 

@@ -37,6 +37,7 @@ def test_a_page_past_the_end_is_empty_and_one_past_the_deepest_refused(dynamodb:
     assert refused.value.extra["errors"][0]["field"] == "page"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("options", [{}, {"order": "name"}, {"forward": True}])
 def test_each_page_by_cursor_costs_the_same(dynamodb: Double, options: Any) -> None:
     numbered(400)

@@ -204,6 +204,7 @@ def test_a_bad_change_is_refused_by_field_and_changes_nothing(
     assert order.kinds() == ["order.created"]
 
 
+@pytest.mark.thorough
 def test_the_history_keeps_the_first_and_the_99_latest_entries(shop: Shop) -> None:
     order = placed(shop)
     for number in range(120):

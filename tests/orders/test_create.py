@@ -332,6 +332,7 @@ def test_a_date_that_is_on_no_day_of_the_shop_is_refused(
         assert answer.refused == ["orderDate"]
 
 
+@pytest.mark.thorough
 def test_the_largest_order_fits_one_transaction(shop: Shop, dynamodb: Double) -> None:
     ids = [variant(shop, 6) for _ in range(60)]
     names = {"firstName": " ".join("abcdefghijklmnop"), "lastName": " ".join("qrstuvwxyz01234")}
@@ -353,6 +354,7 @@ def test_the_largest_order_fits_one_transaction(shop: Shop, dynamodb: Double) ->
     assert shop.post(ORDERS, too_many).refused == ["lineItems"]
 
 
+@pytest.mark.thorough
 def test_an_order_with_any_number_of_tags_fits_one_transaction(
     shop: Shop, dynamodb: Double
 ) -> None:
