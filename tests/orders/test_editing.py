@@ -378,6 +378,7 @@ def test_nothing_goes_below_what_was_refunded(shop: Shop) -> None:
     assert (less["total"], less["balanceDue"]) == ("60.00", "-50.00")
 
 
+@pytest.mark.thorough
 def test_refunds_of_an_edited_order_add_up(shop: Shop) -> None:
     seeded = random.Random(3)
     for _ in range(30):

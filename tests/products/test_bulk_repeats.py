@@ -116,6 +116,7 @@ def test_rows_without_time_left_are_created_by_the_repeat(
     assert shop.get(PRODUCTS).json["total"] == 40
 
 
+@pytest.mark.thorough
 def test_a_bulk_that_would_take_too_long_is_refused_before_writing(
     shop: Shop, dynamodb: Double
 ) -> None:

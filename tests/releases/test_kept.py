@@ -30,6 +30,8 @@ from tests.support.examples import Day
 from tests.support.reindexing import reindex
 from tests.support.webhook_world import OK
 
+pytestmark = pytest.mark.thorough
+
 JOBS: Final = "/api/admin/jobs"
 CODE: Final = Path(chalicelib.__file__).parent
 NOT_IN_A_SHOP: Final = {

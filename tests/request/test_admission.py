@@ -172,6 +172,7 @@ def stored(shop: Shop) -> list[Any]:
     return [item for item in kept if '"key.revoked"' not in item.get("trace", "")]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("deed", "status"), [(revoke, 401), (expire, 401), (use_up, 429)])
 @pytest.mark.parametrize("prepare", REQUESTS)
 def test_a_refused_request_returns_and_writes_nothing_in_any_order_of_calls(

@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 from tests.e2e.calls import until
 from tests.e2e.console.desk import Desk
 
+TRACKING = "1Z999AA10123456784"
 PRINTS = ["Print order", "Print packing slip"]
 
 
@@ -48,16 +49,16 @@ def test_an_order_is_created_by_hand_and_moved_to_delivered(desk: Desk) -> None:
     desk.button("Start processing").click()
     expect(desk.button("Ship")).to_be_visible()
     desk.button("Ship").click()
-    desk.dialog.get_by_label("Tracking number").fill("1Z999")
+    desk.dialog.get_by_label("Tracking number").fill(TRACKING)
     desk.dialog.get_by_role("button", name="Ship").click()
-    expect(desk.button("Mark as delivered")).to_be_visible()
+    expect(desk.page.get_by_role("link", name="Track with UPS")).to_be_visible()
     desk.button("Mark as delivered").click()
     expect(desk.page.locator("header .badge").first).to_have_text("Delivered")
     assert actions(desk) == ["New order", *PRINTS, "Delete"]
 
     order = desk.api.get(f"orders/{desk.page.url.rpartition('/')[2]}")
     assert (order["status"], order["paymentStatus"]) == ("DELIVERED", "PAID")
-    assert (order["trackingNumber"], order["salesRepId"]) == ("1Z999", "emp_7")
+    assert (order["trackingNumber"], order["salesRepId"]) == (TRACKING, "emp_7")
     assert (order["source"], order["total"]) == ("IN_PERSON", "165.00")
     assert order["customer"]["email"] == "ada@example.com"
     story = desk.page.locator(".history li")
@@ -68,7 +69,7 @@ def test_an_order_is_created_by_hand_and_moved_to_delivered(desk: Desk) -> None:
         "Status: Pending → Paid",
         "Order created",
     ]
-    expect(story.nth(1)).to_contain_text("Tracking number: 1Z999")
+    expect(story.nth(1)).to_contain_text(f"Tracking number: {TRACKING}")
     expect(story.nth(3)).to_contain_text("$165.00 received, other")
 
 
