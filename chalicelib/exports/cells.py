@@ -11,6 +11,13 @@ from typing import Final
 
 from chalicelib.values import spreadsheets
 
+
+class Text(str):
+    """A text, though a spreadsheet may take it for a number or a date."""
+
+    __slots__ = ()
+
+
 BOM: Final = "\ufeff".encode()
 # A spreadsheet runs what begins with the first six; what begins with an apostrophe gets another.
 _MARKED = ("=", "+", "-", "@", "\t", "\r", "'")
@@ -25,7 +32,12 @@ def cell(value: object) -> str:
     text = str(value)
     if isinstance(value, Decimal):
         return text  # a number, also a negative one
-    return f"'{text}" if text.startswith(_MARKED) or spreadsheets.is_error(text) else text
+    is_marked = (
+        text.startswith(_MARKED)
+        or spreadsheets.is_error(text)
+        or (isinstance(value, Text) and spreadsheets.is_retyped(text))
+    )
+    return f"'{text}" if is_marked else text
 
 
 def listed(values: Iterable[str]) -> str:

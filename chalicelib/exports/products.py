@@ -7,7 +7,7 @@ the same rows from the first on. In Shopify's columns the first variant is in th
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from chalicelib.exports.cells import listed
+from chalicelib.exports.cells import Text, listed
 from chalicelib.products.model import Product
 
 _Fields = Mapping[str, object]
@@ -18,6 +18,13 @@ BACKROOM: Final = (
     *("type", "tags", "variantTitle", "variantSku", "variantPrice", "stock", "barcode", "cost"),
     *("imageUrl", "imageAlt", "published", "storefront", "lowStockThreshold", "seoTitle"),
     *("seoDescription",),
+)
+# Of these, the ones that a spreadsheet must not take for numbers or dates.
+_TEXTS: Final = frozenset(
+    (
+        *("slug", "name", "description", "sku", "vendor", "type", "tags", "variantTitle"),
+        *("variantSku", "barcode", "imageAlt", "storefront", "seoTitle", "seoDescription"),
+    )
 )
 # Shopify's new columns; the last is ours: Shopify has no price of a product besides its variants'.
 SHOPIFY: Final = (
@@ -51,7 +58,11 @@ def backroom_rows(product: Product) -> _Rows:
     else:
         own = [first, *map(_backroom_variant, variants)]
     images = ({"imageUrl": image["url"], "imageAlt": image["alt"]} for image in fields["images"])
-    yield from _placed(BACKROOM, own, list(images), {"slug": product.slug})
+    for row in _placed(BACKROOM, own, list(images), {"slug": product.slug}):
+        yield [
+            Text(value) if isinstance(value, str) and column in _TEXTS else value
+            for column, value in zip(BACKROOM, row, strict=True)
+        ]
 
 
 def _backroom_variant(variant: _Fields) -> _Fields:

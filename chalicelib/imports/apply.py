@@ -3,17 +3,19 @@
 A blank cell leaves a value unchanged; pictures and variants that are not in the file stay.
 """
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from chalicelib.imports.csv.faults import RowError
-from chalicelib.imports.formats.cells import text
+from chalicelib.imports.formats.cells import BLANKS, text
 from chalicelib.imports.formats.product import OF_VARIANT, ImportedProduct
 from chalicelib.problems import Invalid
 from chalicelib.products import store as products
 from chalicelib.products.model import DEFAULT_VARIANT, NewProduct, Product, ProductChange
 from chalicelib.validation import validate
+from chalicelib.values.spreadsheets import is_date_of, is_number_of
 
 _NAMED: Final = 200  # characters of a column's name in a message: a job has 100 of them
 _Given = dict[str, Any]
@@ -45,6 +47,7 @@ def changed(imported: ImportedProduct, product: Product) -> Product:
     values = {name: value for name, value in imported.values.items() if name != "slug"}
     own = _of_variant(values)
     listed = values.pop("variants", None)
+    _restore_number(values, "sku", (product.fields["sku"], *(v["sku"] for v in product.variants())))
     if "images" in values:
         values["images"] = _images(values["images"], product.fields["images"])
     values = _kept(values, product.fields)
@@ -52,7 +55,7 @@ def changed(imported: ImportedProduct, product: Product) -> Product:
         variants = []
         values = {k: v for k, v in values.items() if k not in {"price", "compareAtPrice"}}
     elif listed is not None:
-        variants = _variants(_numbered(listed), product)
+        variants = _variants(imported, _numbered(listed), product)
     else:
         variants = _one_variant(imported, values, own, product)
     if imported.only_updates:
@@ -109,7 +112,7 @@ def _kept(values: _Given, there: Mapping[str, Any]) -> _Given:
         if value == is_there:
             return is_there
         if isinstance(value, str) and isinstance(is_there, str):
-            return is_there if text(is_there) == value else value
+            return is_there if text(is_there).strip(BLANKS) == value else value
         if isinstance(value, dict) and isinstance(is_there, Mapping):
             return _kept(value, is_there)
         if name == "compareAtPrice" and value is None and is_there and not Decimal(is_there):
@@ -198,8 +201,9 @@ def _images(listed: list[_Given], there: list[_Given]) -> list[_Given]:
     return [{k: v for k, v in image.items() if k != "position"} for image in images]
 
 
-def _variants(listed: Variants, product: Product) -> Variants:
+def _variants(imported: ImportedProduct, listed: Variants, product: Product) -> Variants:
     """All variants of the product: unchanged, changed by the file, or new."""
+    _restore_variants(imported, listed, product)
     ids = products.matched([variant for variant, _ in listed], product)
     every: dict[str, tuple[_Given, int | None]] = {
         variant["id"]: ({"id": variant["id"]}, None) for variant in product.fields["variants"]
@@ -209,8 +213,57 @@ def _variants(listed: Variants, product: Product) -> Variants:
         if id is None:
             news.append((variant, place))
         else:
+            stored = next(each for each in product.fields["variants"] if each["id"] == id)
+            _restore_number(variant, "barcode", [stored.get("barcode")])
             every[id] = ({**variant, "id": id}, place)
     return [*every.values(), *news]
+
+
+def _restore_variants(imported: ImportedProduct, listed: Variants, product: Product) -> None:
+    """Give the listed variants the SKUs and titles of the product that a spreadsheet has changed.
+    Raises Refused for a date that was an option, and for a SKU that several variants have."""
+    there = product.variants()
+    skus = Counter(variant["sku"] for variant in there if variant["sku"])
+    pairs = {(variant["sku"], variant["title"]) for variant in there}
+    titles = {variant["title"] for variant in there}
+    for variant, place in listed:
+        _restore_number(variant, "sku", skus)
+        title = variant.get("title")
+        sku = variant.get("sku") or ""
+        if skus[sku] > 1 and (sku, title) not in pairs:
+            _refuse_shared_sku(imported, f"variants.{place}.sku", sku)
+        if title and title not in titles and sku not in skus:
+            variant["title"] = _restore_title(imported, place, title, titles)
+
+
+def _restore_number(given: _Given, field: str, stored: Iterable[str | None]) -> None:
+    """Replace a text that is the number that a spreadsheet makes of a stored one by that one."""
+    text = given.get(field)
+    if text and text[:1].isdecimal() and text not in (known := [*filter(None, stored)]):
+        given[field] = next((each for each in known if is_number_of(text, each)), text)
+
+
+def _restore_title(
+    imported: ImportedProduct, place: int | None, title: str, titles: Iterable[str]
+) -> str:
+    parts = title.split(" / ")
+    for stored in titles:
+        pairs = [*zip(parts, stored.split(" / "), strict=False)]
+        if len(pairs) != len(parts) or stored.count(" / ") != title.count(" / "):
+            continue
+        if all(part == own or is_number_of(part, own) for part, own in pairs):
+            return stored
+        if all(part == own or is_date_of(part, own) for part, own in pairs):
+            line, column = imported.locate(f"variants.{place}.title")
+            message = f'"{title}" may be what a spreadsheet made of "{stored}": write that.'
+            raise Refused([RowError(line, column, "spreadsheet_date", message)])
+    return title
+
+
+def _refuse_shared_sku(imported: ImportedProduct, path: str, sku: str) -> NoReturn:
+    line, column = imported.locate(path)
+    message = f'Several variants of the product have the SKU "{sku}".'
+    raise Refused([RowError(line, column, "ambiguous_sku", message)])
 
 
 def _is_sold_by_options(product: Product, master_sku: str | None) -> bool:
@@ -227,7 +280,10 @@ def _one_variant(
     variant, or of the variant with that SKU."""
     there = product.fields["variants"]
     sku = values.get("sku")
-    named = next((v for v in there if sku and v["sku"] == sku), None)
+    having = [v for v in there if sku and v["sku"] == sku]
+    if len(having) > 1:
+        _refuse_shared_sku(imported, "sku", str(sku))
+    named = next(iter(having), None)
     others: Variants = [({"id": v["id"]}, None) for v in there]
 
     def only(variant: Mapping[str, object], given: _Given) -> Variants:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from chalicelib import settings
@@ -10,7 +9,13 @@ from chalicelib.imports import mappings
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.csv.rows import FileFormat
 from chalicelib.imports.formats import Format, Mapped, Shop, by_name, fitted, read_as, recognise
-from chalicelib.imports.formats.mapped import changed, faults, field_of, fields_of
+from chalicelib.imports.formats.mapped import (
+    changed,
+    faults,
+    field_of,
+    fields_of,
+    find_undecided,
+)
 from chalicelib.imports.formats.proposal import propose, samples_of
 from chalicelib.imports.formats.sheet import plain
 from chalicelib.imports.model import ImportJob, Options, UnknownColumnsMode
@@ -19,24 +24,33 @@ from chalicelib.values import timezone
 _SAMPLE_BYTES: Final = 60_000  # of all samples: they are kept in an item of the table
 
 
-def chosen(form: FileFormat, options: Options) -> Format | None:
-    """How the file is read; None if the user must be asked. Raises FileRejected."""
+def choose_format(form: FileFormat, options: Options) -> Format | None:
+    """Return how the file is read, None if the user must be asked. Raises FileRejected."""
     header, line = form.header, form.header_row
     asks = options.on_unknown_columns is UnknownColumnsMode.ASK
-    known = by_name(options.format) if options.format else None
+    named = by_name(options.format) if options.format else None
     if options.mapping is not None:
-        wrong = faults(header, options.mapping, known)
-        if not wrong and known:  # some of its columns are read otherwise
-            return changed(known, header, options.mapping)
-        if not wrong:
-            return Mapped(header, options.mapping)
-        if asks:
-            return None
-        raise FileRejected("mapping_does_not_fit", wrong[0].message, line)
-    known = known if options.format else recognise(header)
-    if known is not None:
-        return fitted(known, header, line)
-    return None if asks else read_as(header, line)
+        wrong, code = faults(header, options.mapping, named), "mapping_does_not_fit"
+    else:
+        named = named if options.format else recognise(header)
+        if named is None:
+            return None if asks else read_as(header, line)
+        wrong, code = find_undecided(fitted(named, header, line).undecided), "unknown_columns"
+    if not wrong:
+        return bind_format(form, options, named)
+    if asks:
+        return None
+    raise FileRejected(code, wrong[0].message, line)
+
+
+def bind_format(form: FileFormat, options: Options, known: type[Format] | None) -> Format:
+    """Bind a known format, a mapping, or a mapping that changes a known format to the header."""
+    if options.mapping is None:
+        assert known is not None
+        return fitted(known, form.header, form.header_row)
+    if known is None:
+        return Mapped(form.header, options.mapping)
+    return changed(known, form.header, options.mapping)
 
 
 def is_data(header: Sequence[str]) -> bool:
@@ -47,11 +61,10 @@ def is_data(header: Sequence[str]) -> bool:
 
 
 def of_job(job: ImportJob) -> Format:
-    """How the file of a running job is read."""
-    named = job.options.format or str(job.fields["dialect"])
-    found = chosen(job.format, replace(job.options, format=named))
-    assert found is not None  # it was, before the job began
-    return found
+    """Return how the file of a running job is read, as was decided before it began."""
+    return bind_format(
+        job.format, job.options, by_name(job.options.format or str(job.fields["dialect"]))
+    )
 
 
 def shop_of(job: ImportJob) -> Shop:

@@ -25,7 +25,7 @@ _SHOWN_VARIANTS: Final = 20
 def of(job: ImportJob, form: FileFormat, options: Options, etag: str = "") -> MappingPreview:
     """Raises FileChanged, and FileRejected if the file does not have the format."""
     shop = columns.shop_of(job)
-    file_format = columns.chosen(form, options)
+    file_format = columns.choose_format(form, options)
     assert file_format is not None  # it was chosen
     data = files.read(job.id, etag, 0, _BYTES)
     is_whole = len(data) < _BYTES

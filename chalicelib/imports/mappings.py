@@ -45,7 +45,7 @@ def check(
         if mapping is None and fields.isdisjoint({"slug", "name", "sku", "id", "parent"}):
             message = "does not fit: no column identifies the product of a row"
             raise Invalid.field("format", "format_does_not_fit", message)
-    wrong = [] if mapping is None else faults(columns, mapping, by_name(file_format or ""))
+    wrong = faults(columns, mapping or {}, by_name(file_format or ""))
     if wrong:
         raise Invalid.fields(
             [

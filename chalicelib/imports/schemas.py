@@ -146,7 +146,7 @@ def show_whole(job: ImportJob) -> dict[str, object]:
     shown["fieldDescriptions"] = {name: FIELDS[name] for name in named if name in FIELDS}
     if job.with_errors:
         shown["errors"] = store.errors(job.id)
-    if job.fields.get(Skipped.REPEATED):
+    if job.fields.get(Skipped.REPEATED) or job.fields.get(Skipped.SHARED_SKU):
         repeats = store.errors(job.id, store.NOTICES)
         notices = [_notice(each["code"], each["message"], each["field"]) for each in repeats]
         shown["warnings"] = [*_warnings(job), *notices]
@@ -188,8 +188,17 @@ _SKIPPED: Final = {
     ),
     Skipped.REPEATED: (
         "rows_repeated",
-        "Rows with another name, SKU, price or stock than an earlier row of the product; the later"
-        " counts",
+        "Rows with another name, SKU, barcode, price, cost or stock than an earlier row of the"
+        " product; the later counts",
+    ),
+    Skipped.SHARED_SKU: (
+        "shared_skus",
+        "Variants with the SKU of another variant of their product, which lists by SKU cannot"
+        " change",
+    ),
+    Skipped.OTHER_VIEW: (
+        "other_store_view",
+        "Rows of other store views, which translate the products, skipped",
     ),
     Skipped.OTHER_CURRENCY: (
         "other_currency",

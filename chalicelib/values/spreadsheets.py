@@ -1,11 +1,13 @@
-"""What spreadsheets save for a formula that fails, for a column that is too narrow, and for a long
-number.
+"""What spreadsheets save for a formula that fails, for a column that is too narrow, for a long
+number, and for a text that looks like a number or a date.
 
 Read as text, `#N/A` would be the SKU of several products: the import refuses it, and the export
-marks it as text.
+marks it as text. `00123` becomes 123, `1-2` becomes 02-Jan: the export marks such texts too, and
+the import recognises what a spreadsheet has made of a text of the shop.
 """
 
 import re
+from decimal import Decimal
 from typing import Final
 
 # In the languages in which the import proposes columns.
@@ -22,3 +24,68 @@ _ERROR: Final = re.compile(ERROR)
 
 def is_error(text: str) -> bool:
     return _ERROR.fullmatch(text) is not None
+
+
+# Texts that a spreadsheet takes for a number or a date, and writes otherwise.
+RETYPED: Final = (
+    r"(?:0[0-9]+|[0-9]{12,}|[0-9]+[.,][0-9]*0|0[0-9]+[.,][0-9]+|[0-9]+[.][0-9]{3}"
+    r"|[0-9]+(?:[.][0-9]+)?[eE][+-]?[0-9]+|[0-9]{1,4}[-/.][0-9]{1,2}(?:[-/.][0-9]{1,4})?)"
+)
+_RETYPED: Final = re.compile(RETYPED)
+_NUMBER: Final = re.compile(r"([0-9]{1,60})(?:[.,]([0-9]{1,60}))?")
+_EXPONENT: Final = re.compile(r"([0-9]{1,20})(?:[.,]([0-9]{1,20}))?[eE]\+?([0-9]{1,3})")
+_PAIR: Final = re.compile(r"([0-9]{1,2})[-/.]([0-9]{1,2})")
+_DATE: Final = re.compile(
+    r"(?P<day>[0-9]{1,2})[-. /]{1,2}[^\W\d_]{3,9}\.?|[^\W\d_]{3,9}\.?[-. /](?P<other>[0-9]{1,2})"
+    r"|[0-9]{4}-(?P<month>[0-9]{2})-(?P<of_month>[0-9]{2})(?: 00:00:00)?"
+    r"|(?P<first>[0-9]{1,2})[./](?P<second>[0-9]{1,2})[./][0-9]{2,4}"
+)
+
+
+def is_retyped(text: str) -> bool:
+    """Return whether a spreadsheet that opens a CSV takes a text for a number or date, and so
+    changes it."""
+    return _RETYPED.fullmatch(text) is not None
+
+
+def is_number_of(given: str, stored: str) -> bool:
+    """Return whether a spreadsheet writes the stored text as the given number: `123` of `00123`,
+    `1.5` of `1.50`, `4.1E+14` of `4102810954E5`."""
+    if given == stored:
+        return False
+    exponent = _EXPONENT.fullmatch(given)
+    if exponent is None:
+        return not _readings(given).isdisjoint(_readings(stored))
+    whole, places, power = exponent[1], exponent[2] or "", int(exponent[3])
+    for reading in _readings(stored) | _readings_of_power(stored):
+        value = Decimal(reading)
+        shown = value.scaleb(-power).quantize(Decimal(1).scaleb(-len(places)))
+        if shown == Decimal(f"{whole}.{places or 0}"):
+            return True
+    return False
+
+
+def is_date_of(given: str, stored: str) -> bool:
+    """Return whether a spreadsheet may write the stored text as the given date: `02-Jan` of
+    `1-2`."""
+    pair, found = _PAIR.fullmatch(stored), _DATE.fullmatch(given)
+    if not pair or not found:
+        return False
+    numbers = sorted(map(int, filter(None, found.groups())))
+    there = sorted(map(int, pair.groups()))
+    return numbers == there or (len(numbers) == 1 and numbers[0] in there)
+
+
+def _readings(text: str) -> set[str]:
+    """Return the numbers that a text may be, without zeros that say nothing."""
+    found = _NUMBER.fullmatch(text)
+    if not found:
+        return set()
+    whole, places = found[1].lstrip("0") or "0", (found[2] or "").rstrip("0")
+    readings = {f"{whole}.{places}" if places else whole}
+    return readings | {whole + found[2]} if found[2] and len(found[2]) == 3 else readings
+
+
+def _readings_of_power(text: str) -> set[str]:
+    found = _EXPONENT.fullmatch(text)
+    return {f"{Decimal(text.replace(',', '.')):f}"} if found else set()

@@ -360,3 +360,38 @@ def test_a_job_deleted_during_planning_is_not_created_again(desk: Desk) -> None:
     desk.meanwhile("UpdateItem", gone)
     desk.uploaded(job_id)
     assert (jobs.find(job_id), desk.messages(), desk.products()) == (None, [], {})
+
+
+@pytest.mark.parametrize(
+    ("encoding", "name"),
+    [
+        *(
+            ("windows-1255", "ספל לבן"),
+            ("windows-1256", "كوب أبيض"),
+            ("windows-1257", "Puodelis žalias"),
+        ),
+        *(("tis-620", "แก้วสีขาว"), ("cp866", "Чашка белая"), ("cp852", "Hrnček žltý")),
+        *(("cp437", "Krügerl grün"), ("iso-8859-15", "Café œuf"), ("x-mac-cyrillic", "Чашка")),
+        *(("iso-2022-jp", "白いカップ"), ("utf-7", "Kaffee süß"), ("MacCyrillic", "Чашка синяя")),
+    ],
+)
+def test_any_encoding_may_be_named(desk: Desk, encoding: str, name: str) -> None:
+    codec = "mac_cyrillic" if "yrillic" in encoding else encoding
+    data = f"name,sku,price\r\n{name},A,5.00\r\n{name} 2,B,6.00\r\n".encode(codec)
+    job = desk.imported(data, encoding=encoding)
+    assert job["errors"] == [] and job["created"] == 2
+    assert {p["name"] for p in desk.products().values()} == {name, f"{name} 2"}
+
+
+@pytest.mark.parametrize("encoding", ["utf-32", "cp037", "rot13", "hex", "no such", "punycode"])
+def test_what_is_no_encoding_of_a_csv_is_refused(desk: Desk, encoding: str) -> None:
+    answer = desk.post("name,price\nA,1\n", encoding=encoding)
+    assert answer.status == 422 and "Save the file as CSV UTF-8" in answer.text
+
+
+def test_maccyrillic_is_not_taken_for_greek(desk: Desk) -> None:
+    names = ["Чашка большая красная", "Тарелка глубокая", "Ложка чайная", "Вилка столовая"]
+    rows = "".join(f"{name} {at};A{at};5.00\n" for at, name in enumerate(names))
+    desk.imported(f"name;sku;price\n{rows}".encode("mac_cyrillic"))
+    found = {p["name"] for p in desk.products().values()}
+    assert found == {f"{name} {at}" for at, name in enumerate(names)}

@@ -279,7 +279,7 @@ def test_a_sale_price_counts_during_the_sale():
         "Type,SKU,Name,In stock?,Regular price,Sale price",
         "product_type,sku,name,attribute_set_code,price,special_price",
         "Token,SKU,Item Name,GTIN,Price,Online Sale Price",
-        "Item,SKU,Name,Current Stock,Price,Sale Price",
+        "Item,SKU,Name,Image URL (Import),Price,Sale Price",
     ],
 )
 def test_a_sale_price_that_is_no_reduction_does_not_raise_the_price(header, sale):

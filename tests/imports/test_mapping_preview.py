@@ -60,7 +60,7 @@ def test_a_mapping_that_was_not_previewed_is_doubted_in_the_report_and_goes_on(d
 
 
 def test_a_mapping_that_loses_variants_names_the_rows(desk: Desk) -> None:
-    mapping = {"Product Name": "name", "Our Price": "price"}
+    mapping = {"Product Name": "name", "Our Price": "price", "Qty": None}
     found = preview(desk, desk.waiting(SHOES), {"columns": mapping})
     assert (found["products"], found["variants"], len(found["warnings"])) == (4, 4, 3)
     both = "Rows 2 and 3 give the same product or variant another price."

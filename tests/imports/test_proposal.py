@@ -173,6 +173,7 @@ def test_every_mappable_field_is_read(field: str) -> None:
         "status": "draft",
         "published": "no",
         "currency": "EUR",
+        "storeView": "default",
         "slug": "a-mug",
         "imageUrl": IMAGE,
     }.get(field, "5")
@@ -182,7 +183,7 @@ def test_every_mappable_field_is_read(field: str) -> None:
     (with_it,) = read(data, {"Key": key, "Price": price, "Column": field})
     (without,) = read(data, {"Key": key, "Price": price, "Column": None})
     assert with_it.errors == []
-    if field not in {"currency", "imageAlt"}:  # one is only compared, one belongs to a picture
+    if field not in {"currency", "storeView", "imageAlt"}:  # compared only, or of a picture
         assert with_it.values != without.values
 
 
@@ -240,3 +241,26 @@ def test_a_status_that_cannot_be_read_is_not_proposed(
     column: str, value: str, field: str | None
 ) -> None:
     assert propose(["Nombre", column], [["Taza", value]]) == ["name", field]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Артикул,Наименование,Цена,Остаток",
+        "Артикул,Назва товару,Ціна,Залишок",
+        "货号,商品名称,价格,库存",
+        "商品コード,商品名,価格,在庫数",
+        "מק״ט,שם מוצר,מחיר,מלאי",
+    ],
+)
+def test_the_plainest_columns_of_other_scripts_are_proposed(header: str) -> None:
+    rows = [["A-1", "Mug", "5.00", "3"]]
+    assert propose(header.split(","), rows) == ["sku", "name", "price", "stock"]
+
+
+@pytest.mark.parametrize("style", ["Style", "Style #", "Style No", "Style Number"])
+def test_a_code_that_several_rows_share_is_their_products(style: str) -> None:
+    columns = [style, "Color", "Size", "Price"]
+    rows = [["ST100", "Red", "M", "5"], ["ST100", "Red", "L", "5"], ["ST200", "Blue", "M", "5"]]
+    assert propose(columns, rows) == ["parentSku", "option1", "option2", "price"]
+    assert propose(columns, rows[1:]) != ["parentSku", "option1", "option2", "price"]

@@ -107,7 +107,7 @@ def test_cells_are_read_as_a_spreadsheet_shows_them() -> None:
     sheet["A1"].number_format = "00000"
     sheet["H1"].number_format = "0.00"
     assert lines(saved(book)) == [
-        "00123,4006381333931,0.3,12.5,TRUE,2026-11-20,00123,7",
+        "00123,4006381333931,0.3,12.5,TRUE,2026-11-20,00123,7.00",
         '2026-11-20 08:30:00,-3,1e-07,,"a, b","say ""hi""",\'x,#VALUE!',
         "",
     ]
@@ -131,7 +131,7 @@ def test_the_leading_zeros_that_an_ods_shows_are_read() -> None:
         "content.xml",
         lambda part: part.replace(end, f"{ROW}{repeated}{end}"),
     )
-    padded = "00123,007,007,0.5"
+    padded = "00123,007,007,0.50"
     assert lines(book, "Sheet") == ["sku,5,,", *[padded] * 3, ""]
     assert lines(book) == ["00009", ""]
 

@@ -278,6 +278,18 @@ def test_importing_an_export_of_products_changes_nothing(jobs: JobDesk, several:
         assert jobs.shop.get(f"{PRODUCTS}?limit=100").json["data"] == there
 
 
+def test_an_export_marks_what_a_spreadsheet_would_take_for_numbers_and_dates(jobs: JobDesk) -> None:
+    variant = {"title": "1-2", "sku": "00831757110", "barcode": "0012345678905", "stock": 8}
+    given = {"name": "2026", "slug": "sizes", "price": 5, "tags": ["007"], "variants": [variant]}
+    jobs.shop.made("/api/admin/products", given)
+    _, text = exported(jobs, type="products")
+    for marked in ("'1-2", "'00831757110", "'0012345678905", "'007"):
+        assert f",{marked}," in text
+    assert ",'5.00," not in text, "amounts are numbers"
+    job = Desk(jobs.shop, jobs.dynamodb).imported(text)
+    assert (job["unchanged"], job["total"]) == (1, 1)
+
+
 def test_transactions_are_exported_as_they_are_listed(jobs: JobDesk) -> None:
     made = order(jobs, paymentStatus="PAID")
     sent = {"amount": 1, "reference": "R-1"}

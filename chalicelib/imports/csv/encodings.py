@@ -4,8 +4,10 @@ An encoding is possible if as many words as in any other are of one alphabet, bu
 another language. If several are, and give different words, the user must choose.
 """
 
+import codecs
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from itertools import chain, pairwise
 from typing import Final, NamedTuple
 
@@ -23,6 +25,7 @@ _ALPHABETS: Final[Mapping[str, str]] = {
     "cp1254": "çğıöşüâîûi̇éñøš",
     "iso8859_2": "ąćęłńóśźż áčďéěíňóřšťúůýž áäčďéíĺľňóôŕšťúýž áéíóöőúüű čćđšž",
     "koi8_r": "абвгдежзийклмнопрстуфхцчшщъыьэюяё",
+    "mac_cyrillic": "абвгдежзийклмнопрстуфхцчшщъыьэюяё абвгґдеєжзиіїйклмнопрстуфхцчшщьюя",
     "mac_roman": "äöüßàâæçéèêëîïôœùûÿáíñóúìòãõåø",
 }
 # East Asian encodings; older, smaller ones that have their everyday characters; and the bytes that
@@ -37,15 +40,17 @@ _SIGNS: Final[Mapping[str, tuple[str, frozenset[int]]]] = {
 _UNICODE: Final = ("utf-8", "utf-16-le", "utf-16-be")
 KNOWN: Final = (*_UNICODE, *_ALPHABETS, *_SIGNS)
 _ALIASES: Final[Mapping[str, str]] = {
-    **{"utf8": "utf-8", "utf-16": "utf-16-le", "utf16": "utf-16-le"},
+    **{"utf8": "utf-8", "utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf16": "utf-16-le"},
     **{f"windows-{number}": f"cp{number}" for number in range(1250, 1255)},
-    **dict.fromkeys(("latin-1", "latin1", "iso-8859-1", "iso-8859-15"), "cp1252"),
+    **dict.fromkeys(("latin-1", "latin1", "iso-8859-1"), "cp1252"),
     **{"iso-8859-2": "iso8859_2", "latin2": "iso8859_2", "koi8-r": "koi8_r"},
     **dict.fromkeys(("macroman", "macintosh", "mac-roman"), "mac_roman"),
+    **dict.fromkeys(("maccyrillic", "x-mac-cyrillic"), "mac_cyrillic"),
     **dict.fromkeys(("gbk", "gb2312", "cp936"), "gb18030"),
     **dict.fromkeys(("shift_jis", "shift-jis", "sjis", "windows-31j"), "cp932"),
     **{"euc-jp": "euc_jp", "euc-kr": "euc_kr", "cp949": "euc_kr"},
 }
+_CSV_MARKS: Final = b'a9,;\t|"\r\n'
 _SAMPLE: Final = 1 << 16
 _NEARLY_ALL: Final = 0.75
 _FOREIGN: Final = 0.1  # of the words may be of another language, as brands are
@@ -72,7 +77,8 @@ _MIXED: Final = re.compile(r"[A-Za-z][^\x00-\x7f]|[^\x00-\x7f][A-Za-z]")
 _MAC: Final = re.compile(r"(?<=[b-df-hj-np-tv-z])í(?:s|t|ll|ve|re)\b|\b[ñîìíó]\b")
 _CYRILLIC: Final = re.compile(rf"{_MIXED.pattern}|\b[ьы]|[аеёиоуыэюя]ь", re.IGNORECASE)
 _NOT_HERE: Final = {
-    **{"cp1251": _CYRILLIC, "koi8_r": _CYRILLIC, "cp1253": _MIXED, "mac_roman": _MAC},
+    **dict.fromkeys(("cp1251", "koi8_r", "mac_cyrillic"), _CYRILLIC),
+    **{"cp1253": _MIXED, "mac_roman": _MAC},
 }
 
 
@@ -99,13 +105,20 @@ class Undecided(FileRejected):
 
 
 def named(name: str) -> str:
-    """The given encoding. Raises FileRejected: unknown_encoding."""
+    """Return the encoding with a name: one of `KNOWN`, or any other of Python's in which the marks
+    of a CSV are those of ASCII. Raises FileRejected: unknown_encoding."""
     plain = name.strip().lower()
     found = _ALIASES.get(plain, plain)
-    if found not in KNOWN:
-        message = f'"{name[:40]}" is not a known encoding. Known: {", ".join(KNOWN)}.'
-        raise FileRejected("unknown_encoding", message)
-    return found
+    if found in KNOWN:
+        return found
+    with suppress(LookupError, UnicodeError, ValueError):
+        if _CSV_MARKS.decode(found) == _CSV_MARKS.decode():
+            return codecs.lookup(found).name
+    message = (
+        f'"{name[:40]}" is not a known encoding, such as {", ".join(KNOWN)}. Save the file as CSV'
+        " UTF-8."
+    )
+    raise FileRejected("unknown_encoding", message)
 
 
 def judged(pieces: Iterable[bytes], may_be_utf8: bool = False) -> str:

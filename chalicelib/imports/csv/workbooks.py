@@ -1,8 +1,8 @@
 """Workbooks, `.xlsx` and `.ods`, as the CSV that everything else reads: a line for each row of the
 sheet, blank ones too, so that errors name the sheet's own rows.
 
-python-calamine reads the cells. What it does not tell, the zeros that a number is shown with, is
-read from the workbook's own parts.
+python-calamine reads the cells. What it does not tell, how a number is shown, is read from the
+workbook's own parts (`number_formats`).
 
 It takes memory for the whole rectangle of a sheet, and ends its process where there is not enough:
 two cells far apart are enough for that. So it runs in a process of its own, with limits.
@@ -21,7 +21,9 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date, datetime, time
-from itertools import accumulate, chain, pairwise, product
+from itertools import accumulate, chain, groupby, pairwise
+from math import isfinite
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, Final, NamedTuple
@@ -35,6 +37,13 @@ from chalicelib.imports.csv.faults import (
     LARGEST_WORKBOOK,
     FileRejected,
 )
+from chalicelib.imports.csv.number_formats import (
+    BUILT_IN,
+    Section,
+    normalize_shown,
+    parse_format,
+    show_number,
+)
 from chalicelib.imports.csv.rows import LINE_BREAK, WORKBOOK_MARK
 
 _HELD: Final = 128  # bytes that a cell takes besides its text
@@ -47,7 +56,6 @@ _PARTS: Final = ("xl/workbook.xml", "content.xml")
 _MAIN: Final = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _TABLE: Final = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _OFFICE: Final = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
-_PADDED: Final = re.compile("0[0-9]{1,30}")
 _MOST_ROWS: Final = 10_000  # that may repeat one cell
 # What reading a damaged part raises. RuntimeError: it is encrypted, or packed in another way.
 _DAMAGED: Final = (
@@ -60,7 +68,10 @@ _TAG: Final = re.compile(rb'<(?:\w+:)?c\s(?:[^<>]*\s)?r="([A-Z]{1,3})([0-9]{1,10
 # A formula without a value: the program that wrote it has left that to a spreadsheet.
 _UNCALCULATED: Final = re.compile(rb"</(?:\w+:)?f>(?:<(?:\w+:)?v ?/>|<(?:\w+:)?v></|</)")
 _AROUND: Final = 200  # bytes; longer than what is searched for
-_NO_VALUE: Final = -1  # the width of such a cell
+_NO_VALUE: Final = "#VALUE!"  # what such a cell shows
+_NUMBERS: Final = ("float", "currency", "percentage")  # value types of an `.ods`
+_Form = str | tuple[Section, ...]  # what a cell shows, or its number's format
+_Place = tuple[int, int, _Form]  # with its row and column, from 0
 _SPACES: Final = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 
 
@@ -139,14 +150,13 @@ def as_csv(
         part = _part_of(archive, at)
         _refuse_rectangle(archive, part, say)
         cells = workbook.get_sheet_by_name(name)
-        widths = _zeros(archive, part, at)
     except FileRejected:
         raise
     except (*_DAMAGED, CalamineError) as error:
         message = f"The workbook is damaged, or protected by a password ({error})."[:300]
         raise FileRejected("unreadable_workbook", message) from None
     first = cells.start[1] if cells.start else 0
-    lines = _lines(cells.iter_rows(), first, widths, delimiter or ",")
+    lines = _lines(cells.iter_rows(), first, _number_forms(archive, part, at), delimiter or ",")
     return chain([WORKBOOK_MARK], _bounded(lines))
 
 
@@ -320,14 +330,17 @@ def _sizes_of_cells(sheet: object, texts: list[int]) -> Iterator[int]:
 
 
 def _lines(
-    rows: Iterator[list[Any]],
-    first: int,
-    widths: Mapping[tuple[int, int], int],
-    delimiter: str,
+    rows: Iterator[list[Any]], first: int, forms: Iterator[_Place], delimiter: str
 ) -> Iterator[bytes]:
-    """A line for each row; the cells begin in the column `first`."""
+    """Yield a line for each row; the cells begin in the column `first`. `forms`: by row."""
+    by_row = groupby(forms, key=itemgetter(0))
+    next_at, following = next(by_row, (-1, ()))
     for at, row in enumerate(rows):
-        cells = [_shown(cell, widths.get((at, i), 0)) for i, cell in enumerate(row, first)]
+        shown: dict[int, _Form] = {}
+        if at == next_at:
+            shown = {column: form for _, column, form in following}
+            next_at, following = next(by_row, (-1, ()))
+        cells = [_show_cell(cell, shown.get(i)) for i, cell in enumerate(row, first)]
         text = io.StringIO()
         if any(cells):
             csv.writer(text, lineterminator="\n", delimiter=delimiter).writerow(cells)
@@ -336,15 +349,18 @@ def _lines(
         yield text.getvalue().encode("utf-8", "replace")
 
 
-def _shown(cell: object, width: int) -> str:
-    if width == _NO_VALUE:
-        return "#VALUE!"
+def _show_cell(cell: object, form: _Form | None) -> str:
+    if isinstance(form, str):
+        return form
     if isinstance(cell, bool):
         return "TRUE" if cell else "FALSE"
     if isinstance(cell, int | float):
+        shown = show_number(cell, form) if form else None
+        if shown is not None:
+            return shown
         # A spreadsheet shows 15 digits. Further digits are errors of binary fractions.
         whole = isinstance(cell, int) or (cell.is_integer() and abs(cell) < 1e15)
-        return f"{int(cell):0{width}d}" if whole else f"{cell:.15g}"
+        return str(int(cell)) if whole else f"{cell:.15g}"
     if isinstance(cell, datetime):
         return cell.date().isoformat() if cell.time() == time() else cell.isoformat(" ")
     if isinstance(cell, date | time):
@@ -352,19 +368,23 @@ def _shown(cell: object, width: int) -> str:
     return re.sub("\r\n|\r|\n", LINE_BREAK, str(cell))
 
 
-def _zeros(archive: zipfile.ZipFile, part: str, sheet: int) -> dict[tuple[int, int], int]:
-    """By row and column, the digits of cells that show zeros before a number, and `_NO_VALUE`."""
-    if "content.xml" in archive.namelist():
-        with archive.open("content.xml") as content:
-            return dict(_shown_zeros(content, sheet))
-    if not part:
-        return {}
-    wide = _wide_styles(archive)
-    with archive.open(part) as cells:
-        if not wide and not _is_uncalculated(cells):
-            return {}
-    with archive.open(part) as cells:
-        return dict(_wide_cells(cells, wide))
+def _number_forms(archive: zipfile.ZipFile, part: str, sheet: int) -> Iterator[_Place]:
+    """Yield how numbers are shown, in the order of the rows, where that is not as they are stored.
+    Raises FileRejected."""
+    try:
+        if "content.xml" in archive.namelist():
+            with archive.open("content.xml") as content:
+                yield from _shown_texts(content, sheet)
+        elif part:
+            formats = _formats_by_style(archive)
+            with archive.open(part) as cells:
+                is_needed = bool(formats) or _is_uncalculated(cells)
+            if is_needed:
+                with archive.open(part) as cells:
+                    yield from _formatted_cells(cells, formats)
+    except _DAMAGED as error:
+        message = f"The workbook is damaged ({error})."[:300]
+        raise FileRejected("unreadable_workbook", message) from None
 
 
 def _is_uncalculated(cells: IO[bytes]) -> bool:
@@ -373,23 +393,31 @@ def _is_uncalculated(cells: IO[bytes]) -> bool:
     return any(_UNCALCULATED.search(one[-_AROUND:] + other) for one, other in pairwise(pieces))
 
 
-def _shown_zeros(content: object, sheet: int) -> Iterator[tuple[tuple[int, int], int]]:
-    """For an `.ods`, which stores with each number its displayed text."""
+def _shown_texts(content: object, sheet: int) -> Iterator[_Place]:
+    """Yield the texts of an `.ods`, which stores with each number what it shows."""
     at = -1
     row = 0
     for event, element in _freed(content, f"{_TABLE}table-row"):
         if element.tag == f"{_TABLE}table" and event == "start":
             at, row = at + 1, 0
         elif element.tag == f"{_TABLE}table-row" and event == "end":
-            rows, column = _repeated(element, "rows"), 0
-            for cell in element if at == sheet else ():
-                columns = _repeated(cell, "columns")
-                text = "".join(cell.itertext())
-                if _PADDED.fullmatch(text) and cell.get(f"{_OFFICE}value-type") == "float":
-                    places = product(range(min(rows, _MOST_ROWS)), range(min(columns, _MOST_ROWS)))
-                    yield from (((row + r, column + c), len(text)) for r, c in places)
-                column += columns
+            rows = _repeated(element, "rows")
+            found = list(_texts_of_row(element)) if at == sheet else []
+            for repeated in range(min(rows, _MOST_ROWS) if found else 0):
+                yield from ((row + repeated, column, text) for column, text in found)
             row += rows
+
+
+def _texts_of_row(row: Element) -> Iterator[tuple[int, str]]:
+    column = 0
+    for cell in row:
+        columns = _repeated(cell, "columns")
+        if cell.get(f"{_OFFICE}value-type") in _NUMBERS:
+            value = float(cell.get(f"{_OFFICE}value", "nan"))
+            shown = normalize_shown("".join(cell.itertext()), value) if isfinite(value) else None
+            if shown is not None:
+                yield from ((column + at, shown) for at in range(min(columns, _MOST_ROWS)))
+        column += columns
 
 
 def _repeated(element: Element, what: str) -> int:
@@ -409,19 +437,18 @@ def _freed(part: Any, tag: str) -> Iterator[tuple[str, Element]]:
             inside[-1].remove(element)
 
 
-def _wide_styles(archive: zipfile.ZipFile) -> dict[str, int]:
-    """The styles of an `.xlsx` whose format is zeros, such as 00000, with their number."""
+def _formats_by_style(archive: zipfile.ZipFile) -> dict[str, tuple[Section, ...]]:
+    """Return the formats of the styles of an `.xlsx` that show a number otherwise than it is."""
     if "xl/styles.xml" not in archive.namelist():
         return {}
     with archive.open("xl/styles.xml") as styles:
         root = parse(styles).getroot()
-    zeros = {
-        each.get("numFmtId"): len(each.get("formatCode", ""))
-        for each in root.iter(f"{_MAIN}numFmt")
-        if re.fullmatch("0{2,30}", each.get("formatCode", ""))
+    codes = BUILT_IN | {
+        each.get("numFmtId", ""): each.get("formatCode", "") for each in root.iter(f"{_MAIN}numFmt")
     }
-    used = [each.get("numFmtId") for each in root.iterfind(f"{_MAIN}cellXfs/{_MAIN}xf")]
-    return {str(number): zeros[id] for number, id in enumerate(used) if id in zeros}
+    used = [each.get("numFmtId", "") for each in root.iterfind(f"{_MAIN}cellXfs/{_MAIN}xf")]
+    formats = {str(number): parse_format(codes.get(id, "")) for number, id in enumerate(used)}
+    return {style: sections for style, sections in formats.items() if sections}
 
 
 def _part_of(archive: zipfile.ZipFile, sheet: int) -> str:
@@ -438,15 +465,15 @@ def _part_of(archive: zipfile.ZipFile, sheet: int) -> str:
     return part if part in archive.namelist() else ""
 
 
-def _wide_cells(cells: object, wide: Mapping[str, int]) -> Iterator[tuple[tuple[int, int], int]]:
+def _formatted_cells(cells: object, formats: Mapping[str, tuple[Section, ...]]) -> Iterator[_Place]:
     for event, element in _freed(cells, f"{_MAIN}row"):
         if element.tag == f"{_MAIN}c" and event == "end":
-            width = wide.get(element.get("s", ""))
+            form: _Form | None = formats.get(element.get("s", ""))
             if element.get("t") != "str" and element.find(f"{_MAIN}f") is not None:
-                width = width if element.findtext(f"{_MAIN}v") else _NO_VALUE
-            place = _CELL.fullmatch(element.get("r", "")) if width else None
-            if place and width:
-                yield (int(place[2]) - 1, _column(place[1]) - 1), width
+                form = form if element.findtext(f"{_MAIN}v") else _NO_VALUE
+            place = _CELL.fullmatch(element.get("r", "")) if form else None
+            if place and form:
+                yield int(place[2]) - 1, _column(place[1]) - 1, form
 
 
 if __name__ == "__main__":

@@ -55,7 +55,6 @@ FORMATS: tuple[type[Format], ...] = (
     *(Shopify, ShopifyInventory, WooCommerce, Spree, Vendure, Medusa, Wix, Squarespace, Square),
     *(Etsy, BigCommerce, PrestaShop, Magento),
 )
-_NEVER_LEFT_OUT = frozenset({"stock", "price", "sku"})
 _SHOWN = 30
 _REMARKS = {plain(column) for column in REPORT_COLUMNS}
 
@@ -68,7 +67,7 @@ def recognise(columns: Sequence[str]) -> type[Format] | None:
     own = [column for column in columns if plain(column) and plain(column) not in _REMARKS]
     fitting = [file_format for file_format in FORMATS if file_format.fits(own)]
     if fitting:
-        is_clear = len(fitting) == 1 and not _leaves_out(fitting[0], own)
+        is_clear = len(fitting) == 1 and not fitting[0](own).undecided
         return fitting[0] if is_clear else None
     if not Ours.fits(own) or any(_reads_otherwise(file_format, own) for file_format in FORMATS):
         return None
@@ -106,13 +105,6 @@ def _reads_otherwise(file_format: type[Format], columns: Sequence[str]) -> bool:
     """Whether a format of another system has all these columns, and another meaning for one."""
     theirs = [file_format.field(column) for column in columns]
     return None not in theirs and theirs != [Ours.field(column) for column in columns]
-
-
-def _leaves_out(file_format: type[Format], columns: Sequence[str]) -> bool:
-    """Whether a format has another name for the stock, price or SKU of these columns: it would read
-    none, and the stock of a product would not be counted."""
-    given, theirs = ({each.field(column) for column in columns} for each in (Ours, file_format))
-    return not given.isdisjoint(_NEVER_LEFT_OUT - theirs)
 
 
 def _unknown(header: Sequence[str]) -> str:

@@ -53,7 +53,6 @@ class BigCommerce(Format):
     }
     signs = (
         ("Item", "Name", "Inventory Tracking"),
-        ("Item", "Name", "Current Stock"),
         ("Item", "Internal Image URL (Export)"),
         ("Item", "Name", "Options", "Retail Price"),
         # BigCommerce's importer asks users to omit columns that they do not need.

@@ -16,8 +16,13 @@ from chalicelib.products.model import BARCODE_CHARACTERS
 from chalicelib.values import clock, money, spreadsheets
 
 # Unicode's white space, which the API too removes around texts. Python's also has U+001C to U+001F.
-BLANKS: Final = "".join(
-    c for c in map(chr, range(0x3001)) if c.isspace() and c not in "\x1c\x1d\x1e\x1f"
+# Marks without a width follow: people paste them with a text, and cannot see them.
+INVISIBLE: Final = "".join(
+    map(chr, (0xAD, 0x180E, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2065)))
+) + "".join(map(chr, (*range(0x2066, 0x206A), 0xFEFF)))
+BLANKS: Final = (
+    "".join(c for c in map(chr, range(0x3001)) if c.isspace() and c not in "\x1c\x1d\x1e\x1f")
+    + INVISIBLE
 )
 _WORDS: Final = {
     True: "true t 1 yes y on x ja j wahr oui vrai si sí sim da tak",
@@ -71,9 +76,14 @@ SIGNS: Final = {
 }
 _AMOUNT: Final = re.compile(
     r"(?P<before>[^\d\s.,+-]{1,4}\.?)?\s*(?P<number>[+-]?(?:[0-9][0-9.,' ]*|[.,][0-9]+))"
-    r"(?:,-{1,2})?\s*(?P<after>[^\d\s.,+-]{1,4}\.?)?"
+    r"(?:(?<=[.,])[-–]{1,2})?\s*(?P<after>[^\d\s.,+-]{1,4}\.?)?"
 )
 _GROUPED: Final = re.compile(r"[0-9]{1,3}(?:[.,' ][0-9]{3})+")
+# What a list counts in.
+_UNITS: Final = re.compile(
+    r"(?<=[\d ])\s*(?:pcs|pieces|units|pc|ea|stk|stück|st|uds|pezzi|pz|stuks|szt|шт)\.?$",
+    re.IGNORECASE,
+)
 _WHOLE: Final = re.compile(r"[+-]?\d+(?:[.,]0{1,2}|[.,]0{4,})?")
 _THOUSANDS: Final = re.compile(r"([+-]?\d{1,3}(?:([.,' ])\d{3})(?:\2\d{3})*)((?!\2)[.,]0+)?")
 _DECIMALS: Final = re.compile(r"\d([.,])\d{1,2}(?!\d)(?![.,]\d)")
@@ -183,7 +193,7 @@ def whole(cell: str, decimal: str = "") -> int:
     `decimal`: the mark that the row's other numbers have before their decimals, if that is known:
     `1,000` is a thousand where it is a point, and refused where that is unknown.
     """
-    number = "" if len(cell) > _LONGEST else cell.translate(_SPACES)
+    number = "" if len(cell) > _LONGEST else _UNITS.sub("", cell.translate(_SPACES))
     if _WHOLE.fullmatch(number) or (decimal and _in_thousandths(number, decimal)):
         digits = re.split("[.,]", number)[0]
     elif found := _THOUSANDS.fullmatch(number):
@@ -266,6 +276,11 @@ def split(separators: str) -> Callable[[str], list[str]]:
     return entries
 
 
+def listed_by_any_mark(cell: str) -> list[str]:
+    """Return the entries of a list separated by commas, or else by semicolons, bars or lines."""
+    return listed(cell) if "," in cell else split(";|\n")(cell)
+
+
 def urls(cell: str) -> list[str]:
     """Addresses of pictures: one, or several that commas, semicolons, bars or line breaks separate.
     A comma within an address separates nothing."""
@@ -279,8 +294,9 @@ def leaf(cell: str) -> str:
 
 
 def day(cell: str) -> date:
+    found = re.match(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)", cell)
     try:
-        return clock.parse(cell[:10]).date()
+        return date(*map(int, found.groups())) if found else clock.parse(cell[:10]).date()
     except ValueError:
         raise BadCell("not_a_date", f"{_shown(cell)} is not a date such as 2026-11-20.") from None
 

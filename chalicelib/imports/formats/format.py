@@ -16,6 +16,7 @@ from chalicelib.imports.formats import cells as reading
 from chalicelib.imports.formats.cells import Shop
 from chalicelib.imports.formats.product import PRICES, Draft, DraftVariant, ImportedProduct, slug_of
 from chalicelib.imports.formats.sheet import REPORT_COLUMNS, ColumnTable, Row, Sheet, pattern, plain
+from chalicelib.imports.formats.synonyms import find_field
 from chalicelib.values.spreadsheets import is_error
 
 Reading = Callable[[str], object]
@@ -34,6 +35,16 @@ _ONCE: Final[Mapping[str, tuple[str, Reading]]] = {
     "seoTitle": ("seo.title", reading.text),
     "seoDescription": ("seo.description", reading.text),
 }
+# What decides money, visibility or identity. A column with such a name is read, or the job asks.
+_DECISIVE: Final = frozenset(
+    (
+        *("price", "currency", "stock", "sku", "barcode"),
+        *("status", "published", "storeView", "parentSku"),
+    )
+)
+# Of these, one column is enough: a second price or stock is another kind of price or stock.
+_GIVEN_ONCE: Final = frozenset({"price", "stock", "sku", "barcode"})
+_CURRENCY: Final = ("currency", "currency code")  # the column of any system's file
 _TELLING: Final = ("stock", "qty", "quantit", "inventory", "price", "sku", "image", "picture")
 Prices = dict[str, tuple[str, str | None]]  # by key: the field that gives it, and the amount
 
@@ -66,8 +77,19 @@ class Format:
     untitled: ClassVar[Container[str]] = ()
     # Cells, by field and in small letters, that say that a stock is not counted.
     untracked: ClassVar[Mapping[str, Container[str]]] = {}
+    # Whether a column of currencies is read though the format has none.
+    reads_currencies: ClassVar[bool] = True
+    # Whether the system writes `&amp;` for `&` in plain texts.
+    has_entities: ClassVar[bool] = False
+    # The fields that say the same as a decisive one, if the format calls it otherwise.
+    said_by: ClassVar[Mapping[str, frozenset[str]]] = {}
     # Default values of a new product.
     if_new: ClassVar[Mapping[str, object]] = {}
+
+    def __init_subclass__(cls) -> None:
+        """Let every system's format read a column of currencies."""
+        if cls.reads_currencies and "table" in cls.__dict__:
+            cls.table = {"currency": _CURRENCY, **cls.table}
 
     def __init__(
         self,
@@ -76,6 +98,7 @@ class Format:
         instead: Mapping[str, str | None] | None = None,
     ) -> None:
         self.sheet = Sheet(columns, self.table if table is None else table, instead)
+        self.sheet.has_entities = self.has_entities
         self._once = [
             (field, key, self.readings.get(field, plain_reading))
             for field, (key, plain_reading) in _ONCE.items()
@@ -119,11 +142,29 @@ class Format:
 
     @property
     def missed(self) -> list[str]:
-        """Those whose names say stock, price, SKU or image: a shop would expect them to count."""
+        """The ignored columns whose names say stock, price, SKU or image: a shop would expect them
+        to count."""
+        return [name for name in self._unexpected if any(word in plain(name) for word in _TELLING)]
+
+    @property
+    def undecided(self) -> list[str]:
+        """The columns that say what nothing else in the file does about money, visibility or
+        identity, and that are not read."""
+        given = {*self.sheet.fields}
+        given |= {field for field, others in self.said_by.items() if given & others}
+        named = ((name, find_field(name)) for name in self._unexpected)
+        return [
+            name
+            for name, field in named
+            if field in _DECISIVE and not (field in _GIVEN_ONCE and field in given)
+        ]
+
+    @property
+    def _unexpected(self) -> list[str]:
+        """The ignored columns that the format does not ignore on purpose."""
         unread = Sheet(self.sheet.header, {"": self.unread}).read
         known = {self.sheet.header[at] for at in unread}
-        telling = (name for name in self.ignored if any(word in plain(name) for word in _TELLING))
-        return [name for name in telling if name not in known]
+        return [name for name in self.ignored if name not in known]
 
     # --- Rows ---
 
@@ -171,6 +212,8 @@ class Format:
             draft = Draft(self.sheet, rows, shop)
             if "currency" in self.sheet:
                 draft.skip_other_currencies()
+            if "storeView" in self.sheet:
+                draft.skip_other_views()
             return self.drafted(draft)
         except Exception as error:
             line = rows[0].line

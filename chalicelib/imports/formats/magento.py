@@ -55,7 +55,7 @@ class Magento(Format):
     table: ClassVar = {
         **{field: (field,) for field in ("sku", "name", "price", "cost", "visibility")},
         "description": ("description", "short_description"),
-        "view": ("store_view_code",),
+        "storeView": ("store_view_code",),
         "kind": ("product_type",),
         "status": ("product_online",),
         "category": ("categories",),
@@ -75,7 +75,7 @@ class Magento(Format):
         ("sku", own)
         for own in (
             *("attribute_set_code", "product_websites", "configurable_variations"),
-            *("store_view_code", "product_online", "url_key"),
+            *("store_view_code", "product_online"),
         )
     )
     readings: ClassVar = {
@@ -115,10 +115,6 @@ class Magento(Format):
         return bool(sku) and bool(cell) and sku in _options(cell)
 
     def drafted(self, draft: Draft) -> ImportedProduct:
-        # Rows of other store views only have translations, which are not read. Some exports give
-        # the products themselves as of the view `default`.
-        view = "" if any(not row["view"] for row in draft.rows) else "default"
-        draft.rows = [row for row in draft.rows if row["view"] == view]
         parents = [row for row in draft.rows if row["kind"].casefold() == "configurable"]
         for row in parents[1:]:
             message = "There are two configurable products here without a row between them."

@@ -1,12 +1,14 @@
 """A file whose columns a user has mapped to fields, and the fields they can be mapped to."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar, Final, NamedTuple
 
+from chalicelib.imports.formats import cells as reading
 from chalicelib.imports.formats.format import Format
 from chalicelib.imports.formats.ours import Ours
 from chalicelib.imports.formats.sheet import ColumnTable, Row, plain
+from chalicelib.imports.formats.synonyms import find_field
 from chalicelib.values import slugs
 
 # Every field, with its description. Fields in `MULTI_COLUMN` take more than one column.
@@ -32,6 +34,7 @@ FIELDS: Final[Mapping[str, str]] = {
     "published": "Whether the shop shows it: yes or no",
     "storefront": "Storefront",
     "currency": "Currency of the prices; must be the shop's",
+    "storeView": "Store view of the row; only rows of the default one are read",
     "option1": "First option of a variant, such as its size",
     "option2": "Second option",
     "option3": "Third option",
@@ -66,7 +69,11 @@ class Mapped(Ours):
 
     name = "mapped"
     title = "Mapped columns"
-    readings: ClassVar = {**Ours.readings, "slug": slugs.of_key}  # of any other system
+    readings: ClassVar = {  # of any other system
+        **Ours.readings,
+        **dict.fromkeys(("tags", "category"), reading.listed_by_any_mark),
+        "slug": slugs.of_key,
+    }
 
     def __init__(self, columns: Sequence[str], mapping: Mapping[str, str | None]) -> None:
         super().__init__(columns, _table(columns, mapping))
@@ -139,7 +146,24 @@ def faults(
     elif not found and len(given) < 2:
         message = "Only the product's identity is mapped, so nothing would change."
         found.append(Fault("", "missing_value", message))
+    if not found:
+        named = {plain(column) for column in mapping}
+        bound = changed(file_format, columns, mapping) if file_format else Mapped(columns, mapping)
+        left_out = [column for column in bound.undecided if plain(column) not in named]
+        found = find_undecided(left_out)
     return found
+
+
+def find_undecided(columns: Iterable[str]) -> list[Fault]:
+    """Return a fault for each of these columns, which decide something and are not mapped."""
+    return [
+        Fault(
+            column,
+            "undecided_column",
+            f'"{column}" seems to give {find_field(column)}: map it, or map it to null.',
+        )
+        for column in columns
+    ]
 
 
 def _is_own(file_format: type[Format] | None, column: str, field: str) -> bool:

@@ -1,6 +1,8 @@
 """Our own columns: the names of the API's product fields. One row is a product, or one variant or
 picture of the product whose slug it repeats."""
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
 from functools import cached_property
@@ -37,6 +39,7 @@ _TABLE = {
 _SEVERAL = ("image", "category")
 _OF_VARIANT = ("variantTitle", "variantSku", "variantPrice", "option")
 _PRODUCTS = ("price", "salePrice")
+_BETWEEN_VALUES = re.compile(r"[,;|/\n]|\bor\b")
 _IDENTITY = ("slug", "name", "sku")
 
 
@@ -44,6 +47,11 @@ class Ours(Format):
     name = "backroom"
     title = "Backroom's own columns"
     table = _TABLE
+    reads_currencies = False  # a file with such a column is asked about
+    said_by: ClassVar = {
+        "sku": frozenset({"variantSku", "parentSku"}),
+        "price": frozenset({"variantPrice", "salePrice"}),
+    }
     named = ("slug", "name", "sku", "parentSku", *_OF_VARIANT, "image")
     readings: ClassVar = {"category": reading.listed}
     sku_names_product = True
@@ -99,6 +107,8 @@ class Ours(Format):
         return [*known, name_key(name)] if name else known
 
     def is_variant(self, row: Row) -> bool:
+        if row.is_own:
+            return False
         return row.any(_OF_VARIANT) or row["parentSku"] not in ("", row["sku"])
 
     def title_of(self, row: Row) -> str:
@@ -107,6 +117,8 @@ class Ours(Format):
         return row["variantTitle"] or super().title_of(row) or own_name
 
     def drafted(self, draft: Draft) -> ImportedProduct:
+        if "parentSku" in self.sheet or "option" in self.sheet:
+            _mark_own_rows(draft.rows)
         if "parentSku" in self.sheet:
             draft.rows.sort(key=self.is_variant)  # the product's own name counts
         return super().drafted(draft)
@@ -149,6 +161,25 @@ class Ours(Format):
             variant.set(field, key, value)
         variant.put_extras()
         self.stock(variant, row)
+
+
+def _mark_own_rows(rows: Sequence[Row]) -> None:
+    """Mark the rows that are the product's own: others name its SKU as their parent's, or have the
+    single values that an option of it lists."""
+    parents = {row["parentSku"] for row in rows if row["parentSku"] != row["sku"]}
+    values = Counter((c, v.casefold()) for row in rows for c, v in row.each("option"))
+    for row in rows:
+        listed = (
+            [
+                (column, part.casefold())
+                for part in map(str.strip, _BETWEEN_VALUES.split(cell))
+                if part
+            ]
+            for column, cell in row.each("option")
+        )
+        is_list = any(len(parts) > 1 and all(map(values.get, parts)) for parts in listed)
+        is_parent = row["sku"] in parents and row["parentSku"] in ("", row["sku"])
+        row.is_own = is_list or (is_parent and row["sku"] != "")
 
 
 def _title_by_sku(draft: Draft, row: Row) -> str | None:

@@ -14,6 +14,7 @@ from chalicelib.imports.csv.rows import CsvRow
 from chalicelib.imports.formats import cells
 from chalicelib.imports.formats.cells import BadCell, Shop, spoilt, text
 from chalicelib.imports.formats.sheet import Row, Sheet, unreadable
+from chalicelib.imports.formats.synonyms import TOTALS
 from chalicelib.products.model import MOST_VARIANTS, is_picture
 from chalicelib.values import slugs
 
@@ -24,7 +25,11 @@ _TELLING: Final = (
     "price",
     "sku",
     "stock",
+    "barcode",
+    "cost",
 )  # two rows that differ here may be of two products
+_NAMES: Final = ("name", "slug", "sku", "variantTitle", "option", "variantSku", "parentSku")
+_MAIN_VIEWS: Final = ("", "admin", "all", "default")  # the first of these that a product has
 PRICES: Final = ("price", "variantPrice", "salePrice", "compareAtPrice")
 
 
@@ -35,6 +40,8 @@ class Skipped(StrEnum):
     OTHER_CURRENCY = "otherCurrencyRows"
     BARCODES = "unusableBarcodes"
     REPEATED = "repeatedRows"
+    OTHER_VIEW = "otherViewRows"
+    SHARED_SKU = "sharedSkus"
 
 
 @dataclass(slots=True)
@@ -102,7 +109,15 @@ class Draft:
             if problem:
                 self.product.errors.append(problem)
             else:
-                self.rows.append(Row(sheet, row))
+                self._add_row(Row(sheet, row))
+
+    def _add_row(self, row: Row) -> None:
+        named = [row[field] for field in _NAMES if row[field]]
+        if len(named) == 1 and named[0].casefold().strip(" :.") in TOTALS:
+            message = f'"{named[0]}" seems to be the sum of a list, not a product.'
+            self.fail(row, "name", "total_row", message)
+        else:
+            self.rows.append(row)
 
     def refuse_nameless(self, names: Iterable[str], numbers: Iterable[str]) -> None:
         """Takes out the rows below the first that have numbers, and no name for what they are of:
@@ -126,6 +141,19 @@ class Draft:
         usual = ("", self.shop.currency)
         self.rows = [row for row, code in zip(self.rows, codes, strict=True) if code in usual]
         self.product.skipped[Skipped.OTHER_CURRENCY] += len(codes) - len(self.rows)
+
+    def skip_other_views(self) -> None:
+        """Take out the rows of other store views than the main one: they translate the product.
+        Alone, they are errors."""
+        views = [row["storeView"].casefold() for row in self.rows]
+        main = next((view for view in _MAIN_VIEWS if view in views), None)
+        for row, view in zip(self.rows, views, strict=True):
+            if main is None:
+                message = f'The row is of the store view "{view}", not of the main one.'
+                self.fail(row, "storeView", "other_store_view", message)
+            elif view != main:
+                self.product.skipped[Skipped.OTHER_VIEW] += 1
+        self.rows = [row for row, view in zip(self.rows, views, strict=True) if view == main]
 
     def fail(self, row: Row, field: str, code: str, message: str) -> None:
         self.product.errors.append(RowError(row.line, row.column(field), code, message))
@@ -184,6 +212,16 @@ class Draft:
             )
             self.product.repeated.append(RowError(row.line, row.column(field), "repeated", message))
             self.product.skipped[Skipped.REPEATED] += 1
+
+    def _note_shared_sku(self, variant: "DraftVariant", other: "DraftVariant") -> None:
+        """Note that two variants have one SKU: no list by SKU can tell them apart."""
+        message = (
+            f"Rows {other.row.line} and {variant.row.line} give two variants the SKU "
+            f'"{variant.values["sku"]}": lists by SKU cannot change them.'
+        )
+        column = variant.row.column(variant.fields["sku"])
+        self.product.repeated.append(RowError(variant.row.line, column, "shared_sku", message))
+        self.product.skipped[Skipped.SHARED_SKU] += 1
 
     def images(
         self,
@@ -310,11 +348,12 @@ class Draft:
         give."""
         once: dict[tuple[str, object], DraftVariant] = {}
         skus: dict[str, DraftVariant] = {}
+        titles: dict[object, DraftVariant] = {}
         for variant in self.variants:
             sku = variant.values.get("sku")
             earlier = once.get((variant.title, sku))
             if earlier:
-                for key in ("price", "stock"):
+                for key in ("price", "stock", "barcode", "cost"):
                     value, was = variant.values.get(key), earlier.values.get(key)
                     if None not in (value, was) and value != was:
                         self.repeats(variant.row, variant.fields[key], key, earlier.row.line)
@@ -322,9 +361,12 @@ class Draft:
                 variant.fields = {**earlier.fields, **variant.fields}
             elif sku and variant.title and (other := skus.get(variant.title)):
                 self.repeats(variant.row, variant.fields["sku"], "sku", other.row.line)
+            elif sku and (other := titles.get(sku)) and other.title != variant.title:
+                self._note_shared_sku(variant, other)
             once[variant.title, sku] = variant
             if sku:
                 skus.setdefault(variant.title, variant)
+                titles.setdefault(sku, variant)
         return list(once.values())
 
     def _check_key(self) -> None:

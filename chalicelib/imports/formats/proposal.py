@@ -5,7 +5,6 @@ proposed as not read: a user notices a missing column, but may not notice a wron
 """
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -23,9 +22,12 @@ from chalicelib.imports.formats.synonyms import (
     EITHER,
     IN_BRACKETS,
     MONEY,
-    NAMES,
     ODOO,
     ODOO_PRICES,
+    fields_by_name,
+    fold,
+    spell,
+    spell_all,
 )
 
 SAMPLES: Final = 3
@@ -37,6 +39,7 @@ _COUNTS: Final = ("stock", "lowStockThreshold")
 # Fields that are proposed only if another column has no better name.
 _VAGUE: Final = {"listPrice": "price", "quantity": "stock"}
 _MEANT: Final = {"size": "option", "color": "option", "image": "imageUrl", **_VAGUE}
+_STYLES: Final = ("style", "parentstyle")  # what a maker of clothes calls a product
 _NAME_LENGTH: Final = 150
 _PRICE: Final = re.compile("price|preis|prix|preci|prezz|prij|preco|cena")
 # How far names are that other columns may have better.
@@ -51,11 +54,7 @@ def propose(columns: Sequence[str], samples: Sequence[Sequence[str]]) -> list[st
     """
     columns = _without_place(columns)
     values = [_values(at, samples) for at in range(len(columns))]
-    judged = [_judged(name, found) for name, found in zip(columns, values, strict=True)]
-    if set(ODOO) & set(map(_spelt, columns)):
-        for at, name in enumerate(columns):
-            if field := ODOO_PRICES.get(_spelt(name)):
-                judged[at] = _suited(field, values[at], name), 1
+    judged = _judge_columns(columns, values, samples)
     given: dict[int, str] = {}
     taken: set[str] = set()
     free = iter(_OPTIONS)
@@ -74,7 +73,7 @@ def propose(columns: Sequence[str], samples: Sequence[Sequence[str]]) -> list[st
         # The only price there is is the price, whatever it is called.
         only = _only(given, ("salePrice", "variantPrice", "compareAtPrice"))
         unread = (name for at, name in enumerate(columns) if at not in given)
-        is_clear = not any(_PRICE.search(_spelt(name)) for name in unread)
+        is_clear = not any(_PRICE.search(spell(name)) for name in unread)
         if only is not None and given[only] != "variantPrice" and is_clear:
             given[only] = "price"
     if "name" not in taken:
@@ -82,6 +81,26 @@ def propose(columns: Sequence[str], samples: Sequence[Sequence[str]]) -> list[st
         if only is not None and all(len(value) <= _NAME_LENGTH for value in values[only]):
             given[only] = "name"
     return [given.get(at) for at in range(len(columns))]
+
+
+def _judge_columns(
+    columns: Sequence[str], values: Sequence[list[str]], samples: Sequence[Sequence[str]]
+) -> list[tuple[str | None, int]]:
+    """Return the field of each column by itself, and how far its name is from a known one."""
+    judged = [_judged(name, found) for name, found in zip(columns, values, strict=True)]
+    is_odoo = bool(set(ODOO) & set(map(spell, columns)))
+    for at, name in enumerate(columns):
+        if is_odoo and (field := ODOO_PRICES.get(spell(name))):
+            judged[at] = _suited(field, values[at], name), 1
+        elif spell(name).startswith(_STYLES) and _is_repeated_code(at, samples):
+            judged[at] = "parentSku", 1
+    return judged
+
+
+def _is_repeated_code(at: int, samples: Sequence[Sequence[str]]) -> bool:
+    """Whether a column has codes that several rows share: their product's, not their own."""
+    codes = [cell for row in samples if at < len(row) and (cell := row[at].strip())]
+    return len({*codes}) < len(codes) and all(map(_is_code, codes))
 
 
 def _without_place(columns: Sequence[str]) -> Sequence[str]:
@@ -122,10 +141,10 @@ def _judged(name: str, values: list[str]) -> tuple[str | None, int]:
     if own is not None and plain(name) == plain(own):
         return _suited(own, values, name), 0
     for distance, (spelt, is_loose) in enumerate(_spellings(name).items(), 1):
-        field = _known().get(spelt)
+        field = fields_by_name().get(spelt)
         if is_loose and _MEANT.get(field or "", field) in {*_AMOUNTS, *_COUNTS, "sku"}:
             return None, _UNKNOWN
-        if field == "name" and spelt in _all(EITHER):
+        if field == "name" and spelt in spell_all(EITHER):
             return ("sku" if values and _share(values, _is_code) > 0.5 else "name"), _WEAK
         if field is not None:
             far = _WEAK if field in _VAGUE else distance
@@ -212,27 +231,13 @@ def _is_picture(value: str) -> bool:
 
 
 @cache
-def _known() -> dict[str, str]:
-    known: dict[str, str] = {}
-    for field, names in NAMES.items():
-        for name in names.split(","):
-            known.setdefault(_spelt(name), field)
-    return known
-
-
-@cache
-def _all(names: str) -> frozenset[str]:
-    return frozenset(map(_spelt, names.split(",")))
-
-
-@cache
 def _currencies() -> frozenset[str]:
     return frozenset(CURRENCIES.split())
 
 
 def _words(name: str) -> list[str]:
     split = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
-    return [word for word in re.split(r"[\W_]+", _folded(split)) if word]
+    return [word for word in re.split(r"[\W_]+", fold(split)) if word]
 
 
 def _spellings(name: str) -> dict[str, bool]:
@@ -241,24 +246,13 @@ def _spellings(name: str) -> dict[str, bool]:
     name = re.sub("[#№]", " no ", name[:_LONGEST_SAMPLE])
     bare = re.sub(r"[(\[].*?[)\]]", " ", name)
     money = {settings.currency().lower(), *MONEY}
-    core = [word for word in _words(bare) if word not in _all(AROUND) and word not in money]
+    core = [word for word in _words(bare) if word not in spell_all(AROUND) and word not in money]
     whole = "".join(core)
     beside = (_words(aside) for aside in re.findall(r"[(\[](.*?)[)\]]", name))
     left_out = {"".join(word for word in words if word not in money) for words in beside}
-    is_loose = not left_out <= {"", *_all(IN_BRACKETS)}
-    spelt = {_spelt(name): False}
-    for each, loose in ((_spelt(bare), is_loose), (whole, is_loose)):
+    is_loose = not left_out <= {"", *spell_all(IN_BRACKETS)}
+    spelt = {spell(name): False}
+    for each, loose in ((spell(bare), is_loose), (whole, is_loose)):
         spelt.setdefault(each, loose)
     spelt.setdefault(whole.rstrip("0123456789"), True)
     return {each: loose for each, loose in spelt.items() if each}
-
-
-def _spelt(name: str) -> str:
-    return re.sub(r"[\W_]+", "", _folded(name))
-
-
-def _folded(name: str) -> str:
-    """Without capitals and accents: Größe is grosse, ilość is ilosc."""
-    text = name.casefold().replace("ł", "l").replace("ø", "o").replace("œ", "oe")
-    apart = unicodedata.normalize("NFKD", text)
-    return "".join(c for c in apart if not unicodedata.combining(c))

@@ -1,5 +1,6 @@
 """The rows of a file by the fields that its columns give, and what is wrong with a whole row."""
 
+import html
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,7 +10,7 @@ from typing import Final
 from chalicelib import settings
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.rows import CsvRow
-from chalicelib.imports.formats.cells import BLANKS, SIGNS
+from chalicelib.imports.formats.cells import BLANKS, INVISIBLE, SIGNS
 from chalicelib.values import spreadsheets
 
 # Columns that the error report adds. When it is imported, they are not listed as ignored.
@@ -22,11 +23,15 @@ _NOT_READ: Final = {
     *("too_many_cells", "too_few_cells"),
 }
 _FORMULA: Final = re.compile(r'="(?:[^"]|"")*"')
+_CODES: Final = frozenset({"sku", "variantSku", "parentSku", "barcode"})
+_NO_MARKS: Final = dict.fromkeys(map(ord, INVISIBLE))
 _FAILED_MARKS: Final = ("#", "E", " ")
 # Exporters put an apostrophe before a possible formula: WooCommerce writes '-1 for a draft. Our
 # exports put one before an apostrophe and a text such as `#N/A` too, so that a cell is read back
 # unchanged.
-_MARKED: Final = re.compile(rf"'(?:[=+@'-].*|\d[\d.,]*|{spreadsheets.ERROR})", re.DOTALL)
+_MARKED: Final = re.compile(
+    rf"'(?:[=+@'-].*|\d[\d.,]*|{spreadsheets.RETYPED}|{spreadsheets.ERROR})", re.DOTALL
+)
 _TEXT_MARKS: Final = "='"
 # A possible formula, with any apostrophes before it.
 _RUNS: Final = re.compile(r"'*\s*[=+@\-\t\r]")
@@ -55,6 +60,7 @@ class Sheet:
         for name, field in (instead or {}).items():
             self._put(places[plain(name)], field)
         self._at[_CODE] = _places([_CODE], places)
+        self.has_entities = False  # whether plain texts are written as in HTML
         self._given = [field for field, places in self._at.items() if places]
         self._blank = dict.fromkeys(self._at, "")
         self.read = {at for places in self._at.values() for at in places}
@@ -71,12 +77,25 @@ class Sheet:
         """What the column there gives."""
         return next((field for field, places in self._at.items() if at in places), None)
 
+    @property
+    def fields(self) -> list[str]:
+        """The fields that a column gives."""
+        return self._given
+
     def __contains__(self, field: str) -> bool:
         return bool(self._at.get(field))
 
     def at(self, field: str) -> tuple[int, ...]:
         """The positions of the field's columns in a row."""
         return self._at.get(field, ())
+
+    def decode_entities(self, cells: Sequence[str]) -> Sequence[str]:
+        """Return the cells with `&amp;` as `&`, but for descriptions, which are HTML."""
+        are_html = self.at("description")
+        return [
+            html.unescape(text) if "&" in text and at not in are_html else text
+            for at, text in enumerate(cells)
+        ]
 
     def texts(self, cells: Sequence[str]) -> dict[str, str]:
         """By field, what `cell` says of it."""
@@ -88,6 +107,8 @@ class Sheet:
             # Half of the time of reading a row is spent in this loop.
             if at < len(cells) and (text := cells[at].strip(BLANKS)):
                 text = _bare(text) if text[0] in _TEXT_MARKS else text
+                if not text.isascii() and field in _CODES:
+                    text = text.translate(_NO_MARKS)
                 if text:
                     return text
         return ""
@@ -105,13 +126,15 @@ class Row(dict[str, str]):
     """One row of a product: by field the stripped text, empty where the cell is blank, or the
     row or the file ends before. (A look-up in a dict takes a fifth of a call's time.)"""
 
-    __slots__ = ("_cells", "line", "sheet")
+    __slots__ = ("_cells", "is_own", "line", "sheet")
 
     def __init__(self, sheet: Sheet, row: CsvRow) -> None:
         self.sheet = sheet
         self.line = row.line
+        self.is_own = False  # whether it is known to be the product's own, and no variant's
         cells = row.cells
-        self._cells = [unescaped(text) for text in cells] if sheet.is_report else cells
+        cells = [unescaped(text) for text in cells] if sheet.is_report else cells
+        self._cells = sheet.decode_entities(cells) if sheet.has_entities else cells
         super().__init__(sheet.texts(self._cells))
 
     def __missing__(self, field: str) -> str:
@@ -183,7 +206,7 @@ def pattern(column: str) -> re.Pattern[str] | None:
     pieces = _HOLE.split(column)
     if len(pieces) == 1:
         return None
-    holes = {"n": r"(\d{1,3})", "*": "(.+)"}
+    holes = {"n": r"(\d{1,3})", "*": r"(.*\w.*)"}
     return re.compile("".join(holes[p] if i % 2 else plain(p) for i, p in enumerate(pieces)))
 
 

@@ -38,6 +38,7 @@ class WooCommerce(Format):
     title = "WooCommerce product export"
     table = COLUMNS
     readings: ClassVar = {"description": _unescaped, "category": reading.listed}
+    has_entities = True
     named = ("id", "sku", "name", "parent", "option", "image")
     numbers = ("price", "salePrice", "stock")
     nameless = ALONE

@@ -81,10 +81,10 @@ def _plan(waiting: ImportJob) -> None:
     if is_large(table.format.header):
         message = f"The header has more than {LARGEST_HEADER:,} bytes."
         raise FileRejected("bad_header", message, table.format.header_row)
-    file_format = columns.chosen(table.format, options)
+    file_format = columns.choose_format(table.format, options)
     if file_format is None and row is None and columns.is_data(table.format.header):
         table = open_csv(upload, table.format.encoding, table.format.delimiter, 0)
-        file_format = columns.chosen(table.format, options)
+        file_format = columns.choose_format(table.format, options)
     header, rows = table.format.header, table.rows()
     first = list(islice(rows, _SAMPLED))
     samples = [each.cells for each in first if each.problem is None]

@@ -1,0 +1,217 @@
+"""Numbers as a workbook shows them: with the currency, percent sign, text, zeros and decimals of
+the cell's format. `workbooks` reads the formats and asks for each number's text.
+
+A format is the code of ECMA-376 (part 1, 18.8.31), the same in every locale. What is left out are
+thousands separators, which could be taken for decimals. A date, a fraction, an exponent and a
+number in thousands are no text of the number: it stays as it is stored.
+"""
+
+import re
+from collections.abc import Iterable
+from decimal import ROUND_HALF_UP, Decimal
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+# Formats that a workbook has without writing their code. Those of currencies are always written.
+BUILT_IN: Final = {
+    **{"1": "0", "2": "0.00", "3": "#,##0", "4": "#,##0.00", "9": "0%", "10": "0.00%"},
+    **dict.fromkeys(("37", "38"), "#,##0;(#,##0)"),
+    **dict.fromkeys(("39", "40"), "#,##0.00;(#,##0.00)"),
+}
+_TOKEN: Final = re.compile(
+    r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|[_*].|\[\$(?P<currency>[^\]-]*)(?:-[^\]]*)?\]'
+    r"|\[(?P<bracket>[^\]]*)\]|(?P<general>General)|(?P<char>.)",
+    re.DOTALL | re.IGNORECASE,
+)
+_CONDITION: Final = re.compile(r"(<=|>=|<>|<|>|=)\s*(-?[0-9.]+)")
+_DIGITS: Final = "0#?"
+_LONGEST: Final = 500  # characters of a code
+# What a text of a spreadsheet may have between the digits of a number.
+_SHOWN: Final = re.compile(r"(\D*?)([0-9](?:[0-9.,' \u00a0\u202f’/-]*[0-9])?)(\D*)", re.DOTALL)
+
+
+class Section(NamedTuple):
+    """A part of a format: for which numbers it is, and what it shows of them.
+
+    `pieces`: `0`, `#` and `?` are digits, `.` the decimal point, `G` the number as it is stored;
+    any other text is shown, and begins with a quote.
+    """
+
+    condition: tuple[str, Decimal] | None
+    pieces: tuple[str, ...]
+    percents: int
+
+    @property
+    def has_number(self) -> bool:
+        return any(piece in {*_DIGITS, "G"} for piece in self.pieces)
+
+
+@lru_cache(1000)
+def parse_format(code: str) -> tuple[Section, ...] | None:
+    """Return the sections of a format's code; None if it shows no text of the number."""
+    if len(code) > _LONGEST:
+        return None
+    parts: list[list[re.Match[str]]] = [[]]
+    for found in _TOKEN.finditer(code):
+        if found["char"] == ";":
+            parts.append([])
+        else:
+            parts[-1].append(found)
+    sections = [_parse_section(part) for part in parts[:3]]
+    known = [section for section in sections if section is not None]
+    is_plain = [section.pieces for section in known] == [("G",)]
+    return None if is_plain or len(known) < len(sections) else tuple(known)
+
+
+def show_number(value: float, sections: tuple[Section, ...]) -> str | None:
+    """Return the text that a format shows for a number; None if the format shows no number."""
+    number = Decimal(f"{value:.15g}")
+    section = _choose_section(number, sections)
+    if section is None or not section.has_number:
+        return None
+    scaled = abs(number) * 100**section.percents
+    pieces = section.pieces
+    if "G" in pieces:
+        digits = iter([f"{scaled:f}"])
+        text = "".join(piece[1:] if piece[0] == '"' else next(digits, "") for piece in pieces)
+    else:
+        text = _fill(scaled, pieces)
+    if number <= 0 and section is not sections[0]:
+        text = _drop_signs(text)  # a dash, a minus or brackets of its own
+    first = next(at for at, char in enumerate(text) if char.isdecimal())
+    return f"{text[:first]}{'-' if number < 0 else ''}{text[first:]}".strip()
+
+
+def normalize_shown(text: str, value: float) -> str | None:
+    """Return a text that a spreadsheet shows for a number without its thousands separators and with
+    a decimal point; None if it is no text of that number, such as a date or an exponent."""
+    found = _SHOWN.fullmatch(text.strip())
+    if not found or len(text) > _LONGEST:
+        return None
+    before, core, after = found.groups()
+    digits = re.sub("[^0-9]", "", core)
+    scaled = abs(Decimal(f"{value:.15g}")) * (100 if "%" in before + after else 1)
+    last = max(core.rfind("."), core.rfind(","))
+    for places in (len(core) - last - 1 if last >= 0 else 0, 0):
+        shown = f"{_round(scaled, places):f}".replace(".", "")
+        if digits.lstrip("0") == shown.lstrip("0") and len(digits) > places:
+            if "-" in core or "/" in core:
+                return text.strip()  # a code
+            whole, decimals = digits[: len(digits) - places], digits[len(digits) - places :]
+            number = f"{whole}.{decimals}" if places else whole
+            if value < 0:
+                before, after, number = _drop_signs(before), _drop_signs(after), f"-{number}"
+            return f"{before}{number}{after}".strip()
+    return None
+
+
+def _drop_signs(text: str) -> str:
+    return re.sub("[-−–()]", "", text)
+
+
+def _parse_section(tokens: Iterable[re.Match[str]]) -> Section | None:
+    condition = None
+    pieces: list[str] = []
+    percents = 0
+    for found in tokens:
+        char, literal = found["char"], found["quoted"] or found["escaped"] or found["currency"]
+        if literal:
+            pieces.append(f'"{literal}')
+        elif found["bracket"] is not None:
+            if found["bracket"].lower().strip("hms") == "":
+                return None  # a duration
+            if compared := _CONDITION.fullmatch(found["bracket"]):
+                condition = compared[1], Decimal(compared[2])
+        elif found["general"]:
+            pieces.append("G")
+        elif char == "%":
+            percents += 1
+            pieces.append('"%')
+        elif char and char in "yYmMdDhHsSeE@":
+            return None
+        elif char == "/" and pieces and pieces[-1] in {*_DIGITS}:
+            return None  # a fraction
+        elif char == ",":
+            pieces.append(",")
+        elif char:
+            pieces.append(char if char in _DIGITS or char == "." else f'"{char}')
+    return _without_commas(Section(condition, tuple(pieces), percents))
+
+
+def _without_commas(section: Section) -> Section | None:
+    """Return the section without thousands separators; None if it shows thousands."""
+    pieces = section.pieces
+    digits = [at for at, piece in enumerate(pieces) if piece in _DIGITS]
+    commas = [at for at, piece in enumerate(pieces) if piece == ","]
+    whole = [at for at in digits if "." not in pieces[:at]]
+    if digits and any(at > whole[-1] if whole else True for at in commas):
+        return None
+    if not digits and commas:
+        return section._replace(pieces=tuple('",' if p == "," else p for p in pieces))
+    return section._replace(pieces=tuple(piece for piece in pieces if piece != ","))
+
+
+def _choose_section(number: Decimal, sections: tuple[Section, ...]) -> Section | None:
+    if any(section.condition for section in sections):
+        fitting = (each for each in sections if _fulfils(number, each.condition))
+        return next(fitting, None)
+    if number < 0 and len(sections) > 1:
+        return sections[1]
+    return sections[2] if not number and len(sections) > 2 else sections[0]
+
+
+def _fulfils(number: Decimal, condition: tuple[str, Decimal] | None) -> bool:
+    if condition is None:
+        return True
+    sign, limit = condition
+    order = (number > limit) - (number < limit)
+    return {"<": order < 0, ">": order > 0, "=": order == 0}.get(
+        sign, {"<=": order <= 0, ">=": order >= 0, "<>": order != 0}.get(sign, False)
+    )
+
+
+def _fill(number: Decimal, pieces: tuple[str, ...]) -> str:
+    """Put the digits of a number into the pieces of a section."""
+    point = pieces.index(".") if "." in pieces else len(pieces)
+    places = [piece for piece in pieces[point:] if piece in _DIGITS]
+    whole, _, decimals = f"{_round(number, len(places)):f}".partition(".")
+    needed = max((at for at, piece in enumerate(places, 1) if piece == "0"), default=0)
+    decimals = decimals[:needed] + decimals[needed:].rstrip("0")
+    before = _fill_from_right(whole, pieces[:point])
+    rest = iter(decimals)
+    after = "".join(
+        next(rest, "") if piece in _DIGITS else piece[1:] for piece in pieces[point + 1 :]
+    )
+    is_pointed = bool(decimals) or (point < len(pieces) and not places)  # `0.-` shows 12.-
+    return before + ("." if is_pointed else "") + after
+
+
+def _fill_from_right(whole: str, pieces: Iterable[str]) -> str:
+    digits, text = whole.lstrip("0"), ""
+    backwards = list(pieces)[::-1]
+    last = max((at for at, piece in enumerate(backwards) if piece in _DIGITS), default=-1)
+    for at, piece in enumerate(backwards):
+        if piece not in _DIGITS:
+            text = piece[1:] + text
+        elif at == last:
+            text = (digits or ("0" if piece == "0" else "")) + text
+        else:
+            text = (digits[-1:] or ("0" if piece == "0" else "")) + text
+            digits = digits[:-1]
+    if last < 0:
+        return text + (digits or "0")
+    return text if any(char.isdecimal() for char in text) else _insert_zero(text, backwards)
+
+
+def _insert_zero(text: str, backwards: list[str]) -> str:
+    """Show 0 where no digit has to be shown: a price of nothing is no blank."""
+    after = "".join(piece[1:] for piece in reversed(backwards[: _first_digit(backwards)]))
+    return text[: len(text) - len(after)] + "0" + after
+
+
+def _first_digit(backwards: list[str]) -> int:
+    return next(at for at, piece in enumerate(backwards) if piece in _DIGITS)
+
+
+def _round(number: Decimal, places: int) -> Decimal:
+    return number.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)

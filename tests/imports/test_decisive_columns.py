@@ -1,0 +1,114 @@
+"""A column that decides money, visibility or identity is read, asked about, or its rows fail."""
+
+import json
+from typing import Any
+
+import pytest
+
+from chalicelib.imports.formats import FORMATS, Format, recognise
+from tests.support.import_desk import Desk, counts
+
+SQUARE = "Item Name,Variation Name,SKU,Price"
+SHOPIFY = "Handle,Title,Variant SKU,Variant Price"
+MAGENTO_1 = "sku,store,websites,name,url_key,price,qty,status"
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        f"{SQUARE},Status",
+        f"{SQUARE},Active",
+        f"{SQUARE},Sichtbarkeit",
+        f"{SQUARE},Bestand",
+        f"{SHOPIFY},Store view",
+        f"{SHOPIFY},Parent SKU",
+        "Handle,Title,Variant SKU,Price (£)",
+        "sku,attribute_set_code,name,price,status",
+        # Magento 1, and a list with its names
+        "sku,url_key,name,price,qty,status",
+        MAGENTO_1,
+        # of another till than BigCommerce
+        "Item,Name,Current Stock,Price",
+    ],
+)
+def test_a_file_with_another_deciding_column_is_asked_about(header: str) -> None:
+    assert recognise(header.split(",")) is None
+
+
+@pytest.mark.parametrize(
+    "file_format", [f for f in FORMATS if f.reads_currencies], ids=lambda each: each.name
+)
+def test_every_format_reads_a_currency(file_format: type[Format]) -> None:
+    columns = list(file_format.table["currency"])
+    assert file_format(columns).sheet.field(0) == "currency"
+
+
+@pytest.mark.parametrize(
+    "sheet",
+    [
+        f"{SHOPIFY},Currency\nmug,Mug,A1,5.00,EUR\n",
+        f"{SQUARE},Currency\nMug,Regular,A1,5.00,EUR\n",
+        "Item,Name,SKU,Price,Inventory Tracking,Currency code\nProduct,Mug,A1,5.00,none,EUR\n",
+        "sku,attribute_set_code,name,price,currency\nA1,Default,Mug,5.00,EUR\n",
+        "Title,Product URL,SKU,Price,Hosted Image URLs,Currency\nMug,mug,A1,5.00,,EUR\n",
+        "handle,fieldType,name,sku,price,currency\nmug,Product,Mug,A1,5.00,EUR\n",
+    ],
+)
+def test_a_price_in_another_currency_fails_in_every_format(desk: Desk, sheet: str) -> None:
+    job = desk.imported(sheet)
+    assert (job["status"], job["created"]) == ("COMPLETED", 0)
+    assert [error["code"] for error in job["errors"]] == ["currency_mismatch"]
+    assert desk.imported(sheet.replace("EUR", "USD"))["created"] == 1
+
+
+def test_a_deciding_column_is_answered_by_a_field_or_by_null(desk: Desk) -> None:
+    sheet = f"{SQUARE},Status\nMug,Regular,A1,5.00,inactive\n"
+    job = desk.waiting(sheet)
+    path = f"/api/admin/jobs/{job['id']}/mapping"
+    columns: dict[str, Any] = {"Item Name": "name", "SKU": "sku", "Price": "price"}
+    refused = desk.shop.post(path, {"columns": columns})
+    assert refused.status == 422
+    assert [(e["field"], e["code"]) for e in refused.json["errors"]] == [
+        ("columns.Status", "undecided_column")
+    ]
+    assert desk.shop.post(path, {"format": "square"}).status == 422
+    assert desk.shop.post(path, {"columns": columns | {"Status": "status"}}).status == 200
+    desk.finished(job["id"])
+    assert desk.products()["mug"]["status"] == "DRAFT"
+    job = desk.waiting(sheet)
+    again = desk.answered(job, columns={"Status": None}, format="square")
+    assert counts(again) == [0, 0, 1, 0, 1]
+
+
+def test_a_mapping_that_names_no_deciding_column_is_asked_about_or_refused(desk: Desk) -> None:
+    sheet = "Article,Our Price,Currency\nMug,5.00,EUR\n"
+    mapping = json.dumps({"Article": "name", "Our Price": "price"})
+    assert desk.waiting(sheet, mapping=mapping)
+    job = desk.imported(sheet, mapping=mapping, onUnknownColumns="fail")
+    assert job["error"]["code"] == "mapping_does_not_fit"
+    assert '"Currency"' in job["error"]["message"]
+
+
+def test_a_second_price_or_stock_is_no_deciding_column(desk: Desk) -> None:
+    """Files have several of them, and one is read."""
+    found = recognise([*SHOPIFY.split(","), "Unit price", "Sichtbar ab"])
+    assert found is not None and found.name == "shopify"
+
+
+def test_only_rows_of_the_main_store_view_are_read(desk: Desk) -> None:
+    sheet = (
+        f"{MAGENTO_1}\n"
+        "A,admin,base,Mug,mug,100,3,Enabled\n"
+        "A,russian,base,Kruzhka,mug-ru,7000,,\n"
+        "B,russian,base,Chashka,cup,500,,\n"
+    )
+    mapping = {
+        **{"sku": "sku", "store": "storeView", "name": "name", "price": "price"},
+        **{"qty": "stock", "status": "status", "websites": None, "url_key": None},
+    }
+    job = desk.imported(sheet, mapping=json.dumps(mapping))
+    (mug,) = desk.products().values()
+    assert (mug["name"], mug["price"]) == ("Mug", "100.00")
+    assert [(e["row"], e["code"]) for e in job["errors"]] == [(4, "other_store_view")]
+    assert {"code", "message", "column"} <= job["warnings"][-1].keys()
+    assert "other_store_view" in [each["code"] for each in job["warnings"]]
