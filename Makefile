@@ -7,7 +7,7 @@ PYTEST := $(VENV)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONPATH := .
 
-.PHONY: run test thorough unit lint check client clients console conformance conformance-dynamodb conformance-roles conformance-stacks examples description fuzz mutants bench lock audit botocore
+.PHONY: run test thorough unit lint check client clients console conformance conformance-dynamodb conformance-roles conformance-stacks examples description fuzz mutants bench lock audit
 .DELETE_ON_ERROR:
 
 # An environment whose Python is gone or too old is made again.
@@ -131,19 +131,6 @@ clients: .venv/ready .description/generator
 # MUTANTS="--only orders/store --tests tests/orders": of one module, with the tests of one folder.
 mutants: .venv/ready
 	$(VENV)/python -m tests.support.mutants $(MUTANTS)
-
-# Runs the tests of the calls with the oldest botocore of 18 months on urllib3 1, and with the newest on urllib3 2, because
-# Lambda's own are used, and updated.
-OLDEST_BOTOCORE := 1.38.21
-botocore: .venv/ready
-	for packages in "boto3==$(OLDEST_BOTOCORE) botocore==$(OLDEST_BOTOCORE) urllib3<2" "boto3 botocore urllib3>=2"; do \
-	  rm -rf .venv-botocore && \
-	  $(VENV)/pip install -q --target .venv-botocore $$packages && \
-	  PYTHONPATH=.venv-botocore:. $(VENV)/python -c "import botocore, urllib3; print('botocore', botocore.__version__, 'urllib3', urllib3.__version__)" && \
-	  PYTHONPATH=.venv-botocore:. $(VENV)/python -m pytest tests/storage/test_table.py tests/storage/test_commit.py \
-	    tests/conformance/test_dynamodb_double.py \
-	  || exit 1; \
-	done
 
 bench: .venv/ready .venv-emulator/ready
 	$(VENV)/python -m bench

@@ -121,15 +121,15 @@ def world(lock_ms: float) -> Iterator[tuple[Time, Any]]:
     real = {**SETTINGS}
     del real["CONFLICT_SECONDS"]
 
-    def at_once(sends: Sequence[Callable[[], Any]]) -> list[Any]:
+    def wait_for_results(calls: Sequence[Any]) -> list[Any]:
         """Concurrent calls take as long as one."""
-        sent = [send() for send in sends[:1]]
-        together.beside = True
         try:
-            sent += [send() for send in sends[1:]]
+            for call in calls:
+                call.send()
+                together.beside = True
         finally:
             together.beside = False
-        return [call.result() for call in sent]
+        return [call.wait_for_result() for call in calls]
 
     def arrives(operation: str, request: Any) -> None:
         if not getattr(together, "beside", False):
@@ -146,7 +146,7 @@ def world(lock_ms: float) -> Iterator[tuple[Time, Any]]:
             mock.patch("time.sleep", time.sleep),
             mock.patch("time.monotonic", time.monotonic),
             mock.patch.object(clock, "unix_ms", lambda: 1_800_000_000_000 + int(time.now * 1000)),
-            mock.patch.object(table, "together", at_once),
+            mock.patch.object(table, "wait_for_results", wait_for_results),
         ):
             dynamodb.faults = arrives
             dynamodb.pause = lambda: time.sleep(lock_ms / 1000)

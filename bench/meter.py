@@ -1,6 +1,5 @@
 """Measures a piece of work: calls to DynamoDB, round trips, units, CPU."""
 
-import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from unittest.mock import patch
 
 import boto3
 
-from chalicelib.storage import dynamodb
+from chalicelib.storage.dynamodb import Call
 from tests.support.round_trips import in_a_row
 from tests.support.units import READ_PRICE, WRITE_PRICE, item_size, read_units, write_units
 
@@ -49,11 +48,15 @@ class Meter:
         self._units = units
         self._raw = boto3.client("dynamodb")
         self._work: Work | None = None
-        self._original: Callable[[str, Params | str], Any] = dynamodb.send
+        self._started: dict[Call[Any], tuple[float, Any]] = {}  # when, and what was stored then
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        with patch.object(dynamodb, "send", self._sent):
+        send, read_reply = Call.send, Call.read_reply
+        with (
+            patch.object(Call, "send", lambda call: self._send(call, send)),
+            patch.object(Call, "read_reply", lambda call: self._read_reply(call, read_reply)),
+        ):
             yield
 
     def of(self, work: Callable[[], object]) -> Work:
@@ -65,26 +68,25 @@ class Meter:
         self._work = None
         return found
 
-    def _sent(self, operation: str, params: Params | str) -> Callable[[], Any]:
-        work = self._work
-        assert work is not None
-        asked = json.loads(params) if self._units and isinstance(params, str) else params
-        before = self._stored(asked) if self._units else {}
-        start, cpu = time.perf_counter(), time.thread_time()
-        answer = self._original(operation, params)
-        work.botocore += time.thread_time() - cpu
-        work.calls.append(operation)
+    def _send(self, call: Call[Any], send: Callable[[Call[Any]], None]) -> None:
+        assert self._work is not None
+        before = self._stored(call.request) if self._units else {}
+        self._started[call] = time.perf_counter(), before
+        cpu = time.thread_time()
+        send(call)
+        self._work.botocore += time.thread_time() - cpu
+        self._work.calls.append(call.operation)
 
-        def read() -> Any:
-            cpu = time.thread_time()
-            reply = answer()
-            work.botocore += time.thread_time() - cpu
-            work.spans.append((start, time.perf_counter()))
-            if self._units:
-                self._bill(work, operation, asked, reply, before)
-            return reply
-
-        return read
+    def _read_reply(self, call: Call[Any], read_reply: Callable[[Call[Any]], Params]) -> Params:
+        assert self._work is not None
+        start, before = self._started.pop(call)
+        cpu = time.thread_time()
+        reply = read_reply(call)
+        self._work.botocore += time.thread_time() - cpu
+        self._work.spans.append((start, time.perf_counter()))
+        if self._units:
+            self._bill(self._work, call.operation, call.request, reply, before)
+        return reply
 
     # --- Units ------------------------------------------------------------------------------------
 

@@ -5,8 +5,6 @@ import for a missing setting that it does not use.
 """
 
 import os
-import random
-from functools import cache
 
 
 def stage() -> str:
@@ -16,22 +14,6 @@ def stage() -> str:
 def in_lambda() -> bool:
     """False while Chalice's command line imports the application, even in Lambda."""
     return "AWS_LAMBDA_FUNCTION_NAME" in os.environ and not at_chalices_command_line()
-
-
-def direct_calls() -> bool:
-    """Whether DynamoDB is called without botocore's client (`dynamodb.py`): not if it is `off`;
-    with `half`, one process in two does so, drawn by chance."""
-    return _drawn() if compares_calls() else os.environ.get("DIRECT_CALLS") != "off"
-
-
-def compares_calls() -> bool:
-    """Whether the log says how each process calls DynamoDB, to compare their errors."""
-    return os.environ.get("DIRECT_CALLS") == "half"
-
-
-@cache
-def _drawn() -> bool:
-    return random.random() < 0.5
 
 
 def at_chalices_command_line() -> bool:

@@ -47,8 +47,6 @@ _logger.append_keys(**_invocation)
 
 def begin(context: object) -> None:
     """Each line of this invocation has Lambda's request id."""
-    if settings.compares_calls():
-        _invocation["calls"] = "direct" if settings.direct_calls() else "botocore"
     id = getattr(context, "aws_request_id", None)
     if id:
         _invocation["lambdaRequestId"] = id

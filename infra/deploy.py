@@ -345,7 +345,7 @@ def _options() -> argparse.Namespace:
         action="append",
         default=[],
         metavar="NAME=value",
-        help="a setting of the functions (chalicelib/settings.py), such as DIRECT_CALLS=off",
+        help="a setting of the functions (chalicelib/settings.py), such as STOREFRONT_MAX_AGE=60",
     )
     options = parser.parse_args()
     if bool(options.stage) == bool(options.package):

@@ -133,15 +133,16 @@ def admit(key: str, *, reads: bool, minute: int) -> Callable[[], Admission | Non
     now = clock.now_iso()
     lives = Attr("until").not_exists() | Attr("until").gte(now)
     where = (_pk(digest_of(key)), "key")
-    call = table.update.send(
+    call = table.update.call(
         where,
         add={counter: 1},
         when=table.present & lives & (first_of_the_minute | below_raised | below_usual),
     )
+    call.send()
 
     def admission() -> Admission | None:
         try:
-            item = call.result()
+            item = call.wait_for_result()
         except table.ConditionFailed as failed:
             if failed.old is None:
                 return None

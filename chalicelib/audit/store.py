@@ -21,6 +21,7 @@ from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.traced import Draft, Found
 from chalicelib.values.changes import is_personal
+from chalicelib.values.compact_json import encode
 from chalicelib.values.forgetting import Person
 
 _PAGE: Final = 100
@@ -83,7 +84,7 @@ def _commit(drafts: Sequence[Draft], found: Found) -> Commit:
             **{name: draft[name] for name in ("id", "at", "actor", "action", "request")},
             **{name: draft[name] for name in ("requestId", "jobId", "customers")},
             "record": {"number": None, "name": None, **draft["record"]},
-            "changes": outbox.as_json(draft["changes"]),
+            "changes": encode(draft["changes"]),
             "via": (AuditVia.JOB if draft["jobId"] else AuditVia.API).value,
         }
     )
@@ -118,5 +119,5 @@ def forgotten(item: Item, person: Person) -> dict[str, object]:
 
 def _cleared(entry: AuditEntry) -> dict[str, object]:
     left = outbox.without({"record": entry.fields["record"], "changes": entry.changes})
-    new = {"record": left["record"], "changes": outbox.as_json(left["changes"])}
+    new = {"record": left["record"], "changes": encode(left["changes"])}
     return new if any(entry.fields[name] != value for name, value in new.items()) else {}

@@ -41,6 +41,7 @@ from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr, Condition
 from chalicelib.storage.idempotency import Once, unless_answered
 from chalicelib.values import clock, ids, metadata
+from chalicelib.values.compact_json import encode
 
 T = TypeVar("T")
 
@@ -197,7 +198,7 @@ def create(new: NewCustomer, once: Once | None) -> tuple[Customer, str]:
     """
     with unless_answered(once):
         customer = made(ids.new("cus"), new.given(), clock.now_iso())
-    text = outbox.as_json(show(customer))
+    text = encode(show(customer))
     commit = Commit()
     if once:
         once.record(commit, text, customer.etag)

@@ -11,7 +11,6 @@ the person, and tags that only this customer had; events of the person that come
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import islice
 from typing import Final
 
@@ -20,8 +19,9 @@ from chalicelib.audit import store as audit
 from chalicelib.customers import store as customers
 from chalicelib.facets.model import KINDS, Facet, FacetOf, Facets, ListFacets, used
 from chalicelib.listing import words
-from chalicelib.storage import dynamodb, outbox, table
+from chalicelib.storage import outbox, table
 from chalicelib.storage.attributes import Fields, Item, Key
+from chalicelib.storage.dynamodb import wait_for_results
 from chalicelib.values.batches import batches
 from chalicelib.values.forgetting import Person
 
@@ -107,11 +107,11 @@ def find(asked: ListFacets) -> Facets:
     pk, terms = _pk(asked.type, asked.field), words.terms(asked.search)
     if asked.search and not terms:  # no visible character
         return {"data": [], "more": False}
-    reads = [partial(table.query.send, pk, limit=_LOOKED_AT)]
+    reads = [table.query.call(pk, limit=_LOOKED_AT)]
     if terms:  # among more values, those that begin with it
         begun = table.sk.begins_with(_folded(asked.search))
-        reads.append(partial(table.query.send, pk, where=begun, limit=asked.limit + 1))
-    read = dynamodb.together(reads)
+        reads.append(table.query.call(pk, where=begun, limit=asked.limit + 1))
+    read = wait_for_results(reads)
     values = [item["value"] for rows in read for item in rows.items]
     fit = list(dict.fromkeys(value for value in values if _fits(value, terms)))
     offered = _offered(asked, fit)

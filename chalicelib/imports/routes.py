@@ -48,11 +48,12 @@ from chalicelib.request import (
     reply,
     validate,
 )
-from chalicelib.request.answer import encode, reply_text
+from chalicelib.request.answer import reply_text
 from chalicelib.request.parse import unique
 from chalicelib.schemas import Deleted
 from chalicelib.storage.idempotency import Begun, Once
 from chalicelib.values import clock
+from chalicelib.values.compact_json import encode
 
 routes = Routes(__name__, "Imports")
 

@@ -15,10 +15,10 @@ from chalicelib.jobs.model import Job, JobSummary, JobType, ShownJob, show, show
 from chalicelib.problems import Conflict, NotFound
 from chalicelib.reports.schemas import ShownReportJob, show_report
 from chalicelib.request import Role, Routes, caller, query, reply, reply_page, size
-from chalicelib.request.answer import encode
 from chalicelib.schemas import Walked
 from chalicelib.storage.idempotency import fingerprint
 from chalicelib.values import clock
+from chalicelib.values.compact_json import encode
 
 routes = Routes(__name__, "Jobs")
 _SIGNED_ANEW = {"errorReportUrl", "downloadUrl"}

@@ -1,19 +1,19 @@
 """The few best matches of a search: whole words first, then the newest."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
 from chalicelib.listing.kinds import Kind, escape, word_shards
 from chalicelib.storage import table
-from chalicelib.storage.dynamodb import Sent
+from chalicelib.storage.dynamodb import Call
 
 _WHOLE: Final = 5  # entries of a shard that have the term as a whole word
 _BEGINNING: Final = 15  # … that only begin with it
 _BESIDE: Final = 500  # … of one of several terms, because few records may have all of them
 MOST_CANDIDATES: Final = 20  # candidates that are loaded
 
-_Read = Callable[[], Sent[table.Rows]]
+_Read = Call[table.Rows]
 
 
 def reading(kind: Kind, terms: Sequence[str]) -> list[_Read]:
@@ -26,9 +26,9 @@ def reading(kind: Kind, terms: Sequence[str]) -> list[_Read]:
         for shards in word_shards():
             for shard in range(shards):
                 pk = kind.word_pk(term, shard, shards)
-                call = partial(table.query.send, pk, forward=False, fields=("sk",))
-                calls.append(partial(call, where=whole, limit=_WHOLE))
-                calls.append(partial(call, where=begins, limit=most))
+                call = partial(table.query.call, pk, forward=False, fields=("sk",))
+                calls.append(call(where=whole, limit=_WHOLE))
+                calls.append(call(where=begins, limit=most))
     return calls
 
 

@@ -11,9 +11,9 @@ from typing import Final
 from chalicelib.listing.counts import Counts, Where
 from chalicelib.listing.index import SEVERAL
 from chalicelib.listing.kinds import Kind, list_shards
-from chalicelib.storage import dynamodb, table
+from chalicelib.storage import table
 from chalicelib.storage.conditions import Attr, Condition, all_of
-from chalicelib.storage.dynamodb import Sent
+from chalicelib.storage.dynamodb import Call, wait_for_results
 
 # The cost of one more query, in entries read: a call's CPU compared with 200 bytes each.
 _QUERY_COST: Final = 25
@@ -23,8 +23,8 @@ MOST_COUNTED = 100_000  # keys that are read for a total that no cell has
 _FEW_LISTS: Final = 3
 UNKNOWN: Final = 50_000  # records: the assumed size of a list of unknown size
 
-Read = Callable[[], Sent[table.Rows]]
-Tallying = Callable[[], Sent[table.Tally]]
+Read = Call[table.Rows]
+Tallying = Call[table.Tally]
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Lists:
         for shards in list_shards():
             firsts = read
             if firsts is None:
-                firsts = dynamodb.together(self.reads(need, after, forward, shards))
+                firsts = wait_for_results(self.reads(need, after, forward, shards))
             read = None
             limit = self._limit(need, shards)
             streams += [
@@ -104,8 +104,7 @@ class Lists:
         pks = self._places(shards)
         each = -(-(MOST_COUNTED if most is None else most) // len(pks))
         where, condition = self._where(None, forward=True), _filter(self.rest)
-        call = partial(table.tally.send, where=where, matching=condition, most=each)
-        return [partial(call, pk) for pk in pks]
+        return [table.tally.call(pk, where=where, matching=condition, most=each) for pk in pks]
 
     def counted(self) -> int:
         """The number of matches while records move to other shards: counted by position, because
@@ -126,8 +125,7 @@ class Lists:
     def _read(
         self, pk: str, forward: bool, limit: int, after: str | None, page: str | None = None
     ) -> Read:
-        return partial(
-            table.query.send,
+        return table.query.call(
             pk,
             where=self._where(page or after, forward=forward),
             matching=_filter(self.rest),
@@ -159,7 +157,7 @@ class Lists:
                 return
             # The matches may all be far away, so large pages save calls.
             limit = min(_CALL_ENTRIES, limit * 4)
-            rows = read(limit, after, rows.after)().result()
+            rows = read(limit, after, rows.after).wait_for_result()
 
 
 def serving(kind: Kind, where: Where, between: Range) -> Lists | None:

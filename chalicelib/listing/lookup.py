@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from chalicelib.listing.kinds import Kind, escape, word_shards
 from chalicelib.listing.words import whole
-from chalicelib.storage import dynamodb, table
-from chalicelib.storage.dynamodb import Sent
+from chalicelib.storage import table
+from chalicelib.storage.dynamodb import Call, wait_for_results
 
 _ENTRIES: Final = 100  # entries that cost as much CPU as the query itself
 _MANY: Final = 10_000  # entries of one word in a partition; more are not read
@@ -37,18 +37,18 @@ def _blocks(kind: Kind, wanted: list[str], shards: int) -> Iterator[tuple[str, l
     for word in sorted(wanted, key=_begin):
         for shard in range(shards):
             partitions.setdefault(kind.word_pk(word, shard, shards), []).append(word)
-    reads = [partial(_read, pk, [*map(_begin, words)]) for pk, words in partitions.items()]
-    for words, blocks in zip(partitions.values(), dynamodb.together(reads), strict=True):
+    reads = [_read(pk, [*map(_begin, words)]) for pk, words in partitions.items()]
+    for words, blocks in zip(partitions.values(), wait_for_results(reads), strict=True):
         yield from zip(words, blocks, strict=True)
 
 
-def _read(pk: str, begins: Sequence[str]) -> Sent[list[list[str]]]:
+def _read(pk: str, begins: Sequence[str]) -> Call[list[list[str]]]:
     """The keys with each of these prefixes in one partition: one query from the first prefix on,
     the next from the first prefix that was not reached, or from where its keys were cut."""
     found: list[list[str]] = []
 
-    def asked(cut: Sequence[str] = ()) -> Sent[Any]:
-        return table.query.send(
+    def asked(cut: Sequence[str] = ()) -> Call[Any]:
+        return table.query.call(
             pk,
             where=table.sk.between(begins[len(found)], begins[-1] + _LAST),
             after=cut[-1] if cut else None,

@@ -1,7 +1,6 @@
 """A page of a list: its records, its total, and the cursor of the next page."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 
 from chalicelib.listing import cursor, external_ids, words
 from chalicelib.listing.counts import Where, counts, places
@@ -12,7 +11,8 @@ from chalicelib.listing.positions import Listing, id_of
 from chalicelib.listing.query import Load, Query, R, key_parts
 from chalicelib.problems import Invalid
 from chalicelib.schemas import Page
-from chalicelib.storage import dynamodb, table
+from chalicelib.storage import table
+from chalicelib.storage.dynamodb import wait_for_results
 from chalicelib.values.ids import key_part
 
 
@@ -20,7 +20,7 @@ def count(kind: Kind, where: Mapping[str, frozenset[str]]) -> int:
     """How many records have one of the accepted values in every given facet: `counted` ones, and at
     most one of `under`."""
     parts = key_parts(kind, where)
-    read = dynamodb.together([partial(table.everything.send, pk) for pk in places(kind, parts)])
+    read = wait_for_results([table.everything.call(pk) for pk in places(kind, parts)])
     total = counts(kind, parts, read).size(parts)
     if total is None:
         raise ValueError(f"{kind.name}: {sorted(parts)} are not counted")
@@ -32,7 +32,7 @@ def sizes(kind: Kind, facet: str, values: Sequence[str]) -> list[int | None]:
     parts = list(map(key_part, values))
     if facet in kind.under:
         pks = [kind.count_pk(facet, part) for part in parts]
-        read = dynamodb.together([partial(table.everything.send, pk) for pk in pks])
+        read = wait_for_results([table.everything.call(pk) for pk in pks])
         return [sum(int(item.get("n", 0)) for item in cells) for cells in read]
     if facet not in kind.counted or not parts:
         return [None] * len(parts)

@@ -56,6 +56,7 @@ from chalicelib.storage.conditions import Attr
 from chalicelib.storage.idempotency import Once, unless_answered
 from chalicelib.values import clock, ids
 from chalicelib.values.batches import batches
+from chalicelib.values.compact_json import encode
 from chalicelib.values.forgetting import Person
 
 MOVES: Final = transitions.MOVES
@@ -512,7 +513,7 @@ def _rewrite(
 
 
 def _text(order: Order) -> str:
-    return outbox.as_json(show(order))
+    return encode(show(order))
 
 
 def _write(commit: Commit, before: Order | None, after: Order | None, action: str = "") -> None:

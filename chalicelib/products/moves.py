@@ -18,9 +18,10 @@ from chalicelib.products import store
 from chalicelib.products.model import MOST_STOCK, MOST_VARIANTS, Product, Stock
 from chalicelib.products.schemas import MovedStock, show
 from chalicelib.schemas import Input, NullIsAbsent, optional, upper
-from chalicelib.storage import idempotency, outbox
+from chalicelib.storage import idempotency
 from chalicelib.storage.idempotency import Once, unless_answered
 from chalicelib.values import ids
+from chalicelib.values.compact_json import encode
 
 _Steps = Annotated[int, Field(strict=True, ge=-MOST_STOCK, le=MOST_STOCK)]
 
@@ -88,7 +89,7 @@ def move(product_id: str, moves: Sequence[StockMove], once: Once | None) -> tupl
 def _move(product_id: str, moves: Sequence[StockMove], once: Once | None) -> tuple[Product, str]:
     before = _read(product_id, once)
     after, made = moved(before, moves)
-    text = outbox.as_json(show(after))
+    text = encode(show(after))
     commit = store.moving(before, after, made)
     message = "make too large an event; send fewer at a time, or with shorter notes"
     commit.explain_excess("moves", message)

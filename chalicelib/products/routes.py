@@ -42,9 +42,9 @@ from chalicelib.request import (
     reply_text,
     validate,
 )
-from chalicelib.request.answer import encode
 from chalicelib.request.size import fits
 from chalicelib.schemas import Deleted, Walked
+from chalicelib.values.compact_json import encode
 
 routes = Routes(__name__, "Products")
 

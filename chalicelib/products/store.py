@@ -44,6 +44,7 @@ from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
 from chalicelib.storage.idempotency import Once, unless_answered
 from chalicelib.values import clock, ids, slugs
+from chalicelib.values.compact_json import encode
 
 T = TypeVar("T")
 _TRIES = 8
@@ -235,7 +236,7 @@ def _create(new: NewProduct, once: Once | None, id: str | None) -> Product:
         product = merge.created(given, slug, clock.now_iso(), id)
         commit = writes(None, product)
         if once:
-            once.record(commit, outbox.as_json(show(product)), product.etag)
+            once.record(commit, encode(show(product)), product.etag)
         try:
             commit.send()
         except SlugTaken:

@@ -1,9 +1,7 @@
 """Answers: compact JSON, ETags, and the shape of errors."""
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from typing import Final
 
 from chalice.app import HeadersType, Response
@@ -12,23 +10,9 @@ from chalicelib import schemas, settings
 from chalicelib.problems import Problem
 from chalicelib.request import size
 from chalicelib.request.call import current, entity_tags
+from chalicelib.values.compact_json import encode
 
 _JSON: Final = "application/json"
-
-
-def _plain(value: object) -> object:
-    """Numbers that a client stored as it pleased; amounts are strings long before."""
-    if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
-    if isinstance(value, frozenset | set):
-        return sorted(value)
-    raise TypeError(f"{type(value).__name__} has no form in JSON")
-
-
-# NaN and Infinity are not JSON: better no answer than one that only Python can read.
-encode: Final = json.JSONEncoder(
-    ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_plain
-).encode
 
 
 def reply(

@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from decimal import Decimal, InvalidOperation
+from functools import cache
 from typing import Final, NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -147,10 +148,10 @@ def query(model: type[Parameters]) -> Parameters:
     assert operation and operation.query is model, "the route declares another"
     given = _parameters()
     sent: dict[str, object] = {}
-    for name, field in model.model_fields.items():
-        values = [value for value in given.get(field.alias or name, ()) if value.strip()]
+    for name, takes_list in _declared_parameters(model).items():
+        values = [value for value in given.get(name, ()) if value.strip()]
         if values:
-            sent[field.alias or name] = values if _is_list(field.annotation) else values[-1]
+            sent[name] = values if takes_list else values[-1]
     try:
         return model.model_validate(sent)
     except ValidationError as error:
@@ -162,28 +163,23 @@ def refuse_wrong_parameters(call: Call) -> None:
     Raises Invalid, which names each."""
     if call.operation is None:  # 404 or 405
         return
-    asked = call.operation.query
-    fields = asked.model_fields.items() if asked else ()
-    known = {field.alias or name: field for name, field in fields}
+    model = call.operation.query
+    takes_list = _declared_parameters(model) if model else {}
     sent = _parameters()
-    unknown = [name[:200] for name in sent if name not in known]
+    unknown = [name[:200] for name in sent if name not in takes_list]
     if unknown:
-        message = f"is not a parameter here; there are {', '.join(sorted(known)) or 'none'}"
+        message = f"is not a parameter here; there are {', '.join(sorted(takes_list)) or 'none'}"
         _refuse(unknown[:MOST_ERRORS], message, "unknown_parameter")
     _refuse(
         (
             name
             for name, values in sent.items()
-            if any(is_blank(value, _is_list(known[name].annotation)) for value in values)
+            if any(is_blank(value, takes_list[name]) for value in values)
         ),
         "is blank: leave it out, or give it a value",
     )
     _refuse(
-        (
-            name
-            for name, values in sent.items()
-            if len(set(values)) > 1 and not _is_list(known[name].annotation)
-        ),
+        (name for name, values in sent.items() if len(set(values)) > 1 and not takes_list[name]),
         "takes one value, and several were sent",
     )
 
@@ -208,5 +204,10 @@ def _parameters() -> Mapping[str, list[str]]:
     return found
 
 
-def _is_list(annotation: object) -> bool:
-    return "list[" in str(annotation) or "set[" in str(annotation)
+@cache
+def _declared_parameters(model: type[QueryParameters]) -> dict[str, bool]:
+    """Return the names of a route's query parameters, and whether each takes several values."""
+    return {
+        field.alias or name: any(text in str(field.annotation) for text in ("list[", "set["))
+        for name, field in model.model_fields.items()
+    }

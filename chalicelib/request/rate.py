@@ -55,16 +55,17 @@ def count(address: str) -> Callable[[], Window]:
     raises RateLimited beyond the limit."""
     minute = this_minute()
     requests = Attr("n")
-    call = table.update.send(
+    call = table.update.call(
         _key(address, minute),
         assign={"expiresAt": (minute + 60) * 60},
         add={"n": 1},
         when=requests.not_exists() | requests.lt(STOREFRONT_PER_MINUTE),
     )
+    call.send()
 
     def window() -> Window:
         try:
-            used = int(call.result()["n"])
+            used = int(call.wait_for_result()["n"])
         except table.ConditionFailed:
             raise Window(STOREFRONT_PER_MINUTE, STOREFRONT_PER_MINUTE, minute).exceeded() from None
         return Window(STOREFRONT_PER_MINUTE, used, minute)

@@ -8,20 +8,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from functools import partial
-from json.encoder import encode_basestring_ascii as _quoted
 from typing import Any, Final, NamedTuple
 
 from botocore.exceptions import ClientError
 
 from chalicelib import deadline, settings, telemetry
 from chalicelib.problems import Busy, Invalid
-from chalicelib.storage import dynamodb, outbox, table
-from chalicelib.storage.attributes import Expressions, Item, Key, item_text, key_text, unpack
+from chalicelib.storage import outbox, table
+from chalicelib.storage.attributes import Expressions, Item, Key, pack, pack_key, unpack
 from chalicelib.storage.conditions import Condition
-from chalicelib.storage.dynamodb import NO_ANSWER, THROTTLED, may_repeat
+from chalicelib.storage.dynamodb import NO_ANSWER, THROTTLED, Call, Wire, may_repeat
 from chalicelib.storage.table import ConditionFailed
 from chalicelib.threads import together
 from chalicelib.values import ids
+from chalicelib.values.compact_json import encode
 
 Otherwise = Exception | Callable[[Item | None], Exception]
 
@@ -41,7 +41,7 @@ _CONFLICTS: Final = frozenset(
 
 # An action as in the request, what is raised if its condition fails, and whether a conflict waits.
 # (A row of an import has thirty; a named tuple takes ten times as long.)
-_Write = tuple[str, Otherwise | None, bool]
+_Write = tuple[Wire, Otherwise | None, bool]
 
 
 class Commit:
@@ -57,7 +57,7 @@ class Commit:
     """
 
     def __init__(self) -> None:
-        self._table = _quoted(settings.table())  # as JSON text
+        self._table = settings.table()
         self._writes: dict[Key, _Write] = {}
         self._counts: dict[Key, dict[str, int | Decimal]] = {}
         self._events: list[tuple[str, str]] = []
@@ -80,18 +80,16 @@ class Commit:
         when: Condition | None = None,
         otherwise: Otherwise | None = None,
     ) -> None:
-        key, target = (item["pk"], item["sk"]), f'"Item":{item_text(item)}'
-        self._add(key, "Put", target, when=when, otherwise=otherwise)
+        key = item["pk"], item["sk"]
+        self._add(key, "Put", {"Item": pack(item)}, when=when, otherwise=otherwise)
 
     def put_each(self, keys: Iterable[Key], attributes: Mapping[str, object]) -> None:
         """Items that differ only in their keys, such as the entries of one record in several lists:
-        their common attributes are serialized once."""
-        rest = item_text(attributes)[1:]
-        tail = f'{"," if attributes else ""}{rest},"TableName":{self._table}}}}}'
+        their common attributes are packed once."""
+        common = pack(attributes)
         for key in keys:
-            pk, sk = map(_quoted, key)
-            action = f'{{"Put":{{"Item":{{"pk":{{"S":{pk}}},"sk":{{"S":{sk}}}{tail}'
-            self._keep(key, (action, None, True))
+            put = {"TableName": self._table, "Item": {**pack_key(key), **common}}
+            self._keep(key, ({"Put": put}, None, True))
 
     def update(
         self,
@@ -107,7 +105,7 @@ class Commit:
         """Without `waits`, a conflict on the item counts as a failed condition."""
         expressions = Expressions()
         update = expressions.update(assign or {}, add or {}, remove)
-        target = f'"Key":{key_text(key)},"UpdateExpression":{_quoted(update)}'
+        target: Wire = {"Key": pack_key(key), "UpdateExpression": update}
         self._add(key, "Update", target, expressions, when=when, otherwise=otherwise, waits=waits)
 
     def delete(
@@ -117,11 +115,12 @@ class Commit:
         when: Condition | None = None,
         otherwise: Otherwise | None = None,
     ) -> None:
-        self._add(key, "Delete", f'"Key":{key_text(key)}', when=when, otherwise=otherwise)
+        self._add(key, "Delete", {"Key": pack_key(key)}, when=when, otherwise=otherwise)
 
     def check(self, key: Key, when: Condition, otherwise: Otherwise | None = None) -> None:
         """A condition on an item that this commit does not write."""
-        self._add(key, "ConditionCheck", f'"Key":{key_text(key)}', when=when, otherwise=otherwise)
+        target: Wire = {"Key": pack_key(key)}
+        self._add(key, "ConditionCheck", target, when=when, otherwise=otherwise)
 
     def count(self, cell: Key, numbers: Mapping[str, int | Decimal]) -> None:
         """Adds to attributes of a sharded counter, `<cell>#<shard>`: `n`, and sums such as
@@ -146,13 +145,13 @@ class Commit:
 
     def trace(self, name: str, entry: Mapping[str, object]) -> None:
         """Something of this commit that is kept for good: `moves`, of stock (`ledger/store.py`)."""
-        text = outbox.as_json(entry)
+        text = encode(entry)
         self._traced.setdefault(name, []).append(text)
         self._announced += len(text.encode())
 
     def audit(self, entry: Mapping[str, object]) -> None:
         """Leaves an entry in the audit log (`outbox.audited`)."""
-        text = outbox.as_json(entry)
+        text = encode(entry)
         self._traced.setdefault(_AUDIT, []).append(text)
         self._audited += len(text.encode())
 
@@ -246,11 +245,12 @@ class Commit:
         # What DynamoDB would refuse; `overflows` leaves room for growth.
         if not self._fits(self._room):
             raise self._too_large()
-        request = self._request()
+        call = self._call()
         last: Exception | None = None
         for _ in deadline.attempts():
+            call.send()
             try:
-                dynamodb.send("TransactWriteItems", request)()
+                call.read_reply()
                 underway.widen()
                 return
             except ClientError as error:
@@ -259,7 +259,7 @@ class Commit:
                 reasons = error.response.get("CancellationReasons", [])
                 if code == "TransactionCanceledException":
                     self._explain(reasons, error)
-                    request = self._request()
+                    call = self._call()
                 elif not may_repeat(error):
                     raise
                 more = 0.0
@@ -278,34 +278,32 @@ class Commit:
         self,
         key: Key,
         action: str,
-        target: str,
+        target: Wire,
         expressions: Expressions | None = None,
         *,
         when: Condition | None,
         otherwise: Otherwise | None,
         waits: bool = True,
     ) -> None:
-        """`target`: what the action writes, as JSON text."""
+        """`target`: what the action writes."""
+        expressions = expressions or Expressions()
         if when is not None:
-            expressions = expressions or Expressions()
-            condition = _quoted(expressions.condition(when))
-            target += f',"ConditionExpression":{condition}'
-            target += ',"ReturnValuesOnConditionCheckFailure":"ALL_OLD"'
-        used = expressions.text() if expressions else ""
-        text = f'{{"{action}":{{{target}{used},"TableName":{self._table}}}}}'
-        self._keep(key, (text, otherwise, waits))
+            target["ConditionExpression"] = expressions.condition(when)
+            target["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+        target["TableName"] = self._table
+        self._keep(key, ({action: expressions.into(target)}, otherwise, waits))
 
     def _keep(self, key: Key, write: _Write) -> None:
         if key in self._writes:
             raise ValueError(f"{key} is written twice in one commit")
         self._writes[key] = write
 
-    def _request(self) -> str:
+    def _call(self) -> Call[None]:
         # One for all cells: two commits conflict at all of their cells, or at none.
         shard = random.randrange(COUNT_SHARDS)
         actions = [action for action, _, _ in self._writes.values()]
         actions += [
-            _counted(self._table, cell, numbers, shard)
+            self._count_action(cell, numbers, shard)
             for cell, numbers in self._counts.items()
             if any(numbers.values())
         ]
@@ -314,12 +312,24 @@ class Commit:
             if self._bytes > self._room and _AUDIT in traced:
                 # A change is never refused because of its audit entry.
                 whole = map(json.loads, traced[_AUDIT])
-                bare = [outbox.as_json({**entry, "changes": []}) for entry in whole]
+                bare = [encode({**entry, "changes": []}) for entry in whole]
                 traced = traced | {_AUDIT: bare}
-            item = item_text(outbox.item(self._events, traced))
-            name = _quoted(settings.outbox_table())
-            actions.append(f'{{"Put":{{"TableName":{name},"Item":{item}}}}}')
-        return f'{{"TransactItems":[{",".join(actions)}],"ClientRequestToken":"{ids.ulid()}"}}'
+            item = pack(outbox.item(self._events, traced))
+            actions.append({"Put": {"TableName": settings.outbox_table(), "Item": item}})
+        return Call(
+            "TransactWriteItems", {"TransactItems": actions, "ClientRequestToken": ids.ulid()}
+        )
+
+    def _count_action(self, cell: Key, numbers: Mapping[str, int | Decimal], shard: int) -> Wire:
+        pk, sk = cell
+        expressions = Expressions()
+        changes = {name: number for name, number in numbers.items() if number}
+        update = {
+            "TableName": self._table,
+            "Key": pack_key((pk, f"{sk}#{shard}")),
+            "UpdateExpression": expressions.update({}, changes, ()),
+        }
+        return {"Update": expressions.into(update)}
 
     def _explain(self, reasons: Sequence[Mapping[str, Any]], error: ClientError) -> None:
         """Returns if the commit may be sent again; otherwise raises the reason."""
@@ -426,12 +436,3 @@ def _waves(commits: Sequence[Commit]) -> Iterator[list[_Call]]:
         wave[-1].joint.join(commit)
         written.update(commit._writes)
     yield wave
-
-
-def _counted(table: str, at: Key, numbers: Mapping[str, int | Decimal], shard: int) -> str:
-    pk, cell = at
-    changes = {name: number for name, number in numbers.items() if number}
-    expressions = Expressions()
-    update = _quoted(expressions.update({}, changes, ()))
-    target = f'"Key":{key_text((pk, f"{cell}#{shard}"))},"UpdateExpression":{update}'
-    return f'{{"Update":{{{target}{expressions.text()},"TableName":{table}}}}}'

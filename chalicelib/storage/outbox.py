@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from chalicelib.storage import actor
 from chalicelib.values import clock, ids
 from chalicelib.values.changes import between, cleared
+from chalicelib.values.compact_json import encode
 
 if TYPE_CHECKING:  # loads the models of addresses, which other requests do not need
     from chalicelib.values.forgetting import Person
@@ -24,9 +25,6 @@ if TYPE_CHECKING:  # loads the models of addresses, which other requests do not 
 KEPT_SECONDS: Final = 60 * 86_400
 MOST_COMMIT_EVENTS: Final = 1_000  # of one commit: their ids end in two characters
 T = TypeVar("T")
-as_json: Final = json.JSONEncoder(
-    ensure_ascii=False, check_circular=False, separators=(",", ":")
-).encode
 _DIGITS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -46,7 +44,7 @@ class Event:
 
 def body(event: str, data: Mapping[str, object]) -> str:
     """The text that every delivery of an event sends; `data`: the resource as the API shows it."""
-    return as_json({"event": event, "data": data})
+    return encode({"event": event, "data": data})
 
 
 def item(
@@ -56,7 +54,7 @@ def item(
     what it traces, each as JSON."""
     lists = "".join(f',"{name}":[{",".join(made)}]' for name, made in (traced or {}).items())
     return {
-        **({"trace": f'{{"actor":{as_json(actor.current().stored())}{lists}}}'} if traced else {}),
+        **({"trace": f'{{"actor":{encode(actor.current().stored())}{lists}}}'} if traced else {}),
         "pk": ids.new("evt"),
         "sk": "events",
         "events": [{"event": event, "body": body} for event, body in events],
@@ -92,7 +90,7 @@ def _without(trace: Mapping[str, Any], person: "Person") -> dict[str, str]:
         for entry in trace.get("audit", ())
     ]
     is_same = entries == trace.get("audit", [])
-    return {} if is_same else {"trace": as_json({**trace, "audit": entries})}
+    return {} if is_same else {"trace": encode({**trace, "audit": entries})}
 
 
 def without(entry: Mapping[str, Any]) -> dict[str, Any]:

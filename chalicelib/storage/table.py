@@ -15,7 +15,7 @@ from botocore.exceptions import ClientError
 from chalicelib import aws, settings
 from chalicelib.storage.attributes import Expressions, Item, Key, pack, pack_key, unpack
 from chalicelib.storage.conditions import Attr, Condition
-from chalicelib.storage.dynamodb import Sent, Wire, together
+from chalicelib.storage.dynamodb import Call, Wire, wait_for_results
 from chalicelib.values.batches import batches
 
 BATCH_KEYS: Final = 100  # AWS: at most 100 keys in a BatchGetItem call
@@ -32,15 +32,16 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Sendable(Generic[P, T]):
-    """A function that asks DynamoDB: `read(…)`, or `read.send(…)`, which returns its Sent."""
+class CallMaker(Generic[P, T]):
+    """A function that makes a Call. `get(key)` sends it and returns its result; `get.call(key)`
+    returns the Call itself, for `dynamodb.wait_for_results`."""
 
-    def __init__(self, send: Callable[P, Sent[T]]) -> None:
-        self.send = send
-        update_wrapper(self, send)
+    def __init__(self, make: Callable[P, Call[T]]) -> None:
+        self.call = make
+        update_wrapper(self, make)
 
     def __call__(self, *args: P.args, **options: P.kwargs) -> T:
-        return self.send(*args, **options).result()
+        return self.call(*args, **options).wait_for_result()
 
 
 class ConditionFailed(Exception):
@@ -61,12 +62,18 @@ def may_write() -> None:
     _before_writes.get()()
 
 
-@Sendable
-def get(key: Key, table: str | None = None) -> Sent[Item | None]:
+class _Write(Call[T]):
+    def send(self) -> None:
+        may_write()
+        super().send()
+
+
+@CallMaker
+def get(key: Key, table: str | None = None) -> Call[Item | None]:
     """The item, of the main table unless another is named."""
     name = table or settings.table()
     request = {"TableName": name, "Key": pack_key(key), "ConsistentRead": True}
-    return Sent(
+    return Call(
         "GetItem", request, lambda reply: unpack(reply["Item"]) if "Item" in reply else None
     )
 
@@ -82,7 +89,7 @@ def batch_get(
     """
     wanted = list(dict.fromkeys(keys))
     name, only = table or settings.table(), _only(fields)
-    found = together([partial(_got, name, part, only) for part in batches(wanted, BATCH_KEYS)])
+    found = wait_for_results([_got(name, part, only) for part in batches(wanted, BATCH_KEYS)])
     return {key: item for part in found for key, item in part.items()}
 
 
@@ -93,7 +100,7 @@ def _only(fields: Iterable[str]) -> dict[str, object]:
     return expressions.into({"ProjectionExpression": ", ".join(names)}) if len(names) > 2 else {}
 
 
-def _got(name: str, keys: Sequence[Key], only: dict[str, object]) -> Sent[dict[Key, Item]]:
+def _got(name: str, keys: Sequence[Key], only: dict[str, object]) -> Call[dict[Key, Item]]:
     wanted = {"Keys": [pack_key(key) for key in keys], "ConsistentRead": True, **only}
     found: dict[Key, Item] = {}
 
@@ -107,7 +114,7 @@ def _got(name: str, keys: Sequence[Key], only: dict[str, object]) -> Sent[dict[K
 
 def _batch(
     operation: str, items: Wire, read: Callable[[Wire], object] = lambda reply: None
-) -> Sent[Any]:
+) -> Call[Any]:
     """What DynamoDB leaves of it, because of a throttle, is sent again after a pause."""
     request: dict[str, object] = {"RequestItems": items}
 
@@ -118,7 +125,7 @@ def _batch(
             raise ClientError({"Error": {"Code": "ThrottlingException"}}, operation)
         return value
 
-    return Sent(operation, request, whole)
+    return Call(operation, request, whole)
 
 
 @dataclass(frozen=True)
@@ -129,7 +136,7 @@ class Rows:
     after: str | None
 
 
-@Sendable
+@CallMaker
 def query(
     pk: str,
     *,
@@ -140,12 +147,12 @@ def query(
     limit: int | None = None,
     fields: Sequence[str] = (),
     then: Callable[[Rows], object] = lambda rows: rows,
-) -> Sent[Rows]:
+) -> Call[Rows]:
     """Up to `limit` items (or 1 MB) of one partition in the order of `sk`.
 
     `where` is a condition on `sk`; `matching` drops items after they were read and
     paid for; `after` is the `sk` to continue after; `then(rows)` returns the result, or the
-    `Sent` of a next call.
+    next call.
     """
     expressions = Expressions()
     request = _asked(expressions, pk, where, matching)
@@ -156,7 +163,7 @@ def query(
         request["Limit"] = limit
     if after is not None:
         request["ExclusiveStartKey"] = pack_key((pk, after))
-    return Sent("Query", expressions.into(request), lambda reply: then(_rows(reply)))
+    return Call("Query", expressions.into(request), lambda reply: then(_rows(reply)))
 
 
 def _asked(
@@ -188,10 +195,10 @@ class Tally:
     whole: bool
 
 
-@Sendable
+@CallMaker
 def tally(
     pk: str, *, where: Condition | None, matching: Condition | None, most: int
-) -> Sent[Tally]:
+) -> Call[Tally]:
     """Counts items without reading them, in as many calls as it takes to look at `most`."""
     expressions = Expressions()
     request = _asked(expressions, pk, where, matching)
@@ -200,29 +207,29 @@ def tally(
         request["Limit"] = most
     expressions.into(request)
 
-    def read(so_far: Tally, reply: Wire) -> Tally | Sent[object]:
+    def read(so_far: Tally, reply: Wire) -> Tally | Call[object]:
         last = reply.get("LastEvaluatedKey")
         passed, looked = int(reply["Count"]), int(reply["ScannedCount"])
         now = Tally(so_far.passed + passed, so_far.looked + looked, last is None)
         if last is None or now.looked >= most:
             return now
-        return Sent("Query", {**request, "ExclusiveStartKey": last}, partial(read, now))
+        return Call("Query", {**request, "ExclusiveStartKey": last}, partial(read, now))
 
-    return Sent("Query", request, partial(read, Tally(0, 0, False)))
+    return Call("Query", request, partial(read, Tally(0, 0, False)))
 
 
-@Sendable
-def everything(pk: str, **options: object) -> Sent[list[Item]]:
+@CallMaker
+def everything(pk: str, **options: object) -> Call[list[Item]]:
     """All items of a partition that is known to be small, whatever number of calls it takes."""
 
-    def read(before: list[Item], rows: Rows) -> list[Item] | Sent[object]:
+    def read(before: list[Item], rows: Rows) -> list[Item] | Call[object]:
         found = before + rows.items
         if rows.after is None:
             return found
         return asked(found, {**options, "after": rows.after})
 
-    def asked(before: list[Item], now: dict[str, Any]) -> Sent[Any]:
-        return query.send(pk, **now, then=partial(read, before))
+    def asked(before: list[Item], now: dict[str, Any]) -> Call[Any]:
+        return query.call(pk, **now, then=partial(read, before))
 
     return asked([], options)
 
@@ -243,7 +250,7 @@ def scanned(name: str, after: Key | None) -> tuple[list[Item], Key | None]:
     request: dict[str, object] = {"TableName": name, "ConsistentRead": True}
     if after is not None:
         request["ExclusiveStartKey"] = pack_key(after)
-    reply: Wire = Sent("Scan", request).result()
+    reply = Call[Wire]("Scan", request).wait_for_result()
     last = reply.get("LastEvaluatedKey")
     return [unpack(item) for item in reply["Items"]], (
         last["pk"]["S"],
@@ -254,10 +261,10 @@ def scanned(name: str, after: Key | None) -> tuple[list[Item], Key | None]:
 def put(item: Item, when: Condition | None = None, table: str | None = None) -> None:
     """Into the main table unless another is named. Raises ConditionFailed."""
     request = {"TableName": table or settings.table(), "Item": pack(item)}
-    _single("PutItem", request, Expressions(), when, (item["pk"], item["sk"])).result()
+    _single("PutItem", request, Expressions(), when, (item["pk"], item["sk"])).wait_for_result()
 
 
-@Sendable
+@CallMaker
 def update(
     key: Key,
     *,
@@ -265,7 +272,7 @@ def update(
     add: Mapping[str, object] | None = None,
     remove: Iterable[str] = (),
     when: Condition | None = None,
-) -> Sent[Item]:
+) -> Call[Item]:
     """The whole item after the update. Raises ConditionFailed."""
     expressions = Expressions()
     request = {
@@ -281,8 +288,8 @@ def update(
     return _single("UpdateItem", request, expressions, when, key, read=read)
 
 
-@Sendable
-def delete(key: Key, when: Condition | None = None) -> Sent[object]:
+@CallMaker
+def delete(key: Key, when: Condition | None = None) -> Call[object]:
     """Raises ConditionFailed; deleting what is not there is no error."""
     request = {"TableName": settings.table(), "Key": pack_key(key)}
     return _single("DeleteItem", request, Expressions(), when, key)
@@ -295,8 +302,8 @@ def batch_write(puts: Iterable[Item] = (), deletes: Iterable[Key] = ()) -> None:
     writes += [{"DeleteRequest": {"Key": pack_key(key)}} for key in deletes]
     may_write()
     name = settings.table()
-    parts = [{name: part} for part in batches(writes, BATCH_WRITES)]
-    together([partial(_batch, "BatchWriteItem", part) for part in parts])
+    parts = batches(writes, BATCH_WRITES)
+    wait_for_results([_batch("BatchWriteItem", {name: part}) for part in parts])
 
 
 def _single(
@@ -307,7 +314,7 @@ def _single(
     key: Key,
     *,
     read: Callable[[Wire], object] = lambda reply: None,
-) -> Sent[Any]:
+) -> Call[Any]:
     """A write whose answer is lost is sent again, and may then fail its own condition: who must
     tell that from another's write puts something of his own into it, and looks for it in `old`."""
     if when is not None:
@@ -320,5 +327,4 @@ def _single(
         reply: Wire = {**error.response}
         return ConditionFailed(key, unpack(reply.get("Item", {})) or None)
 
-    may_write()
-    return Sent(operation, expressions.into(request), read, refused)
+    return _Write(operation, expressions.into(request), read, refused)

@@ -11,8 +11,9 @@ from chalicelib.products.schemas import (
     show_public,
 )
 from chalicelib.request import Routes, query
-from chalicelib.request.answer import encode, page_text, reply_public
+from chalicelib.request.answer import page_text, reply_public
 from chalicelib.schemas import Walked
+from chalicelib.values.compact_json import encode
 
 routes = Routes(__name__, "Storefront")
 

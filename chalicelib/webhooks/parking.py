@@ -7,12 +7,12 @@ next one.
 
 from collections.abc import Sequence
 from datetime import datetime
-from functools import partial
 from typing import Final
 
 from chalicelib import settings
-from chalicelib.storage import dynamodb, table
+from chalicelib.storage import table
 from chalicelib.storage.attributes import Key
+from chalicelib.storage.dynamodb import wait_for_results
 from chalicelib.storage.table import sk
 from chalicelib.values import clock
 from chalicelib.webhooks import messages, retry, waking
@@ -63,7 +63,7 @@ def wake(endpoint_id: str) -> None:
 
 def forget(entries: Sequence[Key]) -> None:
     """Deletes entries whose messages are on the queue."""
-    dynamodb.together([partial(table.delete.send, entry) for entry in entries])
+    wait_for_results([table.delete.call(entry) for entry in entries])
 
 
 def _put(message: Message, due: datetime) -> None:

@@ -6,6 +6,7 @@ from chalicelib import settings
 from chalicelib.orders.model import LARGEST_ORDER
 from chalicelib.problems import Invalid
 from chalicelib.storage import outbox, table
+from chalicelib.values.compact_json import encode
 from chalicelib.webhooks import deliveries, replay, store
 from chalicelib.webhooks.filter import lets_through
 from chalicelib.webhooks.model import Delivery, Endpoint, EventKind, TestEvent
@@ -21,7 +22,7 @@ def send(endpoint_id: str, kind: EventKind | None) -> tuple[Delivery, bool]:
     replay.require_enabled(endpoint)
     event = kind or endpoint.events[0]
     body = outbox.body(event, sample(event))
-    traced = {"audit": [outbox.as_json(store.audited("tested", endpoint, endpoint))]}
+    traced = {"audit": [encode(store.audited("tested", endpoint, endpoint))]}
     item = {**outbox.item([(event.value, body)], traced), "only": endpoint.id}
     table.put(item, table=settings.outbox_table())
     (announced,) = outbox.events_of(item)

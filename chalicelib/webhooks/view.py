@@ -3,15 +3,14 @@
 import json
 import math
 from collections.abc import Iterable, Sequence
-from functools import partial
 from typing import Final
 
 from chalicelib import settings
 from chalicelib.problems import Invalid
-from chalicelib.storage import dynamodb, outbox, table
+from chalicelib.storage import outbox, table
 from chalicelib.storage.attributes import Item
 from chalicelib.storage.conditions import Attr, Condition, all_of
-from chalicelib.storage.dynamodb import Sent
+from chalicelib.storage.dynamodb import Call, wait_for_results
 from chalicelib.storage.table import sk
 from chalicelib.values import ids
 from chalicelib.webhooks import attempts, deliveries, store
@@ -57,7 +56,7 @@ def page(endpoint_ids: Iterable[str], asked: ListDeliveries) -> tuple[list[Deliv
         if not reading:
             break
         looked_at = math.ceil((_LOOKED_AT if passes else 4 * asked.limit) / len(reading))
-        dynamodb.together([partial(shard.read, oldest, passes, looked_at) for shard in reading])
+        wait_for_results([shard.read(oldest, passes, looked_at) for shard in reading])
     # Older deliveries than the least advanced shard has reached are not complete yet.
     least_far = max((shard.reached for shard in shards if shard.more), default="")
     found = [item for shard in shards for item in shard.found if item["sk"] >= least_far]
@@ -115,8 +114,8 @@ class _Shard:
         self.found: list[Item] = []
         self.more = True
 
-    def read(self, oldest: str, passes: Condition | None, looked_at: int) -> Sent[table.Rows]:
-        return table.query.send(
+    def read(self, oldest: str, passes: Condition | None, looked_at: int) -> Call[table.Rows]:
+        return table.query.call(
             self._partition,
             where=sk.between(oldest, self.reached),
             matching=passes,

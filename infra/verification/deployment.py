@@ -13,8 +13,7 @@ from infra.verification import shop
 from infra.verification.stage import Stage, until
 from infra.verification.statements import DoesNotHoldError, NotShownError
 
-# The week of retries takes minutes; every second process calls DynamoDB in the other way.
-_SETTINGS: Final = ("WEBHOOK_SCHEDULE_SCALE=0.0005", "DIRECT_CALLS=half")
+_SETTINGS: Final = ("WEBHOOK_SCHEDULE_SCALE=0.0005",)  # the week of retries takes minutes
 _ON_EMULATOR: Final = ("Size=local", "MetricMath=false", "Lanes=local")
 _PATIENCE: Final = 180.0  # seconds
 _STEPS: Final = ("alarms", "triggers", "app", "resources")

@@ -75,11 +75,6 @@ STATEMENTS: Final = (
         webhooks.botocore_of_lambda,
         "its functions have the botocore of this machine",
     ),
-    Statement(
-        "Calls without botocore's client fail no more often than with it.",
-        services.both_ways_of_calling,
-        "its queries of logs count nothing by fields",
-    ),
     # ---- Watching ----
     Statement("Alarms go to ALARM and back.", services.alarms),
     Statement("The alarms with metric math have a state.", services.metric_math, _NO_METRICS),

@@ -14,7 +14,6 @@ from infra.verification.statements import DoesNotHoldError, NotShownError
 _HOUR: Final = 3_600
 _METRICS_LATE: Final = 900.0  # seconds until CloudWatch lists a metric
 _BY_HAND: Final = "verify.py"
-_CHANCE: Final = 0.01  # of requests: the load may refuse a few
 _COLD: Final = 3_000  # ms; the alarm api-slow
 # What a function may do, and what it must be refused: (function, action, resource, leading key).
 _MAY: Final = (
@@ -207,28 +206,6 @@ def slow_routes(stage: Stage) -> str:
         f"{row['method']} {row['route']}: {float(row['p50']):.0f} ms, p99 {float(row['p99']):.0f}"
         for row in result
     )
-
-
-def both_ways_of_calling(stage: Stage) -> str:
-    """With `DIRECT_CALLS=half`: errors of processes that call DynamoDB in each way."""
-    if stage.settings("").get("DIRECT_CALLS") != "half":
-        raise NotShownError("this stage calls in one way: DIRECT_CALLS is not `half`")
-    result = _query(
-        stage,
-        'filter message = "request" | stats count(*) as n, sum(ServerErrors) as errors,'
-        " pct(LatencyMs, 50) as p50 by calls",
-    )
-    found = {row["calls"]: row for row in result if "calls" in row}
-    seen = ", ".join(
-        f"{calls}: {row['errors']} errors in {row['n']} requests, {float(row['p50']):.0f} ms"
-        for calls, row in sorted(found.items())
-    )
-    if set(found) != {"direct", "botocore"}:
-        raise NotShownError(f"one way only had requests ({seen}): too few processes")
-    rates = {calls: float(row["errors"]) / float(row["n"]) for calls, row in found.items()}
-    if rates["direct"] > rates["botocore"] + _CHANCE:
-        raise DoesNotHoldError(seen)
-    return seen
 
 
 def _query(stage: Stage, text: str) -> list[dict[str, str]]:

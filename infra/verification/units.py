@@ -4,7 +4,6 @@ The code of the shop runs in this process on the stage's tables, with the creden
 calls; each call asks DynamoDB for what it consumed.
 """
 
-import json
 import os
 import re
 import secrets
@@ -18,7 +17,7 @@ from unittest import mock
 from chalicelib import listing
 from chalicelib.products import merge, store
 from chalicelib.products.model import Product
-from chalicelib.storage import dynamodb
+from chalicelib.storage.dynamodb import Call, Wire
 from chalicelib.values import clock, money
 from infra import keys, package, steps
 from infra.verification.stage import Stage
@@ -122,24 +121,25 @@ def _billed(work: Callable[[], object]) -> Units:
 @contextmanager
 def _asking() -> Iterator[Units]:
     """What the calls made meanwhile consumed."""
-    units, send = Units(), dynamodb.send
+    units, send, read_reply = Units(), Call.send, Call.read_reply
 
-    def asks(operation: str, request: Any) -> dynamodb.Result:
-        content = json.loads(request) if isinstance(request, str) else request
-        result = send(operation, {**content, "ReturnConsumedCapacity": "TOTAL"})
+    def ask_for_units(call: Call[Any]) -> None:
+        call.request["ReturnConsumedCapacity"] = "TOTAL"
+        send(call)
 
-        def read() -> dynamodb.Wire:
-            reply = result()
-            consumed: Any = reply.pop("ConsumedCapacity", [])
-            for each in [consumed] if isinstance(consumed, dict) else consumed:
-                number = float(each["CapacityUnits"])
-                if operation in {"GetItem", "BatchGetItem", "Query"}:
-                    units.read += number
-                else:
-                    units.write += number
-            return reply
+    def add_units(call: Call[Any]) -> Wire:
+        reply = read_reply(call)
+        consumed: Any = reply.pop("ConsumedCapacity", [])
+        for each in [consumed] if isinstance(consumed, dict) else consumed:
+            number = float(each["CapacityUnits"])
+            if call.operation in {"GetItem", "BatchGetItem", "Query"}:
+                units.read += number
+            else:
+                units.write += number
+        return reply
 
-        return read
-
-    with mock.patch.object(dynamodb, "send", asks):
+    with (
+        mock.patch.object(Call, "send", ask_for_units),
+        mock.patch.object(Call, "read_reply", add_units),
+    ):
         yield units

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 import pytest
 from botocore.exceptions import ClientError
 
-from chalicelib import settings, telemetry
+from chalicelib import telemetry
 from chalicelib.problems import Busy
 from chalicelib.storage import table
+from chalicelib.storage.dynamodb import Call
 from tests.support.dynamodb_double import Double
 
 
@@ -19,9 +20,8 @@ class _Context:
 @pytest.fixture(autouse=True)
 def no_invocation() -> Iterator[None]:
     yield
-    for name in ("lambdaRequestId", "calls"):
-        telemetry._invocation.pop(name, None)
-    telemetry._logger.remove_keys(["lambdaRequestId", "calls"])
+    telemetry._invocation.pop("lambdaRequestId", None)
+    telemetry._logger.remove_keys(["lambdaRequestId"])
 
 
 def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
@@ -40,36 +40,16 @@ def test_a_failure_has_the_request_ids_of_lambda_and_of_the_service(
     assert measured["lambdaRequestId"] == "of-lambda"
 
 
-@pytest.mark.parametrize(("drawn", "calls"), [(0.1, "direct"), (0.9, "botocore")])
-def test_each_line_says_how_its_process_calls_while_both_ways_are_compared(
-    drawn: float,
-    calls: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("chalicelib.settings.random.random", lambda: drawn)
-    monkeypatch.setenv("DIRECT_CALLS", "half")
-    settings._drawn.cache_clear()
-    try:
-        telemetry.begin(_Context())
-        assert settings.direct_calls() == (calls == "direct")
-    finally:
-        settings._drawn.cache_clear()
-    telemetry.info("it happened")
-    telemetry.measured("request", {"Requests": 1})
-    assert [line["calls"] for line in lines(capsys)] == [calls, calls]
-
-
 def test_a_call_that_was_given_up_is_logged(
     dynamodb: Double, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("chalicelib.deadline.PATIENCE_SECONDS", 0.01)
     throttled = {"Error": {"Code": "ThrottlingException"}, "ResponseMetadata": {"RequestId": "r"}}
 
-    def refuse(operation: str, request: object) -> None:
-        raise ClientError(throttled, operation)  # type: ignore[arg-type]
+    def refuse(call: Call[object]) -> None:
+        raise ClientError(throttled, call.operation)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("chalicelib.storage.dynamodb.send", lambda *call: lambda: refuse(*call))  # type: ignore[arg-type]
+    monkeypatch.setattr(Call, "read_reply", refuse)
     with pytest.raises(Busy):
         table.get(("a", "1"))
     (line,) = lines(capsys)

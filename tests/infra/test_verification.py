@@ -256,31 +256,6 @@ def test_cold_starts_are_read_from_lambdas_own_lines(monkeypatch: pytest.MonkeyP
         services.cold_starts(stage)
 
 
-def _rows_of(rows: list[dict[str, str]]) -> dict[str, Any]:
-    fields = [[{"field": name, "value": row[name]} for name in row] for row in rows]
-    return {
-        "start_query": {"queryId": "1"},
-        "get_query_results": {"status": "Complete", "results": fields},
-    }
-
-
-def test_both_ways_of_calling_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [
-        {"calls": "direct", "n": "90", "errors": "0", "p50": "9.5"},
-        {"calls": "botocore", "n": "110", "errors": "1", "p50": "12"},
-    ]
-    environment = {"Environment": {"Variables": {"DIRECT_CALLS": "half"}}}
-    stage = _on(monkeypatch, get_function_configuration=environment, **_rows_of(rows))
-    assert services.both_ways_of_calling(stage).endswith("direct: 0 errors in 90 requests, 10 ms")
-    rows[0]["errors"] = "5"
-    stage = _on(monkeypatch, get_function_configuration=environment, **_rows_of(rows))
-    with pytest.raises(DoesNotHoldError, match="direct: 5 errors"):
-        services.both_ways_of_calling(stage)
-    environment["Environment"]["Variables"].clear()
-    with pytest.raises(NotShownError):
-        services.both_ways_of_calling(stage)
-
-
 def test_alarms_must_be_set_back_by_cloudwatch(monkeypatch: pytest.MonkeyPatch) -> None:
     alarm = {"AlarmName": "a", "StateValue": "OK", "StateReason": "", "Metrics": [{"Id": "m"}]}
 

@@ -74,7 +74,7 @@ def test_a_shard_is_asked_for_its_part_with_room_for_an_uneven_hash(reads: Reads
 
 def test_a_query_asks_for_at_most_what_one_answer_holds(dynamodb: Double) -> None:
     every: Any = Lists(KIND, ["*"], {}).reads(20_000, None, False, 2)
-    assert [read.keywords["limit"] for read in every] == [5_000, 5_000]
+    assert [call.request["Limit"] for call in every] == [5_000, 5_000]
 
 
 @pytest.mark.parametrize(
@@ -297,7 +297,7 @@ def test_all_records_are_read_newest_first_without_most_of_those_created_meanwhi
 
 
 def best_of(*terms: str) -> list[str]:
-    rows = [send().result() for send in best.reading(KIND, terms)]
+    rows = [call.wait_for_result() for call in best.reading(KIND, terms)]
     return best.candidates(terms, rows)
 
 

@@ -105,7 +105,7 @@ def test_constant_writes_are_no_disagreement(
             update(one, facets={**one.facets, "status": "ACTIVE"})
         return query(pk, **{**options, "limit": 25})
 
-    busy.send = query.send  # type: ignore[attr-defined]
+    busy.call = query.call  # type: ignore[attr-defined]
     disagreed = []
     for _ in range(4):
         with monkeypatch.context() as patched:

@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 import pytest
 
-from chalicelib.storage import dynamodb
+from chalicelib.storage.dynamodb import Call, Wire
 from tests.products.build import new_product
 from tests.support.dynamodb_double import Double
 from tests.support.environment import SETTINGS
@@ -96,20 +96,20 @@ def requests(shop: Shop) -> Iterator[tuple[str, Send]]:
 def recorded() -> Iterator[list[tuple[int, int]]]:
     """The calls of a block: when each was sent, and when its reply was read, in steps."""
     spans: list[tuple[int, int]] = []
-    steps, sending = itertools.count(), dynamodb.send
+    began: dict[Call[Any], int] = {}
+    steps, send, read_reply = itertools.count(), Call.send, Call.read_reply
 
-    def send(operation: str, request: Any) -> Any:
-        began, answer = next(steps), sending(operation, request)
+    def note_begin(call: Call[Any]) -> None:
+        began[call] = next(steps)
+        send(call)
 
-        def read() -> Any:
-            try:
-                return answer()
-            finally:
-                spans.append((began, next(steps)))
+    def note_end(call: Call[Any]) -> Wire:
+        try:
+            return read_reply(call)
+        finally:
+            spans.append((began[call], next(steps)))
 
-        return read
-
-    with patch.object(dynamodb, "send", send):
+    with patch.object(Call, "send", note_begin), patch.object(Call, "read_reply", note_end):
         yield spans
 
 

@@ -1,4 +1,4 @@
-"""chalicelib/storage/table.py, with its own HTTP calls and with botocore's client."""
+"""chalicelib/storage/table.py, and its calls over sockets."""
 
 import contextlib
 import gc
@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,27 +21,26 @@ from botocore.exceptions import ClientError
 
 from chalicelib import aws, deadline
 from chalicelib.problems import Busy
-from chalicelib.storage import dynamodb, table
+from chalicelib.storage import table
 from chalicelib.storage.attributes import Expressions, pack, unpack
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr, all_of
+from chalicelib.storage.dynamodb import Call, wait_for_results
 from tests.support.dynamodb_double import Double
 from tests.support.environment import SETTINGS
 from tests.webhooks.certificates import issue
 
-OWN_CALLS, BOTOCORE = "on", "off"
 PATIENCE_SECONDS = deadline.PATIENCE_SECONDS
 _READ_AT_ONCE = 8192  # bytes that a socket is asked for
 
 
-@pytest.fixture(params=[OWN_CALLS, BOTOCORE], autouse=True)
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+@pytest.fixture(autouse=True)
+def process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name, value in SETTINGS.items():
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-    monkeypatch.setenv("DIRECT_CALLS", request.param)
     aws.forget()
-    yield request.param
+    yield
     aws.forget()
 
 
@@ -109,14 +107,14 @@ class Server:
     Without `answers`, it returns an item with the key of the request, if the request has a key.
 
     `gathers`: the number of requests that must arrive before it answers. `tls`: its certificate.
-    `drips`: what the next answers begin with, of which then a byte arrives from time to time.
+    `silent`: how many of the next requests get no answer.
     """
 
     def __init__(self) -> None:
         self.answers: list[bytes | None] = []
         self.gathers = threading.Barrier(1)
         self.tls: ssl.SSLContext | None = None
-        self.drips: list[bytes] = []
+        self.silent = 0
         self.requests: list[bytes] = []
         self.connections = 0
         self.has_closed = threading.Event()
@@ -155,8 +153,9 @@ class Server:
                 body = stream.read(length)
                 self.requests.append(head + body)
                 self.gathers.wait(60)
-                if self.drips:
-                    self._drip(connection, self.drips.pop(0))
+                if self.silent:
+                    self.silent -= 1
+                    assert connection.recv(1) == b"", "it sends nothing more, and closes"
                     break
                 answer = self.answers.pop(0) if self.answers else _echo(body)
                 if answer is None:
@@ -165,20 +164,6 @@ class Server:
                 if b"close" in answer:
                     break
         self.has_closed.set()
-
-    def _drip(self, connection: socket.socket, piece: bytes) -> None:
-        if piece[:1] == b"x":
-            connection.sendall(b"HTTP/1.1 200 X\r\n")
-        elif piece:
-            connection.sendall(piece)
-            piece = b" "
-        connection.settimeout(0.03)
-        while True:
-            try:
-                assert connection.recv(1) == b"", "it sends nothing more"
-                return  # it has closed the connection
-            except TimeoutError:
-                connection.sendall(piece)
 
 
 def _echo(body: bytes) -> bytes:
@@ -190,7 +175,7 @@ def _echo(body: bytes) -> bytes:
 
 
 @pytest.fixture
-def server(way: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+def server(process: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     server = Server()
     monkeypatch.setenv("AWS_ENDPOINT_URL", server.url)
     monkeypatch.setattr("time.sleep", lambda seconds: None)
@@ -311,18 +296,15 @@ def test_a_cancelled_transaction_has_a_reason_for_each_item(server: Server) -> N
 REFUSED = answer(400, b'{"__type": "x#ValidationException", "message": "too long"}')
 
 
-def read(pk: str) -> Any:
-    return partial(table.everything.send, pk)
+def read(pk: str) -> Call[Any]:
+    return table.everything.call(pk)
 
 
-@pytest.mark.parametrize("way", [OWN_CALLS], indirect=True)
 def test_all_calls_are_sent_before_the_first_is_answered(server: Server) -> None:
     server.gathers = threading.Barrier(4)
-    one, count = (
-        partial(table.get.send, ("a", "1")),
-        partial(table.tally.send, "d", where=None, matching=None, most=1),
-    )
-    found = dynamodb.together([one, read("b"), read("c"), count])
+    item = table.get.call(("a", "1"))
+    count = table.tally.call("d", where=None, matching=None, most=1)
+    found = wait_for_results([item, read("b"), read("c"), count])
     assert found == [
         {"pk": "a", "sk": "1"},
         [{"pk": "b"}],
@@ -331,19 +313,18 @@ def test_all_calls_are_sent_before_the_first_is_answered(server: Server) -> None
     ]
 
 
-@pytest.mark.parametrize("way", [OWN_CALLS], indirect=True)
 def test_further_pages_are_read_at_the_same_time(server: Server) -> None:
     more = b'{"Items": [], "LastEvaluatedKey": {"pk": {"S": "x"}, "sk": {"S": "y"}}}'
     server.gathers = threading.Barrier(2)
     server.answers = [answer(200, more), answer(200, more)]
-    assert dynamodb.together([read("a"), read("b")]) == [[{"pk": "a"}], [{"pk": "b"}]]
+    assert wait_for_results([read("a"), read("b")]) == [[{"pk": "a"}], [{"pk": "b"}]]
     assert len(server.requests) == 4
 
 
 def test_calls_after_a_refused_one_get_their_own_replies(server: Server) -> None:
     server.answers = [REFUSED]
     with pytest.raises(ClientError, match="too long"):
-        dynamodb.together([read("a"), read("b"), read("c")])
+        wait_for_results([read("a"), read("b"), read("c")])
     assert [table.get((pk, "1")) for pk in "def"] == [{"pk": pk, "sk": "1"} for pk in "def"]
 
 
@@ -352,11 +333,10 @@ def test_a_call_of_several_that_fails_once_is_sent_again(
     server: Server, first: bytes | None
 ) -> None:
     server.answers = [first]
-    assert dynamodb.together([read("a"), read("b")]) == [[{"pk": "a"}], [{"pk": "b"}]]
+    assert wait_for_results([read("a"), read("b")]) == [[{"pk": "a"}], [{"pk": "b"}]]
     assert len(server.requests) == 3
 
 
-@pytest.mark.parametrize("way", [OWN_CALLS], indirect=True)
 def test_throttled_calls_pause_once_for_all(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -365,7 +345,7 @@ def test_throttled_calls_pause_once_for_all(
     monkeypatch.setattr("time.sleep", pauses.append)
     throttled = answer(400, b'{"__type": "x#ThrottlingException"}')
     server.answers = [throttled] * 16
-    assert dynamodb.together([read(pk) for pk in "abcdefgh"]) == [[{"pk": pk}] for pk in "abcdefgh"]
+    assert wait_for_results([read(pk) for pk in "abcdefgh"]) == [[{"pk": pk}] for pk in "abcdefgh"]
     assert (len(pauses), len(server.requests)) == (2, 24)
 
 
@@ -384,7 +364,6 @@ def test_what_was_left_of_a_batch_is_asked_for_again(server: Server) -> None:
 # --- Connections ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("way", [OWN_CALLS], indirect=True)
 @pytest.mark.parametrize("status", [103, 204])
 def test_a_connection_with_a_possible_late_answer_is_not_reused(
     server: Server, status: int
@@ -394,7 +373,6 @@ def test_a_connection_with_a_possible_late_answer_is_not_reused(
     assert server.connections == 2
 
 
-@pytest.mark.parametrize("way", [OWN_CALLS], indirect=True)
 @pytest.mark.parametrize("end", ["\n", "\r\nx-amz-target: DynamoDB_20120810.Scan"])
 def test_credentials_with_a_line_break_are_not_sent(
     server: Server, end: str, monkeypatch: pytest.MonkeyPatch
@@ -414,7 +392,7 @@ def test_threads_share_connections(server: Server) -> None:
 
 def test_many_calls_share_a_few_connections(server: Server) -> None:
     pks = [str(n) for n in range(100)]
-    assert dynamodb.together([read(pk) for pk in pks]) == [[{"pk": pk}] for pk in pks]
+    assert wait_for_results([read(pk) for pk in pks]) == [[{"pk": pk}] for pk in pks]
     assert server.connections <= 32
 
 
@@ -438,54 +416,30 @@ def test_a_server_with_the_certificate_of_another_gets_no_request(
     assert server.requests == []
 
 
-@pytest.mark.parametrize("way", [OWN_CALLS], indirect=True)
-@pytest.mark.parametrize(
-    "piece",
-    [
-        pytest.param(b"", id="nothing arrives"),
-        pytest.param(b"x: y\r\n", id="its headers drip"),
-        pytest.param(answer(200, b" " * 10_000)[:-9_999], id="its body drips"),
-    ],
-)
 @pytest.mark.parametrize("tls", [False, True])
-def test_an_attempt_without_a_whole_answer_in_time_is_followed_by_another(
-    server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, piece: bytes, tls: bool
+def test_attempts_without_an_answer_in_time_are_followed_by_others(
+    server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tls: bool
 ) -> None:
-    """With a client's patience, and attempts a quarter as long as the policy's."""
+    """Several wait at the same time. With a client's patience, and attempts a quarter as long."""
     if tls:
         encrypt(server, "localhost", monkeypatch, tmp_path)
     monkeypatch.setattr(deadline, "PATIENCE_SECONDS", PATIENCE_SECONDS)
     monkeypatch.setattr(deadline, "A_CLIENT_WAITS", deadline.Patience(1, 0.3, 0.05))
-    server.drips = [piece]
+    server.silent = 30
     gc.disable()
     try:
-        assert table.get(("a", "1")) == {"pk": "a", "sk": "1"}
+        pks = [str(n) for n in range(30)]
+        assert wait_for_results([read(pk) for pk in pks]) == [[{"pk": pk}] for pk in pks]
         assert server.has_closed.wait(60), "what was given up is closed, not left to the collector"
     finally:
         gc.enable()
-    assert server.connections > 1
+    assert server.connections > 30
 
 
-# --- Own calls or botocore ------------------------------------------------------------------------
-
-
-def is_called_by_botocore() -> bool:
-    """Its client emits more than `before-send`."""
-    prepared: list[object] = []
-    table.client().meta.events.register("before-call.dynamodb", lambda **of: prepared.append(of))
-    sent_by(lambda: table.get(("a", "1")))
-    return bool(prepared)
-
-
-def test_own_calls_are_made_by_default(way: str) -> None:
-    assert is_called_by_botocore() == (way == BOTOCORE)
-
-
-def test_the_botocore_client_makes_the_calls_behind_a_proxy(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_proxy_of_the_environment_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
-    assert is_called_by_botocore()
+    with pytest.raises(RuntimeError, match="us-east-1\\.amazonaws\\.com to NO_PROXY"):
+        table.get(("a", "1"))
 
 
 def test_a_stored_value_is_read_back_unchanged() -> None:
