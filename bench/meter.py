@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 import boto3
 
-from chalicelib.storage.dynamodb import Call
+from chalicelib.storage.dynamodb import DynamoCall
 from tests.support.round_trips import in_a_row
 from tests.support.units import READ_PRICE, WRITE_PRICE, item_size, read_units, write_units
 
@@ -48,14 +48,16 @@ class Meter:
         self._units = units
         self._raw = boto3.client("dynamodb")
         self._work: Work | None = None
-        self._started: dict[Call[Any], tuple[float, Any]] = {}  # when, and what was stored then
+        self._started: dict[
+            DynamoCall[Any], tuple[float, Any]
+        ] = {}  # when, and what was stored then
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        send, read_reply = Call.send, Call.read_reply
+        send, read_reply = DynamoCall.send, DynamoCall.read_reply
         with (
-            patch.object(Call, "send", lambda call: self._send(call, send)),
-            patch.object(Call, "read_reply", lambda call: self._read_reply(call, read_reply)),
+            patch.object(DynamoCall, "send", lambda call: self._send(call, send)),
+            patch.object(DynamoCall, "read_reply", lambda call: self._read_reply(call, read_reply)),
         ):
             yield
 
@@ -68,7 +70,7 @@ class Meter:
         self._work = None
         return found
 
-    def _send(self, call: Call[Any], send: Callable[[Call[Any]], None]) -> None:
+    def _send(self, call: DynamoCall[Any], send: Callable[[DynamoCall[Any]], None]) -> None:
         assert self._work is not None
         before = self._stored(call.request) if self._units else {}
         self._started[call] = time.perf_counter(), before
@@ -77,7 +79,9 @@ class Meter:
         self._work.botocore += time.thread_time() - cpu
         self._work.calls.append(call.operation)
 
-    def _read_reply(self, call: Call[Any], read_reply: Callable[[Call[Any]], Params]) -> Params:
+    def _read_reply(
+        self, call: DynamoCall[Any], read_reply: Callable[[DynamoCall[Any]], Params]
+    ) -> Params:
         assert self._work is not None
         start, before = self._started.pop(call)
         cpu = time.thread_time()

@@ -19,9 +19,8 @@ from chalicelib.audit import store as audit
 from chalicelib.customers import store as customers
 from chalicelib.facets.model import KINDS, Facet, FacetOf, Facets, ListFacets, used
 from chalicelib.listing import words
-from chalicelib.storage import outbox, table
+from chalicelib.storage import dynamodb, outbox, table
 from chalicelib.storage.attributes import Fields, Item, Key
-from chalicelib.storage.dynamodb import wait_for_results
 from chalicelib.values.batches import batches
 from chalicelib.values.forgetting import Person
 
@@ -111,7 +110,7 @@ def find(asked: ListFacets) -> Facets:
     if terms:  # among more values, those that begin with it
         begun = table.sk.begins_with(_folded(asked.search))
         reads.append(table.query.call(pk, where=begun, limit=asked.limit + 1))
-    read = wait_for_results(reads)
+    read = dynamodb.wait_for_results(reads)
     values = [item["value"] for rows in read for item in rows.items]
     fit = list(dict.fromkeys(value for value in values if _fits(value, terms)))
     offered = _offered(asked, fit)

@@ -6,14 +6,14 @@ from typing import Final
 
 from chalicelib.listing.kinds import Kind, escape, word_shards
 from chalicelib.storage import table
-from chalicelib.storage.dynamodb import Call
+from chalicelib.storage.dynamodb import DynamoCall
 
 _WHOLE: Final = 5  # entries of a shard that have the term as a whole word
 _BEGINNING: Final = 15  # … that only begin with it
 _BESIDE: Final = 500  # … of one of several terms, because few records may have all of them
 MOST_CANDIDATES: Final = 20  # candidates that are loaded
 
-_Read = Call[table.Rows]
+_Read = DynamoCall[table.Rows]
 
 
 def reading(kind: Kind, terms: Sequence[str]) -> list[_Read]:

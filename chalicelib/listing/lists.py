@@ -11,9 +11,9 @@ from typing import Final
 from chalicelib.listing.counts import Counts, Where
 from chalicelib.listing.index import SEVERAL
 from chalicelib.listing.kinds import Kind, list_shards
-from chalicelib.storage import table
+from chalicelib.storage import dynamodb, table
 from chalicelib.storage.conditions import Attr, Condition, all_of
-from chalicelib.storage.dynamodb import Call, wait_for_results
+from chalicelib.storage.dynamodb import DynamoCall
 
 # The cost of one more query, in entries read: a call's CPU compared with 200 bytes each.
 _QUERY_COST: Final = 25
@@ -23,8 +23,8 @@ MOST_COUNTED = 100_000  # keys that are read for a total that no cell has
 _FEW_LISTS: Final = 3
 UNKNOWN: Final = 50_000  # records: the assumed size of a list of unknown size
 
-Read = Call[table.Rows]
-Tallying = Call[table.Tally]
+Read = DynamoCall[table.Rows]
+Tallying = DynamoCall[table.Tally]
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Lists:
         for shards in list_shards():
             firsts = read
             if firsts is None:
-                firsts = wait_for_results(self.reads(need, after, forward, shards))
+                firsts = dynamodb.wait_for_results(self.reads(need, after, forward, shards))
             read = None
             limit = self._limit(need, shards)
             streams += [

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from chalicelib.listing.kinds import Kind, escape, word_shards
 from chalicelib.listing.words import whole
-from chalicelib.storage import table
-from chalicelib.storage.dynamodb import Call, wait_for_results
+from chalicelib.storage import dynamodb, table
+from chalicelib.storage.dynamodb import DynamoCall
 
 _ENTRIES: Final = 100  # entries that cost as much CPU as the query itself
 _MANY: Final = 10_000  # entries of one word in a partition; more are not read
@@ -38,16 +38,16 @@ def _blocks(kind: Kind, wanted: list[str], shards: int) -> Iterator[tuple[str, l
         for shard in range(shards):
             partitions.setdefault(kind.word_pk(word, shard, shards), []).append(word)
     reads = [_read(pk, [*map(_begin, words)]) for pk, words in partitions.items()]
-    for words, blocks in zip(partitions.values(), wait_for_results(reads), strict=True):
+    for words, blocks in zip(partitions.values(), dynamodb.wait_for_results(reads), strict=True):
         yield from zip(words, blocks, strict=True)
 
 
-def _read(pk: str, begins: Sequence[str]) -> Call[list[list[str]]]:
+def _read(pk: str, begins: Sequence[str]) -> DynamoCall[list[list[str]]]:
     """The keys with each of these prefixes in one partition: one query from the first prefix on,
     the next from the first prefix that was not reached, or from where its keys were cut."""
     found: list[list[str]] = []
 
-    def asked(cut: Sequence[str] = ()) -> Call[Any]:
+    def asked(cut: Sequence[str] = ()) -> DynamoCall[Any]:
         return table.query.call(
             pk,
             where=table.sk.between(begins[len(found)], begins[-1] + _LAST),

@@ -11,8 +11,7 @@ from chalicelib.listing.positions import Listing, id_of
 from chalicelib.listing.query import Load, Query, R, key_parts
 from chalicelib.problems import Invalid
 from chalicelib.schemas import Page
-from chalicelib.storage import table
-from chalicelib.storage.dynamodb import wait_for_results
+from chalicelib.storage import dynamodb, table
 from chalicelib.values.ids import key_part
 
 
@@ -20,7 +19,7 @@ def count(kind: Kind, where: Mapping[str, frozenset[str]]) -> int:
     """How many records have one of the accepted values in every given facet: `counted` ones, and at
     most one of `under`."""
     parts = key_parts(kind, where)
-    read = wait_for_results([table.everything.call(pk) for pk in places(kind, parts)])
+    read = dynamodb.wait_for_results([table.everything.call(pk) for pk in places(kind, parts)])
     total = counts(kind, parts, read).size(parts)
     if total is None:
         raise ValueError(f"{kind.name}: {sorted(parts)} are not counted")
@@ -32,7 +31,7 @@ def sizes(kind: Kind, facet: str, values: Sequence[str]) -> list[int | None]:
     parts = list(map(key_part, values))
     if facet in kind.under:
         pks = [kind.count_pk(facet, part) for part in parts]
-        read = wait_for_results([table.everything.call(pk) for pk in pks])
+        read = dynamodb.wait_for_results([table.everything.call(pk) for pk in pks])
         return [sum(int(item.get("n", 0)) for item in cells) for cells in read]
     if facet not in kind.counted or not parts:
         return [None] * len(parts)

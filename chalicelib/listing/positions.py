@@ -17,9 +17,9 @@ from chalicelib.listing.lists import Lists, choices, serving
 from chalicelib.listing.query import Load, Query, R
 from chalicelib.listing.search import ENTRIES_A_RECORD, Found, Matches, matches, verified
 from chalicelib.problems import Invalid
-from chalicelib.storage import table
+from chalicelib.storage import dynamodb, table
 from chalicelib.storage.attributes import Item
-from chalicelib.storage.dynamodb import Call, wait_for_results
+from chalicelib.storage.dynamodb import DynamoCall
 from chalicelib.values.batches import batches
 
 # A batch-get of an entry costs one read unit; for that, a query reads this many entries.
@@ -73,7 +73,9 @@ class Listing(Generic[R]):
         if one is None or self.skip + self.query.limit > _NEAR:
             return self._planned()
         cells = [table.everything.call(pk) for pk in places(self.kind, self.where)]
-        results = wait_for_results([*cells, *self._calls(one, is_counted=self._is_counted)])
+        results = dynamodb.wait_for_results(
+            [*cells, *self._calls(one, is_counted=self._is_counted)]
+        )
         known = counts(self.kind, self.where, results[: len(cells)])
         known.require(self.features)
         if not all(map(known.has, one.names)):
@@ -104,7 +106,7 @@ class Listing(Generic[R]):
         is_once = len(list_shards()) == 1 and len(self.where.get(SEVERAL, ())) < 2
         return some.tallies(most or self.query.most_counted) if is_once else []
 
-    def _calls(self, base: Lists, *, is_counted: bool) -> list[Call[Any]]:
+    def _calls(self, base: Lists, *, is_counted: bool) -> list[DynamoCall[Any]]:
         """What to read for `_page`."""
         reads = base.reads(self.need, self.after, self.query.forward, list_shards()[0])
         return reads if is_counted else [*self._tallies(base), *reads]
@@ -127,7 +129,7 @@ class Listing(Generic[R]):
         if probe is not None:
             probing = self._tallies(replace(probe, rest=self.where), _PROBE)
         cells = [table.everything.call(pk) for pk in places(self.kind, self.where)]
-        results = wait_for_results([*probing, *cells])
+        results = dynamodb.wait_for_results([*probing, *cells])
         probed, results = results[: len(probing)], results[len(probing) :]
         known = counts(self.kind, self.where, results)
         known.require(self.features)
@@ -160,7 +162,7 @@ class Listing(Generic[R]):
             positions = list(islice(found, following, following + take))[::-1]
             return Slice(positions, following > 0, total)
         calls = self._calls(base, is_counted=total is not None)
-        return self._page(base, total, wait_for_results(calls))
+        return self._page(base, total, dynamodb.wait_for_results(calls))
 
     def _ordered(self, ways: list[Lists], total: int | None, known: Counts) -> Slice:
         """In another order: few records are loaded and sorted; otherwise from the list of all."""

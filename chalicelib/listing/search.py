@@ -8,9 +8,9 @@ from typing import Any, Final
 from chalicelib.listing.counts import Counts, Where, counts, places
 from chalicelib.listing.kinds import Kind, escape, list_shards, word_shards
 from chalicelib.problems import Invalid
-from chalicelib.storage import table
+from chalicelib.storage import dynamodb, table
 from chalicelib.storage.attributes import Item, Key
-from chalicelib.storage.dynamodb import Call, wait_for_results
+from chalicelib.storage.dynamodb import DynamoCall
 
 MOST_MATCHES = 10_000
 # Terms that are read from the index; the others, the shortest ones, are checked on the records
@@ -88,11 +88,11 @@ def matches(
     # The old partitions are read first, so that records that move to the new ones are not missed.
     oldest, *newer = word_shards()
     of, calls = _reading(kind, asked, oldest, MOST_MATCHES)
-    results = wait_for_results([*calls, *cells])
+    results = dynamodb.wait_for_results([*calls, *cells])
     parts = [*zip(of, results, strict=False)]
     for shards in newer:
         of, calls = _reading(kind, asked, shards, MOST_MATCHES)
-        parts += zip(of, wait_for_results(calls), strict=True)
+        parts += zip(of, dynamodb.wait_for_results(calls), strict=True)
     narrow = _narrow(parts, MOST_MATCHES)
     if not narrow:
         narrow = {term: _whole_words(kind, term) for term in asked[:1]}
@@ -126,7 +126,7 @@ def beginning(kind: Kind, term: str, most: int, suffix: str = "") -> Matches | N
     parts: list[tuple[str, Matches | None]] = []
     for shards in word_shards():
         of, calls = _reading(kind, [term], shards, most, suffix)
-        parts += zip(of, wait_for_results(calls), strict=True)
+        parts += zip(of, dynamodb.wait_for_results(calls), strict=True)
     return _narrow(parts, most).get(term)
 
 
@@ -155,7 +155,7 @@ def verified(kind: Kind, found: Matches, all_of: bool) -> tuple[Found, dict[str,
 
 def _reading(
     kind: Kind, terms: list[str], shards: int, most_matches: int, suffix: str = ""
-) -> tuple[list[str], list[Call[Matches | None]]]:
+) -> tuple[list[str], list[DynamoCall[Matches | None]]]:
     """The calls that read the terms with one number of shards, and the term of each."""
     # One shard's part of the most matches, with room for an uneven hash (ten times its spread).
     part = most_matches / shards
@@ -179,12 +179,12 @@ def _narrow(parts: Iterable[tuple[str, Matches | None]], most: int) -> dict[str,
     }
 
 
-def _shard(pk: str, begin: str, most: int) -> Call[Matches | None]:
+def _shard(pk: str, begin: str, most: int) -> DynamoCall[Matches | None]:
     """The matches in one shard, or None if there are too many."""
     found = Matches()
     where = table.sk.begins_with(begin)
 
-    def asked(after: str | None) -> Call[Any]:
+    def asked(after: str | None) -> DynamoCall[Any]:
         return table.query.call(
             pk, where=where, fields=("sk",), limit=most + 1, after=after, then=read
         )

@@ -12,7 +12,7 @@ from chalicelib.orders import model as order
 from chalicelib.orders import store as orders
 from chalicelib.products import model as product
 from chalicelib.products import store as products
-from chalicelib.storage.dynamodb import wait_for_results
+from chalicelib.storage import dynamodb
 
 MOST_FOUND: Final = 5  # of each
 
@@ -33,7 +33,7 @@ def find(search: str) -> list[list[Any]]:
     has one as a whole, such as a number, an e-mail or a SKU; then the newest."""
     terms = [words.terms(bare(search)) for _, _, bare in _KINDS]
     calls = [best.reading(kind, asked) for (kind, _, _), asked in zip(_KINDS, terms, strict=True)]
-    read = iter(wait_for_results([call for some in calls for call in some]))
+    read = iter(dynamodb.wait_for_results([call for some in calls for call in some]))
     found = [
         best.candidates(asked, [next(read) for _ in some]) if asked else []
         for asked, some in zip(terms, calls, strict=True)

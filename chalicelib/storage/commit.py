@@ -17,7 +17,7 @@ from chalicelib.problems import Busy, Invalid
 from chalicelib.storage import outbox, table
 from chalicelib.storage.attributes import Expressions, Item, Key, pack, pack_key, unpack
 from chalicelib.storage.conditions import Condition
-from chalicelib.storage.dynamodb import NO_ANSWER, THROTTLED, Call, Wire, may_repeat
+from chalicelib.storage.dynamodb import NO_ANSWER, THROTTLED, DynamoCall, Wire, may_repeat
 from chalicelib.storage.table import ConditionFailed
 from chalicelib.threads import together
 from chalicelib.values import ids
@@ -298,7 +298,7 @@ class Commit:
             raise ValueError(f"{key} is written twice in one commit")
         self._writes[key] = write
 
-    def _call(self) -> Call[None]:
+    def _call(self) -> DynamoCall[None]:
         # One for all cells: two commits conflict at all of their cells, or at none.
         shard = random.randrange(COUNT_SHARDS)
         actions = [action for action, _, _ in self._writes.values()]
@@ -316,7 +316,7 @@ class Commit:
                 traced = traced | {_AUDIT: bare}
             item = pack(outbox.item(self._events, traced))
             actions.append({"Put": {"TableName": settings.outbox_table(), "Item": item}})
-        return Call(
+        return DynamoCall(
             "TransactWriteItems", {"TransactItems": actions, "ClientRequestToken": ids.ulid()}
         )
 

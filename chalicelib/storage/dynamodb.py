@@ -1,9 +1,9 @@
 """Calls to DynamoDB: nothing else talks to it. `table.py` and `commit.py` make them.
 
-A `Call` that was made is not sent yet. Several are sent, and only then read (`wait_for_results`):
-they take the time of one, without a thread. botocore's `SigV4Auth` signs, urllib3's connections
-send to the address that botocore knows, `http.client` reads. Handlers of botocore's `before-send`,
-such as moto's, see each attempt and may answer it.
+A `DynamoCall` that was made is not sent yet. Several are sent, and only then read
+(`wait_for_results`): they take the time of one, without a thread. botocore's `SigV4Auth` signs,
+urllib3's connections send to the address that botocore knows, `http.client` reads. Handlers of
+botocore's `before-send`, such as moto's, see each attempt and may answer it.
 """
 
 import ssl
@@ -39,7 +39,7 @@ _REPEATED: Final = (*THROTTLED, "TransactionConflict", "TransactionInProgress")
 _AT_ONCE: Final = 32  # calls that are sent before the first is read; each has a connection
 
 
-class Call(Generic[T]):
+class DynamoCall(Generic[T]):
     """A call such as `GetItem`. Making it does nothing; it may be sent several times.
 
     `read` turns a reply into the result, or into the call that follows. `refused` turns a
@@ -74,29 +74,31 @@ class Call(Generic[T]):
     def wait_for_result(self) -> T:
         """Return the result, and before that send the call if it is not under way. Raise Busy if
         DynamoDB refuses for a moment, or does not answer, until the deadline."""
-        result: T = wait_for_results([self])[0]
+        result: T = _wait_for([self])[0]
         return result
 
 
-def wait_for_results(calls: Sequence[Call[Any]]) -> list[Any]:
+def wait_for_results(calls: Sequence[DynamoCall[Any]]) -> list[Any]:
     """Return the results of independent calls: all are sent, then read, and so are the calls that
     follow from their replies. When it raises, no write is under way."""
-    if len(calls) > _AT_ONCE:
-        return [result for part in batches(calls, _AT_ONCE) for result in wait_for_results(part)]
+    return [result for part in batches(calls, _AT_ONCE) for result in _wait_for(part)]
+
+
+def _wait_for(calls: Sequence[DynamoCall[Any]]) -> list[Any]:
     results: list[Any] = [None] * len(calls)
     waiting = [*enumerate(calls)]
     for _ in deadline.attempts():
         for _, call in waiting:
             if not call.is_under_way:
                 call.send()
-        failed: list[tuple[int, Call[Any], Exception]] = []
+        failed: list[tuple[int, DynamoCall[Any], Exception]] = []
         for place, call in waiting:  # and the calls that follow
             try:
                 result = call.read(call.read_reply())
             except (ClientError, *NO_ANSWER) as error:
                 failed.append((place, call, error))
                 continue
-            if isinstance(result, Call):
+            if isinstance(result, DynamoCall):
                 result.send()
                 waiting.append((place, result))
             results[place] = result

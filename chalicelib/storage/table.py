@@ -15,7 +15,7 @@ from botocore.exceptions import ClientError
 from chalicelib import aws, settings
 from chalicelib.storage.attributes import Expressions, Item, Key, pack, pack_key, unpack
 from chalicelib.storage.conditions import Attr, Condition
-from chalicelib.storage.dynamodb import Call, Wire, wait_for_results
+from chalicelib.storage.dynamodb import DynamoCall, Wire, wait_for_results
 from chalicelib.values.batches import batches
 
 BATCH_KEYS: Final = 100  # AWS: at most 100 keys in a BatchGetItem call
@@ -33,10 +33,10 @@ T = TypeVar("T")
 
 
 class CallMaker(Generic[P, T]):
-    """A function that makes a Call. `get(key)` sends it and returns its result; `get.call(key)`
-    returns the Call itself, for `dynamodb.wait_for_results`."""
+    """A function that makes a DynamoCall. `get(key)` sends the call and returns its result,
+    `get.call(key)` returns the call itself, for `dynamodb.wait_for_results`."""
 
-    def __init__(self, make: Callable[P, Call[T]]) -> None:
+    def __init__(self, make: Callable[P, DynamoCall[T]]) -> None:
         self.call = make
         update_wrapper(self, make)
 
@@ -62,18 +62,18 @@ def may_write() -> None:
     _before_writes.get()()
 
 
-class _Write(Call[T]):
+class _Write(DynamoCall[T]):
     def send(self) -> None:
         may_write()
         super().send()
 
 
 @CallMaker
-def get(key: Key, table: str | None = None) -> Call[Item | None]:
+def get(key: Key, table: str | None = None) -> DynamoCall[Item | None]:
     """The item, of the main table unless another is named."""
     name = table or settings.table()
     request = {"TableName": name, "Key": pack_key(key), "ConsistentRead": True}
-    return Call(
+    return DynamoCall(
         "GetItem", request, lambda reply: unpack(reply["Item"]) if "Item" in reply else None
     )
 
@@ -100,7 +100,7 @@ def _only(fields: Iterable[str]) -> dict[str, object]:
     return expressions.into({"ProjectionExpression": ", ".join(names)}) if len(names) > 2 else {}
 
 
-def _got(name: str, keys: Sequence[Key], only: dict[str, object]) -> Call[dict[Key, Item]]:
+def _got(name: str, keys: Sequence[Key], only: dict[str, object]) -> DynamoCall[dict[Key, Item]]:
     wanted = {"Keys": [pack_key(key) for key in keys], "ConsistentRead": True, **only}
     found: dict[Key, Item] = {}
 
@@ -114,7 +114,7 @@ def _got(name: str, keys: Sequence[Key], only: dict[str, object]) -> Call[dict[K
 
 def _batch(
     operation: str, items: Wire, read: Callable[[Wire], object] = lambda reply: None
-) -> Call[Any]:
+) -> DynamoCall[Any]:
     """What DynamoDB leaves of it, because of a throttle, is sent again after a pause."""
     request: dict[str, object] = {"RequestItems": items}
 
@@ -125,7 +125,7 @@ def _batch(
             raise ClientError({"Error": {"Code": "ThrottlingException"}}, operation)
         return value
 
-    return Call(operation, request, whole)
+    return DynamoCall(operation, request, whole)
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def query(
     limit: int | None = None,
     fields: Sequence[str] = (),
     then: Callable[[Rows], object] = lambda rows: rows,
-) -> Call[Rows]:
+) -> DynamoCall[Rows]:
     """Up to `limit` items (or 1 MB) of one partition in the order of `sk`.
 
     `where` is a condition on `sk`; `matching` drops items after they were read and
@@ -163,7 +163,7 @@ def query(
         request["Limit"] = limit
     if after is not None:
         request["ExclusiveStartKey"] = pack_key((pk, after))
-    return Call("Query", expressions.into(request), lambda reply: then(_rows(reply)))
+    return DynamoCall("Query", expressions.into(request), lambda reply: then(_rows(reply)))
 
 
 def _asked(
@@ -198,7 +198,7 @@ class Tally:
 @CallMaker
 def tally(
     pk: str, *, where: Condition | None, matching: Condition | None, most: int
-) -> Call[Tally]:
+) -> DynamoCall[Tally]:
     """Counts items without reading them, in as many calls as it takes to look at `most`."""
     expressions = Expressions()
     request = _asked(expressions, pk, where, matching)
@@ -207,28 +207,28 @@ def tally(
         request["Limit"] = most
     expressions.into(request)
 
-    def read(so_far: Tally, reply: Wire) -> Tally | Call[object]:
+    def read(so_far: Tally, reply: Wire) -> Tally | DynamoCall[object]:
         last = reply.get("LastEvaluatedKey")
         passed, looked = int(reply["Count"]), int(reply["ScannedCount"])
         now = Tally(so_far.passed + passed, so_far.looked + looked, last is None)
         if last is None or now.looked >= most:
             return now
-        return Call("Query", {**request, "ExclusiveStartKey": last}, partial(read, now))
+        return DynamoCall("Query", {**request, "ExclusiveStartKey": last}, partial(read, now))
 
-    return Call("Query", request, partial(read, Tally(0, 0, False)))
+    return DynamoCall("Query", request, partial(read, Tally(0, 0, False)))
 
 
 @CallMaker
-def everything(pk: str, **options: object) -> Call[list[Item]]:
+def everything(pk: str, **options: object) -> DynamoCall[list[Item]]:
     """All items of a partition that is known to be small, whatever number of calls it takes."""
 
-    def read(before: list[Item], rows: Rows) -> list[Item] | Call[object]:
+    def read(before: list[Item], rows: Rows) -> list[Item] | DynamoCall[object]:
         found = before + rows.items
         if rows.after is None:
             return found
         return asked(found, {**options, "after": rows.after})
 
-    def asked(before: list[Item], now: dict[str, Any]) -> Call[Any]:
+    def asked(before: list[Item], now: dict[str, Any]) -> DynamoCall[Any]:
         return query.call(pk, **now, then=partial(read, before))
 
     return asked([], options)
@@ -250,7 +250,7 @@ def scanned(name: str, after: Key | None) -> tuple[list[Item], Key | None]:
     request: dict[str, object] = {"TableName": name, "ConsistentRead": True}
     if after is not None:
         request["ExclusiveStartKey"] = pack_key(after)
-    reply = Call[Wire]("Scan", request).wait_for_result()
+    reply = DynamoCall[Wire]("Scan", request).wait_for_result()
     last = reply.get("LastEvaluatedKey")
     return [unpack(item) for item in reply["Items"]], (
         last["pk"]["S"],
@@ -272,7 +272,7 @@ def update(
     add: Mapping[str, object] | None = None,
     remove: Iterable[str] = (),
     when: Condition | None = None,
-) -> Call[Item]:
+) -> DynamoCall[Item]:
     """The whole item after the update. Raises ConditionFailed."""
     expressions = Expressions()
     request = {
@@ -289,7 +289,7 @@ def update(
 
 
 @CallMaker
-def delete(key: Key, when: Condition | None = None) -> Call[object]:
+def delete(key: Key, when: Condition | None = None) -> DynamoCall[object]:
     """Raises ConditionFailed; deleting what is not there is no error."""
     request = {"TableName": settings.table(), "Key": pack_key(key)}
     return _single("DeleteItem", request, Expressions(), when, key)
@@ -314,7 +314,7 @@ def _single(
     key: Key,
     *,
     read: Callable[[Wire], object] = lambda reply: None,
-) -> Call[Any]:
+) -> DynamoCall[Any]:
     """A write whose answer is lost is sent again, and may then fail its own condition: who must
     tell that from another's write puts something of his own into it, and looks for it in `old`."""
     if when is not None:

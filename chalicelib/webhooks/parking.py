@@ -10,9 +10,8 @@ from datetime import datetime
 from typing import Final
 
 from chalicelib import settings
-from chalicelib.storage import table
+from chalicelib.storage import dynamodb, table
 from chalicelib.storage.attributes import Key
-from chalicelib.storage.dynamodb import wait_for_results
 from chalicelib.storage.table import sk
 from chalicelib.values import clock
 from chalicelib.webhooks import messages, retry, waking
@@ -63,7 +62,7 @@ def wake(endpoint_id: str) -> None:
 
 def forget(entries: Sequence[Key]) -> None:
     """Deletes entries whose messages are on the queue."""
-    wait_for_results([table.delete.call(entry) for entry in entries])
+    dynamodb.wait_for_results([table.delete.call(entry) for entry in entries])
 
 
 def _put(message: Message, due: datetime) -> None:

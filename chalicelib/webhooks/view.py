@@ -7,10 +7,10 @@ from typing import Final
 
 from chalicelib import settings
 from chalicelib.problems import Invalid
-from chalicelib.storage import outbox, table
+from chalicelib.storage import dynamodb, outbox, table
 from chalicelib.storage.attributes import Item
 from chalicelib.storage.conditions import Attr, Condition, all_of
-from chalicelib.storage.dynamodb import Call, wait_for_results
+from chalicelib.storage.dynamodb import DynamoCall
 from chalicelib.storage.table import sk
 from chalicelib.values import ids
 from chalicelib.webhooks import attempts, deliveries, store
@@ -56,7 +56,7 @@ def page(endpoint_ids: Iterable[str], asked: ListDeliveries) -> tuple[list[Deliv
         if not reading:
             break
         looked_at = math.ceil((_LOOKED_AT if passes else 4 * asked.limit) / len(reading))
-        wait_for_results([shard.read(oldest, passes, looked_at) for shard in reading])
+        dynamodb.wait_for_results([shard.read(oldest, passes, looked_at) for shard in reading])
     # Older deliveries than the least advanced shard has reached are not complete yet.
     least_far = max((shard.reached for shard in shards if shard.more), default="")
     found = [item for shard in shards for item in shard.found if item["sk"] >= least_far]
@@ -114,7 +114,7 @@ class _Shard:
         self.found: list[Item] = []
         self.more = True
 
-    def read(self, oldest: str, passes: Condition | None, looked_at: int) -> Call[table.Rows]:
+    def read(self, oldest: str, passes: Condition | None, looked_at: int) -> DynamoCall[table.Rows]:
         return table.query.call(
             self._partition,
             where=sk.between(oldest, self.reached),

@@ -17,7 +17,7 @@ from unittest import mock
 from chalicelib import listing
 from chalicelib.products import merge, store
 from chalicelib.products.model import Product
-from chalicelib.storage.dynamodb import Call, Wire
+from chalicelib.storage.dynamodb import DynamoCall, Wire
 from chalicelib.values import clock, money
 from infra import keys, package, steps
 from infra.verification.stage import Stage
@@ -121,13 +121,13 @@ def _billed(work: Callable[[], object]) -> Units:
 @contextmanager
 def _asking() -> Iterator[Units]:
     """What the calls made meanwhile consumed."""
-    units, send, read_reply = Units(), Call.send, Call.read_reply
+    units, send, read_reply = Units(), DynamoCall.send, DynamoCall.read_reply
 
-    def ask_for_units(call: Call[Any]) -> None:
+    def ask_for_units(call: DynamoCall[Any]) -> None:
         call.request["ReturnConsumedCapacity"] = "TOTAL"
         send(call)
 
-    def add_units(call: Call[Any]) -> Wire:
+    def add_units(call: DynamoCall[Any]) -> Wire:
         reply = read_reply(call)
         consumed: Any = reply.pop("ConsumedCapacity", [])
         for each in [consumed] if isinstance(consumed, dict) else consumed:
@@ -139,7 +139,7 @@ def _asking() -> Iterator[Units]:
         return reply
 
     with (
-        mock.patch.object(Call, "send", ask_for_units),
-        mock.patch.object(Call, "read_reply", add_units),
+        mock.patch.object(DynamoCall, "send", ask_for_units),
+        mock.patch.object(DynamoCall, "read_reply", add_units),
     ):
         yield units

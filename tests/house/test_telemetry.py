@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 from chalicelib import telemetry
 from chalicelib.problems import Busy
 from chalicelib.storage import table
-from chalicelib.storage.dynamodb import Call
+from chalicelib.storage.dynamodb import DynamoCall
 from tests.support.dynamodb_double import Double
 
 
@@ -46,10 +46,10 @@ def test_a_call_that_was_given_up_is_logged(
     monkeypatch.setattr("chalicelib.deadline.PATIENCE_SECONDS", 0.01)
     throttled = {"Error": {"Code": "ThrottlingException"}, "ResponseMetadata": {"RequestId": "r"}}
 
-    def refuse(call: Call[object]) -> None:
+    def refuse(call: DynamoCall[object]) -> None:
         raise ClientError(throttled, call.operation)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Call, "read_reply", refuse)
+    monkeypatch.setattr(DynamoCall, "read_reply", refuse)
     with pytest.raises(Busy):
         table.get(("a", "1"))
     (line,) = lines(capsys)

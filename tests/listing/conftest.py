@@ -1,3 +1,4 @@
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,11 +11,11 @@ from chalicelib.storage import dynamodb
 def rounds(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The number of calls that are made at the same time, each time."""
     found = list[int]()
-    for where in (dynamodb, threads):
+    for where, name in ((dynamodb, "wait_for_results"), (threads, "together")):
 
-        def counted(calls: Any, together: Any = where.together) -> Any:
+        def count_calls(make: Any, calls: Any) -> Any:
             found.append(len(calls))
-            return together(calls)
+            return make(calls)
 
-        monkeypatch.setattr(where, "together", counted)
+        monkeypatch.setattr(where, name, partial(count_calls, getattr(where, name)))
     return found

@@ -1,7 +1,6 @@
 """Lookup by SKU is exact, also among SKUs with the same prefix."""
 
 import random
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +8,7 @@ import pytest
 
 from chalicelib.listing import Index, lookup, reindex
 from chalicelib.listing.kinds import word_shards
-from chalicelib.storage import table
+from chalicelib.storage.dynamodb import DynamoCall
 from tests.listing import things
 from tests.listing.things import KIND, RECORDS, Thing, create, deploy, thing
 from tests.support.dynamodb_double import Double
@@ -98,11 +97,11 @@ def test_a_record_that_is_reindexed_during_a_lookup_is_found(
         if next(calls) == 5:
             reindex(RECORDS, one.id)
 
-    def last_first(asked: list[Callable[[], Any]]) -> list[Any]:
+    def wait_from_the_last(calls: list[DynamoCall[Any]]) -> list[Any]:
         """Concurrent reads are answered in any order: here the last first."""
-        return [call() for call in asked[::-1]][::-1]
+        return [call.wait_for_result() for call in calls[::-1]][::-1]
 
     dynamodb.faults = move  # type: ignore[assignment]
-    monkeypatch.setattr(table, "together", last_first)
+    monkeypatch.setattr("chalicelib.storage.dynamodb.wait_for_results", wait_from_the_last)
     assert holding("SKU-77") == {"SKU-77": {one.id}}
     assert next(calls) > 6

@@ -14,7 +14,7 @@ from chalicelib.problems import Busy, Invalid
 from chalicelib.storage import commit as commit_module
 from chalicelib.storage import outbox, table
 from chalicelib.storage.commit import Commit, send_all
-from chalicelib.storage.dynamodb import Call
+from chalicelib.storage.dynamodb import DynamoCall
 from tests.support.dynamodb_double import Double, Fault
 from tests.support.dynamodb_faults import cancelled
 from tests.support.units import item_size
@@ -225,10 +225,10 @@ def test_a_cancellation_that_is_no_conflict_is_raised_at_once(
 ) -> None:
     error = {"Code": "TransactionCanceledException", "Message": "Transaction cancelled"}
 
-    def cancel(call: Call[Any]) -> Any:
+    def cancel(call: DynamoCall[Any]) -> Any:
         raise ClientError({"Error": error, "CancellationReasons": reasons}, call.operation)
 
-    monkeypatch.setattr(Call, "read_reply", cancel)
+    monkeypatch.setattr(DynamoCall, "read_reply", cancel)
     waited = pauses(monkeypatch)
     with pytest.raises(ClientError, match="Transaction cancelled"):
         putting("a").send()
@@ -372,11 +372,11 @@ def test_background_work_sends_half_as_many_commits_at_once_after_a_throttle(
 def test_a_commit_that_is_not_allowed_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
 
-    def deny(call: Call[Any]) -> Any:
+    def deny(call: DynamoCall[Any]) -> Any:
         calls.append(call.operation)
         raise ClientError({"Error": {"Code": "AccessDeniedException"}}, call.operation)
 
-    monkeypatch.setattr(Call, "read_reply", deny)
+    monkeypatch.setattr(DynamoCall, "read_reply", deny)
     commit = Commit()
     commit.put({"pk": "a", "sk": "a"})
     with pytest.raises(ClientError):

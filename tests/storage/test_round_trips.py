@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 import pytest
 
-from chalicelib.storage.dynamodb import Call, Wire
+from chalicelib.storage.dynamodb import DynamoCall, Wire
 from tests.products.build import new_product
 from tests.support.dynamodb_double import Double
 from tests.support.environment import SETTINGS
@@ -96,20 +96,23 @@ def requests(shop: Shop) -> Iterator[tuple[str, Send]]:
 def recorded() -> Iterator[list[tuple[int, int]]]:
     """The calls of a block: when each was sent, and when its reply was read, in steps."""
     spans: list[tuple[int, int]] = []
-    began: dict[Call[Any], int] = {}
-    steps, send, read_reply = itertools.count(), Call.send, Call.read_reply
+    began: dict[DynamoCall[Any], int] = {}
+    steps, send, read_reply = itertools.count(), DynamoCall.send, DynamoCall.read_reply
 
-    def note_begin(call: Call[Any]) -> None:
+    def note_begin(call: DynamoCall[Any]) -> None:
         began[call] = next(steps)
         send(call)
 
-    def note_end(call: Call[Any]) -> Wire:
+    def note_end(call: DynamoCall[Any]) -> Wire:
         try:
             return read_reply(call)
         finally:
             spans.append((began[call], next(steps)))
 
-    with patch.object(Call, "send", note_begin), patch.object(Call, "read_reply", note_end):
+    with (
+        patch.object(DynamoCall, "send", note_begin),
+        patch.object(DynamoCall, "read_reply", note_end),
+    ):
         yield spans
 
 

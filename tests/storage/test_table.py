@@ -21,11 +21,11 @@ from botocore.exceptions import ClientError
 
 from chalicelib import aws, deadline
 from chalicelib.problems import Busy
-from chalicelib.storage import table
+from chalicelib.storage import dynamodb, table
 from chalicelib.storage.attributes import Expressions, pack, unpack
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr, all_of
-from chalicelib.storage.dynamodb import Call, wait_for_results
+from chalicelib.storage.dynamodb import DynamoCall
 from tests.support.dynamodb_double import Double
 from tests.support.environment import SETTINGS
 from tests.webhooks.certificates import issue
@@ -296,7 +296,7 @@ def test_a_cancelled_transaction_has_a_reason_for_each_item(server: Server) -> N
 REFUSED = answer(400, b'{"__type": "x#ValidationException", "message": "too long"}')
 
 
-def read(pk: str) -> Call[Any]:
+def read(pk: str) -> DynamoCall[Any]:
     return table.everything.call(pk)
 
 
@@ -304,7 +304,7 @@ def test_all_calls_are_sent_before_the_first_is_answered(server: Server) -> None
     server.gathers = threading.Barrier(4)
     item = table.get.call(("a", "1"))
     count = table.tally.call("d", where=None, matching=None, most=1)
-    found = wait_for_results([item, read("b"), read("c"), count])
+    found = dynamodb.wait_for_results([item, read("b"), read("c"), count])
     assert found == [
         {"pk": "a", "sk": "1"},
         [{"pk": "b"}],
@@ -317,14 +317,14 @@ def test_further_pages_are_read_at_the_same_time(server: Server) -> None:
     more = b'{"Items": [], "LastEvaluatedKey": {"pk": {"S": "x"}, "sk": {"S": "y"}}}'
     server.gathers = threading.Barrier(2)
     server.answers = [answer(200, more), answer(200, more)]
-    assert wait_for_results([read("a"), read("b")]) == [[{"pk": "a"}], [{"pk": "b"}]]
+    assert dynamodb.wait_for_results([read("a"), read("b")]) == [[{"pk": "a"}], [{"pk": "b"}]]
     assert len(server.requests) == 4
 
 
 def test_calls_after_a_refused_one_get_their_own_replies(server: Server) -> None:
     server.answers = [REFUSED]
     with pytest.raises(ClientError, match="too long"):
-        wait_for_results([read("a"), read("b"), read("c")])
+        dynamodb.wait_for_results([read("a"), read("b"), read("c")])
     assert [table.get((pk, "1")) for pk in "def"] == [{"pk": pk, "sk": "1"} for pk in "def"]
 
 
@@ -333,7 +333,7 @@ def test_a_call_of_several_that_fails_once_is_sent_again(
     server: Server, first: bytes | None
 ) -> None:
     server.answers = [first]
-    assert wait_for_results([read("a"), read("b")]) == [[{"pk": "a"}], [{"pk": "b"}]]
+    assert dynamodb.wait_for_results([read("a"), read("b")]) == [[{"pk": "a"}], [{"pk": "b"}]]
     assert len(server.requests) == 3
 
 
@@ -345,7 +345,9 @@ def test_throttled_calls_pause_once_for_all(
     monkeypatch.setattr("time.sleep", pauses.append)
     throttled = answer(400, b'{"__type": "x#ThrottlingException"}')
     server.answers = [throttled] * 16
-    assert wait_for_results([read(pk) for pk in "abcdefgh"]) == [[{"pk": pk}] for pk in "abcdefgh"]
+    assert dynamodb.wait_for_results([read(pk) for pk in "abcdefgh"]) == [
+        [{"pk": pk}] for pk in "abcdefgh"
+    ]
     assert (len(pauses), len(server.requests)) == (2, 24)
 
 
@@ -392,7 +394,7 @@ def test_threads_share_connections(server: Server) -> None:
 
 def test_many_calls_share_a_few_connections(server: Server) -> None:
     pks = [str(n) for n in range(100)]
-    assert wait_for_results([read(pk) for pk in pks]) == [[{"pk": pk}] for pk in pks]
+    assert dynamodb.wait_for_results([read(pk) for pk in pks]) == [[{"pk": pk}] for pk in pks]
     assert server.connections <= 32
 
 
@@ -429,7 +431,7 @@ def test_attempts_without_an_answer_in_time_are_followed_by_others(
     gc.disable()
     try:
         pks = [str(n) for n in range(30)]
-        assert wait_for_results([read(pk) for pk in pks]) == [[{"pk": pk}] for pk in pks]
+        assert dynamodb.wait_for_results([read(pk) for pk in pks]) == [[{"pk": pk}] for pk in pks]
         assert server.has_closed.wait(60), "what was given up is closed, not left to the collector"
     finally:
         gc.enable()
