@@ -123,7 +123,7 @@ class Expressions:
                 clauses["ADD"].append(f"{place} {number}")
         return " ".join(f"{verb} {', '.join(parts)}" for verb, parts in clauses.items() if parts)
 
-    def into(self, request: Item) -> dict[str, object]:
+    def into(self, request: Item) -> Item:
         """Adds the names and values that were used to the request."""
         if self._placeholders:
             request["ExpressionAttributeNames"] = {
@@ -132,3 +132,35 @@ class Expressions:
         if self._values:
             request["ExpressionAttributeValues"] = pack(self._values)
         return request
+
+
+def write_request(
+    table: str,
+    target: Item,
+    when: Condition | None = None,
+    expressions: Expressions | None = None,
+) -> Item:
+    """Return the request of a write of one item, alone or in a transaction. `target`: the `Item` or
+    the `Key`, and the update; `expressions`: those that the update uses."""
+    expressions = expressions or Expressions()
+    request = {"TableName": table, **target}
+    if when is not None:
+        request["ConditionExpression"] = expressions.condition(when)
+        request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+    return expressions.into(request)
+
+
+def update_request(
+    table: str,
+    key: Key,
+    *,
+    assign: Mapping[str, object] | None = None,
+    add: Mapping[str, object] | None = None,
+    remove: Iterable[str] = (),
+    when: Condition | None = None,
+) -> Item:
+    """Return the request of an update."""
+    expressions = Expressions()
+    update = expressions.update(assign or {}, add or {}, remove)
+    target = {"Key": pack_key(key), "UpdateExpression": update}
+    return write_request(table, target, when, expressions)

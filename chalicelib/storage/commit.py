@@ -15,7 +15,15 @@ from botocore.exceptions import ClientError
 from chalicelib import deadline, settings, telemetry
 from chalicelib.problems import Busy, Invalid
 from chalicelib.storage import outbox, table
-from chalicelib.storage.attributes import Expressions, Item, Key, pack, pack_key, unpack
+from chalicelib.storage.attributes import (
+    Item,
+    Key,
+    pack,
+    pack_key,
+    unpack,
+    update_request,
+    write_request,
+)
 from chalicelib.storage.conditions import Condition
 from chalicelib.storage.dynamodb import NO_ANSWER, THROTTLED, DynamoCall, Wire, may_repeat
 from chalicelib.storage.table import ConditionFailed
@@ -80,16 +88,15 @@ class Commit:
         when: Condition | None = None,
         otherwise: Otherwise | None = None,
     ) -> None:
-        key = item["pk"], item["sk"]
-        self._add(key, "Put", {"Item": pack(item)}, when=when, otherwise=otherwise)
+        put = write_request(self._table, {"Item": pack(item)}, when)
+        self._add((item["pk"], item["sk"]), "Put", put, otherwise)
 
     def put_each(self, keys: Iterable[Key], attributes: Mapping[str, object]) -> None:
         """Items that differ only in their keys, such as the entries of one record in several lists:
         their common attributes are packed once."""
         common = pack(attributes)
         for key in keys:
-            put = {"TableName": self._table, "Item": {**pack_key(key), **common}}
-            self._keep(key, ({"Put": put}, None, True))
+            self._add(key, "Put", write_request(self._table, {"Item": pack_key(key) | common}))
 
     def update(
         self,
@@ -103,10 +110,8 @@ class Commit:
         waits: bool = True,
     ) -> None:
         """Without `waits`, a conflict on the item counts as a failed condition."""
-        expressions = Expressions()
-        update = expressions.update(assign or {}, add or {}, remove)
-        target: Wire = {"Key": pack_key(key), "UpdateExpression": update}
-        self._add(key, "Update", target, expressions, when=when, otherwise=otherwise, waits=waits)
+        update = update_request(self._table, key, assign=assign, add=add, remove=remove, when=when)
+        self._add(key, "Update", update, otherwise, waits)
 
     def delete(
         self,
@@ -115,12 +120,13 @@ class Commit:
         when: Condition | None = None,
         otherwise: Otherwise | None = None,
     ) -> None:
-        self._add(key, "Delete", {"Key": pack_key(key)}, when=when, otherwise=otherwise)
+        delete = write_request(self._table, {"Key": pack_key(key)}, when)
+        self._add(key, "Delete", delete, otherwise)
 
     def check(self, key: Key, when: Condition, otherwise: Otherwise | None = None) -> None:
         """A condition on an item that this commit does not write."""
-        target: Wire = {"Key": pack_key(key)}
-        self._add(key, "ConditionCheck", target, when=when, otherwise=otherwise)
+        check = write_request(self._table, {"Key": pack_key(key)}, when)
+        self._add(key, "ConditionCheck", check, otherwise)
 
     def count(self, cell: Key, numbers: Mapping[str, int | Decimal]) -> None:
         """Adds to attributes of a sharded counter, `<cell>#<shard>`: `n`, and sums such as
@@ -278,35 +284,22 @@ class Commit:
         self,
         key: Key,
         action: str,
-        target: Wire,
-        expressions: Expressions | None = None,
-        *,
-        when: Condition | None,
-        otherwise: Otherwise | None,
+        request: Wire,
+        otherwise: Otherwise | None = None,
         waits: bool = True,
     ) -> None:
-        """`target`: what the action writes."""
-        expressions = expressions or Expressions()
-        if when is not None:
-            target["ConditionExpression"] = expressions.condition(when)
-            target["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
-        target["TableName"] = self._table
-        self._keep(key, ({action: expressions.into(target)}, otherwise, waits))
-
-    def _keep(self, key: Key, write: _Write) -> None:
         if key in self._writes:
             raise ValueError(f"{key} is written twice in one commit")
-        self._writes[key] = write
+        self._writes[key] = {action: request}, otherwise, waits
 
     def _call(self) -> DynamoCall[None]:
         # One for all cells: two commits conflict at all of their cells, or at none.
         shard = random.randrange(COUNT_SHARDS)
         actions = [action for action, _, _ in self._writes.values()]
-        actions += [
-            self._count_action(cell, numbers, shard)
-            for cell, numbers in self._counts.items()
-            if any(numbers.values())
-        ]
+        for (pk, cell), numbers in self._counts.items():
+            if changes := {name: number for name, number in numbers.items() if number}:
+                update = update_request(self._table, (pk, f"{cell}#{shard}"), add=changes)
+                actions.append({"Update": update})
         if self._events or self._traced:
             traced = self._traced
             if self._bytes > self._room and _AUDIT in traced:
@@ -319,17 +312,6 @@ class Commit:
         return DynamoCall(
             "TransactWriteItems", {"TransactItems": actions, "ClientRequestToken": ids.ulid()}
         )
-
-    def _count_action(self, cell: Key, numbers: Mapping[str, int | Decimal], shard: int) -> Wire:
-        pk, sk = cell
-        expressions = Expressions()
-        changes = {name: number for name, number in numbers.items() if number}
-        update = {
-            "TableName": self._table,
-            "Key": pack_key((pk, f"{sk}#{shard}")),
-            "UpdateExpression": expressions.update({}, changes, ()),
-        }
-        return {"Update": expressions.into(update)}
 
     def _explain(self, reasons: Sequence[Mapping[str, Any]], error: ClientError) -> None:
         """Returns if the commit may be sent again; otherwise raises the reason."""

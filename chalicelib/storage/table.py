@@ -13,7 +13,16 @@ from typing import Any, Final, Generic, ParamSpec, TypeVar
 from botocore.exceptions import ClientError
 
 from chalicelib import aws, settings
-from chalicelib.storage.attributes import Expressions, Item, Key, pack, pack_key, unpack
+from chalicelib.storage.attributes import (
+    Expressions,
+    Item,
+    Key,
+    pack,
+    pack_key,
+    unpack,
+    update_request,
+    write_request,
+)
 from chalicelib.storage.conditions import Attr, Condition
 from chalicelib.storage.dynamodb import DynamoCall, Wire, wait_for_results
 from chalicelib.values.batches import batches
@@ -62,7 +71,7 @@ def may_write() -> None:
     _before_writes.get()()
 
 
-class _Write(DynamoCall[T]):
+class _WriteCall(DynamoCall[T]):
     def send(self) -> None:
         may_write()
         super().send()
@@ -260,8 +269,8 @@ def scanned(name: str, after: Key | None) -> tuple[list[Item], Key | None]:
 
 def put(item: Item, when: Condition | None = None, table: str | None = None) -> None:
     """Into the main table unless another is named. Raises ConditionFailed."""
-    request = {"TableName": table or settings.table(), "Item": pack(item)}
-    _single("PutItem", request, Expressions(), when, (item["pk"], item["sk"])).wait_for_result()
+    request = write_request(table or settings.table(), {"Item": pack(item)}, when)
+    _write("PutItem", request, (item["pk"], item["sk"])).wait_for_result()
 
 
 @CallMaker
@@ -274,25 +283,18 @@ def update(
     when: Condition | None = None,
 ) -> DynamoCall[Item]:
     """The whole item after the update. Raises ConditionFailed."""
-    expressions = Expressions()
-    request = {
-        "TableName": settings.table(),
-        "Key": pack_key(key),
-        "UpdateExpression": expressions.update(assign or {}, add or {}, remove),
-        "ReturnValues": "ALL_NEW",
-    }
-
-    def read(reply: Wire) -> Item:
-        return unpack(reply["Attributes"])
-
-    return _single("UpdateItem", request, expressions, when, key, read=read)
+    request = update_request(
+        settings.table(), key, assign=assign, add=add, remove=remove, when=when
+    )
+    request["ReturnValues"] = "ALL_NEW"
+    return _write("UpdateItem", request, key, lambda reply: unpack(reply["Attributes"]))
 
 
 @CallMaker
 def delete(key: Key, when: Condition | None = None) -> DynamoCall[object]:
     """Raises ConditionFailed; deleting what is not there is no error."""
-    request = {"TableName": settings.table(), "Key": pack_key(key)}
-    return _single("DeleteItem", request, Expressions(), when, key)
+    request = write_request(settings.table(), {"Key": pack_key(key)}, when)
+    return _write("DeleteItem", request, key)
 
 
 def batch_write(puts: Iterable[Item] = (), deletes: Iterable[Key] = ()) -> None:
@@ -306,20 +308,14 @@ def batch_write(puts: Iterable[Item] = (), deletes: Iterable[Key] = ()) -> None:
     wait_for_results([_batch("BatchWriteItem", {name: part}) for part in parts])
 
 
-def _single(
+def _write(
     operation: str,
     request: Wire,
-    expressions: Expressions,
-    when: Condition | None,
     key: Key,
-    *,
     read: Callable[[Wire], object] = lambda reply: None,
 ) -> DynamoCall[Any]:
     """A write whose answer is lost is sent again, and may then fail its own condition: who must
     tell that from another's write puts something of his own into it, and looks for it in `old`."""
-    if when is not None:
-        request["ConditionExpression"] = expressions.condition(when)
-        request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
 
     def refused(error: ClientError) -> Exception:
         if error.response["Error"]["Code"] != "ConditionalCheckFailedException":
@@ -327,4 +323,4 @@ def _single(
         reply: Wire = {**error.response}
         return ConditionFailed(key, unpack(reply.get("Item", {})) or None)
 
-    return _Write(operation, expressions.into(request), read, refused)
+    return _WriteCall(operation, request, read, refused)
