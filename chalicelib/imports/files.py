@@ -3,11 +3,10 @@
 | key | |
 |---|---|
 | `imports/<job>.csv` | the upload, or the rows that failed in another job |
-| `reports/<job>/<chunk>` | the failed rows of one chunk, without a header |
+| `reports/<job>/chunk-rows-<line>` | the failed rows of one chunk, without a header |
 | `reports/<job>.csv` | the report: header and all parts |
-| `reports/<job>/plan-<n>` | the messages of all chunks (`steps/backlog.py`) |
-| `reports/<job>/keys` | the keys of all products of the file, as sorted hashes |
-| `reports/<job>/apart` | the rows of products that have rows at several places, in order |
+| `reports/<job>/rows-<line>` | a chunk, whose first row is on that line (`chunks.py`) |
+| `reports/<job>/keys` | by which keys the file's rows name products, as sorted hashes |
 
 Keys contain no text of clients.
 """
@@ -16,7 +15,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain
-from typing import IO, Any, Final
+from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
@@ -94,12 +93,11 @@ class Upload:
         return first or self._again()["Body"].iter_chunks(_PIECE)
 
 
-def read(job_id: str, etag: str, offset: int, length: int) -> bytes:
-    """A range of the upload, up to its end; only with the given ETag, if any. Raises
+def read_beginning(job_id: str, etag: str, length: int) -> bytes:
+    """Return the first bytes of the upload; only with the given ETag, if any. Raises
     FileChanged."""
     same = {"IfMatch": etag} if etag else {}
-    span = f"bytes={offset}-{offset + length - 1}"
-    reply = _got(Key=_upload_key(job_id), Range=span, **same)
+    reply = _got(Key=_upload_key(job_id), Range=f"bytes=0-{length - 1}", **same)
     data: bytes = reply["Body"].read()
     return data
 
@@ -116,21 +114,26 @@ def _got(**request: object) -> Any:
 # --- What planner and workers keep of a file ------------------------------------------------------
 
 
-def keep(job_id: str, name: str, data: bytes | IO[bytes]) -> None:
+def keep(job_id: str, name: str, data: bytes) -> None:
     client().put_object(Bucket=settings.bucket(), Key=_kept_key(job_id, name), Body=data)
 
 
-def read_kept(job_id: str, name: str, offset: int = 0, length: int = 0) -> bytes:
-    """The whole, or a range up to its end. Raises FileChanged if it is not there."""
-    span = {"Range": f"bytes={offset}-{offset + length - 1}"} if length else {}
-    data: bytes = _got(Key=_kept_key(job_id, name), **span)["Body"].read()
+def read_kept(job_id: str, name: str) -> bytes:
+    """Raises FileChanged if it is not there."""
+    data: bytes = _got(Key=_kept_key(job_id, name))["Body"].read()
     return data
 
 
-def size_of(job_id: str, name: str) -> int:
-    """In bytes; 0 if there is none."""
-    found = _head(_kept_key(job_id, name))
-    return int(found["ContentLength"]) if found else 0
+def list_kept(job_id: str, prefix: str, after: str, most: int) -> list[str]:
+    """Return up to `most` names that begin with `prefix`, those after `after`, in their order."""
+    folder = _kept_key(job_id, "")
+    reply = client().list_objects_v2(
+        Bucket=settings.bucket(),
+        Prefix=folder + prefix,
+        StartAfter=folder + after,
+        MaxKeys=most,
+    )
+    return [each["Key"].removeprefix(folder) for each in reply.get("Contents", ())]
 
 
 # --- Reports --------------------------------------------------------------------------------------

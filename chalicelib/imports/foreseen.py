@@ -5,16 +5,15 @@ Its rows are grouped as the planner groups those of the whole file, and read as 
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from operator import attrgetter
-from tempfile import TemporaryDirectory, TemporaryFile
+from tempfile import TemporaryDirectory
 from typing import Final
 
-from chalicelib.imports import columns, files
-from chalicelib.imports.csv.groups import groups, name_key
+from chalicelib.imports import chunks, columns, files
+from chalicelib.imports.csv.groups import group_rows, name_key
 from chalicelib.imports.csv.opening import open_csv
-from chalicelib.imports.csv.places import Places
 from chalicelib.imports.csv.rows import CsvRow, FileFormat
 from chalicelib.imports.formats import Format, ImportedProduct, Shop
+from chalicelib.imports.joining import Joining
 from chalicelib.imports.model import ForeseenProduct, ImportJob, MappingPreview, Options
 
 _BYTES: Final = 1 << 19
@@ -27,7 +26,7 @@ def of(job: ImportJob, form: FileFormat, options: Options, etag: str = "") -> Ma
     shop = columns.shop_of(job)
     file_format = columns.choose_format(form, options)
     assert file_format is not None  # it was chosen
-    data = files.read(job.id, etag, 0, _BYTES)
+    data = files.read_beginning(job.id, etag, _BYTES)
     is_whole = len(data) < _BYTES
     row = form.header_row
     table = open_csv([data], form.encoding, form.delimiter, header_row=row, is_cut=not is_whole)
@@ -49,23 +48,17 @@ def of(job: ImportJob, form: FileFormat, options: Options, etag: str = "") -> Ma
 
 
 def _read(rows: Sequence[CsvRow], file_format: Format, shop: Shop) -> Iterator[ImportedProduct]:
-    """Each product; last, those that are too large to be read."""
-    with (
-        TemporaryDirectory() as folder,
-        closing(Places(folder, lambda: False)) as places,
-        TemporaryFile(dir=folder) as keys,
-    ):
-        at = {row.offset: number for number, row in enumerate(rows)}
-        for group in groups(rows, file_format):
-            places.add(group)
-        places.join(keys)
-        for product in sorted(places.products(), key=attrgetter("line")):
-            starts = [(at[place.offset], place.rows) for place in product.places]
-            of_product = [row for start, many in starts for row in rows[start : start + many]]
-            found = file_format.product(of_product, shop)
-            found.errors += [product.error] if product.error else []
+    """Yield each product; last, those that are too large to be read."""
+    with TemporaryDirectory() as folder, closing(Joining(folder, lambda: False)) as joining:
+        for group in group_rows(rows, file_format):
+            joining.add(group)
+        joining.join()
+        for product in joining.products():
+            groups, error = chunks.unpack(chunks.pack(product))
+            found = file_format.product([row for group in groups for row in group], shop)
+            found.errors += [error] if error else []
             yield found
-        yield from (ImportedProduct(error.row, errors=[error]) for error in places.too_large)
+        yield from (ImportedProduct(error.row, errors=[error]) for error in joining.too_large)
 
 
 def _question(

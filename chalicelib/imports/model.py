@@ -344,11 +344,18 @@ class ImportJob(jobs.Job):
     @property
     def is_read(self) -> bool:
         """Whether the planner has seen the whole file."""
+        return "parts" in self.fields or self.was_read_by_1_0
+
+    @property
+    def was_read_by_1_0(self) -> bool:
+        """Whether release 1.0.0 has read the file, which kept its rows in other chunks."""
         return "chunks" in self.fields
 
     @property
     def all_chunks_done(self) -> bool:
-        return self.is_read and int(self.fields["done"]) >= int(self.fields["chunks"])
+        """Whether all chunks of the file are imported."""
+        done, parts = self.fields.get("partsDone", 0), self.fields.get("parts")
+        return parts is not None and int(done) >= int(parts)
 
     def given_up(self, now: datetime) -> tuple[str, ImportFailure] | None:
         """Since when, and why, the job has failed without being marked: so no job hangs after a

@@ -7,7 +7,7 @@
 | row error | `job_…` | `error#<line>#<n>` |
 | row that repeats another with other values | `job_…` | `notice#<line>#<n>` |
 | product of a dry run that changes | `job_…` | `preview#<line>` |
-| finished chunk | `job_…` | `chunk#<n>` |
+| finished chunk | `job_…` | `chunk#rows-<line>` |
 
 A chunk counts in the transaction that marks it as finished, so a chunk that runs twice counts once.
 All items except the job expire with its files.
@@ -40,6 +40,7 @@ _ERRORS: Final = "error#"
 _PREVIEWS: Final = "preview#"
 _KEPT: Final = {_ERRORS: INLINE_ERRORS, NOTICES: INLINE_ERRORS, _PREVIEWS: MOST_PREVIEWS}
 _NAMES: Final = ("slug", "sku", "name")
+_COUNTERS: Final = ("withErrors", "partsDone", *ProductOutcome)
 _SHOWN_COLUMNS: Final = ("columns", "savedMapping", "fields", "encodings")
 
 _waiting = Attr("status").is_in([JobStatus.QUEUED, JobStatus.NEEDS_MAPPING])
@@ -64,9 +65,8 @@ def create(
         **(source or {}),
         "uploadBy": clock.iso(clock.after(upload_seconds)),
     }
-    counters = ("withErrors", "done", *ProductOutcome)
     commit, id = Commit(), id or ids.new("job")
-    job = ImportJob(jobs.insert(commit, id, JobType.PRODUCT_IMPORT, own, counters))
+    job = ImportJob(jobs.insert(commit, id, JobType.PRODUCT_IMPORT, own, _COUNTERS))
     return job if commit.sent() else get(id)
 
 
@@ -161,14 +161,25 @@ def columns(job_id: str) -> dict[str, object]:
     return {name: item[name] for name in _SHOWN_COLUMNS if name in item}
 
 
-def planned(job_id: str, chunks: int, rows: int, total: int, refused: int) -> None:
+def planned(job_id: str, parts: int, rows: int, total: int, refused: int) -> None:
     """The whole file was read: so many chunks, with so many rows of so many products, of which so
     many are too large to be read."""
-    found = {"chunks": chunks, "rows": rows, "total": total}
+    found = {"parts": parts, "rows": rows, "total": total}
     failed = dict.fromkeys(("processed", "withErrors", ProductOutcome.FAILED), refused)
-    when = _running & Attr("chunks").not_exists()
+    when = _running & Attr("parts").not_exists()
     with suppress(table.ConditionFailed):
         table.update(jobs.key(job_id), assign=found, add=failed, when=when)
+
+
+def restart(job: ImportJob, seconds: int) -> bool:
+    """Make a job whose file release 1.0.0 has read wait for it again; whether this call did it."""
+    anew = {
+        "status": JobStatus.QUEUED,
+        "uploadBy": clock.iso(clock.after(seconds)),
+        **dict.fromkeys(("processed", *_COUNTERS), 0),
+    }
+    when = _running & Attr("chunks").exists()
+    return jobs.update_if(job.id, when, assign=anew, remove=["chunks", *Skipped])
 
 
 def left_out(job_id: str, far: str) -> None:
@@ -185,9 +196,10 @@ def has_report(job_id: str) -> None:
 
 def standing(job_id: str, chunk: str) -> tuple[ImportJob | None, bool]:
     """The job, and whether this chunk of it is finished."""
-    items = table.batch_get([jobs.key(job_id), (job_id, chunk)])
+    done = (job_id, f"chunk#{chunk}")
+    items = table.batch_get([jobs.key(job_id), done])
     job = items.get(jobs.key(job_id))
-    return (ImportJob(job) if job else None), (job_id, chunk) in items
+    return (ImportJob(job) if job else None), done in items
 
 
 def finish(
@@ -202,20 +214,21 @@ def finish(
     """Counts a chunk's products by outcome, those with errors, and what was skipped, and marks it
     as finished, once: False if it already was."""
     commit = Commit()
-    item = {"pk": job_id, "sk": chunk, "part": has_part, "expiresAt": jobs.expires()}
+    item = {"pk": job_id, "sk": f"chunk#{chunk}", "part": has_part, "expiresAt": jobs.expires()}
     commit.put(item, when=table.absent)
     added = {str(name): n for name, n in (*counts.items(), *(skipped or {}).items())}
-    added |= {"processed": sum(counts.values()), "withErrors": with_errors, "done": 1}
+    added |= {"processed": sum(counts.values()), "withErrors": with_errors, "partsDone": 1}
     # In any state of the job: finished work is counted.
     commit.update(jobs.key(job_id), add=added, when=table.present)
     return commit.sent()
 
 
-def parts(job_id: str) -> Iterator[str]:
-    """Chunks with a part of the report."""
-    options = {"where": table.sk.begins_with("chunk#"), "matching": Attr("part").eq(True)}
-    for items in table.pages(job_id, **options, fields=("sk",)):
-        yield from (item["sk"] for item in items)
+def parts(job: ImportJob) -> Iterator[str]:
+    """Yield the chunks with a part of the report. One that was read by release 1.0.0 has others."""
+    prefix = "chunk#" if job.was_read_by_1_0 else "chunk#rows-"
+    options = {"where": table.sk.begins_with(prefix), "matching": Attr("part").eq(True)}
+    for items in table.pages(job.id, **options, fields=("sk",)):
+        yield from (item["sk"].removeprefix("chunk#") for item in items)
 
 
 # --- The first errors, notices and previews -------------------------------------------------------

@@ -8,12 +8,14 @@ finds its results there and counts them.
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import compress
 from typing import Final
 
 from chalicelib.imports import apply, catalogue, preview
+from chalicelib.imports.chunks import ChunkProduct, Group
 from chalicelib.imports.csv.faults import RowError
-from chalicelib.imports.csv.rows import CsvRow
+from chalicelib.imports.csv.groups import name_key
 from chalicelib.imports.formats import ImportedProduct
 from chalicelib.imports.formats.cells import spoilt
 from chalicelib.imports.model import ImportJob, ImportMode, ProductOutcome
@@ -25,8 +27,11 @@ from chalicelib.values import slugs
 
 _ROUNDS: Final = 6
 _DERIVED: Final = ("updatedAt", "index")
+# Errors of a product, whatever its rows are.
+_OF_THE_WHOLE: Final = {"missing_name", "missing_price", "exists", "not_found"}
 
-Group = Sequence[CsvRow]  # adjacent rows of one product
+Read = Callable[[Group], ImportedProduct]  # what rows say of their product
+Results = list[tuple["FileProduct", ProductOutcome]]
 
 
 class Superseded(Exception):
@@ -34,73 +39,26 @@ class Superseded(Exception):
 
 
 @dataclass(eq=False)
-class ProductRows:
-    """All rows of one product of the file, in groups of adjacent ones, and what becomes of it.
+class FileProduct:
+    """What the rows of one product say, the first of which is on `line`.
 
-    A group with an error is not read, the others are. `read`: the product that rows describe.
-    `failed`: the groups with errors. `slugs`: to look the product up; a new one gets the first free
-    slug.
+    `groups`: those whose rows have no errors; `imported`: what they say (if there are none, what
+    the last ones said); `failed`: the other groups, with their errors.
     """
 
+    line: int
     groups: Sequence[Group]
-    read: Callable[[Group], ImportedProduct]
-    outcome: ProductOutcome | None = None
-    failed: list[tuple[Group, list[RowError]]] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.restart()
-
-    def restart(self) -> None:
-        """As before anything was refused."""
-        self.outcome, self.failed = None, []
-        self._good = list(self.groups)
-        self.refuse(self._read())
-
-    def _read(self) -> list[RowError]:
-        """What is wrong with the rows that have had no error so far."""
-        self.imported = self.read([row for group in self._good for row in group])
-        if not self.imported.errors:
-            self.slugs = self._slugs()
-        return self.imported.errors
-
-    def refuse(self, errors: Sequence[RowError], *, is_whole: bool = False) -> None:
-        """Reads the product again without the groups that have these errors, until the others have
-        none. It fails if those are all, or if the errors are the product's as a whole."""
-        while errors:
-            self._put_aside(errors, is_whole)
-            if not self._good:
-                self.outcome = ProductOutcome.FAILED
-                return
-            errors = self._read()
-
-    def _put_aside(self, errors: Sequence[RowError], is_whole: bool) -> None:
-        lines = {error.row for error in errors}
-        is_whole = is_whole or any(error.code in _OF_THE_WHOLE for error in errors)
-        are_faulty = [any(row.line in lines for row in group) for group in self._good]
-        if is_whole or not any(are_faulty):
-            are_faulty = [True] * len(self._good)
-        for group in compress(self._good, are_faulty):
-            here = {row.line for row in group}
-            own = [error for error in errors if error.row in here]
-            self.failed.append((group, own or [errors[0]._replace(row=group[0].line)]))
-        self._good = [
-            group for group, faulty in zip(self._good, are_faulty, strict=True) if not faulty
-        ]
-
-    def fail(self, error: RowError) -> None:
-        """The product fails as a whole."""
-        self.refuse([error], is_whole=True)
-
-    @property
-    def line(self) -> int:
-        return self.groups[0][0].line
+    imported: ImportedProduct
+    failed: Sequence[tuple[Group, list[RowError]]] = ()
 
     @property
     def errors(self) -> list[RowError]:
         """What is wrong with its rows, if anything is."""
         return [error for _, errors in self.failed for error in errors]
 
-    def _slugs(self) -> list[str]:
+    @cached_property
+    def slugs(self) -> list[str]:
+        """Where to look the product up; a new one gets the first that is free."""
         slug, name = self.imported.slug, self.name or ""
         if self.gives_slug and slug:
             return [slug]
@@ -162,49 +120,111 @@ class ProductRows:
         return RowError(*self.imported.locate(column), code, message)
 
 
+def read_product(groups: Sequence[Group], read: Read) -> FileProduct:
+    """Return what the rows of a product say; groups with errors are put aside."""
+    imported = read([row for group in groups for row in group])
+    return refuse(FileProduct(groups[0][0].line, groups, imported), imported.errors, read)
+
+
+def refuse(
+    product: FileProduct, errors: Sequence[RowError], read: Read, *, is_whole: bool = False
+) -> FileProduct:
+    """Return the product without the groups that have these errors, read again until the others
+    have none; without any group, if the errors are the product's as a whole."""
+    while errors:
+        groups, failed = _part(product.groups, errors, is_whole)
+        imported = read([row for group in groups for row in group]) if groups else product.imported
+        product = FileProduct(product.line, groups, imported, [*product.failed, *failed])
+        errors = imported.errors if groups else ()
+    return product
+
+
+def _part(
+    groups: Sequence[Group], errors: Sequence[RowError], is_whole: bool
+) -> tuple[list[Group], list[tuple[Group, list[RowError]]]]:
+    """Return the groups without errors, and the others with theirs; all are others if the errors
+    are of the whole product, or of no row."""
+    lines = {error.row for error in errors}
+    are_faulty = [any(row.line in lines for row in group) for group in groups]
+    is_whole = is_whole or any(error.code in _OF_THE_WHOLE for error in errors)
+    if is_whole or not any(are_faulty):
+        are_faulty = [True] * len(groups)
+    failed = []
+    for group in compress(groups, are_faulty):
+        here = {row.line for row in group}
+        own = [error for error in errors if error.row in here]
+        failed.append((group, own or [errors[0]._replace(row=group[0].line)]))
+    return [group for group, faulty in zip(groups, are_faulty, strict=True) if not faulty], failed
+
+
+def own_keys(product: Product) -> tuple[str, str]:
+    """Return the keys by which the product's own rows would name it (`csv/groups.py`)."""
+    return product.slug, name_key(product.fields["name"])
+
+
 def _folded(name: str) -> str:
     return " ".join(name.casefold().split())
 
 
-# Errors of a product, whatever its rows are.
-_OF_THE_WHOLE: Final = {"missing_name", "missing_price", "exists", "not_found"}
-
-
 @dataclass
 class _Target:
-    """A product of the catalogue, or a new one: as it was read, and after the rows for it."""
+    """A product of the catalogue, or a new one: as it was read, and after what the file says of it.
+
+    `results`: the file's products that are this one, as they were read at last.
+    """
 
     before: Product | None
-    rows: list[ProductRows]
+    products: list[FileProduct]
     slug: str = ""
     after: Product | None = None
-    outcomes: dict[ProductRows, ProductOutcome] = field(default_factory=dict)
+    results: Results = field(default_factory=list)
+
+    @property
+    def outcomes(self) -> dict[str, ProductOutcome]:
+        """The outcome of each that did not fail, by its line."""
+        return {
+            str(product.line): outcome
+            for product, outcome in self.results
+            if outcome is not ProductOutcome.FAILED
+        }
 
 
 class Upsert:
     """The products of one chunk.
 
-    `is_running`: called before writes; whether the job is still running. It raises Superseded.
-    `is_in_file`: whether the file has a product's own rows.
+    `read`: what rows say. `is_running`: called before writes; whether the job is still running. It
+    raises Superseded. `is_in_file`: whether the file has a product's own rows.
     """
 
     def __init__(
         self,
         job: ImportJob,
+        read: Read,
         is_running: Callable[[], bool],
         is_in_file: Callable[[Product], bool],
     ) -> None:
         self.job = job
+        self._read = read
         self._is_running = is_running
         self._is_in_file = is_in_file
         # A first import finds nothing by SKU, so it looks nothing up until a concurrent change.
         self._asks_for_skus = bool(job.fields["metProducts"])
         self._left: dict[str, str] = {}  # SKUs, and the products that no longer have them
+        self._results: Results = []
         self.previews: list[dict[str, object]] = []  # of a dry run
 
-    def run(self, rows: Iterable[ProductRows]) -> None:
-        """Gives every product its outcome, unless the job has ended meanwhile."""
-        todo = [row for row in rows if row.outcome is None]
+    def run(self, chunk: Iterable[ChunkProduct]) -> Results:
+        """Write the products of a chunk; return what became of each: of all of them, unless the job
+        has ended meanwhile."""
+        todo = []
+        for groups, error in chunk:
+            product = read_product(groups, self._read)
+            if error is not None:
+                self._fail(product, error)
+            elif product.groups:
+                todo.append(product)
+            else:
+                self._results.append((product, ProductOutcome.FAILED))
         has_written = False
         for _ in range(_ROUNDS):
             targets = self._targets(todo)
@@ -217,32 +237,34 @@ class Upsert:
             has_written = has_written or bool(changed)
             todo = self._write(changed)
             for target in targets:
-                for row, outcome in target.outcomes.items():
-                    row.outcome = outcome
-            for row in todo:
-                row.restart()
+                self._results += target.results
             if not todo:
-                return
+                return self._results
         raise Busy
 
-    def _write(self, changed: Sequence[_Target]) -> list[ProductRows]:
-        """Writes; returns the rows that must be processed again because of concurrent changes."""
-        todo: list[ProductRows] = []
+    def _fail(self, product: FileProduct, error: RowError) -> None:
+        """Note that a product fails as a whole."""
+        failed = refuse(product, [error], self._read, is_whole=True)
+        self._results.append((failed, ProductOutcome.FAILED))
+
+    def _write(self, changed: Sequence[_Target]) -> list[FileProduct]:
+        """Write; return what must be processed again because of concurrent changes."""
+        todo: list[FileProduct] = []
         writes = [(target.before, self._marked(target)) for target in changed]
         failures = catalogue.write(self.job, writes, self._left)
         for target, failure in zip(changed, failures, strict=True):
             if isinstance(failure, ProductChanged | SlugTaken | SkuTaken):
-                todo += target.rows
-                target.outcomes.clear()
+                todo += target.products
+                target.results.clear()
                 self._note(failure)
             elif isinstance(failure, Invalid):
-                for row in target.outcomes:
-                    row.fail(row.error("slug", failure.code, failure.message))
-                target.outcomes.clear()
+                for product, _ in target.results:
+                    self._fail(product, product.error("slug", failure.code, failure.message))
+                target.results.clear()
             elif failure is not None:
                 raise failure
             elif self.job.is_dry_run and target.after:
-                line = min(row.line for row in target.outcomes)
+                line = min(map(int, target.outcomes))
                 self.previews.append(preview.of(line, target.before, target.after))
         return todo
 
@@ -255,102 +277,106 @@ class Upsert:
 
     # --- Which product is meant ---
 
-    def _targets(self, rows: list[ProductRows]) -> list[_Target]:
-        """The products of the rows. Rows that may be for several products fail."""
-        by_slug = products.by_slug(sorted({slug for row in rows for slug in row.slugs}))
-        found = {row: _by_slug(row, by_slug) for row in rows}
+    def _targets(self, given: list[FileProduct]) -> list[_Target]:
+        """Return the products that are meant. Those that may be several of the catalogue's fail."""
+        by_slug = products.by_slug(sorted({slug for each in given for slug in each.slugs}))
+        found = {each: _by_slug(each, by_slug) for each in given}
         if self._asks_for_skus:
             self._find_by_sku(found)
         targets: dict[str, _Target] = {}
-        for row, product in found.items():
-            key = product.id if product else row.product
-            targets.setdefault(key, _Target(product, [], after=product)).rows.append(row)
-        taken = {row.slugs[0] for row in rows if len(row.slugs) == 1} | by_slug.keys()
+        for each, product in found.items():
+            key = product.id if product else each.product
+            targets.setdefault(key, _Target(product, [], after=product)).products.append(each)
+        taken = {each.slugs[0] for each in given if len(each.slugs) == 1} | by_slug.keys()
         for target in targets.values():
-            *others, last = target.rows[0].slugs
+            *others, last = target.products[0].slugs
             target.slug = next((slug for slug in others if slug not in taken), last)
             taken.add(target.slug)
         return list(targets.values())
 
-    def _find_by_sku(self, found: dict[ProductRows, Product | None]) -> None:
-        """Looks up by SKU: products with another slug by now, or rows without a slug."""
-        lost = [row for row in found if found[row] is None and row.skus]
-        by_sku = products.by_sku({sku for row in lost for sku in row.skus})
-        named = Counter(sku for row in lost if row.gives_slug for sku in row.skus)
-        for row in lost:
-            same = _having(row, by_sku)
-            if same and (row.gives_slug or row.is_known_by_name):
+    def _find_by_sku(self, found: dict[FileProduct, Product | None]) -> None:
+        """Look up by SKU: products with another slug by now, or rows without a slug."""
+        lost = [each for each in found if found[each] is None and each.skus]
+        by_sku = products.by_sku({sku for each in lost for sku in each.skus})
+        named = Counter(sku for each in lost if each.gives_slug for sku in each.skus)
+        for each in lost:
+            same = _having(each, by_sku)
+            if same and (each.gives_slug or each.is_known_by_name):
                 # If the file has the product's own rows, this is another product with that SKU.
                 same = [product for product in same if not self._is_in_file(product)]
             if not same:
                 continue
-            sku = next(sku for sku in row.skus if sku in same[0].skus)
-            are_several = row.gives_slug and named[sku] > 1
+            sku = next(sku for sku in each.skus if sku in same[0].skus)
+            are_several = each.gives_slug and named[sku] > 1
             if len(same) == 1 and not are_several:
-                found[row] = same[0]
+                found[each] = same[0]
                 continue
             ids = ", ".join(product.id for product in same[:5])
             skus = f'the SKU "{sku}" or another SKU of these rows'
             message = f"{len(same)} products have {skus}: {ids}."
             if are_several:
                 message = f"Several products of the file have {skus}, as {ids} has."
-            row.fail(row.error("sku", "ambiguous_sku", message))
-            del found[row]
+            self._fail(each, each.error("sku", "ambiguous_sku", message))
+            del found[each]
 
     # --- What becomes of it ---
 
     def _fold(self, target: _Target) -> None:
-        """Applies the rows of one product in the order of the file, in memory."""
+        """Apply what the file says of one product, in the order of the file, in memory."""
         done = self._done(target.before)
-        for row in sorted(target.rows, key=lambda row: row.line):
-            while row.outcome is None:
+        for each in sorted(target.products, key=lambda each: each.line):
+            product, outcome = each, ProductOutcome.FAILED
+            while product.groups:
                 try:
-                    changed, outcome = self._apply(row, target)
+                    changed, outcome = self._apply(product, target)
                 except apply.Refused as refused:
-                    row.refuse(refused.errors)
+                    product = refuse(product, refused.errors, self._read)
                     continue
-                if str(row.line) in done:
-                    outcome = ProductOutcome(done[str(row.line)])
+                if str(product.line) in done:
+                    outcome = ProductOutcome(done[str(product.line)])
                 else:
                     target.after = changed
-                target.outcomes[row] = outcome
                 break
+            target.results.append((product, outcome))
         before, after = target.before, target.after
-        if before and after and len(target.outcomes) > 1 and _is_same(before, after):
+        outcomes = target.outcomes
+        if before and after and len(outcomes) > 1 and _is_same(before, after):
             # Several products of the file that are one here may undo what each other did.
             target.after = before
-            for row in target.outcomes:
-                unchanged = ProductOutcome.UNCHANGED
-                target.outcomes[row] = ProductOutcome(done.get(str(row.line), unchanged))
+            unchanged = {line: done.get(line, ProductOutcome.UNCHANGED) for line in outcomes}
+            target.results = [
+                (product, ProductOutcome(unchanged.get(str(product.line), outcome)))
+                for product, outcome in target.results
+            ]
 
     def _done(self, product: Product | None) -> Mapping[str, str]:
-        """What this job did to the product already: the outcome by line."""
+        """Return what this job did to the product already: the outcome by line."""
         if product is None or product.imported.get("job") != self.job.id:
             return {}
         rows: Mapping[str, str] = product.imported["rows"]
         return rows
 
-    def _apply(self, row: ProductRows, target: _Target) -> tuple[Product, ProductOutcome]:
+    def _apply(self, each: FileProduct, target: _Target) -> tuple[Product, ProductOutcome]:
         product = target.after
         if product is None:
-            if self.job.options.mode is ImportMode.UPDATE or row.imported.only_updates:
+            if self.job.options.mode is ImportMode.UPDATE or each.imported.only_updates:
                 what = "import" if self.job.options.mode is ImportMode.UPDATE else "file"
                 message = f"There is no such product, and this {what} only updates."
-                raise apply.Refused([row.error("slug", "not_found", message)])
-            return apply.created(row.imported, target.slug), ProductOutcome.CREATED
+                raise apply.Refused([each.error("slug", "not_found", message)])
+            return apply.created(each.imported, target.slug), ProductOutcome.CREATED
         is_ours = target.before is None or _first_of(product) == self.job.first
         if self.job.options.mode is ImportMode.CREATE and not is_ours:
             message = "The product exists, and this import only creates."
-            raise apply.Refused([row.error("slug", "exists", message)])
-        after = apply.changed(row.imported, product)
+            raise apply.Refused([each.error("slug", "exists", message)])
+        after = apply.changed(each.imported, product)
         if not self.job.options.allow_zero_prices:
-            apply.refuse_zero_prices(row.imported, product, after)
+            apply.refuse_zero_prices(each.imported, product, after)
         return after, ProductOutcome.UNCHANGED if after is product else ProductOutcome.UPDATED
 
     def _marked(self, target: _Target) -> Product:
         assert target.after is not None
-        rows = {str(row.line): outcome for row, outcome in target.outcomes.items()}
-        memory = {"job": self.job.id, "rows": {**self._done(target.before), **rows}}
+        rows = {**self._done(target.before), **target.outcomes}
+        memory = {"job": self.job.id, "rows": rows}
         if self.job.first != self.job.id:
             memory["first"] = self.job.first
         return target.after.remembering(memory)
@@ -366,16 +392,16 @@ def _is_same(before: Product, after: Product) -> bool:
     return fields == before.fields and after.quantities == before.quantities
 
 
-def _by_slug(row: ProductRows, products: Mapping[str, Product]) -> Product | None:
+def _by_slug(each: FileProduct, products: Mapping[str, Product]) -> Product | None:
     """The product with the rows' slug, or with the slug of their name."""
-    slugs = row.slugs if row.imported.slug else []
+    slugs = each.slugs if each.imported.slug else []
     found = (products[slug] for slug in slugs if slug in products)
-    return next((product for product in found if row.is_of(product)), None)
+    return next((product for product in found if each.is_of(product)), None)
 
 
-def _having(row: ProductRows, by_sku: Mapping[str, list[Product]]) -> list[Product]:
+def _having(each: FileProduct, by_sku: Mapping[str, list[Product]]) -> list[Product]:
     """The products with the SKU of the rows, or else with any of their variants'."""
-    if row.sku and by_sku.get(row.sku):
-        return by_sku[row.sku]
-    found = {product.id: product for sku in row.skus for product in by_sku.get(sku, ())}
+    if each.sku and by_sku.get(each.sku):
+        return by_sku[each.sku]
+    found = {product.id: product for sku in each.skus for product in by_sku.get(sku, ())}
     return list(found.values())

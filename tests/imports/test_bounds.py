@@ -71,7 +71,7 @@ def test_any_rows_become_a_product_or_errors(
     kinds = ["product", "variant", "variation", "configurable", "simple", "media", "1", "", "rule"]
     cell = st.one_of(st.sampled_from(kinds), ANYTHING)
     rows = data.draw(st.lists(st.lists(cell, max_size=len(header)), min_size=1, max_size=4))
-    records = [CsvRow(at, 1, at + 2, row) for at, row in enumerate(rows)]
+    records = [CsvRow(at + 2, row) for at, row in enumerate(rows)]
     bound = file_format(header)
     for record in records:
         bound.key(record.cells)
@@ -130,9 +130,9 @@ def test_reading_rows_and_lists_takes_linear_time(file_format: type[Format]) -> 
         listed = ", ".join(f"https://x/{n}.jpg" for n in range(many))
         options = "|".join(f"sku=S-{n},size=L{n}" for n in range(many))
         row = [options if name == "configurable_variations" else listed for name in names]
-        rows = [CsvRow(n, 1, n + 2, [*row[:1], *([f"{n}"] * (len(row) - 1))]) for n in range(many)]
+        rows = [CsvRow(n + 2, [*row[:1], *([f"{n}"] * (len(row) - 1))]) for n in range(many)]
         bound = file_format(names)
-        return lambda: bound.product([CsvRow(0, 1, 2, row), *rows], SHOPS[0])
+        return lambda: bound.product([CsvRow(2, row), *rows], SHOPS[0])
 
     few, many = steps(work(40)), steps(work(400))
     assert many <= 14 * few
@@ -160,8 +160,8 @@ def test_an_unexpected_error_in_a_format_fails_only_its_rows(
     monkeypatch.setattr(
         bound, "drafted", lambda draft: 1 / 0 if draft.rows[0]["slug"] == "bad" else inner(draft)
     )
-    bad = bound.product([CsvRow(0, 1, 2, ["bad", "Bad", "1"])], SHOPS[0])
-    good = bound.product([CsvRow(0, 1, 3, ["good", "Good", "1"])], SHOPS[0])
+    bad = bound.product([CsvRow(2, ["bad", "Bad", "1"])], SHOPS[0])
+    good = bound.product([CsvRow(3, ["good", "Good", "1"])], SHOPS[0])
     assert [error[:3] for error in bad.errors] == [(2, "", "unreadable_row")]
     assert good.errors == []
 

@@ -12,8 +12,8 @@ from tests.support.import_desk import Desk
 
 def test_a_chunk_that_is_delivered_twice_is_counted_once(desk: Desk) -> None:
     job_id = desk.send("name,price\nHat,2\n")
-    assert store.finish(job_id, "chunk#1", {ProductOutcome.UPDATED: 3})
-    assert not store.finish(job_id, "chunk#1", {ProductOutcome.UPDATED: 3})
+    assert store.finish(job_id, "rows-1", {ProductOutcome.UPDATED: 3})
+    assert not store.finish(job_id, "rows-1", {ProductOutcome.UPDATED: 3})
     job = desk.job(job_id)
     assert (job["processed"], job["updated"]) == (3, 3)
 
@@ -22,11 +22,11 @@ def test_a_file_planned_twice_is_counted_once(desk: Desk) -> None:
     job_id = desk.started("name,price\nHat,2\n")
     store.planned(job_id, 2, 9, 5, 1)
     job = store.get(job_id)
-    assert (job.fields["chunks"], job.fields["total"], job.fields["failed"]) == (1, 1, 0)
+    assert (job.fields["parts"], job.fields["total"], job.fields["failed"]) == (1, 1, 0)
 
 
 def test_a_late_step_does_not_recreate_a_deleted_job(desk: Desk) -> None:
-    assert not store.finish("job_gone", "chunk#1", {ProductOutcome.CREATED: 1})
+    assert not store.finish("job_gone", "rows-1", {ProductOutcome.CREATED: 1})
     store.has_report("job_gone")
     store.planned("job_gone", 1, 1, 1, 1)
     jobs.end("job_gone", JobStatus.COMPLETED)
@@ -41,7 +41,7 @@ def test_a_late_step_of_a_job_that_is_gone_or_has_ended_does_nothing(
     ended = desk.imported("name,price\nHat,2\nCap,free\n")
     ended.pop("errorReportUrl")
     assert capsys.readouterr().out.count("import finished") == 1
-    message = {"step": step, "number": "00000000", "from": "job_1"}
+    message = {"step": step, "chunk": "rows-0000000002", "from": "job_1"}
     queue.send({**message, "job": job, "report": False} for job in ("job_gone", ended["id"]))
     desk.work()
     assert ended.items() <= desk.job(ended["id"]).items()
@@ -60,7 +60,7 @@ def test_a_mapping_is_not_stored_for_a_queued_or_cancelled_job(desk: Desk) -> No
 def test_a_worker_that_finds_its_chunk_finished_starts_the_next_step(desk: Desk) -> None:
     job_id = desk.started("name,price\nHat,2\n")
     (message,) = desk.messages()
-    assert store.finish(job_id, "chunk#00000000", {ProductOutcome.CREATED: 1})
+    assert store.finish(job_id, "rows-0000000002", {ProductOutcome.CREATED: 1})
     assert desk.job(job_id)["status"] == "RUNNING"
     desk.handle(message)
     assert desk.job(job_id)["status"] == "COMPLETED"

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from chalicelib import aws, settings
-from chalicelib.imports.steps import plan as planner
+from chalicelib.imports import chunks
 from tests.imports import moves
 from tests.imports.model import HEADER, Row, Thing, expected, random_file
 from tests.support.cases import thorough
@@ -25,7 +25,7 @@ FAULTS = [fault for fault in Fault if fault not in {Fault.ERROR, Fault.LOST}]
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planner, "cut", partial(planner.cut, rows=3))
+    monkeypatch.setattr(chunks, "cut", partial(chunks.cut, rows=3))
     monkeypatch.setattr(settings, "imports_at_once", lambda: 1)
 
 

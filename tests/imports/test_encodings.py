@@ -14,7 +14,6 @@ from chalicelib.imports.csv import opening
 from chalicelib.imports.csv.encodings import KNOWN, Undecided, judged, named
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.csv.opening import open_csv
-from chalicelib.imports.csv.rows import read
 from chalicelib.jobs import store as jobs
 from chalicelib.storage import table
 from tests.support.import_desk import Desk
@@ -48,12 +47,7 @@ SIGNS = [("cp1252", sign) for sign in ("12 €", "£12", "20 °C", "1½", "kid�
 
 
 def rows(data: bytes, encoding: str = "") -> list[str]:
-    table = open_csv([data], encoding)
-    rows = list(table.rows())
-    for row in rows:
-        part = data[row.offset : row.offset + row.length]
-        assert list(read(part, table.format, row.offset, row.line)) == [row]
-    return [row.cells[1] for row in rows]
+    return [row.cells[1] for row in open_csv([data], encoding).rows()]
 
 
 def file(words: str) -> str:
@@ -137,8 +131,6 @@ def test_non_ascii_text_decides_at_any_distance(
     assert table.format.encoding == encoding
     assert (len(rows), len(reads)) == (20_002, 2)
     assert [row.cells for row in rows[-2:]] == [["y", words], ["z", words]]
-    last = rows[-1]
-    assert data[last.offset :] == f"z,{words}".encode(encoding)
 
 
 @pytest.mark.parametrize("held", [1 << 22, 70_000])

@@ -48,42 +48,34 @@ def test_few_chunks_of_a_large_file_are_ahead_of_a_small_one(desk: Desk) -> None
     assert (job["status"], job["created"], job["processed"]) == ("COMPLETED", 2_000, 2_000)
 
 
-def sent(desk: Desk) -> tuple[list[int], int]:
-    """The numbers of all parts in the order of their messages, and the most that waited at once."""
-    numbers, most = [], 0
-    while waiting := desk.messages():
-        most = max(most, len(waiting))
-        for message in waiting:
-            part = json.loads(message["body"])
-            numbers.append(part["number"])
-            backlog.send_next_page(part)
-    return numbers, most
+def sent(desk: Desk, parts: int, later: int) -> tuple[list[str], int]:
+    """The chunks of all messages in their order, and the most that waited at once. `later`: workers
+    after the file was planned."""
+    job_id = f"job_{parts}"
+    for line in range(parts):
+        files.keep(job_id, f"rows-{line:010d}", b"")
+    backlog.send_first_pages(job_id)
+    names, most = [], 0
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(settings, "imports_at_once", lambda: later)
+        while waiting := desk.messages():
+            most = max(most, len(waiting))
+            for message in waiting:
+                part = json.loads(message["body"])
+                names.append(part["chunk"])
+                backlog.send_next_page(part)
+    return names, most
 
 
-@pytest.mark.parametrize("kept", [4, 500])
-@pytest.mark.parametrize("at_once", [2, 4])
+@pytest.mark.parametrize(("at_once", "later"), [(2, 2), (4, 4), (4, 2), (4, 6), (4, 8)])
 def test_every_chunk_of_a_large_file_is_sent_once_and_few_at_a_time(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, kept: int, at_once: int
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, at_once: int, later: int
 ) -> None:
-    monkeypatch.setattr(backlog, "_KEPT_TOGETHER", kept)
+    """Also if the number of workers changes meanwhile."""
     monkeypatch.setattr(settings, "imports_at_once", lambda: at_once)
-    at_first = 3 * at_once // 2
     for parts in (1, 3, 4, 6, 7, 12, 30):
-        job_id = f"job_{parts}"
-        backlog.send(job_id, ({"job": job_id, "number": number} for number in range(parts)))
-        assert sent(desk) == (list(range(parts)), min(parts, at_first))
-        assert (files.size_of(job_id, "plan-000000") > 0) == (parts > at_first or parts >= kept)
-
-
-@pytest.mark.parametrize("later", [2, 6, 8])
-def test_every_chunk_is_sent_once_if_the_number_of_workers_changes_meanwhile(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, later: int
-) -> None:
-    monkeypatch.setattr(settings, "imports_at_once", lambda: 4)
-    backlog.send("job_1", ({"job": "job_1", "number": number} for number in range(30)))
-    monkeypatch.setattr(settings, "imports_at_once", lambda: later)
-    numbers, _ = sent(desk)
-    assert numbers == list(range(30))
+        every = [f"rows-{line:010d}" for line in range(parts)]
+        assert sent(desk, parts, later) == (every, min(parts, 3 * at_once // 2))
 
 
 @pytest.mark.usefixtures("two_at_once")

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from chalicelib import aws
-from chalicelib.imports import files
+from chalicelib.imports import chunks
 from chalicelib.imports.csv import groups
-from chalicelib.imports.steps import plan as planner
 from tests.support.dynamodb_double import Fault
 from tests.support.import_desk import Desk, counts
 
@@ -20,7 +19,7 @@ HEADER = "slug,name,price,description,variantTitle,variantSku,variantPrice,stock
 
 @pytest.fixture
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planner, "cut", partial(planner.cut, rows=4))
+    monkeypatch.setattr(chunks, "cut", partial(chunks.cut, rows=4))
 
 
 def fillers(first: int, many: int = 5) -> str:
@@ -65,20 +64,6 @@ def test_the_later_row_wins_though_the_worker_crashed_that_created_the_product(d
     assert crashed
     assert sizes(desk) == [("S", "9.00", 7)]
     assert ("product.updated", "a") not in desk.events()
-
-
-@pytest.mark.usefixtures("small_chunks")
-def test_a_worker_reads_only_its_own_of_the_rows_that_are_apart(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[tuple[Any, ...]] = []
-    read = files.read_kept
-    monkeypatch.setattr(files, "read_kept", lambda *all: asked.append(all) or read(*all))
-    rows = "".join(f"p{n},P{n},1,,S,,,\n" for n in range(9))
-    job = desk.imported(HEADER + rows + rows.replace(",S,", ",M,"))
-    lengths = [one[3] for one in asked if one[1] == "apart"]
-    assert (job["created"], len(lengths)) == (9, 5)
-    assert sum(lengths) == files.size_of(job["id"], "apart")
 
 
 def test_a_product_with_too_many_rows_is_not_read_wherever_they_are(
@@ -236,8 +221,7 @@ def test_a_chunk_of_a_shuffled_file_takes_few_reads_of_s3(desk: Desk) -> None:
     s3.meta.events.unregister("before-call.s3.GetObject", unique_id="reads")
     job = desk.job(job_id)
     assert (job["created"], job["rows"], job["withErrors"]) == (300, 900, 0)
-    chunks = -(-900 // 200)
-    assert chunks <= len(reads) <= 3 * (chunks + 1)
+    assert len(reads) == -(-900 // 200), "one for each chunk"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from chalicelib.imports.csv.encodings import KNOWN
-from chalicelib.imports.csv.groups import grouped
+from chalicelib.imports.csv.groups import group_rows
 from chalicelib.imports.csv.opening import open_csv
 from chalicelib.imports.csv.rows import CsvRow
 from chalicelib.imports.formats import FORMATS, Format, ImportedProduct, Ours, Shop, recognise
@@ -41,7 +41,7 @@ def opened(data: bytes, encoding: str = "") -> tuple[Format, list[list[CsvRow]]]
     found = recognise(table.format.header)
     assert found is not None
     file_format = found(table.format.header)
-    return file_format, list(grouped(table.rows(), file_format))
+    return file_format, [group.rows for group in group_rows(table.rows(), file_format)]
 
 
 def products(data: bytes, shop: Shop = SHOP, encoding: str = "") -> list[ImportedProduct]:
@@ -112,8 +112,8 @@ def shuffled(
     rows: list[list[str]], sheet: Sheet, file_format: Format, *, within: bool = False
 ) -> list[list[str]]:
     """The products in another order, or the rows of each."""
-    records = [CsvRow(at, 1, at, row) for at, row in enumerate(rows)]
-    groups = [[record.cells for record in group] for group in grouped(records, file_format)]
+    records = [CsvRow(at, row) for at, row in enumerate(rows)]
+    groups = [[row.cells for row in group.rows] for group in group_rows(records, file_format)]
     chance = random.Random(3)
     if not within:
         chance.shuffle(groups)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from chalicelib.imports.csv.faults import FileRejected, RowError
-from chalicelib.imports.csv.groups import grouped
+from chalicelib.imports.csv.groups import group_rows
 from chalicelib.imports.csv.opening import open_csv
 from chalicelib.imports.formats import ImportedProduct, Shop, read_as
 from chalicelib.imports.formats.report import report
@@ -327,7 +327,7 @@ def test_a_report_has_unreadable_rows_and_the_rows_that_failed_with_them():
     data = b'slug,name,price\na,"A,1\nb,B,1,2\n'
     table = open_csv([data])
     file_format = read_as(table.format.header)
-    broken, ragged = grouped(table.rows(), file_format)
+    broken, ragged = (group.rows for group in group_rows(table.rows(), file_format))
     later = RowError(3, "price", "refused", "The price is refused.")
     out = b"".join(report(table.format, [(broken, [broken[0].problem]), (ragged, [later])]))
     rows = list(csv.reader(io.StringIO(out.decode("utf-8-sig"))))

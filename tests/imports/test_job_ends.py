@@ -8,7 +8,7 @@ import pytest
 
 import app
 from chalicelib import aws, deadline, settings
-from chalicelib.imports import files
+from chalicelib.imports import chunks, files
 from chalicelib.imports.steps import plan as planner
 from chalicelib.imports.steps import queue
 from chalicelib.values import clock
@@ -58,7 +58,7 @@ def planned_in_part(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> str:
 
     job_id = desk.send(LONG)
     with monkeypatch.context() as patched, pytest.raises(MemoryError):
-        patched.setattr(planner, "cut", dies)
+        patched.setattr(chunks, "cut", dies)
         desk.uploaded(job_id)
     return job_id
 
@@ -252,8 +252,8 @@ def test_a_chunk_that_failed_five_times_ends_the_job_with_a_reason(desk: Desk) -
         desk.handle(message)
     desk.work()
     assert failure(desk, job_id) == "chunk_failed"
-    line = json.loads(poison["body"])["line"]
-    assert f"line {line}" in desk.job(job_id)["error"]["message"]
+    assert json.loads(poison["body"])["chunk"] == "rows-0000000002"
+    assert "from line 2 on" in desk.job(job_id)["error"]["message"]
 
 
 @pytest.mark.parametrize("enveloped", [False, True])
@@ -289,7 +289,9 @@ def test_a_dead_letter_of_an_ended_job_changes_nothing_and_an_unknown_one_is_log
     desk: Desk, capsys: pytest.CaptureFixture[str]
 ) -> None:
     job = desk.imported(HEADER + "a,A,1\n")
-    app.import_dead_letters(dead({"job": job["id"], "step": "chunk", "line": 2}), None)
+    app.import_dead_letters(
+        dead({"job": job["id"], "step": "chunk", "chunk": "rows-0000000002"}), None
+    )
     assert desk.job(job["id"]) == job
     for body in ("not json", "[]", '{"detail": 5}', "7"):
         assert app.import_dead_letters(dead(body), None) == {"batchItemFailures": []}
@@ -306,12 +308,17 @@ def test_a_dead_letter_is_redelivered_while_the_table_is_unavailable(desk: Desk)
 def test_replacing_the_file_during_an_import_ends_the_job(desk: Desk) -> None:
     job_id = desk.started(LONG)
     files.put(job_id, (HEADER + "other,Other,1\n").encode())
+    desk.uploaded(job_id)
     desk.work()
     assert failure(desk, job_id) == "file_changed"
     assert desk.products() == {}
-    ended = desk.job(job_id)
-    desk.uploaded(job_id)
-    assert desk.job(job_id) == ended
+
+
+def test_a_job_whose_rows_are_gone_ends(desk: Desk) -> None:
+    job_id = desk.started(LONG)
+    files.remove(files.kept(job_id))
+    desk.work()
+    assert failure(desk, job_id) == "file_changed"
 
 
 def test_a_file_that_is_gone_or_replaced_when_it_is_read_ends_the_job(desk: Desk) -> None:

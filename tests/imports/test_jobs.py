@@ -116,15 +116,6 @@ def test_many_products_at_two_places_each_count_once(desk: Desk) -> None:
     assert any(20 < percent < 80 for percent in shown)
 
 
-def test_only_rows_that_are_apart_are_copied(desk: Desk) -> None:
-    whole = desk.imported("slug,name,price\na,A,1\nb,B,1\n")
-    assert files.size_of(whole["id"], "keys") == 2 * 8
-    assert files.size_of(whole["id"], "apart") == 0
-    job = desk.imported("slug,name,price\na,A,1\nb,B,1\nc,C,1\na,A,2")
-    assert counts(job) == [1, 1, 1, 0, 3]
-    assert files.read_kept(job["id"], "apart", 0, 99) == b"a,A,1\na,A,2"
-
-
 def test_a_part_of_a_file_without_errors_and_previews_reads_none(desk: Desk) -> None:
     with desk.dynamodb.metered() as calls:
         store.put_errors("job_1", [])

@@ -3,14 +3,11 @@
 import csv
 import gc
 import io
-from array import array
 
 import pytest
 
 import app
 from chalicelib.imports import files, store
-from chalicelib.imports.csv.places import hashed
-from chalicelib.imports.steps import reader
 from tests.support.import_desk import Desk
 
 pytestmark = pytest.mark.thorough
@@ -27,21 +24,6 @@ def test_a_long_report_is_uploaded_in_pieces(desk: Desk) -> None:
     assert calls.count("UploadPart") == 2
     lines = list(csv.reader(io.StringIO(desk.report(job["id"]))))
     assert [line[0] for line in lines] == ["slug", *(f"p{number}" for number in range(700))]
-
-
-@pytest.mark.usefixtures("desk")
-def test_a_key_among_many_is_found_by_one_small_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    lengths: list[int] = []
-    read = files.read_kept
-    monkeypatch.setattr(files, "read_kept", lambda *all: lengths.append(all[3]) or read(*all))
-    monkeypatch.setattr(reader, "_WHOLE", 0)
-    known = [f"slug-{number}" for number in range(3_000)]
-    files.keep("job_large", "keys", io.BytesIO(array("q", sorted(hashed(known))).tobytes()))
-    has = reader._has("job_large")
-    assert all(map(has, hashed(known[::20])))
-    assert not any(map(has, hashed(["another", "slug-3000", "slug"])))
-    assert len(lengths) == 153
-    assert max(lengths) <= 3_000  # of 24,000 bytes
 
 
 def test_the_garbage_collector_is_off_during_a_chunk_only(

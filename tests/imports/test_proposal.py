@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from chalicelib.imports.csv.groups import grouped
+from chalicelib.imports.csv.groups import group_rows
 from chalicelib.imports.csv.opening import open_csv
 from chalicelib.imports.formats import FIELDS, Format, ImportedProduct, Mapped, Shop, recognise
 from chalicelib.imports.formats.mapped import faults
@@ -94,7 +94,9 @@ def read(data: bytes, mapping: dict[str, str | None]) -> list[ImportedProduct]:
     table = open_csv([data])
     assert not faults(table.format.header, mapping)
     file_format: Format = Mapped(table.format.header, mapping)
-    return [file_format.product(group, SHOP) for group in grouped(table.rows(), file_format)]
+    return [
+        file_format.product(group.rows, SHOP) for group in group_rows(table.rows(), file_format)
+    ]
 
 
 def test_a_mapped_file_is_read_by_its_mapping() -> None:

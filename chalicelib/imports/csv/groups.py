@@ -1,14 +1,11 @@
 """Adjacent rows of one product are a group.
 
-`places.py` joins the groups of one product that are apart.
+`imports/joining.py` joins the groups of one product that are apart.
 """
 
 import re
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import groupby
-from operator import itemgetter
+from dataclasses import dataclass, field
 from typing import ClassVar, Final, Protocol
 
 from chalicelib.imports.csv.faults import RowError
@@ -16,7 +13,7 @@ from chalicelib.imports.csv.rows import LARGEST_ROW, CsvRow
 from chalicelib.values.spreadsheets import ERROR, SPOILT
 
 MOST_ROWS: Final = 2_000  # of one product
-LARGEST_GROUP: Final = 8 * LARGEST_ROW  # bytes of one product
+LARGEST_GROUP: Final = 8 * LARGEST_ROW  # characters of one product
 ALONE: Final = "name "  # the key of a row that names no product, and is not of the row above
 # Keys that name no product, as many may have the same: each of their rows is by itself.
 _NO_KEY: Final = re.compile(rf"(?:sku |name )(?:{ERROR})?|{ERROR}|(?:sku )?{SPOILT}", re.IGNORECASE)
@@ -41,40 +38,37 @@ def name_key(name: str) -> str:
 
 @dataclass(eq=False, slots=True)
 class Group:
-    """Adjacent rows of one product, by their place in the file: so many `rows`, the first on
-    `line`. `keys`: by which they name the product; `aliases`: other keys by which other rows may
-    name it. `too_large`: the error of a row of them.
+    """Adjacent rows of one product, the first on `line`: so many (`count`), of so many characters
+    (`size`). `rows` is empty if nobody is to read them. `keys`: by which they name the product;
+    `aliases`: other keys by which other rows may name it. `too_large`: the error of a row of them.
     """
 
-    offset: int
-    length: int
     line: int
-    rows: int
-    keys: set[str]
-    aliases: set[str]
+    rows: list[CsvRow] = field(default_factory=list)
+    count: int = 0
+    size: int = 0
+    keys: set[str] = field(default_factory=set)
+    aliases: set[str] = field(default_factory=set)
     too_large: RowError | None = None
+
+    def add(self, row: CsvRow) -> None:
+        """Add a row. Those of a product that is too large are not held."""
+        self.count += 1
+        self.size += row.size
+        if row.size > LARGEST_ROW:
+            self.too_large = self.too_large or row.problem
+        self.rows.append(row)
+        if self.too_large or self.count > MOST_ROWS or self.size > LARGEST_GROUP:
+            self.rows.clear()
 
     @property
     def error(self) -> RowError | None:
-        """Why nobody reads them; they are too large."""
-        return self.too_large or refused(self.line, self.rows, self.length)
+        """Why nobody is to read the rows, if they are too large."""
+        return self.too_large or refuse_size(self.line, self.count, self.size)
 
 
-def grouped(rows: Iterable[CsvRow], keys: Keys) -> Iterator[list[CsvRow]]:
-    """The rows of each group."""
-    for _, same in groupby(_marked(rows, keys), itemgetter(0)):
-        yield [row for _, row in same]
-
-
-def groups(rows: Iterable[CsvRow], keys: Keys) -> Iterator[Group]:
-    """The place of each group, without holding its rows."""
-    for group, same in groupby(_marked(rows, keys), itemgetter(0)):
-        deque(same, maxlen=0)
-        yield group
-
-
-def refused(line: int, rows: int, size: int) -> RowError | None:
-    """The error of a product that is too large to be read."""
+def refuse_size(line: int, rows: int, size: int) -> RowError | None:
+    """Return the error of a product that is too large to be read, or None."""
     if rows > MOST_ROWS:
         message = f"This product has more than {MOST_ROWS} rows: none of them is read."
         return RowError(line, "", "too_many_rows", message)
@@ -84,8 +78,8 @@ def refused(line: int, rows: int, size: int) -> RowError | None:
     return None
 
 
-def _marked(rows: Iterable[CsvRow], keys: Keys) -> Iterator[tuple[Group, CsvRow]]:
-    """Each row, and its group up to there."""
+def group_rows(rows: Iterable[CsvRow], keys: Keys) -> Iterator[Group]:
+    """Yield the groups of adjacent rows of one product, in the order of the file."""
     group: Group | None = None
     above: list[str] = []
     for row in rows:
@@ -106,13 +100,13 @@ def _marked(rows: Iterable[CsvRow], keys: Keys) -> Iterator[tuple[Group, CsvRow]
                 or not group.keys.isdisjoint(also)
             )
         ):
-            group = Group(row.offset, 0, row.line, 0, set(), set())
+            if group is not None:
+                yield group
+            group = Group(row.line)
         above = row.cells
-        group.length = row.offset + row.length - group.offset
-        group.rows += 1
-        if row.length > LARGEST_ROW:
-            group.too_large = group.too_large or row.problem
+        group.add(row)
         if key and not is_lost:
             group.keys.add(key)
             group.aliases.update(also)
-        yield group, row
+    if group is not None:
+        yield group

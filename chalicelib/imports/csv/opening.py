@@ -5,14 +5,14 @@ Reads the beginning of a file of any length; the rows that follow are cut by `ro
 
 import codecs
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from chalicelib.imports.csv import encodings
 from chalicelib.imports.csv.faults import FileRejected
-from chalicelib.imports.csv.lines import blocks
+from chalicelib.imports.csv.lines import read_lines
 from chalicelib.imports.csv.rows import (
     DELIMITERS,
     MOST_COLUMNS,
@@ -94,6 +94,40 @@ def open_csv(
     have one cell, such as a title, are skipped. Raises FileRejected: empty_file, not_csv,
     bad_header; unknown_encoding (`encodings.Undecided`).
     """
+    text = _open_text(file, encoding)
+    sample = text.sample
+    bare_returns = _first_line_end(sample) == "\r"
+    if header_row:
+        sample = "\n".join(sample.splitlines()[header_row - 1 :])
+    # Names in a workbook may have more bars or semicolons than there are columns.
+    chosen = delimiter or ("," if text.is_workbook else "")
+    delimiter, width, above = _delimiter(sample, chosen)
+    lines = read_lines(text.pieces, text.encoding, bare_returns)
+    rows = Splitter(lines, delimiter, width, is_cut=is_cut).rows()
+    if header_row == 0:
+        header, rows = _number_columns(rows)
+    else:
+        header = _read_header(rows, header_row or 1, above if header_row is None else 0)
+    if len(header.names) > MOST_COLUMNS:
+        message = f"The header has more than {MOST_COLUMNS} columns."
+        raise FileRejected("bad_header", message, header.line)
+    form = FileFormat(
+        text.encoding, delimiter, bare_returns, header.names, text.is_workbook, header.line
+    )
+    return Table(form, in_cells(rows, text.is_workbook))
+
+
+class _Text(NamedTuple):
+    """A file of text: its first characters, and its bytes, without a byte order mark."""
+
+    encoding: str
+    sample: str
+    pieces: Iterator[bytes]
+    is_workbook: bool
+
+
+def _open_text(file: Iterable[bytes], chosen: str) -> _Text:
+    """Return the text of a file in the chosen or detected encoding. Raises FileRejected."""
     pieces = iter(file)
     head = b""
     for piece in pieces:
@@ -103,7 +137,7 @@ def open_csv(
     else:
         file = [head]
     _refuse_what_is_not_csv(head)
-    encoding, mark = _encoding(head, encoding)
+    encoding, mark = _encoding(head, chosen)
     rest: Iterator[bytes] = chain([head[mark:]], pieces)
     if not encoding:
         encoding = _detected(rest)
@@ -111,38 +145,37 @@ def open_csv(
     sample = head[mark : mark + _SNIFFED].decode(encoding, "replace")
     if not re.search("[^\\s\0\ufeff]", sample):
         raise FileRejected("empty_file", "The file is empty.")
-    bare_returns = _first_line_end(sample) == "\r"
-    if header_row:
-        sample = "\n".join(sample.splitlines()[header_row - 1 :])
-    is_workbook = head.startswith(WORKBOOK_MARK)
-    # Names in a workbook may have more bars or semicolons than there are columns.
-    given = delimiter or ("," if is_workbook else "")
-    delimiter, width, above = _delimiter(sample, given)
-    text = blocks(rest, encoding, bare_returns)
-    rows = Splitter(text, delimiter, width, offset=mark, line=1, is_cut=is_cut).rows()
-    if header_row == 0:
-        first = list(islice(rows, _COUNTED))
-        columns = max((len(row.cells) for row in first), default=0)
-        names, line = tuple(f"Column {n}" for n in range(1, columns + 1)), 0
-        rows = chain(first, rows)
-    else:
-        above = above if header_row is None else 0
-        below = (row for row in rows if row.line >= (header_row or 1))
-        header = next(islice(below, above, None), None)
-        line = header.line if header else header_row or 1
-        if header is None or header.problem:
-            why = header.problem.message if header and header.problem else "There is no such line."
-            raise FileRejected("bad_header", f"The header cannot be read. {why}", line)
-        names = tuple(
-            " ".join(cell.replace("\ufeff", "").split()) for cell in header.cells[:_BLANK_COLUMNS]
-        )
-        named = max((at for at, name in enumerate(names, 1) if name), default=0)
-        names = names[: named + _UNNAMED if named else 0]
-    if len(names) > MOST_COLUMNS:
-        message = f"The header has more than {MOST_COLUMNS} columns."
+    return _Text(encoding, sample, rest, head.startswith(WORKBOOK_MARK))
+
+
+class _Header(NamedTuple):
+    """The names of the columns, and their line; 0: the file has none."""
+
+    names: Sequence[str]
+    line: int
+
+
+def _number_columns(rows: Iterator[CsvRow]) -> tuple[_Header, Iterator[CsvRow]]:
+    """Return a header for a file that has none, and the rows."""
+    first = list(islice(rows, _COUNTED))
+    columns = max((len(row.cells) for row in first), default=0)
+    names = tuple(f"Column {n}" for n in range(1, columns + 1))
+    return _Header(names, 0), chain(first, rows)
+
+
+def _read_header(rows: Iterator[CsvRow], line: int, above: int) -> _Header:
+    """Take the header: the first row from `line` on, after so many others. Raises FileRejected."""
+    header = next(islice((row for row in rows if row.line >= line), above, None), None)
+    if header is None:
+        message = "The header cannot be read. There is no such line."
         raise FileRejected("bad_header", message, line)
-    form = FileFormat(encoding, delimiter, bare_returns, names, is_workbook, line)
-    return Table(form, in_cells(rows, is_workbook))
+    if header.problem:
+        message = f"The header cannot be read. {header.problem.message}"
+        raise FileRejected("bad_header", message, header.line)
+    cells = (cell.replace("\ufeff", "") for cell in header.cells[:_BLANK_COLUMNS])
+    names = tuple(" ".join(cell.split()) for cell in cells)
+    named = max((at for at, name in enumerate(names, 1) if name), default=0)
+    return _Header(names[: named + _UNNAMED if named else 0], header.line)
 
 
 def _refuse_what_is_not_csv(head: bytes) -> None:

@@ -1,8 +1,7 @@
-"""Where each CSV row begins and ends, in bytes, over a stream of any length.
+"""The rows of a CSV of any length.
 
-The csv module does the parsing, a block of lines at a time; what is added here is the place of each
-row in the file, and a way on after a quote that is never closed or a cell of 30 MB. At most one
-row (LARGEST_ROW) and one block are held.
+The csv module does the parsing; what is added here is the line of each row, and a way on after a
+quote that is never closed or a cell of 30 MB. At most one row (LARGEST_ROW) and one block are held.
 """
 
 import codecs
@@ -10,11 +9,11 @@ import csv
 import re
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from itertools import chain, islice, starmap
+from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from chalicelib.imports.csv.faults import RowError
-from chalicelib.imports.csv.lines import LARGEST_LINE, blocks
+from chalicelib.imports.csv.lines import LARGEST_LINE
 
 LARGEST_ROW: Final = LARGEST_LINE
 # A converted workbook begins with this mark, and has another character for line breaks in cells, so
@@ -24,6 +23,7 @@ LINE_BREAK: Final = "\x1e"
 MOST_COLUMNS: Final = 2_000
 DELIMITERS: Final = ",;\t|"
 _FOLLOWING: Final = 20  # lines
+_BEGINNING: Final = 4096  # characters of a line beyond LARGEST_LINE
 _LONGEST_ODD: Final = 1 << 16  # characters of a row with spaces around its quotes
 
 # The csv module's limit, 128 kB per cell, is below ours. It can only be set globally.
@@ -31,17 +31,16 @@ csv.field_size_limit(1 << 26)
 
 
 class CsvRow(NamedTuple):
-    """One row: its bytes in the file, its first physical line (header 1), its cells.
+    """One row: its first physical line (the header is 1), and its cells.
 
     With a `problem`, the cells are what could be made out in the first line: good for naming the
-    product and for the report, not for reading.
+    product and for the report, not for reading. `size`: characters in the file.
     """
 
-    offset: int
-    length: int
     line: int
     cells: list[str]
     problem: RowError | None = None
+    size: int = 0
 
 
 class FileFormat(NamedTuple):
@@ -59,15 +58,6 @@ class FileFormat(NamedTuple):
     header_row: int = 1
 
 
-def read(data: bytes, form: FileFormat, offset: int, line: int) -> Iterator[CsvRow]:
-    """The rows of one byte range of a file, which begins and ends between rows.
-
-    The same rows as `open_csv` gives for the range, with the same lines and offsets.
-    """
-    text = blocks([data], form.encoding, form.bare_returns)
-    return in_cells(Splitter(text, form.delimiter, None, offset, line).rows(), form.is_workbook)
-
-
 def in_cells(rows: Iterator[CsvRow], is_workbook: bool) -> Iterator[CsvRow]:
     """The rows, with line breaks where a workbook has them in its cells."""
     if not is_workbook:
@@ -77,41 +67,30 @@ def in_cells(rows: Iterator[CsvRow], is_workbook: bool) -> Iterator[CsvRow]:
     )
 
 
-_Line = tuple[str, int]  # a physical line, and how many bytes it takes in the file
-
-
 class Splitter:
     """Lines in, rows out.
 
     A quote that is never closed, or that is where no quote can be, spoils only the line that it
     began on: reading continues with the next. Only what grows beyond LARGEST_ROW and does not
-    look like rows of `width` cells is taken for one cell and skipped to its end. Without a width,
-    for a range out of a file, nothing is skipped: the range was cut without such cells. `is_cut`:
-    the lines are the beginning of a file, so a cell that is open at their end is such a cell too.
+    look like rows of `width` cells is taken for one cell and skipped to its end. `is_cut`: the
+    lines are the beginning of a file, so a cell that is open at their end is such a cell too.
     """
 
     def __init__(
-        self,
-        text: Iterable[tuple[list[str], list[int]]],
-        delimiter: str,
-        width: int | None,
-        offset: int,
-        line: int,
-        *,
-        is_cut: bool = False,
+        self, blocks: Iterable[list[str]], delimiter: str, width: int, *, is_cut: bool = False
     ) -> None:
-        self._lines: Iterator[_Line] = chain.from_iterable(starmap(zip, text))
-        self._again: deque[_Line] = deque()  # lines that are to be read again
+        self._lines = chain.from_iterable(blocks)
+        self._again: deque[str] = deque()  # lines that are to be read again
         self._delimiter = delimiter
         self._width = width
         self._is_cut = is_cut
-        # The lines of the row that is being read, their bytes, and where the first of them is.
-        self._held: list[_Line] = []
+        # The lines of the row that is being read, their characters, and the number of the first.
+        self._held: list[str] = []
         self._size = 0
-        self._offset = offset
-        self._line = line
+        self._line = 1
 
     def rows(self) -> Iterator[CsvRow]:
+        """Yield the rows that are not blank."""
         while True:
             code = yield from self._read()
             if not self._held:
@@ -120,8 +99,8 @@ class Splitter:
             yield (None if has_return else self._with_blanks()) or self._broken(code)
 
     def _read(self) -> Generator[CsvRow, None, str]:
-        """The rows up to one that cannot be read, whose lines are then held; returns the code of
-        its error, or none if it has no end that can be read."""
+        """Yield the rows up to one that cannot be read, whose lines are then held; return the code
+        of its error, or none if it has no end that can be read."""
         held = self._held
         reader = csv.reader(
             self._of_row(), delimiter=self._delimiter, strict=True, skipinitialspace=True
@@ -129,8 +108,7 @@ class Splitter:
         try:
             for cells in reader:
                 if any(map(str.strip, cells)):
-                    yield CsvRow(self._offset, self._size, self._line, cells)
-                self._offset += self._size
+                    yield CsvRow(self._line, cells, None, self._size)
                 self._line += len(held)
                 self._size = 0
                 held.clear()
@@ -143,27 +121,27 @@ class Splitter:
         return ""
 
     def _of_row(self) -> Iterator[str]:
-        """The lines for the csv module, up to one with which a row is too large."""
+        """Yield the lines for the csv module, up to one with which a row is too large."""
         for line in self._following():
             self._held.append(line)
-            self._size += line[1]
+            self._size += len(line)
             if self._size > LARGEST_ROW:
                 return
-            yield line[0]
+            yield line
 
-    def _following(self) -> Iterator["_Line"]:
+    def _following(self) -> Iterator[str]:
         while self._again:
             yield self._again.popleft()
         yield from self._lines
 
     def _with_blanks(self) -> CsvRow | None:
-        """The row with blanks between a closing quote and the delimiter, which the csv module does
-        not accept."""
+        """Return the row with blanks between a closing quote and the delimiter, which the csv
+        module does not accept, if it is one."""
         self._held += islice(self._following(), max(0, _FOLLOWING - len(self._held)))
         text = ""
-        for number, (line, size) in enumerate(self._held[:_FOLLOWING], 1):
+        for number, line in enumerate(self._held[:_FOLLOWING], 1):
             text += line
-            if len(text) > _LONGEST_ODD or size > LARGEST_LINE:
+            if len(text) > _LONGEST_ODD:
                 return None
             if text.count('"') % 2 == 0:
                 text = text.rstrip("\r\n")
@@ -171,22 +149,21 @@ class Splitter:
         return None
 
     def _taken(self, lines: int, text: str) -> CsvRow:
-        """The row of so many of the lines that are held; the others are read again."""
-        size = sum(size for _, size in self._held[:lines])
-        row = CsvRow(self._offset, size, self._line, _made_out(text, self._delimiter))
+        """Return the row of so many of the lines that are held; the others are read again."""
+        size = sum(map(len, self._held[:lines]))
+        row = CsvRow(self._line, _made_out(text, self._delimiter), None, size)
         self._again.extendleft(reversed(self._held[lines:]))
-        self._offset += size
         self._line += lines
         self._size = 0
         self._held.clear()
         return row
 
     def _broken(self, code: str) -> CsvRow:
-        """The row that cannot be read: its first line, or a cell of many lines."""
-        first, *following = [text for text, _ in self._held[: 1 + _FOLLOWING]]
-        may_be_cell = self._width is not None and (self._size > LARGEST_ROW or self._is_cut)
-        row = self._taken(1, first.rstrip("\r\n"))
-        if row.length > LARGEST_LINE:
+        """Return the row that cannot be read: its first line, or a cell of many lines."""
+        first, *following = self._held[: 1 + _FOLLOWING]
+        may_be_cell = self._size > LARGEST_ROW or self._is_cut
+        row = self._taken(1, _beginning(first))
+        if len(first) > LARGEST_LINE:
             row = _failed(row, "record_too_large")
             return self._whole(row) if first.count('"') % 2 else row
         if not code and may_be_cell and not self._look_like_rows(following):
@@ -194,18 +171,18 @@ class Splitter:
         return _failed(row, code or "unclosed_quote")
 
     def _whole(self, row: CsvRow) -> CsvRow:
-        """The row with all lines up to the one in which its quote is closed."""
-        begin = row.offset
-        for text, size in self._following():
-            self._offset += size
+        """Return the row with all lines up to the one in which its quote is closed."""
+        size = row.size
+        for text in self._following():
+            size += len(text)
             self._line += 1
-            if self._closes(text, size):
-                return row._replace(length=self._offset - begin)
-        return _failed(row._replace(length=self._offset - begin), "unclosed_quote")
+            if self._closes(text):
+                return row._replace(size=size)
+        return _failed(row._replace(size=size), "unclosed_quote")
 
-    def _closes(self, text: str, size: int) -> bool:
+    def _closes(self, text: str) -> bool:
         """Whether a quote that is open before this line is closed after it."""
-        if size > LARGEST_LINE:
+        if len(text) > LARGEST_LINE:
             return text.count('"') % 2 == 1
         if '"' not in text:
             return False
@@ -215,8 +192,13 @@ class Splitter:
             return False
 
     def _look_like_rows(self, lines: list[str]) -> bool:
-        widths = [len(_made_out(line.rstrip("\r\n"), self._delimiter)) for line in lines]
-        return widths.count(self._width or 0) * 2 >= len(lines) > 0
+        widths = [len(_made_out(_beginning(line), self._delimiter)) for line in lines]
+        return widths.count(self._width) * 2 >= len(lines) > 0
+
+
+def _beginning(line: str) -> str:
+    """Return a line without its end; of a very long one, the beginning."""
+    return (line if len(line) <= LARGEST_LINE else line[:_BEGINNING]).rstrip("\r\n")
 
 
 def _made_out(line: str, delimiter: str) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from chalicelib import aws, settings, telemetry
 from chalicelib.imports import files
+from chalicelib.imports.chunks import PREFIX
 from chalicelib.jobs import store as jobs
 from chalicelib.problems import Busy
 from chalicelib.sqs import Batch, Handled, all_but
@@ -53,7 +54,8 @@ def _step(letter: Mapping[str, Any]) -> _End:
         message = "The job could not continue. What was written stays. "
         again = "Undo a bulk edit or a count before you make it again."
         return letter["job"], "step_failed", message + again
-    where = f" from line {letter['line']} on" if "line" in letter else ""
+    line = str(letter.get("chunk", "")).removeprefix(PREFIX).lstrip("0")
+    where = f" from line {line} on" if line else ""
     message = f"A part of the file{where} could not be imported within an hour. "
     return letter["job"], "chunk_failed", message + _again
 

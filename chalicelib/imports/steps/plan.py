@@ -1,42 +1,42 @@
-"""From a file in S3 to chunks on the queue: the file is streamed once, or twice if products have
-rows at several places.
+"""From a file in S3 to chunks on the queue: the file is streamed once.
 
-A planner that runs again after a crash cuts the same chunks and sends the same messages; finished
+A planner that runs again after a crash writes the same chunks and sends the same messages; finished
 chunks ignore them.
 """
 
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing
+from contextlib import closing
+from functools import partial
 from itertools import chain, islice
-from tempfile import TemporaryDirectory, TemporaryFile
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from chalicelib import __version__, telemetry
-from chalicelib.imports import columns, files, foreseen, store
+from chalicelib import __version__, telemetry, threads
+from chalicelib.imports import chunks, columns, files, foreseen, store
 from chalicelib.imports.csv import workbooks
-from chalicelib.imports.csv.chunks import as_dict, cut
 from chalicelib.imports.csv.encodings import Undecided
 from chalicelib.imports.csv.faults import FileRejected
-from chalicelib.imports.csv.groups import groups
+from chalicelib.imports.csv.groups import group_rows
 from chalicelib.imports.csv.opening import open_csv
-from chalicelib.imports.csv.places import Places
 from chalicelib.imports.csv.rows import CsvRow
 from chalicelib.imports.formats import Format
+from chalicelib.imports.joining import Joining
 from chalicelib.imports.model import LARGEST_HEADER, ImportJob, UnknownColumnsMode, is_large
 from chalicelib.imports.steps import advance, backlog
-from chalicelib.imports.steps.queue import ChunkMessage
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import JobStatus
 from chalicelib.problems import Busy
 from chalicelib.products import store as products
 from chalicelib.sqs import Unsent
+from chalicelib.values.batches import batches
 
-# Lambda ends a function after 900 s. docs/import.md#the-job says how long 5 GB take.
-_PLANNING_SECONDS: Final = 780  # then up to two minutes for what was copied to reach S3
+# Lambda ends a function after 900 s. docs/import.md#the-job says how long 1 GB takes.
+_PLANNING_SECONDS: Final = 780
+_WRITTEN_AT_ONCE: Final = 16  # chunks
 _SAMPLED: Final = 30  # rows used for a proposal
 
 
@@ -107,53 +107,43 @@ def _plan(waiting: ImportJob) -> None:
     if job is None:
         now = store.find(job_id)
         if now and now.status is JobStatus.RUNNING and now.answers == waiting.answers:
-            # The workers read by ETag, and that file is gone.
+            # Another file was uploaded in its place.
             raise files.FileChanged
         return
     if not job.is_read:
-        _cut(job, chain(first, rows), file_format, upload)
+        _cut(job, chain(first, rows), file_format)
+    backlog.send_first_pages(job_id)
     advance.after_chunks(job_id)
 
 
-def _cut(job: ImportJob, rows: Iterator[CsvRow], file_format: Format, upload: files.Upload) -> None:
-    """Reads the whole file, and sends its products to the workers."""
+def _cut(job: ImportJob, rows: Iterator[CsvRow], file_format: Format) -> None:
+    """Read the whole file, and store its products in chunks."""
     if job.fields.get("cutBy") != __version__:
-        # Its chunks may be others than those of this release that have the same numbers.
+        # What the other release has written may be cut elsewhere.
         message = "The service was upgraded while the file was read. Retry the import."
         raise FileRejected("planning_failed", message)
     ends = time.monotonic() + _PLANNING_SECONDS
-    count = total = 0
-
-    def messages(places: Places) -> Iterator[ChunkMessage]:
-        nonlocal total
-        for number, chunk in enumerate(cut(places.products())):
-            total += len(chunk)
-            named = {"job": job.id, "step": "chunk", "number": f"{number:08d}"}
-            yield {**named, **as_dict(chunk)}
-
-    with TemporaryDirectory() as folder, ExitStack() as opened:
-        places = opened.enter_context(closing(Places(folder, lambda: time.monotonic() > ends)))
+    count = total = parts = 0
+    with (
+        TemporaryDirectory() as folder,
+        closing(Joining(folder, lambda: time.monotonic() > ends)) as joining,
+    ):
         try:
-            for group in groups(rows, file_format):
-                places.add(group)
-                count += group.rows
-            keys, apart = (opened.enter_context(TemporaryFile(dir=folder)) for _ in range(2))
-            places.join(keys)
-            keys.seek(0)
-            files.keep(job.id, "keys", keys)
-            if places.are_apart:
-                places.copy_apart(upload, apart)
-                apart.seek(0)
-                files.keep(job.id, "apart", apart)
-            chunks = backlog.send(job.id, messages(places))
+            for group in group_rows(rows, file_format):
+                joining.add(group)
+                count += group.count
+            chunks.write_keys(job.id, joining.join())
+            for some in batches(chunks.cut(joining.products()), _WRITTEN_AT_ONCE):
+                threads.together([partial(chunks.write, job.id, chunk) for chunk in some])
+                parts += len(some)
+                total += sum(map(len, some))
         except sqlite3.OperationalError as error:
             why = "The file has too many rows for one import: split it."
             raise FileRejected("too_many_rows", why) from error
-    refused = places.too_large
+    refused = joining.too_large
     store.put_errors(job.id, [(error, {}) for error in refused])
-    total += len(refused)
-    store.planned(job.id, chunks, count, total, len(refused))
-    telemetry.info("import planned", jobId=job.id, chunks=chunks, products=total)
+    store.planned(job.id, parts, count, total + len(refused), len(refused))
+    telemetry.info("import planned", jobId=job.id, chunks=parts, products=total + len(refused))
 
 
 def _convert(job: ImportJob, upload: files.Upload) -> None:

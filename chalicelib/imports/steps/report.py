@@ -14,20 +14,21 @@ from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.rows import CsvRow
 from chalicelib.imports.formats.report import numbers, report
 from chalicelib.imports.model import ImportJob
-from chalicelib.imports.upsert import ProductRows
+from chalicelib.imports.upsert import FileProduct
 from chalicelib.values.batches import batches
 
 _READERS: Final = 8
 
 
-def put_errors(job: ImportJob, failed: Iterable[ProductRows]) -> None:
-    """Stores the errors that the job shows of a chunk's failed rows."""
+def put_errors(job: ImportJob, faulty: Iterable[FileProduct]) -> None:
+    """Store the errors that the job shows of a chunk's failed rows."""
     number = numbers(job.format, job.has_numbers_of_source)
     errors = []
-    for row in failed:
-        shown = {each.line: number(each) for group in row.groups for each in group}
+    for product in faulty:
+        shown = {row.line: number(row) for group, _ in product.failed for row in group}
         errors += [
-            (error._replace(row=shown.get(error.row, error.row)), row.named) for error in row.errors
+            (error._replace(row=shown.get(error.row, error.row)), product.named)
+            for error in product.errors
         ]
     store.put_errors(job.id, errors)
 
@@ -45,20 +46,20 @@ def put_part(
 
 def assemble(job: ImportJob) -> None:
     """Joins the report, if there is anything in it. Repeating it writes the same."""
-    parts = _parts(job.id)
+    parts = _parts(job)
     first = next(parts, None)
     if first is not None:
         files.put_report(job.id, chain(report(job.format, []), [first], parts))
         store.has_report(job.id)
 
 
-def _parts(job_id: str) -> Iterator[bytes]:
+def _parts(job: ImportJob) -> Iterator[bytes]:
     """A few are read at a time, to limit memory."""
-    names = map(_name, store.parts(job_id))
+    names = map(_name, store.parts(job))
     for some in batches(names, _READERS):
-        yield from threads.together([partial(files.read_kept, job_id, name) for name in some])
+        yield from threads.together([partial(files.read_kept, job.id, name) for name in some])
 
 
 def _name(chunk: str) -> str:
-    """A chunk's name as part of a key in S3."""
-    return chunk.replace("#", "-")
+    """Return the name of a chunk's part."""
+    return f"chunk-{chunk}"

@@ -8,24 +8,24 @@ finished (`store.finish`).
 import gc
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Final
 
 from chalicelib import telemetry
-from chalicelib.imports import files, store
+from chalicelib.imports import chunks, columns, files, store
 from chalicelib.imports.formats.product import Skipped
 from chalicelib.imports.model import ImportJob
 from chalicelib.imports.steps import advance, backlog, queue, report
 from chalicelib.imports.steps.queue import ChunkMessage
-from chalicelib.imports.steps.reader import Reader
-from chalicelib.imports.upsert import ProductRows, Superseded, Upsert
+from chalicelib.imports.upsert import Results, Superseded, Upsert, own_keys
 from chalicelib.jobs.model import JobStatus
 from chalicelib.sqs import Batch, Handled, Received, all_but
 from chalicelib.storage.actor import acting
 
 _RETRY_SECONDS: Final = (5, 20, 60, 180)
+_PLANNED_SECONDS: Final = 7_200  # until a job that starts anew has its file again
 
 
 def batch(event: Batch) -> Handled:
@@ -57,7 +57,7 @@ def _handle(record: Received) -> bool:
 
 
 def _named(message: ChunkMessage) -> dict[str, object]:
-    return {"jobId": message["job"], "step": message["step"], "number": message.get("number")}
+    return {"jobId": message["job"], "step": message["step"], "chunk": message.get("chunk")}
 
 
 # --- The steps ------------------------------------------------------------------------------------
@@ -73,23 +73,41 @@ def _copy(message: ChunkMessage, again: bool) -> None:
 
 def _chunk(message: ChunkMessage, again: bool) -> None:
     """Some products of the file, with all of their rows."""
-    job_id, chunk = message["job"], f"chunk#{message['number']}"
+    if "chunk" not in message:
+        _plan_again(message["job"], again)
+        return
+    job_id, chunk = message["job"], message["chunk"]
     job, is_done = store.standing(job_id, chunk)
     if job is None:
         return
     # If the job has ended, an earlier run may have written products that are not counted yet.
     if not is_done and (again or job.status is JobStatus.RUNNING):
-        reader = Reader(job)
-        rows = reader.products(message)
-        upsert = Upsert(job, partial(_is_running, job_id, chunk), reader.is_in_file)
+        file_format, shop = columns.of_job(job), columns.shop_of(job)
+        upsert = Upsert(
+            job,
+            lambda rows: file_format.product(rows, shop),
+            partial(_is_running, job_id, chunk),
+            lambda product: chunks.has_key(job_id, own_keys(product)),
+        )
         with suppress(Superseded), acting(lambda: job.actor):
-            upsert.run(rows)
+            results = upsert.run(chunks.read(job_id, chunk))
             store.put_previews(job_id, upsert.previews)
-            _finish(job, chunk, rows)
+            _finish(job, chunk, results)
     if job.status is JobStatus.RUNNING:
         # Also if another worker finished the chunk: it may have crashed before this.
         backlog.send_next_page(message)
     advance.after_chunks(job_id)
+
+
+def _plan_again(job_id: str, again: bool) -> None:
+    """Start a job anew whose chunks release 1.0.0 has cut: it kept them in its messages, as ranges
+    of the file. What was written is counted again as it was."""
+    job = store.find(job_id)
+    if job is None:
+        return
+    # The first message does it; if it comes again, its worker may have crashed in between.
+    if store.restart(job, _PLANNED_SECONDS) or (again and job.status is JobStatus.QUEUED):
+        queue.send([{"job": job_id, "step": "copy", "from": job_id, "report": False}])
 
 
 def _report(message: ChunkMessage, again: bool) -> None:
@@ -116,16 +134,16 @@ def _is_running(job_id: str, chunk: str) -> bool:
     return job is not None and job.status is JobStatus.RUNNING
 
 
-def _finish(job: ImportJob, chunk: str, rows: Sequence[ProductRows]) -> None:
-    """Stores failed rows, and counts, unless done already."""
-    # A product without an outcome was not written, as the job has ended.
-    ended = [row for row in rows if row.outcome is not None]
-    faulty = [row for row in ended if row.errors]
+def _finish(job: ImportJob, chunk: str, results: Results) -> None:
+    """Store failed rows, and count, unless done already."""
+    faulty = [product for product, _ in results if product.errors]
     report.put_errors(job, faulty)
-    repeated = [(each, row.named) for row in ended for each in row.imported.repeated]
+    repeated = [
+        (each, product.named) for product, _ in results for each in product.imported.repeated
+    ]
     store.put_errors(job.id, repeated, store.NOTICES)
-    has_part = report.put_part(job, chunk, [each for row in faulty for each in row.failed])
-    counts = Counter(row.outcome for row in ended if row.outcome is not None)
-    skips = (row.imported.skipped for row in ended)
+    has_part = report.put_part(job, chunk, [each for product in faulty for each in product.failed])
+    counts = Counter(outcome for _, outcome in results)
+    skips = (product.imported.skipped for product, _ in results)
     skipped = sum(filter(None, skips), Counter[Skipped]())  # most have none
     store.finish(job.id, chunk, counts, with_errors=len(faulty), skipped=skipped, has_part=has_part)

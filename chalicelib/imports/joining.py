@@ -1,0 +1,216 @@
+"""The products of a file: groups of rows that share a key are one product, wherever they are.
+
+The planner adds every group, joins them, and takes the products in the order of their first rows.
+The groups are kept in a database on the function's disk, so that memory hardly depends on the file.
+A key by which others may name a product joins only if one product of the file has it; if several
+have it, which one is meant is not guessed.
+"""
+
+import json
+import sqlite3
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from hashlib import blake2b
+from itertools import compress, count, groupby
+from operator import itemgetter
+from typing import Final, NamedTuple
+
+from chalicelib.imports.csv.faults import RowError
+from chalicelib.imports.csv.groups import Group, refuse_size
+
+_HELD: Final = 1 << 20  # characters of groups that are written together
+_STEPS: Final = 1_000_000  # of the database, between two looks at the clock
+_SETUP: Final = """
+    PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
+    PRAGMA cache_size = -32768; PRAGMA temp_store = FILE;
+    CREATE TABLE groups (number INTEGER PRIMARY KEY, line, rows, size, json);
+    CREATE TABLE names (name, is_alias, number);
+    CREATE TABLE parts (product, number);
+"""
+_encode: Final = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+_PARTS: Final = "FROM parts JOIN groups USING (number) WHERE product = ?"
+
+
+def hash_keys(keys: Iterable[str]) -> "array[int]":
+    """Return each key as a number of eight bytes; case makes no difference, except in a SKU."""
+    found: array[int] = array("q")
+    for key in keys:
+        text = key if key.startswith("sku ") else key.casefold()
+        found.frombytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest())
+    return found
+
+
+class JoinedProduct(NamedTuple):
+    """One product of a file: how many rows of how many characters it has, the first on `line`.
+
+    `groups`: the rows of each group, as JSON. `error`: why nothing of it is written.
+    """
+
+    line: int
+    rows: int
+    size: int
+    groups: list[str]
+    error: RowError | None = None
+
+
+class Joining:
+    """All groups of a file, and which of them are one product."""
+
+    def __init__(self, folder: str, is_late: Callable[[], bool]) -> None:
+        """`is_late`: whether there is no time left. Every method may then raise
+        sqlite3.OperationalError, and if the disk is full."""
+        self._is_late = is_late
+        self._database = sqlite3.connect(f"{folder}/groups", isolation_level=None)
+        self._database.executescript(_SETUP)
+        self._database.set_progress_handler(is_late, _STEPS)
+        self._groups: list[tuple[int, int, int, int, str]] = []
+        # The names of groups: each with whether it is an alias, and the group's number.
+        self._names: tuple[list[str], list[bool], list[int]] = [], [], []
+        self._held = 0
+        self._count = 0
+        self.too_large: list[RowError] = []  # of products that nobody reads
+
+    def add(self, group: Group) -> None:
+        """Add a group. One with an error takes a number, but is of no product."""
+        number = self._count
+        self._count += 1
+        if group.error is not None:
+            self.too_large.append(group.error)
+            return
+        text = _encode(group.rows)
+        self._groups.append((number, group.line, group.count, group.size, text))
+        names, are_aliases, numbers = self._names
+        names += group.keys
+        names += group.aliases
+        are_aliases += [False] * len(group.keys) + [True] * len(group.aliases)
+        numbers += [number] * (len(group.keys) + len(group.aliases))
+        self._held += len(text)
+        if self._held > _HELD:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._is_late():
+            raise sqlite3.OperationalError("no time left")
+        with self._database:
+            self._database.execute("BEGIN")
+            run = self._database.executemany
+            run("INSERT INTO groups VALUES (?, ?, ?, ?, ?)", self._groups)
+            names, are_aliases, numbers = self._names
+            rows = zip(hash_keys(names), are_aliases, numbers, strict=True)
+            run("INSERT INTO names VALUES (?, ?, ?)", rows)
+        self._groups, self._names, self._held = [], ([], [], []), 0
+
+    def close(self) -> None:
+        """Close the database."""
+        self._database.close()
+
+    def join(self) -> "array[int]":
+        """Find the groups of each product, once all were added; return the hashes of all keys,
+        sorted."""
+        self._flush()
+        self._database.execute("CREATE INDEX by_name ON names (name, is_alias, number)")
+        self._products = _Products(self._count)
+        keys, is_shared = self._join_by_keys()
+        if is_shared:
+            self._join_by_aliases()
+        self._keep_parts()
+        return keys
+
+    def _by_name(self) -> Iterable[tuple[int, int, int]]:
+        return self._database.execute(
+            "SELECT name, is_alias, number FROM names ORDER BY name, is_alias, number"
+        )
+
+    def _join_by_keys(self) -> tuple["array[int]", bool]:
+        """Return all keys, and whether any key of a group is also another key of one."""
+        every, join = array("q"), self._products.join
+        last: int | None = None
+        first, is_shared = -1, False
+        for name, is_alias, number in self._by_name():
+            if name != last:
+                every.append(name)
+                last, first = name, -1 if is_alias else number
+            elif is_alias:
+                is_shared = is_shared or first >= 0
+            else:
+                join(first, number)
+        return every, is_shared
+
+    def _join_by_aliases(self) -> None:
+        of = self._products.of
+        for _, rows in groupby(self._by_name(), itemgetter(0)):
+            named = -1
+            others: set[int] = set()
+            for _, is_alias, number in rows:
+                if named < 0 and is_alias:
+                    break
+                if named < 0:
+                    named = of(number)
+                elif is_alias and of(number) == named:
+                    others.clear()  # next to its rows: others have the key as well
+                    break
+                elif is_alias and len(others) < 2:
+                    others.add(of(number))
+            if len(others) == 1:
+                self._products.join(named, *others)
+            elif others:
+                self._products.ambiguous.add(named)
+
+    def _keep_parts(self) -> None:
+        of = self._products.of
+        joined = compress(count(), self._products.are_joined)
+        apart = ((of(number), number) for number in joined)
+        with self._database:
+            self._database.execute("BEGIN")
+            self._database.executemany("INSERT INTO parts VALUES (?, ?)", apart)
+            self._database.execute("CREATE INDEX by_product ON parts (product, number)")
+
+    def products(self) -> Iterator[JoinedProduct]:
+        """Yield every product that can be read, in the order of their first rows."""
+        every = "SELECT number, line, rows, size, json FROM groups ORDER BY number"
+        for number, line, rows, size, text in self._database.execute(every):
+            if not self._products.are_joined[number]:
+                yield JoinedProduct(line, rows, size, [text], self._ambiguous(number, line))
+            elif self._products.of(number) == number:
+                yield from self._joined(number, line)
+
+    def _joined(self, number: int, line: int) -> Iterator[JoinedProduct]:
+        """Yield the product of several groups, of which this is the first, if it can be read."""
+        run = self._database.execute
+        rows, size = run(f"SELECT sum(rows), sum(size) {_PARTS}", (number,)).fetchone()
+        if refusal := refuse_size(line, rows, size):
+            self.too_large.append(refusal)
+            return
+        texts = [text for (text,) in run(f"SELECT json {_PARTS} ORDER BY number", (number,))]
+        yield JoinedProduct(line, rows, size, texts, self._ambiguous(number, line))
+
+    def _ambiguous(self, number: int, line: int) -> RowError | None:
+        if number not in self._products.ambiguous:
+            return None
+        message = (
+            "Several products of the file have this SKU or slug, and the row has nothing else."
+        )
+        return RowError(line, "", "shared_key", message)
+
+
+class _Products:
+    """Which product each group is of: a union of groups, named by the first of them."""
+
+    def __init__(self, groups: int) -> None:
+        self._first = array("I", range(groups))
+        self.are_joined = bytearray(groups)
+        self.ambiguous: set[int] = set()
+
+    def of(self, number: int) -> int:
+        """Return the number of the first group of a group's product."""
+        first = self._first
+        while first[number] != number:
+            first[number] = number = first[first[number]]
+        return number
+
+    def join(self, one: int, other: int) -> None:
+        """Make the products of two groups one."""
+        one, other = sorted((self.of(one), self.of(other)))
+        if one != other:
+            self._first[other] = one
+            self.are_joined[one] = self.are_joined[other] = True
