@@ -6,7 +6,7 @@ from typing import Final
 
 from chalicelib import settings
 from chalicelib.api_keys.model import Role
-from chalicelib.imports.model import LARGEST_FORM
+from chalicelib.imports.model import LARGEST_FORM, LARGEST_UPLOAD
 from chalicelib.imports.schemas import FIELD_NAMES, TITLES
 from chalicelib.jobs.model import KEPT_SECONDS, OPEN_JOBS, UNDOABLE, JobStatus
 from chalicelib.orders import store as orders
@@ -42,6 +42,7 @@ def _collect_facts() -> Mapping[str, object]:
         "MOST_LOW": MOST_LOW,
         "MOST_LOW_OF_ONE": MOST_LOW_OF_ONE,
         "LARGEST_FORM": LARGEST_FORM,
+        "LARGEST_UPLOAD": LARGEST_UPLOAD,
         "ENDED_JOBS": [status for status in JobStatus if status not in OPEN_JOBS],
         "UNDOABLE": UNDOABLE,
         "FORMATS": TITLES,

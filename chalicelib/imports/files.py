@@ -206,8 +206,8 @@ def copy_to_upload(source: str, target: str, *, report: bool) -> None:
     """Copies a job's failed rows, or its whole file, to the upload of another job or to its own: S3
     then sends its event again. Raises FileChanged.
 
-    S3 copies a large file in pieces, several at once: 5 GB within seconds, where it takes one piece
-    a minute or more.
+    S3 copies a large file in pieces, several at once: 1 GB within seconds, where it takes one piece
+    longer.
     """
     from boto3.s3.transfer import TransferConfig  # only copies pay for it
 

@@ -23,11 +23,11 @@ from chalicelib.jobs.model import JobStatus
 from chalicelib.schemas import DIGITS, Choice, Input, NullIsAbsent, QueryParameters, about
 from chalicelib.values import clock
 
-LARGEST_UPLOAD: Final = 5 * 1024**3  # bytes; S3: one POST takes 5 GB
+LARGEST_UPLOAD: Final = 1 << 30  # bytes: what a planner has time for
 LARGEST_FORM: Final = 4_400_000  # bytes: Lambda takes 6 MB of event, where a file is a third longer
 LARGEST_WORKBOOK: Final = faults.LARGEST_WORKBOOK
-LARGEST_UNPACKED: Final = faults.LARGEST_UNPACKED
-LARGEST_CELLS: Final = faults.LARGEST_CELLS
+READER_BYTES: Final = faults.READER_BYTES
+READER_SECONDS: Final = faults.READER_SECONDS
 LARGEST_SHEET: Final = faults.LARGEST_SHEET
 LARGEST_ROW: Final = rows.LARGEST_ROW
 MOST_COLUMNS: Final = rows.MOST_COLUMNS

@@ -75,7 +75,7 @@ _FORM: Final[dict[str, Any]] = {
 }
 _FORM_SECONDS: Final = 300  # until the file of this request counts as lost
 _URL_SECONDS: Final = 3_600
-# An upload may begin in the last second, and 5 GB take their time.
+# An upload may begin in the last second, and 1 GB takes its time.
 _UPLOAD_SECONDS: Final = 2 * _URL_SECONDS
 
 
@@ -173,7 +173,7 @@ def _form_bytes() -> bytes:
     headers=IDEMPOTENT,
 )
 def prepare_upload() -> Response:
-    """Post a form to `url` within the hour: all `fields`, then `file`, up to 5 GB. The import
+    """Post a form to `url` within the hour: all `fields`, then `file`, up to 1 GB. The import
     then starts automatically. A job without its file ends as FAILED, `upload_missing`. A retry with
     the same Idempotency-Key returns the same job with a new address, valid for an hour."""
     asked, repeatable = body_once(NewImportUpload)
@@ -277,7 +277,7 @@ def _again(old: ImportJob, options: Options, repeatable: Once | None, *, report:
     begun = repeatable.begin() if repeatable else None
     id = begun.id("job", 0) if begun else None
     job = store.create(str(old.fields["fileName"]), options, _UPLOAD_SECONDS, source, id)
-    # Not here: copying 5 GB may take longer than a request.
+    # Not here: copying 1 GB may take longer than a request.
     queue.send([{"job": job.id, "step": "copy", "from": old.id, "report": report}])
     return _answer(job, begun)
 

@@ -1,7 +1,7 @@
 // Uploads a file with progress: to the API, or directly to S3 when it is large.
 
 import { call, Refusal } from "./api.js";
-import { LARGEST_FORM } from "./facts.js";
+import { LARGEST_FORM, LARGEST_UPLOAD } from "./facts.js";
 
 const FRAME = 10_000; // bytes of a form besides its file
 
@@ -9,6 +9,7 @@ const FRAME = 10_000; // bytes of a form besides its file
 // A dry run waits until the user has checked how the file is read.
 export async function upload(file, { mode, dryRun }, { tell, signal, idempotencyKey }) {
   await file.slice(0, 1).arrayBuffer().catch(unreadable);
+  if (file.size > LARGEST_UPLOAD) throw new Error("A file may have 1 GB. Split it.");
   if (file.size <= LARGEST_FORM - FRAME) {
     const form = new FormData();
     form.append("mode", mode);

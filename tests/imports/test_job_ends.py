@@ -331,6 +331,11 @@ def test_a_file_that_is_gone_or_replaced_when_it_is_read_ends_the_job(desk: Desk
         assert failure(desk, job_id) == "file_changed"
 
 
+def test_a_file_that_is_too_large_is_refused(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planner, "LARGEST_UPLOAD", 100)
+    assert failure(desk, desk.started(LONG)) == "file_too_large"
+
+
 def test_a_step_that_fails_is_retried_at_growing_intervals(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

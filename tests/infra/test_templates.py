@@ -243,7 +243,7 @@ def test_a_visibility_timeout_exceeds_the_function_timeout() -> None:
 
 
 def test_the_planner_has_a_whole_core_and_stops_before_its_timeout() -> None:
-    """1,769 MB give one core (AWS). With less, 5 GB take longer than a function may."""
+    """1,769 MB give one core (AWS). With less, 1 GB takes longer than a function may."""
     assert CONFIG["lambda_functions"]["plan_import"]["lambda_memory_size"] >= 1_769
     assert plan._PLANNING_SECONDS + 30 <= timeout("plan_import") <= 900
 

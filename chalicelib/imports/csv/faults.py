@@ -3,8 +3,8 @@
 from typing import Final, NamedTuple
 
 LARGEST_WORKBOOK: Final = 50 << 20  # bytes
-LARGEST_UNPACKED: Final = 400 << 20  # bytes of a workbook: what a planner has memory for
-LARGEST_CELLS: Final = 1 << 30  # bytes, of all cells of a workbook in memory
+READER_BYTES: Final = 1400 << 20  # memory of a workbook's reader; the planner has 1,769 MB
+READER_SECONDS: Final = 300  # of CPU of a workbook's reader
 LARGEST_SHEET: Final = 400 << 20  # bytes of CSV
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 LARGEST_LINE: Final = 1 << 20  # characters
 _BLOCK: Final = 1 << 18  # bytes
-_LONGEST: Final = 4 * (LARGEST_LINE + 1)  # bytes: more than LARGEST_LINE characters
+_LONGEST: Final = 8 * (LARGEST_LINE + 1)  # bytes: more than LARGEST_LINE characters
 
 
 def read_lines(pieces: Iterable[bytes], encoding: str, bare_returns: bool) -> Iterator[list[str]]:

@@ -5,15 +5,18 @@ python-calamine reads the cells. What it does not tell, how a number is shown, i
 workbook's own parts (`number_formats`).
 
 It takes memory for the whole rectangle of a sheet, and ends its process where there is not enough:
-two cells far apart are enough for that. So it runs in a process of its own, with limits.
+two cells far apart are enough for that. So it runs in a process of its own, with limits of memory,
+time and output, and the message says which of them a workbook has reached.
 """
 
 import csv
+import errno
 import io
 import json
 import os
 import re
 import resource
+import signal
 import subprocess
 import sys
 import zipfile
@@ -21,20 +24,19 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date, datetime, time
-from itertools import accumulate, chain, groupby, pairwise
+from itertools import chain, groupby, pairwise
 from math import isfinite
 from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, Any, Final, NamedTuple
+from typing import IO, Any, Final, NoReturn
 from xml.etree.ElementTree import Element, ParseError, iterparse, parse
 
 from chalicelib import settings
 from chalicelib.imports.csv.faults import (
-    LARGEST_CELLS,
     LARGEST_SHEET,
-    LARGEST_UNPACKED,
-    LARGEST_WORKBOOK,
+    READER_BYTES,
+    READER_SECONDS,
     FileRejected,
 )
 from chalicelib.imports.csv.number_formats import (
@@ -46,11 +48,8 @@ from chalicelib.imports.csv.number_formats import (
 )
 from chalicelib.imports.csv.rows import LINE_BREAK, WORKBOOK_MARK
 
-_HELD: Final = 128  # bytes that a cell takes besides its text
-_SHORTEST_CELL: Final = len('<c t="s"><v>0</v></c>')
+_FAR: Final = 1 << 23  # cells of a rectangle, beyond which blank ones are far from the others
 _PIECE: Final = 1 << 20
-_READER_BYTES: Final = 1400 << 20  # memory of the process that reads; the planner has 1,769 MB
-_READER_SECONDS: Final = 300  # of CPU
 _REJECTED: Final = 3  # its exit code; the reason is on standard error
 _PARTS: Final = ("xl/workbook.xml", "content.xml")
 _MAIN: Final = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
@@ -63,8 +62,8 @@ _DAMAGED: Final = (
     *(zipfile.BadZipFile, zlib.error),
 )
 _CELL: Final = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
-# A cell's tag: that of a blank one is closed at once.
-_TAG: Final = re.compile(rb'<(?:\w+:)?c\s(?:[^<>]*\s)?r="([A-Z]{1,3})([0-9]{1,10})"[^<>]*?(/?)>')
+# What a sheet says of its cells, with the blank ones.
+_DIMENSION: Final = re.compile(rb'<(?:\w+:)?dimension ref="[A-Z]+[0-9]+:([A-Z]{1,3})([0-9]{1,7})"')
 # A formula without a value: the program that wrote it has left that to a spreadsheet.
 _UNCALCULATED: Final = re.compile(rb"</(?:\w+:)?f>(?:<(?:\w+:)?v ?/>|<(?:\w+:)?v></|</)")
 _AROUND: Final = 200  # bytes; longer than what is searched for
@@ -72,7 +71,6 @@ _NO_VALUE: Final = "#VALUE!"  # what such a cell shows
 _NUMBERS: Final = ("float", "currency", "percentage")  # value types of an `.ods`
 _Form = str | tuple[Section, ...]  # what a cell shows, or its number's format
 _Place = tuple[int, int, _Form]  # with its row and column, from 0
-_SPACES: Final = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 
 
 def is_workbook(head: bytes) -> bool:
@@ -102,29 +100,48 @@ def converted(pieces: Iterable[bytes], sheet: str = "", delimiter: str = "") -> 
         if ended == 0:
             return text.read(), said
     if ended == _REJECTED:
-        raise FileRejected(*json.loads(said))
+        raise FileRejected(*json.loads(said.splitlines()[-1]))
     if ended > 0:
         raise RuntimeError(f"the workbook's reader failed: {said}")
-    message = "The sheet takes too much memory or time: it may have a cell far from the others."
-    raise FileRejected("workbook_too_large", f"{message} Save it as CSV.")
+    most = f"{READER_BYTES >> 20:,} MB of memory: it may have a cell far from the others"
+    if -ended == signal.SIGXCPU:
+        most = f"{READER_SECONDS} seconds"
+    message = f"Reading the sheet takes more than {most}. Save it as CSV."
+    raise FileRejected("workbook_too_large", message)
 
 
 def main() -> None:
     """Standard input → standard output, as `converted` asks for it."""
-    limits = {"RLIMIT_AS": _READER_BYTES, "RLIMIT_CPU": _READER_SECONDS, "RLIMIT_CORE": 0}
+    # Beyond the lower limit of time a signal says why it ends; at the upper one none does.
+    limits = {
+        "RLIMIT_AS": (READER_BYTES, READER_BYTES),
+        "RLIMIT_CPU": (READER_SECONDS, READER_SECONDS + 10),
+        "RLIMIT_FSIZE": (LARGEST_SHEET, LARGEST_SHEET),
+        "RLIMIT_CORE": (0, 0),
+    }
     for name, most in limits.items():
         with suppress(ValueError):  # macOS refuses the first
-            resource.setrlimit(getattr(resource, name), (most, most))
+            resource.setrlimit(getattr(resource, name), most)
     try:
         sheet, delimiter = sys.argv[1:]
         sys.stdout.buffer.writelines(
             as_csv(sys.stdin.buffer.read(), sheet, delimiter, sys.stderr.write)
         )
+        sys.stdout.flush()
     except FileRejected as rejected:
-        print(json.dumps([rejected.code, rejected.message]), file=sys.stderr)
-        sys.exit(_REJECTED)
+        _reject(rejected.code, rejected.message)
     except MemoryError:
         os.abort()
+    except OSError as error:
+        if error.errno != errno.EFBIG:
+            raise
+        message = f"The sheet is more than {LARGEST_SHEET >> 20} MB as CSV. Save it as CSV."
+        _reject("workbook_too_large", message)
+
+
+def _reject(code: str, message: str) -> NoReturn:
+    print("\n" + json.dumps([code, message]), file=sys.stderr, flush=True)
+    os._exit(_REJECTED)  # what standard output still holds is not written
 
 
 def as_csv(
@@ -134,10 +151,9 @@ def as_csv(
     `delimiter`: the one that the user chose, if any. `say`: is told the last row and column, such
     as `XFD1048576`, if blank cells far from the others are left out.
 
-    Raises FileRejected: not_csv, workbook_too_large, unreadable_workbook, unknown_sheet.
+    Raises FileRejected: not_csv, unreadable_workbook, unknown_sheet.
     """
-    archive = _unpacked(data)
-    _refuse_repeats(archive)
+    archive = _open_archive(data)
     from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
     try:
@@ -148,8 +164,8 @@ def as_csv(
         name = _chosen([s.name for s in sheets], sheet)
         at = workbook.sheet_names.index(name)
         part = _part_of(archive, at)
-        _refuse_rectangle(archive, part, say)
         cells = workbook.get_sheet_by_name(name)
+        say(_find_far_corner(archive, part, cells.end or (0, 0)))
     except FileRejected:
         raise
     except (*_DAMAGED, CalamineError) as error:
@@ -157,17 +173,7 @@ def as_csv(
         raise FileRejected("unreadable_workbook", message) from None
     first = cells.start[1] if cells.start else 0
     lines = _lines(cells.iter_rows(), first, _number_forms(archive, part, at), delimiter or ",")
-    return chain([WORKBOOK_MARK], _bounded(lines))
-
-
-def _bounded(lines: Iterator[bytes]) -> Iterator[bytes]:
-    left = LARGEST_SHEET
-    for line in lines:
-        left -= len(line)
-        if left < 0:
-            message = f"The sheet is more than {LARGEST_SHEET >> 20} MB as CSV. Save it as CSV."
-            raise FileRejected("workbook_too_large", message)
-        yield line
+    return chain([WORKBOOK_MARK], lines)
 
 
 def _chosen(names: list[str], sheet: str) -> str:
@@ -182,117 +188,29 @@ def _chosen(names: list[str], sheet: str) -> str:
     return found or names[0]
 
 
-# --- Size limits ----------------------------------------------------------------------------------
-
-
-def refuse_large(size: int) -> None:
-    """Raises FileRejected: workbook_too_large."""
-    if size > LARGEST_WORKBOOK:
-        message = (
-            f"A workbook may have {LARGEST_WORKBOOK >> 20} MB. Save it as CSV, which may have 5 GB."
-        )
-        raise FileRejected("workbook_too_large", message)
-
-
-def _unpacked(data: bytes) -> zipfile.ZipFile:
-    """Refuses what would be too large unpacked, by the declared sizes; of a part that has more, the
-    process's limits stop the reader."""
+def _open_archive(data: bytes) -> zipfile.ZipFile:
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
     except _DAMAGED as error:
         raise FileRejected("unreadable_workbook", f"The workbook is damaged ({error}).") from None
-    parts = archive.infolist()
-    if not any(part.filename in _PARTS for part in parts):
+    if not any(part.filename in _PARTS for part in archive.infolist()):
         message = "This is a ZIP archive, not a workbook. Unpack it, and import the CSV in it."
         raise FileRejected("not_csv", message)
-    if sum(part.file_size for part in parts) > LARGEST_UNPACKED:
-        most = LARGEST_UNPACKED >> 20
-        message = f"The workbook has more than {most} MB unpacked. Save it as CSV."
-        raise FileRejected("workbook_too_large", message)
     return archive
 
 
-def _refuse_repeats(archive: zipfile.ZipFile) -> None:
-    """Refuses what is small in the archive and large as cells: a cell or a text that is written
-    once and is used in many places."""
-    try:
-        held = chain.from_iterable(map(accumulate, _held_at_once(archive)))
-        is_too_large = any(size > LARGEST_CELLS for size in held)
-    except _DAMAGED:
-        return  # damaged: the reader reports it
-    if is_too_large:
-        message = "The workbook has too many cells, or too long ones. Save it as CSV."
-        raise FileRejected("workbook_too_large", message)
-
-
-def _held_at_once(archive: zipfile.ZipFile) -> Iterator[Iterator[int]]:
-    """Bytes that cells take in memory, where that may be too much: of all sheets of an `.ods`, and
-    of each of an `.xlsx`."""
-    names = archive.namelist()
-    if "content.xml" in names:
-        with archive.open("content.xml") as content:
-            yield _sizes_of_rows(content)
-        return
-    texts: list[int] = []
-    if "xl/sharedStrings.xml" in names:
-        with archive.open("xl/sharedStrings.xml") as strings:
-            found = (e for event, e in _freed(strings, f"{_MAIN}si") if event == "end")
-            texts = [len("".join(e.itertext())) for e in found if e.tag == f"{_MAIN}si"]
-    for name in names:
-        if name.startswith("xl/worksheets/"):
-            most = archive.getinfo(name).file_size // _SHORTEST_CELL
-            if most * (_HELD + max(texts, default=0)) > LARGEST_CELLS:
-                with archive.open(name) as sheet:
-                    yield _sizes_of_cells(sheet, texts)
-
-
-def _refuse_rectangle(archive: zipfile.ZipFile, part: str, say: Callable[[str], object]) -> None:
-    """Refuses an `.xlsx` sheet with a cell far from the others: the reader takes memory for all
-    between them. Blank cells do not count. The part is scanned in pieces, before it is parsed."""
+def _find_far_corner(archive: zipfile.ZipFile, part: str, end: tuple[int, int]) -> str:
+    """Return the last cell of an `.xlsx` sheet, if it is blank and far from the `end` of the
+    others; else nothing."""
     if not part:
-        return
+        return ""
     with archive.open(part) as cells:
-        filled, every = _extents(iter(lambda: cells.read(_PIECE), b""))
-    if filled.rows * filled.columns * _HELD > LARGEST_CELLS:
-        spans = f"{filled.rows} rows and {filled.columns} columns"
-        message = f"The sheet spans {spans}: is there a cell far away?"
-        raise FileRejected("workbook_too_large", message)
-    if every.rows * every.columns * _HELD > LARGEST_CELLS:
-        say(every.corner)
-
-
-class _Extent(NamedTuple):
-    """How many rows and columns there are from the first to the last; and where the last meet."""
-
-    rows: int
-    columns: int
-    corner: str
-
-
-def _extents(pieces: Iterable[bytes]) -> tuple[_Extent, _Extent]:
-    """Of a sheet's cells with a content, and of all."""
-    rows: list[set[int]] = [set(), set()]
-    columns: list[set[str]] = [set(), set()]
-    held = b""
-    for piece in pieces:
-        held += piece
-        end = max(held.rfind(b"<"), 0)
-        found = _TAG.findall(held, 0, end)
-        for at, cells in enumerate(([cell for cell in found if not cell[2]], found)):
-            columns[at] |= {column.decode() for column in {cell[0] for cell in cells}}
-            numbers = rows[at] | {int(cell[1]) for cell in cells}
-            rows[at] = {min(numbers), max(numbers)} if numbers else set()
-        held = held[end:][-_PIECE:]
-    filled, every = map(_extent, rows, columns)
-    return filled, every
-
-
-def _extent(rows: set[int], columns: set[str]) -> _Extent:
-    if not rows:
-        return _Extent(0, 0, "")
-    first, last = (pick(columns, key=_column) for pick in (min, max))
-    width = _column(last) - _column(first) + 1
-    return _Extent(max(rows) - min(rows) + 1, width, f"{last}{max(rows)}")
+        found = _DIMENSION.search(cells.read(_PIECE))
+    if not found:
+        return ""
+    column, row = found[1].decode(), int(found[2])
+    is_far = row * _column(column) > _FAR and (row > end[0] + 1 or _column(column) > end[1] + 1)
+    return f"{column}{row}" if is_far else ""
 
 
 def _column(letters: str) -> int:
@@ -300,30 +218,6 @@ def _column(letters: str) -> int:
     for letter in letters:
         number = number * 26 + ord(letter) - 64
     return number
-
-
-def _sizes_of_rows(content: object) -> Iterator[int]:
-    for event, row in _freed(content, f"{_TABLE}table-row"):
-        if row.tag == f"{_TABLE}table-row" and event == "end":
-            filled = (cell for cell in row if cell.get(f"{_OFFICE}value-type"))
-            held = (
-                _repeated(cell, "columns") * (_HELD + len("".join(cell.itertext())) + _spaces(cell))
-                for cell in filled
-            )
-            yield _repeated(row, "rows") * sum(held)
-
-
-def _spaces(cell: Element) -> int:
-    """The spaces that a cell has as a number."""
-    return sum(int(each.get(f"{_SPACES}c", 1)) for each in cell.iter(f"{_SPACES}s"))
-
-
-def _sizes_of_cells(sheet: object, texts: list[int]) -> Iterator[int]:
-    for event, cell in _freed(sheet, f"{_MAIN}row"):
-        if event == "end" and cell.tag == f"{_MAIN}c":
-            value = (cell.findtext(f"{_MAIN}v") or "") if cell.get("t") == "s" else ""
-            is_known = value.isdecimal() and int(value[:9]) < len(texts)
-            yield _HELD + (texts[int(value[:9])] if is_known else 0)
 
 
 # --- Cells as a spreadsheet shows them ------------------------------------------------------------

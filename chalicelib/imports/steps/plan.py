@@ -25,7 +25,14 @@ from chalicelib.imports.csv.opening import open_csv
 from chalicelib.imports.csv.rows import CsvRow
 from chalicelib.imports.formats import Format
 from chalicelib.imports.joining import Joining
-from chalicelib.imports.model import LARGEST_HEADER, ImportJob, UnknownColumnsMode, is_large
+from chalicelib.imports.model import (
+    LARGEST_HEADER,
+    LARGEST_UPLOAD,
+    LARGEST_WORKBOOK,
+    ImportJob,
+    UnknownColumnsMode,
+    is_large,
+)
 from chalicelib.imports.steps import advance, backlog
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import JobStatus
@@ -64,7 +71,9 @@ def uploaded(event: Mapping[str, Any]) -> None:
 def _plan(waiting: ImportJob) -> None:
     job_id = waiting.id
     upload = files.Upload(job_id)
-    if workbooks.is_workbook(upload.head):
+    is_workbook = workbooks.is_workbook(upload.head)
+    _refuse_large(upload.size, is_workbook)
+    if is_workbook:
         _convert(waiting, upload)
         return
     options, etag = waiting.options, upload.etag
@@ -146,9 +155,17 @@ def _cut(job: ImportJob, rows: Iterator[CsvRow], file_format: Format) -> None:
     telemetry.info("import planned", jobId=job.id, chunks=parts, products=total + len(refused))
 
 
+def _refuse_large(size: int, is_workbook: bool) -> None:
+    """Raise FileRejected for too large a file. The form of an upload takes no larger CSV."""
+    if is_workbook and size > LARGEST_WORKBOOK:
+        message = f"A workbook may have {LARGEST_WORKBOOK >> 20} MB, a CSV 1 GB. Save it as CSV."
+        raise FileRejected("workbook_too_large", message)
+    if size > LARGEST_UPLOAD:
+        raise FileRejected("file_too_large", "A file may have 1 GB. Split it.")
+
+
 def _convert(job: ImportJob, upload: files.Upload) -> None:
     """Replaces a workbook by its sheet as CSV, for which S3 sends another event."""
-    workbooks.refuse_large(upload.size)
     options = job.options
     data, far = workbooks.converted(upload, options.sheet, options.delimiter)
     if far:

@@ -1372,7 +1372,7 @@ class Operations:
     ) -> ImportUpload:
         """Get an address to upload a large CSV file to.
 
-        Post a form to `url` within the hour: all `fields`, then `file`, up to 5 GB. The import
+        Post a form to `url` within the hour: all `fields`, then `file`, up to 1 GB. The import
         then starts automatically. A job without its file ends as FAILED, `upload_missing`. A
         retry with the same Idempotency-Key returns the same job with a new address, valid for
         an hour.

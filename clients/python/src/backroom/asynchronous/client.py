@@ -117,7 +117,7 @@ class AsyncBackroom(AsyncOperations):
         *,
         on_sent: Callable[[int], None] = lambda sent: None,
     ) -> str:
-        """Uploads a file of products, of up to 5 GB, and answers the id of its job: see `wait`.
+        """Uploads a file of products, of up to 1 GB, and answers the id of its job: see `wait`.
 
         `file`: a path, or what was opened with "rb" and can be rewound. `options`: as the body of
         `POST /api/admin/products/import/uploads` has them. `on_sent` gets
