@@ -27,8 +27,10 @@ Group = Sequence[CsvRow]  # adjacent rows of one product
 
 
 class ChunkProduct(NamedTuple):
-    """One product of a chunk: its groups of rows. `error`: why nothing of it is written."""
+    """One product of a chunk, whose first row is on `line`: its groups of rows; none of one that
+    is too large. `error`: why nothing of it is written."""
 
+    line: int
     groups: list[Group]
     error: RowError | None
 
@@ -63,14 +65,14 @@ def read(job_id: str, name: str) -> list[ChunkProduct]:
 
 def pack(product: JoinedProduct) -> str:
     """Return a product as a line of JSON."""
-    error = "null" if product.error is None else json.dumps(product.error)
-    return f"[[{','.join(product.groups)}],{error}]"
+    return f"[{product.line},[{','.join(product.groups)}],{product.error}]"
 
 
 def unpack(line: str) -> ChunkProduct:
     """Return the product that a line says."""
-    groups, error = json.loads(line)
-    return ChunkProduct([[_to_row(*row) for row in group] for group in groups], _to_error(error))
+    first, groups, error = json.loads(line)
+    rows: list[Group] = [[_to_row(*row) for row in group] for group in groups]
+    return ChunkProduct(first, rows, _to_error(error))
 
 
 def _to_row(line: int, cells: list[str], problem: list[Any] | None, size: int) -> CsvRow:

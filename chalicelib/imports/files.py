@@ -13,6 +13,7 @@ Keys contain no text of clients.
 
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from itertools import chain
 from typing import Any, Final
@@ -24,7 +25,6 @@ from chalicelib.imports.model import LARGEST_UPLOAD
 
 _PIECE: Final = 1 << 18
 REPORT_URL_SECONDS: Final = 3_600
-_COPIED_AT_ONCE: Final = 256 << 20
 _GONE: Final = frozenset({"PreconditionFailed", "412", "NoSuchKey", "404"})
 
 
@@ -103,8 +103,15 @@ def read_beginning(job_id: str, etag: str, length: int) -> bytes:
 
 
 def _got(**request: object) -> Any:
-    try:
+    with _gone_is_changed():
         return client().get_object(Bucket=settings.bucket(), **request)
+
+
+@contextmanager
+def _gone_is_changed() -> Iterator[None]:
+    """Raise FileChanged where S3 says that an object is gone or another one."""
+    try:
+        yield
     except ClientError as error:
         if error.response["Error"]["Code"] in _GONE:
             raise FileChanged from None
@@ -199,46 +206,24 @@ def remove(keys: Iterable[str]) -> None:
 
 def is_there(source: str, *, report: bool) -> bool:
     """Whether the file for another job still exists: files are kept for 30 days."""
-    return _head(_source_key(source, report)) is not None
+    try:
+        with _gone_is_changed():
+            client().head_object(Bucket=settings.bucket(), Key=_source_key(source, report))
+    except FileChanged:
+        return False
+    return True
 
 
 def copy_to_upload(source: str, target: str, *, report: bool) -> None:
-    """Copies a job's failed rows, or its whole file, to the upload of another job or to its own: S3
-    then sends its event again. Raises FileChanged.
-
-    S3 copies a large file in pieces, several at once: 1 GB within seconds, where it takes one piece
-    longer.
-    """
-    from boto3.s3.transfer import TransferConfig  # only copies pay for it
-
-    key = _source_key(source, report)
-    found = _head(key)
-    if found is None:
-        raise FileChanged
-    same = {"CopySourceIfMatch": found["ETag"]}
-    in_pieces = TransferConfig(_COPIED_AT_ONCE, multipart_chunksize=_COPIED_AT_ONCE)
-    try:
-        client().copy(
-            {"Bucket": settings.bucket(), "Key": key},
-            settings.bucket(),
-            _upload_key(target),
-            ExtraArgs=same | ({"MetadataDirective": "REPLACE"} if target == source else {}),
-            Config=in_pieces,
+    """Copy a job's failed rows, or its whole file, to the upload of another job or to its own: S3
+    then sends its event again. Raises FileChanged."""
+    anew = {"MetadataDirective": "REPLACE"} if target == source else {}  # S3 refuses to change none
+    from_key = {"Bucket": settings.bucket(), "Key": _source_key(source, report)}
+    with _gone_is_changed():
+        client().copy_object(
+            Bucket=settings.bucket(), Key=_upload_key(target), CopySource=from_key, **anew
         )
-    except ClientError as error:
-        if error.response["Error"]["Code"] in _GONE:
-            raise FileChanged from None
-        raise
 
 
 def _source_key(job_id: str, report: bool) -> str:
     return _report_key(job_id) if report else _upload_key(job_id)
-
-
-def _head(key: str) -> Any:
-    try:
-        return client().head_object(Bucket=settings.bucket(), Key=key)
-    except ClientError as error:
-        if error.response["Error"]["Code"] in _GONE:
-            return None
-        raise

@@ -48,17 +48,17 @@ def of(job: ImportJob, form: FileFormat, options: Options, etag: str = "") -> Ma
 
 
 def _read(rows: Sequence[CsvRow], file_format: Format, shop: Shop) -> Iterator[ImportedProduct]:
-    """Yield each product; last, those that are too large to be read."""
+    """Yield each product."""
     with TemporaryDirectory() as folder, closing(Joining(folder, lambda: False)) as joining:
         for group in group_rows(rows, file_format):
             joining.add(group)
         joining.join()
         for product in joining.products():
-            groups, error = chunks.unpack(chunks.pack(product))
-            found = file_format.product([row for group in groups for row in group], shop)
+            line, groups, error = chunks.unpack(chunks.pack(product))
+            rows = [row for group in groups for row in group]
+            found = file_format.product(rows, shop) if rows else ImportedProduct(line)
             found.errors += [error] if error else []
             yield found
-        yield from (ImportedProduct(error.row, errors=[error]) for error in joining.too_large)
 
 
 def _question(

@@ -23,11 +23,12 @@ _STEPS: Final = 1_000_000  # of the database, between two looks at the clock
 _SETUP: Final = """
     PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
     PRAGMA cache_size = -32768; PRAGMA temp_store = FILE;
-    CREATE TABLE groups (number INTEGER PRIMARY KEY, line, rows, size, json);
+    CREATE TABLE groups (number INTEGER PRIMARY KEY, line, rows, size, error, json);
     CREATE TABLE names (name, is_alias, number);
     CREATE TABLE parts (product, number);
 """
 _encode: Final = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+_SHARED: Final = "Several products of the file have this SKU or slug, and the row has nothing else."
 _PARTS: Final = "FROM parts JOIN groups USING (number) WHERE product = ?"
 
 
@@ -43,14 +44,15 @@ def hash_keys(keys: Iterable[str]) -> "array[int]":
 class JoinedProduct(NamedTuple):
     """One product of a file: how many rows of how many characters it has, the first on `line`.
 
-    `groups`: the rows of each group, as JSON. `error`: why nothing of it is written.
+    `groups`: the rows of each group, as JSON; none of a product that is too large. `error`: why
+    nothing of it is written, as JSON.
     """
 
     line: int
     rows: int
     size: int
     groups: list[str]
-    error: RowError | None = None
+    error: str
 
 
 class Joining:
@@ -63,27 +65,26 @@ class Joining:
         self._database = sqlite3.connect(f"{folder}/groups", isolation_level=None)
         self._database.executescript(_SETUP)
         self._database.set_progress_handler(is_late, _STEPS)
-        self._groups: list[tuple[int, int, int, int, str]] = []
+        self._groups: list[tuple[int, int, int, int, str, str]] = []
         # The names of groups: each with whether it is an alias, and the group's number.
         self._names: tuple[list[str], list[bool], list[int]] = [], [], []
         self._held = 0
         self._count = 0
-        self.too_large: list[RowError] = []  # of products that nobody reads
 
     def add(self, group: Group) -> None:
-        """Add a group. One with an error takes a number, but is of no product."""
+        """Add a group. One with an error is a product of its own."""
         number = self._count
         self._count += 1
-        if group.error is not None:
-            self.too_large.append(group.error)
-            return
-        text = _encode(group.rows)
-        self._groups.append((number, group.line, group.count, group.size, text))
+        text, error = _encode(group.rows), "null"
         names, are_aliases, numbers = self._names
-        names += group.keys
-        names += group.aliases
-        are_aliases += [False] * len(group.keys) + [True] * len(group.aliases)
-        numbers += [number] * (len(group.keys) + len(group.aliases))
+        if group.error is None:
+            names += group.keys
+            names += group.aliases
+            are_aliases += [False] * len(group.keys) + [True] * len(group.aliases)
+            numbers += [number] * (len(group.keys) + len(group.aliases))
+        else:
+            error = _encode(group.error)
+        self._groups.append((number, group.line, group.count, group.size, error, text))
         self._held += len(text)
         if self._held > _HELD:
             self._flush()
@@ -94,7 +95,7 @@ class Joining:
         with self._database:
             self._database.execute("BEGIN")
             run = self._database.executemany
-            run("INSERT INTO groups VALUES (?, ?, ?, ?, ?)", self._groups)
+            run("INSERT INTO groups VALUES (?, ?, ?, ?, ?, ?)", self._groups)
             names, are_aliases, numbers = self._names
             rows = zip(hash_keys(names), are_aliases, numbers, strict=True)
             run("INSERT INTO names VALUES (?, ?, ?)", rows)
@@ -166,31 +167,25 @@ class Joining:
             self._database.execute("CREATE INDEX by_product ON parts (product, number)")
 
     def products(self) -> Iterator[JoinedProduct]:
-        """Yield every product that can be read, in the order of their first rows."""
-        every = "SELECT number, line, rows, size, json FROM groups ORDER BY number"
-        for number, line, rows, size, text in self._database.execute(every):
-            if not self._products.are_joined[number]:
-                yield JoinedProduct(line, rows, size, [text], self._ambiguous(number, line))
+        """Yield every product, in the order of their first rows."""
+        every = "SELECT number, line, rows, size, error, json FROM groups ORDER BY number"
+        are_joined, ambiguous = self._products.are_joined, self._products.ambiguous
+        for number, line, rows, size, error, text in self._database.execute(every):
+            shared = RowError(line, "", "shared_key", _SHARED) if number in ambiguous else None
+            why = _encode(shared) if shared else error
+            if not are_joined[number]:
+                yield JoinedProduct(line, rows, size, [text] if text != "[]" else [], why)
             elif self._products.of(number) == number:
-                yield from self._joined(number, line)
+                yield self._joined(number, line, why)
 
-    def _joined(self, number: int, line: int) -> Iterator[JoinedProduct]:
-        """Yield the product of several groups, of which this is the first, if it can be read."""
+    def _joined(self, number: int, line: int, error: str) -> JoinedProduct:
+        """Return the product of several groups, of which this is the first."""
         run = self._database.execute
         rows, size = run(f"SELECT sum(rows), sum(size) {_PARTS}", (number,)).fetchone()
-        if refusal := refuse_size(line, rows, size):
-            self.too_large.append(refusal)
-            return
+        if too_large := refuse_size(line, rows, size):
+            return JoinedProduct(line, rows, size, [], _encode(too_large))
         texts = [text for (text,) in run(f"SELECT json {_PARTS} ORDER BY number", (number,))]
-        yield JoinedProduct(line, rows, size, texts, self._ambiguous(number, line))
-
-    def _ambiguous(self, number: int, line: int) -> RowError | None:
-        if number not in self._products.ambiguous:
-            return None
-        message = (
-            "Several products of the file have this SKU or slug, and the row has nothing else."
-        )
-        return RowError(line, "", "shared_key", message)
+        return JoinedProduct(line, rows, size, texts, error)
 
 
 class _Products:

@@ -14,7 +14,6 @@ All items except the job expire with its files.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from itertools import chain, groupby, islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -161,14 +160,10 @@ def columns(job_id: str) -> dict[str, object]:
     return {name: item[name] for name in _SHOWN_COLUMNS if name in item}
 
 
-def planned(job_id: str, parts: int, rows: int, total: int, refused: int) -> None:
-    """The whole file was read: so many chunks, with so many rows of so many products, of which so
-    many are too large to be read."""
-    found = {"parts": parts, "rows": rows, "total": total}
-    failed = dict.fromkeys(("processed", "withErrors", ProductOutcome.FAILED), refused)
+def planned(job_id: str, parts: int, rows: int, total: int) -> None:
+    """The whole file was read: so many chunks, with so many rows of so many products."""
     when = _running & Attr("parts").not_exists()
-    with suppress(table.ConditionFailed):
-        table.update(jobs.key(job_id), assign=found, add=failed, when=when)
+    jobs.update_if(job_id, when, assign={"parts": parts, "rows": rows, "total": total})
 
 
 def restart(job: ImportJob, seconds: int) -> bool:

@@ -217,7 +217,11 @@ class Upsert:
         """Write the products of a chunk; return what became of each: of all of them, unless the job
         has ended meanwhile."""
         todo = []
-        for groups, error in chunk:
+        for line, groups, error in chunk:
+            if not groups and error is not None:  # it is too large
+                unread = FileProduct(line, [], ImportedProduct(line), [([], [error])])
+                self._results.append((unread, ProductOutcome.FAILED))
+                continue
             product = read_product(groups, self._read)
             if error is not None:
                 self._fail(product, error)

@@ -20,15 +20,15 @@ def test_a_chunk_that_is_delivered_twice_is_counted_once(desk: Desk) -> None:
 
 def test_a_file_planned_twice_is_counted_once(desk: Desk) -> None:
     job_id = desk.started("name,price\nHat,2\n")
-    store.planned(job_id, 2, 9, 5, 1)
+    store.planned(job_id, 2, 9, 5)
     job = store.get(job_id)
-    assert (job.fields["parts"], job.fields["total"], job.fields["failed"]) == (1, 1, 0)
+    assert (job.fields["parts"], job.fields["total"]) == (1, 1)
 
 
 def test_a_late_step_does_not_recreate_a_deleted_job(desk: Desk) -> None:
     assert not store.finish("job_gone", "rows-1", {ProductOutcome.CREATED: 1})
     store.has_report("job_gone")
-    store.planned("job_gone", 1, 1, 1, 1)
+    store.planned("job_gone", 1, 1, 1)
     jobs.end("job_gone", JobStatus.COMPLETED)
     assert table.get(jobs.key("job_gone")) is None
     assert table.everything("job_gone") == []

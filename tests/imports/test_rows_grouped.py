@@ -88,13 +88,15 @@ def test_distant_rows_of_a_product_are_read_together_in_their_order() -> None:
     assert len(file.chunks) == 16, "at most 200 rows each"
 
 
-def test_a_product_with_a_giant_row_is_of_no_chunk() -> None:
+def test_a_product_with_a_giant_row_has_an_error_and_no_rows() -> None:
     giant = 'a,"' + "x" * 3_000_000 + '",s,1\n'
     file = Planned(HEADER + "a,A,s,1\n" + giant + "b,B,t,1\n")
     failed, _ = file.groups
     assert failed.error and (failed.line, failed.count, failed.error.row) == (2, 2, 3)
-    assert failed.error.code == "record_too_large"
-    assert file.products == [[4]]
+    assert file.products == [[], [4]]
+    (unread, _) = file.chunks[0] + file.chunks[1]
+    assert (unread.line, unread.error) == (2, failed.error) and unread.error
+    assert unread.error.code == "record_too_large"
 
 
 def test_variations_are_read_with_their_parent_by_id_and_by_sku() -> None:

@@ -149,10 +149,8 @@ def _cut(job: ImportJob, rows: Iterator[CsvRow], file_format: Format) -> None:
         except sqlite3.OperationalError as error:
             why = "The file has too many rows for one import: split it."
             raise FileRejected("too_many_rows", why) from error
-    refused = joining.too_large
-    store.put_errors(job.id, [(error, {}) for error in refused])
-    store.planned(job.id, parts, count, total + len(refused), len(refused))
-    telemetry.info("import planned", jobId=job.id, chunks=parts, products=total + len(refused))
+    store.planned(job.id, parts, count, total)
+    telemetry.info("import planned", jobId=job.id, chunks=parts, products=total)
 
 
 def _refuse_large(size: int, is_workbook: bool) -> None:
