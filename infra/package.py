@@ -29,7 +29,7 @@ _PACKAGED = (
 )
 _STAGE = "packaged"  # a stage of the copy's own config: nothing of a real stage enters the zip
 _KEPT = 5
-# Megabytes of a function's disk: the planner keeps the rows of a file of 1 GB there, and their keys.
+# Megabytes of a function's disk: the planner keeps the rows of a file of 1 GB, and their keys.
 DISK = {"plan_import": 10_240}
 CACHE = PROJECT / ".local/packages"
 
