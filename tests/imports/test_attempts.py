@@ -1,11 +1,9 @@
-"""Retrying a job: a worker copies its file, in parts if it is large."""
+"""Retrying a job: a worker copies its file."""
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import pytest
-from boto3.s3 import transfer
 
 from chalicelib import settings
 from chalicelib.imports import files
@@ -16,7 +14,6 @@ from tests.support.import_desk import Desk
 pytestmark = pytest.mark.thorough
 
 ROWS = "slug,name,price\na,A,free\n"
-PIECE = 5 << 20  # S3: the least that a piece may have, but the last
 LARGE = ROWS.encode() + b"".join(b"p%d,%s,1\n" % (n, b"x" * 90_000) for n in range(130))
 
 
@@ -59,32 +56,14 @@ def test_a_retry_is_answered_before_the_file_is_copied_and_copies_none_if_it_is_
     assert calls == []
 
 
-def test_a_large_file_is_copied_completely_in_parts(
-    desk: Desk, calls: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(files, "_COPIED_AT_ONCE", PIECE)
-    assert 2 * PIECE < len(LARGE) < 3 * PIECE
-    answer = retry(desk, failed(desk, LARGE))
-    desk.work()
-    assert calls.count("UploadPartCopy") == 3
-    assert copied(answer.json["jobId"]) == LARGE
-
-
-@pytest.mark.parametrize(
-    "last", ["CreateMultipartUpload", "UploadPartCopy", "CompleteMultipartUpload"]
-)
-def test_a_crashed_copy_is_repeated(desk: Desk, last: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "_COPIED_AT_ONCE", PIECE)
-    # A crash in a thread of boto3's own would end that thread alone.
-    one_thread = partial(transfer.TransferConfig, use_threads=False)
-    monkeypatch.setattr(transfer, "TransferConfig", one_thread)
+def test_a_crashed_copy_is_repeated(desk: Desk) -> None:
     answer = retry(desk, failed(desk, LARGE))
     events, crashed = files.client().meta.events, []
 
     def die(model: Any, **_: Any) -> None:
-        if model.name == last and not crashed:
+        if model.name == "CopyObject" and not crashed:
             crashed.append(model.name)
-            raise Crash(last)
+            raise Crash("CopyObject")
 
     events.register_first("after-call.s3", die)
     desk.work()
