@@ -22,7 +22,7 @@ making: Final = RLock()  # a client takes tens of milliseconds: each is made onc
 
 @cache
 def session() -> Any:
-    """botocore's session, shared by all clients, so that credentials are looked up once."""
+    """Return botocore's session, shared by all clients, so that credentials are looked up once."""
     return botocore.session.get_session()
 
 
@@ -54,8 +54,10 @@ def _client(service: str) -> object:
 
 
 def end_upload(key: str, upload: str, etags: Iterable[tuple[int, str]]) -> None:
-    """Completes an object of S3 that was uploaded in parts, with the number and the ETag of each;
-    repeating it is no error."""
+    """Complete an object of S3 that was uploaded in parts.
+
+    `etags`: the number and the ETag of each part. Repeating it is no error.
+    """
     parts = [{"ETag": etag, "PartNumber": number} for number, etag in etags]
     try:
         client("s3").complete_multipart_upload(
@@ -67,15 +69,18 @@ def end_upload(key: str, upload: str, etags: Iterable[tuple[int, str]]) -> None:
 
 
 def forget() -> None:
-    """Creates clients again: for tests and benchmarks that switch to another AWS."""
+    """Forget the clients: for tests and benchmarks that switch to another AWS."""
     _client.cache_clear()
     _boto3.cache_clear()
     session.cache_clear()
 
 
 def _s3() -> dict[str, Any]:
-    """Uses addresses in the bucket's own region: the global ones, botocore's default, redirect or
-    fail. An emulator has no host name for each bucket."""
+    """Return the options of a client of S3 that addresses the bucket in its own region.
+
+    The global addresses, botocore's default, redirect or fail. An emulator has no host name for
+    each bucket.
+    """
     style = "auto" if settings.emulator() else "virtual"
     where = {"addressing_style": style, "us_east_1_regional_endpoint": "regional"}
     return {"signature_version": "s3v4", "s3": where}

@@ -39,7 +39,7 @@ def patience() -> Patience:
 
 
 def in_background(function: Callable[[Any, Any], T]) -> Callable[[Any, Any], T]:
-    """A function of Lambda for which no client waits."""
+    """Let calls of a function of Lambda, for which no client waits, be repeated for longer."""
 
     @wraps(function)
     def run(event: Any, context: Any) -> T:
@@ -51,26 +51,32 @@ def in_background(function: Callable[[Any, Any], T]) -> Callable[[Any, Any], T]:
 
 
 def at_most(seconds: float, work: Callable[[], T]) -> T:
-    """Calls of this work are given up after so many seconds, in the background too."""
+    """Do the work; its calls are given up after so many seconds, in the background too."""
     inside = copy_context()
     inside.run(_ends.set, within(seconds))
     return inside.run(work)
 
 
 def within(seconds: float | None = None) -> float:
-    """The deadline (of `time.monotonic`) after so many seconds, by default those of the policy."""
+    """Return the deadline (of `time.monotonic`) after so many seconds.
+
+    By default those of the policy.
+    """
     mine = PATIENCE_SECONDS * patience().times if seconds is None else seconds
     return min(time.monotonic() + mine, _ends.get() or float("inf"))
 
 
 def of_conflicts() -> float:
-    """The deadline for retries of a write that conflicts with others. In a request it is earlier
-    than the deadline for throttled calls; in background work it is the same."""
+    """Return the deadline for retries of a write that conflicts with others.
+
+    In a request it is earlier than the deadline for throttled calls; in background work it is the
+    same.
+    """
     return within(settings.conflict_seconds() if _ends.get() is None else None)
 
 
 def attempts(end: float | None = None) -> Iterator[int]:
-    """The numbers of attempts, from 0, with a pause before each but the first.
+    """Yield the numbers of attempts, from 0, with a pause before each but the first.
 
     Full jitter, from 20 ms doubling to that of the policy. It ends when the next attempt, as long
     as the last, would end after `end` (`within()` by default); then the caller raises.
@@ -87,8 +93,10 @@ def attempts(end: float | None = None) -> Iterator[int]:
 
 
 def retried(attempt: Callable[[], T], *changed: type[Exception], end: float | None = None) -> T:
-    """What an attempt returns, made again after a concurrent change: one of these exceptions.
-    `end`: as of `attempts`. Raises Busy."""
+    """Return what `attempt` returns; after one of these exceptions, a concurrent change, try again.
+
+    `end`: the deadline, as that of `attempts`. Raises Busy.
+    """
     for _ in attempts(end):
         with suppress(*changed):
             return attempt()

@@ -37,7 +37,7 @@ class Handled(TypedDict):
 
 
 def all_but(failed: Iterable[str]) -> Handled:
-    """All messages of the batch were handled, except these, by id."""
+    """Return the answer that all messages of the batch were handled, except these, by id."""
     return {"batchItemFailures": [{"itemIdentifier": id} for id in failed]}
 
 
@@ -54,25 +54,27 @@ class Unsent(Exception):
 
 
 def send(url: str, messages: Iterable[Mapping[str, object]]) -> None:
-    """`messages`: entries of SendMessageBatch without an Id; sent in no particular order.
-    Raises Unsent, or what botocore raises."""
-    send = partial(_until_taken, aws.client("sqs").send_message_batch, url)
+    """Send messages in no particular order.
+
+    `messages`: entries of SendMessageBatch without an Id. Raises Unsent, or what botocore raises.
+    """
+    send = partial(_send_until_taken, aws.client("sqs").send_message_batch, url)
     threads.together([partial(send, batch) for batch in _batches([*messages])])
 
 
 def hide(url: str, seconds: Mapping[str, int]) -> None:
-    """Hides received messages, by receipt handle, for so many seconds from now.
+    """Hide received messages for so many seconds from now, by receipt handle.
 
     Messages that cannot be hidden come back after the queue's own visibility timeout; raises
     Unsent.
     """
     for batch in _batches([*seconds.items()]):
         entries = [{"ReceiptHandle": handle, "VisibilityTimeout": wait} for handle, wait in batch]
-        _until_taken(aws.client("sqs").change_message_visibility_batch, url, entries)
+        _send_until_taken(aws.client("sqs").change_message_visibility_batch, url, entries)
 
 
-def _until_taken(call: _Call, url: str, batch: Iterable[Mapping[str, object]]) -> None:
-    """Entries that SQS refused are sent again."""
+def _send_until_taken(call: _Call, url: str, batch: Iterable[Mapping[str, object]]) -> None:
+    """Send a batch; the entries that SQS refused are sent again. Raises Unsent."""
     pending: list[dict[str, object]] = [
         {"Id": str(place), **entry} for place, entry in enumerate(batch)
     ]

@@ -46,7 +46,7 @@ _logger.append_keys(**_invocation)
 
 
 def begin(context: object) -> None:
-    """Each line of this invocation has Lambda's request id."""
+    """Put Lambda's request id on each log line of this invocation."""
     id = getattr(context, "aws_request_id", None)
     if id:
         _invocation["lambdaRequestId"] = id
@@ -54,7 +54,7 @@ def begin(context: object) -> None:
 
 
 def info(message: str, **fields: Any) -> None:
-    """An outcome: a constant message, with everything variable in fields."""
+    """Log an outcome: a constant message, with everything variable in fields."""
     _logger.info(message, **fields)
 
 
@@ -63,14 +63,17 @@ def warning(message: str, **fields: Any) -> None:
 
 
 def error(message: str, cause: BaseException | None = None, **fields: Any) -> None:
-    """A failure that needs attention, with the traceback of `cause` or of the current exception,
-    and the request id of the service that refused."""
+    """Log a failure that needs attention.
+
+    It has the traceback of `cause` or of the current exception, and the request id of the service
+    that refused.
+    """
     failure = cause or sys.exc_info()[1]
     _logger.error(message, exc_info=failure, **_asked(failure), **fields)
 
 
 def given_up(operation: str, failure: BaseException | None) -> None:
-    """A call that was repeated until its time limit."""
+    """Log a call that was repeated until its time limit."""
     _logger.warning("call given up", operation=operation, reason=str(failure), **_asked(failure))
 
 
@@ -81,8 +84,10 @@ def _asked(failure: BaseException | None) -> dict[str, Any]:
 
 
 def measured(message: str, metrics: Mapping[str, float], **fields: object) -> None:
-    """A log line whose `metrics` CloudWatch also counts, per stage. One whose name ends in `Ms` is
-    in milliseconds, every other one is a count."""
+    """Log a line whose `metrics` CloudWatch also counts, per stage.
+
+    A metric whose name ends in `Ms` is in milliseconds, every other one is a count.
+    """
     line = EphemeralMetrics(namespace=NAMESPACE)
     line.add_dimension("Stage", settings.stage())
     for metric, value in metrics.items():

@@ -18,7 +18,7 @@ def _pool() -> ThreadPoolExecutor:
 
 
 def together(pieces: Sequence[Callable[[], object]]) -> list[Any]:
-    """The results of independent pieces of work, each in the context of the caller.
+    """Return the results of independent pieces of work, each done in the context of the caller.
 
     This thread does the first, and afterwards those that no other has begun: so a piece may itself
     use `together`, however many wait.

@@ -69,7 +69,7 @@ def mint(
     once: Once | None = None,
     bearer: str = "",
 ) -> tuple[Caller, str]:
-    """Creates a key. Returns its record and the key itself: `bk_…` with 256 random bits.
+    """Create a key; return its record and the key itself: `bk_…` with 256 random bits.
 
     With `once` it raises KeyReused; Repeated, for `minted_before`, if this request created one
     before. A repetition must return the same key, which is not stored: it is derived from a nonce,
@@ -77,7 +77,7 @@ def mint(
     stored.
     """
     nonce = secrets.token_urlsafe(32)
-    key = _derived(bearer, nonce) if once else KEY_PREFIX + nonce
+    key = _derive_key(bearer, nonce) if once else KEY_PREFIX + nonce
     known: Item = {"id": ids.new("key"), "name": name, "role": Role(role).value}
     known |= {"createdAt": clock.now_iso(), **({"until": clock.iso(expires)} if expires else {})}
     caller, digest = Caller(known), digest_of(key)
@@ -88,26 +88,26 @@ def mint(
     commit.put({"pk": "keys", "sk": caller.id, "hash": digest, **known}, when=table.absent)
     if _keeps_the_shop_open(known):
         commit.update(_OWNERS, add={"n": 1})
-    commit.audit(_audited("created", after=caller))
+    commit.audit(_audit_entry("created", after=caller))
     commit.send()
     return caller, key
 
 
 def minted_before(first: Repeated, bearer: str) -> ApiKeyWithSecret:
-    """The key that the first of equal requests created."""
+    """Return the key that the first of equal requests created."""
     kept = json.loads(first.text)
     again: ApiKeyWithSecret = kept["minted"]
-    again["key"] = _derived(bearer, kept["nonce"])
+    again["key"] = _derive_key(bearer, kept["nonce"])
     return again
 
 
-def _derived(bearer: str, nonce: str) -> str:
+def _derive_key(bearer: str, nonce: str) -> str:
     chance = hmac.digest(bearer.encode("utf-8", "surrogatepass"), nonce.encode(), "sha256")
     return KEY_PREFIX + base64.urlsafe_b64encode(chance).decode().rstrip("=")
 
 
 def _keeps_the_shop_open(entry: Mapping[str, object]) -> bool:
-    """An Owner key that expires does not count as the last one."""
+    """Tell whether this Owner key counts as the last one; one that expires does not."""
     return bool(entry["role"] == Role.OWNER and "until" not in entry)
 
 
@@ -116,11 +116,10 @@ def is_well_formed(key: str) -> bool:
 
 
 def admit(key: str, *, reads: bool, minute: int) -> Callable[[], Admission | None]:
-    """Authenticates a key and counts the request in one update, which it sends. What it returns
-    waits for that: None if there is no such key.
+    """Authenticate a key and count the request, in one update that is sent at once.
 
-    `minute` is Unix time in whole minutes. Under concurrency exactly the limit is admitted.
-    Raises KeyExpired.
+    What it returns waits for that: None if there is no such key. `minute` is Unix time in whole
+    minutes. Under concurrency exactly the limit is admitted. Raises KeyExpired.
     """
     if not is_well_formed(key):
         return lambda: None
@@ -140,7 +139,7 @@ def admit(key: str, *, reads: bool, minute: int) -> Callable[[], Admission | Non
     )
     call.send()
 
-    def admission() -> Admission | None:
+    def wait_for_admission() -> Admission | None:
         try:
             item = call.wait_for_result()
         except table.ConditionFailed as failed:
@@ -150,43 +149,43 @@ def admit(key: str, *, reads: bool, minute: int) -> Callable[[], Admission | Non
                 raise KeyExpired(failed.old["until"]) from None
             limit = int(failed.old.get(raised, usual))
             return Admission(Caller(failed.old), admitted=False, limit=limit, used=limit)
-        _sweep(where, item, minute)
+        _remove_past_counters(where, item, minute)
         limit = int(item.get(raised, usual))
         return Admission(Caller(item), admitted=True, limit=limit, used=int(item[counter]))
 
-    return admission
+    return wait_for_admission
 
 
 def find(id: str) -> Caller:
-    """Raises NotFound."""
-    return Caller(_entry(id))
+    """Return the record of a key. Raises NotFound."""
+    return Caller(_get_entry(id))
 
 
 def every() -> list[Caller]:
-    """Every key that was not revoked, newest first. A shop has few."""
-    return [Caller(entry) for entry in _entries()]
+    """Return every key that was not revoked, newest first. A shop has few."""
+    return [Caller(entry) for entry in _list_entries()]
 
 
 def page(offset: int, most: int) -> tuple[list[ListedApiKey], int]:
-    """A page of them with the day of their last use, and their total number."""
-    entries = _entries()
+    """Return a page of the keys with the day of their last use, and the number of all keys."""
+    entries = _list_entries()
     asked = entries[offset : offset + most]
     used = table.batch_get((_pk(entry["hash"]), "key") for entry in asked)
     found: list[ListedApiKey] = [
         {
             **shown(Caller(entry)),
-            "lastUsedAt": _last_used(used.get((_pk(entry["hash"]), "key"), {})),
+            "lastUsedAt": _last_used_day(used.get((_pk(entry["hash"]), "key"), {})),
         }
         for entry in asked
     ]
     return found, len(entries)
 
 
-def _entries() -> list[Item]:
+def _list_entries() -> list[Item]:
     return table.everything("keys", where=table.sk.begins_with("key_"), forward=False)
 
 
-def _last_used(item: Mapping[str, object]) -> str | None:
+def _last_used_day(item: Mapping[str, object]) -> str | None:
     minutes = [int(name[1:]) for name in item if _is_counter(name)]
     return clock.iso(datetime.fromtimestamp(max(minutes) * 60, UTC))[:10] if minutes else None
 
@@ -196,8 +195,8 @@ def _is_counter(name: str) -> bool:
 
 
 def revoke(id: str) -> None:
-    """The key stops working at once. Raises NotFound; Conflict for the last Owner key."""
-    entry = _entry(id)
+    """Revoke a key, at once. Raises NotFound; Conflict for the last Owner key."""
+    entry = _get_entry(id)
     commit = Commit()
     commit.delete(("keys", id), when=table.present, otherwise=NotFound.of("key", id))
     commit.delete((_pk(entry["hash"]), "key"))
@@ -206,16 +205,16 @@ def revoke(id: str) -> None:
         message = "This is the last Owner key. Create another before you revoke it."
         last = Conflict(message, code="last_owner_key")
         commit.update(_OWNERS, add={"n": -1}, when=another_owner_lives, otherwise=last)
-    commit.audit(_audited("revoked", Caller(entry)))
+    commit.audit(_audit_entry("revoked", Caller(entry)))
     commit.send()
 
 
 def limit(id: str, *, read: int | None = None, write: int | None = None) -> Caller:
-    """Sets a key's limits, in requests per minute; None is the default.
+    """Set the limits of a key, in requests per minute; None is the default.
 
-    Raises NotFound. Returns the key as it is now.
+    Returns the key as it is now. Raises NotFound.
     """
-    entry = _entry(id)
+    entry = _get_entry(id)
     wanted = {"readLimit": read, "writeLimit": write}
     given = {name: value for name, value in wanted.items() if value is not None}
     usual = [name for name in wanted if name not in given]
@@ -225,12 +224,12 @@ def limit(id: str, *, read: int | None = None, write: int | None = None) -> Call
         commit.update(key, assign=given, remove=usual, when=table.present, otherwise=gone)
     left = {name: value for name, value in entry.items() if name not in usual}
     after = Caller(left | given)
-    commit.audit(_audited("limited", Caller(entry), after))
+    commit.audit(_audit_entry("limited", Caller(entry), after))
     commit.send()
     return after
 
 
-def _audited(
+def _audit_entry(
     action: str, before: Caller | None = None, after: Caller | None = None
 ) -> dict[str, object]:
     key = after or before
@@ -240,7 +239,7 @@ def _audited(
     )
 
 
-def _sweep(where: Key, item: Mapping[str, object], minute: int) -> None:
+def _remove_past_counters(where: Key, item: Mapping[str, object], minute: int) -> None:
     past = [
         name
         for name in item
@@ -252,13 +251,13 @@ def _sweep(where: Key, item: Mapping[str, object], minute: int) -> None:
             table.update(where, remove=past, when=table.present)
 
 
-def _entry(id: str) -> dict[str, Any]:
+def _get_entry(id: str) -> dict[str, Any]:
     entry = table.get(("keys", id)) if ids.may_be("key", id) else None
     return NotFound.unless(entry, "key", id)
 
 
 def digest_of(key: str) -> str:
-    """The hash by which a key is found; the key itself is not stored."""
+    """Return the hash by which a key is found; the key itself is not stored."""
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 

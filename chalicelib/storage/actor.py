@@ -1,5 +1,7 @@
-"""Who writes: the key of a request, or the job that works for one. Commits that leave a trace store
-it (`outbox.py`)."""
+"""Who writes: the key of a request, or the job that works for one.
+
+Commits that leave a trace store it (`outbox.py`).
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,7 +12,10 @@ from typing import Final
 
 @dataclass(frozen=True)
 class Actor:
-    """`key_id`, `key_name`: of the API key; None for the service itself."""
+    """Who writes: an API key, and the job that works for it.
+
+    `key_id`, `key_name`: None for the service itself.
+    """
 
     key_id: str | None = None
     key_name: str | None = None
@@ -19,7 +24,7 @@ class Actor:
     job_type: str | None = None
 
     def stored(self) -> dict[str, str]:
-        """What is known, by its public name."""
+        """Return the known ids and names, by their public names; not the type of the job."""
         known = {
             "keyId": self.key_id,
             "keyName": self.key_name,
@@ -38,8 +43,10 @@ def current() -> Actor:
 
 @contextmanager
 def acting(who: Callable[[], Actor]) -> Iterator[None]:
-    """Writes of this context are by this actor, which is asked for when one is made: the key of a
-    request may be known later than the request."""
+    """Let the writes of this context be by an actor.
+
+    `who` is called when a write is made: the key of a request may be known later than the request.
+    """
     token = _current.set(who)
     try:
         yield

@@ -67,19 +67,22 @@ def pack(item: Mapping[str, object]) -> dict[str, object]:
 
 
 def unpack(stored: Item) -> Item:
-    """An item of a reply or a stream record as Python values."""
+    """Return an item of a reply or a stream record as Python values."""
     return {name: value["S"] if "S" in value else _unpack(value) for name, value in stored.items()}
 
 
 def read(shape: Callable[..., T], item: Item, **more: object) -> T:
-    """An item as a dataclass: fields are stored under their names in camelCase, or not if they have
-    a default. `more`: those that are stored in another form."""
-    own = {name: item[stored] for name, stored in _names(shape) if stored in item}
+    """Return an item as a dataclass.
+
+    Fields are stored under their names in camelCase, or not if they have a default. `more`: those
+    that are stored in another form.
+    """
+    own = {name: item[stored] for name, stored in _stored_names(shape) if stored in item}
     return shape(**{**own, **more})
 
 
 @cache
-def _names(shape: Any) -> list[tuple[str, str]]:
+def _stored_names(shape: Any) -> list[tuple[str, str]]:
     return [(field.name, to_camel(field.name)) for field in fields(shape)]
 
 
@@ -88,7 +91,7 @@ def pack_key(key: Key) -> dict[str, object]:
 
 
 class Expressions:
-    """Collects the parts of one request's expressions, and the names and values they use."""
+    """The expressions of one request, and the names and values that they use."""
 
     def __init__(self) -> None:
         self._placeholders: dict[str, str] = {}
@@ -98,7 +101,7 @@ class Expressions:
         return condition.write(self)
 
     def name(self, path: str) -> str:
-        """`stock.var_1` → `#0.#1`: an attribute, or a member of a map."""
+        """Return the placeholder of an attribute or a member of a map: `stock.var_1` → `#0.#1`."""
         known = self._placeholders
         return ".".join([known.setdefault(part, f"#{len(known)}") for part in path.split(".")])
 
@@ -124,7 +127,7 @@ class Expressions:
         return " ".join(f"{verb} {', '.join(parts)}" for verb, parts in clauses.items() if parts)
 
     def into(self, request: Item) -> Item:
-        """Adds the names and values that were used to the request."""
+        """Add the names and values that were used to the request, and return it."""
         if self._placeholders:
             request["ExpressionAttributeNames"] = {
                 placeholder: part for part, placeholder in self._placeholders.items()
@@ -140,8 +143,10 @@ def write_request(
     when: Condition | None = None,
     expressions: Expressions | None = None,
 ) -> Item:
-    """Return the request of a write of one item, alone or in a transaction. `target`: the `Item` or
-    the `Key`, and the update; `expressions`: those that the update uses."""
+    """Return the request of a write of one item, alone or in a transaction.
+
+    `target`: the `Item` or the `Key`, and the update; `expressions`: those that the update uses.
+    """
     expressions = expressions or Expressions()
     request = {"TableName": table, **target}
     if when is not None:
@@ -159,7 +164,7 @@ def update_request(
     remove: Iterable[str] = (),
     when: Condition | None = None,
 ) -> Item:
-    """Return the request of an update."""
+    """Return the request of an update of one item, alone or in a transaction."""
     expressions = Expressions()
     update = expressions.update(assign or {}, add or {}, remove)
     target = {"Key": pack_key(key), "UpdateExpression": update}

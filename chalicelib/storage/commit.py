@@ -92,8 +92,10 @@ class Commit:
         self._add((item["pk"], item["sk"]), "Put", put, otherwise)
 
     def put_each(self, keys: Iterable[Key], attributes: Mapping[str, object]) -> None:
-        """Items that differ only in their keys, such as the entries of one record in several lists:
-        their common attributes are packed once."""
+        """Write items that differ only in their keys.
+
+        Such are the entries of a record in several lists. Their common attributes are packed once.
+        """
         common = pack(attributes)
         for key in keys:
             self._add(key, "Put", write_request(self._table, {"Item": pack_key(key) | common}))
@@ -109,7 +111,7 @@ class Commit:
         otherwise: Otherwise | None = None,
         waits: bool = True,
     ) -> None:
-        """Without `waits`, a conflict on the item counts as a failed condition."""
+        """Update an item. Without `waits`, a conflict on the item counts as a failed condition."""
         update = update_request(self._table, key, assign=assign, add=add, remove=remove, when=when)
         self._add(key, "Update", update, otherwise, waits)
 
@@ -124,27 +126,29 @@ class Commit:
         self._add(key, "Delete", delete, otherwise)
 
     def check(self, key: Key, when: Condition, otherwise: Otherwise | None = None) -> None:
-        """A condition on an item that this commit does not write."""
+        """Demand a condition on an item that this commit does not write."""
         check = write_request(self._table, {"Key": pack_key(key)}, when)
         self._add(key, "ConditionCheck", check, otherwise)
 
     def count(self, cell: Key, numbers: Mapping[str, int | Decimal]) -> None:
-        """Adds to attributes of a sharded counter, `<cell>#<shard>`: `n`, and sums such as
-        `revenue`."""
+        """Add to the attributes of a sharded counter, `<cell>#<shard>`.
+
+        They are `n`, and sums such as `revenue`.
+        """
         counter = self._counts.setdefault(cell, {})
         for name, number in numbers.items():
             counter[name] = counter.get(name, 0) + number
 
     def write_before(self, item: Item) -> None:
-        """An item that has no effect unless this commit succeeds."""
+        """Write an item before the commit, without which it has no effect."""
         self._before.append(item)
 
     def delete_after(self, key: Key) -> None:
-        """An item that has no effect after this commit."""
+        """Delete an item after the commit, from when on it has no effect."""
         self._after.append(key)
 
     def announce(self, event: str, data: Mapping[str, object]) -> None:
-        """An event of this commit, `data` being the resource as the API shows it."""
+        """Emit an event with this commit. `data`: the resource as the API shows it."""
         body = outbox.body(event, data)
         self._events.append((event, body))
         self._announced += len(body.encode())
@@ -156,27 +160,32 @@ class Commit:
         self._announced += len(text.encode())
 
     def audit(self, entry: Mapping[str, object]) -> None:
-        """Leaves an entry in the audit log (`outbox.audited`)."""
+        """Leave an entry in the audit log (`outbox.audited`)."""
         text = encode(entry)
         self._traced.setdefault(_AUDIT, []).append(text)
         self._audited += len(text.encode())
 
     def refuse(self, problem: Invalid) -> None:
-        """What `send` raises instead: of many commits that are sent together, only this one
-        fails."""
+        """Let `send` raise this instead.
+
+        Of many commits that are sent together, only this one fails.
+        """
         self._refusal = self._refusal or problem
 
     def explain_excess(self, field: str, message: str) -> None:
-        """Which field of a request is at fault if this exceeds a transaction, and why."""
+        """Note which field of a request is at fault if this exceeds a transaction, and why."""
         self._excess = field, message
 
     @property
     def overflows(self) -> bool:
-        """Whether it exceeds one call, or its events exceed the outbox item."""
+        """Tell whether this exceeds one call, or its events exceed the outbox item."""
         return not self._fits(OUTBOX_BYTES)
 
     def _fits(self, bodies: int) -> bool:
-        """`bodies`: how many bytes of events are allowed."""
+        """Tell whether this fits into one call.
+
+        `bodies`: how many bytes of events and of what is traced are allowed, audit entries aside.
+        """
         return (
             len(self) <= TRANSACTION_ITEMS
             and len(self._events) <= outbox.MOST_COMMIT_EVENTS
@@ -188,8 +197,11 @@ class Commit:
         return self._announced + self._audited
 
     def takes(self, other: "Commit") -> bool:
-        """Whether both, which have no common item, fit into one call: within the limits of a
-        transaction and of the outbox item (the records are about as large as their events)."""
+        """Tell whether both commits, which have no common item, fit into one call.
+
+        The limits are those of a transaction and of the outbox item (the records are about as large
+        as their events).
+        """
         return (
             len(self) + len(other) <= TRANSACTION_ITEMS
             and len(self._events) + len(other._events) <= outbox.MOST_COMMIT_EVENTS
@@ -210,7 +222,9 @@ class Commit:
         self._refusal = self._refusal or other._refusal
 
     def send(self, conflicts_until: float | None = None) -> None:
-        """Raises the exception of the first failed condition, Invalid (422) if it exceeds a
+        """Send the commit, and wait until it is made.
+
+        Raises the exception of the first failed condition, Invalid (422) if it exceeds a
         transaction or the outbox, or Busy (503) after conflicts until the usual deadline or
         `conflicts_until` (`deadline.within`); a throttled one is tried 2.2 s longer.
 
@@ -220,17 +234,20 @@ class Commit:
         """
         table.may_write()
         table.batch_write(self._before)
-        self._transact(conflicts_until)
-        _delete([self])
+        self._send_transaction(conflicts_until)
+        _delete_leftovers([self])
 
     @property
     def _room(self) -> int:
-        """Bytes of events and of what is traced that the outbox item takes."""
+        """Return the bytes of events and of what is traced that the outbox item takes."""
         entries = len(self._traced.get(_AUDIT, ()))
         return _ITEM_BYTES - _EVENT_BYTES * len(self._events) - _AUDIT_BYTES * entries
 
     def sent(self) -> bool:
-        """Sends it; whether all conditions without an `otherwise` held. Raises what `send` does."""
+        """Send the commit; return whether all conditions without an `otherwise` held.
+
+        Raises what `send` raises.
+        """
         try:
             self.send()
         except ConditionFailed:
@@ -245,7 +262,11 @@ class Commit:
         error = {"field": field, "code": "too_large", "message": message}
         return Invalid(f"{field}: {message}", code=error["code"], errors=[error])
 
-    def _transact(self, conflicts_until: float | None) -> None:
+    def _send_transaction(self, conflicts_until: float | None) -> None:
+        """Send the transaction until it is made.
+
+        Raises Busy after conflicts until `conflicts_until`, at the latest at the usual deadline.
+        """
         if self._refusal:
             raise self._refusal
         # What DynamoDB would refuse; `overflows` leaves room for growth.
@@ -264,7 +285,7 @@ class Commit:
                 code = error.response["Error"]["Code"]
                 reasons = error.response.get("CancellationReasons", [])
                 if code == "TransactionCanceledException":
-                    self._explain(reasons, error)
+                    self._raise_reason(reasons, error)
                     call = self._call()
                 elif not may_repeat(error):
                     raise
@@ -313,8 +334,8 @@ class Commit:
             "TransactWriteItems", {"TransactItems": actions, "ClientRequestToken": ids.ulid()}
         )
 
-    def _explain(self, reasons: Sequence[Mapping[str, Any]], error: ClientError) -> None:
-        """Returns if the commit may be sent again; otherwise raises the reason."""
+    def _raise_reason(self, reasons: Sequence[Mapping[str, Any]], error: ClientError) -> None:
+        """Raise why the transaction was cancelled; return if the commit may be sent again."""
         for (key, write), reason in zip(self._writes.items(), reasons, strict=False):
             _, otherwise, waits = write
             is_held = reason.get("Code") == "TransactionConflict"
@@ -330,8 +351,10 @@ class Commit:
 
 
 class _Underway:
-    """How many transactions of background work are underway at once in this process: half as many
-    after a throttle, one more after each that was taken."""
+    """How many transactions of background work are underway at once in this process.
+
+    Half as many after a throttle, one more after each that was taken.
+    """
 
     def __init__(self) -> None:
         self._number = _AT_ONCE
@@ -351,51 +374,56 @@ underway: Final = _Underway()
 
 
 def send_all(commits: Sequence[Commit], at_once: int = _AT_ONCE) -> list[Exception | None]:
-    """Sends independent commits, several in one call if they fit.
+    """Send independent commits, several in one call if they fit.
 
-    Returns for each what `send` would have raised. Commits that write the same item are sent in
-    order. If a call with several fails, each is sent alone, so that none fails because of another;
-    if its outcome is unknown, the result for all of them is Busy.
+    Returns for each what `send` would have raised, None if nothing. Commits that write the same
+    item are sent in order. If a call with several fails, each is sent alone, so that none fails
+    because of another; if its outcome is unknown, the result for all of them is Busy.
     """
     outcomes: list[Exception | None] = [None] * len(commits)
 
-    def send(call: _Call) -> None:
-        failure = _failure(call.joint)
+    def send_joint(call: _JointCommit) -> None:
+        failure = _try_transaction(call.joint)
         is_for_all = len(call.places) == 1 or failure is None or isinstance(failure, Busy)
         for place in call.places:
-            outcomes[place] = failure if is_for_all else _failure(commits[place])
+            outcomes[place] = failure if is_for_all else _try_transaction(commits[place])
 
     table.batch_write(item for commit in commits for item in commit._before)
-    for wave in _waves(commits):
+    for wave in _group_into_waves(commits):
         waiting = deque(wave)
         together(
-            [partial(_each, send, waiting, sender) for sender in range(min(at_once, len(underway)))]
+            [
+                partial(_send_waiting, send_joint, waiting, sender)
+                for sender in range(min(at_once, len(underway)))
+            ]
         )
-    _delete([commit for place, commit in enumerate(commits) if outcomes[place] is None])
+    _delete_leftovers([commit for place, commit in enumerate(commits) if outcomes[place] is None])
     return outcomes
 
 
-def _delete(made: Iterable[Commit]) -> None:
-    """Items without effect after these commits. Readers remove those that remain."""
+def _delete_leftovers(made: Iterable[Commit]) -> None:
+    """Delete items without effect after these commits. Readers remove those that remain."""
     with suppress(Busy):
         table.batch_write(deletes=[key for commit in made for key in commit._after])
 
 
-def _failure(commit: Commit) -> Exception | None:
+def _try_transaction(commit: Commit) -> Exception | None:
     try:
-        commit._transact(None)
+        commit._send_transaction(None)
     except Exception as error:
         return error
     return None
 
 
-class _Call(NamedTuple):
+class _JointCommit(NamedTuple):
     places: list[int]  # the commits in it
     joint: Commit
 
 
-def _each(send: Callable[[_Call], None], waiting: deque[_Call], sender: int) -> None:
-    """Sends those that wait, until others have taken them or fewer may be underway."""
+def _send_waiting(
+    send: Callable[[_JointCommit], None], waiting: deque[_JointCommit], sender: int
+) -> None:
+    """Send the waiting calls, until others have taken them or fewer may be underway."""
     while sender < len(underway):
         try:
             call = waiting.popleft()
@@ -404,16 +432,16 @@ def _each(send: Callable[[_Call], None], waiting: deque[_Call], sender: int) -> 
         send(call)
 
 
-def _waves(commits: Sequence[Commit]) -> Iterator[list[_Call]]:
-    """Groups of calls; no group writes an item twice."""
-    wave: list[_Call] = []
+def _group_into_waves(commits: Sequence[Commit]) -> Iterator[list[_JointCommit]]:
+    """Yield the commits in groups of calls; no group writes an item twice."""
+    wave: list[_JointCommit] = []
     written: dict[Key, _Write] = {}
     for place, commit in enumerate(commits):
         if not written.keys().isdisjoint(commit._writes):
             yield wave
             wave, written = [], {}
         if not wave or not wave[-1].joint.takes(commit):
-            wave.append(_Call([], Commit()))
+            wave.append(_JointCommit([], Commit()))
         wave[-1].places.append(place)
         wave[-1].joint.join(commit)
         written.update(commit._writes)

@@ -9,7 +9,7 @@ from typing import Protocol
 
 
 class Names(Protocol):
-    """Gives attributes and values their placeholders in one request."""
+    """What gives attributes and values their placeholders in one request."""
 
     def name(self, path: str) -> str: ...
     def value(self, value: object) -> str: ...
@@ -29,7 +29,7 @@ class Condition:
 
 
 def all_of(conditions: Iterable[Condition]) -> Condition:
-    """That all of these hold; there is at least one. They are not nested in pairs."""
+    """Return the condition that all of these hold; there is at least one, and none is nested."""
     given = list(conditions)
     if len(given) == 1:
         return given[0]
@@ -43,19 +43,19 @@ class Attr:
         self._path = path
 
     def eq(self, value: object) -> Condition:
-        return self._compared("=", value)
+        return self._compare("=", value)
 
     def lt(self, value: object) -> Condition:
-        return self._compared("<", value)
+        return self._compare("<", value)
 
     def lte(self, value: object) -> Condition:
-        return self._compared("<=", value)
+        return self._compare("<=", value)
 
     def gt(self, value: object) -> Condition:
-        return self._compared(">", value)
+        return self._compare(">", value)
 
     def gte(self, value: object) -> Condition:
-        return self._compared(">=", value)
+        return self._compare(">=", value)
 
     def between(self, low: object, high: object) -> Condition:
         return Condition(
@@ -65,7 +65,7 @@ class Attr:
         )
 
     def is_in(self, values: Iterable[object]) -> Condition:
-        """At most 100 values (AWS)."""
+        """Return the condition that the attribute is one of at most 100 (AWS) values."""
         given = list(values)
         return Condition(
             lambda names: f"{names.name(self._path)} IN ({', '.join(map(names.value, given))})"
@@ -77,7 +77,7 @@ class Attr:
         )
 
     def contains(self, text: str) -> Condition:
-        """Of a set: that it has this member."""
+        """Return the condition that the attribute, a set, has this member."""
         return Condition(lambda names: f"contains({names.name(self._path)}, {names.value(text)})")
 
     def exists(self) -> Condition:
@@ -86,8 +86,8 @@ class Attr:
     def not_exists(self) -> Condition:
         return Condition(lambda names: f"attribute_not_exists({names.name(self._path)})")
 
-    def _compared(self, operator: str, other: object) -> Condition:
-        """With a value, or with another attribute of the same item."""
+    def _compare(self, operator: str, other: object) -> Condition:
+        """Return a comparison with a value, or with another attribute of the same item."""
 
         def write(names: Names) -> str:
             operand = names.name(other._path) if isinstance(other, Attr) else names.value(other)

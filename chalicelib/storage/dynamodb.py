@@ -65,22 +65,30 @@ class DynamoCall(Generic[T]):
         return self._receive is not None
 
     def read_reply(self) -> Wire:
-        """Wait for the reply to the attempt. Raise ClientError if DynamoDB refuses, one of
-        NO_ANSWER if it does not answer in the time of an attempt (`deadline.py`)."""
+        """Wait for the reply to the attempt.
+
+        Raises ClientError if DynamoDB refuses, one of NO_ANSWER if it does not answer in the time
+        of an attempt (`deadline.py`).
+        """
         assert self._receive, "the call was not sent"
         receive, self._receive = self._receive, None
         return receive()
 
     def wait_for_result(self) -> T:
-        """Return the result, and before that send the call if it is not under way. Raise Busy if
-        DynamoDB refuses for a moment, or does not answer, until the deadline."""
+        """Return the result; before that send the call if it is not under way.
+
+        Raises Busy if DynamoDB refuses for a moment, or does not answer, until the deadline.
+        """
         result: T = _wait_for([self])[0]
         return result
 
 
 def wait_for_results(calls: Sequence[DynamoCall[Any]]) -> list[Any]:
-    """Return the results of independent calls: all are sent, then read, and so are the calls that
-    follow from their replies. When it raises, no write is under way."""
+    """Return the results of independent calls.
+
+    All are sent, then read, and so are the calls that follow from their replies. When it raises, no
+    write is under way.
+    """
     return [result for part in batches(calls, _AT_ONCE) for result in _wait_for(part)]
 
 
@@ -113,8 +121,10 @@ def _wait_for(calls: Sequence[DynamoCall[Any]]) -> list[Any]:
 
 
 def may_repeat(error: Exception) -> bool:
-    """Tell whether the same request may be sent again: it was refused for a moment, or its outcome
-    is unknown, as after every failure of the service itself."""
+    """Tell whether the same request may be sent again.
+
+    It was refused for a moment, or its outcome is unknown, as after every failure of the service.
+    """
     if not isinstance(error, ClientError):
         return True
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
@@ -142,7 +152,7 @@ class _Service:
             raise RuntimeError(f"DynamoDB is called without a proxy: add {self._host} to NO_PROXY.")
 
     def send(self, operation: str, request: Wire) -> Callable[[], Wire]:
-        """Make one attempt. What it returns waits for the reply, or raises why there is none."""
+        """Make one attempt; what is returned waits for the reply, or raises why there is none."""
         body = orjson.dumps(request)
         signed = self._sign(operation, body)
         connection = self._take_connection()
@@ -198,8 +208,11 @@ class _Service:
 
 
 def _parse_answer(operation: str, status: int, headers: Any, content: bytes) -> Wire:
-    """Return the reply. Raise ValueError if it was cut or changed on its way, or comes from
-    something else; ClientError, with what botocore puts into it, if it is a refusal."""
+    """Return the reply.
+
+    Raises ValueError if it was cut or changed on its way, or comes from something else;
+    ClientError, with what botocore puts into it, if it is a refusal.
+    """
     expected = headers.get("x-amz-crc32")
     if expected is not None and int(expected) != zlib.crc32(content):
         raise ValueError("the checksum of the answer is wrong")

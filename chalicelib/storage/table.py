@@ -42,8 +42,11 @@ T = TypeVar("T")
 
 
 class CallMaker(Generic[P, T]):
-    """A function that makes a DynamoCall. `get(key)` sends the call and returns its result,
-    `get.call(key)` returns the call itself, for `dynamodb.wait_for_results`."""
+    """A function that makes a DynamoCall, and usually also waits for it.
+
+    `get(key)` sends the call and returns its result; `get.call(key)` returns the call itself, for
+    `dynamodb.wait_for_results`.
+    """
 
     def __init__(self, make: Callable[P, DynamoCall[T]]) -> None:
         self.call = make
@@ -67,7 +70,7 @@ reset_before_writes = _before_writes.reset
 
 
 def may_write() -> None:
-    """Waits until this context may write. Raises the reason if it may not."""
+    """Wait until this context may write. Raises the reason if it may not."""
     _before_writes.get()()
 
 
@@ -79,7 +82,7 @@ class _WriteCall(DynamoCall[T]):
 
 @CallMaker
 def get(key: Key, table: str | None = None) -> DynamoCall[Item | None]:
-    """The item, of the main table unless another is named."""
+    """Return the item with a key, None without one; of the main table unless another is named."""
     name = table or settings.table()
     request = {"TableName": name, "Key": pack_key(key), "ConsistentRead": True}
     return DynamoCall(
@@ -90,56 +93,63 @@ def get(key: Key, table: str | None = None) -> DynamoCall[Item | None]:
 def batch_get(
     keys: Iterable[Key], table: str | None = None, fields: Iterable[str] = ()
 ) -> dict[Key, Item]:
-    """The items that exist of these keys, in calls of 100 made at the same time; of each only these
-    fields and its key, where some are named.
+    """Return the items that exist of these keys, by key.
 
-    Of the main table unless another is named. Raises Busy when DynamoDB leaves keys unprocessed
-    for too long.
+    They are read in calls of 100 made at the same time, from the main table unless another is
+    named. `fields`: only these attributes and the key are read, where some are named. Raises Busy
+    when DynamoDB leaves keys unprocessed for too long.
     """
     wanted = list(dict.fromkeys(keys))
-    name, only = table or settings.table(), _only(fields)
-    found = wait_for_results([_got(name, part, only) for part in batches(wanted, BATCH_KEYS)])
+    name, only = table or settings.table(), _projection(fields)
+    found = wait_for_results(
+        [_batch_get_call(name, part, only) for part in batches(wanted, BATCH_KEYS)]
+    )
     return {key: item for part in found for key, item in part.items()}
 
 
-def _only(fields: Iterable[str]) -> dict[str, object]:
-    """The part of a request that asks for only these fields and the key."""
+def _projection(fields: Iterable[str]) -> dict[str, object]:
+    """Return the part of a request that asks for only these fields and the key."""
     expressions = Expressions()
     names = [expressions.name(field) for field in dict.fromkeys(("pk", "sk", *fields))]
     return expressions.into({"ProjectionExpression": ", ".join(names)}) if len(names) > 2 else {}
 
 
-def _got(name: str, keys: Sequence[Key], only: dict[str, object]) -> DynamoCall[dict[Key, Item]]:
+def _batch_get_call(
+    name: str, keys: Sequence[Key], only: dict[str, object]
+) -> DynamoCall[dict[Key, Item]]:
     wanted = {"Keys": [pack_key(key) for key in keys], "ConsistentRead": True, **only}
     found: dict[Key, Item] = {}
 
-    def read(reply: Wire) -> dict[Key, Item]:
+    def add_items(reply: Wire) -> dict[Key, Item]:
         for item in map(unpack, reply["Responses"].get(name, ())):
             found[item["pk"], item["sk"]] = item
         return found
 
-    return _batch("BatchGetItem", {name: wanted}, read)
+    return _batch_call("BatchGetItem", {name: wanted}, add_items)
 
 
-def _batch(
+def _batch_call(
     operation: str, items: Wire, read: Callable[[Wire], object] = lambda reply: None
 ) -> DynamoCall[Any]:
-    """What DynamoDB leaves of it, because of a throttle, is sent again after a pause."""
+    """Return the call of a batch.
+
+    What DynamoDB leaves of it, because of a throttle, is sent again after a pause.
+    """
     request: dict[str, object] = {"RequestItems": items}
 
-    def whole(reply: Wire) -> object:
+    def read_unless_unprocessed(reply: Wire) -> object:
         value, left = read(reply), reply.get("UnprocessedKeys") or reply.get("UnprocessedItems")
         if left:
             request["RequestItems"] = left
             raise ClientError({"Error": {"Code": "ThrottlingException"}}, operation)
         return value
 
-    return DynamoCall(operation, request, whole)
+    return DynamoCall(operation, request, read_unless_unprocessed)
 
 
 @dataclass(frozen=True)
 class Rows:
-    """One page of a query: `after` is where the next one starts (its `after`), None at the end."""
+    """One page of a query. `after`: the `sk` after which the next one starts, None at the end."""
 
     items: list[Item]
     after: str | None
@@ -157,14 +167,14 @@ def query(
     fields: Sequence[str] = (),
     then: Callable[[Rows], object] = lambda rows: rows,
 ) -> DynamoCall[Rows]:
-    """Up to `limit` items (or 1 MB) of one partition in the order of `sk`.
+    """Return up to `limit` items (or 1 MB) of one partition in the order of `sk`.
 
-    `where` is a condition on `sk`; `matching` drops items after they were read and
-    paid for; `after` is the `sk` to continue after; `then(rows)` returns the result, or the
-    next call.
+    `where` is a condition on `sk`; `matching` drops items after they were read and paid for;
+    `after` is the `sk` to continue after; `then(rows)` returns the result, or the call that
+    follows.
     """
     expressions = Expressions()
-    request = _asked(expressions, pk, where, matching)
+    request = _query_request(expressions, pk, where, matching)
     request["ScanIndexForward"] = forward
     if fields:
         request["ProjectionExpression"] = ", ".join(expressions.name(field) for field in fields)
@@ -172,10 +182,10 @@ def query(
         request["Limit"] = limit
     if after is not None:
         request["ExclusiveStartKey"] = pack_key((pk, after))
-    return DynamoCall("Query", expressions.into(request), lambda reply: then(_rows(reply)))
+    return DynamoCall("Query", expressions.into(request), lambda reply: then(_parse_rows(reply)))
 
 
-def _asked(
+def _query_request(
     expressions: Expressions, pk: str, where: Condition | None, matching: Condition | None
 ) -> dict[str, object]:
     partition = Attr("pk").eq(pk)
@@ -190,14 +200,17 @@ def _asked(
     return request
 
 
-def _rows(reply: Wire) -> Rows:
+def _parse_rows(reply: Wire) -> Rows:
     last = reply.get("LastEvaluatedKey")
     return Rows([unpack(stored) for stored in reply["Items"]], last["sk"]["S"] if last else None)
 
 
 @dataclass(frozen=True)
 class Tally:
-    """How many items of a partition pass, of so many that were looked at; `whole`: that is all."""
+    """How many items of a partition pass (`passed`), of those that were looked at (`looked`).
+
+    `whole`: they are all of the partition.
+    """
 
     passed: int
     looked: int
@@ -208,44 +221,46 @@ class Tally:
 def tally(
     pk: str, *, where: Condition | None, matching: Condition | None, most: int
 ) -> DynamoCall[Tally]:
-    """Counts items without reading them, in as many calls as it takes to look at `most`."""
+    """Count items without reading them, in as many calls as it takes to look at `most`."""
     expressions = Expressions()
-    request = _asked(expressions, pk, where, matching)
+    request = _query_request(expressions, pk, where, matching)
     request["Select"] = "COUNT"
     if most < _CALL_ITEMS:
         request["Limit"] = most
     expressions.into(request)
 
-    def read(so_far: Tally, reply: Wire) -> Tally | DynamoCall[object]:
+    def add_page(so_far: Tally, reply: Wire) -> Tally | DynamoCall[object]:
         last = reply.get("LastEvaluatedKey")
         passed, looked = int(reply["Count"]), int(reply["ScannedCount"])
         now = Tally(so_far.passed + passed, so_far.looked + looked, last is None)
         if last is None or now.looked >= most:
             return now
-        return DynamoCall("Query", {**request, "ExclusiveStartKey": last}, partial(read, now))
+        return DynamoCall("Query", {**request, "ExclusiveStartKey": last}, partial(add_page, now))
 
-    return DynamoCall("Query", request, partial(read, Tally(0, 0, False)))
+    return DynamoCall("Query", request, partial(add_page, Tally(0, 0, False)))
 
 
 @CallMaker
 def everything(pk: str, **options: object) -> DynamoCall[list[Item]]:
-    """All items of a partition that is known to be small, whatever number of calls it takes."""
+    """Return all items of a partition that is known to be small, in as many calls as it takes."""
 
-    def read(before: list[Item], rows: Rows) -> list[Item] | DynamoCall[object]:
+    def add_rows(before: list[Item], rows: Rows) -> list[Item] | DynamoCall[object]:
         found = before + rows.items
         if rows.after is None:
             return found
-        return asked(found, {**options, "after": rows.after})
+        return query_onward(found, {**options, "after": rows.after})
 
-    def asked(before: list[Item], now: dict[str, Any]) -> DynamoCall[Any]:
-        return query.call(pk, **now, then=partial(read, before))
+    def query_onward(before: list[Item], now: dict[str, Any]) -> DynamoCall[Any]:
+        return query.call(pk, **now, then=partial(add_rows, before))
 
-    return asked([], options)
+    return query_onward([], options)
 
 
 def pages(pk: str, **options: Any) -> Iterator[list[Item]]:
-    """The items of a partition, a call at a time: there may be a million of them. `options` are
-    those of `query`."""
+    """Yield the items of a partition, a call at a time: there may be a million of them.
+
+    `options`: those of `query`.
+    """
     rows = query(pk, **options)
     yield rows.items
     while rows.after is not None:
@@ -254,8 +269,10 @@ def pages(pk: str, **options: Any) -> Iterator[list[Item]]:
 
 
 def scanned(name: str, after: Key | None) -> tuple[list[Item], Key | None]:
-    """Items of a whole table, up to 1 MB, after the key `after`; and where to continue, None at the
-    end. It is no snapshot."""
+    """Return items of a whole table, up to 1 MB, and the key to continue after (None at the end).
+
+    `after`: the key to begin after. It is no snapshot.
+    """
     request: dict[str, object] = {"TableName": name, "ConsistentRead": True}
     if after is not None:
         request["ExclusiveStartKey"] = pack_key(after)
@@ -268,9 +285,9 @@ def scanned(name: str, after: Key | None) -> tuple[list[Item], Key | None]:
 
 
 def put(item: Item, when: Condition | None = None, table: str | None = None) -> None:
-    """Into the main table unless another is named. Raises ConditionFailed."""
+    """Write an item, to the main table unless another is named. Raises ConditionFailed."""
     request = write_request(table or settings.table(), {"Item": pack(item)}, when)
-    _write("PutItem", request, (item["pk"], item["sk"])).wait_for_result()
+    _write_call("PutItem", request, (item["pk"], item["sk"])).wait_for_result()
 
 
 @CallMaker
@@ -282,45 +299,51 @@ def update(
     remove: Iterable[str] = (),
     when: Condition | None = None,
 ) -> DynamoCall[Item]:
-    """The whole item after the update. Raises ConditionFailed."""
+    """Update an item, and return the whole item after that. Raises ConditionFailed."""
     request = update_request(
         settings.table(), key, assign=assign, add=add, remove=remove, when=when
     )
     request["ReturnValues"] = "ALL_NEW"
-    return _write("UpdateItem", request, key, lambda reply: unpack(reply["Attributes"]))
+    return _write_call("UpdateItem", request, key, lambda reply: unpack(reply["Attributes"]))
 
 
 @CallMaker
 def delete(key: Key, when: Condition | None = None) -> DynamoCall[object]:
-    """Raises ConditionFailed; deleting what is not there is no error."""
+    """Delete an item, which need not be there. Raises ConditionFailed."""
     request = write_request(settings.table(), {"Key": pack_key(key)}, when)
-    return _write("DeleteItem", request, key)
+    return _write_call("DeleteItem", request, key)
 
 
 def batch_write(puts: Iterable[Item] = (), deletes: Iterable[Key] = ()) -> None:
-    """Writes of different items that need no condition, nor each other, in calls of 25 made at the
-    same time. Raises Busy when DynamoDB leaves some unprocessed for too long."""
+    """Write different items that need no condition, nor each other.
+
+    Calls of 25 are made at the same time. Raises Busy when DynamoDB leaves some unprocessed for too
+    long.
+    """
     writes: list[dict[str, object]] = [{"PutRequest": {"Item": pack(item)}} for item in puts]
     writes += [{"DeleteRequest": {"Key": pack_key(key)}} for key in deletes]
     may_write()
     name = settings.table()
     parts = batches(writes, BATCH_WRITES)
-    wait_for_results([_batch("BatchWriteItem", {name: part}) for part in parts])
+    wait_for_results([_batch_call("BatchWriteItem", {name: part}) for part in parts])
 
 
-def _write(
+def _write_call(
     operation: str,
     request: Wire,
     key: Key,
     read: Callable[[Wire], object] = lambda reply: None,
 ) -> DynamoCall[Any]:
-    """A write whose answer is lost is sent again, and may then fail its own condition: who must
-    tell that from another's write puts something of his own into it, and looks for it in `old`."""
+    """Return the call of a write of one item.
 
-    def refused(error: ClientError) -> Exception:
+    A write whose answer is lost is sent again, and may then fail its own condition. Who must tell
+    that from the write of another puts a marker into the item, and looks for it in `old`.
+    """
+
+    def to_condition_failed(error: ClientError) -> Exception:
         if error.response["Error"]["Code"] != "ConditionalCheckFailedException":
             return error
         reply: Wire = {**error.response}
         return ConditionFailed(key, unpack(reply.get("Item", {})) or None)
 
-    return _WriteCall(operation, request, read, refused)
+    return _WriteCall(operation, request, read, to_condition_failed)
