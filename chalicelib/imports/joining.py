@@ -15,6 +15,8 @@ from itertools import compress, count, groupby
 from operator import itemgetter
 from typing import Final, NamedTuple
 
+import orjson
+
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.groups import Group, refuse_size
 
@@ -27,7 +29,6 @@ _SETUP: Final = """
     CREATE TABLE names (name, is_alias, number);
     CREATE TABLE parts (product, number);
 """
-_encode: Final = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 _SHARED: Final = "Several products of the file have this SKU or slug, and the row has nothing else."
 _PARTS: Final = "FROM parts JOIN groups USING (number) WHERE product = ?"
 
@@ -39,6 +40,14 @@ def hash_keys(keys: Iterable[str]) -> "array[int]":
         text = key if key.startswith("sku ") else key.casefold()
         found.frombytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest())
     return found
+
+
+def _encode(value: object) -> str:
+    """Return JSON. orjson refuses half a pair of surrogates, which some encodings can write."""
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:
+        return json.dumps(value)
 
 
 class JoinedProduct(NamedTuple):
@@ -75,7 +84,7 @@ class Joining:
         """Add a group. One with an error is a product of its own."""
         number = self._count
         self._count += 1
-        text, error = _encode(group.rows), "null"
+        text, error = _encode([tuple(row) for row in group.rows]), "null"
         names, are_aliases, numbers = self._names
         if group.error is None:
             names += group.keys
@@ -83,7 +92,7 @@ class Joining:
             are_aliases += [False] * len(group.keys) + [True] * len(group.aliases)
             numbers += [number] * (len(group.keys) + len(group.aliases))
         else:
-            error = _encode(group.error)
+            error = _encode(tuple(group.error))
         self._groups.append((number, group.line, group.count, group.size, error, text))
         self._held += len(text)
         if self._held > _HELD:
@@ -172,7 +181,7 @@ class Joining:
         are_joined, ambiguous = self._products.are_joined, self._products.ambiguous
         for number, line, rows, size, error, text in self._database.execute(every):
             shared = RowError(line, "", "shared_key", _SHARED) if number in ambiguous else None
-            why = _encode(shared) if shared else error
+            why = _encode(tuple(shared)) if shared else error
             if not are_joined[number]:
                 yield JoinedProduct(line, rows, size, [text] if text != "[]" else [], why)
             elif self._products.of(number) == number:
@@ -183,7 +192,7 @@ class Joining:
         run = self._database.execute
         rows, size = run(f"SELECT sum(rows), sum(size) {_PARTS}", (number,)).fetchone()
         if too_large := refuse_size(line, rows, size):
-            return JoinedProduct(line, rows, size, [], _encode(too_large))
+            return JoinedProduct(line, rows, size, [], _encode(tuple(too_large)))
         texts = [text for (text,) in run(f"SELECT json {_PARTS} ORDER BY number", (number,))]
         return JoinedProduct(line, rows, size, texts, error)
 

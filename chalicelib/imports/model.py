@@ -1,4 +1,18 @@
-"""Import jobs: requests and stored fields.
+"""Import jobs: requests, stored fields and states.
+
+```
+create ──► QUEUED ──► RUNNING ──┬──► COMPLETED   all chunks are counted, the report is written
+            ▲  │                ├──► FAILED      the file cannot be read, or a chunk not be imported
+            │  ▼                └──► CANCELLED   no more is started; what was written is counted
+        NEEDS_MAPPING ─────────────► FAILED      nobody answered for 7 days; or CANCELLED
+```
+
+- QUEUED: waits for its file, until `uploadBy`. S3's event about the file starts the planner.
+- NEEDS_MAPPING: the planner asked how the file is read, at `askedAt`; nothing is written. An answer
+  (`answers` counts them) makes it QUEUED, and copies the file onto itself for another event.
+- RUNNING: the file (`etag`) is read as `format` and `dialect` say. First the planner cuts it: when
+  that is done, `parts` is the number of chunks (`is_read`). Then workers import them: `partsDone`.
+- given up: a job whose time is over, and that nobody has marked as FAILED, is shown as FAILED.
 
 A job counts in products, each once, wherever its rows are. It ends with
 created + updated + unchanged + failed = total, unless it was cancelled or failed as a whole.

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.imports.steps import plan as planner
+from chalicelib.imports import chunks
 from chalicelib.products import store as products
 from chalicelib.storage.commit import Commit
 from chalicelib.undo import store as log
@@ -135,7 +135,7 @@ def test_one_of_two_concurrent_undos_restores_and_the_other_reports_it(
 def test_a_product_changed_by_several_chunks_is_restored_completely(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(planner, "cut", partial(planner.cut, rows=4))
+    monkeypatch.setattr(chunks, "cut", partial(chunks.cut, rows=4))
     known = jobs.product(name="Coat", slug="coat", price="10.00", sku="C")
     names = {"1": "coat,Coat,1,1,", "2": ",Coat,2,2,C"}
     rows = [f"{row}\n" + "".join(f"f-{n}{m},F,1,,\n" for m in range(5)) for n, row in names.items()]
@@ -149,7 +149,7 @@ def test_a_product_changed_by_several_chunks_is_restored_completely(
 def test_the_remaining_changes_of_a_product_are_undone(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(planner, "cut", partial(planner.cut, rows=1))
+    monkeypatch.setattr(chunks, "cut", partial(chunks.cut, rows=1))
     known = jobs.product(name="Coat", slug="coat", price="10.00", sku="C")
     job = imported(jobs, "slug,name,price,sku\ncoat,Coat,1,\nhat,Hat,1,\n,,2,C\n")
     first, _ = log.entries(job["id"], "", 25)[0][known["id"]]
