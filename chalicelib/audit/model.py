@@ -96,6 +96,17 @@ class AuditEntry(listing.Record):
     """As stored: names as shown, `changes` as JSON, and `customers`: whose values may be in it."""
 
     @property
+    def order_id(self) -> str | None:
+        """The id of the order that it is about; None: it is about another record."""
+        record = self.fields["record"]
+        return str(record["id"]) if record["type"] == "order" else None
+
+    @property
+    def customers(self) -> list[str]:
+        """The ids of the customers whose values may be in it."""
+        return list(self.fields["customers"])
+
+    @property
     def changes(self) -> list[Change]:
         found: list[Change] = json.loads(self.fields["changes"])
         return found

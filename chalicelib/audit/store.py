@@ -20,7 +20,7 @@ from chalicelib.storage import outbox, table, traced
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.traced import Draft, Found
-from chalicelib.values.changes import is_personal
+from chalicelib.values.changes import cleared, is_personal
 from chalicelib.values.compact_json import encode
 from chalicelib.values.forgetting import Person
 
@@ -71,11 +71,11 @@ def _persons(draft: Draft) -> list[Key]:
 
 
 def _commit(drafts: Sequence[Draft], found: Found) -> Commit:
-    (draft,) = drafts
+    draft = {**drafts[0]}
     commit = Commit()
     persons = _persons(draft)
     if any(person in found for person in persons):
-        draft = outbox.without(draft)
+        draft |= _redact(draft)
     else:
         for person in persons:
             commit.check(person, table.absent)
@@ -107,17 +107,36 @@ def _clear(customer_id: str) -> None:
     query = listing.Query({"customerId": frozenset({customer_id})}, limit=_PAGE, cursor="*")
     for found in listing.walk(page, query):
         for entry in found.records:
-            if changes := _cleared(entry):
-                table.update(_key(entry.id), assign=changes)
+            _rewrite(entry, _redact({**entry.fields, "changes": entry.changes}))
 
 
-def forgotten(item: Item, person: Person) -> dict[str, object]:
-    """The attributes of an entry that change when a person is erased."""
-    is_theirs = item["sk"] == "audit" and not person.ids.isdisjoint(item["customers"])
-    return _cleared(AuditEntry(item)) if is_theirs else {}
+def clear(entries: Iterable[AuditEntry], person: Person) -> int:
+    """Remove a person who is erased from these entries: all personal values from one that is about
+    the person, mentions from another. Return how many changed."""
+    return sum(_rewrite(entry, _left(entry, person)) for entry in entries)
 
 
-def _cleared(entry: AuditEntry) -> dict[str, object]:
-    left = outbox.without({"record": entry.fields["record"], "changes": entry.changes})
+def _left(entry: AuditEntry, person: Person) -> Draft:
+    fields = {"record": entry.fields["record"], "changes": entry.changes}
+    if person.ids.isdisjoint(entry.customers):
+        return {name: person.without(value) for name, value in fields.items()}
+    return _redact(fields)
+
+
+def _redact(entry: Draft) -> Draft:
+    """Return the `record` and the `changes` of an entry without the values of its customers."""
+    record, kind = entry["record"], entry["record"]["type"]
+    record = record | {"name": None} if kind == "customer" else record
+    return {"record": record, "changes": cleared(kind, entry["changes"])}
+
+
+def _rewrite(entry: AuditEntry, left: Draft) -> bool:
+    """Replace `record` and `changes` of an entry; return whether they differ."""
+    if (left["record"], left["changes"]) == (entry.fields["record"], entry.changes):
+        return False
     new = {"record": left["record"], "changes": encode(left["changes"])}
-    return new if any(entry.fields[name] != value for name, value in new.items()) else {}
+    commit = Commit()
+    commit.update(_key(entry.id), assign=new)
+    listing.change(commit, KIND, entry.id, entry.index, AuditEntry({**entry.fields, **new}).index)
+    commit.send()
+    return True

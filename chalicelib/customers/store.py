@@ -7,6 +7,8 @@ A customer's items change together: the record, and a lock on the e-mail address
 | customer | `cus_…` | `customer` |
 | e-mail lock | `email#<lower case>` | `lock` |
 | merged | `cus_…` | `gone`: `into`, the id of the customer that it was merged into |
+| order that an edit moved to another | `cus_…` | `moved#<ord_…>` |
+| the last erasure | `erasures` | `last`: `at`, when it was asked for |
 
 The lock also holds what an order copies of the customer, so an order with an e-mail needs one read,
 whether or not the customer exists. Totals change in the transaction of the order and are not part
@@ -46,6 +48,8 @@ from chalicelib.values.compact_json import encode
 T = TypeVar("T")
 
 _ERASED: Final = "customer.erased"  # whose audit entry has no values
+_MOVED: Final = "moved#"
+_LAST_ERASURE: Final[Key] = "erasures", "last"
 
 
 def _key(id: str) -> Key:
@@ -269,9 +273,30 @@ def hold_for_erasure(customer: Customer, commit: Commit, job_id: str) -> None:
     """Part of the commit that starts an erasure: the customer takes no more orders, and an order
     with the e-mail creates a new customer. Raises CustomerBusy if it changed since it was read."""
     _hold(commit, customer, job_id, {"leaving": {}})
+    pk, sk = _LAST_ERASURE
+    commit.put({"pk": pk, "sk": sk, "at": clock.now_iso()})
     if customer.email and not customer.is_leaving:
         free = table.absent | Attr("id").eq(customer.id)
         commit.delete(_lock_key(customer.email), when=free, otherwise=CustomerBusy(None))
+
+
+def is_erased_since(moment: str) -> bool:
+    """Say whether a customer was erased after this time: a file of before may name that one."""
+    last = table.get(_LAST_ERASURE)
+    return last is not None and str(last["at"]) > moment
+
+
+def note_moved(commit: Commit, id: str, order_id: str) -> None:
+    """Add to the commit that an edit moves an order of this customer to another: an erasure looks
+    for it."""
+    commit.put({"pk": id, "sk": f"{_MOVED}{order_id}"})
+
+
+def list_moved(id: str, after: str, limit: int) -> list[str]:
+    """Return the next orders, after the order `after`, that edits moved from this customer."""
+    where = table.sk.begins_with(_MOVED)
+    rows = table.query(id, where=where, after=after and f"{_MOVED}{after}", limit=limit)
+    return [item["sk"].removeprefix(_MOVED) for item in rows.items]
 
 
 def leaves_into(customer: Customer, id: str) -> bool:

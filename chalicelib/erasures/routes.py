@@ -23,11 +23,12 @@ routes = Routes(__name__, "Customers")
 )
 def erase_customer(id: str) -> Response:
     """Removes name, e-mail, phone, addresses and notes from the customer, its orders, search,
-    lists, kept replies, events, deliveries and exports. Numbers, lines, money and countries stay.
-    Uploaded files, reports and samples of all imports are deleted, after running ones have ended.
-    The job's `touched` has the number of each. It cannot be cancelled or undone. From the answer
-    on, the customer takes no more orders, and the e-mail is free. Emits order.updated for each
-    order, and customer.updated."""
+    lists, the audit log, values in use, saved mappings and the names of jobs. Numbers, lines, money
+    and countries stay. Kept replies, events, deliveries, logs for undo, exports and files of
+    imports end by themselves within 30 days: `goneBy` of the job says when, `touched` how many of
+    each it changed. It cannot be cancelled or undone. From the answer on, the customer takes no
+    more orders, and the e-mail is free. Emits order.updated for each order, and
+    customer.updated."""
     repeatable = looked_up()
     customer = customers.get(id)
     jobs.require_free(customer.held, customers.CustomerBusy)

@@ -1,237 +1,221 @@
-"""An erasure, in this order, so that nothing mentions the person again after it was read, except
-the response to an attempt that was under way (docs/customers.md):
+"""An erasure: each of its phases rewrites one kind of what stays, in the order of `_PHASES`.
 
-1. the orders of the customer, each in its own commit;
-2. the customer's record;
-3. the customer's addresses in orders that were moved to another customer: the whole table;
-4. the bodies of events: the whole outbox;
-5. the whole table: kept replies, receivers' responses, requests of jobs, words of failed writes,
-   entries of the audit log, values in use;
-6. files of exports;
-7. jobs that ran meanwhile, and imports: uploaded files, reports, and quotes of them in jobs.
+Nothing searches the whole shop. Orders are found by their customer; those that an edit moved to
+another customer, by what the edit noted (`customers.list_moved`) and by the audit log. What ends
+by itself within 30 days is left alone: `GONE_AFTER`.
 
 Since the job was asked for, the customer takes no more orders (`hold_for_erasure`). A step that
-crashes is repeated; counted are all items about the person, changed before or not.
+crashes is repeated.
 """
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import Any, Final
 
-from chalicelib import listing, settings
+from chalicelib import listing
 from chalicelib.audit import store as audit
+from chalicelib.audit.model import AuditEntry
 from chalicelib.customers import store as customers
-from chalicelib.customers.model import phone_digits
-from chalicelib.erasures import store
-from chalicelib.exports import store as exports
+from chalicelib.customers.model import Customer, phone_digits
+from chalicelib.erasures import jobs as requests
+from chalicelib.erasures import texts
 from chalicelib.facets import store as facets
-from chalicelib.imports.forgotten import store as imports
-from chalicelib.imports.forgotten.store import Left
+from chalicelib.imports import store as imports
 from chalicelib.jobs import store as jobs
-from chalicelib.jobs.model import MOST_AT_ONCE, Job, RecordOutcome, Step
+from chalicelib.jobs.model import KEPT_SECONDS, MOST_AT_ONCE, Job, RecordOutcome, Step
 from chalicelib.orders import store as orders
 from chalicelib.storage import idempotency, outbox, table
-from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.conditions import Attr, all_of
-from chalicelib.undo import store as undo
 from chalicelib.values import clock
-from chalicelib.values.forgetting import Person
-from chalicelib.webhooks import store as webhooks
+from chalicelib.values.forgetting import Person, identifying_values
 
-_SECONDS: Final = 10  # of a step that scans a table
+# Seconds after which it is gone by itself.
+GONE_AFTER: Final = {
+    "replies": idempotency.KEPT_SECONDS,
+    "events": outbox.KEPT_SECONDS,
+    "deliveries": outbox.KEPT_SECONDS,
+    "undos": KEPT_SECONDS,
+    "exports": KEPT_SECONDS,
+    "imports": KEPT_SECONDS,
+}
+_SECONDS: Final = 10  # of a step that reads page after page
 _LEFT_SECONDS: Final = 15 * 60  # running writes end within this time
-_JOBS: Final = 50
-_IMPORT_SECONDS: Final = 15  # until the next check whether an import has ended
+_PAGE: Final = 100
+_WAIT_SECONDS: Final = 15  # until the next check whether another job has ended
 
-
-# Of a phase, whose `cursor` is None at its end, and how many of each it changed.
+# A step whose `cursor` is None at the end of the phase, and how many of each it changed.
 _Done = tuple[Step, Counter[str]]
 
 
+@dataclass(frozen=True)
+class _Erasure:
+    """The job, whom it erases, and where its phase continues; `after`: None at its beginning."""
+
+    job: Job
+    customer: Customer
+    person: Person
+    after: Any
+
+    def learn(self, facts: Iterable[str]) -> Person:
+        """Store texts of the person before they are removed. Raise TooManyTexts."""
+        return texts.remember(self.customer.id, self.person, facts)
+
+
 def step(job: Job) -> Step:
-    """The next step of the phase that it is in."""
-    at = job.cursor or {"phase": 0, "after": None, "touched": {}}
-    if at["phase"] == len(_PHASES):
-        store.unlearn(job.id)
-        customers.let_go(str(job.asked["customer"]), job.id)
-        return Step(set={"touched": at["touched"]})
+    """Do the next step of the current phase; after the last phase, end the erasure."""
+    at = job.cursor or _BEGINNING
+    at = at if at["phase"] in _PHASES else _BEGINNING  # of release 1.0.0
     customer = customers.get(str(job.asked["customer"]))
-    person = store.person(job.id, [customer.id, *customer.merged])
-    done, touched = _PHASES[at["phase"]](job, person, at["after"])
-    following = at["phase"] + (done.cursor is None)
-    touched = Counter(at["touched"]) + touched
-    cursor = {"phase": following, "after": done.cursor, "touched": dict(touched)}
-    return replace(done, cursor=cursor)
+    person = texts.load_person(customer)
+    done, changed = _PHASES[at["phase"]](_Erasure(job, customer, person, at["after"]))
+    touched = dict(Counter(at["touched"]) + changed)
+    phase = at["phase"] if done.cursor is not None else _FOLLOWING.get(at["phase"])
+    if phase is not None:
+        return replace(done, cursor={"phase": phase, "after": done.cursor, "touched": touched})
+    texts.delete(customer.id)
+    customers.let_go(customer.id, job.id)
+    gone_by = {name: clock.iso(clock.after(seconds)) for name, seconds in GONE_AFTER.items()}
+    return replace(done, set={"touched": touched, "goneBy": gone_by})
 
 
-def _orders(job: Job, person: Person, after: str | None) -> _Done:
-    customer = customers.get(str(job.asked["customer"]))
-    page = orders.page(orders.of_customer(customer.id, MOST_AT_ONCE).after(after))
-    facts = [person.facts_in(one.fields) for one in (customer, *page.records)]
-    person = store.learn(job.id, person, set().union(*facts))
+def _learn_names(erasure: _Erasure) -> _Done:
+    """Learn the names, e-mails and phones that the customer had earlier, from the audit log."""
+    known = (table.get((erasure.job.id, "facts")) or {}).get("texts", ())  # release 1.0.0
+    found = {*known}
+    for id in sorted(erasure.person.ids):
+        for page in _entries({"recordId": id}):
+            found |= identifying_values(change for one in page.records for change in one.changes)
+    erasure.learn(found)
+    return Step(), Counter()
+
+
+def _erase_orders(erasure: _Erasure) -> _Done:
+    query = orders.of_customer(erasure.customer.id, MOST_AT_ONCE).after(erasure.after)
+    page = orders.page(query)
+    facts = [orders.facts_about(order, erasure.person) for order in page.records]
+    person = erasure.learn(set().union(*facts))
     calls = [partial(orders.forget, order.id, person) for order in page.records]
-    total = {} if job.step else {"total": page.total + 1}  # and the customer
+    total = {} if erasure.after else {"total": page.total + 1}  # and the customer
     done = Step.together(map(Step.changed, jobs.at_once(calls)), page.next, **total)
     return done, Counter(orders=len(page.records))
 
 
-def _customer(job: Job, person: Person, after: object) -> _Done:
-    customer = customers.get(str(job.asked["customer"]))
-    store.learn(job.id, person, person.facts_in(customer.fields))
-    audit.unname(person.ids)
-    facets.forget_tags(customer.fields)
-    customers.forget(customer.id)
+def _erase_customer(erasure: _Erasure) -> _Done:
+    erasure.learn(erasure.person.facts_in(erasure.customer.fields))
+    audit.unname(erasure.person.ids)
+    facets.forget_tags(erasure.customer.fields)
+    customers.forget(erasure.customer.id)
     return Step(counts={RecordOutcome.UPDATED: 1}), Counter(customers=1)
 
 
-def _moved(job: Job, person: Person, after: object) -> _Done:
-    def facts(item: Item) -> set[str]:
-        return orders.former_facts(item, person)
-
-    def look(item: Item) -> Counter[str]:
-        if not orders.was_of(item, person):
-            return Counter()
-        store.learn_moved(job.id, person, item["pk"])
-        orders.forget(item["pk"], store.person(job.id, person.ids))
-        return Counter(orders=1)
-
-    return _through(settings.table(), after, look, partial(_learn, job, person, facts))
+def _erase_moved(erasure: _Erasure) -> _Done:
+    """Erase the person from orders that an edit moved to another customer."""
+    ids = sorted(erasure.person.ids)
+    customer_id, after = erasure.after or (ids[0], "")
+    moved = customers.list_moved(customer_id, after, MOST_AT_ONCE)
+    changed = _erase_moved_orders(erasure, moved)
+    if len(moved) == MOST_AT_ONCE:
+        return Step((customer_id, moved[-1])), changed
+    following = next((id for id in ids if id > customer_id), None)
+    return Step((following, "") if following else None), changed
 
 
-def _events(job: Job, person: Person, after: object) -> _Done:
-    def look(item: Item) -> Counter[str]:
-        about, _, left = outbox.forgotten(item, person)
-        if left != item:
-            with suppress(table.ConditionFailed):  # it has just expired
-                table.put(left, when=table.present, table=settings.outbox_table())
-        return Counter(events=about)
-
-    def facts(item: Item) -> set[str]:
-        return outbox.forgotten(item, person)[1]
-
-    return _through(settings.outbox_table(), after, look, partial(_learn, job, person, facts))
+def _erase_audit(erasure: _Erasure) -> _Done:
+    """Clear the person's entries in the audit log, and moved orders that only the log knows."""
+    ids = frozenset(erasure.person.ids)
+    query = listing.Query({"customerId": ids}, limit=MOST_AT_ONCE, cursor=erasure.after or "*")
+    page = audit.page(query)
+    moved = {entry.order_id for entry in page.records if not ids.issuperset(entry.customers)}
+    changed = _erase_moved_orders(erasure, sorted(filter(None, moved)))
+    changed["audit"] += audit.clear(page.records, erasure.person)
+    return Step(page.next), changed
 
 
-def _learn(job: Job, person: Person, facts: Callable[[Item], set[str]], items: list[Item]) -> None:
-    """Before they are removed, the person's texts are stored."""
-    store.learn(job.id, store.person(job.id, person.ids), set().union(*map(facts, items)))
+def _erase_moved_orders(erasure: _Erasure, order_ids: Sequence[str]) -> Counter[str]:
+    """Erase the person from orders that were also another customer's, and from all that the audit
+    log has of them: in between, its entries are about the other."""
+    person, changed = erasure.person, Counter[str]()
+    former = [order for order in orders.load(order_ids) if not person.is_about(order.fields)]
+    person = erasure.learn(set().union(*(orders.facts_about(one, person) for one in former)))
+    changed["orders"] += sum(orders.forget(order.id, person) for order in former)
+    for id in order_ids:
+        for page in _entries({"recordId": id}):
+            changed["audit"] += audit.clear(page.records, person)
+    return changed
 
 
-def _table(job: Job, person: Person, after: object) -> _Done:
-    phones = map(phone_digits, person.facts)
-    words = listing.words_of([*person.facts, *phones])
-    left_before = clock.unix() - _LEFT_SECONDS
+def _entries(where: Mapping[str, str]) -> Iterable[listing.Page[AuditEntry]]:
+    wanted = {facet: frozenset({value}) for facet, value in where.items()}
+    return listing.walk(audit.page, listing.Query(wanted, limit=_PAGE, cursor="*"))
 
-    def is_theirs(word: str, id: str) -> bool:
-        return id in person.ids or word in words or person.mentions(word)
 
-    def look(item: Item) -> Counter[str]:
-        if item["pk"] == job.id:
-            return Counter()
-        for name, forgotten in _FORGOTTEN.items():
-            changes = forgotten(item, person)
-            if changes is None:
-                table.delete((item["pk"], item["sk"]))
-            elif changes:
-                _change(item, changes)
-            if name == "undos" and changes:  # it may have been undone since the orders were erased
-                orders.forget(undo.record_of(item), person)
-            if changes != {}:
-                return Counter({name: 1})
+def _erase_values(erasure: _Erasure) -> _Done:
+    """Erase values to choose from, and saved mappings, that mention the person."""
+    person = erasure.person
+    changed = Counter(values=facets.forget(person), mappings=imports.forget_mappings(person))
+    for page in _entries({"type": "mapping"}):
+        changed["audit"] += audit.clear(page.records, person)
+    return Step(), changed
+
+
+def _erase_requests(erasure: _Erasure) -> _Done:
+    """Erase mentions in requests and names of jobs. A job at work that needs its own has to end
+    first: all are read again until none does."""
+    at = dict(erasure.after or _FIRST_PASS)
+    changed, until = Counter[str](), time.monotonic() + _SECONDS
+    while time.monotonic() < until:
+        page = jobs.page(listing.Query(limit=_PAGE, cursor=at["page"]))
+        for job in page.records:
+            at["again"] |= requests.is_needed(job, erasure.person)
+            current = _end_waiting(job, erasure)
+            if changes := requests.redacted(current, erasure.person):
+                same = all_of(Attr(name).eq(current.fields[name]) for name in changes)
+                at["again"] |= not jobs.update_if(job.id, same, assign=changes)
+                changed["jobs"] += 1
+        if page.next is None:
+            again = at["again"]
+            return Step(_FIRST_PASS if again else None, wait=again * _WAIT_SECONDS), changed
+        at["page"] = page.next
+    return Step(at), changed
+
+
+def _end_waiting(job: Job, erasure: _Erasure) -> Job:
+    """Return the job. An import that waits for a mapping fails: its file may name the person, and
+    an answer would copy it."""
+    if not requests.is_waiting(job, before=str(erasure.job.fields["createdAt"])):
+        return job
+    jobs.fail(job.id, "customer_erased", requests.NO_MAPPING, row=None)
+    return jobs.get(job.id)
+
+
+def _erase_words(erasure: _Erasure) -> _Done:
+    """Delete search words of the person that failed writes left."""
+    phones = map(phone_digits, erasure.person.facts)
+    words = sorted(listing.words_of([*erasure.person.facts, *phones]))
+    before, until = clock.unix() - _LEFT_SECONDS, time.monotonic() + _SECONDS
+    changed = Counter[str]()
+    for number, word in islice(enumerate(words, 1), erasure.after or 0, None):
         for records in (orders.RECORDS, customers.RECORDS):
-            if listing.discard(records, item, is_theirs, left_before):
-                return Counter(words=1)
-        return Counter()
+            changed["words"] += listing.discard(records, word, before)
+        if time.monotonic() > until:
+            return Step(number), changed
+    return Step(), changed
 
-    return _through(settings.table(), after, look)
 
-
-_FORGOTTEN: Final[Mapping[str, Callable[[Item, Person], dict[str, object] | None]]] = {
-    "replies": idempotency.forgotten,
-    "attempts": webhooks.forgotten,
-    "jobs": jobs.forgotten,
-    "undos": undo.forgotten,
-    "erasures": store.forgotten,
-    "audit": audit.forgotten,
-    "values": facets.forgotten,
+_PHASES: Final[Mapping[str, Callable[[_Erasure], _Done]]] = {
+    "names": _learn_names,
+    "orders": _erase_orders,
+    "customer": _erase_customer,
+    "moved": _erase_moved,
+    "audit": _erase_audit,
+    "values": _erase_values,
+    "jobs": _erase_requests,
+    "words": _erase_words,
 }
-
-
-def _change(item: Item, changes: Mapping[str, object]) -> None:
-    """If the item changed meanwhile, its current version is changed."""
-    same = all_of(Attr(name).eq(item[name]) for name in changes)
-    key: Key = item["pk"], item["sk"]
-    try:
-        table.update(key, assign=changes, when=same)
-    except table.ConditionFailed as failed:
-        if failed.old is not None:
-            raise
-
-
-def _through(
-    name: str,
-    after: Any,
-    look: Callable[[Item], Counter[str]],
-    before: Callable[[list[Item]], None] = lambda items: None,
-) -> _Done:
-    """Scans a table, for some seconds."""
-    touched: Counter[str] = Counter()
-    until = time.monotonic() + _SECONDS
-    place: Key | None = tuple(after) if after else None  # JSON has no tuples
-    while True:
-        items, place = table.scanned(name, place)
-        before(items)
-        for item in items:
-            touched += look(item)
-            if time.monotonic() > until:
-                return Step((item["pk"], item["sk"])), touched
-        if place is None:
-            return Step(), touched
-
-
-def _exports(job: Job, person: Person, after: Any) -> _Done:
-    page = jobs.page(listing.Query(limit=_JOBS).after(after))
-    those = sorted(person.ids | store.moved(job.id))
-    gone = sum(exports.forget(each, those) for each in page.records)
-    return Step(page.next), Counter(exports=gone)
-
-
-def _jobs(job: Job, person: Person, after: Any) -> _Done:
-    """All jobs, repeatedly until nothing is left: a `retry` may have copied a file before that was
-    deleted, and jobs that are running have to end first."""
-    begin = {"page": "", "found": False, "waits": False}
-    at = after or dict(begin)
-    page = jobs.page(listing.Query(limit=_JOBS, cursor=at["page"]))
-    touched: Counter[str] = Counter()
-    until = time.monotonic() + _SECONDS
-    for each in page.records:
-        left = imports.forget(each, person, str(job.fields["createdAt"]), until)
-        at["found"] |= left is not Left.NOTHING
-        if left is Left.MORE:
-            return Step(at), touched
-        remains = _names(each, person)
-        at["found"] |= remains
-        at["waits"] |= remains or left is Left.OPEN
-        touched["imports"] += left is Left.GONE
-    if page.next is not None:
-        return Step({**at, "page": page.next}), touched
-    wait = _IMPORT_SECONDS if at["waits"] else 0
-    return Step(begin if at["found"] else None, wait=wait), touched
-
-
-def _names(job: Job, person: Person) -> bool:
-    """Whether a job is running that names the person. In one that has ended since the table was
-    scanned, the person is replaced here."""
-    if not jobs.names(job, person):
-        return False
-    if job.has_ended:
-        item = dict(job.fields)
-        _change(item, jobs.forgotten(item, person))
-    return not job.has_ended
-
-
-_PHASES: Final = (_orders, _customer, _moved, _events, _table, _exports, _jobs)
+_FOLLOWING: Final = dict(zip(_PHASES, list(_PHASES)[1:], strict=False))
+_BEGINNING: Final[dict[str, Any]] = {"phase": "names", "after": None, "touched": {}}
+_FIRST_PASS: Final = {"page": "*", "again": False}

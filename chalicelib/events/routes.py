@@ -28,7 +28,7 @@ _OF_VARIANT: Final = 60
     problems=[Gone],
 )
 def read_events() -> Response:
-    """The oldest first, 60 days back, each event once, deletions included. Keep asking with `next`
+    """The oldest first, 30 days back, each event once, deletions included. Keep asking with `next`
     as `after`: an empty answer is the end for now. The feed lags half a minute, so that nothing is
     missed. A cursor from before the oldest event is 410 `cursor_expired`. A sale changes the stock
     of its variants without a product.updated: to follow stock, send `stock=true` and use the

@@ -1,24 +1,15 @@
-"""The file that a job makes, in S3: `exports/<job>.<ending>`, in pieces of at least 5 MB; and what
-is left of it of an erased customer."""
+"""The file that a job makes, in S3: `exports/<job>.<ending>`, in pieces of at least 5 MB."""
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from typing import Final
-
-from botocore.exceptions import ClientError
 
 from chalicelib import aws, settings
 from chalicelib.exports.cells import BOM, lines
-from chalicelib.exports.model import ExportType
-from chalicelib.jobs import store as jobs
-from chalicelib.jobs.model import Job, JobStatus, JobType
+from chalicelib.jobs.model import Job
 
 PIECE: Final = 5 * 1024 * 1024  # S3: no piece but the last is smaller
 URL_SECONDS: Final = 3_600
-_LARGEST_SEARCHED: Final = 1 << 30  # bytes: what is read within a minute
 KINDS: Final = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}
-_NAMELESS: Final = {ExportType.PRODUCTS, ExportType.MOVEMENTS}  # they name no customer
-_MESSAGE: Final = "A customer in it was erased. Start the export again."
 
 
 def place(job: Job, ending: str = "") -> dict[str, str]:
@@ -58,50 +49,3 @@ def download_url(job: Job) -> str:
 def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
     """A whole file of CSV."""
     return BOM + lines([header, *rows])
-
-
-def forget(job: Job, ids: Sequence[str]) -> bool:
-    """Removes the file of an export that has one of these customers and orders, or is being written
-    and may have; whether it was one. Doing it again changes nothing."""
-    if job.type != JobType.EXPORT or job.asked["type"] in _NAMELESS:
-        return False
-    if not job.has_ended:
-        jobs.fail(job.id, "customer_erased", _MESSAGE)
-        _remove(jobs.get(job.id))
-        return True
-    if job.status is not JobStatus.COMPLETED:
-        _remove(job)  # its last step may have put it together after it had failed
-        return False
-    if "bytes" not in job.fields or not _holds(job, ids):
-        return False
-    _remove(job)
-    jobs.lose_file(job.id, {"code": "customer_erased", "message": _MESSAGE})
-    return True
-
-
-def _holds(job: Job, needles: Sequence[str]) -> bool:
-    """Whether the file contains one of these ids; assumed for a very large file."""
-    try:
-        found = aws.client("s3").get_object(**place(job))
-    except ClientError as error:
-        if error.response["Error"]["Code"] in {"NoSuchKey", "AccessDenied"}:
-            return False
-        raise
-    if found["ContentLength"] > _LARGEST_SEARCHED:
-        return True
-    wanted, tail = [needle.encode() for needle in needles], b""
-    for chunk in found["Body"].iter_chunks(PIECE):
-        text = tail + chunk
-        if any(one in text for one in wanted):
-            return True
-        tail = text[-100:]
-    return False
-
-
-def _remove(job: Job) -> None:
-    """Deletes the file, and parts of one that is being written."""
-    upload = (job.cursor or {}).get("upload")
-    if upload:
-        with suppress(ClientError):  # it has been put together
-            aws.client("s3").abort_multipart_upload(**place(job), UploadId=upload)
-    aws.client("s3").delete_object(**place(job))

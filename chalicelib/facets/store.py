@@ -17,7 +17,7 @@ from typing import Final
 from chalicelib import listing, telemetry
 from chalicelib.audit import store as audit
 from chalicelib.customers import store as customers
-from chalicelib.facets.model import KINDS, Facet, FacetOf, Facets, ListFacets, used
+from chalicelib.facets.model import FIELDS, KINDS, Facet, FacetOf, Facets, ListFacets, used
 from chalicelib.listing import words
 from chalicelib.storage import dynamodb, outbox, table
 from chalicelib.storage.attributes import Fields, Item, Key
@@ -46,7 +46,8 @@ def enter(items: Iterable[Item]) -> None:
         try:
             events = [(e.event.partition(".")[0], e.data()) for e in outbox.events_of(item)]
             new = [value for name, shown in events for value in _values(name, shown)]
-            persons = {person for name, shown in events for person in _persons(name, shown)}
+            entries = outbox.trace_of(item).get("audit", ())
+            persons = {person for entry in entries for person in entry.get("customers", ())}
         except Exception as error:  # a defect must not stop the stream
             telemetry.error("values are unreadable", error, eventId=item["pk"])
         else:
@@ -64,13 +65,6 @@ def _values(name: str, record: Mapping[str, object]) -> Iterator[Item]:
         for field, value in used(of, record) if kind.name == name else ():
             sk = f"{_folded(value)}#{value}"
             yield {"pk": _pk(of, field), "sk": sk, "value": value}
-
-
-def _persons(name: str, shown: Fields) -> Iterator[str]:
-    """The customer, or that of an order."""
-    customer = shown if name == "customer" else shown.get("customer") or {}
-    if "id" in customer:
-        yield customer["id"]
 
 
 def _remember(found: Sequence[tuple[list[Item], set[Key]]]) -> None:
@@ -92,10 +86,13 @@ def forget_tags(customer: Fields) -> None:
             table.delete((_pk(FacetOf.customers, "tag"), f"{_folded(tag)}#{tag}"))
 
 
-def forgotten(item: Item, person: Person) -> dict[str, object] | None:
-    """None, which deletes it, for a value that mentions the person."""
-    mentions = item["pk"].startswith("used#") and person.mentions(item["value"])
-    return None if mentions else {}
+def forget(person: Person) -> int:
+    """Delete the values of orders and customers that mention the person; return how many."""
+    places = [(of, field) for of in (FacetOf.orders, FacetOf.customers) for field in FIELDS[of]]
+    pages = (page for of, field in places for page in table.pages(_pk(of, field)))
+    found = [item for page in pages for item in page if person.mentions(item["value"])]
+    table.batch_write(deletes=[(item["pk"], item["sk"]) for item in found])
+    return len(found)
 
 
 # --- Reading --------------------------------------------------------------------------------------

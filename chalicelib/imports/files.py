@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
-from chalicelib import aws, settings, threads
+from chalicelib import aws, settings
 from chalicelib.imports.model import LARGEST_UPLOAD
 
 _PIECE: Final = 1 << 18
@@ -182,23 +182,6 @@ def report_url(job_id: str, file_name: str) -> str:
         ExpiresIn=REPORT_URL_SECONDS,
     )
     return url
-
-
-# --- What an erasure takes away ------------------------------------------------------------------
-
-
-def kept(job_id: str) -> list[str]:
-    """The keys of a job's upload and reports, up to 1,000 of each."""
-    found = []
-    for prefix in (_upload_key(job_id), f"reports/{job_id}"):
-        reply = client().list_objects_v2(Bucket=settings.bucket(), Prefix=prefix)
-        found += [each["Key"] for each in reply.get("Contents", ())]
-    return found
-
-
-def remove(keys: Iterable[str]) -> None:
-    remove = partial(client().delete_object, Bucket=settings.bucket())
-    threads.together([partial(remove, Key=key) for key in keys])
 
 
 # --- Another attempt ------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
 from chalicelib.values import clock, ids
+from chalicelib.values.forgetting import ERASED, Person
 
 _PK: Final = "mappings"
 _SAVED: Final[Key] = "mappings-saved", "all"  # `n`: how often one was saved
@@ -116,6 +117,17 @@ def remove(name: str) -> None:
     commit.delete(_key(name), when=table.present)
     commit.audit(outbox.audited("mapping", name, before, show=dict, name=name))
     commit.sent()  # or another was as fast
+
+
+def forget(person: Person) -> int:
+    """Delete the saved mappings whose name or columns mention the person; return how many."""
+    found = [one for one in every() if person.mentions(" ".join([one["name"], *one["columns"]]))]
+    for one in found:
+        commit = Commit()
+        commit.delete(_key(one["name"]), when=table.present)
+        commit.audit(outbox.audited("mapping", ERASED, action="mapping.deleted"))
+        commit.sent()  # or another deleted it
+    return len(found)
 
 
 def fitting(columns: Sequence[str]) -> dict[str, Any] | None:

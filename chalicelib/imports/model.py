@@ -351,11 +351,6 @@ class ImportJob(jobs.Job):
         return "report" in self.fields and jobs.is_kept_since(ended)
 
     @property
-    def is_erased(self) -> bool:
-        """Whether its file, reports and quotes of them were deleted by an erasure."""
-        return "erasedAt" in self.fields
-
-    @property
     def is_read(self) -> bool:
         """Whether the planner has seen the whole file."""
         return "parts" in self.fields or self.was_read_by_1_0

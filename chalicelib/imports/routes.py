@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from chalice.app import HeadersType, Response
 
+from chalicelib.customers import store as customers
 from chalicelib.imports import files, mappings, multipart_form, store
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.model import (
@@ -266,6 +267,9 @@ def _again(old: ImportJob, options: Options, repeatable: Once | None, *, report:
     if not files.is_there(old.id, report=report):
         what = "report of the failed rows" if report else "file of the job"
         raise Conflict(f"The {what} no longer exists.", code="file_missing")
+    if customers.is_erased_since(str(old.fields["createdAt"])):  # a copy would be kept anew
+        message = "A customer was erased since the file was uploaded. Upload it again."
+        raise Conflict(message, code="file_missing")
     file_format = old.fields.get("dialect")
     if options.mapping is None and options.format is None and file_format:
         options = replace(options, format=str(file_format))

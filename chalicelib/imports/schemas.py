@@ -140,10 +140,14 @@ def show_whole(job: ImportJob) -> dict[str, object]:
         **show(job, clock.now()),
         **{name: [] for name in ("errors", "columns", "fields", "encodings", "preview")},
         **dict.fromkeys(("errorReportUrl", "savedMapping")),
-        **store.columns(job.id),
+        **(store.columns(job.id) if job.is_kept else {}),
     }
     named = shown["fields"] if isinstance(shown["fields"], list) else []
     shown["fieldDescriptions"] = {name: FIELDS[name] for name in named if name in FIELDS}
+    if job.has_report:
+        shown["errorReportUrl"] = files.report_url(job.id, str(job.fields["fileName"]))
+    if not job.is_kept:  # though it may be there for days
+        return shown
     if job.with_errors:
         shown["errors"] = store.errors(job.id)
     if job.fields.get(Skipped.REPEATED) or job.fields.get(Skipped.SHARED_SKU):
@@ -152,15 +156,10 @@ def show_whole(job: ImportJob) -> dict[str, object]:
         shown["warnings"] = [*_warnings(job), *notices]
     if job.is_dry_run:
         shown["preview"] = store.previews_of(job.id)
-    if job.has_report and not job.is_erased:
-        shown["errorReportUrl"] = files.report_url(job.id, str(job.fields["fileName"]))
     return shown
 
 
 def _warnings(job: ImportJob) -> list[ImportNotice]:
-    if job.is_erased:
-        message = "Its file, samples, errors and report were deleted when a customer was erased."
-        return [_notice("file_erased", message)]
     notices = [
         _notice("column_not_read", f'This column is not read: "{column}".', column)
         for column in job.fields.get("missedColumns", ())

@@ -32,6 +32,7 @@ from chalicelib.values import clock, ids
 
 if TYPE_CHECKING:
     from chalicelib.imports.formats import Format
+    from chalicelib.values.forgetting import Person
 
 MOST_PREVIEWS: Final = 50
 NOTICES: Final = "notice#"
@@ -184,6 +185,13 @@ def left_out(job_id: str, far: str) -> None:
 
 def has_report(job_id: str) -> None:
     jobs.update_if(job_id, table.present, assign={"report": True})
+
+
+def forget_mappings(person: "Person") -> int:
+    """Delete the saved mappings that mention a person who is erased; return how many."""
+    from chalicelib.imports import mappings  # which loads the formats
+
+    return mappings.forget(person)
 
 
 # --- Chunks ---------------------------------------------------------------------------------------

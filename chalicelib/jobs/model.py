@@ -149,6 +149,12 @@ class ShownJob(JobSummary):
     touched: NotRequired[
         Annotated[dict[str, int], Field(description="Of an erasure: how many of each were changed")]
     ]
+    goneBy: NotRequired[
+        Annotated[
+            dict[str, str],
+            Field(description="Of an erasure: when the rest of each has ended by itself"),
+        ]
+    ]
 
 
 def is_kept_since(moment: str) -> bool:
@@ -285,7 +291,7 @@ def show_whole(
         "preview": json.loads(job.fields.get("preview", "[]")),
         "downloadUrl": download_url,
         "bytes": job.fields.get("bytes"),
-        **({"touched": job.fields["touched"]} if "touched" in job.fields else {}),
+        **{name: job.fields[name] for name in ("touched", "goneBy") if name in job.fields},
     }
 
 

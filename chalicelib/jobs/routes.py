@@ -96,6 +96,6 @@ def _whole(job: Job) -> dict[str, Any]:
         return _fitting(show_whole_import(ImportJob(job.fields)))
     if job.type == JobType.REPORT:
         return show_report(job)
-    errors = store.errors(job.id)
+    errors = store.errors(job.id) if job.is_kept else []
     url = download_url(job) if job.has_file else None
     return show_whole(job, errors, url)

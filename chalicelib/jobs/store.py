@@ -36,17 +36,12 @@ from chalicelib.storage.commit import Commit, underway
 from chalicelib.storage.conditions import Attr, Condition
 from chalicelib.storage.idempotency import Once
 from chalicelib.values import clock, ids
-from chalicelib.values.forgetting import Person
 
 T = TypeVar("T")
 
 # A worker that does not know that its job has ended is stopped before (.chalice/config.json).
 WORKER_SECONDS: Final = 330
 _PREVIEW_BYTES: Final = 200_000
-
-# Types of jobs whose request may name a person, and the parts of it that never do.
-_MAY_NAME: Final = frozenset({JobType.BULK_EDIT, JobType.EXPORT, JobType.CUSTOMER_ERASURE})
-_NO_TEXT: Final = ("type", "format", "columns", "kind", "ids")
 
 _open = Attr("status").is_in(sorted(OPEN_JOBS))
 
@@ -230,11 +225,6 @@ def cancel(job_id: str) -> None:
             raise JobFinished(f"The job is {job.status} already.")
 
 
-def lose_file(job_id: str, error: Mapping[str, str]) -> None:
-    """Notes that the file of an ended job was deleted."""
-    update_if(job_id, table.present, assign={"error": dict(error)}, remove=["bytes"])
-
-
 def end(job_id: str, status: JobStatus, **fields: object) -> bool:
     """Whether the job had not ended yet."""
     return update_if(job_id, _open, assign={**_ended(status), **fields})
@@ -262,33 +252,3 @@ def update_if(
     except table.ConditionFailed:
         return False
     return True
-
-
-def forgotten(item: Item, person: Person) -> dict[str, object]:
-    """The attributes of an ended job, or of an error of one, that change when a person is erased:
-    the request may name the person."""
-    if item["sk"].startswith("left#"):
-        left = person.without(item["message"])
-        return {"message": left} if left != item["message"] else {}
-    if item["sk"] != "job" or item.get("type") not in _MAY_NAME or Job(item).status in OPEN_JOBS:
-        return {}
-    return _unnamed(item, person)
-
-
-def names(job: Job, person: Person) -> bool:
-    """Whether a job names a person; not for another erasure, which removes that at its end."""
-    return job.type in _MAY_NAME - WHOLE and _unnamed(job.fields, person) != {}
-
-
-def _unnamed(item: Fields, person: Person) -> dict[str, object]:
-    changes: dict[str, object] = {}
-    if person.mentions(item.get("cursor", "")):  # where it stopped: it has ended
-        changes["cursor"] = "null"
-    for name in ("asked", "preview"):
-        if name in item:
-            value = json.loads(item[name])
-            left = person.without(value)
-            if name == "asked":
-                left |= {part: value[part] for part in _NO_TEXT if part in value}
-            changes |= {name: json.dumps(left, ensure_ascii=False)} if left != value else {}
-    return changes

@@ -1,11 +1,11 @@
 """Words of failed writes that mention a person: an erasure removes them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
+from chalicelib.listing import kinds
 from chalicelib.listing import words as text
 from chalicelib.listing.entries import entries_of
 from chalicelib.listing.index import Index
-from chalicelib.listing.kinds import escape
 from chalicelib.listing.query import Indexed
 from chalicelib.listing.records import Records
 from chalicelib.storage import table
@@ -14,21 +14,27 @@ from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
 
 
-def discard(
-    records: Records[Indexed], item: Item, wanted: Callable[[str, str], bool], before: int
-) -> bool:
-    """Removes a word entry of a generation that its record does not have, left by a failed write.
-    Only a `wanted` one, by its word as written in keys and the record's id, and from before that
-    time (Unix seconds), because a write may still be running."""
+def discard(records: Records[Indexed], word: str, before: int) -> int:
+    """Delete the entries of words that begin with `word` and that a failed write left; return how
+    many.
+
+    They belong to a generation that their record does not have. `before`: Unix seconds of the
+    latest that are deleted, because a write may still be running.
+    """
+    shards = kinds.SHAPES[kinds.CURRENT].word_shards
+    old = Attr("at").lte(before)
+    found = 0
+    for shard in range(shards):
+        pk = records.kind.word_pk(word, shard, shards)
+        where = table.sk.begins_with(kinds.escape(word))
+        for page in table.pages(pk, where=where, matching=old):
+            found += sum(_discard(records, item) for item in page)
+    return found
+
+
+def _discard(records: Records[Indexed], item: Item) -> bool:
     key: Key = item["pk"], item["sk"]
-    if not item["pk"].startswith(f"word#{records.kind.name}#"):
-        return False
-    if "at" not in item or item["at"] > before:
-        return False
-    word, _, rest = item["sk"].partition("#")
-    id = rest.rpartition("#")[2]
-    if not wanted(word, id):
-        return False
+    id = item["sk"].rpartition("#")[2]
     stored = table.get(records.key(id))
     if stored and key in entries_of(records.kind, id, Index.read(stored["index"])):
         return False
@@ -40,5 +46,5 @@ def discard(
 
 
 def words_of(texts: Iterable[str]) -> set[str]:
-    """The words of a record with these texts, whole or in parts, as written in keys."""
-    return {escape(word) for one in texts for word in text.words([one], [one])}
+    """Return the words of a record with these texts, whole or in parts."""
+    return {word for one in texts for word in text.words([one], [one])}

@@ -307,15 +307,27 @@ def reassigned(order: Order, customer: Customer, by: str, now: str) -> Order:
     return _version(order, after, now)
 
 
-def forgotten(order: Order, person: Person, now: str) -> Order:
-    """The order without personal data; itself if it has none. Of one that an edit moved to another
-    customer, without the addresses of this one."""
+def forget_person(order: Order, person: Person, now: str) -> Order:
+    """Return the order without the person's data, marked with `erasedAt`; itself if it was so. One
+    that an edit moved to another customer loses this one's addresses, and mentions."""
     if person.is_about(order.fields):
         fields = person.forget(order.fields)
     else:
-        theirs = order.fields["formerly"].items()
-        fields = person.leave(order.fields, [name for name, id in theirs if id in person.ids])
+        fields = person.leave(order.fields, _former_places(order, person))
+    fields = {"erasedAt": now, **fields}
     return order if fields == order.fields else _version(order, fields, now)
+
+
+def facts_about(order: Order, person: Person) -> set[str]:
+    """Return the texts in an order that identify the person, whose it is or was."""
+    if person.is_about(order.fields):
+        return person.facts_in(order.fields)
+    places = _former_places(order, person)
+    return person.facts_in({name: order.fields[name] for name in places})
+
+
+def _former_places(order: Order, person: Person) -> list[str]:
+    return [name for name, id in order.fields["formerly"].items() if id in person.ids]
 
 
 # --- Events ---------------------------------------------------------------------------------------

@@ -539,7 +539,7 @@ class Order(listing.Record):
     """An order as stored. A line in `fields["lineItems"]` also has `taken`: its pieces that were
     taken from the stock and may return. `revenue` is the money that counts as sold; a payment also
     has `voidedBy`. `formerly`: address → id of the customer who gave it, if that is not the one the
-    order has now."""
+    order has now. `erasedAt`: since when it has no data of a customer who was erased."""
 
     version: int
 
@@ -555,6 +555,11 @@ class Order(listing.Record):
     def etag(self) -> str:
         """Changes with every change; without quotes."""
         return str(self.version)
+
+    @property
+    def customer_id(self) -> str | None:
+        customer = self.fields["customer"]
+        return customer["id"] if customer else None
 
     @property
     def revenue(self) -> Decimal:

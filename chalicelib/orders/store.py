@@ -50,7 +50,7 @@ from chalicelib.problems import Busy, Invalid, NotFound, PreconditionFailed
 from chalicelib.products import store as products
 from chalicelib.products.model import Product
 from chalicelib.storage import idempotency, outbox, table
-from chalicelib.storage.attributes import Fields, Item, Key
+from chalicelib.storage.attributes import Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
 from chalicelib.storage.idempotency import Once, unless_answered
@@ -63,6 +63,7 @@ MOVES: Final = transitions.MOVES
 PAYMENT_MOVES: Final = transitions.PAYMENT_MOVES
 days, recount_days = sales.days, sales.recount
 money_since = transactions.money_since
+facts_about = lifecycle.facts_about
 TRANSACTIONS: Final = transactions.KIND
 recount_customers = spending.recount
 
@@ -325,6 +326,8 @@ def edit(id: str, wanted: EditOrder, asked: Asked) -> Written:
         return after
 
     def sell(commit: Commit, before: Order, after: Order) -> None:
+        if before.customer_id and before.customer_id != after.customer_id:
+            customers.note_moved(commit, before.customer_id, id)
         products.sell(commit, found.moves, order_id=id, cause="EDIT")
         if commit.overflows:
             message = "This edit is more than can be written at once. Divide it."
@@ -425,31 +428,11 @@ def reassign(id: str, source: str, into: Customer, by: str) -> bool:
 
 
 def forget(id: str, person: Person) -> bool:
-    """Removes the customer's personal data. Emits order.updated. Returns whether there was any."""
+    """Remove the person's data from an order. Emits order.updated. Return whether it changed."""
 
     return _rewritten(
-        id, lambda order, gone: lifecycle.forgotten(order, person, clock.now_iso()), _ERASED
+        id, lambda order, gone: lifecycle.forget_person(order, person, clock.now_iso()), _ERASED
     )
-
-
-def is_about(order: Fields, person: Person) -> bool:
-    """Whether it is this customer's, or has an address of this customer, from whom an edit moved
-    it."""
-    return person.is_about(order) or not person.ids.isdisjoint(order["formerly"].values())
-
-
-def was_of(item: Item, person: Person) -> bool:
-    """Whether an item of the table is an order that an edit moved to another customer, with an
-    address of this person."""
-    return item["sk"] == "order" and not person.ids.isdisjoint(item["formerly"].values())
-
-
-def former_facts(item: Item, person: Person) -> set[str]:
-    """The identifying texts in such addresses."""
-    if not was_of(item, person):
-        return set()
-    places = [name for name, id in item["formerly"].items() if id in person.ids]
-    return person.facts_in({name: item[name] for name in places})
 
 
 def _rewritten(id: str, attempt: Change, action: str = "") -> bool:

@@ -214,4 +214,6 @@ def _bodies(entries: Sequence[Item], kinds: frozenset[str]) -> dict[str, Item]:
         if not kinds or kinds & set(entry["kinds"])
     ]
     found = table.batch_get(map(outbox.key, wanted), table=settings.outbox_table())
-    return {pk: item for (pk, _), item in found.items() if "only" not in item}
+    now = clock.unix()  # what has expired may be there for days
+    wanted_items = ((pk, item) for (pk, _), item in found.items() if item["expiresAt"] > now)
+    return {pk: item for pk, item in wanted_items if "only" not in item}

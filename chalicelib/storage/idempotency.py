@@ -2,7 +2,7 @@
 
 `idem#<API key's id>#<hash of the Idempotency-Key>` / `reply`: `{fingerprint, text, etag,
 expiresAt}`, written in the commit that it answers, so it exists if and only if that happened. Kept
-for 24 hours. A key may name a person; of its hash, an erasure has nothing to delete.
+for 24 hours.
 
 A request with several commits begins with `{fingerprint, seed, at, expiresAt}`. The ids of all its
 records are derived from the seed, so that a retry finds those that exist and makes the rest.
@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from decimal import Context, Decimal
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from chalice.app import ChaliceUnhandledError
 
@@ -28,9 +28,6 @@ from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
 from chalicelib.values import clock, ids
-
-if TYPE_CHECKING:  # loads the models of addresses, which other requests do not need
-    from chalicelib.values.forgetting import Person
 
 KEPT_SECONDS: Final = 86_400
 LONGEST_KEY: Final = 255
@@ -175,25 +172,6 @@ class Begun:
             table.update(
                 self.once.key, assign={"parts": len(parts)}, when=Attr("seed").eq(self.seed)
             )
-
-
-def forgotten(item: Item, person: "Person") -> dict[str, object]:
-    """The attributes of a kept reply that change when a person is erased."""
-    if not item["pk"].startswith(_PREFIX):
-        return {}
-    try:
-        answer = json.loads(item.get("text", "null"))
-    except ValueError:
-        return {}  # a part of an answer with products
-    places = person.own_places(answer)
-    if person.is_about(answer):
-        answer = person.forget(answer)
-    elif places:
-        answer = person.leave(answer, places)
-    else:
-        return {}
-    text = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
-    return {"text": text} if text != item["text"] else {}
 
 
 def fingerprint(sent: object) -> str:

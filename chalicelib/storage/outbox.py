@@ -11,18 +11,14 @@ The id of an event is the item's, followed by its place in the list, so an event
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from chalicelib.storage import actor
 from chalicelib.values import clock, ids
-from chalicelib.values.changes import between, cleared
+from chalicelib.values.changes import between
 from chalicelib.values.compact_json import encode
 
-if TYPE_CHECKING:  # loads the models of addresses, which other requests do not need
-    from chalicelib.values.forgetting import Person
-
-# A replay on day 30 of a delivery's life, and the week of retries after it, still find the body.
-KEPT_SECONDS: Final = 60 * 86_400
+KEPT_SECONDS: Final = 30 * 86_400  # what an erasure leaves ends by itself within this time
 MOST_COMMIT_EVENTS: Final = 1_000  # of one commit: their ids end in two characters
 T = TypeVar("T")
 _DIGITS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -61,43 +57,6 @@ def item(
         "at": clock.now_iso(),
         "expiresAt": clock.unix() + KEPT_SECONDS,
     }
-
-
-def forgotten(
-    item: Mapping[str, object], person: "Person"
-) -> tuple[int, set[str], dict[str, object]]:
-    """How many events of an item are about a person, their identifying texts, and the item
-    without them, also in what it traces."""
-    about, facts, events = 0, set[str](), []
-    if not isinstance(item["events"], list):
-        return 0, facts, dict(item)  # unreadable: it is in the dead letters
-    for entry in item["events"]:
-        data, text = json.loads(entry["body"])["data"], entry["body"]
-        if person.is_about(data):
-            about += 1
-            facts |= person.facts_in(data)
-            text = body(entry["event"], person.forget(data))
-        elif places := person.own_places(data):
-            text = body(entry["event"], person.leave(data, places))
-        events.append({**entry, "body": text})
-    return about, facts, {**item, "events": events, **_without(trace_of(item), person)}
-
-
-def _without(trace: Mapping[str, Any], person: "Person") -> dict[str, str]:
-    """A trace whose audit entries have no values of the person; empty if none had."""
-    entries = [
-        without(entry) if person.ids.intersection(entry.get("customers", ())) else entry
-        for entry in trace.get("audit", ())
-    ]
-    is_same = entries == trace.get("audit", [])
-    return {} if is_same else {"trace": encode({**trace, "audit": entries})}
-
-
-def without(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """An audit entry of a person who is erased: what is not about the person stays."""
-    of = entry["record"]
-    record = of | {"name": None} if of["type"] == "customer" else of
-    return {**entry, "record": record, "changes": cleared(of["type"], entry["changes"])}
 
 
 def audited(

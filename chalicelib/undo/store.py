@@ -4,8 +4,8 @@
 |---|---|---|
 | entry | `job_…` | `changed#<record id>#<version>` |
 
-`change`: JSON of `model.py`; `undoneBy`: the job that undid it. An entry expires 30
-days after it was written or undone: the undo can be undone as long.
+`change`: JSON of `model.py`; `undoneBy`: the job that undid it. An entry expires 30 days after it
+was written.
 """
 
 import json
@@ -21,7 +21,6 @@ from chalicelib.storage.attributes import Item
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
 from chalicelib.undo.model import FieldChange
-from chalicelib.values.forgetting import Person
 
 _PREFIX: Final = "changed#"
 _DIGITS: Final = 9
@@ -33,7 +32,7 @@ class AlreadyChanged(Exception):
 
 
 class Raced(Exception):
-    """Another undo undid or restored the entry meanwhile, or an erasure changed it."""
+    """Another undo undid or restored the entry meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -99,52 +98,28 @@ def entries(job_id: str, after: str, most: int) -> tuple[dict[str, list[Entry]],
     return found, False
 
 
-def record_of(item: Item) -> str:
-    """The record of an entry, as it is in the table."""
-    return str(item["sk"].removeprefix(_PREFIX).rpartition("#")[0])
-
-
 def _entry(job_id: str, item: Item) -> Entry:
-    return Entry(job_id, record_of(item), item["sk"], item["change"], item.get("undoneBy"))
+    record = item["sk"].removeprefix(_PREFIX).rpartition("#")[0]
+    return Entry(job_id, record, item["sk"], item["change"], item.get("undoneBy"))
 
 
 def mark(commit: Commit, entries: Sequence[Entry], undone_by: str) -> None:
-    """Part of the commit that undoes the entries. It raises Raced, also if an erasure has changed
-    one since it was read."""
-    same = Attr("undoneBy").not_exists()
+    """Add to the commit that it undoes the entries. It raises Raced."""
     for entry in entries:
         commit.update(
             (entry.job, entry.sk),
-            assign={"undoneBy": undone_by, "expiresAt": jobs.expires()},
-            when=same & Attr("change").eq(entry.stored),
+            assign={"undoneBy": undone_by},
+            when=table.present & Attr("undoneBy").not_exists(),
             otherwise=Raced(),
         )
 
 
-def forgotten(item: Item, person: Person) -> dict[str, object]:
-    """The attributes of an order's entry that change when a person is erased: the tags, as in the
-    order itself."""
-    from chalicelib.orders import store as orders  # only an erasure needs it
-
-    if not item["sk"].startswith(f"{_PREFIX}ord_"):
-        return {}
-    change = json.loads(item["change"])
-    before = change.get("fields", {}).get("tags") or []
-    left = [[tag for tag in tags if not person.mentions(tag)] for tags in before]
-    if left == before:
-        return {}
-    found = orders.load([record_of(item)])
-    if any(not orders.is_about(order.fields, person) for order in found):
-        return {}
-    change["fields"]["tags"] = left
-    return {"change": json.dumps(change, ensure_ascii=False)}
-
-
 def unmark(commit: Commit, marked: Sequence[str], job_id: str, undone_by: str) -> None:
-    """Part of the commit that undoes an undo: its entries can be undone again."""
-    for sk in marked:
+    """Add to the commit that it undoes an undo: the entries that this marked, and that have not
+    expired, can be undone again."""
+    for key in table.batch_get([(job_id, sk) for sk in marked], fields=("pk", "sk")):
         commit.update(
-            (job_id, sk),
+            key,
             remove=["undoneBy"],
             when=Attr("undoneBy").eq(undone_by),
             otherwise=Raced(),

@@ -52,7 +52,7 @@ def _put_back(job: Job, record: str, entries: Sequence[Entry]) -> Step:
     try:
         return deadline.retried(partial(put_back, job, record, live), *changed)
     except store.Raced:
-        message = "Another undo of the same job restores it, or its customer is being erased."
+        message = "Another undo of the same job restores it."
         return _stays(record, "undone_meanwhile", message)
     except Problem as problem:
         return Step.refused(record, problem)
@@ -155,6 +155,8 @@ def _put_back_order(job: Job, id: str, entries: Sequence[Entry]) -> Step:
     for name, (before, after) in entry.change["fields"].items():
         if order.fields[name] != after:
             left.append(name)
+        elif name == "tags" and "erasedAt" in order.fields:
+            left.append("tags: a customer was erased")
         elif name in _RESTORABLE:
             back[name] = before
         else:

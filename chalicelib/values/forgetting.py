@@ -1,8 +1,7 @@
 """A person who is erased: which data is about the person, and what is left of it.
 
-Orders, customers and the events and replies that show them have the same fields, so one rule fits
-all of them. Other texts, such as a receiver's response to a webhook, may repeat anything: they are
-searched for the person's known texts.
+An order of the person is cleared by its fields. Other texts, such as those of an order that an
+edit moved to another customer, may name anybody: they are searched for the person's known texts.
 """
 
 import json
@@ -15,6 +14,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from chalicelib.values import addresses
+from chalicelib.values.changes import Change
 
 ERASED: Final = "[erased]"
 _NAMED: Final = ("email", "firstName", "lastName", "company", "phone")
@@ -35,28 +35,14 @@ class Person:
     ids: frozenset[str]
     facts: frozenset[str] = frozenset()
 
-    def is_about(self, data: object) -> bool:
-        """Whether it is this customer, or an order of this customer."""
-        return isinstance(data, dict) and (
-            data.get("id") in self.ids or self._of(data).get("id") in self.ids
-        )
-
-    def own_places(self, data: object) -> list[str]:
-        """The addresses in an order of which every line is a known text of the person."""
-        if not isinstance(data, dict):
-            return []
-        return [name for name in _PLACES if self._knows(data.get(name))]
-
-    def _knows(self, place: object) -> bool:
-        parts = [place.get(name) for name in _PARTS] if isinstance(place, dict) else []
-        return any(parts) and self.facts.issuperset(filter(None, parts))
+    def is_about(self, order: Mapping[str, object]) -> bool:
+        """Whether it is an order of this customer."""
+        return self._of(order).get("id") in self.ids
 
     def leave(self, data: Mapping[str, Any], places: Iterable[str]) -> dict[str, Any]:
-        """What is left of another customer's order without these addresses, which are of this
-        person: an edit moved it."""
+        """Return another customer's order without mentions of the person, and without these
+        addresses, which are the person's: an edit moved it."""
         gone = {name: addresses.forgotten(data[name]) for name in places}
-        if not gone:
-            return dict(data)
         left = self._without(data, _MENTIONING)
         left["lineItems"] = [self._without(line, _texts(line)) for line in data["lineItems"]]
         for name in _TRANSFERS:
@@ -64,11 +50,7 @@ class Person:
         return {**left, "externalId": self._own_id(data), **gone}
 
     def forget(self, data: Mapping[str, Any]) -> dict[str, object]:
-        """What is left of a customer, or of an order: numbers, lines, money and the country."""
-        if data.get("id") in self.ids:
-            gone = dict.fromkeys((*_NAMED, "note", "defaultAddressId", "externalId"))
-            empty: dict[str, object] = {**gone, "tags": [], "addresses": [], "metadata": {}}
-            return {name: empty.get(name, value) for name, value in data.items()}
+        """Return what is left of the person's order: numbers, lines, money and the country."""
         left = {**data, "note": None}
         facts = self.facts_in(data)
         known = self if facts <= self.facts else Person(self.ids, self.facts | facts)
@@ -84,15 +66,13 @@ class Person:
         if "edits" in data:
             edits = data["edits"]
             left["edits"] = [{**known.without(one), "reason": None} for one in edits]
-        if "changes" in data:  # of an event about one edit
-            left |= {"changes": known.without(data["changes"]), "reason": None}
         left["customer"] = {**dict.fromkeys(data["customer"]), "id": data["customer"]["id"]}
         for name in _PLACES:
             if name in data:
                 left[name] = addresses.forgotten(data[name])
         for name in _TRANSFERS & data.keys():
             left[name] = [{**one, **dict.fromkeys(_TEXTS & one.keys())} for one in data[name]]
-        return left | dict.fromkeys(_TEXTS & data.keys())  # of an event about one payment or refund
+        return left
 
     def _line(self, line: Mapping[str, Any]) -> dict[str, Any]:
         return self._without(line, _texts(line)) | dict.fromkeys({"note"} & line.keys())
@@ -142,6 +122,18 @@ class Person:
             rf"(?:(?<![^\W_])|(?<=%[0-9a-f]{{2}})){_either(sorted(written))}(?![^\W_])",
             re.IGNORECASE,
         )
+
+
+def identifying_values(changes: Iterable[Change]) -> set[str]:
+    """Return the identifying texts that a customer had, by what the audit log says of changes."""
+    named = {*_NAMED, *_PARTS}
+    texts = [
+        value
+        for change in changes
+        if change["field"].rpartition(".")[2] in named
+        for value in (change["before"], change["after"])
+    ]
+    return {text for text in texts if isinstance(text, str) and len(text) >= _SHORTEST}
 
 
 def _texts(line: Mapping[str, Any]) -> set[str]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from chalicelib.storage.attributes import Item
 from chalicelib.values import clock
-from chalicelib.values.forgetting import ERASED, Person
 from chalicelib.webhooks.model import Delivery
 
 if TYPE_CHECKING:
@@ -85,15 +84,6 @@ _NAMES: Final = frozenset(each.name for each in fields(Attempt))
 
 def read(item: Mapping[str, Any]) -> Attempt:
     return Attempt(**{name: value for name, value in item.items() if name in _NAMES})
-
-
-def forgotten(item: Mapping[str, Any], person: Person) -> dict[str, object]:
-    """The attributes of an attempt's record that change when a person is erased: the receiver's
-    response may repeat the request."""
-    left = {name: person.without(item.get(name)) for name in ("headers", "message", "url")}
-    if person.mentions(item.get("body", "")):
-        left["body"] = ERASED
-    return {name: value for name, value in left.items() if value != item.get(name)}
 
 
 def show(attempt: Attempt) -> dict[str, Any]:

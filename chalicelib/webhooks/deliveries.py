@@ -43,19 +43,19 @@ from chalicelib.webhooks.attempts import Attempt
 from chalicelib.webhooks.messages import Message, Posted
 from chalicelib.webhooks.model import (
     MOST_ATTEMPTS,
-    UNFINISHED_SECONDS,
     Delivery,
     DeliveryStatus,
     Endpoint,
+    delivery_expiry,
     delivery_id,
     endpoint_of,
+    has_expired,
     is_delivery_id,
     read_delivery,
 )
 from chalicelib.webhooks.retry import NextStep
 
 SHARDS: Final = 4  # a DynamoDB partition takes 1,000 write units a second, a delivery takes 4
-KEPT_SECONDS: Final = 30 * 86_400  # from the last change of one that has ended
 # Longer than the sender's function may run (`.chalice/config.json`): no POST outlives its claim.
 LEASE: Final = timedelta(seconds=75)
 
@@ -105,8 +105,9 @@ def load(wanted: Iterable[str]) -> list[Delivery]:
 
 
 def get(id: str) -> Delivery:
-    """Raises NotFound, also for what is no id."""
-    return NotFound.unless(find(id) if is_delivery_id(id) else None, "delivery", id)
+    """Raises NotFound, also for what is no id, or has expired."""
+    may_be = is_delivery_id(id) and not has_expired(id)
+    return NotFound.unless(find(id) if may_be else None, "delivery", id)
 
 
 def attempts_of(delivery: Delivery) -> list[Attempt]:
@@ -136,7 +137,7 @@ def create(event: Event, endpoint_id: str, *, test: bool) -> Delivery:
         "nextAttemptAt": now,
         "createdAt": now,
         "updatedAt": now,
-        "expiresAt": clock.unix() + UNFINISHED_SECONDS,
+        "expiresAt": delivery_expiry(sk),
         **subject(event),
         **({"test": True} if test else {}),
     }
@@ -247,7 +248,6 @@ def claim_replay(delivery: Delivery, replay: str, now: datetime) -> Delivery:
         "step": 0,
         "status": DeliveryStatus.PENDING,
         "nextAttemptAt": clock.iso(now),
-        "expiresAt": clock.unix() + UNFINISHED_SECONDS,
     }
     if delivery.failed_at is None:
         return _claim(delivery.id, _lease(now, replay=False), begun, unchanged)
@@ -332,7 +332,7 @@ def record(delivery_id: str, attempt: Attempt) -> Attempt:
     item = {
         "pk": delivery_id,
         "sk": f"attempt#{attempt.number:06d}",
-        "expiresAt": clock.unix() + UNFINISHED_SECONDS,
+        "expiresAt": delivery_expiry(delivery_id),
         **attempt.fields(),
     }
     try:
@@ -434,9 +434,12 @@ def given_up(delivery: Delivery, attempt: Attempt) -> bool:
     changes = {"status": DeliveryStatus.FAILED, "failedAt": now, **_last_result(attempt)}
     commit = Commit()
     commit.update(
-        key(delivery.id), assign=changes | _kept(_ENDED), remove=_ENDED, when=_ours(delivery)
+        key(delivery.id),
+        assign={**changes, "updatedAt": now},
+        remove=_ENDED,
+        when=_ours(delivery),
     )
-    commit.put({**entry, "expiresAt": clock.unix() + KEPT_SECONDS})
+    commit.put({**entry, "expiresAt": delivery_expiry(delivery.id)})
     return commit.sent()
 
 
@@ -459,12 +462,6 @@ def _ours(delivery: Delivery) -> Condition:
     return Attr("attempts").eq(delivery.attempts) & Attr("claim").exists()
 
 
-def _kept(removed: Sequence[str]) -> dict[str, object]:
-    """When it is changed, and how long it is kept after that."""
-    kept = KEPT_SECONDS if removed == _ENDED else UNFINISHED_SECONDS
-    return {"updatedAt": clock.now_iso(), "expiresAt": clock.unix() + kept}
-
-
 def _update(
     delivery: Delivery,
     changes: Mapping[str, object],
@@ -472,7 +469,7 @@ def _update(
     when: Condition | None = None,
 ) -> bool:
     try:
-        assign = {**changes, **_kept(removed)}
+        assign = {**changes, "updatedAt": clock.now_iso()}
         table.update(key(delivery.id), assign=assign, remove=removed, when=when or _ours(delivery))
     except table.ConditionFailed:
         return False

@@ -143,7 +143,7 @@ def _republish(those: list[str] | Literal["lost"]) -> None:
     for id in those:
         item = table.get(outbox.key(id), table=settings.outbox_table())
         if item is None:
-            raise LookupError(f"The outbox has no {id}: it keeps events for 60 days.")
+            raise LookupError(f"The outbox has no {id}: it keeps events for 30 days.")
         _publish(item, store.every())
 
 

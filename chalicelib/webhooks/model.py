@@ -26,7 +26,7 @@ from chalicelib.schemas import (
 )
 from chalicelib.storage import attributes, outbox
 from chalicelib.storage.attributes import Item
-from chalicelib.values import clock
+from chalicelib.values import clock, ids
 from chalicelib.webhooks.retry import DAY, FAILING_STREAK, SCHEDULE
 
 RECEIVER_SECONDS: Final = 10  # to answer in: docs/webhooks.md#answers-and-retries
@@ -37,9 +37,6 @@ MOST_FILTER_VALUES: Final = 50
 LARGEST_FILTER: Final = 4_096  # bytes of JSON
 DEEPEST_FILTER: Final = 8
 MOST_ATTEMPTS: Final = 500  # that are read and shown of one delivery
-# A delivery that waits in a pause, and its attempts, outlive the event's body, so that it is shown
-# with all of them when it ends because of that.
-UNFINISHED_SECONDS: Final = outbox.KEPT_SECONDS + 30 * 86_400
 
 
 class EventKind(Choice):
@@ -352,6 +349,16 @@ def is_delivery_id(text: str) -> bool:
 
 def event_of(delivery_id: str) -> str:
     return f"evt_{delivery_id[4:32]}"
+
+
+def delivery_expiry(delivery_id: str) -> int:
+    """Return when a delivery and its attempts expire, with its event; Unix seconds."""
+    return int(ids.made_at(event_of(delivery_id)).timestamp()) + outbox.KEPT_SECONDS
+
+
+def has_expired(delivery_id: str) -> bool:
+    """Say whether a delivery has expired. DynamoDB may delete it days later."""
+    return delivery_expiry(delivery_id) <= clock.unix()
 
 
 def endpoint_of(delivery_id: str) -> str:

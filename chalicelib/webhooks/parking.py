@@ -16,7 +16,7 @@ from chalicelib.storage.table import sk
 from chalicelib.values import clock
 from chalicelib.webhooks import messages, retry, waking
 from chalicelib.webhooks.messages import Message
-from chalicelib.webhooks.model import UNFINISHED_SECONDS, endpoint_of
+from chalicelib.webhooks.model import delivery_expiry, endpoint_of
 
 _LAST: Final = "~"  # sorts after every time
 
@@ -72,7 +72,7 @@ def _put(message: Message, due: datetime) -> None:
             "pk": _partition(endpoint_of(message.delivery)),
             "sk": f"{clock.iso(due)}#{message.delivery}#{attempt}",
             "message": message.text(),
-            "expiresAt": int(due.timestamp()) + UNFINISHED_SECONDS,
+            "expiresAt": delivery_expiry(message.delivery),
         }
     )
 

@@ -4,19 +4,13 @@ If its schedule has ended, a new one begins. Otherwise the attempt is outside th
 ends the schedule, failure changes nothing.
 """
 
-from datetime import timedelta
-from typing import Final
-
 from chalicelib.problems import Conflict
 from chalicelib.storage import outbox
 from chalicelib.storage.commit import Commit
-from chalicelib.values import clock, ids
+from chalicelib.values import ids
 from chalicelib.webhooks import deliveries, messages, store
 from chalicelib.webhooks.messages import Message, Posted
-from chalicelib.webhooks.model import RETRIED_DAYS, Delivery, Endpoint, event_of
-
-# What is replayed can still be tried for a whole schedule.
-_OLDEST: Final = timedelta(seconds=outbox.KEPT_SECONDS) - timedelta(days=RETRIED_DAYS)
+from chalicelib.webhooks.model import Delivery, Endpoint
 
 
 class WebhookPaused(Conflict):
@@ -27,18 +21,12 @@ class WebhookDeleted(Conflict):
     code = "webhook_deleted"
 
 
-class EventExpired(Conflict):
-    code = "event_expired"
-
-
 def again(id: str) -> Delivery:
     """Returns the delivery as it was before.
 
-    Raises NotFound, WebhookDeleted, WebhookPaused, EventExpired.
+    Raises NotFound, WebhookDeleted, WebhookPaused.
     """
     delivery = deliveries.get(id)
-    if is_too_old(id):
-        raise EventExpired("The event is too old: its data is no longer kept.")
     endpoint = store.find(delivery.endpoint_id)
     if endpoint is None:
         raise WebhookDeleted("The webhook of this delivery was deleted.")
@@ -55,7 +43,3 @@ def require_enabled(endpoint: Endpoint) -> None:
     """Raises WebhookPaused."""
     if not endpoint.enabled:
         raise WebhookPaused("The webhook is paused: enable it first.")
-
-
-def is_too_old(delivery_id: str) -> bool:
-    return clock.now() - ids.made_at(event_of(delivery_id)) > _OLDEST

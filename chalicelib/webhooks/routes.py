@@ -105,8 +105,7 @@ def get(id: str) -> Response:
 )
 def update(id: str) -> Response:
     """What is absent stays. `enabled: false` pauses: new events make no deliveries, and pending
-    ones wait until it is enabled again. Those of events of more than 60 days ago, which are no
-    longer kept, are FAILED then."""
+    ones wait until it is enabled again, or are gone 30 days after their event."""
     endpoint = store.change(id, body(WebhookChange), if_match())
     return reply(200, show_endpoint(endpoint), etag=etag(endpoint))
 

@@ -17,13 +17,12 @@ from urllib.parse import urlsplit
 from chalicelib import settings
 from chalicelib.problems import Conflict, Invalid, NotFound, PreconditionFailed
 from chalicelib.storage import outbox, table
-from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.attributes import Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr, Condition
 from chalicelib.storage.idempotency import Once, Repeated
 from chalicelib.values import clock, ids
-from chalicelib.values.forgetting import Person
-from chalicelib.webhooks import attempts, waking
+from chalicelib.webhooks import waking
 from chalicelib.webhooks.filter import faults
 from chalicelib.webhooks.master_key import current_secret
 from chalicelib.webhooks.model import (
@@ -278,20 +277,3 @@ def _check(url: str) -> None:
         safe_post.check(url, settings.webhook_allowed_networks())
     except safe_post.RefusedUrl as refusal:
         raise Invalid.field("url", "invalid", str(refusal)) from None
-
-
-# --- Forgetting -----------------------------------------------------------------------------------
-
-
-def forgotten(item: Item, person: Person) -> dict[str, object]:
-    """The attributes of a delivery, or of an attempt, that change when a person is erased."""
-    if item["sk"].startswith("attempt#"):
-        return attempts.forgotten(item, person)
-    if not item["sk"].startswith("dlv_"):
-        return {}
-    first = item.get("first", {})
-    left = {
-        "first": {**first, **attempts.forgotten(first, person)},
-        "subject": person.without(item.get("subject", {})),
-    }
-    return {name: value for name, value in left.items() if value != item.get(name, {})}

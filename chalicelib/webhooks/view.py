@@ -12,7 +12,7 @@ from chalicelib.storage.attributes import Item
 from chalicelib.storage.conditions import Attr, Condition, all_of
 from chalicelib.storage.dynamodb import DynamoCall
 from chalicelib.storage.table import sk
-from chalicelib.values import ids
+from chalicelib.values import clock, ids
 from chalicelib.webhooks import attempts, deliveries, store
 from chalicelib.webhooks.attempts import Attempt
 from chalicelib.webhooks.model import (
@@ -24,7 +24,6 @@ from chalicelib.webhooks.model import (
 )
 from chalicelib.webhooks.schemas import show_delivery
 
-_FIRST: Final = "dlv_0"
 _LAST: Final = "dlv_~"
 _LOOKED_AT: Final = 4_000  # deliveries that one round filters
 _ROUNDS: Final = 8
@@ -40,7 +39,8 @@ def page(endpoint_ids: Iterable[str], asked: ListDeliveries) -> tuple[list[Deliv
     """
     if asked.cursor is not None and not is_delivery_id(asked.cursor):
         raise Invalid.field("cursor", "invalid", "must be the nextCursor of an answer")
-    oldest = f"dlv_{ids.first_at(asked.since)}" if asked.since else _FIRST
+    kept = clock.after(-outbox.KEPT_SECONDS)
+    oldest = f"dlv_{ids.first_at(max(kept, asked.since or kept))}"
     newest = asked.cursor or _LAST
     if newest < oldest:
         return [], None

@@ -1,12 +1,8 @@
 """Concurrent writes to customers: an e-mail has one owner, a deleted customer stays deleted."""
 
-from typing import Any
-
 import pytest
 
-from chalicelib import settings
 from chalicelib.customers import store
-from chalicelib.erasures.work import _change
 from chalicelib.problems import NotFound
 from chalicelib.storage import table
 from tests.customers.build import CUSTOMERS, customer, new_customer
@@ -79,31 +75,3 @@ def test_an_order_for_a_customer_erased_meanwhile_is_refused(shop: Shop, jobs: J
     refused = shop.post(ORDERS, new_order(line(sold), customer={"id": made["id"]}))
     assert refused.refused == ["customer.id"]
     assert made.read()["ordersCount"] == 0
-
-
-def test_an_erasure_does_not_overwrite_newer_writes(jobs: JobDesk) -> None:
-    read = {"pk": "kept", "sk": "reply", "text": "as it was"}
-    _change(read, {"text": "forgotten"})  # it has expired
-    assert table.get(("kept", "reply")) is None
-    table.put({**read, "text": "written since"})
-    with pytest.raises(table.ConditionFailed):
-        _change(read, {"text": "forgotten"})
-    assert (table.get(("kept", "reply")) or {})["text"] == "written since"
-
-
-def test_an_event_that_expires_during_an_erasure_is_not_recreated(
-    shop: Shop, jobs: JobDesk
-) -> None:
-    made = customer(shop, phone="030 123")
-    job = jobs.start(f"{made.path}/erase")
-    gone: list[str] = []
-
-    def expire(operation: str, request: Any) -> None:
-        if operation == "PutItem" and request["TableName"] == settings.outbox_table():
-            gone.append(request["Item"]["pk"]["S"])
-            jobs.dynamodb.faults = lambda operation, request: None
-            jobs.dynamodb._store(settings.outbox_table(), (gone[0], "events"), None)
-
-    jobs.dynamodb.faults = expire  # type: ignore[assignment]
-    assert jobs.finished(job)["status"] == "COMPLETED"
-    assert gone and table.get((gone[0], "events"), table=settings.outbox_table()) is None

@@ -23,7 +23,7 @@ IS_LIMIT: Final = re.compile(r"_?(MAX|MOST|LARGEST|LONGEST|DEEPEST|HIGHEST)(_\w+
 # Limits that refuse no request.
 INTERNAL: Final = {
     "how much one step reads, writes or looks at; there are more steps": """
-        erasures.store._MOST_BYTES storage.feed.MOST_BYTES imports.csv.workbooks._MOST_ROWS
+        erasures.texts._MOST_BYTES storage.feed.MOST_BYTES imports.csv.workbooks._MOST_ROWS
         jobs.model.MOST_AT_ONCE listing.best.MOST_CANDIDATES
         listing.search._MOST_READ
         listing.search._MOST_WHOLE orders.payments._MOST_METHODS
@@ -52,7 +52,6 @@ INTERNAL: Final = {
         request.proxies._MOST_HOPS""",
     "events or items that other limits keep below it": """
         storage.outbox.MOST_COMMIT_EVENTS""",
-    "a larger file is erased without being searched": "exports.store._LARGEST_SEARCHED",
 }
 LARGEST: Final = ("max_length", "le", "lt")
 # Comparisons such as `len(…) > 20` that are no documented limits.

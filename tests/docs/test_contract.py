@@ -9,6 +9,7 @@ from backroom.cli import listen
 
 from chalicelib.api_keys.model import READS_PER_MINUTE, WRITES_PER_MINUTE, Role
 from chalicelib.description.openapi import _DELIVERED
+from chalicelib.erasures.work import GONE_AFTER
 from chalicelib.imports.formats import FORMATS
 from chalicelib.orders.transitions import MOVES, PAYMENT_MOVES
 from chalicelib.products.model import BULK_PRODUCTS, LOW_STOCK, MOST_PARTS
@@ -106,9 +107,11 @@ def test_rate_page_and_bulk_limits_are_those_of_the_source() -> None:
 
 def test_events_are_kept_as_long_as_the_documents_say() -> None:
     days = outbox.KEPT_SECONDS // 86_400
-    assert f"An event's data is kept for {days} days" in (PROJECT / "docs/webhooks.md").read_text()
-    oldest = days - RETRIED_DAYS
-    assert f"refused {oldest} days after" in section("webhooks", "## The states of a delivery")
+    states = " ".join(section("webhooks", "## The states of a delivery").split())
+    assert f"the {days} days that an event's data is kept" in states
+    assert f"is kept for {days} days after its event" in states
+    assert f"last {days} days, the oldest first" in section("webhooks", "## The change feed")
+    assert GONE_AFTER["events"] == GONE_AFTER["deliveries"] == days * 86_400
 
 
 def test_the_roles_are_listed_in_order() -> None:

@@ -43,7 +43,6 @@ UNASKED = {
     (RUN_JOB, "dynamodb:DeleteItem", "*"): "what an erasure finds is not there",
     (RUN_JOB, "dynamodb:ConditionCheckItem", "*"): "an erasure that finds words of a failed write",
     (RUN_JOB, "dynamodb:BatchWriteItem", "*"): "for more words than a transaction takes",
-    (RUN_JOB, "s3:AbortMultipartUpload", "*"): "an export that is written during an erasure",
 }
 
 
@@ -159,18 +158,15 @@ def test_leading_keys_limit_functions_to_the_items_they_use(
             for need in found
         )
     }
-    # An erasure changes stored answers of receivers that name the customer.
-    answers = {(RUN_JOB, pattern) for pattern in ("dlv_*", "deliveries#*")}
     # An hour of the feed is noted once, perhaps before the tour.
-    assert unused - {(f"backroom-{STAGE}-fan_out", "feed")} == answers
+    assert unused - {(f"backroom-{STAGE}-fan_out", "feed")} == set()
     table = f":table/backroom-{STAGE}"
     free = {
-        (g.function, g.action == "dynamodb:Scan")
-        for g in grants(stack)
-        if g.resource.endswith(table) and not g.leading_keys
+        grant.function
+        for grant in grants(stack)
+        if grant.resource.endswith(table) and not grant.leading_keys
     }
-    # A scan knows no leading keys: an erasure looks through everything.
-    assert free == {(f"backroom-{STAGE}", False), (RUN_JOB, True)}
+    assert free == {f"backroom-{STAGE}"}
 
 
 def test_only_the_api_reads_keys_and_only_signing_functions_read_the_master_key(
@@ -182,23 +178,21 @@ def test_only_the_api_reads_keys_and_only_signing_functions_read_the_master_key(
     signs = {grant.function for grant in every if grant.action.startswith("ssm:")}
     assert signs == {f"backroom-{STAGE}", DELIVER}
     api, jobs, counts = (f"backroom-{STAGE}{name}" for name in ("", "-run_job", "-check_counts"))
-    # Exports, bulk edits, merges and erasures read customers, orders and replies; the nightly check
-    # adds up a customer's orders. An erasure also scans, which no key limits and another test
-    # allows to the jobs alone; of an API key only its hash is kept.
+    # Exports, bulk edits, merges and erasures read customers and orders; the nightly check adds up
+    # a customer's orders. Of an API key only its hash is kept.
     expected = {
         "key#0123": {api},
         "keys": {api},
         "cus_1": {api, jobs, counts},
         "email#ann@example.com": {api, jobs},
         "ord_1": {api, jobs},
-        "idem#1#2": {api, jobs},
+        "idem#1#2": {api},
     }
     for pk, allowed in expected.items():
         readers = {
             grant.function
             for grant in every
             if grant.action.startswith("dynamodb:")
-            and grant.action != "dynamodb:Scan"
             and grant.covers(Asked(grant.function, grant.action, table, pk))
         }
         assert readers == allowed, pk

@@ -72,20 +72,15 @@ def test_no_role_has_wildcard_actions_or_resources() -> None:
             assert not str(named).startswith("*"), f"{role} may act on {named}"
 
 
-def test_no_role_may_delete_a_table_and_few_may_scan_or_delete_files() -> None:
-    """Erasures need it (docs/decisions/erasure.md), and the fan-out's search of the outbox for lost
-    events."""
+def test_no_role_may_delete_a_table_or_files_and_one_may_scan() -> None:
+    """The fan-out looks through the outbox for lost events."""
     able = {
         (role, str(action))
         for role, statement in statements()
         for action in listed(statement["Action"])
         if str(action) in {"dynamodb:DeleteTable", "dynamodb:Scan", "s3:DeleteObject"}
     }
-    assert able == {
-        ("RunJobRole", "dynamodb:Scan"),
-        ("RunJobRole", "s3:DeleteObject"),
-        ("FanOutRole", "dynamodb:Scan"),
-    }
+    assert able == {("FanOutRole", "dynamodb:Scan")}
 
 
 def test_every_function_has_its_own_role_and_a_log_with_retention() -> None:

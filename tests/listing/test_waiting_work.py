@@ -13,7 +13,7 @@ from chalicelib.jobs import run
 from chalicelib.listing import kinds
 from chalicelib.nightly import check
 from tests.customers.build import CUSTOMERS, customer
-from tests.customers.test_erasure import expect_forgotten, traces
+from tests.customers.test_erasure import build, expect_forgotten
 from tests.listing.things import SHAPES, deploy
 from tests.orders.build import ORDERS, line, placed, variant
 from tests.support.import_desk import Desk
@@ -138,7 +138,7 @@ def test_a_merge_is_upgraded_before_any_step(
 def test_an_erasure_is_upgraded_before_any_step(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, upgrade: Upgrade, at: int
 ) -> None:
-    made, orders = traces(jobs)
+    made, orders = build(jobs)
     job = jobs.start(f"{made.path}/erase")
     assert finish(jobs, monkeypatch, upgrade, at) > at
     assert jobs.job(job)["status"] == "COMPLETED"

@@ -613,5 +613,3 @@ def test_an_erasure_covers_what_an_edit_said(shop: Shop) -> None:
     order.edit(shipping=1)
     store.forget(order["id"], Person(frozenset({order["customer"]["id"]})))
     assert [one["event"] for one in shop.events()].count("order.edited") == 1
-    event = {"reason": "Ada", "changes": ["x"], "customer": fields["customer"], "orderId": "ord_1"}
-    assert Person(frozenset({"cus_1"})).forget(event)["reason"] is None

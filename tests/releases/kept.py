@@ -74,6 +74,12 @@ def _leave_records(day: Day) -> None:
     day.worked(day.admin("POST", "/products/bulk-edit", nowhere)["jobId"])
     day.upload("twice.csv", "slug,name,price\na,A,1\na,A,2\n")
     day.upload("tried.csv", "slug,name,price\nb,B,1\n", dryRun="true")
+    buyers = [{"id": _customer(day)} for _ in range(2)]
+    line = {"variantId": made["variants"][0]["id"], "quantity": 1}
+    order = day.admin("POST", "/orders", {"lineItems": [line], "customer": buyers[0]})
+    day.admin("POST", f"/orders/{order['id']}/edit", {"customer": buyers[1], "reason": "hers"})
+    mapping = {"columns": {"Artikel": "name", "Preis": "price"}}
+    day.admin("PUT", "/products/import/mappings/lieferant", mapping)
 
 
 def _leave_jobs(day: Day) -> None:

@@ -10,7 +10,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields
-from datetime import timedelta
+from datetime import datetime, timedelta
+from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -24,6 +26,7 @@ from chalicelib.jobs.model import JobType
 from chalicelib.nightly import check
 from chalicelib.webhooks.messages import Message
 from chalicelib.webhooks.model import DeliveryStatus
+from tests.infra.test_templates import of_type
 from tests.releases import kept
 from tests.support.environment import SETTINGS
 from tests.support.examples import Day
@@ -40,13 +43,45 @@ NOT_IN_A_SHOP: Final = {
 }
 
 
-@pytest.fixture(scope="module", params=[*sorted(kept.FOLDER.glob("*.json.gz")), None])
-def shop(request: pytest.FixtureRequest) -> Iterator[Any]:
+NOT_IN_1_0_0: Final = {"moved#"}
+# What is kept for good: the keys of its items, and what an erasure does to it.
+STAYS: Final = {
+    r"cus_\w+ customer": "rewritten",
+    r"ord_\w+ order": "rewritten",
+    r"aud_\w+ audit": "rewritten",
+    r"used#(order|customer)#": "those that mention the person are deleted",
+    r"mappings ": "those that mention the person are deleted",
+    r"job_\w+ job": "its request and its name are rewritten",
+    r"(list|word|count)#": "follow their record",
+    r"email#": "deleted when the erasure is asked for",
+    r"external#": "follows its record",
+    r"cus_\w+ (gone|moved#ord_\w+)$": "ids alone",
+    r"(unnamed#cus_\w+ customer|erasures last)$": "written by erasures: ids and times",
+    r"prod_\w+ (product|stock)|(sku|slug)#|used#product#": "products",
+    r"var_\w+ ledger|mov_\w+ movement|cnt_\w+ (count|lines#)": "stock",
+    r"(sales|sequence|mappings-saved) ": "sums and numbers",
+    r"keys? |key#|webhooks ": "the shop's own people and programs",
+}
+LONGEST: Final = timedelta(days=30)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def configured() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as settings:
         for name, value in SETTINGS.items():
             settings.setenv(name, value)
         settings.setattr("time.sleep", lambda seconds: None)
-        yield kept.read(request.param) if request.param else kept.made()
+        yield
+
+
+@cache
+def made() -> Any:
+    return kept.made()
+
+
+@pytest.fixture(scope="module", params=[*sorted(kept.FOLDER.glob("*.json.gz")), None])
+def shop(request: pytest.FixtureRequest) -> Any:
+    return kept.read(request.param) if request.param else made()
 
 
 def holds(before: Any, now: Any) -> bool:
@@ -107,7 +142,31 @@ def test_each_kind_is_there(shop: Any) -> None:
     items = [item for items in shop["tables"].values() for item in items]
     keys = [item[name]["S"] for item in items for name in ("pk", "sk")]
     kinds = {match[0] for key in keys if (match := re.match("[a-z]+#", key))}
-    assert kinds_of_code() - kinds - NOT_IN_A_SHOP.keys() == set()
+    later = NOT_IN_1_0_0 if shop is not made() else set()
+    assert kinds_of_code() - kinds - NOT_IN_A_SHOP.keys() - later == set()
+
+
+def test_whatever_stays_is_known_to_erasures_and_the_rest_ends_within_30_days() -> None:
+    """Else an erasure leaves a person's data for good."""
+    end = (datetime.fromisoformat(made()["now"]) + LONGEST).timestamp()
+    found = set()
+    for item in chain.from_iterable(made()["tables"].values()):
+        keys = f"{item['pk']['S']} {item['sk']['S']}"
+        if "expiresAt" not in item:
+            (pattern,) = (one for one in STAYS if re.match(one, keys))
+            found.add(pattern)
+        else:
+            hour = 3_600 if item["pk"]["S"] == "feed" else 0  # the list of hours, without an event
+            assert float(item["expiresAt"]["N"]) <= end + hour, keys
+    assert STAYS.keys() - found == set()
+
+
+def test_each_file_ends_within_30_days() -> None:
+    (bucket,) = of_type("resources.yaml", "AWS::S3::Bucket").values()
+    rules = bucket["LifecycleConfiguration"]["Rules"]
+    days = {rule["Prefix"]: rule["ExpirationInDays"] for rule in rules if "Prefix" in rule}
+    ends = {prefix for prefix, after in days.items() if after <= LONGEST.days}
+    assert {f"{key.partition('/')[0]}/" for key in made()["files"]} == ends
 
 
 def kinds_of_code() -> set[str]:

@@ -219,7 +219,7 @@ def test_an_event_can_be_republished_without_a_second_delivery(world: World) -> 
     world.run()
     assert len(got_it.listed()) == len(missed_it.listed()) == 1
     assert len(world.posted) == 2
-    with pytest.raises(LookupError, match="keeps events for 60 days"):
+    with pytest.raises(LookupError, match="keeps events for 30 days"):
         fan_out.records({"republish": ["evt_01ARZ3NDEKTSV4RRFFQ69G5FAV00"]})
 
 
@@ -277,9 +277,9 @@ def test_the_identifier_of_an_event_ends_in_its_place_in_the_commit() -> None:
     assert {outbox.key(id) for id in made} == {(item["pk"], "events")}
 
 
-def test_the_body_of_an_event_is_kept_for_60_days(world: World) -> None:
+def test_the_body_of_an_event_is_kept_for_30_days(world: World) -> None:
     item = outbox.item([("product.created", "{}")])
-    assert item["expiresAt"] - world.now.timestamp() == 60 * 86_400
+    assert item["expiresAt"] - world.now.timestamp() == 30 * 86_400
 
 
 def test_events_are_fanned_out_once_while_the_table_throttles(
@@ -330,7 +330,7 @@ def test_an_event_that_expires_after_its_mark_is_not_published_again(world: Worl
     id = announce()
     world.run()
     items = list(world.double.items(settings.outbox_table()))
-    world.sleep(days=60, minutes=1)
+    world.sleep(days=30, minutes=1)
     table.delete((id[:30], "feed"))
     fan_out.records({"republish": "lost"})
     fan_out.records(stream(items))

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from chalicelib import settings
 from chalicelib.storage import table
 from chalicelib.storage.conditions import Attr
 from chalicelib.values import clock, ids
-from chalicelib.webhooks import attempts, deliveries, health, parking, store, waking
+from chalicelib.webhooks import attempts, deliveries, health, model, parking, store, waking
 from chalicelib.webhooks.attempts import Attempt
 from chalicelib.webhooks.deliveries import Taken
 from chalicelib.webhooks.messages import Message
@@ -248,13 +249,9 @@ def test_two_concurrent_recoveries_are_both_completed(world: World) -> None:
 
 
 def outlived(world: World, count: int) -> dict[str, Any]:
-    """A webhook with `count` deliveries that are too old to be replayed because of a pause, and
-    that failed a few days ago."""
+    """A webhook with `count` deliveries that failed, and that expire in nine days."""
     webhook = failing(world, count, seconds=10)
-    webhook.put({"enabled": False})
-    world.sleep(days=42)
-    webhook.put({"enabled": True})
-    world.sleep(days=9)
+    world.sleep(days=21)
     assert webhook.statuses() == {"FAILED"}
     return webhook
 
@@ -265,7 +262,8 @@ def test_a_recovery_skips_too_old_deliveries_and_sends_the_others(
     monkeypatch.setattr(redrive, "PAGE", 3)
     webhook = outlived(world, 7)
     announce()
-    world.sleep(days=9)
+    world.sleep(days=9, minutes=1)
+    assert len(world.stored("failed#")) == 8, "DynamoDB deletes them later"
     world.answer = lambda posted: OK
     world.posted.clear()
     asked = webhook.post("/recover", SINCE)
@@ -508,14 +506,32 @@ def test_a_note_does_not_recreate_a_deleted_webhook(world: World) -> None:
     assert table.get(store.key(webhook["id"])) is None
 
 
-# --- expired events ---
+# --- events that are not there ---
 
 
-def test_a_delivery_whose_event_expired_fails(world: World) -> None:
+def lose_events(world: World) -> None:
+    """As a table that was restored to a time before them."""
+    for item in list(world.double.items(settings.outbox_table())):
+        world.double._store(settings.outbox_table(), (item["pk"]["S"], "events"), None)
+
+
+def test_a_delivery_that_waits_for_30_days_is_gone_with_its_event(world: World) -> None:
     webhook = failing(world, hours=1)
     posts = len(world.posted)
     webhook.put({"enabled": False})
-    world.sleep(days=63)
+    world.sleep(days=33)
+    webhook.put({"enabled": True})
+    world.run()
+    assert webhook.listed() == [] and len(world.posted) == posts
+    assert not [queue for queue in world.queues.values() if queue]
+    assert world.stored("deliveries#") == world.stored("due#") == world.stored("dlv_") == []
+
+
+def test_a_delivery_whose_event_is_lost_fails(world: World) -> None:
+    webhook = failing(world, hours=1)
+    posts = len(world.posted)
+    webhook.put({"enabled": False})
+    lose_events(world)
     webhook.put({"enabled": True})
     world.run()
     delivery = webhook.only()
@@ -529,7 +545,6 @@ def test_a_delivery_whose_event_expired_fails(world: World) -> None:
     assert last["durationMs"] == 0
     assert "no longer kept" in last["message"] and len(world.posted) == posts
     assert not [queue for queue in world.queues.values() if queue]
-    assert webhook.post("/recover", {"since": SINCE["since"]}).json == {"count": 0}
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
@@ -542,7 +557,7 @@ def test_a_crash_while_failing_a_delivery_without_event_is_repaired(
         announce()
         world.run(timedelta(hours=1))
         webhook.put({"enabled": False})
-        world.sleep(days=63)
+        lose_events(world)
         webhook.put({"enabled": True})
         world.crash = (number, after)
         world.run()
@@ -561,30 +576,19 @@ def test_the_deliveries_of_a_webhook_are_in_four_partitions() -> None:
     assert deliveries.key(id) == ("deliveries#wh_01ARZ3NDEKTSV4RRFFQ69G5FAV#1", id)
 
 
-def test_deliveries_and_attempts_expire_30_days_after_the_end_and_90_after_any_other_change(
-    world: World,
-) -> None:
-    def kept(begin: str) -> dict[str, int]:
-        """Days from now, of the items whose keys begin so."""
-        days = timedelta(days=1).total_seconds()
-        left = {
-            item["sk"][:3]: (item["expiresAt"] - int(world.now.timestamp())) / days
-            for item in world.stored()
-            if item["pk"].startswith(begin)
-        }
-        return {name: int(number) for name, number in left.items() if number == int(number)}
-
-    add(world)
-    announce()
-    world.step()
-    assert kept("deliveries#") == {"dlv": 90}
+def test_a_delivery_and_its_attempts_expire_with_their_event(world: World) -> None:
+    webhook = add(world)
+    id = announce()
+    items = world.double.items(settings.outbox_table())
+    (event,) = [item for item in items if id.startswith(item["pk"]["S"])]
     world.answer = lambda posted: failed()
-    world.run(timedelta(seconds=1))
-    assert kept("deliveries#") == {"dlv": 90} and kept("dlv_") == {"att": 90}
-    world.answer = lambda posted: OK
-    while world.step():
-        pass
-    assert kept("deliveries#") == {"dlv": 30} and kept("dlv_") == {"att": 90}
+    world.sleep(days=9)
+    assert webhook.only()["status"] == "FAILED"
+    assert world.shop.post(f"/api/admin/deliveries/{webhook.only()['id']}/replay").status == 202
+    world.run(timedelta(hours=1))
+    stored = [one for begin in ("deliveries#", "dlv_", "due#") for one in world.stored(begin)]
+    assert len(stored) > 12
+    assert {str(one["expiresAt"]) for one in stored} == {event["expiresAt"]["N"]}
 
 
 def test_a_message_of_a_delivery_that_is_gone_is_dropped(world: World) -> None:
@@ -683,12 +687,11 @@ def test_a_run_of_a_redrive_sends_at_most_a_page(
     assert more == [True, True, True, True, False] and waits == [1, 1, 1, 1, 0]
 
 
-def test_a_failed_delivery_is_kept_for_thirty_days(world: World) -> None:
+def test_a_failed_delivery_is_kept_as_long_as_its_event(world: World) -> None:
     webhook = given_up(world)
     assert webhook.only()["status"] == "FAILED"
     (entry,) = world.stored("failed#")
-    failed_at = clock.parse(entry["sk"].partition("#")[0])
-    assert entry["expiresAt"] - int(failed_at.timestamp()) == 30 * 86_400
+    assert entry["expiresAt"] == model.delivery_expiry(webhook.only()["id"])
     world.sleep(days=33)
     assert webhook.listed() == []
     assert webhook.post("/recover", {"since": SINCE["since"]}).json == {"count": 0}

@@ -18,7 +18,7 @@ from chalicelib.storage.table import sk
 from chalicelib.values import clock, ids
 from chalicelib.webhooks import deliveries, parking, replay, store, waking
 from chalicelib.webhooks.messages import Message
-from chalicelib.webhooks.model import Endpoint
+from chalicelib.webhooks.model import Endpoint, has_expired
 
 
 def count(endpoint_id: str, since: datetime) -> int:
@@ -94,4 +94,4 @@ def sent(endpoint: Endpoint, recovery: Mapping[str, Any], number: int, after: st
 
 def _replayable(entries: Sequence[Item]) -> list[str]:
     failed = [entry["sk"].partition("#")[2] for entry in entries]
-    return [id for id in failed if not replay.is_too_old(id)]
+    return [id for id in failed if not has_expired(id)]

@@ -219,8 +219,8 @@ function page(visit, record, found) {
     typedConfirm(visit, {
       title: `Erase ${name}?`,
       text: [
-        "Name, email, phone, addresses and notes are removed everywhere: here, from orders, search, events and exports.",
-        "The files, samples and error reports of all imports are deleted. If an import is running, this ends after it.",
+        "Name, email, phone, addresses and notes are removed at once: here, from orders, search and the audit log.",
+        "Events, deliveries, exports and files of imports end by themselves within 30 days. No earlier file can be imported again.",
         "Order numbers, items and amounts stay. This cannot be undone.",
       ],
       word: name,

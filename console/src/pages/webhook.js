@@ -72,7 +72,7 @@ function page(visit, record) {
     !endpoint.enabled &&
       h.p(
         { class: "notice warn" },
-        "Paused: new events are not delivered. Waiting deliveries are kept as long as their event: 60 days.",
+        "Paused: new events are not delivered. Waiting deliveries are kept as long as their event: 30 days.",
       ),
     endpoint.failingSince &&
       h.p(

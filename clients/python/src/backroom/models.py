@@ -1645,6 +1645,8 @@ class Job(TypedDict):
     """Of an export or a report: its file's size"""
     touched: NotRequired[dict[str, int]]
     """Of an erasure: how many of each were changed"""
+    goneBy: NotRequired[dict[str, str]]
+    """Of an erasure: when the rest of each has ended by itself"""
 
 
 class JobError(TypedDict):
@@ -2784,6 +2786,8 @@ class ReportJob(TypedDict):
     """Of an export or a report: its file's size"""
     touched: NotRequired[dict[str, int]]
     """Of an erasure: how many of each were changed"""
+    goneBy: NotRequired[dict[str, str]]
+    """Of an erasure: when the rest of each has ended by itself"""
     report: Report | None
     """What it added up, for 30 days; null: it is not there."""
 

@@ -346,11 +346,12 @@ class AsyncOperations:
         """Erase a customer.
 
         Removes name, e-mail, phone, addresses and notes from the customer, its orders, search,
-        lists, kept replies, events, deliveries and exports. Numbers, lines, money and countries
-        stay. Uploaded files, reports and samples of all imports are deleted, after running ones
-        have ended. The job's `touched` has the number of each. It cannot be cancelled or
-        undone. From the answer on, the customer takes no more orders, and the e-mail is free.
-        Emits order.updated for each order, and customer.updated.
+        lists, the audit log, values in use, saved mappings and the names of jobs. Numbers,
+        lines, money and countries stay. Kept replies, events, deliveries, logs for undo,
+        exports and files of imports end by themselves within 30 days: `goneBy` of the job says
+        when, `touched` how many of each it changed. It cannot be cancelled or undone. From the
+        answer on, the customer takes no more orders, and the e-mail is free. Emits
+        order.updated for each order, and customer.updated.
 
         `POST /api/admin/customers/{id}/erase`, from the role OWNER on.
         """
@@ -485,7 +486,7 @@ class AsyncOperations:
     ) -> EventFeed:
         """Read the change feed.
 
-        The oldest first, 60 days back, each event once, deletions included. Keep asking with
+        The oldest first, 30 days back, each event once, deletions included. Keep asking with
         `next` as `after`: an empty answer is the end for now. The feed lags half a minute, so
         that nothing is missed. A cursor from before the oldest event is 410 `cursor_expired`. A
         sale changes the stock of its variants without a product.updated: to follow stock, send
@@ -1943,8 +1944,7 @@ class AsyncOperations:
         """Change a webhook.
 
         What is absent stays. `enabled: false` pauses: new events make no deliveries, and
-        pending ones wait until it is enabled again. Those of events of more than 60 days ago,
-        which are no longer kept, are FAILED then.
+        pending ones wait until it is enabled again, or are gone 30 days after their event.
 
         `PUT /api/admin/webhooks/{id}`, from the role ADMIN on.
         """

@@ -1,1 +1,0 @@
-"""`store`: what an erasure deletes of imports."""
