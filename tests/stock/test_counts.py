@@ -372,6 +372,7 @@ def test_more_variants_than_a_count_may_have_are_refused(
     assert answer.json["errors"][0]["code"] == "too_many"
 
 
+@pytest.mark.thorough
 def test_ten_thousand_variants_and_500_lines_fit_into_transactions(shop: Shop) -> None:
     all_ids = [id for _ in range(20) for id in variants(shop, *[5] * 500)]
     count = started(shop, all=True)

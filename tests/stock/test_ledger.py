@@ -144,6 +144,7 @@ def test_items_may_come_in_any_order(shop: Shop, dynamodb: Double) -> None:
     assert ledger.recount().wrong == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("fault", [Fault.CRASH, Fault.CRASH_AFTER, Fault.LOST_AFTER, Fault.ERROR])
 @pytest.mark.parametrize("nth", range(1, 8))
 def test_a_fan_out_that_fails_at_a_write_is_repeated(

@@ -234,6 +234,7 @@ def test_an_endpoint_gets_the_events_of_the_minute_before_it(world: World) -> No
     assert len(webhook.listed()) == 1 and later.listed() == []
 
 
+@pytest.mark.thorough
 def test_a_thousand_endpoints_each_get_a_delivery(world: World) -> None:
     for _ in range(1_000):
         store.create(NewWebhook(url=URL, events=[EventKind.PRODUCT_CREATED]))

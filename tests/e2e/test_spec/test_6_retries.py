@@ -19,20 +19,20 @@ from tests.webhooks.receiver import Receiver
 # A week of retries takes twelve seconds, and what queues and polling add to each step.
 SCALE = 0.00002
 PATIENCE = 150.0
+# The functions that read the setting.
+SCHEDULING = [f"backroom-local{name}" for name in ("", "-fan_out", "-deliver", "-redrive")]
 
 
 @pytest.fixture(scope="module")
 def quick(stack: Stack, shop: Client) -> Iterator[Client]:
     """The shop, whose functions meanwhile have the shortened schedule."""
     functions = client(stack.aws_endpoint, "lambda")
-    before = {one["FunctionName"]: one for one in functions.list_functions()["Functions"]}
+    before = functions.get_function_configuration(FunctionName=SCHEDULING[0])["Environment"]
 
     def configure(**settings: str) -> None:
-        for name, function in before.items():
-            variables = function["Environment"]["Variables"] | settings
-            functions.update_function_configuration(
-                FunctionName=name, Environment={"Variables": variables}
-            )
+        for name in SCHEDULING:
+            changed = {"Variables": before["Variables"] | settings}
+            functions.update_function_configuration(FunctionName=name, Environment=changed)
 
     configure(WEBHOOK_SCHEDULE_SCALE=str(SCALE))
     yield shop
