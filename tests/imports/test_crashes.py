@@ -16,7 +16,7 @@ from chalicelib import aws, settings
 from chalicelib.imports import chunks
 from tests.imports import moves
 from tests.imports.model import HEADER, Row, Thing, expected, random_file
-from tests.support.cases import thorough
+from tests.support.cases import mark_thorough
 from tests.support.dynamodb_double import Crash, Fault
 from tests.support.import_desk import Desk
 
@@ -29,7 +29,7 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "imports_at_once", lambda: 1)
 
 
-@pytest.mark.parametrize("seed", [0, *thorough(range(1, 12))])
+@pytest.mark.parametrize("seed", [0, *mark_thorough(range(1, 12))])
 def test_the_shop_matches_the_file_despite_crashes(desk: Desk, seed: int) -> None:
     chance = random.Random(seed)
     first, second = random_file(chance), random_file(chance)
@@ -59,7 +59,7 @@ def test_the_shop_matches_the_file_despite_crashes(desk: Desk, seed: int) -> Non
         assert desk.events() == all_events
 
 
-@pytest.mark.parametrize("seed", [0, *thorough(range(1, 8))])
+@pytest.mark.parametrize("seed", [0, *mark_thorough(range(1, 8))])
 def test_products_keep_their_ids_despite_renames_and_crashes(desk: Desk, seed: int) -> None:
     chance = random.Random(seed)
     goods = moves.random_goods(chance)

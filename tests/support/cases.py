@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 
-def thorough(cases: Iterable[Any]) -> list[Any]:
+def mark_thorough(cases: Iterable[Any]) -> list[Any]:
     """Mark these cases of a test, each a value or a tuple of values."""
     return [
         pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.thorough)
