@@ -17,7 +17,7 @@ $(shell for made in .venv .venv-emulator; do \
 run: .venv/ready .venv-emulator/ready
 	@exec env PORT=$(PORT) FRESH=$(FRESH) TIMEZONE=$(TIMEZONE) LOG=$(LOG) $(VENV)/python infra/local.py
 
-# What README promises, each once: four minutes on two cores. `make check` runs every test.
+# What README promises, each once: at most four minutes on two idle cores. `make check` runs every test.
 test: .venv/ready .venv-emulator/ready
 	@$(VENV)/python infra/browser.py
 	$(PYTEST) -m "not thorough"
