@@ -1,12 +1,14 @@
 """Amounts and days as people type them: the modules alone, in a browser without a shop."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser
 
-from chalicelib.console.facts import STATIC
 from chalicelib.values import money
+
+SOURCES = Path(__file__).resolve().parents[3] / "console/src"
 
 
 def called(
@@ -19,7 +21,7 @@ def called(
     if now:
         page.clock.set_fixed_time(now)
     lines = [f'const {name} = "{value}";' for name, value in facts.items()]
-    source = (STATIC / module).read_text().splitlines()
+    source = (SOURCES / module).read_text().splitlines()
     lines += [line for line in source if not line.startswith("import ")]
     script = (
         "([source, name, given]) => import(`data:text/javascript,${encodeURIComponent(source)}`)"
