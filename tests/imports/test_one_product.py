@@ -217,10 +217,13 @@ def test_rows_that_differ_about_one_product_are_a_warning_that_names_both(
     later = 4 if "Mug,M1" in rows or "Tee,,9" in rows else 3
     earlier = later - (2 if "Mug,M1" in rows else 1)
     both = f"Rows {earlier} and {later} give the same product or variant another"
-    count = "Rows with another name, SKU, barcode, price, cost or stock than an earlier row of the product; the"
+    count = (
+        "Rows with another name, SKU, barcode, price, cost or stock than an earlier row of the"
+        " product; the later counts"
+    )
     warnings = [(each["code"], each["message"]) for each in job["warnings"]]
     assert warnings == [
-        *([("rows_repeated", f"{count} later counts: {len(given)}.")] if given else []),
+        *([("rows_repeated", f"{count}: {len(given)}.")] if given else []),
         *(("repeated", f"{both} {what}.") for what in given),
     ]
     assert price in {each["price"] for each in desk.products().values()}
