@@ -134,7 +134,8 @@ class Ledger:
     def __init__(self, dynamodb: Double, size: int) -> None:
         from chalicelib.orders import store
         from chalicelib.products import bulk
-        from chalicelib.products.model import NewProduct, Product
+        from chalicelib.products.model import Product
+        from chalicelib.products.schemas import NewProduct
 
         self.dynamodb, self.size = dynamodb, size
         new = NewProduct.model_validate({"name": "Gift card", "price": 10})
@@ -151,14 +152,14 @@ class Ledger:
         gc.enable()
 
     def place(self, store: Any) -> str:
-        from chalicelib.orders.model import NewOrder
+        from chalicelib.orders.schemas import NewOrder
 
         number = next(self.numbers)
         start = datetime.now(UTC) - timedelta(days=100)
         dated = clock.iso(start + timedelta(days=100) * number / (2 * self.size))
         paid = "PAID" if number % 3 else "PENDING"
         sent = order([self.variant], number, orderDate=dated, paymentStatus=paid)
-        placed, _ = store.place(NewOrder.model_validate(sent), "bench", None)
+        placed, _ = store.create(NewOrder.model_validate(sent), "bench", None)
         return str(placed.id)
 
     def cost(self, work: Callable[[], object], runs: int = 5) -> Cost:
@@ -182,7 +183,7 @@ def grown(ledger: Ledger) -> Costs:
     """The cost of each operation with this number of orders."""
     from chalicelib.customers import store as customers
     from chalicelib.orders import store
-    from chalicelib.orders.model import OrderChange
+    from chalicelib.orders.schemas import OrderChange
     from chalicelib.summary import store as summary
 
     steps = iter(ledger.ids[1::3])
@@ -196,9 +197,9 @@ def grown(ledger: Ledger) -> Costs:
 
     work: dict[str, Callable[[], object]] = {
         "create": lambda: ledger.place(store),
-        "a step": lambda: store.change(next(steps), asked, store.Asked("bench")),
-        "a note": lambda: store.change(middle, noted, store.Asked("bench")),
-        "delete": lambda: store.remove(ledger.ids.pop(), store.Asked()),
+        "a step": lambda: store.update(next(steps), asked, store.ChangeRequest("bench")),
+        "a note": lambda: store.update(middle, noted, store.ChangeRequest("bench")),
+        "delete": lambda: store.delete(ledger.ids.pop(), store.ChangeRequest()),
         "list 20": page,
         "list 20, PENDING": lambda: page(status="PENDING"),
         "search a number": lambda: page(number),

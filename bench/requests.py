@@ -79,7 +79,8 @@ def sample(number: int) -> dict[str, Any]:
 def fill(count: int, first: int = 0) -> list[str]:
     """Creates products with the code of the bulk call; returns their ids."""
     from chalicelib.products import bulk
-    from chalicelib.products.model import NewProduct, Product
+    from chalicelib.products.model import Product
+    from chalicelib.products.schemas import NewProduct
 
     made: list[str] = []
     for start in range(first, first + count, 500):
