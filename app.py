@@ -22,9 +22,12 @@ Event = dict[str, object]
 SERVED = {
     "/api/admin/products": ["chalicelib.products.routes"],
     "/api/admin/products/import": ["chalicelib.imports.routes"],
+    # What these three make is shown as they say: `jobs` comes after them.
     "/api/admin/jobs": [
-        "chalicelib.jobs.routes",
         "chalicelib.imports.routes",
+        "chalicelib.reports.routes",
+        "chalicelib.exports.routes",
+        "chalicelib.jobs.routes",
         "chalicelib.undo.routes",
     ],
     "/api/admin/products/bulk-edit": ["chalicelib.bulk_edits.routes"],

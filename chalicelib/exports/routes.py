@@ -3,11 +3,21 @@
 from chalice.app import Response
 
 from chalicelib.exports.model import NewExport, query
+from chalicelib.exports.store import download_url
 from chalicelib.jobs import store as jobs
-from chalicelib.jobs.model import JobType, StartedJob
+from chalicelib.jobs.model import VIEWS, Job, JobType, JobView, StartedJob, show, show_whole
 from chalicelib.request import IDEMPOTENT, Role, Routes, body_once, reply_text
 
 routes = Routes(__name__, "Exports")
+
+
+def _show_export(job: Job) -> dict[str, object]:
+    url = download_url(job) if job.has_file else None
+    errors = jobs.errors(job.id) if job.is_kept else []
+    return show_whole(job, errors, url)
+
+
+VIEWS[JobType.EXPORT] = JobView(show, _show_export)
 
 
 @routes.post(

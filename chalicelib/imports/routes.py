@@ -31,9 +31,9 @@ from chalicelib.imports.model import (
     UnknownColumnsMode,
     has_ended,
 )
-from chalicelib.imports.schemas import ShownImportJob, show_whole
+from chalicelib.imports.schemas import ImportJobSummary, ShownImportJob, show, show_whole
 from chalicelib.imports.steps import queue
-from chalicelib.jobs.model import JobStatus, JobType, StartedJob
+from chalicelib.jobs.model import VIEWS, Job, JobStatus, JobType, JobView, StartedJob
 from chalicelib.problems import Conflict, Invalid, MalformedJson, NotFound, PayloadTooLarge
 from chalicelib.request import (
     IDEMPOTENT,
@@ -47,6 +47,7 @@ from chalicelib.request import (
     query,
     raw_body,
     reply,
+    size,
     validate,
 )
 from chalicelib.request.answer import reply_text
@@ -74,6 +75,29 @@ _FORM: Final[dict[str, Any]] = {
         "savedMapping": {"type": "string", "description": "Name of the saved mapping to use"},
     },
 }
+
+
+def _show_listed(job: Job) -> dict[str, Any]:
+    return show(ImportJob(job.fields), clock.now())
+
+
+def _show_fitting(job: Job) -> dict[str, Any]:
+    """Return the shape of ShownImportJob, with the first of its previews that fit into an answer.
+
+    50 products whose texts are long, and not in ASCII, may be more than 6 MB.
+    """
+    shown: dict[str, Any] = show_whole(ImportJob(job.fields))
+    previews = shown["preview"]
+    if not previews:
+        return shown
+    others = encode({**shown, "preview": []})
+    number = size.fitting([others, *map(encode, previews)])
+    return {**shown, "preview": previews[: max(0, number - 1)]}
+
+
+VIEWS[JobType.PRODUCT_IMPORT] = JobView(
+    _show_listed, _show_fitting, ImportJobSummary, ShownImportJob
+)
 _FORM_SECONDS: Final = 300  # until the file of this request counts as lost
 _URL_SECONDS: Final = 3_600
 # An upload may begin in the last second, and 1 GB takes its time.

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -293,6 +293,24 @@ def show_whole(
         "bytes": job.fields.get("bytes"),
         **{name: job.fields[name] for name in ("touched", "goneBy") if name in job.fields},
     }
+
+
+@dataclass(frozen=True)
+class JobView:
+    """How jobs of a type are shown in a list and alone, and the shapes of both.
+
+    `readers_get_file`: whether a Reader gets the file. Other files may show what products cost.
+    """
+
+    show: Callable[[Job], dict[str, Any]]
+    show_whole: Callable[[Job], dict[str, Any]]
+    summary: type = JobSummary
+    whole: type = ShownJob
+    readers_get_file: bool = False
+
+
+VIEWS: Final[dict[str, JobView]] = {}
+"""Of the types that are not shown as most are: each slice's `routes.py` adds its own."""
 
 
 def progress(job: Job) -> int:

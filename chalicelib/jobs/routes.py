@@ -1,26 +1,21 @@
 """Jobs of any type over HTTP: their progress and errors."""
 
-from typing import Any, Final
+from typing import Any, Final, Union
 
 from chalice.app import Response
 
 from chalicelib import listing
-from chalicelib.exports.store import download_url
-from chalicelib.imports.model import ImportJob
-from chalicelib.imports.schemas import ImportJobSummary, ShownImportJob
-from chalicelib.imports.schemas import show as show_import
-from chalicelib.imports.schemas import show_whole as show_whole_import
 from chalicelib.jobs import store
-from chalicelib.jobs.model import Job, JobSummary, JobType, ShownJob, show, show_whole
+from chalicelib.jobs.model import VIEWS, Job, JobSummary, JobView, ShownJob, show, show_whole
 from chalicelib.problems import Conflict, NotFound
-from chalicelib.reports.schemas import ShownReportJob, show_report
-from chalicelib.request import Role, Routes, caller, query, reply, reply_page, size
+from chalicelib.request import Role, Routes, caller, query, reply, reply_page
 from chalicelib.schemas import Walked
 from chalicelib.storage.idempotency import fingerprint
-from chalicelib.values import clock
-from chalicelib.values.compact_json import encode
 
 routes = Routes(__name__, "Jobs")
+# `app.py` imports the routes of all slices that have views before these.
+_SUMMARY: Final[Any] = Union[*(view.summary for view in VIEWS.values()), JobSummary]
+_WHOLE: Final[Any] = Union[*(view.whole for view in VIEWS.values()), ShownJob]
 _SIGNED_ANEW = {"errorReportUrl", "downloadUrl"}
 _WITHOUT_COSTS: Final[dict[str, Any]] = {"preview": [], **dict.fromkeys(_SIGNED_ANEW)}
 
@@ -30,28 +25,29 @@ _WITHOUT_COSTS: Final[dict[str, Any]] = {"preview": [], **dict.fromkeys(_SIGNED_
     "List jobs",
     role=Role.READER,
     query=listing.Filters,
-    answers={200: Walked[ImportJobSummary | JobSummary]},
+    answers={200: Walked[_SUMMARY]},
 )
 def list_jobs() -> Response:
     """Newest first: imports, exports, reports, bulk edits, undos, counts, merges, erasures and
     reindexings."""
     page = store.page(query(listing.Filters).query())
-    return reply_page([_listed(job) for job in page.records], page)
+    return reply_page([_view(job).show(job) for job in page.records], page)
 
 
 @routes.get(
     "/api/admin/jobs/{id}",
     "Get a job",
     role=Role.READER,
-    answers={200: ShownImportJob | ShownReportJob | ShownJob, 304: None},
+    answers={200: _WHOLE, 304: None},
     problems=[NotFound],
 )
 def get(id: str) -> Response:
     """Its progress, and the first 100 errors; an import's report has all. A Reader gets the
     `downloadUrl` of a report, but no other file, no preview and no samples of columns: they may
     show what products cost."""
-    shown = _whole(store.get(id))
-    if not caller().sees_costs and shown["type"] != JobType.REPORT:
+    job = store.get(id)
+    shown = _view(job).show_whole(job)
+    if not caller().sees_costs and not _view(job).readers_get_file:
         columns = [{**column, "samples": []} for column in shown.get("columns", ())]
         without = {**_WITHOUT_COSTS, "columns": columns}
         shown |= {name: empty for name, empty in without.items() if name in shown}
@@ -65,37 +61,19 @@ def get(id: str) -> Response:
     "/api/admin/jobs/{id}/cancel",
     "Cancel a job",
     role=Role.STAFF,
-    answers={200: ShownImportJob | ShownReportJob | ShownJob},
+    answers={200: _WHOLE},
     problems=[NotFound, Conflict],
 )
 def cancel(id: str) -> Response:
     """No more work is started; records that were written stay, and are counted."""
     store.cancel(id)
-    return reply(200, _whole(store.get(id)))
+    job = store.get(id)
+    return reply(200, _view(job).show_whole(job))
 
 
-def _listed(job: Job) -> dict[str, object]:
-    if job.type == JobType.PRODUCT_IMPORT:
-        return show_import(ImportJob(job.fields), clock.now())
-    return show(job)
+def _show_plain(job: Job) -> dict[str, object]:
+    return show_whole(job, store.errors(job.id) if job.is_kept else [], None)
 
 
-def _fitting(shown: dict[str, Any]) -> dict[str, object]:
-    """An import with the first of its previews that fit into an answer: 50 products whose texts
-    are long, and not in ASCII, may be more than 6 MB."""
-    previews = shown["preview"]
-    if not previews:
-        return shown
-    rest = encode({**shown, "preview": []})
-    number = size.fitting([rest, *map(encode, previews)])
-    return {**shown, "preview": previews[: max(0, number - 1)]}
-
-
-def _whole(job: Job) -> dict[str, Any]:
-    if job.type == JobType.PRODUCT_IMPORT:
-        return _fitting(show_whole_import(ImportJob(job.fields)))
-    if job.type == JobType.REPORT:
-        return show_report(job)
-    errors = store.errors(job.id) if job.is_kept else []
-    url = download_url(job) if job.has_file else None
-    return show_whole(job, errors, url)
+def _view(job: Job) -> JobView:
+    return VIEWS.get(job.type) or JobView(show, _show_plain)

@@ -3,11 +3,14 @@
 from chalice.app import Response
 
 from chalicelib.jobs import store as jobs
-from chalicelib.jobs.model import JobType, StartedJob
+from chalicelib.jobs.model import VIEWS, JobType, JobView, StartedJob, show
 from chalicelib.reports.model import NewReport
+from chalicelib.reports.schemas import ShownReportJob, show_report
 from chalicelib.request import IDEMPOTENT, Role, Routes, body_once, reply_text
 
 routes = Routes(__name__, "Reports")
+
+VIEWS[JobType.REPORT] = JobView(show, show_report, whole=ShownReportJob, readers_get_file=True)
 
 
 @routes.post(
