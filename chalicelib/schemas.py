@@ -11,7 +11,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar, Generic, NotRequired, Self, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Generic,
+    NotRequired,
+    Self,
+    TypeAlias,
+    TypeVar,
+    get_args,
+    get_origin,
+)
 
 from pydantic import (
     AfterValidator,
@@ -19,13 +31,15 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetJsonSchemaHandler,
     ValidationInfo,
     field_validator,
     model_validator,
 )
 from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticCustomError, PydanticKnownError
-from typing_extensions import TypedDict
+from pydantic.fields import FieldInfo
+from pydantic_core import CoreSchema, PydanticCustomError, PydanticKnownError
+from typing_extensions import TypedDict, get_type_hints
 
 PAGE_SIZE = 20
 LARGEST_PAGE = 100
@@ -60,6 +74,21 @@ class _Sent(BaseModel):
         # An unexpected failure is logged with its traceback, which must not repeat the input.
         hide_input_in_errors=True,
     )
+
+    shape: ClassVar[type] = dict
+    """The TypedDict of the record that this is about. A field without a text of its own has the
+    text of the member with its name; `dict` has no members."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        schema = handler(core)
+        fields = handler.resolve_ref_schema(schema)["properties"]
+        for name, text in texts_of(cls.shape).items():
+            if name in fields:
+                fields[name].setdefault("description", text)
+        return schema
 
 
 class Input(_Sent):
@@ -136,9 +165,37 @@ class Chosen(NullIsAbsent):
         return self
 
 
+class Absent:
+    """A field that was not sent, where null would be an error."""
+
+
+if TYPE_CHECKING:
+    Maybe: TypeAlias = T | Absent
+else:
+
+    class Maybe:
+        """`Maybe[T]`: a client sends a T or nothing."""
+
+        def __class_getitem__(cls, kind: object) -> object:
+            return kind
+
+
 def about(text: str) -> object:
     """What a field of the API is, in its description."""
     return Field(description=text)
+
+
+def texts_of(shape: type) -> dict[str, str]:
+    """The text of each member of a TypedDict that has one."""
+    hints = get_type_hints(shape, include_extras=True)
+    return {name: text for name, hint in hints.items() if (text := _text_of(hint))}
+
+
+def _text_of(hint: object) -> str | None:
+    if get_origin(hint) is NotRequired:
+        return _text_of(get_args(hint)[0])
+    texts = [part.description for part in get_args(hint)[1:] if isinstance(part, FieldInfo)]
+    return next(filter(None, texts), None)
 
 
 def optional(text: str) -> Any:
@@ -234,8 +291,6 @@ class Sparse(QueryParameters):
 
     `shape`: the TypedDict whose members there are.
     """
-
-    shape: ClassVar[type]
 
     fields: Annotated[
         Several[str],

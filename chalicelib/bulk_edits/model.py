@@ -8,10 +8,10 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from chalicelib import listing
-from chalicelib.orders.model import EmployeeId, ListOrders, OrderStatus
-from chalicelib.orders.model import Tags as OrderTags
-from chalicelib.products.model import ListProducts, Price, ProductStatus, Stock
-from chalicelib.products.model import Tags as ProductTags
+from chalicelib.orders.schemas import EmployeeId, ListOrders, OrderStatus
+from chalicelib.orders.schemas import Tags as OrderTags
+from chalicelib.products.schemas import ListProducts, Price, ProductStatus, Stock
+from chalicelib.products.schemas import Tags as ProductTags
 from chalicelib.schemas import NUMBER, Chosen, Input, NullIsAbsent, Stripped, about, optional
 from chalicelib.values import money
 

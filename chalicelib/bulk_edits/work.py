@@ -14,12 +14,13 @@ from chalicelib.bulk_edits.model import LISTS
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import MOST_AT_ONCE, Job, RecordOutcome, Step
 from chalicelib.orders import store as orders
-from chalicelib.orders.model import Order, OrderChange
-from chalicelib.orders.schemas import show as show_order
+from chalicelib.orders.model import Order, show_order
+from chalicelib.orders.schemas import OrderChange
 from chalicelib.problems import Problem
 from chalicelib.products import store as products
-from chalicelib.products.model import Product, ProductChange
-from chalicelib.products.schemas import show as show_product
+from chalicelib.products.model import Product
+from chalicelib.products.model import show as show_product
+from chalicelib.products.schemas import ProductChange
 from chalicelib.storage.attributes import Fields
 from chalicelib.storage.commit import Commit
 from chalicelib.undo import store as undo
@@ -77,7 +78,7 @@ def _edited(job: Job, id: str) -> Step:
             before = kind.store.get(id)
             after = kind.draft(job, before)
         else:
-            before, after, *_ = kind.store.redraft(id, partial(kind.draft, job), also=log)
+            before, after, *_ = kind.store.rewrite(id, partial(kind.draft, job), also=log)
     except undo.AlreadyChanged:
         return Step.changed(True)
     except Problem as problem:
@@ -101,7 +102,7 @@ def _preview(before: Fields, after: Fields) -> dict[str, object]:
 def _product(job: Job, product: Product) -> Product:
     """The product after the edit; itself if nothing differs. Raises what a PUT raises."""
     given = product_change(product, job.asked["change"])
-    return products.redrafted(product, validate(ProductChange, given).given())
+    return products.preview_update(product, validate(ProductChange, given).given())
 
 
 def product_change(product: Product, change: Fields) -> dict[str, Any]:
@@ -127,14 +128,15 @@ def _tagged(tags: Sequence[str], change: Fields) -> list[str]:
 def _order(job: Job, order: Order) -> Order:
     """The order after the edit; itself if nothing differs. Raises what a PATCH raises."""
     given = _order_change(order, job.asked["change"])
-    return orders.redrafted(order, validate(OrderChange, given), job.by) if given else order
+    return orders.preview_update(order, validate(OrderChange, given), job.by) if given else order
 
 
 def _order_change(order: Order, change: Fields) -> dict[str, Any]:
     """The body of a PATCH that makes a bulk change (`OrderEdit`, as sent) of this order."""
     given = {name: change[name] for name in OF_ORDERS if name in change}
     given["tags"] = _tagged(order.fields["tags"], change)
-    return {name: value for name, value in given.items() if order.fields[name] != value}
+    fields: Fields = order.fields
+    return {name: value for name, value in given.items() if fields[name] != value}
 
 
 class _Kind(NamedTuple):

@@ -10,8 +10,9 @@ from chalicelib.imports.model import LARGEST_FORM, LARGEST_UPLOAD
 from chalicelib.imports.schemas import FIELD_NAMES, TITLES
 from chalicelib.jobs.model import KEPT_SECONDS, OPEN_JOBS, UNDOABLE, JobStatus
 from chalicelib.orders import store as orders
-from chalicelib.orders.model import PaymentStatus
-from chalicelib.products.model import MOST_LOW_OF_ONE, ProductStatus
+from chalicelib.orders.schemas import PaymentStatus
+from chalicelib.products.model import MOST_LOW_OF_ONE
+from chalicelib.products.schemas import ProductStatus
 from chalicelib.summary.store import MOST_LOW
 from chalicelib.values import money
 from chalicelib.webhooks.model import LONGEST_OVERLAP, RECEIVER_SECONDS, DeliveryStatus, EventKind

@@ -1,7 +1,7 @@
 """A customer as the API shows it."""
 
 from collections.abc import Collection
-from typing import Annotated, ClassVar, NotRequired
+from typing import Annotated, ClassVar, NotRequired, cast
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -75,6 +75,7 @@ def show(customer: Customer, asked: Collection[str] = ()) -> dict[str, object]:
     return shown
 
 
-def of_order(customer: Customer) -> dict[str, object]:
-    """The shape of OrderCustomer."""
-    return {name: customer.fields[name] for name in OrderCustomer.__annotations__}
+def of_order(customer: Customer) -> OrderCustomer:
+    """Return the customer as an order keeps it."""
+    fields = {name: customer.fields[name] for name in OrderCustomer.__annotations__}
+    return cast(OrderCustomer, fields)

@@ -10,7 +10,9 @@ from chalicelib.events import model as events
 from chalicelib.imports import model as imports
 from chalicelib.listing import lists, search
 from chalicelib.orders import model as orders
+from chalicelib.orders.schemas import MOST_LINES, MOST_PIECES
 from chalicelib.products import model as products
+from chalicelib.products import schemas as product_schemas
 from chalicelib.reports import model as reports
 from chalicelib.request import parse, rate, routes, size
 from chalicelib.safe_post import destination, response, wire
@@ -45,24 +47,24 @@ _LIMITS: Final = {
     "values of a filter": validation.MOST_VALUES,
     "matches that a search reads": search.MOST_MATCHES,
     "records that are counted by their keys for a total": lists.MOST_COUNTED,
-    "results that the storefront's pages reach": products.DEEPEST_PUBLIC,
+    "results that the storefront's pages reach": product_schemas.DEEPEST_PUBLIC,
     "bytes of a product": products.LARGEST_PRODUCT,
-    "bytes of its `description`": products.LARGEST_DESCRIPTION,
+    "bytes of its `description`": product_schemas.LARGEST_DESCRIPTION,
     "bytes of any `metadata`": metadata.LARGEST,
     "levels in any `metadata`": metadata.LEVELS,
     "external ids that one write of a product sets or clears": products.MOST_EXTERNAL_IDS,
-    "variants of a product": products.MOST_VARIANTS,
+    "variants of a product": product_schemas.MOST_VARIANTS,
     "bytes of its search words": listing.MOST_WORD_BYTES,
-    "pieces in stock": products.MOST_STOCK,
+    "pieces in stock": product_schemas.MOST_STOCK,
     "variants of a count of stock": stocktaking.MOST_VARIANTS,
     "lines that one request enters into a count": stocktaking.MOST_LINES,
     "bytes of its answer, with an `Idempotency-Key`": idempotency.LONGEST_TEXT,
-    "products of a bulk call": products.BULK_PRODUCTS,
+    "products of a bulk call": product_schemas.BULK_PRODUCTS,
     "variants, tags and words of all products of a bulk call": products.MOST_PARTS,
     "records of a bulk edit by `ids`": bulk_edits.MOST_IDS,
     "bytes of an order": orders.LARGEST_ORDER,
-    "lines of an order": orders.MOST_LINES,
-    "pieces of a line": orders.MOST_PIECES,
+    "lines of an order": MOST_LINES,
+    "pieces of a line": MOST_PIECES,
     "products of an order": orders.MOST_PRODUCTS,
     "payments and refunds of an order": orders.MOST_TRANSFERS,
     "bytes of an order with them, without note, tags and history": orders.LARGEST_GROWN,

@@ -94,7 +94,7 @@ def _learn_names(erasure: _Erasure) -> _Done:
 
 
 def _erase_orders(erasure: _Erasure) -> _Done:
-    query = orders.of_customer(erasure.customer.id, MOST_AT_ONCE).after(erasure.after)
+    query = orders.query_by_customer(erasure.customer.id, MOST_AT_ONCE).after(erasure.after)
     page = orders.page(query)
     facts = [orders.facts_about(order, erasure.person) for order in page.records]
     person = erasure.learn(set().union(*facts))

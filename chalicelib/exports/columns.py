@@ -13,9 +13,9 @@ from chalicelib.exports.cells import BOM, lines, listed
 from chalicelib.exports.model import ExportColumns, ExportFormat, ExportType
 from chalicelib.ledger.model import MovementActor, ShownMovement
 from chalicelib.ledger.model import show as show_movement
-from chalicelib.orders.schemas import LineItem, ShownOrder, ShownTransaction, show_transaction
-from chalicelib.orders.schemas import show as show_order
-from chalicelib.products.schemas import show as show_product
+from chalicelib.orders.model import show_order, show_transaction
+from chalicelib.orders.schemas import LineItem, ShownOrder, ShownTransaction
+from chalicelib.products.model import show as show_product
 from chalicelib.storage.attributes import Fields
 from chalicelib.values.addresses import Address
 

@@ -7,9 +7,8 @@ from pydantic import Field, ValidationInfo, field_validator
 from chalicelib import listing
 from chalicelib.customers.model import ListCustomers
 from chalicelib.ledger.model import ListMovements
-from chalicelib.orders.model import ListOrders
-from chalicelib.orders.schemas import ListTransactions
-from chalicelib.products.model import ListProducts
+from chalicelib.orders.schemas import ListOrders, ListTransactions
+from chalicelib.products.schemas import ListProducts
 from chalicelib.schemas import Choice, Chosen, about
 
 

@@ -24,7 +24,7 @@ _PAGES: Final[dict[str, Any]] = {
     ExportType.PRODUCTS: products.page,
     ExportType.ORDERS: orders.page,
     ExportType.CUSTOMERS: customers.page,
-    ExportType.TRANSACTIONS: orders.transactions_page,
+    ExportType.TRANSACTIONS: orders.list_transactions,
     ExportType.MOVEMENTS: ledger.page,
 }
 

@@ -13,7 +13,8 @@ from chalicelib.imports.formats.cells import BLANKS, text
 from chalicelib.imports.formats.product import OF_VARIANT, ImportedProduct
 from chalicelib.problems import Invalid
 from chalicelib.products import store as products
-from chalicelib.products.model import DEFAULT_VARIANT, NewProduct, Product, ProductChange
+from chalicelib.products.model import DEFAULT_VARIANT, Product
+from chalicelib.products.schemas import NewProduct, ProductChange
 from chalicelib.validation import validate
 from chalicelib.values.spreadsheets import is_date_of, is_number_of
 
@@ -134,7 +135,8 @@ def _drafted(
             return products.drafted(new, new["slug"])
         there = product.fields
         given = {k: v for k, v in given.items() if k not in there or v != there[k]}
-        return products.redrafted(product, validate(ProductChange, given).given(), exactly=True)
+        change = validate(ProductChange, given).given()
+        return products.preview_update(product, change, exactly=True)
     except Invalid as invalid:
         is_new, every = product is None, invalid.extra["errors"]
         errors = [_located(imported, places, error, is_new) for error in every]

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from chalicelib.products.model import Product
-from chalicelib.products.schemas import show
+from chalicelib.products.model import Product, show
 
 _LONGEST: Final = 300  # characters of a text
 _MOST: Final = 20  # entries of a list

@@ -21,9 +21,11 @@ def step(job: Job) -> Step:
         lost = customers.absorb(source, into, job.id)
         return Step(errors=[_too_much(source, name, number) for name, number in lost.items()])
     after = (job.cursor or {}).get("after")
-    page = orders.page(orders.of_customer(source, MOST_AT_ONCE).after(after))
+    page = orders.page(orders.query_by_customer(source, MOST_AT_ONCE).after(after))
     target = customers.get(into)
-    moves = [partial(orders.reassign, order.id, source, target, job.by) for order in page.records]
+    moves = [
+        partial(orders.move_to_customer, order.id, source, target, job.by) for order in page.records
+    ]
     cursor = {"after": page.next} if page.next else {"all": True}
     total = {} if job.step else {"total": page.total}
     return Step.together(map(Step.changed, jobs.at_once(moves)), cursor, **total)

@@ -35,5 +35,5 @@ def recounts(all_days: bool = False) -> Iterator[tuple[str, listing.Recount]]:
         yield each.kind.name, listing.recount(each.kind)
     yield orders.TRANSACTIONS.name, listing.recount(orders.TRANSACTIONS)
     first = date(2, 1, 1) if all_days else summary.first_day(timezone.today())
-    yield "sales", orders.recount_days(first)
-    yield "customer totals", orders.recount_customers()
+    yield "sales", orders.compare_sales(first)
+    yield "customer totals", orders.compare_spending()

@@ -14,15 +14,21 @@ from typing import Final, TypeVar
 
 from chalicelib.customers.model import Customer
 from chalicelib.customers.schemas import of_order
-from chalicelib.orders import lines, payments
+from chalicelib.orders import account, lines
 from chalicelib.orders.model import (
     ADDRESSES,
     LARGEST_EDITS,
     MOST_EDITS,
+    AddressName,
+    Order,
+    OrderLine,
+    StoredOrder,
+)
+from chalicelib.orders.schemas import (
     MOST_LINES,
     EditOrder,
     LineChange,
-    Order,
+    OrderEditEntry,
     PaymentStatus,
 )
 from chalicelib.orders.transitions import BEFORE_SHIPPING
@@ -37,7 +43,6 @@ Moves = list[tuple[Product, dict[str, int]]]
 
 _MOST_CHANGES: Final = 20  # texts of one edit
 _LONGEST_CHANGE: Final = 200
-_SUMS: Final = ("subtotal", "tax", "total", "balanceDue")
 
 
 class TooLate(Invalid):
@@ -71,19 +76,20 @@ class EmptyOrder(Invalid):
 
 
 @dataclass(frozen=True)
-class Edited:
+class Edit:
     """An order before and after an edit, and the pieces that it takes from the stock."""
 
-    before: Fields
-    after: Fields
+    before: StoredOrder
+    after: StoredOrder
     moves: Moves
 
     def preview(self) -> dict[str, object]:
-        """The shape of EditPreview."""
+        """Return the shape of EditPreview."""
+        before, after = _sums_of(self.before), _sums_of(self.after)
         return {
-            "before": {name: self.before[name] for name in _SUMS},
-            "after": {name: self.after[name] for name in _SUMS},
-            "lines": list(_differing(self.before["lineItems"], self.after["lineItems"])),
+            "before": before,
+            "after": after,
+            "lines": list(_show_differing_lines(self.before["lineItems"], self.after["lineItems"])),
             "stock": [
                 {"variantId": variant, "by": -n}
                 for _, pieces in self.moves
@@ -92,99 +98,115 @@ class Edited:
         }
 
 
-def products_of(fields: Fields, asked: EditOrder) -> set[str]:
-    """The products whose stock or variants the edit needs."""
-    named = {line.line_item_id for line in asked.change} | set(asked.remove)
-    kept = {line["productId"] for line in fields["lineItems"] if line["id"] in named} - {None}
-    return kept | lines.wanted(asked.add, "add").keys()
+def _sums_of(fields: StoredOrder) -> dict[str, str]:
+    return {
+        "subtotal": fields["subtotal"],
+        "tax": fields["tax"],
+        "total": fields["total"],
+        "balanceDue": fields["balanceDue"],
+    }
 
 
-def edited(
-    fields: Fields,
-    asked: EditOrder,
+def needed_products(fields: StoredOrder, wanted: EditOrder) -> set[str]:
+    """Return the ids of the products whose stock or variants the edit needs."""
+    named = {line.line_item_id for line in wanted.change} | set(wanted.remove)
+    kept = {line["productId"] for line in fields["lineItems"] if line["id"] in named}
+    return {id for id in kept if id} | lines.count_pieces(wanted.add, "add").keys()
+
+
+def make_edit(
+    fields: StoredOrder,
+    wanted: EditOrder,
     products: Mapping[str, Product],
     customer: Customer | None,
     *,
     by: str,
     now: str,
-) -> Edited:
-    """`products`: those of `products_of` that exist; `customer`: the new one, if there is one.
-    Raises Invalid."""
-    _refuse_late(fields, asked)
-    changed, moves = _lines(fields, asked, products)
-    after = {**fields, "lineItems": changed}
-    if asked.is_of_amounts:
-        after |= _sums(fields, changed, asked)
-    given = asked.model_fields_set
-    if "customer" in given:
+) -> Edit:
+    """Return the edit that is wanted.
+
+    `products`: those of `needed_products` that exist; `customer`: the new one, if there is one.
+    Raise Invalid.
+    """
+    _refuse_late_edit(fields, wanted)
+    new_lines, moves = _edit_lines(fields, wanted, products)
+    after: StoredOrder = {**fields, "lineItems": new_lines}
+    if wanted.is_of_amounts:
+        after = {**after, **_edit_sums(fields, new_lines, wanted)}
+    if "customer" in wanted.model_fields_set:
         after["customer"] = of_order(customer) if customer else None
-        after["formerly"] = _formerly(fields, after)
-    if asked.source is not None:
-        after["source"] = asked.source
-    if asked.order_date is not None:
-        after["orderDate"] = asked.order_date
+        after["formerly"] = _former_customers(fields, after)
+    if wanted.source is not None:
+        after["source"] = wanted.source
+    if wanted.order_date is not None:
+        after["orderDate"] = wanted.order_date
     if Decimal(after["total"]) < Decimal(after["amountCredited"]):
         message = f"The total would be less than what was refunded, {after['amountCredited']}."
         raise BelowRefunded(message)
     was_free = not after["payments"] and after["paymentStatus"] == PaymentStatus.PAID
     if was_free and Decimal(after["total"]):
         after["paymentStatus"] = PaymentStatus.PENDING.value
-    after = payments.derived(after)
-    texts = list(_changes(fields, after))
+    after = account.with_balance(after)
+    texts = list(_describe_edit(fields, after))
     if texts:
-        edit = {
+        entry: OrderEditEntry = {
             "id": ids.new("edt"),
             "at": now,
             "by": by,
-            "reason": asked.reason,
+            "reason": wanted.reason,
             "totalBefore": fields["total"],
             "totalAfter": after["total"],
-            "changes": _fewer(texts),
+            "changes": _shorten_texts(texts),
         }
-        after["edits"] = latest([*fields["edits"], edit], MOST_EDITS, LARGEST_EDITS, _text)
-    return Edited(fields, after, moves)
+        entries = [*fields["edits"], entry]
+        after["edits"] = keep_latest(entries, MOST_EDITS, LARGEST_EDITS, _entry_text)
+    return Edit(fields, after, moves)
 
 
-def _formerly(before: Fields, after: Fields) -> dict[str, str]:
-    """Who gave each address, where that is not the order's customer: an erasure looks for it."""
-    own, new = ((one["customer"] or {}).get("id") for one in (before, after))
-    given = {name: own for name in ADDRESSES if own and before[name]} | before["formerly"]
-    return {name: id for name, id in given.items() if id != new}
+def _former_customers(before: StoredOrder, after: StoredOrder) -> dict[AddressName, str]:
+    """Return who gave each address, where that is not the order's customer.
+
+    An erasure looks for them.
+    """
+    old, new = before["customer"], after["customer"]
+    given = {name: old["id"] for name in ADDRESSES if old and before[name]} | before["formerly"]
+    return {name: id for name, id in given.items() if not new or id != new["id"]}
 
 
-def _refuse_late(fields: Fields, asked: EditOrder) -> None:
+def _refuse_late_edit(fields: StoredOrder, wanted: EditOrder) -> None:
+    """Raise TooLate if the lines and amounts can no longer change."""
     is_open = fields["status"] in BEFORE_SHIPPING
-    if asked.is_of_amounts and not is_open:
+    if wanted.is_of_amounts and not is_open:
         raise TooLate(f"The order is {fields['status']}: its lines and amounts cannot change.")
-    if asked.is_of_amounts and fields["paymentStatus"] == PaymentStatus.REFUNDED:
+    if wanted.is_of_amounts and fields["paymentStatus"] == PaymentStatus.REFUNDED:
         raise TooLate("The order is refunded: its lines and amounts cannot change.")
 
 
 # --- Lines ----------------------------------------------------------------------------------------
 
 
-def _lines(
-    fields: Fields, asked: EditOrder, products: Mapping[str, Product]
-) -> tuple[list[lines.OrderLine], Moves]:
-    """The lines after the edit, and the stock that moves. Raises Invalid."""
-    known: dict[str, lines.OrderLine] = {line["id"]: line for line in fields["lineItems"]}
-    places = {one.line_item_id: f"change.{n}.lineItemId" for n, one in enumerate(asked.change)}
-    places |= {id: f"remove.{n}" for n, id in enumerate(asked.remove)}
+def _edit_lines(
+    fields: StoredOrder, wanted: EditOrder, products: Mapping[str, Product]
+) -> tuple[list[OrderLine], Moves]:
+    """Return the lines after the edit, and the stock that moves. Raise Invalid."""
+    known = {line["id"]: line for line in fields["lineItems"]}
+    places = {one.line_item_id: f"change.{n}.lineItemId" for n, one in enumerate(wanted.change)}
+    places |= {id: f"remove.{n}" for n, id in enumerate(wanted.remove)}
     if unknown := [place for id, place in places.items() if id not in known]:
         raise Invalid.field(unknown[0], "unknown_line", "is not a line of this order")
     errors: lines.Errors = []
     after = dict(known)
-    for place, change in enumerate(asked.change):
+    for place, change in enumerate(wanted.change):
         line = known[change.line_item_id]
-        after[line["id"]] = _changed(line, change, f"change.{place}", products, errors)
-    for id in (*asked.remove, *(one.line_item_id for one in asked.change if one.quantity == 0)):
+        after[line["id"]] = _change_line(line, change, f"change.{place}", products, errors)
+    for id in (*wanted.remove, *(one.line_item_id for one in wanted.change if one.quantity == 0)):
         refunded = known[id]["refundedQuantity"]
         if refunded:
             raise BelowRefunded(f"{refunded} pieces of the line {id!r} were refunded.")
         after.pop(id, None)
     if errors:
         raise Invalid.fields(errors)
-    kept = [*after.values(), *lines.made(asked.add, "add", products)]
+    kept = [*after.values(), *lines.make_lines(wanted.add, "add", products)]
     if not kept:
         raise EmptyOrder
     if len(kept) > MOST_LINES:
@@ -192,42 +214,43 @@ def _lines(
         raise Invalid.field("add", "too_long", message)
     sold = (line["productId"] for line in kept if line["productId"])
     lines.refuse_many_products(sold, "add")
-    return kept, _moves(fields["lineItems"], kept, products)
+    return kept, _stock_moves(fields["lineItems"], kept, products)
 
 
-def _changed(
-    line: lines.OrderLine,
+def _change_line(
+    line: OrderLine,
     change: LineChange,
-    at: str,
+    path: str,
     products: Mapping[str, Product],
     errors: lines.Errors,
-) -> lines.OrderLine:
+) -> OrderLine:
+    """Return a line with its new values; what is wrong with them is added to `errors`."""
     after, given = line.copy(), change.model_fields_set
     if change.title is not None:
         if not line["isCustom"] and change.title != line["title"]:
             message = "can only change in a custom line"
-            errors.append({"field": f"{at}.title", "code": "invalid", "message": message})
+            errors.append({"field": f"{path}.title", "code": "invalid", "message": message})
         after["title"] = change.title
     if change.price is not None:
         after["price"] = change.price
     if "note" in given:
         after["note"] = change.note or None
     if change.quantity:
-        _requantify(after, change.quantity, at, products, errors)
-    discount = change.discount if "discount" in given else lines.asked(line["discount"])
+        _set_quantity(after, change.quantity, path, products, errors)
+    discount = change.discount if "discount" in given else lines.to_discount_input(line["discount"])
     if change.quantity != 0:
-        lines.priced(after, discount, at, errors)
+        lines.price_line(after, discount, path, errors)
     return after
 
 
-def _requantify(
-    line: lines.OrderLine,
+def _set_quantity(
+    line: OrderLine,
     quantity: int,
-    at: str,
+    path: str,
     products: Mapping[str, Product],
     errors: lines.Errors,
 ) -> None:
-    """Gives a line its quantity, and its pieces that were taken from the stock."""
+    """Give a line its quantity, and the pieces of it that were taken from the stock."""
     refunded, more = line["refundedQuantity"], quantity - line["quantity"]
     taken, left = line["taken"], quantity - refunded
     if left < 0:
@@ -236,7 +259,7 @@ def _requantify(
         product = products.get(ids.product_of(id))
         if product is None or product.variant(id) is None:
             message = "can only become less: the variant no longer exists"
-            error = {"field": f"{at}.quantity", "code": "unknown_variant", "message": message}
+            error = {"field": f"{path}.quantity", "code": "unknown_variant", "message": message}
             errors.append(error)
         elif id in product.quantities:
             taken += more
@@ -247,8 +270,8 @@ def _requantify(
     line |= {"quantity": quantity, "taken": taken, "oversold": oversold}
 
 
-def _moves(before: lines.Lines, after: lines.Lines, products: Mapping[str, Product]) -> Moves:
-    """What the edit takes of tracked variants; those that are not tracked now get nothing back."""
+def _stock_moves(before: lines.Lines, after: lines.Lines, products: Mapping[str, Product]) -> Moves:
+    """Return what the edit takes of tracked variants; those not tracked now get nothing back."""
     moves: dict[str, Counter[str]] = defaultdict(Counter)
     for sign, some in ((-1, before), (1, after)):
         for line in some:
@@ -262,41 +285,48 @@ def _moves(before: lines.Lines, after: lines.Lines, products: Mapping[str, Produ
 # --- Sums -----------------------------------------------------------------------------------------
 
 
-def _sums(fields: Fields, after: lines.Lines, asked: EditOrder) -> dict[str, object]:
-    """The sums after the edit. What was given for the old ones, and differed from the computed
-    amount, stays as a difference. Raises Invalid, TaxRequired."""
-    given = asked.model_fields_set
-    old = {name: Decimal(fields[name]) for name in ("subtotal", "shipping", "tax", "total")}
-    subtotal = old["subtotal"] + lines.of(after) - lines.of(fields["lineItems"])
+def _edit_sums(fields: StoredOrder, after: lines.Lines, wanted: EditOrder) -> lines.OrderSums:
+    """Return the sums after the edit.
+
+    Where a sum of the order was not the computed amount, the difference stays. Raise Invalid,
+    TaxRequired.
+    """
+    given = wanted.model_fields_set
+    old_subtotal, old_shipping = Decimal(fields["subtotal"]), Decimal(fields["shipping"])
+    old_tax, old_total = Decimal(fields["tax"]), Decimal(fields["total"])
+    subtotal = old_subtotal + lines.sum_lines(after) - lines.sum_lines(fields["lineItems"])
     if subtotal < 0:
         message = f"would make the subtotal {money.render(subtotal)}"
         raise Invalid.field("subtotal", "out_of_range", message)
-    wanted = asked.discount if "discount" in given else lines.asked(fields["discount"])
-    discount = lines.discounted(wanted, subtotal, "discount")
-    shipping = Decimal(asked.shipping or 0) if "shipping" in given else old["shipping"]
+    known_discount = lines.to_discount_input(fields["discount"])
+    sent_discount = wanted.discount if "discount" in given else known_discount
+    discount = lines.make_discount(sent_discount, subtotal, "discount")
+    shipping = Decimal(wanted.shipping or 0) if "shipping" in given else old_shipping
     refunded = sum((Decimal(one["shipping"]) for one in fields["refunds"]), Decimal(0))
     if shipping < refunded:
         raise BelowRefunded(f"{money.render(refunded)} of the shipping were refunded.")
-    untaxed = old["subtotal"] - lines.off(fields["discount"]) + old["shipping"]
-    now_untaxed = subtotal - lines.off(discount) + shipping
-    tax = old["tax"] if asked.tax is None else Decimal(asked.tax)
-    if asked.tax is None and tax and now_untaxed != untaxed:
-        share = Fraction(tax) * Fraction(now_untaxed) / Fraction(untaxed) if untaxed else tax
+    old_untaxed = old_subtotal - lines.discount_amount(fields["discount"]) + old_shipping
+    untaxed = subtotal - lines.discount_amount(discount) + shipping
+    tax = old_tax if wanted.tax is None else Decimal(wanted.tax)
+    if wanted.tax is None and tax and untaxed != old_untaxed:
+        share = Fraction(tax) * Fraction(untaxed) / Fraction(old_untaxed) if old_untaxed else tax
         raise TaxRequired(money.rounded(Fraction(share)))
-    if asked.total is not None:
-        total = Decimal(asked.total)
+    if wanted.total is not None:
+        total = Decimal(wanted.total)
     else:
-        total = old["total"] + now_untaxed + tax - untaxed - old["tax"]
+        total = old_total + untaxed + tax - old_untaxed - old_tax
     if total < 0:
         raise Invalid.field("total", "out_of_range", f"would be {money.render(total)}")
-    return lines.summed(subtotal, discount, shipping, tax, total)
+    return lines.render_sums(subtotal, discount, shipping, tax, total)
 
 
 # --- What changed ---------------------------------------------------------------------------------
 
 
-def _differing(before: Iterable[Fields], after: Iterable[Fields]) -> Iterator[dict[str, object]]:
-    """The shape of EditedLine, of each line that differs."""
+def _show_differing_lines(
+    before: Iterable[Fields], after: Iterable[Fields]
+) -> Iterator[dict[str, object]]:
+    """Return the shape of EditedLine of each line that differs."""
     had = {line["id"]: line for line in before}
     has = {line["id"]: line for line in after}
     for id, line in had.items():
@@ -311,64 +341,70 @@ def _differing(before: Iterable[Fields], after: Iterable[Fields]) -> Iterator[di
 _LINE: Final = ("title", "quantity", "price", "discount", "total", "note")
 
 
-def _changes(before: Fields, after: Fields) -> Iterator[str]:
-    """What the edit says of each difference."""
+def _describe_edit(before: Fields, after: Fields) -> Iterator[str]:
+    """Return a text for each difference that the edit makes."""
     had = {line["id"]: line for line in before["lineItems"]}
     has = {line["id"]: line for line in after["lineItems"]}
     for id, line in had.items():
         if id not in has:
             yield f"removed {line['quantity']} × {line['title']}"
-        elif texts := [text for name in _LINE if (text := _step(name, line, has[id]))]:
+        elif texts := [text for name in _LINE if (text := _describe_field(name, line, has[id]))]:
             yield f"{line['title']}: {', '.join(texts)}"
     for id, line in has.items():
         if id not in had:
             yield f"added {line['quantity']} × {line['title']} at {line['price']}"
     for name in ("discount", "shipping", "tax", "customer", "source", "orderDate"):
-        if text := _step(name, before, after):
+        if text := _describe_field(name, before, after):
             yield text
     # Where it was sent; otherwise it follows from the rest.
     if before["total"] != after["total"]:
         yield f"total {before['total']} → {after['total']}"
 
 
-def _step(name: str, before: Fields, after: Fields) -> str:
-    """Such as `quantity 1 → 2`; of a note only that it differs."""
+def _describe_field(name: str, before: Fields, after: Fields) -> str:
+    """Return a text such as `quantity 1 → 2`, only the name of a note, or "" if nothing differs."""
     if before[name] == after[name]:
         return ""
     if name == "note":
         return name
-    shown = [_short(one[name]) for one in (before, after)]
-    return f"{name} {shown[0]} → {shown[1]}"
+    return f"{name} {_short_text(before[name])} → {_short_text(after[name])}"
 
 
-def _short(value: object) -> str:
+def _short_text(value: object) -> str:
+    """Return a discount's amount, a customer's id, or the value itself."""
     if isinstance(value, Mapping):
         return str(value.get("amount") or value["id"])
     return "none" if value is None else str(value)
 
 
-def events(before: Order | None, after: Order) -> Iterator[tuple[str, dict[str, object]]]:
-    """The event of a new edit, with its data."""
+def edit_events(before: Order | None, after: Order) -> Iterator[tuple[str, dict[str, object]]]:
+    """Return the event of a new edit, with its data."""
     known = {edit["id"] for edit in before.fields["edits"]} if before else set()
     for edit in after.fields["edits"]:
         if edit["id"] not in known:  # an erasure changes the text of earlier ones
             about = {"orderId": after.id, "orderNumber": after.fields["number"]}
-            yield "order.edited", edit | about | {"customer": after.fields["customer"]}
+            yield "order.edited", {**edit, **about, "customer": after.fields["customer"]}
 
 
-def _fewer(texts: Sequence[str]) -> list[str]:
+def _shorten_texts(texts: Sequence[str]) -> list[str]:
+    """Return the first texts of an edit, none too long, and how many more there are."""
     left = len(texts) - _MOST_CHANGES
     kept = [text[:_LONGEST_CHANGE] for text in texts[:_MOST_CHANGES]]
     return [*kept, f"and {left} more"] if left > 0 else kept
 
 
-def latest(all_of: Sequence[T], most: int, largest: int, text: Callable[[T], str]) -> list[T]:
-    """The latest of them, if their texts are not too large; at least one."""
-    kept = all_of[-most:]
-    sizes = accumulate(len(text(one).encode()) for one in reversed(kept))
-    fitting = max(1, sum(size <= largest for size in sizes))
-    return list(kept[len(kept) - fitting :])
+def keep_latest(
+    entries: Sequence[T], most: int, largest_bytes: int, text: Callable[[T], str]
+) -> list[T]:
+    """Return the latest entries, at most `most`, whose texts are together not too large.
+
+    At least one is returned.
+    """
+    latest = entries[-most:]
+    sizes = accumulate(len(text(entry).encode()) for entry in reversed(latest))
+    fitting = max(1, sum(size <= largest_bytes for size in sizes))
+    return list(latest[len(latest) - fitting :])
 
 
-def _text(edit: Fields) -> str:
-    return "".join((edit["by"], edit["reason"] or "", *edit["changes"]))
+def _entry_text(entry: OrderEditEntry) -> str:
+    return "".join((entry["by"], entry["reason"] or "", *entry["changes"]))

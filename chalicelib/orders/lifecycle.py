@@ -1,46 +1,57 @@
-"""Orders after a request, and their events: pure functions."""
+"""An order after each request, and the events of it: pure functions.
 
-import json
+`create_order` makes the first version; each `apply_…` takes an order to its next version, or
+returns it as it is if nothing differs.
+"""
+
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Final
+from typing import Any, Final, cast
 
 from chalicelib import settings
 from chalicelib.customers.model import Customer, Totals
 from chalicelib.customers.schemas import of_order
-from chalicelib.orders import editing, lines, payments
+from chalicelib.orders import account, editing, lines, payments, refunds, room
 from chalicelib.orders.model import (
     ADDRESSES,
-    LARGEST_GROWN,
     LARGEST_HISTORY,
-    LARGEST_ORDER,
     MOST_HISTORY,
-    NewOrder,
+    Deposit,
     Order,
+    StoredOrder,
+    index_of,
+)
+from chalicelib.orders.schemas import (
+    NewOrder,
     OrderChange,
+    OrderHistoryEntry,
     OrderStatus,
     PaymentInput,
     PaymentStatus,
     StockPolicy,
-    index_of,
 )
-from chalicelib.orders.schemas import show
-from chalicelib.orders.transitions import BEFORE_SHIPPING, GIVES_BACK, PAYMENTS, payment_step, step
+from chalicelib.orders.transitions import (
+    BEFORE_SHIPPING,
+    GIVES_BACK,
+    PAYMENTS,
+    move_payment_status,
+    move_status,
+)
 from chalicelib.problems import Invalid
 from chalicelib.products.model import Product
-from chalicelib.storage.attributes import Fields, Item
+from chalicelib.storage.attributes import Fields
 from chalicelib.values import addresses, ids, money
+from chalicelib.values.addresses import Address
 from chalicelib.values.forgetting import Person
 
-_LONGEST_CHANGE: Final = 200
-_GROWING: Final = frozenset({"note", "tags", "history"})  # with changes
+_LONGEST_CHANGE: Final = 200  # characters of an entry of the history
 
 
 # --- Creation -------------------------------------------------------------------------------------
 
 
-def placed(
+def create_order(
     new: NewOrder,
     products: Mapping[str, Product],
     customer: Customer | None,
@@ -49,13 +60,17 @@ def placed(
     by: str,
     now: str,
 ) -> Order:
-    """A new order. `products`: those of its lines that exist, by id; `by`: who placed it; `now`:
-    ISO 8601. Raises Invalid."""
-    made = lines.made(new.line_items, "lineItems", products)
+    """Return a new order.
+
+    `products`: those of its lines that exist, by id; `by`: the name of the key that places it;
+    `now`: ISO 8601. Raise Invalid.
+    """
+    new_lines = lines.make_lines(new.line_items, "lineItems", products)
     if new.stock_policy is not StockPolicy.CHECK:
-        made = list(lines.allotted(made, products, new.stock_policy))
-    sums = lines.sums(made, new)
-    fields: dict[str, object] = {
+        new_lines = list(lines.allot_stock(new_lines, products, new.stock_policy))
+    sums = lines.compute_sums(new_lines, new)
+    given = new.given()
+    fields: StoredOrder = {
         "id": ids.new("ord"),
         "number": number,
         "status": OrderStatus.PENDING.value,
@@ -63,11 +78,16 @@ def placed(
         "paymentMethod": new.payment_method,
         "source": new.source or "OTHER",
         "customer": of_order(customer) if customer else None,
-        **_addressed(new.given()),
+        "shippingAddress": _stored_address(given.get("shippingAddress")),
+        "billingAddress": _stored_address(given.get("billingAddress")),
         "salesRepId": new.sales_rep_id,
-        "lineItems": made,
+        "lineItems": new_lines,
         "currency": settings.currency(),
-        **sums,
+        "subtotal": sums["subtotal"],
+        "discount": sums["discount"],
+        "shipping": sums["shipping"],
+        "tax": sums["tax"],
+        "total": sums["total"],
         "originalTotal": sums["total"],
         "payments": [],
         "refunds": [],
@@ -75,7 +95,7 @@ def placed(
         "retained": None,
         "amountCredited": money.render(Decimal(0)),
         "note": new.note or None,
-        "tags": _once_each(new.tags),
+        "tags": _drop_repeats(new.tags),
         "externalId": new.external_id or None,
         "metadata": new.metadata or {},
         "trackingNumber": None,
@@ -88,234 +108,241 @@ def placed(
         "edits": [],
         "formerly": {},
     }
-    fields = _opened(fields, new, by, now)
+    fields = _with_first_payments(fields, new, by, now)
     fields["index"] = index_of(fields).stored()
     order = Order(fields, 1)
-    _refuse_large(order, "lineItems")
+    room.refuse_large_order(order, "lineItems")
     return order
 
 
-def _size(order: Order, but: frozenset[str]) -> int:
-    """Bytes of an order as it is shown without these fields."""
-    counted = {name: value for name, value in show(order).items() if name not in but}
-    return len(json.dumps(counted, ensure_ascii=False).encode())
-
-
-def _refuse_large(order: Order, field: str, but: frozenset[str] = frozenset()) -> None:
-    """Raises Invalid. `field`: of the request, which makes it large."""
-    size = _size(order, but)
-    if size > LARGEST_ORDER:
-        message = f"make an order of {size} bytes; at most {LARGEST_ORDER} are possible"
-        raise Invalid.field(field, "too_large", message)
-
-
-def _opened(fields: Mapping[str, object], new: NewOrder, by: str, now: str) -> dict[str, object]:
-    """A new order's fields with its payments. Raises Invalid."""
-    after = {**fields, "deposit": payments.deposit(fields, new.deposit)}
+def _with_first_payments(fields: StoredOrder, new: NewOrder, by: str, now: str) -> StoredOrder:
+    """Return a new order's fields with its deposit and its payments. Raise Invalid."""
+    after: StoredOrder = {**fields, "deposit": account.new_deposit(fields, new.deposit)}
     if new.payments:
-        unpaid = {**after, "paymentStatus": PaymentStatus.PENDING.value}
-        after = _moved(payments.taken(unpaid, new.payments, by, now))
+        unpaid: StoredOrder = {**after, "paymentStatus": PaymentStatus.PENDING.value}
+        after = _with_paid_status(payments.take_payments(unpaid, new.payments, by, now))
         if new.payment_status and after["paymentStatus"] != new.payment_status:
             message = f"With these payments the paymentStatus is {after['paymentStatus']}."
             raise Invalid(message, code="payment_mismatch", paymentStatus=after["paymentStatus"])
     elif new.payment_status is PaymentStatus.PAID:
-        after = _moved(payments.settled({**after, "paymentStatus": "PENDING"}, by, now))
+        unpaid = {**after, "paymentStatus": PaymentStatus.PENDING.value}
+        after = payments.settle_balance(unpaid, by, now)
         after["status"], after["paymentStatus"] = OrderStatus.PAID.value, PaymentStatus.PAID.value
-    after = payments.derived(after)
+    after = account.with_balance(after)
     after["paidAt"] = now if after["paymentStatus"] == PaymentStatus.PAID else None
     return after
 
 
-def _moved(fields: Item) -> Item:
-    """After a payment: an order that is paid, or whose deposit is, is no longer PENDING."""
+def _with_paid_status(fields: StoredOrder) -> StoredOrder:
+    """Return the fields after a payment: PENDING becomes PAID if all, or the deposit, is paid."""
     is_paid = fields["paymentStatus"] == PaymentStatus.PAID
-    if fields["status"] == OrderStatus.PENDING and (
-        is_paid or (fields["deposit"] and fields["deposit"]["isReached"])
-    ):
-        fields["status"] = OrderStatus.PAID.value
+    deposit = fields["deposit"]
+    if fields["status"] == OrderStatus.PENDING and (is_paid or (deposit and deposit["isReached"])):
+        return {**fields, "status": OrderStatus.PAID.value}
     return fields
 
 
-def _addressed(given: Fields) -> dict[str, object]:
-    """Both addresses of what was given, or null: copies, which nothing else changes."""
-    return {name: addresses.stored(given[name]) if given.get(name) else None for name in ADDRESSES}
+def _stored_address(given: Mapping[str, Any] | None) -> Address | None:
+    """Return an address as an order keeps it: a copy, which nothing else changes."""
+    return cast(Address, addresses.stored(given)) if given else None
 
 
-def _once_each(tags: Iterable[str] | None) -> list[str]:
+def _drop_repeats(tags: Iterable[str] | None) -> list[str]:
     return list(dict.fromkeys(tags or ()))
 
 
 # --- Change ---------------------------------------------------------------------------------------
 
 
-def changed(order: Order, asked: OrderChange, by: str, now: str) -> Order:
-    """The order after a PATCH. Raises InvalidTransition and Invalid."""
-    given = asked.given()
-    kept_money = {name: given.pop(name) for name in ("deposit", "retained") if name in given}
-    fields = {**order.fields, **_cleaned(given)}
+def apply_change(order: Order, change: OrderChange, by: str, now: str) -> Order:
+    """Return the order after a PATCH. Raise InvalidTransition and Invalid."""
+    given = change.given()
+    money_fields = given.keys() & {"deposit", "retained"}
+    others = {name: value for name, value in given.items() if name not in money_fields}
+    fields = cast(StoredOrder, {**order.fields, **_clean_fields(others)})
     _refuse_late_addresses(order, fields)
-    kept = order.fields["formerly"].items()
-    fields["formerly"] = {name: id for name, id in kept if fields[name] == order.fields[name]}
+    former = order.fields["formerly"].items()
+    fields["formerly"] = {name: id for name, id in former if fields[name] == order.fields[name]}
     status = order.status
     payment = given.get("paymentStatus")
     fields["paymentStatus"] = order.fields["paymentStatus"]
     if "status" in given:
-        status = step(order.status, OrderStatus(given["status"]))
-        payment = _payment(status, payment)
+        status = move_status(order.status, OrderStatus(given["status"]))
+        payment = _implied_payment_status(status, payment)
         if status is OrderStatus.SHIPPED:
             fields["shippedAt"] = now
         if status in GIVES_BACK:
             fields["lineItems"] = [{**line, "taken": 0} for line in fields["lineItems"]]
-    if "deposit" in kept_money:
-        fields["deposit"] = payments.redeposited(fields, asked.deposit)
-    if "retained" in kept_money:
-        fields["retained"] = payments.retained(fields, asked.retained)
-    fields = payments.derived(fields)
+    if "deposit" in money_fields:
+        fields["deposit"] = account.change_deposit(fields, change.deposit)
+    if "retained" in money_fields:
+        fields["retained"] = account.change_retained(fields, change.retained)
+    fields = account.with_balance(fields)
     if payment is not None:
         start, has_payments = order.payment_status, bool(order.fields["payments"])
-        moved = payment_step(status, start, PaymentStatus(payment), has_payments=has_payments)
+        wanted = PaymentStatus(payment)
+        moved = move_payment_status(status, start, wanted, has_payments=has_payments)
         if moved is not start:
-            fields = _implied(fields, moved, by, now)
+            fields = _with_payment_status(fields, moved, by, now)
+    after = _next_version(order, fields, by, now)
     if fields["metadata"] != order.fields["metadata"]:
-        return grown(order, fields, by, now)
-    return _after(order, fields, by, now)
-
-
-def _implied(
-    fields: dict[str, object], moved: PaymentStatus, by: str, now: str
-) -> dict[str, object]:
-    """The fields with a payment status that was sent, and the payment or refunds it implies."""
-    if moved is PaymentStatus.REFUNDED:
-        return payments.refunded_whole(fields, by, now)
-    if moved is PaymentStatus.PAID:
-        fields = payments.settled(fields, by, now)
-    return payments.derived({**fields, "paymentStatus": moved.value})
-
-
-def paid(order: Order, asked: Sequence[PaymentInput], by: str, now: str) -> Order:
-    """The order after payments. Raises Invalid, DuplicateReference."""
-    return grown(order, _moved(payments.taken(order.fields, asked, by, now)), by, now)
-
-
-def edited(order: Order, found: editing.Edited, by: str, now: str) -> Order:
-    """The order after an edit; itself if nothing differs. Raises Invalid."""
-    if found.after["edits"] == order.fields["edits"]:
-        return order
-    without = frozenset({"payments", "refunds", "edits"}) | _GROWING
-    _refuse_large(Order(found.after, order.version), "body", without)
-    return grown(order, found.after, by, now)
-
-
-def grown(order: Order, fields: Fields, by: str, now: str) -> Order:
-    """The order with one more payment, refund or edit. Raises Invalid if its events would not fit
-    the outbox with a note, tags and a history of any size."""
-    after = _after(order, fields, by, now)
-    if _size(after, _GROWING) > LARGEST_GROWN:
-        message = f"The order would exceed {LARGEST_GROWN:,} bytes. Shorten notes or metadata."
-        raise Invalid(message, code="too_large")
+        room.refuse_large_growth(after)
     return after
 
 
-def _after(order: Order, fields: Fields, by: str, now: str) -> Order:
+def _with_payment_status(
+    fields: StoredOrder, status: PaymentStatus, by: str, now: str
+) -> StoredOrder:
+    """Return the fields with a payment status that was sent, and the money that it implies."""
+    if status is PaymentStatus.REFUNDED:
+        return refunds.refund_everything(fields, by, now)
+    if status is PaymentStatus.PAID:
+        fields = payments.settle_balance(fields, by, now)
+    return account.with_balance({**fields, "paymentStatus": status.value})
+
+
+def apply_payments(order: Order, received: Sequence[PaymentInput], by: str, now: str) -> Order:
+    """Return the order after payments. Raise Invalid, DuplicateReference."""
+    fields = payments.take_payments(order.fields, received, by, now)
+    return apply_growth(order, _with_paid_status(fields), by, now)
+
+
+def apply_edit(order: Order, edit: editing.Edit, by: str, now: str) -> Order:
+    """Return the order after an edit; the same if nothing differs. Raise Invalid."""
+    if edit.after["edits"] == order.fields["edits"]:
+        return order
+    without = frozenset({"payments", "refunds", "edits"}) | room.GROWING
+    room.refuse_large_order(Order(edit.after, order.version), "body", without)
+    return apply_growth(order, edit.after, by, now)
+
+
+def apply_growth(order: Order, fields: StoredOrder, by: str, now: str) -> Order:
+    """Return the order with one more payment, refund or edit.
+
+    Raise Invalid if its events would not fit the outbox with any note, tags and history.
+    """
+    after = _next_version(order, fields, by, now)
+    room.refuse_large_growth(after)
+    return after
+
+
+def _next_version(order: Order, fields: StoredOrder, by: str, now: str) -> Order:
+    """Return the order with these fields, and an entry of the history about what differs."""
     is_paid = fields["paymentStatus"] == PaymentStatus.PAID
-    after = {
-        **fields,
-        "paidAt": fields["paidAt"] or (now if is_paid else None),
-        "history": _history(order.fields, fields, by, now),
-    }
-    return _version(order, after, now)
+    paid_at = fields["paidAt"] or (now if is_paid else None)
+    history = _with_changes(order.fields, fields, by, now)
+    return _rewrite(order, {**fields, "paidAt": paid_at, "history": history}, now)
 
 
-def _version(order: Order, fields: Fields, now: str) -> Order:
-    after = {**fields, "updatedAt": now}
+def _rewrite(order: Order, fields: StoredOrder, now: str) -> Order:
+    """Return the order with these fields, as its next version."""
+    after: StoredOrder = {**fields, "updatedAt": now}
     after["index"] = index_of(after).stored()
     return Order(after, order.version + 1)
 
 
-def _payment(status: OrderStatus, asked: str | None) -> str | None:
-    """The payment status of an order that becomes `status`: as requested, or as implied."""
+def _implied_payment_status(status: OrderStatus, sent: str | None) -> str | None:
+    """Return the payment status of an order that becomes `status`: as sent, or as implied."""
     possible = PAYMENTS.get(status)
     if possible is None:
-        return asked
-    if asked is not None and asked not in possible:
+        return sent
+    if sent is not None and sent not in possible:
         names = " or ".join(payment.value for payment in possible)
         message = f"must be {names}, or absent, when the status becomes {status.value}"
         raise Invalid.field("paymentStatus", "invalid", message)
-    return asked or possible[0]
+    return sent or possible[0]
 
 
-def _cleaned(given: Fields) -> dict[str, object]:
+def _clean_fields(given: Fields) -> dict[str, object]:
+    """Return the fields that a client sent as they are stored: an empty text is null."""
     fields = {name: None if value == "" else value for name, value in given.items()}
     for name in fields.keys() & {"status", "paymentStatus"}:
         fields[name] = str(fields[name])
     if "tags" in fields:
-        fields["tags"] = _once_each(fields["tags"])
+        fields["tags"] = _drop_repeats(fields["tags"])
     if "metadata" in fields:
         fields["metadata"] = fields["metadata"] or {}
     for name in fields.keys() & set(ADDRESSES):
-        fields[name] = addresses.stored(given[name]) if given[name] else None
+        fields[name] = _stored_address(given[name])
     return fields
 
 
-def _refuse_late_addresses(order: Order, fields: Mapping[str, object]) -> None:
-    """Raises Invalid for new addresses of a delivered order."""
+def _refuse_late_addresses(order: Order, fields: StoredOrder) -> None:
+    """Raise Invalid for new addresses of a delivered order."""
     for name in ADDRESSES:
         if order.status is OrderStatus.DELIVERED and fields[name] != order.fields[name]:
             message = "can no longer change: the order is DELIVERED"
             raise Invalid.field(name, "too_late", message)
 
 
-def _history(before: Fields, after: Fields, by: str, now: str) -> list[dict[str, str]]:
-    """Its creation and the latest changes: 99 of them, if their texts are not too large."""
-    changes = []
-    for name in ("status", "paymentStatus", "salesRepId", "trackingNumber"):
-        if before[name] != after[name]:
-            changes.append(f"{name} {before[name] or 'none'} → {after[name] or 'none'}")
-    changes += payments.changes(before, after)
-    if before["edits"] != after["edits"]:
-        changes.append(f"edited, total {before['total']} → {after['total']}")
-    if before["retained"] != after["retained"]:
-        changes.append(f"retained {before['retained'] or 'none'} → {after['retained'] or 'none'}")
-    silent = ("note", "tags", "externalId", "metadata", *ADDRESSES)
-    changes += [name for name in silent if before[name] != after[name]]
-    if _asked(before["deposit"]) != _asked(after["deposit"]):
-        changes.append("deposit")
+# --- History --------------------------------------------------------------------------------------
+
+
+def _with_changes(
+    before: StoredOrder, after: StoredOrder, by: str, now: str
+) -> list[OrderHistoryEntry]:
+    """Return the history with an entry about what differs; the same if nothing does."""
+    changes = ", ".join(_describe_changes(before, after))
     if not changes:
         return list(before["history"])
-    return _told(before["history"], ", ".join(changes)[:_LONGEST_CHANGE], by, now)
+    return _with_entry(before["history"], changes[:_LONGEST_CHANGE], by, now)
 
 
-def _asked(deposit: Mapping[str, object] | None) -> tuple[object, ...]:
+def _describe_changes(before: Fields, after: Fields) -> Iterator[str]:
+    for name in ("status", "paymentStatus", "salesRepId", "trackingNumber"):
+        if before[name] != after[name]:
+            yield f"{name} {before[name] or 'none'} → {after[name] or 'none'}"
+    yield from account.describe_transfers(cast(StoredOrder, before), cast(StoredOrder, after))
+    if before["edits"] != after["edits"]:
+        yield f"edited, total {before['total']} → {after['total']}"
+    if before["retained"] != after["retained"]:
+        yield f"retained {before['retained'] or 'none'} → {after['retained'] or 'none'}"
+    silent = ("note", "tags", "externalId", "metadata", *ADDRESSES)
+    yield from (name for name in silent if before[name] != after[name])
+    if _sent_deposit(before["deposit"]) != _sent_deposit(after["deposit"]):
+        yield "deposit"
+
+
+def _sent_deposit(deposit: Deposit | None) -> tuple[str | None, ...]:
     return (deposit["amount"], deposit["percent"]) if deposit else ()
 
 
-def _told(before: Sequence[dict[str, str]], change: str, by: str, now: str) -> list[dict[str, str]]:
-    first, *rest = before
-    changes = [*rest, {"at": now, "by": by, "change": change}]
-    return [first, *editing.latest(changes, MOST_HISTORY - 1, LARGEST_HISTORY, _text)]
+def _with_entry(
+    history: Sequence[OrderHistoryEntry], change: str, by: str, now: str
+) -> list[OrderHistoryEntry]:
+    """Return the history with one more entry: its first, and the latest whose texts have room."""
+    first, *others = history
+    entries: list[OrderHistoryEntry] = [*others, {"at": now, "by": by, "change": change}]
+    return [first, *editing.keep_latest(entries, MOST_HISTORY - 1, LARGEST_HISTORY, _entry_text)]
 
 
-def _text(change: dict[str, str]) -> str:
-    return change["by"] + change["change"]
+def _entry_text(entry: OrderHistoryEntry) -> str:
+    return entry["by"] + entry["change"]
 
 
-def reassigned(order: Order, customer: Customer, by: str, now: str) -> Order:
-    """The order after its customer was merged into another."""
-    own = order.fields["customer"]["id"]
-    history = _told(order.fields["history"], f"customer {own} → {customer.id}", by, now)
-    after = {**order.fields, "customer": of_order(customer), "history": history}
-    return _version(order, after, now)
+# --- Merges and erasures --------------------------------------------------------------------------
 
 
-def forget_person(order: Order, person: Person, now: str) -> Order:
-    """Return the order without the person's data, marked with `erasedAt`; itself if it was so. One
-    that an edit moved to another customer loses this one's addresses, and mentions."""
+def apply_merge(order: Order, into: Customer, by: str, now: str) -> Order:
+    """Return the order after its customer was merged into another."""
+    own = order.fields["customer"]
+    assert own
+    entry = f"customer {own['id']} → {into.id}"
+    history = _with_entry(order.fields["history"], entry, by, now)
+    return _rewrite(order, {**order.fields, "customer": of_order(into), "history": history}, now)
+
+
+def apply_erasure(order: Order, person: Person, now: str) -> Order:
+    """Return the order without a person's data, marked with `erasedAt`; the same if it was so.
+
+    An order that an edit moved to another customer loses this one's addresses, and mentions.
+    """
     if person.is_about(order.fields):
-        fields = person.forget(order.fields)
+        fields: Fields = person.forget(order.fields)
     else:
         fields = person.leave(order.fields, _former_places(order, person))
     fields = {"erasedAt": now, **fields}
-    return order if fields == order.fields else _version(order, fields, now)
+    return order if fields == order.fields else _rewrite(order, cast(StoredOrder, fields), now)
 
 
 def facts_about(order: Order, person: Person) -> set[str]:
@@ -326,11 +353,11 @@ def facts_about(order: Order, person: Person) -> set[str]:
     return person.facts_in({name: order.fields[name] for name in places})
 
 
-def _former_places(order: Order, person: Person) -> list[str]:
+def _former_places(order: Order, person: Person) -> list[AddressName]:
     return [name for name, id in order.fields["formerly"].items() if id in person.ids]
 
 
-# --- Events ---------------------------------------------------------------------------------------
+# --- Events and effects ---------------------------------------------------------------------------
 
 
 _EVENTS: Final[Mapping[str, str]] = {
@@ -341,7 +368,7 @@ _EVENTS: Final[Mapping[str, str]] = {
 
 
 def events(before: Order | None, after: Order) -> Iterator[str]:
-    """The events of a new order, or of a change (docs/webhooks.md#events)."""
+    """Return the events of a new order, or of a change (docs/webhooks.md#events)."""
     yield "order.updated" if before else "order.created"
     if after.fields["paidAt"] and not (before and before.fields["paidAt"]):
         yield "order.paid"
@@ -352,25 +379,27 @@ def events(before: Order | None, after: Order) -> Iterator[str]:
     yield from (event for status, event in _EVENTS.items() if status in new)
 
 
-def gives_back(before: Order, after: Order | None) -> dict[str, dict[str, int]]:
-    """The stock that a change, or (`after` None) a deletion returns: product id → variant id →
-    pieces."""
+def returned_stock(before: Order, after: Order | None) -> dict[str, dict[str, int]]:
+    """Return the stock that a change gives back: product id → variant id → pieces.
+
+    `after`: None for a deletion.
+    """
     if after is None:
-        return before.taken() if before.status in BEFORE_SHIPPING else {}
+        return before.pieces_taken() if before.status in BEFORE_SHIPPING else {}
     if after.status in GIVES_BACK:
-        return before.taken()
+        return before.pieces_taken()
     returned: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     lines = {line["id"]: line for line in after.fields["lineItems"]}
     for refund in after.fields["refunds"][len(before.fields["refunds"]) :]:
         for part in refund["lines"]:
-            if part["restocked"]:
-                line = lines[part["lineItemId"]]
+            line = lines[part["lineItemId"]]
+            if part["restocked"] and line["productId"] and line["variantId"]:
                 returned[line["productId"]][line["variantId"]] += part["restocked"]
     return returned
 
 
 def spending(before: Order | None, after: Order | None) -> dict[str, Totals]:
-    """What a change of an order adds to the totals of customers, by id."""
+    """Return what a change of an order adds to the totals of customers, by their ids."""
     change: dict[str, Totals] = defaultdict(Totals)
     for order, sign in ((before, -1), (after, 1)):
         if order and order.fields["customer"]:

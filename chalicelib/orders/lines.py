@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Final, TypedDict
 
-from chalicelib.orders.model import (
-    MOST_PRODUCTS,
+from chalicelib.orders.model import MOST_PRODUCTS, Discount, OrderLine
+from chalicelib.orders.schemas import (
     DepositInput,
     DiscountInput,
     LineItemInput,
@@ -22,137 +22,123 @@ from chalicelib.products.model import Product, title_of
 from chalicelib.values import ids, money
 
 Errors = list[dict[str, str]]
+Lines = Sequence[OrderLine]
 
 _NOTHING: Final = Decimal(0)
 
 
-class Discount(TypedDict):
-    """As stored."""
+class OrderSums(TypedDict):
+    """The sums of an order, as stored."""
 
-    amount: str
-    percent: str | None
-    reason: str | None
-
-
-class OrderLine(TypedDict):
-    """As stored. `taken`: pieces that were taken from the stock and may return."""
-
-    id: str
-    variantId: str | None
-    productId: str | None
-    isCustom: bool
-    title: str
-    sku: str | None
-    quantity: int
-    price: str
-    cost: str | None
-    discount: Discount | None
+    subtotal: str
+    shipping: str
+    tax: str
     total: str
-    note: str | None
-    taken: int
-    oversold: int
-    refundedQuantity: int
+    discount: Discount | None
 
 
-Lines = Sequence[OrderLine]
+def count_pieces(lines: Iterable[LineItemInput], field: str) -> dict[str, dict[str, int]]:
+    """Return the pieces that all lines want: product id → variant id → pieces.
 
-
-def wanted(asked: Iterable[LineItemInput], name: str) -> dict[str, dict[str, int]]:
-    """The pieces wanted: product id → variant id → pieces, over all lines. `name`: the field that
-    has the lines. Raises Invalid."""
+    `field`: the field of the request that has the lines. Raise Invalid for too many products.
+    """
     wanted: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    for line in asked:
+    for line in lines:
         if line.variant_id is not None:
             wanted[ids.product_of(line.variant_id)][line.variant_id] += line.quantity
-    refuse_many_products(wanted, name)
+    refuse_many_products(wanted, field)
     return wanted
 
 
-def refuse_many_products(products: Iterable[str], name: str) -> None:
-    """Raises Invalid."""
-    there = len(set(products))
-    if there > MOST_PRODUCTS:
-        message = f"must be of at most {MOST_PRODUCTS} different products, not {there}"
-        raise Invalid.field(name, "too_long", message)
+def refuse_many_products(product_ids: Iterable[str], field: str) -> None:
+    """Raise Invalid if these are more different products than an order can have."""
+    number = len(set(product_ids))
+    if number > MOST_PRODUCTS:
+        message = f"must be of at most {MOST_PRODUCTS} different products, not {number}"
+        raise Invalid.field(field, "too_long", message)
 
 
-def made(
-    asked: Sequence[LineItemInput], name: str, products: Mapping[str, Product]
+def make_lines(
+    sent: Sequence[LineItemInput], field: str, products: Mapping[str, Product]
 ) -> list[OrderLine]:
-    """New lines. `name`: of the field that they were sent in. Raises Invalid."""
+    """Return new lines. `field`: the field that they were sent in. Raise Invalid."""
     errors: Errors = []
-    lines = [_made(line, f"{name}.{place}", products, errors) for place, line in enumerate(asked)]
+    lines = [
+        _make_line(line, f"{field}.{place}", products, errors) for place, line in enumerate(sent)
+    ]
     if errors:
         raise Invalid.fields(errors)
     return lines
 
 
-def _made(
-    asked: LineItemInput, at: str, products: Mapping[str, Product], errors: Errors
+def _make_line(
+    sent: LineItemInput, path: str, products: Mapping[str, Product], errors: Errors
 ) -> OrderLine:
+    """Return a new line; what is wrong with it is added to `errors`."""
     line: OrderLine = {
         "id": ids.new("li"),
         "variantId": None,
         "productId": None,
-        "isCustom": asked.variant_id is None,
-        "title": asked.title or "",
+        "isCustom": sent.variant_id is None,
+        "title": sent.title or "",
         "sku": None,
-        "quantity": asked.quantity,
-        "price": asked.price or "",
+        "quantity": sent.quantity,
+        "price": sent.price or "",
         "cost": None,
         "discount": None,
         "total": "",
-        "note": asked.note or None,
+        "note": sent.note or None,
         "taken": 0,
         "oversold": 0,
         "refundedQuantity": 0,
     }
-    if asked.variant_id is None:
-        missing = [name for name in ("title", "price") if getattr(asked, name) is None]
+    if sent.variant_id is None:
+        missing = [name for name in ("title", "price") if getattr(sent, name) is None]
         message = "is required: a line needs a variantId, or a title and a price"
         if missing:
             field = "variantId" if len(missing) > 1 else missing[0]
-            errors.append(_error(f"{at}.{field}", "required", message))
+            errors.append(_error(f"{path}.{field}", "required", message))
     else:
-        _take_from_variant(line, asked, at, products, errors)
+        _take_from_variant(line, sent, path, products, errors)
     if line["price"]:
-        priced(line, asked.discount, at, errors)
+        price_line(line, sent.discount, path, errors)
     return line
 
 
 def _take_from_variant(
-    line: OrderLine, asked: LineItemInput, at: str, products: Mapping[str, Product], errors: Errors
+    line: OrderLine, sent: LineItemInput, path: str, products: Mapping[str, Product], errors: Errors
 ) -> None:
-    id = str(asked.variant_id)
+    """Give a line the product, title, SKU, price, cost and stock of its variant."""
+    id = str(sent.variant_id)
     product = products.get(ids.product_of(id))
     variant = product.variant(id) if product else None
     if product is None or variant is None:
         message = f"there is no variant {id!r}"
-        errors.append(_error(f"{at}.variantId", "unknown_variant", message))
+        errors.append(_error(f"{path}.variantId", "unknown_variant", message))
         return
     title = title_of(product.fields["name"], variant["title"])
-    if asked.title not in {None, title}:
+    if sent.title not in {None, title}:
         message = f"must be absent, or the variant's: {title!r}"
-        errors.append(_error(f"{at}.title", "invalid", message))
+        errors.append(_error(f"{path}.title", "invalid", message))
     line |= {
         "variantId": id,
         "productId": product.id,
         "title": title,
         "sku": variant["sku"],
-        "price": asked.price or variant["price"],
+        "price": sent.price or variant["price"],
         "cost": variant["cost"],
-        "taken": asked.quantity if id in product.quantities else 0,
+        "taken": sent.quantity if id in product.quantities else 0,
     }
 
 
-def allotted(
-    made: Lines, products: Mapping[str, Product], policy: StockPolicy
+def allot_stock(
+    lines: Lines, products: Mapping[str, Product], policy: StockPolicy
 ) -> Iterator[OrderLine]:
-    """The lines with what they take of the stock: without CHECK, less than their quantity."""
+    """Return the lines with what they take: FORCE all that is in stock, SKIP nothing."""
     left = Counter[str | None]()
     for product in products.values():
         left.update(product.quantities)
-    for line in made:
+    for line in lines:
         taken = oversold = 0
         if policy is StockPolicy.FORCE:
             taken = min(line["taken"], left[line["variantId"]])
@@ -161,80 +147,89 @@ def allotted(
         yield {**line, "taken": taken, "oversold": oversold}
 
 
-def priced(line: OrderLine, discount: DiscountInput | None, at: str, errors: Errors) -> None:
-    """Gives a line its discount and its total."""
+def price_line(line: OrderLine, discount: DiscountInput | None, path: str, errors: Errors) -> None:
+    """Give a line its discount and its total; what is wrong is added to `errors`."""
     whole = Decimal(line["price"]) * line["quantity"]
     if whole >= money.LARGEST:
         message = f"makes the line's total {money.LARGEST:f} or more"
-        errors.append(_error(f"{at}.quantity", "out_of_range", message))
+        errors.append(_error(f"{path}.quantity", "out_of_range", message))
         return
     try:
-        line["discount"] = discounted(discount, whole, f"{at}.discount")
+        line["discount"] = make_discount(discount, whole, f"{path}.discount")
     except Invalid as error:
         errors.extend(error.extra["errors"])
         line["discount"] = None
-    line["total"] = money.render(whole - off(line["discount"]))
+    line["total"] = money.render(whole - discount_amount(line["discount"]))
 
 
-def discounted(asked: DiscountInput | None, whole: Decimal, at: str) -> Discount | None:
-    """A discount as stored, of what it is taken off. Raises Invalid."""
-    if asked is None:
+def make_discount(sent: DiscountInput | None, whole: Decimal, path: str) -> Discount | None:
+    """Return a discount as stored. `whole`: what it is taken off. Raise Invalid."""
+    if sent is None:
         return None
-    amount, percent = part_of(whole, asked, at)
+    amount, percent = part_of(whole, sent, path)
     assert amount is not None
     if Decimal(amount) > whole:
         message = f"must be at most what it is taken off, {money.render(whole)}"
-        raise Invalid.field(f"{at}.amount", "out_of_range", message)
-    return {"amount": amount, "percent": percent, "reason": asked.reason or None}
+        raise Invalid.field(f"{path}.amount", "out_of_range", message)
+    return {"amount": amount, "percent": percent, "reason": sent.reason or None}
 
 
 def part_of(
-    whole: Decimal, asked: DiscountInput | DepositInput, at: str
+    whole: Decimal, sent: DiscountInput | DepositInput, path: str
 ) -> tuple[str | None, str | None]:
-    """The amount and the percent, as stored, of which one or both were sent. Raises Invalid if they
-    differ."""
-    if asked.percent is None:
-        return asked.amount, None
-    computed = money.percent_of(whole, str(asked.percent))
-    if asked.amount is not None and Decimal(asked.amount) != computed:
+    """Return the amount and the percent, as stored, of which one or both were sent.
+
+    Raise Invalid if they differ.
+    """
+    if sent.percent is None:
+        return sent.amount, None
+    computed = money.percent_of(whole, str(sent.percent))
+    if sent.amount is not None and Decimal(sent.amount) != computed:
         message = f"must be {money.render(computed)}, or absent"
-        raise Invalid.field(f"{at}.amount", "invalid", message)
-    return money.render(computed), format(abs(asked.percent).normalize(), "f")  # zero has no sign
+        raise Invalid.field(f"{path}.amount", "invalid", message)
+    return money.render(computed), format(abs(sent.percent).normalize(), "f")  # zero has no sign
 
 
-def asked(discount: Mapping[str, object] | None) -> DiscountInput | None:
-    """What a stored discount was asked as: its percent, or its amount."""
+def to_discount_input(discount: Discount | None) -> DiscountInput | None:
+    """Return a stored discount as it was sent: its percent, or its amount."""
     if discount is None:
         return None
-    how = "amount" if discount["percent"] is None else "percent"
-    return DiscountInput.model_validate({how: discount[how], "reason": discount["reason"]})
+    reason, percent = {"reason": discount["reason"]}, discount["percent"]
+    sent = {"amount": discount["amount"]} if percent is None else {"percent": percent}
+    return DiscountInput.model_validate({**sent, **reason})
 
 
-def off(discount: Discount | None) -> Decimal:
+def discount_amount(discount: Discount | None) -> Decimal:
+    """Return what a discount takes off."""
     return Decimal(discount["amount"]) if discount else _NOTHING
 
 
-def sums(lines: Lines, asked: NewOrder) -> dict[str, object]:
-    """The sums of a new order: those that are given are kept. Raises Invalid."""
-    subtotal = Decimal(asked.subtotal) if asked.subtotal else of(lines)
-    discount = discounted(asked.discount, subtotal, "discount")
-    shipping, tax = Decimal(asked.shipping or 0), Decimal(asked.tax or 0)
-    computed = subtotal - off(discount) + shipping + tax
-    return summed(subtotal, discount, shipping, tax, Decimal(asked.total or computed))
+def compute_sums(lines: Lines, new: NewOrder) -> OrderSums:
+    """Return the sums of a new order; those that were sent are kept. Raise Invalid."""
+    subtotal = Decimal(new.subtotal) if new.subtotal else sum_lines(lines)
+    discount = make_discount(new.discount, subtotal, "discount")
+    shipping, tax = Decimal(new.shipping or 0), Decimal(new.tax or 0)
+    computed = subtotal - discount_amount(discount) + shipping + tax
+    return render_sums(subtotal, discount, shipping, tax, Decimal(new.total or computed))
 
 
-def summed(
+def render_sums(
     subtotal: Decimal, discount: Discount | None, shipping: Decimal, tax: Decimal, total: Decimal
-) -> dict[str, object]:
-    """Raises Invalid if one of them is no amount of an order."""
-    named = {"subtotal": subtotal, "shipping": shipping, "tax": tax, "total": total}
-    if max(named.values()) >= money.LARGEST:
+) -> OrderSums:
+    """Return these sums as stored. Raise Invalid if one of them is no amount of an order."""
+    if max(subtotal, shipping, tax, total) >= money.LARGEST:
         raise Invalid.field("total", "out_of_range", f"must be below {money.LARGEST:f}")
-    return {**{name: money.render(one) for name, one in named.items()}, "discount": discount}
+    return {
+        "subtotal": money.render(subtotal),
+        "shipping": money.render(shipping),
+        "tax": money.render(tax),
+        "total": money.render(total),
+        "discount": discount,
+    }
 
 
-def of(lines: Lines) -> Decimal:
-    """The sum of lines."""
+def sum_lines(lines: Lines) -> Decimal:
+    """Return the sum of the lines' totals."""
     return sum((Decimal(line["total"]) for line in lines), _NOTHING)
 
 

@@ -3,24 +3,22 @@
 from chalice.app import Response
 
 from chalicelib.orders import store
-from chalicelib.orders.model import (
+from chalicelib.orders.model import show_order, show_transaction
+from chalicelib.orders.schemas import (
     EditOrder,
+    EditPreview,
+    ListOrderFields,
+    ListTransactions,
     NewOrder,
     OrderChange,
+    OrderFields,
     RefundInput,
+    RefundPreview,
+    ShownOrder,
+    ShownTransaction,
     TakePayments,
     VoidPayment,
 )
-from chalicelib.orders.schemas import (
-    EditPreview,
-    ListOrderFields,
-    OrderFields,
-    RefundPreview,
-    ShownOrder,
-    show,
-)
-from chalicelib.orders.transactions import ListTransactions, ShownTransaction
-from chalicelib.orders.transactions import show as show_transaction
 from chalicelib.problems import Conflict, PreconditionFailed
 from chalicelib.request import (
     IDEMPOTENT,
@@ -41,12 +39,12 @@ from chalicelib.storage.idempotency import Once
 routes = Routes(__name__, "Orders")
 
 
-def _asked(once: Once | None = None) -> store.Asked:
-    return store.Asked(caller().name, if_match(), once)
+def _request(once: Once | None = None) -> store.ChangeRequest:
+    return store.ChangeRequest(caller().name, if_match(), once)
 
 
-def _answered(status: int, done: store.Written) -> Response:
-    return reply_text(status, done.text, etag=done.after.etag)
+def _reply_written(status: int, written: store.Written) -> Response:
+    return reply_text(status, written.text, etag=written.after.etag)
 
 
 @routes.get(
@@ -59,10 +57,10 @@ def _answered(status: int, done: store.Written) -> Response:
 def list_orders() -> Response:
     """By order date, newest first. `search` finds the beginnings of words in the number (also its
     last three or more digits), tracking number, customer's name and e-mail, tags, and lines."""
-    asked = query(ListOrderFields)
-    page = store.page(asked.query(), asked.fields)
+    wanted = query(ListOrderFields)
+    page = store.page(wanted.query(), wanted.fields)
     costs = caller().sees_costs
-    shown = [show(order, asked.fields, costs=costs) for order in page.records]
+    shown = [show_order(order, wanted.fields, costs=costs) for order in page.records]
     return reply_page(shown, page)
 
 
@@ -82,7 +80,7 @@ def create() -> Response:
     has the `externalId`. Emits order.created, and order.paid, customer.created, inventory.low where
     they apply."""
     new, once = body_once(NewOrder)
-    order, text = store.place(new, caller().name, once)
+    order, text = store.create(new, caller().name, once)
     return reply_text(201, text, etag=order.etag)
 
 
@@ -97,7 +95,7 @@ def get(id: str) -> Response:
     """With `fields` there is no ETag."""
     fields = query(OrderFields).fields
     order = store.get(id, fields)
-    shown = show(order, fields, costs=caller().sees_costs)
+    shown = show_order(order, fields, costs=caller().sees_costs)
     return reply(200, shown, etag=None if fields else order.etag)
 
 
@@ -114,7 +112,7 @@ def update(id: str) -> Response:
     """`status` moves along the transitions only; any other is 422 `invalid_transition` with
     `from`, `to` and `allowed`. PAID and REFUNDED set the payment status too; CANCELLED and REFUNDED
     return the stock. Emits order.updated, and the more specific events."""
-    return _answered(200, store.change(id, body(OrderChange), _asked()))
+    return _reply_written(200, store.update(id, body(OrderChange), _request()))
 
 
 @routes.delete(
@@ -127,7 +125,7 @@ def update(id: str) -> Response:
 )
 def delete(id: str) -> Response:
     """If it was not shipped, its stock is returned."""
-    store.remove(id, _asked())
+    store.delete(id, _request())
     return reply(200, {"id": id, "deleted": True})
 
 
@@ -147,10 +145,10 @@ def edit(id: str) -> Response:
     tax and its amounts change, `tax` must be sent: 422 `tax_required` has `proposed`. With `dryRun`
     nothing is written, and the answer says what would be. Emits order.edited and order.updated, and
     order.paid, inventory.low where they apply."""
-    asked, once = body_once(EditOrder)
-    if asked.dry_run:
-        return reply(200, store.edit_preview(id, asked, _asked()))
-    return _answered(200, store.edit(id, asked, _asked(once)))
+    wanted, once = body_once(EditOrder)
+    if wanted.dry_run:
+        return reply(200, store.preview_edit(id, wanted, _request()))
+    return _reply_written(200, store.edit(id, wanted, _request(once)))
 
 
 @routes.post(
@@ -167,8 +165,8 @@ def pay(id: str) -> Response:
     """One payment, or up to ten in `payments`; without `amount` it is what is due. A PENDING order
     becomes PAID when nothing is due, or its deposit is reached. 422 `overpaid` has `balanceDue`.
     Emits payment.created, order.updated, and order.paid where it applies."""
-    asked, once = body_once(TakePayments)
-    return _answered(201, store.pay(id, asked.each, _asked(once)))
+    received, once = body_once(TakePayments)
+    return _reply_written(201, store.record_payments(id, received.each, _request(once)))
 
 
 @routes.post(
@@ -184,8 +182,9 @@ def pay(id: str) -> Response:
 def void_payment(id: str, payment_id: str) -> Response:
     """The money never came: the payment no longer counts. One that was refunded cannot be voided:
     409 `payment_refunded`. Emits payment.voided and order.updated."""
-    asked, once = body_once(VoidPayment)
-    return _answered(200, store.void(id, payment_id, asked.reason or None, _asked(once)))
+    void, once = body_once(VoidPayment)
+    written = store.void_payment(id, payment_id, void.reason or None, _request(once))
+    return _reply_written(200, written)
 
 
 @routes.post(
@@ -203,10 +202,10 @@ def refund(id: str) -> Response:
     to the stock if `restock` says so, by default until the order is SHIPPED. With `dryRun` nothing
     is written: 200 says what would be. 422 `exceeds_refundable` has `refundable`. Emits
     refund.created and order.updated, and order.refunded when nothing is left."""
-    asked, once = body_once(RefundInput)
-    if asked.dry_run:
-        return reply(200, store.refund_preview(id, asked, _asked()))
-    return _answered(201, store.refund(id, asked, _asked(once)))
+    wanted, once = body_once(RefundInput)
+    if wanted.dry_run:
+        return reply(200, store.preview_refund(id, wanted, _request()))
+    return _reply_written(201, store.refund(id, wanted, _request(once)))
 
 
 @routes.get(
@@ -218,5 +217,5 @@ def refund(id: str) -> Response:
 )
 def list_transactions() -> Response:
     """Newest first, of all orders."""
-    page = store.transactions_page(query(ListTransactions).query())
+    page = store.list_transactions(query(ListTransactions).query())
     return reply_page([show_transaction(one) for one in page.records], page)

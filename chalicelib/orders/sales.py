@@ -13,7 +13,8 @@ from itertools import chain
 from typing import Final
 
 from chalicelib import listing
-from chalicelib.orders.model import KIND, DaySales, Order, OrderStatus
+from chalicelib.orders.model import KIND, DaySales, Order
+from chalicelib.orders.schemas import OrderStatus
 from chalicelib.storage import table
 from chalicelib.storage.attributes import Item
 from chalicelib.storage.commit import Commit
@@ -23,7 +24,8 @@ _NUMBERS: Final = ("n", "paid", "revenue")
 _Cell = tuple[str, str]  # a day, and one of these
 
 
-def count(commit: Commit, before: Order | None, after: Order | None) -> None:
+def count_sales(commit: Commit, before: Order | None, after: Order | None) -> None:
+    """Add what an order changes in the sales of its day to a commit."""
     for order, sign in ((before, -1), (after, 1)):
         if order is not None:
             counts = order.status is not OrderStatus.CANCELLED
@@ -34,7 +36,7 @@ def count(commit: Commit, before: Order | None, after: Order | None) -> None:
 
 
 def days(first: date, last: date) -> list[DaySales]:
-    """The sales of each day of the shop, from the first to the last, by order date."""
+    """Return the sales of each day of the shop, from the first to the last, by order date."""
     cells = table.everything(
         "sales", where=table.sk.between(first.isoformat(), f"{last.isoformat()}$")
     )
@@ -49,11 +51,11 @@ def _day(day: date, cells: list[Item]) -> DaySales:
     return DaySales(day, int(orders), int(paid), revenue)
 
 
-def recount(first: date) -> listing.Recount:
-    """Compares the days from the first on with the orders in the list."""
+def compare_sales(first: date) -> listing.Recount:
+    """Compare the stored sales from `first` on with the orders, and return what differs."""
     start, begin, orders = first.isoformat(), clock.iso(timezone.start(first)), 0
 
-    def look() -> tuple[dict[_Cell, Decimal], dict[_Cell, dict[str, Decimal]]]:
+    def count_both() -> tuple[dict[_Cell, Decimal], dict[_Cell, dict[str, Decimal]]]:
         nonlocal orders
         orders, counted = 0, defaultdict[_Cell, Decimal](Decimal)
         for entry in listing.everyone(KIND, ("status", "revenue"), begin):
@@ -70,7 +72,7 @@ def recount(first: date) -> listing.Recount:
                 stored[day, name][shard] = Decimal(cell.get(name, 0))
         return counted, stored
 
-    _, wrong = listing.disagreement(look)
+    _, wrong = listing.disagreement(count_both)
     found = [
         listing.Wrong(("sales", day), *numbers, name)
         for (day, name), numbers in sorted(wrong.items())

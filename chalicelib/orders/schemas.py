@@ -1,25 +1,98 @@
-"""How an order is shown, in answers and in events."""
+"""The shapes of orders, as clients send them and as they are answered.
 
-from collections.abc import Collection
-from typing import Annotated, ClassVar, Final
+A field of a request without a text of its own has the text of the same field of its `shape`.
+"""
 
-from pydantic import Field
+import re
+from datetime import timedelta
+from decimal import Decimal
+from typing import Annotated, ClassVar, Final, TypeVar
+
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
+from pydantic.json_schema import SkipJsonSchema
 from typing_extensions import TypedDict
 
+from chalicelib import listing
+from chalicelib.customers.model import OrderCustomerInput
 from chalicelib.customers.schemas import OrderCustomer
 from chalicelib.listing import external_ids
-from chalicelib.orders import transactions
-from chalicelib.orders.model import ListOrders, Order, OrderStatus, PaymentStatus, RefundStatus
-from chalicelib.products.model import COST
-from chalicelib.schemas import Choice, Sparse, about
-from chalicelib.storage.attributes import Fields
-from chalicelib.values.addresses import Address
+from chalicelib.listing.external_ids import ExternalId
+from chalicelib.products.schemas import COST, Price, ShopCurrency
+from chalicelib.schemas import (
+    NUMBER,
+    SEEN,
+    Absent,
+    Choice,
+    Flag,
+    Maybe,
+    Several,
+    Sparse,
+    Stripped,
+    about,
+    length,
+    not_empty,
+    null_is,
+    optional,
+    upper,
+)
+from chalicelib.values import clock, timezone
+from chalicelib.values.addresses import Address, AddressInput
 from chalicelib.values.metadata import ABOUT as METADATA
+from chalicelib.values.metadata import Metadata
 
-# For other slices.
-ListTransactions = transactions.ListTransactions
-ShownTransaction = transactions.ShownTransaction
-show_transaction = transactions.show
+MOST_LINES: Final = 200
+MOST_PIECES: Final = 1_000_000  # of one line
+EARLY: Final = timedelta(hours=24)  # an order may be dated this far ahead
+
+
+class OrderStatus(Choice):
+    """The status of an order; docs/orders.md#order-status has the moves."""
+
+    PENDING = "PENDING"
+    PAID = "PAID"
+    IN_PRODUCTION = "IN_PRODUCTION"
+    PROCESSING = "PROCESSING"
+    SHIPPED = "SHIPPED"
+    DELIVERED = "DELIVERED"
+    CANCELLED = "CANCELLED"
+    REFUNDED = "REFUNDED"
+
+
+class PaymentStatus(Choice):
+    """Whether an order is paid."""
+
+    PENDING = "PENDING"
+    PAID = "PAID"
+    PARTIALLY_PAID = "PARTIALLY_PAID"
+    REFUNDED = "REFUNDED"
+    FAILED = "FAILED"
+
+
+class RefundStatus(Choice):
+    """How much of the money was given back."""
+
+    NONE = "NONE"
+    PARTIAL = "PARTIAL"
+    FULL = "FULL"
+
+
+class StockPolicy(Choice):
+    """What a new order takes. CHECK: all of it, or the order is refused. FORCE: what is there.
+    SKIP: nothing, because the stock was counted after the sale."""
+
+    CHECK = "CHECK"
+    FORCE = "FORCE"
+    SKIP = "SKIP"
+
+
+class Balance(Choice):
+    """Who owes money: due: the customer; owed: the shop."""
+
+    DUE = "due"
+    OWED = "owed"
+
+
+# --- What is answered -----------------------------------------------------------------------------
 
 
 class ShownDiscount(TypedDict):
@@ -200,6 +273,31 @@ class EditPreview(TypedDict):
     stock: Annotated[list[EditedStock], about("Which stock changes.")]
 
 
+class TransactionKind(Choice):
+    """What happened with money."""
+
+    PAYMENT = "PAYMENT"
+    REFUND = "REFUND"
+    VOID = "VOID"
+
+
+class ShownTransaction(TypedDict):
+    """Money that came in or went out. A void takes back what its payment counted."""
+
+    id: Annotated[str, about("Identifier: of the payment, the refund or the void.")]
+    kind: Annotated[TransactionKind, about("What it is.")]
+    amount: Annotated[str, about("A decimal amount; negative: it went out.")]
+    method: Annotated[str, about("Such as CASH or CARD_TERMINAL.")]
+    reference: Annotated[str | None, about("The reference of a terminal or a bank.")]
+    orderId: Annotated[str, about("Id of its order.")]
+    orderNumber: Annotated[str, about("Number of its order.")]
+    customerId: Annotated[str | None, about("Id of the order's customer.")]
+    at: Annotated[str, about("When it was recorded.")]
+    receivedAt: Annotated[str | None, about("When the money of a payment came.")]
+    tax: Annotated[str, about("The tax in a refund, negative, unless the order is cancelled.")]
+    by: Annotated[str, about("The name of the API key.")]
+
+
 class ShownOrder(TypedDict):
     """An order as the admin interface answers it, and as the order events carry it."""
 
@@ -247,10 +345,425 @@ class ShownOrder(TypedDict):
     edits: Annotated[list[OrderEditEntry], about("The latest edits, oldest first.")]
 
 
-_LINE: Final = tuple(LineItem.__annotations__)
-_OF_LINES: Final = ("lineItems", "itemsCount")
-MADE_OF: Final = {"itemsCount": "lineItems"}
-_ORDER: Final = tuple(name for name in ShownOrder.__annotations__ if name not in _OF_LINES)
+# --- What clients send ----------------------------------------------------------------------------
+
+
+def _date(value: object) -> str:
+    try:
+        # A day is the shop's, as in the list's filters.
+        first, _ = timezone.period(value if isinstance(value, str) else "", "")
+        moment = clock.parse(first)
+        timezone.day(moment)  # whose sales it counts in: the first hours of year 1 may have none
+    except (ValueError, OverflowError):
+        raise ValueError(
+            "must be a date and time in ISO 8601, such as 2026-11-20T06:12:14Z"
+        ) from None
+    if moment > clock.now() + EARLY:
+        raise ValueError("must be at most 24 hours ahead")
+    return clock.iso(moment)
+
+
+def _like(pattern: str, example: str) -> object:
+    """Text of that form; the error for other text has an example."""
+
+    def check(value: str) -> str:
+        if not re.fullmatch(pattern, value):
+            raise ValueError(f"must look like {example}")
+        return value
+
+    return AfterValidator(check)
+
+
+# Open sets of names (docs/orders.md#creating).
+_NAME: Final = "[A-Z][A-Z0-9]*(_[A-Z0-9]+)*"
+_EMPLOYEE: Final = "emp_[A-Za-z0-9_-]{1,60}"
+OpenName = Annotated[
+    str,
+    BeforeValidator(upper),
+    _like(_NAME, "CARD_TERMINAL"),
+    Field(json_schema_extra={"pattern": f"^{_NAME}$"}, max_length=50),
+]
+# A filter by them.
+OpenNames = Annotated[
+    Several[Annotated[str, BeforeValidator(upper), Field(max_length=50)]], Field(max_length=20)
+]
+EmployeeId = Annotated[
+    str, _like(_EMPLOYEE, "emp_ann-01"), Field(json_schema_extra={"pattern": f"^{_EMPLOYEE}$"})
+]
+Date = Annotated[
+    str, BeforeValidator(_date), Field(json_schema_extra={"format": "date-time"}, max_length=40)
+]
+Note = Annotated[str, length(5_000)]
+Tags = Annotated[list[Annotated[str, length(50, 1)]], Field(max_length=50)]
+_Pieces = Annotated[int, Field(strict=True, ge=1, le=MOST_PIECES)]
+_T = TypeVar("_T")
+_Some = Annotated[list[_T], null_is([]), Field(max_length=MOST_LINES)]  # perhaps none
+
+
+class DiscountInput(Stripped):
+    """Either `amount` or `percent`."""
+
+    shape: ClassVar[type] = ShownDiscount
+
+    amount: Price | None = optional("A decimal amount, at most what it is taken off.")
+    percent: Annotated[Decimal, Field(ge=0, le=100, decimal_places=2), NUMBER] | None = optional(
+        "Percent of what it is taken off."
+    )
+    reason: Annotated[str, length(200)] | None = None
+
+    @model_validator(mode="after")
+    def _says_how_much(self) -> "DiscountInput":
+        if self.amount is None and self.percent is None:
+            raise ValueError("must have an amount or a percent")
+        return self
+
+
+LineTitle = Annotated[str, SEEN, length(200, 1)]
+LineNote = Annotated[str, length(1_000)]
+
+
+class LineItemInput(Stripped):
+    """A line of an order: of a variant by `variantId`, or a custom line by `title` and `price`."""
+
+    shape: ClassVar[type] = LineItem
+
+    read_only: ClassVar[frozenset[str]] = frozenset(
+        {"id", "productId", "sku", "isCustom", "cost", "total", "oversold", "refundedQuantity"}
+    )
+
+    variant_id: Annotated[str, length(60, 1)] | None = None
+    title: LineTitle | None = optional("What a custom line is; a variant's line has the variant's.")
+    quantity: _Pieces
+    price: Price | None = optional("Per piece; default: the variant's. A custom line needs one.")
+    discount: DiscountInput | None = None
+    note: LineNote | None = None
+
+
+def _above_zero(value: str) -> str:
+    if not Decimal(value):
+        raise ValueError("must be more than 0")
+    return value
+
+
+Amount = Annotated[Price, AfterValidator(_above_zero)]
+Reference = Annotated[str, length(100)]
+RecordNote = Annotated[str, length(500)]
+
+
+class DepositInput(Stripped):
+    """Either `amount` or `percent`."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset({"isReached"})
+
+    # Zero can be read: a percent of a total that became nothing.
+    amount: Price | None = optional("A decimal amount, at most the total.")
+    percent: Annotated[Decimal, Field(gt=0, le=100, decimal_places=2), NUMBER] | None = optional(
+        "Percent of the total."
+    )
+
+
+class PaymentInput(Stripped):
+    """One payment that was received."""
+
+    shape: ClassVar[type] = ShownPayment
+
+    read_only: ClassVar[frozenset[str]] = frozenset(
+        {"id", "createdAt", "by", "change", "implied", "voidReason"}
+    )
+
+    amount: Amount | None = optional("A decimal amount; default: what is due, at most `tendered`.")
+    method: OpenName | None = optional(
+        "Such as CASH; default: the order's paymentMethod, or OTHER."
+    )
+    reference: Reference | None = optional(
+        "The reference of a terminal or a bank; unique in the order for its method."
+    )
+    note: RecordNote | None = None
+    received_at: Date | None = optional("At most 24 hours ahead; now.")
+    tendered: Amount | None = None
+    allow_overpayment: Annotated[Flag, about("Accept more than is due.")] = False
+    # A payment that was read has it; one that is voided cannot be sent.
+    voided_at: SkipJsonSchema[None] = None
+
+
+Payments = Annotated[list[PaymentInput], Field(max_length=10)]
+
+
+class TakePayments(PaymentInput):
+    """The fields of one payment, or up to ten in `payments`."""
+
+    payments: Payments | None = optional("Several payments: all of them are recorded, or none.")
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> "TakePayments":
+        if self.payments is not None and (len(self.model_fields_set) > 1 or not self.payments):
+            raise ValueError("needs either payments or the fields of one payment")
+        return self
+
+    @property
+    def each(self) -> list[PaymentInput]:
+        return [self] if self.payments is None else self.payments
+
+
+class VoidPayment(Stripped):
+    """Why a payment does not count."""
+
+    reason: RecordNote | None = optional("Why, such as a card that was declined.")
+
+
+class RefundLineInput(Stripped):
+    """Pieces of a line that come back."""
+
+    shape: ClassVar[type] = RefundedLine
+
+    read_only: ClassVar[frozenset[str]] = frozenset({"amount", "tax", "restocked"})
+
+    line_item_id: Annotated[str, length(60, 1), about("Id of the line, `li_…`.")]
+    quantity: _Pieces
+    restock: bool | None = Field(
+        None, strict=True, description="Return them to the stock; default: only before SHIPPED."
+    )
+
+
+class RefundInput(Stripped):
+    """Lines, shipping or an amount."""
+
+    shape: ClassVar[type] = ShownRefund
+
+    read_only: ClassVar[frozenset[str]] = frozenset({"id", "createdAt", "by", "implied"})
+
+    lines: _Some[RefundLineInput] = Field(default_factory=list, description="What comes back.")
+    shipping: Price | None = optional("The part of the order's shipping.")
+    amount: Amount | None = optional("A decimal amount; default: the lines' shares, and shipping.")
+    method: OpenName | None = optional("Default: that of the payment, or the only one used.")
+    payment_id: Annotated[str, length(60)] | None = optional(
+        "The payment that is refunded, `pay_…`."
+    )
+    reference: Reference | None = optional(
+        "The reference of a terminal or a bank; unique in the order for its method."
+    )
+    reason: OpenName | None = None
+    note: RecordNote | None = None
+    dry_run: Annotated[Flag, about("Only say what would be refunded.")] = False
+
+    @field_validator("lines")
+    @classmethod
+    def _distinct(cls, lines: list[RefundLineInput]) -> list[RefundLineInput]:
+        if len({line.line_item_id for line in lines}) < len(lines):
+            raise ValueError("must name each line once")
+        return lines
+
+
+# What an order's lines, payments and refunds say; never sent.
+_DERIVED: Final = frozenset(
+    {"refunds", "amountPaid", "amountRefunded", "amountCredited", "balanceDue", "refundStatus"}
+    | {"id", "number", "createdAt", "updatedAt", "paidAt", "shippedAt", "history"}
+    | {"itemsCount", "originalTotal", "edits"}
+)
+
+
+class NewOrder(Stripped):
+    """The fields of a creation. Sums that are absent are computed, and those given are kept."""
+
+    shape: ClassVar[type] = ShownOrder
+
+    # Read-only fields of a copied order are ignored; `status` is refused, because it is a move.
+    read_only: ClassVar[frozenset[str]] = _DERIVED | {"retained"}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _not_shipped(cls, sent: object) -> object:
+        """An order that was read has no tracking number until it ships."""
+        if not isinstance(sent, dict) or sent.get("trackingNumber", "") is not None:
+            return sent
+        return {name: value for name, value in sent.items() if name != "trackingNumber"}
+
+    source: OpenName | None = None
+    customer: OrderCustomerInput | None = None
+    shipping_address: AddressInput | None = optional(
+        "Where the parcel goes; a copy, null if none was given."
+    )
+    billing_address: AddressInput | None = optional(
+        "Where the bill goes; a copy, null if none was given."
+    )
+    sales_rep_id: EmployeeId | None = None
+    line_items: Annotated[list[LineItemInput], Field(min_length=1, max_length=MOST_LINES)]
+    stock_policy: Annotated[
+        StockPolicy, null_is(StockPolicy.CHECK), about("How much tracked stock the order takes.")
+    ] = StockPolicy.CHECK
+    currency: ShopCurrency | None = None
+    discount: DiscountInput | None = None
+    shipping: Price | None = None
+    tax: Price | None = None
+    subtotal: Price | None = None
+    total: Price | None = None
+    payment_status: PaymentStatus | None = None
+    payment_method: OpenName | None = None
+    payments: Payments | None = optional("What was paid already.")
+    deposit: DepositInput | None = None
+    note: Note | None = None
+    tags: Tags | None = None
+    external_id: ExternalId | None = None
+    metadata: Metadata | None = None
+    order_date: Date | None = optional("At most 24 hours ahead.")
+    processed_at: Date | None = optional("The same as orderDate, which counts if both are sent.")
+
+
+class OrderChange(Stripped):
+    """The fields of a PATCH: absent fields stay; null clears, where allowed."""
+
+    shape: ClassVar[type] = ShownOrder
+
+    # An order that was read may be sent back; fields that cannot change are ignored.
+    read_only: ClassVar[frozenset[str]] = _DERIVED | {
+        *("source", "customer", "lineItems", "currency", "subtotal", "tax", "total"),
+        *("paymentMethod", "orderDate", "payments", "discount", "shipping"),
+    }
+
+    status: Maybe[OrderStatus] = Field(default_factory=Absent, description="The next status.")
+    sales_rep_id: EmployeeId | None = optional("null unassigns.")
+    tracking_number: Annotated[str, length(100)] | None = None
+    payment_status: Maybe[PaymentStatus] = Field(default_factory=Absent)
+    deposit: DepositInput | None = optional(
+        "What must be paid before production begins; null: none. Only while nothing is paid."
+    )
+    retained: Price | None = optional("What a CANCELLED order keeps of a deposit; null: nothing.")
+    note: Note | None = None
+    tags: Tags | None = None
+    shipping_address: AddressInput | None = optional("Until the order is DELIVERED.")
+    billing_address: AddressInput | None = optional("Until the order is DELIVERED.")
+    external_id: ExternalId | None = None
+    metadata: Metadata | None = None
+
+    _not_empty = model_validator(mode="after")(not_empty)
+
+
+class LineChange(Stripped):
+    """New values of a line: absent fields stay; null clears a note or a discount."""
+
+    shape: ClassVar[type] = LineItem
+
+    line_item_id: Annotated[str, length(60, 1), about("Id of the line, `li_…`.")]
+    quantity: int | None = Field(
+        None, strict=True, ge=0, le=MOST_PIECES, description="How many pieces; 0 removes it."
+    )
+    price: Price | None = optional("Per piece; a decimal amount.")
+    title: LineTitle | None = optional("Of a custom line.")
+    discount: DiscountInput | None = None
+    note: LineNote | None = None
+
+
+class EditedCustomer(Stripped):
+    """The customer that the order gets."""
+
+    read_only: ClassVar[frozenset[str]] = OrderCustomerInput.read_only | {
+        *("email", "firstName", "lastName", "phone")
+    }
+
+    id: Annotated[str, length(60, 1), about("Id of an existing customer, `cus_…`.")]
+
+
+class EditOrder(Stripped):
+    """What changes; absent fields stay. Lines and amounts change until the order is SHIPPED."""
+
+    shape: ClassVar[type] = ShownOrder
+
+    add: _Some[LineItemInput] = Field(default_factory=list, description="New lines.")
+    change: _Some[LineChange] = Field(
+        default_factory=list, description="Lines that stay, with new values."
+    )
+    remove: _Some[Annotated[str, length(60, 1)]] = Field(
+        default_factory=list, description="Ids of the lines that go."
+    )
+    discount: DiscountInput | None = optional("What is taken off the subtotal; null: nothing.")
+    shipping: Price | None = optional("What shipping costs; null: nothing.")
+    tax: Price | None = optional("Required if the order has tax and its other amounts change.")
+    total: Price | None = optional("Default: as computed.")
+    customer: EditedCustomer | None = None
+    source: OpenName | None = optional("Where the order came from.")
+    order_date: Date | None = optional("At most 24 hours ahead.")
+    reason: Annotated[str, length(500, 1), about("Why it is edited.")]
+    dry_run: Flag = Field(default_factory=bool, description="Only say what would change.")
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> "EditOrder":
+        if not self.model_fields_set - {"reason", "dry_run"}:
+            raise ValueError("must have at least one field to change")
+        named = [*(line.line_item_id for line in self.change), *self.remove]
+        if len(set(named)) < len(named):
+            raise ValueError("must name each line once, in change or in remove")
+        return self
+
+    @property
+    def is_of_amounts(self) -> bool:
+        """Whether it changes more than the customer, the source and the date."""
+        others = self.model_fields_set - {"reason", "dry_run", *_ANY_TIME}
+        return any(getattr(self, name) != [] for name in others)
+
+
+_ANY_TIME: Final = ("customer", "source", "order_date")
+
+
+def bare(search: str) -> str:
+    """`#1001` is how people write an order's number, and how the console shows it."""
+    return re.sub(r"(?<!\S)#(?=[0-9])", "", search)
+
+
+class OrderSort(Choice):
+    """The order of a list of orders."""
+
+    NEWEST = "-orderDate"
+    OLDEST = "orderDate"
+
+
+class ListOrders(listing.Dated):
+    shape: ClassVar[type] = ShownOrder
+
+    facets = (
+        *("status", "source", "payment_status", "refund_status", "balance"),
+        *("customer_id", "sales_rep_id", "tag"),
+    )
+
+    search: Annotated[
+        str,
+        Field(
+            max_length=200,
+            description="Order or tracking number, customer's name or e-mail, tag, SKU, title",
+        ),
+        AfterValidator(bare),
+    ] = ""
+    status: Several[OrderStatus] = Field(default_factory=list)
+    exclude_status: Several[OrderStatus] = Field(
+        default_factory=list, description="Only orders with none of these statuses."
+    )
+    source: OpenNames = Field(default_factory=list)
+    payment_status: Several[PaymentStatus] = Field(default_factory=list)
+    refund_status: Several[RefundStatus] = Field(default_factory=list)
+    balance: Balance | None = optional("due: the customer owes money; owed: the shop does")
+    customer_id: Annotated[str, Field(max_length=60, description="Orders of this customer.")] = ""
+    sales_rep_id: Annotated[str, Field(max_length=64)] = ""
+    tag: Annotated[str, Field(max_length=50, description="One of the order's tags")] = ""
+    external_id: Annotated[ExternalId, Field(description=external_ids.FILTER)] = ""
+    sort: Annotated[OrderSort, about("The order of the list.")] = OrderSort.NEWEST
+
+    def where(self) -> dict[str, frozenset[str]]:
+        where = super().where()
+        if self.exclude_status:
+            asked = set(self.status or OrderStatus) - set(self.exclude_status)
+            where["status"] = frozenset(map(str, asked))
+        if self.balance is Balance.DUE:
+            # What is due follows from the payment status too, which has lists.
+            where.setdefault("paymentStatus", frozenset({"PENDING", "PARTIALLY_PAID", "FAILED"}))
+        return where
+
+
+class ListTransactions(listing.Dated):
+    facets = ("kind", "method", "order_id", "reference")
+
+    kind: Several[TransactionKind] = Field(default_factory=list, description="Which kinds.")
+    method: OpenNames = Field(default_factory=list, description="Methods of payment.")
+    order_id: Annotated[str, Field(max_length=60, description="Of one order.")] = ""
+    reference: Annotated[str, Field(max_length=100, description="Exactly this reference.")] = ""
 
 
 class OrderFields(Sparse):
@@ -259,28 +772,3 @@ class OrderFields(Sparse):
 
 class ListOrderFields(ListOrders, OrderFields):
     pass
-
-
-def show_transfer(transfer: Fields) -> dict[str, object]:
-    """The shape of ShownPayment or ShownRefund."""
-    return {name: value for name, value in transfer.items() if name != "voidedBy"}
-
-
-def show(order: Order, fields: Collection[str] = (), *, costs: bool = True) -> dict[str, object]:
-    """The shape of ShownOrder, or these fields of it. Without `costs` each is null."""
-    names = fields or ShownOrder.__annotations__
-    shown = {name: order.fields[name] for name in _ORDER if name in names}
-    if "lineItems" in names:
-        lines = order.fields["lineItems"]
-        hidden = {} if costs else {"cost": None}
-        shown["lineItems"] = [{name: line[name] for name in _LINE} | hidden for line in lines]
-    if "itemsCount" in names:
-        shown["itemsCount"] = sum(int(line["quantity"]) for line in order.fields["lineItems"])
-    for name in ("payments", "refunds"):
-        if name in shown:
-            shown[name] = list(map(show_transfer, shown[name]))
-    for part in (shown, *shown.get("lineItems", ())):
-        for name in ("deposit", "discount"):
-            if part.get(name) and part[name]["percent"] is not None:
-                part[name] = part[name] | {"percent": float(part[name]["percent"])}
-    return shown

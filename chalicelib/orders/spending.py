@@ -13,21 +13,22 @@ from chalicelib import listing
 from chalicelib.customers import store as customers
 from chalicelib.customers.model import KIND as CUSTOMERS
 from chalicelib.customers.model import Customer, Totals
-from chalicelib.orders.model import KIND, OrderStatus
+from chalicelib.orders.model import KIND
+from chalicelib.orders.schemas import OrderStatus
 from chalicelib.values.batches import batches
 
 _AT_ONCE: Final = 50_000  # customers whose totals are held in memory
 _READ: Final = 100
 _Cell = tuple[str, str]  # a customer, and an attribute
-_Look = tuple[dict[_Cell, Decimal], dict[_Cell, dict[str, Decimal]]]
+_Counts = tuple[dict[_Cell, Decimal], dict[_Cell, dict[str, Decimal]]]
 
 
-def recount() -> listing.Recount:
-    """Reads the list of all orders and the totals of all customers."""
+def compare_spending() -> listing.Recount:
+    """Compare the totals of all customers with the list of orders, and return what differs."""
     parts = 1 + listing.count(CUSTOMERS, {}) // _AT_ONCE
     records, found = 0, list[listing.Wrong]()
     for part in range(parts):
-        counted, wrong = listing.disagreement(partial(_look, part, parts))
+        counted, wrong = listing.disagreement(partial(_count_part, part, parts))
         records += len({id for id, _ in counted})
         for (id, attribute), numbers in sorted(wrong.items()):
             key = customers.RECORDS.key(id)
@@ -35,23 +36,23 @@ def recount() -> listing.Recount:
     return listing.Recount(records, found)
 
 
-def _look(part: int, parts: int) -> _Look:
-    """The totals from orders, and the stored ones, of a part of all customers."""
-    made: dict[str, Totals] = defaultdict(Totals)
+def _count_part(part: int, parts: int) -> _Counts:
+    """Return the totals from orders, and the stored ones, of a part of all customers."""
+    ordered: dict[str, Totals] = defaultdict(Totals)
     for entry in listing.everyone(KIND, ("status", "revenue", "customerId")):
         id = entry.get("customerId", "")
         if id and zlib.crc32(id.encode()) % parts == part:
             counts = entry["status"] != OrderStatus.CANCELLED
-            made[id] += Totals(1, int(counts), Decimal(entry["revenue"]))
+            ordered[id] += Totals(1, int(counts), Decimal(entry["revenue"]))
     counted, stored = dict[_Cell, Decimal](), dict[_Cell, dict[str, Decimal]]()
-    for customer in _customers(part, parts):
-        for name, number in made[customer.id].numbers().items():
+    for customer in _load_part(part, parts):
+        for name, number in ordered[customer.id].numbers().items():
             counted[customer.id, name] = Decimal(number)
             stored[customer.id, name] = {"": Decimal(customer.fields[name])}
     return counted, stored
 
 
-def _customers(part: int, parts: int) -> Iterator[Customer]:
+def _load_part(part: int, parts: int) -> Iterator[Customer]:
     entries = listing.everyone(CUSTOMERS, ())
     ids = (entry["sk"].rpartition("#")[2] for entry in entries)
     wanted = (id for id in ids if zlib.crc32(id.encode()) % parts == part)

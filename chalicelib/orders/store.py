@@ -18,10 +18,13 @@ from chalicelib.listing.counts import counts, places
 from chalicelib.listing.lookup import holding
 from chalicelib.listing.search import MOST_MATCHES, TooBroad
 from chalicelib.orders import (
+    account,
     editing,
     lifecycle,
     lines,
     payments,
+    refunds,
+    room,
     sales,
     spending,
     transactions,
@@ -29,23 +32,26 @@ from chalicelib.orders import (
 )
 from chalicelib.orders.model import (
     KIND,
+    MADE_OF,
+    Order,
+    Transaction,
+    from_item,
+    index_of,
+    show_order,
+    show_transaction,
+    to_item,
+)
+from chalicelib.orders.numbers import KEY as NUMBERS
+from chalicelib.orders.numbers import Numbers, NumberTaken
+from chalicelib.orders.schemas import (
     Balance,
     EditOrder,
     NewOrder,
-    Order,
     OrderChange,
     PaymentInput,
     RefundInput,
     StockPolicy,
-    index_of,
-    read,
-    stored,
 )
-from chalicelib.orders.model import room as room_of
-from chalicelib.orders.numbers import KEY as NUMBERS
-from chalicelib.orders.numbers import Numbers, NumberTaken
-from chalicelib.orders.schemas import MADE_OF, show
-from chalicelib.orders.transactions import Transaction
 from chalicelib.problems import Busy, Invalid, NotFound, PreconditionFailed
 from chalicelib.products import store as products
 from chalicelib.products.model import Product
@@ -61,15 +67,15 @@ from chalicelib.values.forgetting import Person
 
 MOVES: Final = transitions.MOVES
 PAYMENT_MOVES: Final = transitions.PAYMENT_MOVES
-days, recount_days = sales.days, sales.recount
-money_since = transactions.money_since
+days, compare_sales = sales.days, sales.compare_sales
+money_since = transactions.sum_by_method
 facts_about = lifecycle.facts_about
 TRANSACTIONS: Final = transactions.KIND
-recount_customers = spending.recount
+compare_spending = spending.compare_spending
 
 
 @dataclass(frozen=True)
-class Asked:
+class ChangeRequest:
     """Who asks for a change, and how. `by`: the name of the key. Raised for `if_match`:
     PreconditionFailed; for `once`: Repeated and KeyReused."""
 
@@ -77,7 +83,8 @@ class Asked:
     if_match: frozenset[str] | None = None
     once: Once | None = None
 
-    def unchanged(self, order: Order) -> Order:
+    def require_unchanged(self, order: Order) -> Order:
+        """Return the order, or raise PreconditionFailed if the client knows another version."""
         if self.if_match is not None and order.etag not in self.if_match:
             raise PreconditionFailed.of("order")
         return order
@@ -92,16 +99,13 @@ class Written(NamedTuple):
 
 
 Also = Callable[[Commit, Order, Order], None]
-Gone = frozenset[str]  # variants that take no returned stock
-Change = Callable[[Order, Gone], Order | None]
+GoneVariants = frozenset[str]  # which take no returned stock
+Revise = Callable[[Order, GoneVariants], Order | None]
 
 _ERASED: Final = "order.erased"  # whose audit entry has no changes
 # What transactions are made of, and how many orders are loaded at a time.
 _MONEY: Final = ("number", "customer", "status", "paymentStatus", "payments", "refunds", "tax")
 _LOADED: Final = 1_000
-_MOST_ITEMS: Final = 97  # of a commit: three are room for what others add
-_CUSTOMER_WORDS: Final = 8  # of a new one, for which the largest order has room
-_FEW: Final = 50  # products whose order has room for its number: see `model.py`
 
 
 class InsufficientStock(Invalid):
@@ -119,7 +123,7 @@ def _key(id: str) -> Key:
     return id, "order"
 
 
-RECORDS: Final = listing.Records(KIND, _key, index_of, read, "ord", made_of=MADE_OF)
+RECORDS: Final = listing.Records(KIND, _key, index_of, from_item, "ord", made_of=MADE_OF)
 
 
 # --- Reading --------------------------------------------------------------------------------------
@@ -128,8 +132,11 @@ RECORDS: Final = listing.Records(KIND, _key, index_of, read, "ord", made_of=MADE
 load, get, page = RECORDS.load, RECORDS.get, RECORDS.page
 
 
-def transactions_page(query: listing.Query) -> listing.Page[Transaction]:
-    """Of one order, or with a reference, they are found by their orders."""
+def list_transactions(query: listing.Query) -> listing.Page[Transaction]:
+    """Return a page of payments, voids and refunds.
+
+    Those of one order, or with a reference, are found by their orders.
+    """
     where = {facet: set(values) for facet, values in query.where.items()}
     order_ids, references = where.pop("orderId", None), where.pop("reference", None)
     if order_ids is None and references is None:
@@ -141,47 +148,50 @@ def transactions_page(query: listing.Query) -> listing.Page[Transaction]:
             raise TooBroad
     # Words of a title are among what has a reference: many orders, which need no room at once.
     orders = (order for some in batches(sorted(known), _LOADED) for order in load(some, _MONEY))
-    found = (one for order in orders for one in transactions.of_order(order).values())
+    found = (one for order in orders for one in transactions.list_transactions(order).values())
     fitting = (
         one
         for one in found
         if (references is None or one.fields["reference"] in references)
-        if all(transactions.show(one)[facet] in values for facet, values in where.items())
+        if all(show_transaction(one)[facet] in values for facet, values in where.items())
         if query.between.holds(one.fields["at"])
     )
     return listing.page_of(transactions.KIND, query, fitting)
 
 
 def _load_transactions(entries: list[str]) -> list[Transaction]:
-    orders = load(dict.fromkeys(map(transactions.order_of, entries)))
-    known = {id: one for order in orders for id, one in transactions.of_order(order).items()}
+    orders = load(dict.fromkeys(map(transactions.order_id, entries)))
+    known = {
+        id: one for order in orders for id, one in transactions.list_transactions(order).items()
+    }
     return [known[entry] for entry in entries if entry in known]
 
 
-def standing() -> tuple[dict[str, int], int, Decimal]:
-    """The number of orders in each status that is not final; how many have a balance that is due,
-    and its sum."""
+def count_open_orders() -> tuple[dict[str, int], int, Decimal]:
+    """Return the number of orders in each status that is not final, and what is due.
+
+    The second is how many orders have a balance that is due, the third the sum of these.
+    """
     (pk,) = places(KIND, {})
     cells = table.everything(pk)
     known = counts(KIND, {}, [cells])
 
-    def size(facet: str, value: str) -> int:
+    def count_orders(facet: str, value: str) -> int:
         return known.size({facet: frozenset({value})}) or 0
 
-    sizes = {status.value: size("status", status) for status in transitions.OPEN}
+    sizes = {status.value: count_orders("status", status) for status in transitions.OPEN}
     amount = sum((Decimal(cell.get("due", 0)) for cell in cells), Decimal(0))
-    return sizes, size("balance", Balance.DUE), amount
+    return sizes, count_orders("balance", Balance.DUE), amount
 
 
 # --- Creating -------------------------------------------------------------------------------------
 
 
-def place(new: NewOrder, by: str, once: Once | None) -> tuple[Order, str]:
-    """Places an order completely or not at all; returns it, and the text that answers its creation.
-    Emits order.created, order.paid if it is paid, customer.created if the e-mail is new, and
-    inventory.low.
+def create(new: NewOrder, by: str, once: Once | None) -> tuple[Order, str]:
+    """Create an order completely or not at all; return it, and the text that answers the request.
 
-    Raises Invalid, InsufficientStock; with `once` also Repeated and KeyReused.
+    Emit order.created, order.paid if it is paid, customer.created if the e-mail is new, and
+    inventory.low. Raise Invalid, InsufficientStock; with `once` also Repeated and KeyReused.
     """
     until = deadline.of_conflicts()
     numbers = Numbers()
@@ -189,16 +199,16 @@ def place(new: NewOrder, by: str, once: Once | None) -> tuple[Order, str]:
     with unless_answered(once):
         for _ in deadline.attempts(until):
             try:
-                return _place(new, by, once, numbers, until)
+                return _try_create(new, by, once, numbers, until)
             except (products.StockMoved, EmailTaken, customers.CustomerMoved, NumberTaken):
                 numbers.are_contended = True
     raise Busy
 
 
-def _place(
+def _try_create(
     new: NewOrder, by: str, once: Once | None, numbers: Numbers, until: float
 ) -> tuple[Order, str]:
-    wanted = lines.wanted(new.line_items, "lineItems")
+    wanted = lines.count_pieces(new.line_items, "lineItems")
     keys = [key for id in wanted for key in products.keys(id)]
     keys += [customers.key(new.customer)] if new.customer else []
     keys += [external_ids.key("order", new.external_id)] if new.external_id else []
@@ -211,28 +221,27 @@ def _place(
     registers = new.customer is not None and customer is None
     if new.customer and customer is None:
         customer = customers.created(new.customer, now)
-    number = numbers.next(items.get(NUMBERS), has_room=len(wanted) <= _FEW)
-    order = lifecycle.placed(new, found, customer, number=number, by=by, now=now)
+    number = numbers.next(items.get(NUMBERS), has_room=room.has_room_for_number(len(wanted)))
+    order = lifecycle.create_order(new, found, customer, number=number, by=by, now=now)
     sold, oversold = [(found[id], pieces) for id, pieces in wanted.items()], Counter[str]()
     if new.stock_policy is StockPolicy.CHECK:
-        _require(sold)
+        _require_stock(sold)
     else:
-        taken = order.taken()
+        taken = order.pieces_taken()
         sold = [(one, dict.fromkeys(n, 0) | taken.get(one.id, {})) for one, n in sold]
         for line in order.fields["lineItems"]:
-            oversold[line["variantId"]] += line["oversold"]
+            oversold[line["variantId"] or ""] += line["oversold"]
 
     commit = Commit()
-    text = _text(order)
+    text = _answer_text(order)
     if once:
         once.record(commit, text, order.etag)
     _write(commit, None, order)
     if customer:
         ordered = lifecycle.spending(None, order)[customer.id]
         if registers:
-            # Next to the stock of each product: the number and the low-stock item.
-            left = _MOST_ITEMS - len(commit) - len(wanted) - 8
-            customers.register(commit, customer, ordered, max(_CUSTOMER_WORDS, left))
+            words = room.room_for_customer_words(len(commit), len(wanted))
+            customers.register(commit, customer, ordered, words)
         else:
             customers.count(commit, customer.id, ordered, placing=True)
     products.sell(commit, sold, order_id=order.id, oversold=+oversold)
@@ -244,7 +253,8 @@ def _place(
     return order, text
 
 
-def _require(sold: Iterable[tuple[Product, Mapping[str, int]]]) -> None:
+def _require_stock(sold: Iterable[tuple[Product, Mapping[str, int]]]) -> None:
+    """Raise InsufficientStock if one of these products has too few pieces."""
     if short := products.short(sold):
         raise InsufficientStock(lines=short)
 
@@ -252,113 +262,130 @@ def _require(sold: Iterable[tuple[Product, Mapping[str, int]]]) -> None:
 # --- Changing -------------------------------------------------------------------------------------
 
 
-def change(id: str, new: OrderChange, asked: Asked, also: Also | None = None) -> Written:
-    """Emits order.updated, and what follows from the change (`lifecycle.events`).
-
-    Raises NotFound, InvalidTransition, Invalid, and as `Asked` says.
-    """
-
-    return redraft(id, lambda before: redrafted(before, new, asked.by), asked, also)
-
-
-def redraft(
-    id: str, draft: Callable[[Order], Order], asked: Asked = Asked(), also: Also | None = None
+def update(
+    id: str, change: OrderChange, request: ChangeRequest, also: Also | None = None
 ) -> Written:
-    """As `change`. `draft`: from the current order to the changed one, or to itself."""
+    """Change an order by a PATCH.
 
-    return _rewrite(id, lambda before, gone: draft(before), asked, also)
+    Emit order.updated, and what follows from the change (`lifecycle.events`). Raise NotFound,
+    InvalidTransition, Invalid, and as `ChangeRequest` says.
+    """
+    return rewrite(id, lambda before: preview_update(before, change, request.by), request, also)
 
 
-def pay(id: str, received: Sequence[PaymentInput], asked: Asked) -> Written:
-    """Emits payment.created, order.updated, and order.paid the first time that nothing is due.
+def preview_update(order: Order, change: OrderChange, by: str) -> Order:
+    """Return the order as a PATCH would leave it. Raise InvalidTransition, Invalid."""
+    return lifecycle.apply_change(order, change, by, clock.now_iso())
 
-    Raises NotFound, Invalid, DuplicateReference, and as `Asked` says.
+
+def rewrite(
+    id: str,
+    revise: Callable[[Order], Order],
+    request: ChangeRequest = ChangeRequest(),
+    also: Also | None = None,
+) -> Written:
+    """Change an order as `update` does. `revise`: from the current order to the changed one."""
+    return _rewrite(id, lambda before, gone: revise(before), request, also)
+
+
+def record_payments(id: str, received: Sequence[PaymentInput], request: ChangeRequest) -> Written:
+    """Record payments of an order.
+
+    Emit payment.created, order.updated, and order.paid the first time that nothing is due. Raise
+    NotFound, Invalid, DuplicateReference, and as `ChangeRequest` says.
     """
 
-    def attempt(before: Order, gone: Gone) -> Order:
-        return lifecycle.paid(before, received, asked.by, clock.now_iso())
+    def add_payments(before: Order, gone: GoneVariants) -> Order:
+        return lifecycle.apply_payments(before, received, request.by, clock.now_iso())
 
-    return _rewrite(id, attempt, asked, action="payment.created")
+    return _rewrite(id, add_payments, request, action="payment.created")
 
 
-def void(id: str, payment_id: str, reason: str | None, asked: Asked) -> Written:
-    """As `pay`. Emits payment.voided. Raises also AlreadyVoided, PaymentRefunded."""
+def void_payment(id: str, payment_id: str, reason: str | None, request: ChangeRequest) -> Written:
+    """Void a payment. Emit payment.voided.
 
-    def attempt(before: Order, gone: Gone) -> Order:
+    Raise as `record_payments` does, and AlreadyVoided, PaymentRefunded.
+    """
+
+    def void(before: Order, gone: GoneVariants) -> Order:
         now = clock.now_iso()
-        fields = payments.voided(before.fields, payment_id, reason, asked.by, now)
-        return lifecycle.grown(before, fields, asked.by, now)
+        fields = payments.void_payment(before.fields, payment_id, reason, request.by, now)
+        return lifecycle.apply_growth(before, fields, request.by, now)
 
-    return _rewrite(id, attempt, asked, action="payment.voided")
-
-
-def refund(id: str, wanted: RefundInput, asked: Asked) -> Written:
-    """As `pay`. Emits refund.created, and order.refunded when nothing of the money is left."""
-
-    def attempt(before: Order, gone: Gone) -> Order:
-        return _refunded(before, wanted, asked.by, gone)[1]
-
-    return _rewrite(id, attempt, asked, action="refund.created")
+    return _rewrite(id, void, request, action="payment.voided")
 
 
-def refund_preview(id: str, wanted: RefundInput, asked: Asked) -> dict[str, object]:
-    """The shape of RefundPreview: what `refund` would do now. Raises what it does."""
-    before = asked.unchanged(get(id))
-    return _refunded(before, wanted, asked.by, products.gone(before.taken()))[0].preview()
+def refund(id: str, wanted: RefundInput, request: ChangeRequest) -> Written:
+    """Refund lines or an amount.
+
+    Emit refund.created, and order.refunded when nothing of the money is left. Raise as
+    `record_payments` does.
+    """
+
+    def add_refund(before: Order, gone: GoneVariants) -> Order:
+        return _apply_refund(before, wanted, request.by, gone)[1]
+
+    return _rewrite(id, add_refund, request, action="refund.created")
 
 
-def _refunded(
-    before: Order, wanted: RefundInput, by: str, gone: Gone
-) -> tuple[payments.Refund, Order]:
+def preview_refund(id: str, wanted: RefundInput, request: ChangeRequest) -> dict[str, object]:
+    """Return the shape of RefundPreview: what `refund` would do now. Raise what it does."""
+    before = request.require_unchanged(get(id))
+    gone = products.gone(before.pieces_taken())
+    return _apply_refund(before, wanted, request.by, gone)[0].preview()
+
+
+def _apply_refund(
+    before: Order, wanted: RefundInput, by: str, gone: GoneVariants
+) -> tuple[refunds.Refund, Order]:
     now = clock.now_iso()
-    found = payments.refunded(before.fields, wanted, by, now, gone)
-    return found, lifecycle.grown(before, found.after, by, now)
+    refund = refunds.make_refund(before.fields, wanted, by, now, gone)
+    return refund, lifecycle.apply_growth(before, refund.after, by, now)
 
 
-def edit(id: str, wanted: EditOrder, asked: Asked) -> Written:
-    """As `pay`. Emits order.edited, order.updated, order.paid where it applies, inventory.low.
-    Raises also TooLate, TaxRequired, BelowRefunded, EmptyOrder, InsufficientStock."""
-    found: editing.Edited
+def edit(id: str, wanted: EditOrder, request: ChangeRequest) -> Written:
+    """Edit lines, amounts, customer, source or date of an order.
 
-    def attempt(before: Order, gone: Gone) -> Order:
-        nonlocal found
-        found, after = _edited(before, wanted, asked.by)
+    Emit order.edited, order.updated, order.paid where it applies, inventory.low. Raise as
+    `record_payments` does, and TooLate, TaxRequired, BelowRefunded, EmptyOrder, InsufficientStock.
+    """
+    order_edit: editing.Edit
+
+    def add_edit(before: Order, gone: GoneVariants) -> Order:
+        nonlocal order_edit
+        order_edit, after = _apply_edit(before, wanted, request.by)
         return after
 
-    def sell(commit: Commit, before: Order, after: Order) -> None:
+    def sell_pieces(commit: Commit, before: Order, after: Order) -> None:
         if before.customer_id and before.customer_id != after.customer_id:
             customers.note_moved(commit, before.customer_id, id)
-        products.sell(commit, found.moves, order_id=id, cause="EDIT")
+        products.sell(commit, order_edit.moves, order_id=id, cause="EDIT")
         if commit.overflows:
             message = "This edit is more than can be written at once. Divide it."
             raise Invalid(message, code="too_large")
 
-    return _rewrite(id, attempt, asked, sell, "order.edited")
+    return _rewrite(id, add_edit, request, sell_pieces, "order.edited")
 
 
-def edit_preview(id: str, wanted: EditOrder, asked: Asked) -> dict[str, object]:
-    """The shape of EditPreview: what `edit` would do now. Raises what it does."""
-    return _edited(asked.unchanged(get(id)), wanted, asked.by)[0].preview()
+def preview_edit(id: str, wanted: EditOrder, request: ChangeRequest) -> dict[str, object]:
+    """Return the shape of EditPreview: what `edit` would do now. Raise what it does."""
+    before = request.require_unchanged(get(id))
+    return _apply_edit(before, wanted, request.by)[0].preview()
 
 
-def _edited(before: Order, asked: EditOrder, by: str) -> tuple[editing.Edited, Order]:
-    needed = editing.products_of(before.fields, asked)
+def _apply_edit(before: Order, wanted: EditOrder, by: str) -> tuple[editing.Edit, Order]:
+    needed = editing.needed_products(before.fields, wanted)
     keys = [key for id in needed for key in products.keys(id)]
-    wanted = OrderCustomerInput(id=asked.customer.id) if asked.customer else None
-    items = table.batch_get([*keys, *([customers.key(wanted)] if wanted else [])])
+    new_customer = OrderCustomerInput(id=wanted.customer.id) if wanted.customer else None
+    items = table.batch_get([*keys, *([customers.key(new_customer)] if new_customer else [])])
     known = {id: product for id in needed if (product := products.from_items(id, items))}
-    customer = customers.from_items(wanted, items) if wanted else None
+    customer = customers.from_items(new_customer, items) if new_customer else None
     now = clock.now_iso()
-    if wanted and customer is None:
-        customers.created(wanted, now)  # which raises, because it has no e-mail
-    found = editing.edited(before.fields, asked, known, customer, by=by, now=now)
-    _require(found.moves)
-    return found, lifecycle.edited(before, found, by, now)
-
-
-def redrafted(order: Order, asked: OrderChange, by: str) -> Order:
-    """The order as a change would leave it. Raises InvalidTransition, Invalid."""
-    return lifecycle.changed(order, asked, by, clock.now_iso())
+    if new_customer and customer is None:
+        customers.created(new_customer, now)  # which raises, because it has no e-mail
+    edit = editing.make_edit(before.fields, wanted, known, customer, by=by, now=now)
+    _require_stock(edit.moves)
+    return edit, lifecycle.apply_edit(before, edit, by, now)
 
 
 _SAMPLE_MOVES: Final[Mapping[str, list[dict[str, object]]]] = {
@@ -378,7 +405,7 @@ _SAMPLE_MOVES: Final[Mapping[str, list[dict[str, object]]]] = {
 
 
 def sample_of(event: str) -> dict[str, object]:
-    """What an event sends of an order that does not exist, for test events."""
+    """Return what an event sends of an order that does not exist, for test events."""
     now, by, product, customer = clock.now_iso(), "a test", products.sample(), customers.sample()
     (variant,) = product.variants()
     given = {
@@ -387,97 +414,102 @@ def sample_of(event: str) -> dict[str, object]:
         "source": "IN_PERSON",
     }
     new, known = NewOrder.model_validate(given), {product.id: product}
-    order = lifecycle.placed(new, known, customer, number="1001", by=by, now=now)
+    order = lifecycle.create_order(new, known, customer, number="1001", by=by, now=now)
     for move in _SAMPLE_MOVES.get(event, []):
-        order = lifecycle.changed(order, OrderChange.model_validate(move), by, now)
+        order = lifecycle.apply_change(order, OrderChange.model_validate(move), by, now)
     match event:
         case "payment.created":
-            after = lifecycle.paid(order, [PaymentInput()], by, now)
+            after = lifecycle.apply_payments(order, [PaymentInput()], by, now)
         case "payment.voided":
             (payment,) = order.fields["payments"]
-            fields = payments.voided(order.fields, payment["id"], "An example", by, now)
-            after = lifecycle.grown(order, fields, by, now)
+            fields = payments.void_payment(order.fields, payment["id"], "An example", by, now)
+            after = lifecycle.apply_growth(order, fields, by, now)
         case "refund.created":
             (line,) = order.fields["lineItems"]
             back = {"lines": [{"lineItemId": line["id"], "quantity": 1}]}
-            _, after = _refunded(order, RefundInput.model_validate(back), by, Gone())
+            _, after = _apply_refund(order, RefundInput.model_validate(back), by, GoneVariants())
         case "order.edited":
-            asked = EditOrder.model_validate({"shipping": "5", "reason": "An example"})
-            _, after = _edited(order, asked, by)
+            wanted = EditOrder.model_validate({"shipping": "5", "reason": "An example"})
+            _, after = _apply_edit(order, wanted, by)
         case _:
-            return show(order)
-    return dict((*payments.events(order, after), *editing.events(order, after)))[event]
+            return show_order(order)
+    return dict((*account.money_events(order, after), *editing.edit_events(order, after)))[event]
 
 
-def of_customer(customer_id: str, limit: int) -> listing.Query:
-    """The list of all orders of a customer, for `page`."""
+def query_by_customer(customer_id: str, limit: int) -> listing.Query:
+    """Return the query for all orders of a customer, for `page`."""
     return listing.Query({"customerId": frozenset({customer_id})}, limit=limit)
 
 
-def reassign(id: str, source: str, into: Customer, by: str) -> bool:
-    """Moves it to another customer, with its part of the totals, if it still belongs to `source`.
-    Emits order.updated. Returns whether it did."""
+def move_to_customer(id: str, source: str, into: Customer, by: str) -> bool:
+    """Move an order to another customer, with its part of the totals.
 
-    def attempt(order: Order, gone: Gone) -> Order:
+    It stays if it no longer belongs to `source`. Emit order.updated. Return whether it moved.
+    """
+
+    def change_customer(order: Order, gone: GoneVariants) -> Order:
         own = order.fields["customer"]
         if not own or own["id"] != source:
             return order
-        return lifecycle.reassigned(order, into, by, clock.now_iso())
+        return lifecycle.apply_merge(order, into, by, clock.now_iso())
 
-    return _rewritten(id, attempt)
+    return _rewrite_if_there(id, change_customer)
 
 
 def forget(id: str, person: Person) -> bool:
-    """Remove the person's data from an order. Emits order.updated. Return whether it changed."""
+    """Remove a person's data from an order. Emit order.updated. Return whether it changed."""
 
-    return _rewritten(
-        id, lambda order, gone: lifecycle.forget_person(order, person, clock.now_iso()), _ERASED
-    )
+    def forget_person(order: Order, gone: GoneVariants) -> Order:
+        return lifecycle.apply_erasure(order, person, clock.now_iso())
+
+    return _rewrite_if_there(id, forget_person, _ERASED)
 
 
-def _rewritten(id: str, attempt: Change, action: str = "") -> bool:
-    """Whether it was changed; an order that is gone was not."""
+def _rewrite_if_there(id: str, revise: Revise, action: str = "") -> bool:
+    """Return whether the order was changed; one that is gone was not."""
     try:
-        done = _rewrite(id, attempt, Asked(), action=action)
+        written = _rewrite(id, revise, ChangeRequest(), action=action)
     except NotFound:
         return False
-    return done.after is not done.before
+    return written.after is not written.before
 
 
-def remove(id: str, asked: Asked) -> None:
-    """Raises NotFound, PreconditionFailed."""
-    _rewrite(id, lambda before, gone: None, asked)
+def delete(id: str, request: ChangeRequest) -> None:
+    """Delete an order. Emit order.deleted. Raise NotFound, PreconditionFailed."""
+    _rewrite(id, lambda before, gone: None, request)
 
 
 def _rewrite(
-    id: str, change: Change, asked: Asked, also: Also | None = None, action: str = ""
+    id: str, revise: Revise, request: ChangeRequest, also: Also | None = None, action: str = ""
 ) -> Written:
-    """Writes the result of `change`, computed again after a concurrent change. `also`: adds to the
-    commit, given the order before and after. `action`: for the audit log, if it is more than an
-    update."""
-    gone, customer_is_gone, until = Gone(), False, deadline.of_conflicts()
+    """Write the order that `revise` returns, computed again after a concurrent change.
+
+    `also`: adds to the commit, given the order before and after. `action`: for the audit log, if it
+    is more than an update.
+    """
+    gone, customer_is_gone, until = GoneVariants(), False, deadline.of_conflicts()
     # Perhaps the same request, sent twice, has just done the same.
-    with unless_answered(asked.once):
+    with unless_answered(request.once):
         for _ in deadline.attempts(until):
             keys = [_key(id)] if ids.may_be("ord", id) else []
-            found = idempotency.read(keys, asked.once).get(_key(id))
-            before = asked.unchanged(read(NotFound.unless(found, "order", id)))
-            after = change(before, gone)
+            item = idempotency.read(keys, request.once).get(_key(id))
+            before = request.require_unchanged(from_item(NotFound.unless(item, "order", id)))
+            after = revise(before, gone)
             commit = Commit()
-            text = _text(after) if after else ""
-            if asked.once and after:
-                asked.once.record(commit, text, after.etag)
+            text = _answer_text(after) if after else ""
+            if request.once and after:
+                request.once.record(commit, text, after.etag)
             if after is before:
-                if asked.once:  # the order may have changed when the request is repeated
+                if request.once:  # the order may have changed when the request is repeated
                     commit.send(until)
                 return Written(before, before, text)
             _write(commit, before, after, action)
-            returned = lifecycle.gives_back(before, after)
+            returned = lifecycle.returned_stock(before, after)
             for product, pieces in returned.items():
                 there = {variant: n for variant, n in pieces.items() if variant not in gone}
                 if there:
                     products.give_back(commit, product, there, order_id=id)
-            known = (before.fields["customer"] or {}).get("id")
+            known = before.customer_id
             for customer, totals in lifecycle.spending(before, after).items():
                 if customer != known or not customer_is_gone:
                     customers.count(commit, customer, totals, placing=customer != known)
@@ -495,8 +527,8 @@ def _rewrite(
     raise Busy
 
 
-def _text(order: Order) -> str:
-    return encode(show(order))
+def _answer_text(order: Order) -> str:
+    return encode(show_order(order))
 
 
 def _write(commit: Commit, before: Order | None, after: Order | None, action: str = "") -> None:
@@ -504,42 +536,43 @@ def _write(commit: Commit, before: Order | None, after: Order | None, action: st
     assert order is not None
     unchanged = Attr("version").eq(before.version) if before else table.absent
     old_ids, new_ids = (external_ids.held("order", o.fields) if o else {} for o in (before, after))
-    more = transactions.written(before, after) + external_ids.writes(old_ids, new_ids)
-    inside, room = room_of(order.fields, more)
+    others = transactions.count_items(before, after) + external_ids.writes(old_ids, new_ids)
+    words, changes = room.room_for_words(order.fields, others)
     RECORDS.write(
         commit,
         order.id,
         before.index if before else None,
         after.index if after else None,
-        stored(after) if after else {},
+        to_item(after) if after else {},
         when=unchanged,
         otherwise=OrderChanged(),
-        inside=inside,
-        room=room,
+        inside=words,
+        room=changes,
     )
     external_ids.change(commit, order.id, old_ids, new_ids)
-    sales.count(commit, before, after)
-    transactions.write(commit, before, after)
-    commit.audit(_audited(before, after, action))
+    sales.count_sales(commit, before, after)
+    transactions.write_entries(commit, before, after)
+    commit.audit(_audit_entry(before, after, action))
     if after:
-        shown = show(after, costs=False)
+        shown = show_order(after, costs=False)
         for event in lifecycle.events(before, after):
             commit.announce(event, shown)
-        for event, data in (*payments.events(before, after), *editing.events(before, after)):
+        money_events = account.money_events(before, after)
+        for event, data in (*money_events, *editing.edit_events(before, after)):
             commit.announce(event, data)
     else:
-        commit.announce("order.deleted", show(order, costs=False))
+        commit.announce("order.deleted", show_order(order, costs=False))
 
 
-def _audited(before: Order | None, after: Order | None, action: str) -> dict[str, object]:
+def _audit_entry(before: Order | None, after: Order | None, action: str) -> dict[str, object]:
     versions = [order for order in (before, after) if order]
-    owners = {(order.fields["customer"] or {}).get("id") for order in versions}
+    owners = {order.customer_id for order in versions}
     owners.update(*(order.fields["formerly"].values() for order in versions))
     return outbox.audited(
         "order",
         versions[0].id,
         *((None, None) if action == _ERASED else (before, after)),
-        show=show,
+        show=show_order,
         action=action,
         number=versions[0].fields["number"],
         customers=sorted(filter(None, owners)),

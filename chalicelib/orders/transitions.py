@@ -4,7 +4,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from chalicelib.orders.model import OrderStatus, PaymentStatus
+from chalicelib.orders.schemas import OrderStatus, PaymentStatus
 from chalicelib.problems import Invalid
 
 MOVES: Final[Mapping[OrderStatus, tuple[OrderStatus, ...]]] = {
@@ -67,20 +67,22 @@ class InvalidTransition(Invalid):
         self.extra |= {"field": field, "from": start, "to": wanted, "allowed": names}
 
 
-def step(start: OrderStatus, wanted: OrderStatus) -> OrderStatus:
-    """The status after the move. Raises InvalidTransition."""
+def move_status(start: OrderStatus, wanted: OrderStatus) -> OrderStatus:
+    """Return the status after the move. Raise InvalidTransition."""
     if wanted not in MOVES[start]:
         raise InvalidTransition("status", start, wanted, MOVES[start])
     return wanted
 
 
-def payment_step(
+def move_payment_status(
     status: OrderStatus, start: PaymentStatus, wanted: PaymentStatus, *, has_payments: bool
 ) -> PaymentStatus:
-    """The payment status after the move of an order with the (new) `status`; the current one is
-    accepted. An order that has payments only makes moves that are payments or refunds. One whose
-    status becomes REFUNDED owes nothing, also if nothing is paid (any more). Raises
-    InvalidTransition."""
+    """Return the payment status after the move of an order with the (new) `status`.
+
+    The current one is accepted. An order that has payments only makes moves that are payments or
+    refunds. One whose status becomes REFUNDED owes nothing, also if nothing is paid (any more).
+    Raise InvalidTransition.
+    """
     if status is OrderStatus.REFUNDED and wanted is PaymentStatus.REFUNDED:
         return wanted
     allowed = PAYMENT_MOVES[start]

@@ -10,8 +10,8 @@ from typing import Final
 from chalicelib.listing import words
 from chalicelib.problems import Busy, Invalid, NotFound, Problem
 from chalicelib.products import merge, store
-from chalicelib.products.model import MOST_PARTS, NewProduct, Product, ProductChange, ProductStatus
-from chalicelib.products.schemas import show
+from chalicelib.products.model import MOST_PARTS, Product, show
+from chalicelib.products.schemas import NewProduct, ProductChange, ProductStatus
 from chalicelib.storage.attributes import Fields
 from chalicelib.storage.commit import send_all
 from chalicelib.storage.idempotency import Begun
@@ -136,7 +136,7 @@ def set_status(ids: Sequence[str], status: ProductStatus) -> list[_Outcome]:
     """Sets the status of products, each independently, in order. Emits product.updated for each
     that changes."""
     known = {product.id: product for product in store.load(dict.fromkeys(ids))}
-    changed = {id: store.redrafted(known[id], {"status": status.value}) for id in known}
+    changed = {id: store.preview_update(known[id], {"status": status.value}) for id in known}
     differing = [id for id in known if changed[id] is not known[id]]
     failures = send_all([store.writes(known[id], changed[id]) for id in differing])
     outcomes: dict[str, _Outcome] = {id: NotFound.of("product", id) for id in ids}

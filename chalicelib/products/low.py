@@ -15,7 +15,8 @@ from typing import Final
 from chalicelib.listing import cursor
 from chalicelib.listing.cursor import Cursor
 from chalicelib.problems import Busy
-from chalicelib.products.model import MOST_LOW_OF_ONE, Product, ProductStatus
+from chalicelib.products.model import MOST_LOW_OF_ONE, Product
+from chalicelib.products.schemas import ProductStatus
 from chalicelib.storage import table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit

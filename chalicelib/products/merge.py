@@ -22,10 +22,10 @@ from chalicelib.products.model import (
     LOW_STOCK,
     VARIANT_EXTRAS,
     Product,
-    ProductStatus,
     index_of,
+    show,
 )
-from chalicelib.products.schemas import show
+from chalicelib.products.schemas import ProductStatus
 from chalicelib.storage.attributes import Fields
 from chalicelib.values import ids
 

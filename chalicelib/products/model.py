@@ -1,45 +1,36 @@
-"""Products: requests, stored fields, and shown fields.
+"""Products as they are stored, listed and shown.
 
 Stored and shown names are the same, in camelCase, so that a record reads like the API.
 """
 
-import re
 import zlib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Annotated, ClassVar, Final
-
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
-from typing_extensions import TypeAliasType, TypedDict
+from typing import Any, Final
 
 from chalicelib import listing, settings
 from chalicelib.listing import external_ids
-from chalicelib.listing.external_ids import ExternalId, Holder
-from chalicelib.schemas import SEEN, Choice, Several, Stripped, about, length, optional
+from chalicelib.listing.external_ids import Holder
+from chalicelib.products.schemas import (
+    PUBLISHED,
+    ProductStatus,
+    PublicProduct,
+    PublicVariant,
+    ShownProduct,
+    Variant,
+)
 from chalicelib.storage.attributes import Fields, Item
-from chalicelib.values import metadata, money
-from chalicelib.values.metadata import ABOUT as METADATA
-from chalicelib.values.metadata import Metadata
+from chalicelib.values import metadata
 
 MOST_LOW_OF_ONE: Final = 5  # variants that the summary lists, so that no product hides the others
-MOST_VARIANTS: Final = 500
-BARCODE_CHARACTERS: Final = 50
-URL_CHARACTERS: Final = 2_000  # of an image
-_PICTURE: Final = re.compile(r"https?://[^\s/]+", re.IGNORECASE)
-BULK_PRODUCTS: Final = 500  # docs/api.md#products
 LARGEST_BULK: Final = 6_000_000  # bytes of such a body: Lambda takes 6 MB of event
 # Variants, tags and words of one request. Each is 0.8 to 2.5 write units, in addition to some 20 a
 # product and 4 a KB: 80,000 at most, which a new table takes in 20 of the function's 28 seconds.
 MOST_PARTS: Final = 30_000
-LARGEST_DESCRIPTION: Final = 32_768  # bytes
 LARGEST_PRODUCT: Final = 200_000  # bytes of JSON: DynamoDB takes 400 KB, index and events included
 LOW_STOCK: Final = 5
-MOST_STOCK: Final = 1_000_000_000
-DEEPEST_PUBLIC: Final = 10_000  # results that the public may page through
 DEFAULT_VARIANT: Final = "Default"
-COST: Final = "What one piece costs the shop; null: unknown. Readers and events get null."
-PUBLISHED: Final = {True: "yes", False: "no"}
 # What a variant has besides its title, SKU and price, and its value where it has none.
 VARIANT_EXTRAS: Final[Mapping[str, object]] = {
     **dict.fromkeys(("barcode", "cost", "externalId")),
@@ -47,14 +38,6 @@ VARIANT_EXTRAS: Final[Mapping[str, object]] = {
 }
 # Ids of other systems that one write of a product may set or clear, for itself and its variants.
 MOST_EXTERNAL_IDS: Final = 60
-
-
-class ProductStatus(Choice):
-    """ACTIVE products can be sold; the storefront shows those of them that are published."""
-
-    ACTIVE = "ACTIVE"
-    DRAFT = "DRAFT"
-    ARCHIVED = "ARCHIVED"
 
 
 # An update that changes everything writes 27 items without the words and tags, old and new: the
@@ -73,254 +56,6 @@ KIND: Final = listing.Kind(
     orders=("name", "updated"),
     identified=("product", "variant"),
 )
-
-
-# --- What clients send ----------------------------------------------------------------------------
-
-
-def _price(value: object) -> str:
-    if money.is_rendered(value):
-        return str(value)
-    amount = money.parse(value)
-    if amount < 0:
-        raise ValueError("must not be negative")
-    return money.render(amount)
-
-
-def _slug(value: str) -> str:
-    if not re.fullmatch(r"[^\W_]+(?:[-_.][^\W_]+)*", value) or value != value.lower():
-        raise ValueError("must be lower-case words joined by hyphens, such as blue-shirt")
-    return value
-
-
-def is_picture(url: str) -> bool:
-    """Whether it can be the address of an image."""
-    return len(url) <= URL_CHARACTERS and _PICTURE.match(url) is not None
-
-
-def _web_address(value: str) -> str:
-    if not is_picture(value):
-        raise ValueError("must be an address that begins with http:// or https://")
-    return value
-
-
-def _description(value: str) -> str:
-    if len(value.encode()) > LARGEST_DESCRIPTION:
-        raise ValueError(f"must be at most {LARGEST_DESCRIPTION:,} bytes")
-    return value
-
-
-def _shop_currency(value: str) -> str:
-    if value.upper() != settings.currency():
-        raise ValueError(f"must be {settings.currency()}, the shop's currency")
-    return settings.currency()
-
-
-def _sku(value: object) -> object:
-    """A number becomes its text: spreadsheets and programs send such SKUs."""
-    is_number = isinstance(value, int | Decimal) and not isinstance(value, bool)
-    return str(value) if is_number else value
-
-
-Price = Annotated[
-    str,
-    BeforeValidator(_price),
-    WithJsonSchema(
-        {
-            "anyOf": [{"type": "number", "minimum": 0}, {"type": "string"}],
-            "description": "An amount, at most the currency's decimals",
-            "examples": ["19.90"],
-        }
-    ),
-]
-ShopCurrency = Annotated[str, AfterValidator(_shop_currency)]
-Name = Annotated[str, SEEN, length(500, 1)]
-Slug = Annotated[str, length(200, 1), AfterValidator(_slug)]
-Sku = Annotated[str, BeforeValidator(_sku), length(100)]
-Barcode = Annotated[str, BeforeValidator(_sku), length(BARCODE_CHARACTERS)]
-Stock = Annotated[int, Field(strict=True, ge=0, le=MOST_STOCK)]
-Tags = Annotated[list[Annotated[str, length(100, 1)]], Field(max_length=100)]
-
-
-class Image(Stripped):
-    """An image of a product."""
-
-    url: Annotated[str, length(URL_CHARACTERS), AfterValidator(_web_address), about("Web address.")]
-    alt: Annotated[str, length(500)] | None = optional("Alternative text of the image.")
-
-
-class Seo(Stripped):
-    """Title and description for search engines."""
-
-    title: Annotated[str, length(255)] | None = optional("Title.")
-    description: Annotated[str, length(1_000)] | None = optional("Free text.")
-
-
-class NewVariant(Stripped):
-    """A variant of a new product. The id of a copied one is ignored."""
-
-    read_only: ClassVar[frozenset[str]] = frozenset({"id"})
-
-    title: Annotated[str, length(255, 1)] | None = optional("Title.")
-    sku: Sku | None = optional("Stock keeping unit.")
-    price: Price | None = optional("A decimal amount, in the shop's currency.")
-    stock: Stock | None = optional("How many there are; null: not tracked.")
-    barcode: Barcode | None = optional("What a scanner reads, such as an EAN.")
-    cost: Price | None = optional("What one piece costs the shop; a decimal amount.")
-    external_id: ExternalId | None = optional(external_ids.ABOUT)
-    metadata: Metadata | None = optional(METADATA)
-
-
-class VariantInput(NewVariant):
-    """A variant of a product; an existing one by `id` or SKU."""
-
-    read_only: ClassVar[frozenset[str]] = frozenset()
-
-    id: Annotated[str, length(60)] | None = optional("Identifier.")
-
-
-class _ProductFields(Stripped):
-    read_only: ClassVar[frozenset[str]] = frozenset({"id", "createdAt", "updatedAt"})
-
-    currency: ShopCurrency | None = Field(
-        None, exclude=True, description="The shop's currency, ISO 4217."
-    )  # checked, not stored
-    description: Annotated[str, AfterValidator(_description)] | None = optional("Free text.")
-    status: ProductStatus | None = optional("Its state.")
-    price: Price | None = optional("A decimal amount, in the shop's currency.")
-    compare_at_price: Price | None = optional("The price before a reduction; a decimal amount.")
-    sku: Sku | None = optional("Stock keeping unit.")
-    vendor: Annotated[str, length(255)] | None = optional("Who makes or supplies it.")
-    tags: Tags | None = optional("Words to find it by.")
-    type: Annotated[str, length(255)] | None = optional("Product type.")
-    storefront: Annotated[str, length(100)] | None = optional(
-        "The storefront that it is assigned to; null: all."
-    )
-    published: bool | None = optional("Whether the storefront may show it.")
-    images: list[Image] | None = Field(
-        None, max_length=100, description="Images, the main one first."
-    )
-    seo: Seo | None = optional("What search engines show.")
-    low_stock_threshold: Stock | None = optional("A stock below this is low.")
-    external_id: ExternalId | None = optional(external_ids.ABOUT)
-    metadata: Metadata | None = optional(METADATA)
-
-
-class ProductChange(_ProductFields):
-    """The fields of a PUT: absent fields stay, null clears."""
-
-    name: Annotated[Name, about("Name.")] = ""
-    slug: Annotated[Slug, about("Its part of a web address, such as blue-shirt.")] = ""
-    variants: list[VariantInput] | None = Field(
-        None, max_length=MOST_VARIANTS, description="Variants; there is at least one."
-    )
-
-
-class NewProduct(_ProductFields):
-    """The fields of a creation. `price` may be absent only if every variant has one."""
-
-    name: Annotated[Name, about("Name.")]
-    slug: Slug | None = optional("Its part of a web address, such as blue-shirt.")
-    status: Annotated[ProductStatus | None, about("Its state.")] = ProductStatus.DRAFT
-    published: Annotated[bool | None, about("Whether the storefront may show it.")] = True
-    variants: list[NewVariant] | None = Field(
-        None, max_length=MOST_VARIANTS, description="Variants; there is at least one."
-    )
-
-
-# The body of a bulk call, for the description only: its rows are validated one by one.
-NewProducts = TypeAliasType(
-    "NewProducts",
-    Annotated[
-        list[NewProduct],
-        about("The products of a bulk creation; each succeeds or fails independently."),
-    ],
-)
-
-
-class BulkStatus(Stripped):
-    """The new status, and the products that get it."""
-
-    ids: Annotated[
-        list[Annotated[str, length(60, 1)]],
-        length(BULK_PRODUCTS, 1),
-        about("Identifiers, up to 500."),
-    ]
-    status: Annotated[ProductStatus, about("Its state.")]
-
-
-class ProductSort(Choice):
-    """The order of a list of products."""
-
-    NEWEST = "-createdAt"
-    OLDEST = "createdAt"
-    NAME = "name"
-    UPDATED = "-updatedAt"
-
-
-class ListProducts(listing.Filters):
-    facets = ("status", "type", "storefront", "vendor", "tag")
-
-    search: Annotated[str, length(200), Field(description="Beginnings of words")] = ""
-    status: Several[ProductStatus] = Field(default_factory=list, description="Its state.")
-    type: Annotated[str, length(255), about("Product type.")] = ""
-    storefront: Annotated[
-        str, length(100), about("The storefront that it is assigned to; null: all.")
-    ] = ""
-    vendor: Annotated[str, length(255), Field(description="The exact vendor")] = ""
-    tag: Annotated[str, length(100), Field(description="One of the product's tags")] = ""
-    published: bool | None = optional("Whether the storefront may show it.")
-    external_id: Annotated[
-        ExternalId, Field(description=f"{external_ids.FILTER}, or with such a variant")
-    ] = ""
-    sort: Annotated[ProductSort, about("The order of the list.")] = ProductSort.NEWEST
-
-    def where(self) -> dict[str, frozenset[str]]:
-        if self.published is None:
-            return super().where()
-        return super().where() | {"published": frozenset({PUBLISHED[self.published]})}
-
-
-class BrowseProducts(listing.Filters):
-    """The storefront's query."""
-
-    facets = ("type",)
-
-    search: Annotated[str, length(200), Field(description="Beginnings of words")] = ""
-    type: Annotated[str, length(255), about("Product type.")] = ""
-    storefront: Annotated[
-        str, length(100), about("The storefront that it is assigned to; null: all.")
-    ] = ""
-
-    def where(self) -> dict[str, frozenset[str]]:
-        where = super().where()
-        where |= {
-            "status": frozenset({ProductStatus.ACTIVE.value}),
-            "published": frozenset({"yes"}),
-        }
-        if self.storefront:
-            where["storefront"] = frozenset({self.storefront, ""})
-        return where
-
-    def query(self) -> listing.Query:
-        return replace(super().query(), deepest=DEEPEST_PUBLIC)
-
-
-# --- What is stored -------------------------------------------------------------------------------
-
-
-class Variant(TypedDict):
-    """A variant of a product."""
-
-    id: Annotated[str, about("Identifier.")]
-    title: Annotated[str, about("Title.")]
-    sku: Annotated[str | None, about("Stock keeping unit.")]
-    price: Annotated[str, about("A decimal amount, in the shop's currency.")]
-    stock: Annotated[int | None, about("How many there are; null: not tracked.")]
-    barcode: Annotated[str | None, about("What a scanner reads, such as an EAN.")]
-    cost: Annotated[str | None, about(COST)]
-    externalId: Annotated[str | None, about(external_ids.ABOUT)]
-    metadata: Annotated[dict[str, object], about(METADATA)]
 
 
 @dataclass(frozen=True)
@@ -483,3 +218,57 @@ def read(item: Item, stock: Item | None) -> Product:
         ]
     stock = stock or {}
     return Product(fields, stock.get("quantities", {}), item["version"], stock.get("moves", {}))
+
+
+_SHOWN: Final = ShownProduct.__annotations__
+
+
+def show(product: Product, fields: Collection[str] = (), *, costs: bool = True) -> dict[str, Any]:
+    """The shape of ShownProduct, or these fields of it. Without `costs` each is null."""
+    shown = _in_order(_SHOWN, fields, product, product.variants)
+    return shown if costs else without_costs(shown)
+
+
+def without_costs(shown: Fields) -> dict[str, object]:
+    """As those see it who do not see what it costs, among them webhooks."""
+    variants = [{**variant, "cost": None} for variant in shown.get("variants", ())]
+    return {**shown, **({"variants": variants} if "variants" in shown else {})}
+
+
+def _in_order(
+    names: Collection[str],
+    asked: Collection[str],
+    product: Product,
+    variants: Callable[[], Sequence[object]],
+) -> dict[str, object]:
+    """The fields with these names, or those of them that are asked for."""
+    wanted = [name for name in names if name in asked] if asked else names
+    shown = {name: product.fields.get(name) for name in wanted}
+    if "price" in shown:
+        shown["price"] = product.price
+    if "currency" in shown:
+        shown["currency"] = settings.currency()
+    if "variants" in shown:
+        shown["variants"] = variants()
+    return shown
+
+
+_PUBLIC: Final = PublicProduct.__annotations__
+
+
+def show_public(product: Product, fields: Collection[str] = ()) -> dict[str, object]:
+    """The shape of PublicProduct, or these fields of it."""
+    return _in_order(
+        _PUBLIC, fields, product, lambda: [_public_variant(v) for v in product.variants()]
+    )
+
+
+def _public_variant(variant: Variant) -> PublicVariant:
+    stock = variant["stock"]
+    return {
+        "id": variant["id"],
+        "title": variant["title"],
+        "sku": variant["sku"],
+        "price": variant["price"],
+        "available": stock is None or stock > 0,
+    }

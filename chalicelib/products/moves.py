@@ -15,8 +15,8 @@ from pydantic_core import PydanticCustomError
 from chalicelib import deadline
 from chalicelib.problems import Invalid, NotFound
 from chalicelib.products import store
-from chalicelib.products.model import MOST_STOCK, MOST_VARIANTS, Product, Stock
-from chalicelib.products.schemas import MovedStock, show
+from chalicelib.products.model import Product, show
+from chalicelib.products.schemas import MOST_STOCK, MOST_VARIANTS, MovedStock, Stock
 from chalicelib.schemas import Input, NullIsAbsent, optional, upper
 from chalicelib.storage import idempotency
 from chalicelib.storage.idempotency import Once, unless_answered

@@ -8,22 +8,19 @@ from chalice.app import Response
 
 from chalicelib.problems import Conflict, Invalid, PreconditionFailed, Problem
 from chalicelib.products import bulk, moves, store
-from chalicelib.products.model import (
+from chalicelib.products.model import LARGEST_BULK, show
+from chalicelib.products.moves import StockMoves
+from chalicelib.products.schemas import (
     BULK_PRODUCTS,
-    LARGEST_BULK,
+    BulkResult,
     BulkStatus,
+    BulkStatusResult,
+    ListProductFields,
     NewProduct,
     NewProducts,
     ProductChange,
-)
-from chalicelib.products.moves import StockMoves
-from chalicelib.products.schemas import (
-    BulkResult,
-    BulkStatusResult,
-    ListProductFields,
     ProductFields,
     ShownProduct,
-    show,
 )
 from chalicelib.request import (
     IDEMPOTENT,

@@ -1,17 +1,59 @@
-"""How a product is shown: to the admin interface, and to the public."""
+"""The shapes of products, as clients send them and as they are answered.
 
-from collections.abc import Callable, Collection, Sequence
-from typing import Annotated, Any, ClassVar, Final, Literal, NotRequired
+A field of a request without a text of its own has the text of the same field of its `shape`.
+"""
 
-from pydantic import Field
-from typing_extensions import TypedDict
+import re
+from dataclasses import replace
+from decimal import Decimal
+from typing import Annotated, ClassVar, Final, Literal, NotRequired
 
-from chalicelib import settings
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from typing_extensions import TypeAliasType, TypedDict
+
+from chalicelib import listing, settings
 from chalicelib.listing import external_ids
-from chalicelib.products.model import BrowseProducts, ListProducts, Product, ProductStatus, Variant
-from chalicelib.schemas import Sparse, about
-from chalicelib.storage.attributes import Fields
+from chalicelib.listing.external_ids import ExternalId
+from chalicelib.schemas import SEEN, Choice, Several, Sparse, Stripped, about, length, optional
+from chalicelib.values import money
 from chalicelib.values.metadata import ABOUT as METADATA
+from chalicelib.values.metadata import Metadata
+
+MOST_VARIANTS: Final = 500
+BARCODE_CHARACTERS: Final = 50
+URL_CHARACTERS: Final = 2_000  # of an image
+_PICTURE: Final = re.compile(r"https?://[^\s/]+", re.IGNORECASE)
+BULK_PRODUCTS: Final = 500  # docs/api.md#products
+LARGEST_DESCRIPTION: Final = 32_768  # bytes
+MOST_STOCK: Final = 1_000_000_000
+DEEPEST_PUBLIC: Final = 10_000  # results that the public may page through
+COST: Final = "What one piece costs the shop; null: unknown. Readers and events get null."
+PUBLISHED: Final = {True: "yes", False: "no"}
+
+
+class ProductStatus(Choice):
+    """ACTIVE products can be sold; the storefront shows those of them that are published."""
+
+    ACTIVE = "ACTIVE"
+    DRAFT = "DRAFT"
+    ARCHIVED = "ARCHIVED"
+
+
+# --- What is answered -----------------------------------------------------------------------------
+
+
+class Variant(TypedDict):
+    """A variant of a product."""
+
+    id: Annotated[str, about("Identifier.")]
+    title: Annotated[str, about("Title.")]
+    sku: Annotated[str | None, about("Stock keeping unit.")]
+    price: Annotated[str, about("A decimal amount, in the shop's currency.")]
+    stock: Annotated[int | None, about("How many there are; null: not tracked.")]
+    barcode: Annotated[str | None, about("What a scanner reads, such as an EAN.")]
+    cost: Annotated[str | None, about(COST)]
+    externalId: Annotated[str | None, about(external_ids.ABOUT)]
+    metadata: Annotated[dict[str, object], about(METADATA)]
 
 
 class Image(TypedDict):
@@ -53,47 +95,6 @@ class ShownProduct(TypedDict):
     metadata: Annotated[dict[str, object], about(METADATA)]
     createdAt: Annotated[str, about("When it was created.")]
     updatedAt: Annotated[str, about("When it was last changed.")]
-
-
-_SHOWN: Final = ShownProduct.__annotations__
-
-
-class ProductFields(Sparse):
-    shape: ClassVar[type] = ShownProduct
-
-
-class ListProductFields(ListProducts, ProductFields):
-    pass
-
-
-def show(product: Product, fields: Collection[str] = (), *, costs: bool = True) -> dict[str, Any]:
-    """The shape of ShownProduct, or these fields of it. Without `costs` each is null."""
-    shown = _in_order(_SHOWN, fields, product, product.variants)
-    return shown if costs else without_costs(shown)
-
-
-def without_costs(shown: Fields) -> dict[str, object]:
-    """As those see it who do not see what it costs, among them webhooks."""
-    variants = [{**variant, "cost": None} for variant in shown.get("variants", ())]
-    return {**shown, **({"variants": variants} if "variants" in shown else {})}
-
-
-def _in_order(
-    names: Collection[str],
-    asked: Collection[str],
-    product: Product,
-    variants: Callable[[], Sequence[object]],
-) -> dict[str, object]:
-    """The fields with these names, or those of them that are asked for."""
-    wanted = [name for name in names if name in asked] if asked else names
-    shown = {name: product.fields.get(name) for name in wanted}
-    if "price" in shown:
-        shown["price"] = product.price
-    if "currency" in shown:
-        shown["currency"] = settings.currency()
-    if "variants" in shown:
-        shown["variants"] = variants()
-    return shown
 
 
 class MovedStock(TypedDict):
@@ -158,35 +159,6 @@ class PublicProduct(TypedDict):
     createdAt: Annotated[str, about("When it was created.")]
 
 
-_PUBLIC: Final = PublicProduct.__annotations__
-
-
-class PublicFields(Sparse):
-    shape: ClassVar[type] = PublicProduct
-
-
-class BrowseProductFields(BrowseProducts, PublicFields):
-    pass
-
-
-def show_public(product: Product, fields: Collection[str] = ()) -> dict[str, object]:
-    """The shape of PublicProduct, or these fields of it."""
-    return _in_order(
-        _PUBLIC, fields, product, lambda: [_public_variant(v) for v in product.variants()]
-    )
-
-
-def _public_variant(variant: Variant) -> PublicVariant:
-    stock = variant["stock"]
-    return {
-        "id": variant["id"],
-        "title": variant["title"],
-        "sku": variant["sku"],
-        "price": variant["price"],
-        "available": stock is None or stock > 0,
-    }
-
-
 class BulkRow(TypedDict):
     """`id` and `product` if it was created, otherwise `error` (as an error body)."""
 
@@ -232,3 +204,258 @@ class BulkResult(TypedDict):
 
     data: Annotated[list[BulkRow], about("The items.")]
     summary: Annotated[BulkSummary, about("The number of products with each result.")]
+
+
+# --- What clients send ----------------------------------------------------------------------------
+
+
+def _price(value: object) -> str:
+    if money.is_rendered(value):
+        return str(value)
+    amount = money.parse(value)
+    if amount < 0:
+        raise ValueError("must not be negative")
+    return money.render(amount)
+
+
+def _slug(value: str) -> str:
+    if not re.fullmatch(r"[^\W_]+(?:[-_.][^\W_]+)*", value) or value != value.lower():
+        raise ValueError("must be lower-case words joined by hyphens, such as blue-shirt")
+    return value
+
+
+def is_picture(url: str) -> bool:
+    """Whether it can be the address of an image."""
+    return len(url) <= URL_CHARACTERS and _PICTURE.match(url) is not None
+
+
+def _web_address(value: str) -> str:
+    if not is_picture(value):
+        raise ValueError("must be an address that begins with http:// or https://")
+    return value
+
+
+def _description(value: str) -> str:
+    if len(value.encode()) > LARGEST_DESCRIPTION:
+        raise ValueError(f"must be at most {LARGEST_DESCRIPTION:,} bytes")
+    return value
+
+
+def _shop_currency(value: str) -> str:
+    if value.upper() != settings.currency():
+        raise ValueError(f"must be {settings.currency()}, the shop's currency")
+    return settings.currency()
+
+
+def _sku(value: object) -> object:
+    """A number becomes its text: spreadsheets and programs send such SKUs."""
+    is_number = isinstance(value, int | Decimal) and not isinstance(value, bool)
+    return str(value) if is_number else value
+
+
+Price = Annotated[
+    str,
+    BeforeValidator(_price),
+    WithJsonSchema(
+        {
+            "anyOf": [{"type": "number", "minimum": 0}, {"type": "string"}],
+            "description": "An amount, at most the currency's decimals",
+            "examples": ["19.90"],
+        }
+    ),
+]
+ShopCurrency = Annotated[str, AfterValidator(_shop_currency)]
+Name = Annotated[str, SEEN, length(500, 1)]
+Slug = Annotated[str, length(200, 1), AfterValidator(_slug)]
+Sku = Annotated[str, BeforeValidator(_sku), length(100)]
+Barcode = Annotated[str, BeforeValidator(_sku), length(BARCODE_CHARACTERS)]
+Stock = Annotated[int, Field(strict=True, ge=0, le=MOST_STOCK)]
+Tags = Annotated[list[Annotated[str, length(100, 1)]], Field(max_length=100)]
+
+
+class ImageInput(Stripped):
+    """An image of a product."""
+
+    shape: ClassVar[type] = Image
+
+    url: Annotated[str, length(URL_CHARACTERS), AfterValidator(_web_address)]
+    alt: Annotated[str, length(500)] | None = None
+
+
+class SeoInput(Stripped):
+    """Title and description for search engines."""
+
+    shape: ClassVar[type] = Seo
+
+    title: Annotated[str, length(255)] | None = None
+    description: Annotated[str, length(1_000)] | None = None
+
+
+class NewVariant(Stripped):
+    """A variant of a new product. The id of a copied one is ignored."""
+
+    shape: ClassVar[type] = Variant
+
+    read_only: ClassVar[frozenset[str]] = frozenset({"id"})
+
+    title: Annotated[str, length(255, 1)] | None = None
+    sku: Sku | None = None
+    price: Price | None = None
+    stock: Stock | None = None
+    barcode: Barcode | None = None
+    cost: Price | None = optional("What one piece costs the shop; a decimal amount.")
+    external_id: ExternalId | None = None
+    metadata: Metadata | None = None
+
+
+class VariantInput(NewVariant):
+    """A variant of a product; an existing one by `id` or SKU."""
+
+    shape: ClassVar[type] = Variant
+
+    read_only: ClassVar[frozenset[str]] = frozenset()
+
+    id: Annotated[str, length(60)] | None = None
+
+
+class _ProductFields(Stripped):
+    shape: ClassVar[type] = ShownProduct
+
+    read_only: ClassVar[frozenset[str]] = frozenset({"id", "createdAt", "updatedAt"})
+
+    currency: ShopCurrency | None = Field(None, exclude=True)  # checked, not stored
+    description: Annotated[str, AfterValidator(_description)] | None = None
+    status: ProductStatus | None = None
+    price: Price | None = optional("A decimal amount, in the shop's currency.")
+    compare_at_price: Price | None = None
+    sku: Sku | None = None
+    vendor: Annotated[str, length(255)] | None = None
+    tags: Tags | None = None
+    type: Annotated[str, length(255)] | None = None
+    storefront: Annotated[str, length(100)] | None = None
+    published: bool | None = None
+    images: list[ImageInput] | None = Field(None, max_length=100)
+    seo: SeoInput | None = None
+    low_stock_threshold: Stock | None = None
+    external_id: ExternalId | None = None
+    metadata: Metadata | None = None
+
+
+class ProductChange(_ProductFields):
+    """The fields of a PUT: absent fields stay, null clears."""
+
+    shape: ClassVar[type] = ShownProduct
+
+    name: Name = ""
+    slug: Slug = ""
+    variants: list[VariantInput] | None = Field(None, max_length=MOST_VARIANTS)
+
+
+class NewProduct(_ProductFields):
+    """The fields of a creation. `price` may be absent only if every variant has one."""
+
+    shape: ClassVar[type] = ShownProduct
+
+    name: Name
+    slug: Slug | None = None
+    status: ProductStatus | None = ProductStatus.DRAFT
+    published: bool | None = True
+    variants: list[NewVariant] | None = Field(None, max_length=MOST_VARIANTS)
+
+
+# The body of a bulk call, for the description only: its rows are validated one by one.
+NewProducts = TypeAliasType(
+    "NewProducts",
+    Annotated[
+        list[NewProduct],
+        about("The products of a bulk creation; each succeeds or fails independently."),
+    ],
+)
+
+
+class BulkStatus(Stripped):
+    """The new status, and the products that get it."""
+
+    shape: ClassVar[type] = ShownProduct
+
+    ids: Annotated[
+        list[Annotated[str, length(60, 1)]],
+        length(BULK_PRODUCTS, 1),
+        about("Identifiers, up to 500."),
+    ]
+    status: ProductStatus
+
+
+class ProductSort(Choice):
+    """The order of a list of products."""
+
+    NEWEST = "-createdAt"
+    OLDEST = "createdAt"
+    NAME = "name"
+    UPDATED = "-updatedAt"
+
+
+class ListProducts(listing.Filters):
+    shape: ClassVar[type] = ShownProduct
+
+    facets = ("status", "type", "storefront", "vendor", "tag")
+
+    search: Annotated[str, length(200), Field(description="Beginnings of words")] = ""
+    status: Several[ProductStatus] = Field(default_factory=list)
+    type: Annotated[str, length(255)] = ""
+    storefront: Annotated[str, length(100)] = ""
+    vendor: Annotated[str, length(255), Field(description="The exact vendor")] = ""
+    tag: Annotated[str, length(100), Field(description="One of the product's tags")] = ""
+    published: bool | None = None
+    external_id: Annotated[
+        ExternalId, Field(description=f"{external_ids.FILTER}, or with such a variant")
+    ] = ""
+    sort: Annotated[ProductSort, about("The order of the list.")] = ProductSort.NEWEST
+
+    def where(self) -> dict[str, frozenset[str]]:
+        if self.published is None:
+            return super().where()
+        return super().where() | {"published": frozenset({PUBLISHED[self.published]})}
+
+
+class BrowseProducts(listing.Filters):
+    """The storefront's query."""
+
+    shape: ClassVar[type] = PublicProduct
+
+    facets = ("type",)
+
+    search: Annotated[str, length(200), Field(description="Beginnings of words")] = ""
+    type: Annotated[str, length(255)] = ""
+    storefront: Annotated[
+        str, length(100), about("The storefront that it is assigned to; null: all.")
+    ] = ""
+
+    def where(self) -> dict[str, frozenset[str]]:
+        where = super().where()
+        where |= {
+            "status": frozenset({ProductStatus.ACTIVE.value}),
+            "published": frozenset({"yes"}),
+        }
+        if self.storefront:
+            where["storefront"] = frozenset({self.storefront, ""})
+        return where
+
+    def query(self) -> listing.Query:
+        return replace(super().query(), deepest=DEEPEST_PUBLIC)
+
+
+class ProductFields(Sparse):
+    shape: ClassVar[type] = ShownProduct
+
+
+class ListProductFields(ListProducts, ProductFields):
+    pass
+
+
+class PublicFields(Sparse):
+    shape: ClassVar[type] = PublicProduct
+
+
+class BrowseProductFields(BrowseProducts, PublicFields):
+    pass

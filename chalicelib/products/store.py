@@ -28,16 +28,16 @@ from chalicelib.products import low, merge, stock
 from chalicelib.products.model import (
     KIND,
     MOST_EXTERNAL_IDS,
-    NewProduct,
     Product,
-    ProductChange,
     attributes_of,
     index_of,
     read,
     reads_stock,
+    show,
     stored,
+    without_costs,
 )
-from chalicelib.products.schemas import MovedStock, show, without_costs
+from chalicelib.products.schemas import MovedStock, NewProduct, ProductChange
 from chalicelib.storage import outbox, table
 from chalicelib.storage.attributes import Fields, Item, Key
 from chalicelib.storage.commit import Commit
@@ -210,8 +210,10 @@ def sample_of(event: str) -> dict[str, object]:
     return low.shown(product, variant_id, product.quantities[variant_id])
 
 
-def redrafted(product: Product, given: Mapping[str, object], *, exactly: bool = False) -> Product:
-    """The product after a change, itself if nothing differs: `merge.changed`. Raises Invalid."""
+def preview_update(
+    product: Product, given: Mapping[str, object], *, exactly: bool = False
+) -> Product:
+    """Return the product as a change would leave it; the same if nothing differs. Raise Invalid."""
     return merge.changed(product, given, clock.now_iso(), exactly=exactly)
 
 
@@ -269,10 +271,10 @@ def change(id: str, asked: ProductChange, if_match: frozenset[str] | None) -> Pr
     the threshold. Raises NotFound, Invalid, SlugTaken, PreconditionFailed, Conflict.
     """
     given = asked.given()
-    return redraft(id, lambda before: redrafted(before, given), if_match=if_match)[1]
+    return rewrite(id, lambda before: preview_update(before, given), if_match=if_match)[1]
 
 
-def redraft(
+def rewrite(
     id: str,
     draft: Callable[[Product], Product],
     also: Callable[[Commit, Product, Product], None] = lambda commit, before, after: None,

@@ -11,7 +11,8 @@ from fractions import Fraction
 from typing import Final
 
 from chalicelib.listing import Record
-from chalicelib.orders.model import Order, OrderStatus, PaymentStatus
+from chalicelib.orders.model import Order
+from chalicelib.orders.schemas import OrderStatus, PaymentStatus
 from chalicelib.reports.model import MOST_KEPT, ReportBy, ReportType
 from chalicelib.storage.attributes import Fields
 from chalicelib.values import clock, money, timezone
@@ -88,7 +89,8 @@ def of_order(sums: Sums, asked: Fields, order: Order) -> None:
     elif by == ReportBy.DAY:
         parts = {_day(order.fields["orderDate"]): whole}
     else:
-        parts = {order.fields[_FACETS[ReportBy(by)]] or "": whole}
+        fields: Fields = order.fields
+        parts = {fields[_FACETS[ReportBy(by)]] or "": whole}
     sums.add(parts, whole, labels)
 
 

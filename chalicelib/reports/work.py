@@ -22,7 +22,7 @@ _PAGES: Final = 20  # of one step
 # By list: how a page is read, and how a record is added.
 _ADDED: Final[dict[str, tuple[Any, Any]]] = {
     ExportType.ORDERS: (orders.page, of_order),
-    ExportType.TRANSACTIONS: (orders.transactions_page, of_transaction),
+    ExportType.TRANSACTIONS: (orders.list_transactions, of_transaction),
 }
 
 

@@ -8,11 +8,10 @@ from typing_extensions import TypedDict
 
 from chalicelib.customers.schemas import ShownCustomer
 from chalicelib.customers.schemas import show as show_customer
-from chalicelib.orders.model import bare
-from chalicelib.orders.schemas import ShownOrder
-from chalicelib.orders.schemas import show as show_order
+from chalicelib.orders.model import show_order
+from chalicelib.orders.schemas import ShownOrder, bare
+from chalicelib.products.model import show as show_product
 from chalicelib.products.schemas import ShownProduct
-from chalicelib.products.schemas import show as show_product
 from chalicelib.request import Role, Routes, caller, query, reply
 from chalicelib.schemas import QueryParameters, about
 from chalicelib.search import store

@@ -9,7 +9,8 @@ from pydantic import Field, StringConstraints
 from typing_extensions import TypedDict
 
 from chalicelib import listing
-from chalicelib.products.model import Product, Stock, title_of
+from chalicelib.products.model import Product, title_of
+from chalicelib.products.schemas import Stock
 from chalicelib.schemas import SEEN, Choice, Chosen, Input, NullIsAbsent, PageQuery, about, optional
 from chalicelib.storage.attributes import Fields
 from chalicelib.values import ids

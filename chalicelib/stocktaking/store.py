@@ -20,7 +20,8 @@ from typing import Any, Final
 from chalicelib import deadline, listing, validation
 from chalicelib.problems import Conflict, Invalid
 from chalicelib.products import store as products
-from chalicelib.products.model import MOST_STOCK, ListProducts, Product
+from chalicelib.products.model import Product
+from chalicelib.products.schemas import MOST_STOCK, ListProducts
 from chalicelib.schemas import LARGEST_PAGE
 from chalicelib.stocktaking.model import (
     KIND,

@@ -15,8 +15,8 @@ from chalicelib import deadline
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import Job, JobRecordError, RecordOutcome, Step, missed
 from chalicelib.products import store as products
-from chalicelib.products.model import MOST_STOCK, Product
-from chalicelib.products.schemas import MovedStock
+from chalicelib.products.model import Product
+from chalicelib.products.schemas import MOST_STOCK, MovedStock
 from chalicelib.stocktaking import store
 from chalicelib.stocktaking.model import Line
 from chalicelib.undo import store as undo

@@ -4,12 +4,8 @@ from chalice.app import Response
 
 from chalicelib.problems import NotFound
 from chalicelib.products import store
-from chalicelib.products.schemas import (
-    BrowseProductFields,
-    PublicFields,
-    PublicProduct,
-    show_public,
-)
+from chalicelib.products.model import show_public
+from chalicelib.products.schemas import BrowseProductFields, PublicFields, PublicProduct
 from chalicelib.request import Routes, query
 from chalicelib.request.answer import page_text, reply_public
 from chalicelib.schemas import Walked

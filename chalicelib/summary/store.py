@@ -94,7 +94,7 @@ def summary(today: date) -> dict[str, object]:
         [
             partial(products.running_low, MOST_LOW),  # first, because it itself does so
             partial(orders.days, first_day(today), today),
-            orders.standing,
+            orders.count_open_orders,
             partial(orders.money_since, timezone.start(today), MOST_COUNTED),
         ]
     )

@@ -13,10 +13,12 @@ from chalicelib import deadline
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import MOST_AT_ONCE, Job, JobRecordError, RecordOutcome, Step, missed
 from chalicelib.orders import store as orders
-from chalicelib.orders.model import Order, OrderChange
+from chalicelib.orders.model import Order
+from chalicelib.orders.schemas import OrderChange
 from chalicelib.problems import NotFound, PreconditionFailed, Problem
 from chalicelib.products import store as products
 from chalicelib.products.model import Product
+from chalicelib.storage.attributes import Fields
 from chalicelib.storage.commit import Commit
 from chalicelib.undo import store
 from chalicelib.undo.model import FieldChange, difference, is_untouched, order_difference, restored
@@ -151,9 +153,10 @@ def _put_back_order(job: Job, id: str, entries: Sequence[Entry]) -> Step:
         return _stays(id, "deleted_since", "It was deleted since.")
     back: dict[str, object] = {}
     left: list[str] = []
+    fields: Fields = order.fields
     (entry,) = entries  # a job writes each order once
     for name, (before, after) in entry.change["fields"].items():
-        if order.fields[name] != after:
+        if fields[name] != after:
             left.append(name)
         elif name == "tags" and "erasedAt" in order.fields:
             left.append("tags: a customer was erased")
@@ -168,8 +171,8 @@ def _put_back_order(job: Job, id: str, entries: Sequence[Entry]) -> Step:
         _log(commit, job, id, entries, {**order_difference(before, after), "left": left})
 
     # On condition that it is as it was read, so concurrent changes stay.
-    unchanged = orders.Asked(job.by, frozenset({order.etag}))
-    orders.change(id, OrderChange.model_validate(back), unchanged, log)
+    unchanged = orders.ChangeRequest(job.by, frozenset({order.etag}))
+    orders.update(id, OrderChange.model_validate(back), unchanged, log)
     return Step.of(RecordOutcome.UPDATED, *_left(id, left))
 
 

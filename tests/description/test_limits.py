@@ -26,8 +26,10 @@ INTERNAL: Final = {
         erasures.texts._MOST_BYTES storage.feed.MOST_BYTES imports.csv.workbooks._MOST_ROWS
         jobs.model.MOST_AT_ONCE listing.best.MOST_CANDIDATES
         listing.search._MOST_READ
-        listing.search._MOST_WHOLE orders.payments._MOST_METHODS
-        orders.store._MOST_ITEMS orders.transactions._MOST_AT_ONCE products.stock._MOST_CONDITIONS
+        listing.search._MOST_WHOLE orders.refunds._MOST_METHODS
+        orders.room._MOST_ITEMS
+        orders.room._MOST_PRODUCTS_WITH_NUMBER orders.room.MOST_TRANSACTION_ENTRIES
+        products.stock._MOST_CONDITIONS
         safe_post.post.MOST_TRIED_ADDRESSES values.forgetting._DEEPEST""",
     "how much of a text or number is kept, shown, or found by": """
         customers.model._MOST_DIGITS imports.formats.proposal._LONGEST_SAMPLE

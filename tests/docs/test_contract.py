@@ -12,7 +12,8 @@ from chalicelib.description.openapi import _DELIVERED
 from chalicelib.erasures.work import GONE_AFTER
 from chalicelib.imports.formats import FORMATS
 from chalicelib.orders.transitions import MOVES, PAYMENT_MOVES
-from chalicelib.products.model import BULK_PRODUCTS, LOW_STOCK, MOST_PARTS
+from chalicelib.products.model import LOW_STOCK, MOST_PARTS
+from chalicelib.products.schemas import BULK_PRODUCTS
 from chalicelib.request.rate import FAILED_SIGN_INS_PER_MINUTE, STOREFRONT_PER_MINUTE
 from chalicelib.schemas import LARGEST_PAGE, PAGE_SIZE
 from chalicelib.storage import outbox

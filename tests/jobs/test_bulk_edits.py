@@ -489,15 +489,15 @@ def test_an_order_that_already_is_as_asked_counts_as_unchanged(jobs: JobDesk) ->
 def test_an_order_that_another_worker_of_the_job_has_moved_counts_as_updated(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    placed, redraft = order(jobs), orders.redraft
+    placed, rewrite = order(jobs), orders.rewrite
     job = store.begin(store.get(editing(jobs, {"status": "PAID"}, placed)))
 
     def meanwhile(*given: Any, **also: Any) -> Any:
-        monkeypatch.setattr(orders, "redraft", redraft)
+        monkeypatch.setattr(orders, "rewrite", rewrite)
         work.step(job)  # which does not get to its end
-        return redraft(*given, **also)
+        return rewrite(*given, **also)
 
-    monkeypatch.setattr(orders, "redraft", meanwhile)
+    monkeypatch.setattr(orders, "rewrite", meanwhile)
     jobs.work()
     assert jobs.counted(jobs.job(job.id)) == {"updated": 1}
     assert jobs.job(job.id)["errors"] == []

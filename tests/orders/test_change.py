@@ -7,7 +7,8 @@ import pytest
 
 from chalicelib.customers import store as customers
 from chalicelib.orders import lifecycle, store
-from chalicelib.orders.model import OrderChange, stored
+from chalicelib.orders.model import to_item
+from chalicelib.orders.schemas import OrderChange
 from chalicelib.storage import table
 from tests.orders.build import (
     ORDERS,
@@ -225,7 +226,7 @@ def test_the_history_keeps_up_to_15000_bytes_of_the_latest_changes(shop: Shop) -
     before = replace(order, fields={**order.fields, "history": [first, *more]})
     for size, kept in ((200, more), (201, more[1:])):
         by = "b" * (size - len(text.encode()))
-        after = lifecycle.reassigned(before, into, by, "now")
+        after = lifecycle.apply_merge(before, into, by, "now")
         last = {"at": "now", "by": by, "change": text}
         assert after.fields["history"] == [first, *kept, last]
 
@@ -323,9 +324,9 @@ def test_the_largest_order_with_the_longest_history_fits_its_events(shop: Shop) 
         rep = f"emp_{number}" + "x" * 50
         given = {"trackingNumber": f"{number}" + "🎁" * 90, "salesRepId": rep}
         asked = OrderChange.model_validate(given)
-        changed = lifecycle.changed(changed, asked, "🎁" * 100, now)
+        changed = lifecycle.apply_change(changed, asked, "🎁" * 100, now)
     index = store.get(order["id"]).index.stored()
-    table.put({"pk": changed.id, "sk": "order", **stored(changed), "index": index})
+    table.put({"pk": changed.id, "sk": "order", **to_item(changed), "index": index})
     assert order.patch({"paymentStatus": "PARTIALLY_PAID"}).status == 200
     change = {"status": "CANCELLED", "paymentStatus": "REFUNDED", "note": "🎁" * 4_999}
     assert order.patch(change).status == 200

@@ -9,7 +9,7 @@ import pytest
 
 from chalicelib import deadline, listing
 from chalicelib.nightly import check
-from chalicelib.orders.model import ListOrders
+from chalicelib.orders.schemas import ListOrders
 from chalicelib.storage import table
 from chalicelib.values import clock, ids
 from tests.orders.build import (

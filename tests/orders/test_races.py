@@ -53,13 +53,13 @@ def test_a_job_changes_only_orders_that_still_belong_to_its_customer(
     source, id = order["customer"]["id"], order["id"]
     into = customers.get(other["customer"]["id"])
     for one in (other, nobody):
-        assert not orders.reassign(one["id"], source, into, "me")
+        assert not orders.move_to_customer(one["id"], source, into, "me")
         assert one.fetch().json == one
-    assert not orders.reassign("ord_nothing", source, into, "me")
+    assert not orders.move_to_customer("ord_nothing", source, into, "me")
     assert not orders.forget("ord_nothing", Person(frozenset({source})))
     # Two workers do the same step: one of them changes the order.
-    before_the_commit(dynamodb, lambda: orders.reassign(id, source, into, "me"))
-    assert not orders.reassign(id, source, into, "me")
+    before_the_commit(dynamodb, lambda: orders.move_to_customer(id, source, into, "me"))
+    assert not orders.move_to_customer(id, source, into, "me")
     moved_order = shop.get(f"{ORDERS}/{id}").json
     assert moved_order["customer"]["id"] == into.id
     assert moved_order["history"][-1]["change"] == f"customer {source} → {into.id}"

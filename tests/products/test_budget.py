@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from chalicelib.orders.model import MOST_LINES
+from chalicelib.orders.schemas import MOST_LINES
 from chalicelib.products import merge, store
-from chalicelib.products.model import KIND, LARGEST_PRODUCT, MOST_VARIANTS
+from chalicelib.products.model import KIND, LARGEST_PRODUCT
+from chalicelib.products.schemas import MOST_VARIANTS
 from chalicelib.storage.commit import TRANSACTION_ITEMS, Commit
 from tests.products.build import PRODUCTS
 from tests.support.shop import Shop

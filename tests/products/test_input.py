@@ -7,7 +7,7 @@ import pytest
 
 from chalicelib.problems import Invalid
 from chalicelib.products import bulk
-from chalicelib.products.model import NewProduct
+from chalicelib.products.schemas import NewProduct
 from tests.products.build import PRODUCTS, new_product
 from tests.support.shop import Shop
 

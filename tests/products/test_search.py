@@ -2,7 +2,7 @@
 
 from chalicelib.listing import MOST_WORD_BYTES
 from chalicelib.products import store
-from chalicelib.products.model import MOST_VARIANTS
+from chalicelib.products.schemas import MOST_VARIANTS
 from tests.products.build import PRODUCTS, new_product, stored
 from tests.support.shop import Shop
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from chalicelib.orders.model import MOST_LINES
+from chalicelib.orders.schemas import MOST_LINES
 from chalicelib.products import low, store
 from chalicelib.products.model import Product
 from chalicelib.storage.commit import Commit

@@ -12,7 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
-from chalicelib.products.model import BARCODE_CHARACTERS
+from chalicelib.products.schemas import BARCODE_CHARACTERS
 from chalicelib.values import clock, money, spreadsheets
 
 # Unicode's white space, which the API too removes around texts. Python's also has U+001C to U+001F.

@@ -15,7 +15,7 @@ from chalicelib.imports.formats import cells
 from chalicelib.imports.formats.cells import BadCell, Shop, spoilt, text
 from chalicelib.imports.formats.sheet import Row, Sheet, unreadable
 from chalicelib.imports.formats.synonyms import TOTALS
-from chalicelib.products.model import MOST_VARIANTS, is_picture
+from chalicelib.products.schemas import MOST_VARIANTS, is_picture
 from chalicelib.values import slugs
 
 slug_of, slug_of_key = slugs.plain, slugs.of_key

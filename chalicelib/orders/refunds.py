@@ -1,0 +1,286 @@
+"""Refunds of an order, by lines or by amount: pure functions (docs/orders.md#payments)."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Final
+
+from chalicelib.orders.account import (
+    NOTHING,
+    Account,
+    Denied,
+    refuse_duplicate,
+    refuse_too_many,
+    unrefunded_amount,
+    valid_payments,
+    with_balance,
+)
+from chalicelib.orders.model import OrderLine, Payment, StoredOrder, Transfer
+from chalicelib.orders.schemas import (
+    PaymentStatus,
+    RefundedLine,
+    RefundInput,
+    RefundLineInput,
+    ShownRefund,
+)
+from chalicelib.orders.transitions import BEFORE_SHIPPING
+from chalicelib.problems import Invalid
+from chalicelib.values import ids, money
+
+_MOST_METHODS: Final = 10  # of the refunds that one request implies
+
+
+class ExceedsQuantity(Invalid):
+    """422 with `lines`: [{lineItemId, requested, available}]."""
+
+    code = "exceeds_quantity"
+    text = "More pieces than are left to refund."
+
+
+@dataclass(frozen=True)
+class Refund:
+    """A refund that is possible. `after`: the order's fields with it."""
+
+    refund: ShownRefund
+    after: StoredOrder
+    refundable: Decimal
+
+    def preview(self) -> dict[str, object]:
+        """Return the shape of RefundPreview."""
+        lines = self.refund["lines"]
+        tax = sum((Decimal(line["tax"]) for line in lines), NOTHING)
+        return {
+            "amount": self.refund["amount"],
+            "lines": lines,
+            "tax": money.render(tax),
+            "shipping": self.refund["shipping"],
+            "refundable": money.render(self.refundable),
+            "restocks": [
+                {"variantId": line["variantId"], "quantity": part["restocked"]}
+                for part in lines
+                for line in self.after["lineItems"]
+                if line["id"] == part["lineItemId"] and part["restocked"]
+            ],
+            "balanceAfter": self.after["balanceDue"],
+        }
+
+
+def make_refund(
+    fields: StoredOrder,
+    wanted: RefundInput,
+    by: str,
+    now: str,
+    gone_variants: frozenset[str] = frozenset(),
+) -> Refund:
+    """Return the refund that is wanted, with the order's fields after it.
+
+    `gone_variants`: take no stock. Raise Denied, Invalid, DuplicateReference.
+    """
+    if wanted.reference and fields["refunds"]:
+        method = _refund_method(fields, wanted, _find_payment(fields, wanted.payment_id))
+        refuse_duplicate(fields["refunds"], method, wanted.reference)
+    refuse_too_many(fields)
+    account = Account.from_fields(fields)
+    if account.net <= 0:
+        message = "There is nothing to refund."
+        raise Denied("nothing_to_refund", message, refundable=account.refundable)
+    lines, after_lines = _refund_lines(fields, wanted, gone_variants)
+    shipping = _refund_shipping(fields, wanted)
+    amount = sum((Decimal(line["amount"]) for line in lines), shipping)
+    if wanted.amount is not None:
+        amount = Decimal(wanted.amount)
+    if amount <= 0:
+        message = "Send lines, shipping or an amount of more than 0."
+        raise Denied("nothing_to_refund", message, refundable=account.refundable)
+    payment = _find_payment(fields, wanted.payment_id)
+    possible = account.refundable
+    if payment:
+        possible = min(possible, unrefunded_amount(fields, payment))
+    if amount > possible:
+        message = f"{money.render(amount)} is more than can be refunded, {money.render(possible)}."
+        raise Denied("exceeds_refundable", message, refundable=possible)
+    refund = _new_refund(amount, _refund_method(fields, wanted, payment), by, now)
+    refund |= {
+        "paymentId": payment["id"] if payment else None,
+        "reference": wanted.reference or None,
+        "reason": wanted.reason,
+        "note": wanted.note or None,
+        "lines": lines,
+        "shipping": money.render(shipping),
+    }
+    after = _with_refunds({**fields, "lineItems": after_lines}, [refund])
+    return Refund(refund, after, possible)
+
+
+def refund_everything(fields: StoredOrder, by: str, now: str) -> StoredOrder:
+    """Return the fields after refunds of all that is left, one for each method of payment.
+
+    The paymentStatus REFUNDED implies them. Raise Denied.
+    """
+    account = Account.from_fields(fields)
+    if account.refundable < account.net:
+        message = "A part of the money is retained. Send retained: 0 to refund it too."
+        raise Denied("exceeds_refundable", message, refundable=account.refundable)
+    parts, rest = [], account.net
+    for method, left in _left_by_method(fields).items():
+        part = min(left, rest)
+        if part > 0:
+            parts.append((method, part))
+            rest -= part
+    if len(parts) > _MOST_METHODS:
+        parts = [("OTHER", account.net)]
+    refunds = [_new_refund(amount, method, by, now, implied=True) for method, amount in parts]
+    after = _with_refunds(fields, refunds)
+    # An order without payments has no money to refund; it is said to be refunded.
+    return with_balance({**after, "paymentStatus": PaymentStatus.REFUNDED.value})
+
+
+def _left_by_method(fields: StoredOrder) -> dict[str, Decimal]:
+    left: dict[str, Decimal] = {}
+    signed: list[tuple[int, Sequence[Transfer]]] = [
+        (1, valid_payments(fields)),
+        (-1, fields["refunds"]),
+    ]
+    for sign, transfers in signed:
+        for transfer in transfers:
+            before = left.get(transfer["method"], NOTHING)
+            left[transfer["method"]] = before + sign * Decimal(transfer["amount"])
+    return left
+
+
+def _new_refund(
+    amount: Decimal, method: str, by: str, now: str, *, implied: bool = False
+) -> ShownRefund:
+    return {
+        "id": ids.new("ref"),
+        "amount": money.render(amount),
+        "method": method,
+        "paymentId": None,
+        "reference": None,
+        "reason": None,
+        "note": None,
+        "lines": [],
+        "shipping": money.render(NOTHING),
+        "createdAt": now,
+        "by": by,
+        "implied": implied,
+    }
+
+
+def _with_refunds(fields: StoredOrder, refunds: Iterable[ShownRefund]) -> StoredOrder:
+    after = fields.copy()
+    for refund in refunds:
+        account, amount = Account.from_fields(after), Decimal(refund["amount"])
+        overpaid = min(amount, max(NOTHING, -account.balance))
+        after["amountCredited"] = money.render(account.credited + amount - overpaid)
+        if amount == account.net:
+            after["paymentStatus"] = PaymentStatus.REFUNDED.value
+        after = with_balance({**after, "refunds": [*after["refunds"], refund]})
+    return after
+
+
+def _find_payment(fields: StoredOrder, payment_id: str | None) -> Payment | None:
+    """Return the payment with this id, or None without an id. Raise Denied."""
+    if payment_id is None:
+        return None
+    for payment in valid_payments(fields):
+        if payment["id"] == payment_id:
+            return payment
+    raise Denied("unknown_payment", f"There is no payment {payment_id!r} that was not voided.")
+
+
+def _refund_method(fields: StoredOrder, wanted: RefundInput, payment: Payment | None) -> str:
+    """Return the method that is wanted, that of the payment, or the only one. Raise Invalid."""
+    if wanted.method is not None:
+        return wanted.method
+    used = {one["method"] for one in ([payment] if payment else valid_payments(fields))}
+    if len(used) > 1:
+        message = f"is required: the payments were {', '.join(sorted(used))}"
+        raise Invalid.field("method", "required", message)
+    return used.pop()
+
+
+def _refund_shipping(fields: StoredOrder, wanted: RefundInput) -> Decimal:
+    """Return the part of the shipping that is wanted. Raise Denied if less is left."""
+    shipping = Decimal(wanted.shipping or 0)
+    refunded = sum((Decimal(refund["shipping"]) for refund in fields["refunds"]), NOTHING)
+    if shipping > (left := Decimal(fields["shipping"]) - refunded):
+        message = f"This is more than is left of the order's shipping, {money.render(left)}."
+        raise Denied("exceeds_shipping", message, shipping=left)
+    return shipping
+
+
+# --- Lines ----------------------------------------------------------------------------------------
+
+
+def _refund_lines(
+    fields: StoredOrder, wanted: RefundInput, gone_variants: frozenset[str]
+) -> tuple[list[RefundedLine], list[OrderLine]]:
+    """Return the refunded parts of lines, and all lines of the order after that.
+
+    The lines after it no longer have the pieces that somebody decided about: these never come back
+    by a later move.
+    """
+    lines = {line["id"]: line.copy() for line in fields["lineItems"]}
+    _refuse_wrong_lines(lines, wanted.lines)
+    parts = list[RefundedLine]()
+    for part, (amount, tax) in zip(wanted.lines, _line_shares(fields, wanted.lines), strict=True):
+        line = lines[part.line_item_id]
+        restocks = fields["status"] in BEFORE_SHIPPING if part.restock is None else part.restock
+        back = min(line["taken"], part.quantity)
+        line["taken"] -= back
+        parts.append(
+            {
+                "lineItemId": line["id"],
+                "quantity": part.quantity,
+                "amount": money.render(amount),
+                "tax": money.render(tax),
+                "restocked": back if restocks and line["variantId"] not in gone_variants else 0,
+            }
+        )
+    return parts, list(lines.values())
+
+
+def _refuse_wrong_lines(lines: Mapping[str, OrderLine], wanted: Iterable[RefundLineInput]) -> None:
+    """Raise Denied for an unknown line, ExceedsQuantity for more pieces than are left."""
+    excess = list[dict[str, object]]()
+    for part in wanted:
+        id, pieces = part.line_item_id, part.quantity
+        if id not in lines:
+            raise Denied("unknown_line", f"The order has no line {id!r}.")
+        left = lines[id]["quantity"] - int(lines[id]["refundedQuantity"])
+        if pieces > left:
+            excess.append({"lineItemId": id, "requested": pieces, "available": left})
+    if excess:
+        raise ExceedsQuantity(lines=excess)
+
+
+def _line_shares(
+    fields: StoredOrder, wanted: Iterable[RefundLineInput]
+) -> Iterator[tuple[Decimal, Decimal]]:
+    """Return what each refunded line has of what the order's lines cost, and of its tax.
+
+    The share of all pieces so far is rounded; then what was refunded before is subtracted. So all
+    parts together are exactly the whole, also after an edit.
+    """
+    whole = Fraction(fields["total"]) - Fraction(fields["shipping"])
+    parts = [part for refund in fields["refunds"] for part in refund["lines"]]
+    refunded = sum((Decimal(part["amount"]) for part in parts), NOTHING)
+    refunded_tax = sum((Decimal(part["tax"]) for part in parts), NOTHING)
+    pieces = Counter({line["id"]: int(line["refundedQuantity"]) for line in fields["lineItems"]})
+    for line in wanted:
+        pieces[line.line_item_id] += line.quantity
+        share = _share_of_lines(fields["lineItems"], pieces)
+        amount = max(NOTHING, money.rounded(whole * share) - refunded)
+        tax = max(NOTHING, money.rounded(Fraction(fields["tax"]) * share) - refunded_tax)
+        yield amount, tax
+        refunded, refunded_tax = refunded + amount, refunded_tax + tax
+
+
+def _share_of_lines(lines: Sequence[OrderLine], pieces: Mapping[str, int]) -> Fraction:
+    """Return which part of what the lines cost these pieces are; 0 if the lines cost nothing."""
+    costs = sum((Fraction(line["total"]) for line in lines), Fraction(0))
+    sold = (Fraction(line["total"]) * pieces[line["id"]] / line["quantity"] for line in lines)
+    return sum(sold, Fraction(0)) / costs if costs else Fraction(0)

@@ -1,0 +1,80 @@
+"""What fits into the transaction of an order, in items and in bytes.
+
+A transaction has at most 100 items and 4 MB. A new order of 60 products by a new customer writes 79
+items without words and tags: the order, the reply kept for repeats, six list entries, three count
+cells, its day's sales, the customer (record, lock, two list entries, count cell), 60 stocks, one
+low-stock and one outbox item. A change that gives back 60 stocks writes as many: nine list entries
+and six count cells, old and new, and the customer's totals. What is left is room for words and
+tags.
+"""
+
+import json
+from typing import Final
+
+from chalicelib.orders.model import (
+    LARGEST_GROWN,
+    LARGEST_ORDER,
+    Order,
+    StoredOrder,
+    show_order,
+)
+from chalicelib.orders.schemas import TransactionKind
+from chalicelib.problems import Invalid
+
+MOST_TRANSACTION_ENTRIES: Final = 10  # list entries of payments, voids and refunds in a commit
+GROWING: Final = frozenset({"note", "tags", "history"})  # fields that grow with changes
+_MOST_ITEMS: Final = 97  # of a commit: three are room for what others add
+_MOST_PRODUCTS_WITH_NUMBER: Final = 50  # of an order whose commit also takes its number
+_CUSTOMER_WORDS: Final = 8  # of a new customer, for which the largest order has room
+
+
+def room_for_words(fields: StoredOrder, other_items: int) -> tuple[int, int]:
+    """Return how many words and tags are written with an order, and how many changes of them fit.
+
+    They share the transaction with the stock of each of its products and with `other_items`. None
+    fits if a number is below zero.
+    """
+    products = {line["productId"] for line in fields["lineItems"]} - {None}
+    items = len(products) + other_items
+    return (77 - items) // 2, 70 - items
+
+
+def room_for_customer_words(commit_items: int, products: int) -> int:
+    """Return how many words of a new customer fit, besides the stock of each product.
+
+    Two items are the order's number and the low-stock item, the others the customer's own.
+    """
+    return max(_CUSTOMER_WORDS, _MOST_ITEMS - commit_items - products - 8)
+
+
+def has_room_for_number(products: int) -> bool:
+    """Whether the commit of an order of so many products can also take its number."""
+    return products <= _MOST_PRODUCTS_WITH_NUMBER
+
+
+def count_transaction_items(differing: int) -> int:
+    """Return how many items a commit has, at most, for so many new or deleted transactions."""
+    return min(differing, MOST_TRANSACTION_ENTRIES) + min(differing, len(TransactionKind))
+
+
+def refuse_large_order(order: Order, field: str, without: frozenset[str] = frozenset()) -> None:
+    """Raise Invalid if an order without these fields is too large.
+
+    `field`: the field of the request that makes it large.
+    """
+    size = _shown_bytes(order, without)
+    if size > LARGEST_ORDER:
+        message = f"make an order of {size} bytes; at most {LARGEST_ORDER} are possible"
+        raise Invalid.field(field, "too_large", message)
+
+
+def refuse_large_growth(order: Order) -> None:
+    """Raise Invalid if the events of an order would not fit with a note, tags and history."""
+    if _shown_bytes(order, GROWING) > LARGEST_GROWN:
+        message = f"The order would exceed {LARGEST_GROWN:,} bytes. Shorten notes or metadata."
+        raise Invalid(message, code="too_large")
+
+
+def _shown_bytes(order: Order, without: frozenset[str]) -> int:
+    shown = {name: value for name, value in show_order(order).items() if name not in without}
+    return len(json.dumps(shown, ensure_ascii=False).encode())
