@@ -10,14 +10,13 @@ Slices:
 - stock: `ledger`, of every change of a quantity; `stocktaking`: counts of what is there
 - access and overview: `api_keys`, `audit` (who wrote what), `search`, `facets` (the values used so
   far), `console`; `nightly`, the check of totals
-- `reindexing`, after an upgrade
+- `jobs`: long work in steps, with states and a list; `reindexing`, after an upgrade
 
 Mechanisms:
 
 - `values`: ids, amounts, times, slugs, addresses; nothing in it calls AWS
 - `storage`: DynamoDB: items, one transaction, events, idempotency keys
 - `listing`: lists, searches, totals
-- `jobs`: long work in steps
 - `request`: what every HTTP request passes; `description`: the OpenAPI document
 - `safe_post`: a POST to an address that a client chose
 - modules here, which any of them may use: `settings`, `telemetry`, `problems` (errors), `schemas`

@@ -86,7 +86,8 @@ class Routes(Blueprint):
         @routes.post("/api/admin/orders", "Create an order", role=Role.STAFF,
                      body=NewOrder, answers={201: Order}, problems=[InsufficientStock])
         def create() -> Response:
-            return reply(201, store.place(caller(), body(NewOrder)))
+            new, once = body_once(NewOrder)
+            return reply(201, store.create(new, caller().name, once))
 
     Everything below /api/admin needs a `role`, nothing else has one. A view gets its path
     parameters, decoded, as arguments; its docstring is the description. `answers` maps the statuses

@@ -138,12 +138,8 @@ def test_the_page_of_the_package_is_complete(installed: Path) -> None:
     found = email.message_from_string(about.read_text())
     assert (found["License-Expression"], found["License-File"]) == ("MIT", "LICENSE")
     assert found["Author"] and len(found.get_all("Classifier", [])) > 5
-    urls = dict(each.split(", ") for each in found.get_all("Project-URL", []))
-    assert {"Homepage", "Documentation", "Changelog", "Source"} == urls.keys()
     links = re.findall(r"\]\((.*?)\)", found.get_payload())
-    assert links and all(each.startswith(urls["Source"]) for each in links), "on PyPI, too"
-    for link in links:
-        assert (PROJECT / link.removeprefix(urls["Source"]).strip("/")).exists(), link
+    assert not links, "no address of the project is known, and a path would be dead on PyPI"
 
 
 def needed(package: str, known: set[str]) -> set[str]:
