@@ -17,6 +17,7 @@ from chalicelib.orders.model import (
     ADDRESSES,
     LARGEST_HISTORY,
     MOST_HISTORY,
+    AddressName,
     Deposit,
     Order,
     StoredOrder,
@@ -349,8 +350,7 @@ def facts_about(order: Order, person: Person) -> set[str]:
     """Return the texts in an order that identify the person, whose it is or was."""
     if person.is_about(order.fields):
         return person.facts_in(order.fields)
-    places = _former_places(order, person)
-    return person.facts_in({name: order.fields[name] for name in places})
+    return person.facts_in({name: order.fields[name] for name in _former_places(order, person)})
 
 
 def _former_places(order: Order, person: Person) -> list[AddressName]:
