@@ -17,7 +17,8 @@ from chalicelib.imports.formats.mapped import (
     find_undecided,
 )
 from chalicelib.imports.formats.proposal import propose, samples_of
-from chalicelib.imports.formats.sheet import plain
+from chalicelib.imports.formats.sheet import name_columns, plain
+from chalicelib.imports.formats.synonyms import find_field
 from chalicelib.imports.model import ImportJob, Options, UnknownColumnsMode
 from chalicelib.values import timezone
 
@@ -60,6 +61,13 @@ def is_data(header: Sequence[str]) -> bool:
     return is_value and not any(propose(header, []))
 
 
+def is_better_header(header: Sequence[str], row: Sequence[str]) -> bool:
+    """Return whether the first row has the columns' names rather than the header, which is then
+    that of groups of columns."""
+    known, below = (len({*map(find_field, names)} - {None}) for names in (header, row))
+    return below > max(known, 1)
+
+
 def of_job(job: ImportJob) -> Format:
     """Return how the file of a running job is read, as was decided before it began."""
     return bind_format(
@@ -93,9 +101,8 @@ def shown(
             given = {**dict.fromkeys(header), **saved["columns"]}
     usual = [field_of(like, at) for at in range(len(header))] if like else propose(header, samples)
     meant = {plain(column): field for column, field in given.items()}
-    fields = {
-        name: meant.get(plain(name), usual[at]) for at, name in reversed([*enumerate(header)])
-    }
+    names = name_columns(header)
+    fields = {name: meant.get(plain(name), usual[at]) for at, name in reversed([*enumerate(names)])}
     longest = max(8, _SAMPLE_BYTES // (12 * max(len(header), 1)))
     return {
         "columns": [
@@ -105,8 +112,8 @@ def shown(
                 "field": fields[name],
                 "ignored": fields[name] is None,
             }
-            for at, name in enumerate(header)
-            if name or samples_of(at, samples)
+            for at, name in enumerate(names)
+            if header[at] or samples_of(at, samples)
         ],
         "savedMapping": saved["name"] if saved else None,
         "fields": fields_of(type(file_format) if file_format else Mapped),

@@ -9,7 +9,7 @@ from typing import Any, Final
 from chalicelib import deadline
 from chalicelib.imports.formats import by_name
 from chalicelib.imports.formats.mapped import changed, faults, field_of
-from chalicelib.imports.formats.sheet import REPORT_COLUMNS, plain
+from chalicelib.imports.formats.sheet import REPORT_COLUMNS, name_columns, plain
 from chalicelib.imports.model import LARGEST_MAPPINGS, MOST_MAPPINGS
 from chalicelib.problems import Conflict, Invalid, NotFound
 from chalicelib.storage import outbox, table
@@ -73,7 +73,9 @@ def put(
     if known and mapping is not None:
         bound = changed(known, columns, mapping)
         given = {column: field_of(bound, at) for at, column in enumerate(columns)}
+    unnamed = {plain(name) for name in _name_unnamed(columns)}
     whole = {column: given.get(column) for column in columns if _counts(column)}
+    whole |= {name: field for name, field in given.items() if field and plain(name) in unnamed}
     pk, sk = _key(name)
     shown = {"name": name, "columns": whole, "format": file_format}
     item = {"pk": pk, "sk": sk, **shown, "updatedAt": clock.now_iso()}
@@ -133,13 +135,22 @@ def forget(person: Person) -> int:
 def fitting(columns: Sequence[str]) -> dict[str, Any] | None:
     """The latest mapping saved for exactly these columns, in any order."""
     wanted = {plain(column) for column in columns if _counts(column)}
-    same = [one for one in every() if {plain(column) for column in one["columns"]} == wanted]
+    unnamed = {plain(name) for name in _name_unnamed(columns)}
+    same = [
+        one for one in every() if {plain(column) for column in one["columns"]} - unnamed == wanted
+    ]
     return max(same, key=lambda one: str(one["updatedAt"]), default=None)
 
 
 def show(item: Item) -> dict[str, Any]:
     """The shape of SavedMapping."""
     return {name: item[name] for name in ("name", "columns", "format", "updatedAt")}
+
+
+def _name_unnamed(columns: Sequence[str]) -> list[str]:
+    """Return what the columns without a name are called."""
+    named = zip(columns, name_columns(columns), strict=True)
+    return [name for column, name in named if not column]
 
 
 def _counts(column: str) -> bool:

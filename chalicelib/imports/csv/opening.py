@@ -7,7 +7,7 @@ import codecs
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from typing import Final, NamedTuple
 
 from chalicelib.imports.csv import encodings
@@ -36,6 +36,8 @@ _WORD: Final = 100  # bytes
 # A quoted cell of a header, in which delimiters do not count.
 _QUOTED: Final = re.compile(r'(?<![^,;\t|\r\n]) *"(?:[^"]|"")*"?')
 _LINE_END: Final = re.compile(r"\r+\n|\r|\n")
+# A line of a template whose cells explain the columns below: `# Required, # Optional`.
+_REMARKS: Final = re.compile(r"\s*#[^,;\t]*[,;\t]\s*#")
 _HINT: Final = re.compile(r'\s*"?sep=([^"\r\n])"? *(?=[\r\n]|$)', re.IGNORECASE)
 
 _BOMS: Final = (
@@ -240,6 +242,10 @@ def _delimiter(sample: str, chosen: str) -> tuple[str, int, int]:
     lines = _first_lines(sample)
     if hint and len(lines) > 1 and chosen in ("", hint[1]):
         return hint[1], lines[1].count(hint[1]) + 1, 1
+    comments = len([*takewhile(_REMARKS.match, lines[:-1])])
+    if comments:
+        best, width, above = _delimiter("\n".join(lines[comments:]), chosen)
+        return best, width, above + comments
     bare = [line.rstrip(f"{DELIMITERS} ") for line in lines[:_COMPARED]]
     found = [max(map(line.count, chosen or DELIMITERS)) for line in bare]
     most = max(found)
@@ -271,6 +277,6 @@ def _first_line_end(sample: str) -> str:
 
 
 def _first_lines(sample: str) -> list[str]:
-    """The lines that are not blank, each quoted cell as an x."""
-    lines = re.split("[\r\n]+", _QUOTED.sub("x", sample))
+    """Return the lines that are not blank, each quoted cell as an x, or as # if that begins it."""
+    lines = re.split("[\r\n]+", _QUOTED.sub(lambda cell: "#" if '"#' in cell[0] else "x", sample))
     return [line for line in lines if line.strip(f"{DELIMITERS} ")] or [sample]

@@ -108,7 +108,8 @@ class Splitter:
         try:
             for cells in reader:
                 if any(map(str.strip, cells)):
-                    yield CsvRow(self._line, cells, None, self._size)
+                    row = CsvRow(self._line, cells, None, self._size)
+                    yield _failed(row, "cut_row") if self._is_cut_off(cells) else row
                 self._line += len(held)
                 self._size = 0
                 held.clear()
@@ -119,6 +120,11 @@ class Splitter:
                 return "unclosed_quote"
             return "stray_line_break" if "new-line" in str(error) else "misplaced_quote"
         return ""
+
+    def _is_cut_off(self, cells: Sequence[str]) -> bool:
+        """Return whether the file ends within the row that was read: `12` may be 125.00."""
+        has_end = self._held[-1].endswith(("\n", "\r"))
+        return not has_end and len(cells) < self._width and not self._is_cut
 
     def _of_row(self) -> Iterator[str]:
         """Yield the lines for the csv module, up to one with which a row is too large."""
@@ -226,5 +232,6 @@ _PROBLEMS: Final = {
     "unclosed_quote": "The quote opened on line {line} is not closed, or not followed by a"
     ' delimiter. Inside quotes, write a quote twice: "".',
     "misplaced_quote": 'There is a quote inside a quoted cell. Write it twice: "".',
+    "cut_row": "The file ends within this row: it has fewer cells than the header.",
     "stray_line_break": "There is a carriage return in a cell without quotes.",
 }

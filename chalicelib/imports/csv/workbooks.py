@@ -172,7 +172,8 @@ def as_csv(
         message = f"The workbook is damaged, or protected by a password ({error})."[:300]
         raise FileRejected("unreadable_workbook", message) from None
     first = cells.start[1] if cells.start else 0
-    lines = _lines(cells.iter_rows(), first, _number_forms(archive, part, at), delimiter or ",")
+    rows = _fill_merged(cells.iter_rows(), first, cells.merged_cell_ranges or [])
+    lines = _lines(rows, first, _number_forms(archive, part, at), delimiter or ",")
     return chain([WORKBOOK_MARK], lines)
 
 
@@ -221,6 +222,26 @@ def _column(letters: str) -> int:
 
 
 # --- Cells as a spreadsheet shows them ------------------------------------------------------------
+
+
+def _fill_merged(
+    rows: Iterator[list[Any]], first: int, merged: Iterable[tuple[tuple[int, int], tuple[int, int]]]
+) -> Iterator[list[Any]]:
+    """Yield the rows; cells that are merged into one of several rows all have its value, such as
+    the brand of several products."""
+    begins: dict[int, list[tuple[int, int]]] = {}
+    for (top, left), (bottom, right) in merged:
+        if bottom > top and left == right >= first:
+            begins.setdefault(top, []).append((left - first, bottom))
+    held: dict[int, tuple[int, Any]] = {}  # by column, the last row of a merged cell and its value
+    for at, row in enumerate(rows):
+        for column, (bottom, value) in held.items():
+            if at <= bottom and column < len(row):
+                row[column] = value
+        for column, bottom in begins.get(at, ()):
+            if column < len(row):
+                held[column] = (bottom, row[column])
+        yield row
 
 
 def _lines(

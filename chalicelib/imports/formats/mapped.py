@@ -7,7 +7,7 @@ from typing import ClassVar, Final, NamedTuple
 from chalicelib.imports.formats import cells as reading
 from chalicelib.imports.formats.format import Format
 from chalicelib.imports.formats.ours import Ours
-from chalicelib.imports.formats.sheet import ColumnTable, Row, plain
+from chalicelib.imports.formats.sheet import ColumnTable, Row, name_columns, plain
 from chalicelib.imports.formats.synonyms import find_field
 from chalicelib.values import slugs
 
@@ -76,7 +76,8 @@ class Mapped(Ours):
     }
 
     def __init__(self, columns: Sequence[str], mapping: Mapping[str, str | None]) -> None:
-        super().__init__(columns, _table(columns, mapping))
+        names = name_columns(columns)
+        super().__init__(names, _table(names, mapping))
 
     def is_variant(self, row: Row) -> bool:
         return super().is_variant(row) and not _LISTS_OPTIONS.match(row["option"])
@@ -99,6 +100,7 @@ def changed(
     file_format: type[Format], columns: Sequence[str], mapping: Mapping[str, str | None]
 ) -> Format:
     """A format that reads some columns of a file otherwise than it does by itself."""
+    columns = name_columns(columns)
     own = file_format(columns)
     usual = {plain(column): field_of(own, at) for at, column in reversed([*enumerate(columns)])}
     if file_format is Ours:  # a mapping has all of its fields, and more
@@ -119,6 +121,7 @@ def faults(
     """What is wrong with a mapping for a file with these columns, by itself or as a change of a
     format; nothing, if it can be read."""
     found = []
+    columns = name_columns(columns)
     there = [plain(column) for column in columns]
     fields = fields_of(file_format or Mapped)
     given: dict[str, str] = {}

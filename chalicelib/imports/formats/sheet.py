@@ -180,6 +180,16 @@ def _bare(text: str) -> str:
     return text[1:] if _MARKED.fullmatch(text) else text
 
 
+def name_columns(header: Sequence[str]) -> list[str]:
+    """Return the names of the columns; one without a name is called as in a spreadsheet, such as
+    `column C`."""
+    return [name or f"column {_letters(at)}" for at, name in enumerate(header)]
+
+
+def _letters(at: int) -> str:
+    return (_letters(at // 26 - 1) if at > 25 else "") + chr(65 + at % 26)
+
+
 def plain(column: str) -> str:
     """A column's name without case, blanks and punctuation: they differ from export to export.
 

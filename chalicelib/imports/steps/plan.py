@@ -21,7 +21,7 @@ from chalicelib.imports.csv import workbooks
 from chalicelib.imports.csv.encodings import Undecided
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.csv.groups import group_rows
-from chalicelib.imports.csv.opening import open_csv
+from chalicelib.imports.csv.opening import Table, open_csv
 from chalicelib.imports.csv.rows import CsvRow
 from chalicelib.imports.formats import Format
 from chalicelib.imports.joining import Joining
@@ -30,6 +30,7 @@ from chalicelib.imports.model import (
     LARGEST_UPLOAD,
     LARGEST_WORKBOOK,
     ImportJob,
+    Options,
     UnknownColumnsMode,
     is_large,
 )
@@ -77,9 +78,8 @@ def _plan(waiting: ImportJob) -> None:
         _convert(waiting, upload)
         return
     options, etag = waiting.options, upload.etag
-    row = options.header_row
     try:
-        table = open_csv(upload, options.encoding, options.delimiter, row)
+        table, file_format = _open_table(upload, options)
     except Undecided as undecided:
         if options.on_unknown_columns is UnknownColumnsMode.FAIL:
             raise
@@ -87,15 +87,9 @@ def _plan(waiting: ImportJob) -> None:
         if store.ask(waiting, None):
             telemetry.info("import asks for an encoding", jobId=job_id)
         return
-    if is_large(table.format.header):
-        message = f"The header has more than {LARGEST_HEADER:,} bytes."
-        raise FileRejected("bad_header", message, table.format.header_row)
-    file_format = columns.choose_format(table.format, options)
-    if file_format is None and row is None and columns.is_data(table.format.header):
-        table = open_csv(upload, table.format.encoding, table.format.delimiter, 0)
-        file_format = columns.choose_format(table.format, options)
-    header, rows = table.format.header, table.rows()
+    rows = table.rows()
     first = list(islice(rows, _SAMPLED))
+    header = table.format.header
     samples = [each.cells for each in first if each.problem is None]
     store.put_columns(job_id, columns.shown(header, samples, file_format, options))
     if file_format is None or options.review:
@@ -123,6 +117,27 @@ def _plan(waiting: ImportJob) -> None:
         _cut(job, chain(first, rows), file_format)
     backlog.send_first_pages(job_id)
     advance.after_chunks(job_id)
+
+
+def _open_table(upload: files.Upload, options: Options) -> tuple[Table, Format | None]:
+    """Open a file with the header that was named, or that fits best; and choose its format, None if
+    the user must be asked. Raises FileRejected."""
+    table = open_csv(upload, options.encoding, options.delimiter, options.header_row)
+    form = table.format
+    if is_large(form.header):
+        message = f"The header has more than {LARGEST_HEADER:,} bytes."
+        raise FileRejected("bad_header", message, form.header_row)
+    file_format = columns.choose_format(form, options)
+    if file_format is not None or options.header_row is not None:
+        return table, file_format
+    first = next(table.rows(), None)
+    other = None
+    if columns.is_data(form.header):
+        other = 0  # there is no header
+    elif first and columns.is_better_header(form.header, first.cells):
+        other = first.line
+    table = open_csv(upload, form.encoding, form.delimiter, other)
+    return table, columns.choose_format(table.format, options)
 
 
 def _cut(job: ImportJob, rows: Iterator[CsvRow], file_format: Format) -> None:
