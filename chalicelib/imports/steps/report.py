@@ -37,8 +37,8 @@ def put_part(
     job: ImportJob, chunk: str, failed: Sequence[tuple[Sequence[CsvRow], Sequence[RowError]]]
 ) -> bool:
     """Stores the rows that failed in a chunk; returns whether there were any. Repeatable."""
-    if not failed:
-        return False
+    if not any(rows for rows, _ in failed):
+        return False  # a product that is too large has none
     _, *pieces = report(job.format, failed, numbers(job.format, job.has_numbers_of_source))
     files.keep(job.id, _name(chunk), b"".join(pieces))
     return True
