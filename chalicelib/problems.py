@@ -13,8 +13,9 @@ T = TypeVar("T")
 
 
 class Problem(ChaliceUnhandledError):
-    """An error that ends a request. Subclassed per status; `extra` are further fields of the body.
-    `text`: the message, unless another is given.
+    """An error that ends a request, with a subclass for each family.
+
+    `extra`: further fields of the body. `text`: the message, unless another is given.
 
     It derives from ChaliceUnhandledError because only those reach the middleware as exceptions.
     """
@@ -39,7 +40,7 @@ class Problem(ChaliceUnhandledError):
 
     @property
     def may_pass(self) -> bool:
-        """Whether the same may succeed later."""
+        """Tell whether the same may succeed later."""
         return self.status >= 500
 
     def body(self) -> dict[str, Any]:
@@ -67,7 +68,7 @@ class NotFound(Problem):
 
     @classmethod
     def unless(cls, found: T | None, kind: str, id: str) -> T:
-        """What was found. Raises NotFound for None."""
+        """Return what was found. Raises NotFound for None."""
         if found is None:
             raise cls.of(kind, id)
         return found

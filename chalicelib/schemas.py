@@ -52,8 +52,10 @@ Record_co = TypeVar("Record_co", covariant=True)
 
 
 class Choice(StrEnum):
-    """An enumeration that clients may write in any case: `active` is ACTIVE, and returned as
-    ACTIVE."""
+    """An enumeration that clients may write in any case.
+
+    `active` is ACTIVE, and returned as ACTIVE.
+    """
 
     @classmethod
     def _missing_(cls, value: object) -> Self | None:
@@ -110,7 +112,7 @@ class Input(_Sent):
         return {name: value for name, value in sent.items() if name not in cls.read_only}
 
     def given(self) -> dict[str, Any]:
-        """Only the fields that the client sent: absent and null differ."""
+        """Return only the fields that the client sent: absent and null differ."""
         return self.model_dump(by_alias=True, exclude_unset=True)
 
 
@@ -121,8 +123,10 @@ class Stripped(Input):
 
 
 class NullIsAbsent(Input):
-    """null for an optional field means the same as leaving it out, unless it is one of
-    `null_clears` (as the API spells them)."""
+    """An input in which null for an optional field means the same as leaving it out.
+
+    Those in `null_clears` (as the API spells them) are cleared instead.
+    """
 
     null_clears: ClassVar[frozenset[str]] = frozenset()
 
@@ -181,7 +185,7 @@ else:
 
 
 def about(text: str) -> object:
-    """What a field of the API is, in its description."""
+    """Return the text of a field in the description of the API."""
     return Field(description=text)
 
 
@@ -199,19 +203,19 @@ def _text_of(hint: object) -> str | None:
 
 
 def optional(text: str) -> Any:
-    """A field that may be null, and is unless it is sent: its text in the description."""
+    """Return the default and the text of a field that may be null, and is unless it is sent."""
     return Field(None, description=text)
 
 
 def not_empty(change: Model) -> Model:
-    """A validator, for a change: it has at least one field."""
+    """Require that a change has at least one field: a validator."""
     if not change.model_fields_set:
         raise ValueError("must have at least one field to change")
     return change
 
 
 def at_most(most: int) -> AfterValidator:
-    """A larger number counts as that."""
+    """Return a validator by which a larger number counts as that."""
     return AfterValidator(lambda number: min(number, most))
 
 
@@ -220,7 +224,7 @@ def length(longest: int, shortest: int = 0) -> object:
 
 
 def upper(value: object) -> object:
-    """Names are accepted in any case, and stored in capitals."""
+    """Return a name in capitals, as it is stored: it is accepted in any case."""
     return value.strip().upper() if isinstance(value, str) and value.isascii() else value
 
 
@@ -242,7 +246,7 @@ def utc(moment: datetime) -> datetime:
 
 
 def _iso_8601(sent: object) -> object:
-    """A number is no time: 20261123 would be a day of 1970."""
+    """Refuse a number as a time: 20261123 would be a day of 1970."""
     if isinstance(sent, str) and not re.match(r"\s*[0-9]{4}-", sent):
         raise PydanticCustomError("datetime_parsing", "must be a time")
     if not isinstance(sent, str | datetime):
@@ -255,12 +259,12 @@ Time = Annotated[datetime, BeforeValidator(_iso_8601), AfterValidator(utc)]
 
 
 def null_is(default: object) -> BeforeValidator:
-    """null means the same as leaving the field out."""
+    """Return a validator by which null means the same as leaving the field out."""
     return BeforeValidator(lambda sent: default if sent is None else sent)
 
 
 def _without_underscores(sent: object) -> object:
-    """Python reads `5_0` as 50."""
+    """Refuse an underscore in a number: Python reads `5_0` as 50."""
     if isinstance(sent, str) and "_" in sent:
         raise PydanticKnownError("decimal_parsing")
     return sent
@@ -272,8 +276,10 @@ Flag = Annotated[bool, null_is(False), Field(strict=True)]
 
 
 class QueryParameters(_Sent):
-    """Query parameters: camelCase. Admin routes refuse unknown and blank ones by name, the others
-    ignore them (`request/parse.py`)."""
+    """Query parameters: camelCase.
+
+    Admin routes refuse unknown and blank ones by name, the others ignore them (`request/parse.py`).
+    """
 
 
 def _split(sent: object) -> object:
@@ -314,7 +320,7 @@ class Sparse(QueryParameters):
 
 
 def _digits(value: object) -> object:
-    """Python reads `5_0` as 50, and true as 1."""
+    """Refuse what is no whole number, though Python reads it so: `5_0` as 50, and true as 1."""
     is_odd = isinstance(value, str) and not re.fullmatch(r"\s*-?[0-9]+\s*", value)
     if is_odd or isinstance(value, bool):
         raise PydanticCustomError("int_parsing", "must be a whole number")
@@ -394,9 +400,12 @@ class Walked(TypedDict, Generic[T]):
 
 @dataclass(frozen=True)
 class Page(Generic[Record_co]):
-    """`next`: the cursor of the next page, None at the end. `at_least`: there are more than
-    `total`, not counted. `after`: the cursor after the nth record; None for a page by number, which
-    must be complete."""
+    """A page of a list.
+
+    `next`: the cursor of the next page, None at the end. `at_least`: there are more than `total`,
+    not counted. `after`: the cursor after the nth record; None for a page by number, which must be
+    complete.
+    """
 
     records: Sequence[Record_co]
     total: int
@@ -408,13 +417,13 @@ class Page(Generic[Record_co]):
 
 
 def listed(data: list[T], total: int, page: PageQuery) -> Listed[T]:
-    """One page of a list of `total` items."""
+    """Return one page of a list of `total` items."""
     numbers = _pagination(page.page, page.limit, total)
     return {"data": data, "pagination": numbers, "total": total}
 
 
 def walked(data: Sequence[T], page: Page[object], following: str | None = None) -> Walked[T]:
-    """One page of a list, and the cursor after it: `next`, or after the page."""
+    """Return one page of a list, and the cursor after it: `next`, or after the page."""
     numbers: CursorPagination = {
         **_pagination(page.page, page.limit, page.total),
         "next": following or page.next,

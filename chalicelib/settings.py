@@ -12,17 +12,20 @@ def stage() -> str:
 
 
 def in_lambda() -> bool:
-    """False while Chalice's command line imports the application, even in Lambda."""
+    """Tell whether this is Lambda: not while Chalice's command line imports the application."""
     return "AWS_LAMBDA_FUNCTION_NAME" in os.environ and not at_chalices_command_line()
 
 
 def at_chalices_command_line() -> bool:
-    """While `chalice deploy`, `chalice local` and the like import the application."""
+    """Tell whether a command of Chalice imports the application.
+
+    Such are `chalice deploy` and `chalice local`.
+    """
     return "AWS_CHALICE_CLI_MODE" in os.environ
 
 
 def conflict_seconds() -> float:
-    """How long an order's conflicting writes are retried before 503."""
+    """Return how long an order's conflicting writes are retried before 503."""
     return float(os.environ.get("CONFLICT_SECONDS", "0.8"))
 
 
@@ -39,13 +42,15 @@ def bucket() -> str:
 
 
 def emulator() -> str | None:
-    """The address of an emulated AWS, which answers for all services; None on AWS itself."""
+    """Return the address of an emulated AWS, which has all services; None on AWS itself."""
     return os.environ.get("AWS_ENDPOINT_URL")
 
 
 def upload_origin() -> str:
-    """Where a browser uploads files of an import: the bucket's address in its own region. The
-    global one redirects to it, which breaks both CORS and the signature."""
+    """Return where a browser uploads files of an import: the bucket's address in its region.
+
+    The global address redirects to it, which breaks both CORS and the signature.
+    """
     if address := emulator():
         return address
     region = os.environ["AWS_DEFAULT_REGION"]
@@ -58,12 +63,12 @@ def import_queue_url() -> str:
 
 
 def imports_at_once() -> int:
-    """Chunks that the largest account imports at once (infra/triggers.yaml)."""
+    """Return the chunks that the largest account imports at once (infra/triggers.yaml)."""
     return 2 if emulator() else 50
 
 
 def planner() -> str:
-    """The name of the function that plans imports."""
+    """Return the name of the function that plans imports."""
     return f"backroom-{stage()}-plan_import"
 
 
@@ -88,55 +93,67 @@ def redrive_state_machine_arn() -> str:
 
 
 def master_key_parameter() -> str:
-    """Name of the SSM SecureString from which the signing secrets are derived."""
+    """Return the name of the parameter that holds the master key.
+
+    It is a SecureString of SSM, from which the signing secrets are derived.
+    """
     return os.environ["MASTER_KEY_PARAMETER"]
 
 
 def base_path() -> str | None:
-    """The API's path below its host, if API Gateway does not provide it: on the emulator."""
+    """Return the API's path below its host, if API Gateway does not provide it.
+
+    So it is on the emulator.
+    """
     return os.environ.get("BASE_PATH")
 
 
 def currency() -> str:
-    """ISO 4217 code of the one currency in which the shop sells."""
+    """Return the ISO 4217 code of the one currency in which the shop sells."""
     return os.environ.get("CURRENCY", "USD")
 
 
 def trusted_proxies() -> tuple[str, ...]:
-    """CIDR blocks of the proxies before the API whose X-Forwarded-For counts; usually none."""
+    """Return the CIDR blocks of the proxies before the API whose X-Forwarded-For counts.
+
+    There are usually none.
+    """
     return tuple(os.environ.get("TRUSTED_PROXIES", "").split())
 
 
 def storefront_max_age() -> int:
-    """Seconds for which browsers and CDNs may cache storefront answers."""
+    """Return the seconds for which browsers and CDNs may cache storefront answers."""
     return int(os.environ.get("STOREFRONT_MAX_AGE", "5"))
 
 
 def timezone() -> str:
-    """IANA name of the zone in which the shop's days begin and end."""
+    """Return the IANA name of the zone in which the shop's days begin and end."""
     return os.environ.get("TIMEZONE", "UTC")
 
 
 def webhook_allowed_networks() -> tuple[str, ...]:
-    """CIDR blocks of receivers that need not be public; empty in production."""
+    """Return the CIDR blocks of receivers that need not be public.
+
+    They are empty in production.
+    """
     return tuple(os.environ.get("WEBHOOK_ALLOWED_NETWORKS", "").split())
 
 
 def webhook_schedule_scale() -> float:
-    """A factor of the retry delays: 1 everywhere but in tests."""
+    """Return a factor of the retry delays: 1 everywhere but in tests."""
     return float(os.environ.get("WEBHOOK_SCHEDULE_SCALE", "1"))
 
 
 def mail_from() -> str:
-    """Sender of the summary e-mails; empty: none are sent."""
+    """Return the sender of the summary e-mails; empty: none are sent."""
     return os.environ.get("MAIL_FROM", "")
 
 
 def notify_email() -> str:
-    """Recipient of the summaries of webhooks without `email`; empty: none."""
+    """Return the recipient of the summaries of webhooks without `email`; empty: none."""
     return os.environ.get("NOTIFY_EMAIL", "")
 
 
 def of_child(**further: str) -> dict[str, str]:
-    """The environment of a process that a function starts."""
+    """Return the environment of a process that a function starts."""
     return {**os.environ, **further}

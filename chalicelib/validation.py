@@ -20,14 +20,20 @@ _LEVELS: Final = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
 def depth(text: str) -> int:
-    """The depth of a JSON text, before it is decoded, without recursion: every Python version
-    refuses the same, and accepted text can be encoded again on any stack."""
+    """Return the depth of a JSON text, before it is decoded.
+
+    It takes no recursion: every Python version refuses the same, and accepted text can be encoded
+    again on any stack.
+    """
     brackets = _NO_BRACKETS.sub("", _STRINGS.sub("", text))
     return max(accumulate(map(_LEVELS.__getitem__, brackets)), default=0)
 
 
 def validate(model: type[Model], sent: object, field: str = "") -> Model:
-    """`sent` as the model. Errors are named below `field`, such as `products.3`. Raises Invalid."""
+    """Return `sent` as the model. Raises Invalid.
+
+    Errors are named below `field`, such as `products.3`.
+    """
     try:
         return model.model_validate(sent, by_alias=True, by_name=False)
     except ValidationError as error:
@@ -39,8 +45,11 @@ _PAGING: Final = frozenset({"page", "limit", "cursor", "sort", "fields"})
 
 
 def filters(model: type[Model], sent: object, below: str) -> Model:
-    """The filters of a list, given as JSON with a value or a list of values for each: its query
-    model. Raises Invalid, also for blank values and names that are not filters of the list."""
+    """Return the filters of a list, which were sent as JSON, as the query model of the list.
+
+    Each has a value or a list of values. Raises Invalid, also for blank values and names that are
+    not filters of the list.
+    """
     if not isinstance(sent, dict):
         raise Invalid.field(below, "invalid_type", "must be a JSON object")
     known = {
@@ -65,21 +74,23 @@ def filters(model: type[Model], sent: object, below: str) -> Model:
 
 
 def refuse_many(field: str, values: Collection[object]) -> None:
-    """Raises Invalid for too many values of a filter."""
+    """Raise Invalid for too many values of a filter."""
     if len(values) > MOST_VALUES:
         raise Invalid.field(field, "too_many", f"takes at most {MOST_VALUES} values")
 
 
 def is_blank(value: object, takes_several: bool) -> bool:
-    """Whether a filter has this value by an accident, such as a variable that is not set: it must
-    not mean everything. Commas part the values of one that `takes_several`."""
+    """Tell whether a filter has this value by an accident, such as a variable that is not set.
+
+    It must not mean everything. Commas part the values of one that `takes_several`.
+    """
     if isinstance(value, str):
         return not (value.replace(",", " ") if takes_several else value).strip()
     return value is None
 
 
 def invalid(error: ValidationError, below: str = "") -> Invalid:
-    """The errors of a model as a problem: `errors: [{field, code, message}]`."""
+    """Return the errors of a model as a problem: `errors: [{field, code, message}]`."""
     found = error.errors(include_url=False)
     errors = [
         {
@@ -94,8 +105,10 @@ def invalid(error: ValidationError, below: str = "") -> Invalid:
 
 
 def _kind(kind: str, sent: object) -> str:
-    """pydantic's type of error. Of a text that is changed before it is measured, pydantic says what
-    it says of a list."""
+    """Return pydantic's type of an error.
+
+    Of a text that is changed before it is measured, pydantic names the type that a list would have.
+    """
     return f"string_{kind}" if kind.startswith("too_") and isinstance(sent, str) else kind
 
 

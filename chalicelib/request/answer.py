@@ -22,7 +22,7 @@ def reply(
     etag: str | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """The answer of a route: `content` as JSON.
+    """Return the answer of a route: `content` as JSON.
 
     With an `etag` (without quotes), a GET whose If-None-Match names it is answered 304.
     """
@@ -41,8 +41,10 @@ def _is_known(etag: str) -> bool:
 
 
 def reply_page(records: Sequence[object], page: schemas.Page[object]) -> Response:
-    """A page of a list. A page by cursor that exceeds Lambda's limit ends early; a page by number
-    raises AnswerTooLarge."""
+    """Return the answer with a page of a list.
+
+    A page by cursor that exceeds Lambda's limit ends early; a page by number raises AnswerTooLarge.
+    """
     return Response(page_text(records, page), {"Content-Type": _JSON}, 200)
 
 
@@ -58,8 +60,10 @@ def page_text(records: Sequence[object], page: schemas.Page[object]) -> str:
 
 
 def reply_public(text: str) -> Response:
-    """An answer that anyone may cache for some seconds. Its ETag is a hash of the answer alone, so
-    it reveals nothing else."""
+    """Return an answer that anyone may cache for some seconds.
+
+    Its ETag is a hash of the answer alone, so it reveals nothing else.
+    """
     etag = hashlib.sha256(text.encode()).hexdigest()[:24]
     headers: HeadersType = {
         "ETag": f'"{etag}"',
@@ -74,7 +78,7 @@ def reply_public(text: str) -> Response:
 def reply_text(
     status: int, text: str, *, etag: str = "", headers: Mapping[str, str] | None = None
 ) -> Response:
-    """An answer whose JSON is kept as text, to be returned again byte for byte."""
+    """Return an answer whose JSON is kept as text, to be returned again byte for byte."""
     sent: HeadersType = {**(headers or {}), "Content-Type": _JSON}
     if etag:
         sent["ETag"] = f'"{etag}"'

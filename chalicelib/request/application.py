@@ -12,7 +12,9 @@ from chalicelib.request.routes import ANY_PATHS, begins, close
 
 
 class Application(Chalice):
-    """`served` maps a path prefix to the modules whose `routes` serve it; the longest match counts.
+    """The application, which imports a slice when it is called.
+
+    `served` maps a path prefix to the modules whose `routes` serve it; the longest match counts.
 
     In Lambda a slice is imported at the first request to one of its paths, so a cold start does not
     load the models of other slices, nor a worker those of the API. Elsewhere (`chalice deploy`,
@@ -36,7 +38,7 @@ class Application(Chalice):
         return super().__call__(event, context)
 
     def serve(self, path: str) -> None:
-        """Imports the routes of a declared path if needed."""
+        """Import the routes of a declared path if needed."""
         self._import(self.modules_of(path))
 
     def modules_of(self, path: str) -> list[str]:

@@ -36,13 +36,13 @@ _admitted: dict[str, _Admitted] = {}
 
 
 def authenticate(call: Call) -> Callable[[], object]:
-    """Admits the call or raises Unauthorized, Forbidden or RateLimited: now, or when what it
-    returns is called, which waits for that.
+    """Admit the call or raise Unauthorized, Forbidden or RateLimited.
 
-    Puts the X-RateLimit headers on the answer, whatever it will be, and the caller into the call.
-    One round trip for a valid key, or for the storefront.
+    That happens now, or when what it returns is called, which waits for it. Puts the X-RateLimit
+    headers on the answer, whatever it will be, and the caller into the call. One round trip for a
+    valid key, or for the storefront.
     """
-    call.answer_headers.update(_unknown(call).headers())
+    call.answer_headers.update(_uncounted_window(call).headers())
     if call.request.method == "OPTIONS":
         # A browser's preflight request is not counted.
         call.answer_headers.update(rate.peek(call.address).headers())
@@ -61,15 +61,18 @@ def _is_admitted() -> None:
     return None
 
 
-def _unknown(call: Call) -> Window:
-    """Before the request is counted, and if it cannot be: every answer has these headers."""
+def _uncounted_window(call: Call) -> Window:
+    """Return the window of a request that is not counted yet, and perhaps cannot be.
+
+    Every answer has its headers.
+    """
     usual = READS_PER_MINUTE if call.reads else WRITES_PER_MINUTE
     limit = usual if is_admin(call) else STOREFRONT_PER_MINUTE
     return Window(limit, limit, rate.this_minute())
 
 
 def uncounted() -> Window:
-    """For what is not counted: the whole of the usual limit."""
+    """Return the window of what is never counted: the whole of the usual limit."""
     return Window(STOREFRONT_PER_MINUTE, 0, rate.this_minute())
 
 
@@ -77,12 +80,14 @@ def is_admin(call: Call) -> bool:
     return f"{call.path}/".startswith("/api/admin/")
 
 
-def _once(call: Call, admit: Callable[[], None]) -> Callable[[], object]:
-    """Admits once, for all who ask, from any thread; a refusal is raised each time, and who is
-    refused is no longer known."""
+def _admit_once(call: Call, admit: Callable[[], None]) -> Callable[[], object]:
+    """Return a function that admits once, for all who call it, from any thread.
+
+    A refusal is raised each time, and who is refused is no longer known.
+    """
     admitted, lock = Future[None](), Lock()
 
-    def wait() -> None:
+    def wait_until_admitted() -> None:
         with lock:
             if not admitted.done():
                 # What admits may write: the counters of past minutes are removed.
@@ -97,7 +102,7 @@ def _once(call: Call, admit: Callable[[], None]) -> Callable[[], object]:
                     table.reset_before_writes(waiting)
         admitted.result()
 
-    return wait
+    return wait_until_admitted
 
 
 def _admit_address(call: Call) -> Callable[[], object]:
@@ -107,7 +112,7 @@ def _admit_address(call: Call) -> Callable[[], object]:
         call.answer_headers.update(counted().headers())
         _remember(call, None)
 
-    return _once(call, admit)
+    return _admit_once(call, admit)
 
 
 def _admit_key(call: Call) -> Callable[[], object]:
@@ -118,7 +123,7 @@ def _admit_key(call: Call) -> Callable[[], object]:
         try:
             admission = asked()
             if admission is None:
-                raise Unauthorized(_wrong(call))
+                raise Unauthorized(_explain_header(call))
         except Unauthorized as refused:
             # Guessing is limited, but never in the way of a valid key from the same address.
             call.answer_headers.update(rate.count_failed_sign_in(call.address).headers())
@@ -132,7 +137,7 @@ def _admit_key(call: Call) -> Callable[[], object]:
         _remember(call, admission.caller)
         _require_role(call, admission.caller)
 
-    return _once(call, admit)
+    return _admit_once(call, admit)
 
 
 def _require_role(call: Call, caller: Caller) -> None:
@@ -147,8 +152,11 @@ def _has_role(call: Call, caller: Caller | None) -> bool:
     return needed is None or (caller is not None and caller.role.includes(needed))
 
 
-def _wrong(call: Call) -> str:
-    """What is wrong with the Authorization header. It never repeats what may be a key."""
+def _explain_header(call: Call) -> str:
+    """Say what is wrong with the Authorization header.
+
+    The text never repeats what may be a key.
+    """
     sent = str(call.request.headers.get("authorization", "")).strip()
     scheme, _, rest = sent.partition(" ")
     if not sent:

@@ -14,7 +14,7 @@ from chalicelib.storage.actor import Actor
 
 @dataclass(slots=True)
 class Call:
-    """`answer_headers` are added to any answer."""
+    """A request that is being answered. `answer_headers` are added to any answer."""
 
     request: Request
     id: str
@@ -23,13 +23,13 @@ class Call:
     answer_headers: dict[str, str] = field(default_factory=dict)
 
     def actor(self) -> Actor:
-        """Who writes, once the key is known."""
+        """Return who writes, once the key is known."""
         key = self.caller
         return Actor(key.id if key else None, key.name if key else None, self.id)
 
     @property
     def path(self) -> str:
-        """As declared, or, without a route, as called; without the stage."""
+        """Return the path as declared, or, without a route, as called; without the stage."""
         if self.request.path not in ANY_PATHS:
             return str(self.request.path)
         proxy = (self.request.uri_params or {}).get("proxy", "")
@@ -41,14 +41,17 @@ class Call:
 
     @property
     def bearer(self) -> str:
-        """The key that was sent, or empty."""
+        """Return the key that was sent, or an empty text."""
         scheme, _, key = str(self.request.headers.get("authorization", "")).partition(" ")
         return key.strip() if scheme.lower() == "bearer" else ""
 
     @property
     def address(self) -> str:
-        """The client's address: the peer that API Gateway sees or, if that is a trusted proxy
-        (`--trusted-proxies`), the address in its X-Forwarded-For."""
+        """Return the client's address.
+
+        It is the peer that API Gateway sees or, if that is a trusted proxy (`--trusted-proxies`),
+        the address in its X-Forwarded-For.
+        """
         identity: dict[str, object] = self.request.context.get("identity") or {}
         peer = str(identity.get("sourceIp") or "unknown")
         forwarded = str(self.request.headers.get("x-forwarded-for", ""))
@@ -63,7 +66,7 @@ end = _current.reset
 
 
 def caller() -> Caller:
-    """The owner of the key. Only routes with a role have one."""
+    """Return the owner of the key. Only routes with a role have one."""
     who = current().caller
     if who is None:
         raise LookupError("this route takes no key")
@@ -76,9 +79,9 @@ def header(name: str) -> str | None:
 
 
 def if_match() -> frozenset[str] | None:
-    """The ETags of If-Match, one of which the stored resource must have; None without the header.
+    """Return the ETags of If-Match, one of which the stored resource must have; None without it.
 
-    Without quotes, also if a proxy has weakened them (RFC 9110, 13.1.1).
+    They are without quotes, also if a proxy has weakened them (RFC 9110, 13.1.1).
     """
     tags = entity_tags(header("if-match"))
     return None if tags is None or "*" in tags else tags

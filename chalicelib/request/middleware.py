@@ -63,7 +63,7 @@ class InternalError(Problem):
 
 
 def handle(request: Request, get_response: GetResponse) -> Response:
-    """The one HTTP middleware of the application."""
+    """Answer a request: the one HTTP middleware of the application."""
     started = time.perf_counter()
     call = Call(
         request,
@@ -73,7 +73,7 @@ def handle(request: Request, get_response: GetResponse) -> Response:
     token = calls.begin(call)
     try:
         with acting(call.actor):
-            response = _answer(call, get_response)
+            response = _answer_or_refuse(call, get_response)
     finally:
         calls.end(token)
     response.headers = {
@@ -84,23 +84,23 @@ def handle(request: Request, get_response: GetResponse) -> Response:
     }
     if request.method == "HEAD":
         response.body = ""
-    _log(call, response, (time.perf_counter() - started) * 1000)
+    _log_request(call, response, (time.perf_counter() - started) * 1000)
     return response
 
 
-def _answer(call: Call, get_response: GetResponse) -> Response:
+def _answer_or_refuse(call: Call, get_response: GetResponse) -> Response:
     try:
         if f"{call.path}/".startswith("/console/"):
             call.answer_headers.update(uncounted().headers())
             if call.request.method == "OPTIONS":
-                return _options(call)
-            return _adopted(call, get_response(call.request))
+                return _answer_options(call)
+            return _raise_own_refusal(call, get_response(call.request))
         if not is_admin(call):
             call.answer_headers.update(_PUBLIC)
-        with _refusals_noted(call):
-            return _admitted(call, get_response)
+        with _audit_refusals(call):
+            return _admit_and_answer(call, get_response)
     except Crash as crash:
-        return refusal(_unexpected(call, crash.__cause__ or crash))
+        return refusal(_log_defect(call, crash.__cause__ or crash))
     except NoSuchPath:
         return refusal(NoSuchPath(nearest(call.path, paths())))
     except Repeated as first:
@@ -108,27 +108,29 @@ def _answer(call: Call, get_response: GetResponse) -> Response:
     except Problem as problem:
         return refusal(problem)
     except Exception as error:
-        return refusal(_unexpected(call, error))
+        return refusal(_log_defect(call, error))
 
 
-def _admitted(call: Call, get_response: GetResponse) -> Response:
+def _admit_and_answer(call: Call, get_response: GetResponse) -> Response:
     admitted = authenticate(call)
     writes = table.before_writes(admitted)
     try:
         if call.request.method == "OPTIONS":
-            return _options(call)
+            return _answer_options(call)
         if is_admin(call):
             refuse_wrong_parameters(call)
-        return _adopted(call, get_response(call.request))
+        return _raise_own_refusal(call, get_response(call.request))
     finally:
         table.reset_before_writes(writes)
         admitted()  # a refusal replaces whatever the route returned or raised
 
 
 @contextmanager
-def _refusals_noted(call: Call) -> Iterator[None]:
-    """A write that is refused because of the key's role leaves an entry in the audit log. Its path
-    may be anything, so only what may be an id is kept of it."""
+def _audit_refusals(call: Call) -> Iterator[None]:
+    """Leave an entry in the audit log where a write is refused because of the key's role.
+
+    The path may be anything, so only what may be an id is kept of it.
+    """
     try:
         yield
     except Forbidden:
@@ -143,15 +145,15 @@ def _refusals_noted(call: Call) -> Iterator[None]:
         raise
 
 
-def _options(call: Call) -> Response:
+def _answer_options(call: Call) -> Response:
     allow = allowed(call.request.path)
     if not allow:
         raise NoSuchPath
     return Response("", {"Allow": allow, **({} if is_admin(call) else _PREFLIGHT)}, 204)
 
 
-def _adopted(call: Call, response: Response) -> Response:
-    """Chalice's own refusals, as problems."""
+def _raise_own_refusal(call: Call, response: Response) -> Response:
+    """Return the response of Chalice, or raise its own refusal as a problem."""
     body = response.body
     if response.status_code >= 400 and isinstance(body, dict) and "Code" in body:
         family = _CHALICE.get(response.status_code, InternalError)
@@ -163,7 +165,7 @@ def _adopted(call: Call, response: Response) -> Response:
     return response
 
 
-def _unexpected(call: Call, error: BaseException) -> Problem:
+def _log_defect(call: Call, error: BaseException) -> Problem:
     telemetry.error("request failed", error, requestId=call.id, route=call.request.path)
     if isinstance(error, HTTPClientError | ConnectionError):
         return Busy()
@@ -171,7 +173,7 @@ def _unexpected(call: Call, error: BaseException) -> Problem:
     return InternalError(message, requestId=call.id)
 
 
-def _log(call: Call, response: Response, milliseconds: float) -> None:
+def _log_request(call: Call, response: Response, milliseconds: float) -> None:
     status = response.status_code
     telemetry.measured(
         "request",

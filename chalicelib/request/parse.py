@@ -29,7 +29,7 @@ _IN_BRACKETS: Final = re.compile(r"\[[0-9]*\]$")
 
 
 def body(model: type[Model]) -> Model:
-    """The JSON object that was sent, as the model that the route declares.
+    """Return the JSON object that was sent, as the model that the route declares.
 
     Raises Invalid with `errors: [{field, code, message}]`; a field is `variants.0.price`.
     """
@@ -39,7 +39,7 @@ def body(model: type[Model]) -> Model:
 
 
 def parsed_body() -> object:
-    """The JSON value that was sent: numbers with a fraction are Decimals, names are unique.
+    """Return the JSON value that was sent: numbers with a fraction are Decimals, names are unique.
 
     Raises UnsupportedMediaType, PayloadTooLarge, MalformedJson.
     """
@@ -54,7 +54,10 @@ def parsed_body() -> object:
 
 
 def expected(operation: Operation) -> str:
-    """The expected body of an operation that takes another type than JSON, for error messages."""
+    """Return a message that says which body an operation expects.
+
+    For an operation that takes another type than JSON.
+    """
     required = operation.body.get("required", []) if isinstance(operation.body, dict) else []
     fields = " and ".join(f"`{name}`" for name in required)
     example = "".join(f" -F {name}=@…" for name in required)
@@ -62,7 +65,7 @@ def expected(operation: Operation) -> str:
 
 
 def raw_body() -> bytes:
-    """The raw body. Raises PayloadTooLarge beyond the route's limit."""
+    """Return the raw body. Raises PayloadTooLarge beyond the route's limit."""
     sent, operation = current().request.raw_body, current().operation
     assert isinstance(sent, bytes) and operation, "only routes ask for it"
     if len(sent) > operation.largest_body:
@@ -93,7 +96,7 @@ def _load(text: str) -> object:
 
 
 def _refuse_nul(value: object, field: str) -> None:
-    """Raises Invalid for a text with a NUL: neither a CSV nor a spreadsheet can hold it."""
+    """Raise Invalid for a text with a NUL: neither a CSV nor a spreadsheet can hold it."""
     if isinstance(value, str) and "\0" in value:
         raise Invalid.field(field[:200] or "body", "invalid", "contains a NUL character")
     below: Iterable[tuple[object, object]] = ()
@@ -107,7 +110,7 @@ def _refuse_nul(value: object, field: str) -> None:
 
 
 def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """The members of a JSON object. Raises MalformedJson for a name that is there twice."""
+    """Return the members of a JSON object. Raises MalformedJson for a name that is there twice."""
     members = dict(pairs)
     if len(members) != len(pairs):
         times = Counter(name for name, _ in pairs)
@@ -121,7 +124,7 @@ def _no_number(text: str) -> NoReturn:
 
 
 def _number(text: str) -> Decimal | int:
-    """A number with a fraction or an exponent. `2.0` is 2, as in JavaScript."""
+    """Parse a number with a fraction or an exponent. `2.0` is 2, as in JavaScript."""
     if len(text) > LONGEST_NUMBER:
         raise ValueError("too many digits")
     number = Decimal(text)
@@ -143,7 +146,7 @@ _decode: Final = json.JSONDecoder(
 
 
 def query(model: type[Parameters]) -> Parameters:
-    """The query parameters, as the model that the route declares. Raises Invalid."""
+    """Return the query parameters, as the model that the route declares. Raises Invalid."""
     operation = current().operation
     assert operation and operation.query is model, "the route declares another"
     given = _parameters()
@@ -159,8 +162,10 @@ def query(model: type[Parameters]) -> Parameters:
 
 
 def refuse_wrong_parameters(call: Call) -> None:
-    """A mistyped or blank filter must not return everything, and of two values none may be ignored.
-    Raises Invalid, which names each."""
+    """Raise Invalid, which names each parameter that is wrong.
+
+    A mistyped or blank filter must not return everything, and of two values none may be ignored.
+    """
     if call.operation is None:  # 404 or 405
         return
     model = call.operation.query
@@ -190,8 +195,10 @@ def _refuse(names: Iterable[str], message: str, code: str = "invalid") -> None:
 
 
 def _parameters() -> Mapping[str, list[str]]:
-    """The values of each parameter. `status[]=A` and `status[0]=A`, as axios, jQuery and PHP write
-    lists, are `status=A`."""
+    """Return the values of each query parameter.
+
+    `status[]=A` and `status[0]=A`, as axios, jQuery and PHP write lists, are `status=A`.
+    """
     if current().request.query_params is None:
         return {}
     given = current().request.to_original_event()["multiValueQueryStringParameters"]

@@ -9,10 +9,10 @@ _MOST_HOPS: Final = 20
 
 
 def client(peer: str, forwarded: str, trusted: Sequence[str]) -> str:
-    """The address of the client. `forwarded`: the X-Forwarded-For header, to which every proxy
-    appends its own peer, and whose left part may be forged.
+    """Return the address of the client.
 
-    So it is read from the right, up to the first untrusted address.
+    `forwarded`: the X-Forwarded-For header, to which every proxy appends its own peer, and whose
+    left part may be forged. So it is read from the right, up to the first untrusted address.
     """
     address = peer
     for hop in map(str.strip, reversed(forwarded.split(",")[-_MOST_HOPS:])):

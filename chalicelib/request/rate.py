@@ -28,7 +28,7 @@ class Window:
 
     @property
     def reset(self) -> int:
-        """Unix seconds."""
+        """Return the end of the minute, in Unix seconds."""
         return (self.minute + 1) * 60
 
     def headers(self) -> dict[str, str]:
@@ -51,8 +51,10 @@ def this_minute() -> int:
 
 
 def count(address: str) -> Callable[[], Window]:
-    """Starts to count a request of an address. The function that it returns waits for that, and
-    raises RateLimited beyond the limit."""
+    """Start to count a request of an address.
+
+    The function that it returns waits for that, and raises RateLimited beyond the limit.
+    """
     minute = this_minute()
     requests = Attr("n")
     call = table.update.call(
@@ -63,20 +65,21 @@ def count(address: str) -> Callable[[], Window]:
     )
     call.send()
 
-    def window() -> Window:
+    def wait_for_window() -> Window:
         try:
             used = int(call.wait_for_result()["n"])
         except table.ConditionFailed:
             raise Window(STOREFRONT_PER_MINUTE, STOREFRONT_PER_MINUTE, minute).exceeded() from None
         return Window(STOREFRONT_PER_MINUTE, used, minute)
 
-    return window
+    return wait_for_window
 
 
 def count_failed_sign_in(address: str) -> Window:
-    """Counts in this process only: a wrong key costs no call besides the one that looked for it.
+    """Count a failed sign-in of an address, in this process only.
 
-    Raises RateLimited beyond the limit of the address.
+    A wrong key costs no call besides the one that looked for it. Raises RateLimited beyond the
+    limit of the address.
     """
     minute = this_minute()
     used = _failed.get((address, minute), 0)
@@ -89,7 +92,7 @@ def count_failed_sign_in(address: str) -> Window:
 
 
 def peek(address: str) -> Window:
-    """How much an address has used, without counting."""
+    """Return how much an address has used, without counting."""
     minute = this_minute()
     item = table.get(_key(address, minute))
     return Window(STOREFRONT_PER_MINUTE, int(item["n"]) if item else 0, minute)

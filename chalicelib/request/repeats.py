@@ -24,8 +24,10 @@ REPLAYED: Final = {"Idempotent-Replayed": "true"}
 
 
 def once(sent: object) -> Once | None:
-    """The request as one that takes effect once, if it has a key. `sent`: the JSON value of its
-    body, or a substitute. Raises Invalid."""
+    """Return the request as one that takes effect once, if it has a key.
+
+    `sent`: the JSON value of its body, or a substitute. Raises Invalid.
+    """
     key = header("idempotency-key")
     if key is None:
         return None
@@ -35,8 +37,11 @@ def once(sent: object) -> Once | None:
 
 
 def looked_up() -> Once | None:
-    """The request without a body as one that takes effect once, before its state is judged. Raises
-    Repeated if it was answered before, and Invalid."""
+    """Return the request without a body as one that takes effect once.
+
+    It is looked up before its state is judged. Raises Repeated if it was answered before, and
+    Invalid.
+    """
     repeatable = once(None)
     if repeatable:
         repeatable.look()
@@ -44,7 +49,7 @@ def looked_up() -> Once | None:
 
 
 def body_once(model: type[Model]) -> tuple[Model, Once | None]:
-    """The body as the model that the route declares, and the request as one that takes effect once.
+    """Return the body as the declared model, and the request as one that takes effect once.
 
     Raises Repeated if it was answered before (the middleware returns that answer), and Invalid.
     """
@@ -59,7 +64,7 @@ def body_once(model: type[Model]) -> tuple[Model, Once | None]:
 
 
 def answer_again(call: Call, first: Repeated) -> Response:
-    """The first answer to the request, byte for byte."""
+    """Return the first answer to the request, byte for byte."""
     assert call.operation is not None
     status = max(status for status in call.operation.answers if status < 300)
     return reply_text(status, first.text, etag=first.etag, headers=REPLAYED)

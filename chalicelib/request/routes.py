@@ -151,17 +151,20 @@ def _guarded(view: View) -> View:
 
 
 def matched(method: str, path: str) -> Operation | None:
-    """The operation of a method and a declared path."""
+    """Return the operation of a method and a declared path, None without one."""
     return operations.get(("GET" if method == "HEAD" else method, path))
 
 
 def allowed(path: str) -> str:
-    """The methods of a declared path, as the Allow header lists them; empty when there are none."""
+    """Return the methods of a declared path, as the Allow header lists them.
+
+    Empty when there are none.
+    """
     return _allowed.get(path, "")
 
 
 def close(app: Chalice, paths: Iterable[str]) -> None:
-    """Answers what no slice does, at these paths: 404 and 405.
+    """Answer what no slice does, at these paths: 404 and 405.
 
     API Gateway itself answers 403 for a method that a path does not have, without our headers; so
     every path has every method that it passes on.
@@ -193,13 +196,15 @@ class NoSuchPath(NotFound):
 
 
 def paths() -> list[str]:
-    """Every path that this process knows: in Lambda, those of imported slices, and the prefixes of
-    the others."""
+    """Return every path that this process knows.
+
+    In Lambda, those of imported slices, and the prefixes of the others.
+    """
     return [path for path in {**_allowed, **dict.fromkeys(begins)} if path not in ANY_PATHS]
 
 
 def nearest(asked: str, paths: Iterable[str]) -> str | None:
-    """The declared path that is most similar to the requested one."""
+    """Return the declared path that is most similar to the requested one."""
     from difflib import SequenceMatcher  # not part of a cold start
 
     parts = asked[:_LONGEST_HINTED].rstrip("/").split("/")

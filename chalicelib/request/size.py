@@ -24,8 +24,10 @@ class AnswerTooLarge(Invalid):
 
 
 def carried(text: str) -> int:
-    """The bytes of an answer as Lambda's runtime sends it: as a JSON string and, up to Python 3.11,
-    with all non-ASCII characters escaped."""
+    """Return the bytes of an answer as Lambda's runtime sends it.
+
+    That is a JSON string and, up to Python 3.11, all its non-ASCII characters are escaped.
+    """
     return len(json.dumps(text))
 
 
@@ -34,13 +36,13 @@ def fits(text: str) -> bool:
 
 
 def fitting(items: Sequence[str]) -> int:
-    """How many of the first items, as JSON, fit into one answer."""
+    """Return how many of the first items, as JSON, fit into one answer."""
     sizes = accumulate(carried(item) + 1 for item in items)
     return sum(size <= LARGEST_ANSWER - _AROUND for size in sizes)
 
 
 def largest_page(items: Sequence[str]) -> int:
-    """The largest page size at which every page of these items, as JSON, fits."""
+    """Return the largest page size at which every page of these items, as JSON, fits."""
     limit = len(items)
     while limit > 1 and any(
         fitting(items[start : start + limit]) < limit for start in range(len(items) - limit + 1)

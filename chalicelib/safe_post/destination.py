@@ -57,13 +57,13 @@ class Destination:
 
     @property
     def authority(self) -> str:
-        """The Host header (RFC 9110, 7.2)."""
+        """Return the Host header (RFC 9110, 7.2)."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == (443 if self.tls else 80) else f"{host}:{self.port}"
 
 
 def parse(url: str, allowed_networks: Sequence[str]) -> Destination:
-    """The destination that `url` names, in the only spelling that is accepted.
+    """Return the destination that `url` names, in the only spelling that is accepted.
 
     `allowed_networks` are CIDR blocks in which http, any port and address literals are welcome.
     Raises RefusedUrl; without allowed networks it needs no address to do so.
@@ -103,7 +103,7 @@ def parse(url: str, allowed_networks: Sequence[str]) -> Destination:
 def admit(
     destination: Destination, answers: Sequence[str], allowed_networks: Sequence[str]
 ) -> list[str]:
-    """The addresses to connect to, in the resolver's order: all that `answers` holds, or none.
+    """Return the addresses to connect to, in the resolver's order: all of `answers`, or none.
 
     One address that is not public refuses the whole name, because a mix is suspicious. Raises
     RefusedUrl.
@@ -120,7 +120,7 @@ def admit(
 
 
 def is_public(address: IpAddress) -> bool:
-    """Whether the address is a single host on the public internet and hides no other address."""
+    """Tell whether the address is one host on the public internet and hides no other address."""
     if isinstance(address, IPv4Address):
         return not _lies_in(address, _SPECIAL_V4)
     return address in _PUBLIC_V6 and not _lies_in(address, _SPECIAL_V6)

@@ -62,7 +62,7 @@ class PostResult:
 
 
 def check(url: str, allowed_networks: Sequence[str]) -> None:
-    """Raises RefusedUrl, a ValueError that says why, if nothing would ever be posted to `url`.
+    """Raise RefusedUrl, a ValueError that says why, if nothing would ever be posted to `url`.
 
     For the registration of an endpoint. A public name without an address yet is accepted, because
     every attempt looks it up and checks it again.
@@ -85,13 +85,14 @@ def post(
     allowed_networks: Sequence[str],
     timeout: float = 10.0,
 ) -> PostResult:
-    """Posts `body` to `url` and returns the result: whatever the receiver does, it never raises.
+    """Post `body` to `url` and return the result.
+
+    Whatever the receiver does, it never raises; ValueError for headers that cannot be sent.
 
     `timeout` (seconds) is for everything together: look-up, connection, handshake, request and
     response, however slowly they drip. Only a 2xx that arrives whole, or as far as it is kept, is a
     success. `allowed_networks` are CIDR blocks that need not be public, may speak http and listen
     on any port.
-    Raises ValueError for headers that cannot be sent.
     """
     exchange = _Exchange(time.monotonic() + timeout)
     started = time.monotonic()
@@ -127,7 +128,7 @@ def post(
 
 
 def addresses_of(host: str, port: int) -> list[str]:
-    """The system's resolver, in the order of RFC 6724."""
+    """Return the addresses of a host in the order of RFC 6724, by the system's resolver."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return [str(entry[4][0]) for entry in found]
 
@@ -180,9 +181,10 @@ class _Exchange:
 
 
 def _look_up(destination: Destination, deadline: float) -> Sequence[str]:
-    """The addresses of the host. Raises OSError: gaierror without one, TimeoutError when late.
+    """Return the addresses of the host.
 
-    The system's resolver cannot be interrupted, so it runs in a thread that may outlive its use.
+    Raises OSError: gaierror without one, TimeoutError when late. The system's resolver cannot be
+    interrupted, so it runs in a thread that may outlive its use.
     """
     if destination.literal:
         return [str(destination.literal)]
@@ -206,7 +208,7 @@ def _look_up(destination: Destination, deadline: float) -> Sequence[str]:
 
 
 def _dial(address: str, port: int, timeout: float) -> socket.socket:
-    """A connection to an address: no host name, so no look-up."""
+    """Connect to an address: no host name, so no look-up."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     connection = socket.socket(family, socket.SOCK_STREAM)
     try:
@@ -237,7 +239,7 @@ def _request(destination: Destination, headers: Mapping[str, str], body: bytes) 
 
 @lru_cache(maxsize=1)
 def _system_trust() -> ssl.SSLContext:
-    """Reading the system's certificates takes 15 ms of CPU: once per process."""
+    """Read the system's certificates, once a process: it takes 15 ms of CPU."""
     context = ssl.create_default_context()
     context.set_alpn_protocols(["http/1.1"])
     context.options |= ssl.OP_NO_RENEGOTIATION

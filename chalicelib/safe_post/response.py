@@ -32,7 +32,7 @@ class Response:
         """Whether the body was longer, or was cut off."""
 
     def read_head(self, receive: Receive) -> None:
-        """Raises ProtocolError, and OSError if there is no answer."""
+        """Read the status line and the headers. Raises ProtocolError; OSError without an answer."""
         self._received = received = _Received(receive)
         self._answer = answer = http.HTTPResponse(received)  # type: ignore[arg-type]
         try:
@@ -56,8 +56,10 @@ class Response:
         received.room = LONGEST_RAW_BODY
 
     def read_body(self) -> None:
-        """Reads the part that is kept. The status line decides: a broken body does not change the
-        result. Raises TimeoutError only."""
+        """Read the part of the body that is kept. Raises TimeoutError only.
+
+        The status line decides: a broken body does not change the result.
+        """
         try:
             self._read_body()
             self.truncated = len(self.body) > LONGEST_BODY or bool(self._answer.length)
@@ -103,5 +105,5 @@ class _Received(RawIOBase):
 
 class _Lines(BufferedReader):
     def readline(self, size: int | None = -1) -> bytes:
-        """A CR within a line is a blank (RFC 9112, 2.2): `http.client` would parse two lines."""
+        """Read a line. A CR in it is a blank (RFC 9112, 2.2): `http.client` would parse two."""
         return super().readline(size).replace(b"\r\n", b"\n").replace(b"\r", b" ")

@@ -24,7 +24,7 @@ Result = TypeVar("Result")
 
 
 def left(deadline: float) -> float:
-    """Seconds until then, by the monotonic clock. Raises TimeoutError when there are none."""
+    """Return the seconds until then, by the monotonic clock. Raises TimeoutError without any."""
     seconds = deadline - time.monotonic()
     if seconds <= 0:
         raise TimeoutError
@@ -44,7 +44,7 @@ class Wire:
         self._connection.sendall(data)
 
     def receive(self, size: int) -> bytes:
-        """The next bytes; empty at the end. Raises ProtocolError beyond MOST_RECEIVED."""
+        """Return the next bytes, none at the end. Raises ProtocolError beyond MOST_RECEIVED."""
         self._connection.settimeout(left(self._deadline))
         data = self._connection.recv(size)
         self._room -= len(data)
@@ -69,7 +69,10 @@ class Secured:
             data = data[self._until_done(partial(self._tls.write, data[:_PIECE])) :]
 
     def receive(self, size: int) -> bytes:
-        """The next bytes; empty at the end, also where TLS was not closed before the connection."""
+        """Return the next bytes, none at the end.
+
+        The connection may end before TLS was closed.
+        """
         try:
             return self._until_done(partial(self._tls.read, size))
         except ssl.SSLEOFError:
