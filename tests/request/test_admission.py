@@ -4,12 +4,9 @@ Tests every order in which the calls of a request can arrive, and every moment a
 be revoked or its limit used up.
 """
 
-import json
 import re
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
 from typing import Any
 from unittest.mock import patch
 
@@ -17,8 +14,8 @@ import pytest
 
 from chalicelib.api_keys import store as api_keys
 from chalicelib.request import authenticate
-from chalicelib.storage import dynamodb as dynamodb_calls
 from chalicelib.storage import table
+from chalicelib.storage.dynamodb import DynamoCall
 from chalicelib.values import clock, ids
 from tests.orders.build import line, new_order, variant
 from tests.support.dynamodb_double import Double
@@ -80,9 +77,13 @@ class Schedule:
     def __init__(self, calls: list[str], moment: int, deed: Deed, key: str) -> None:
         self._calls, self._moment, self._deed, self._key = calls, moment, deed, key
         self._at = 0
-        self._sent: list[_Sent] = []
-        self._send = dynamodb_calls.send
-        self._patch = patch.object(dynamodb_calls, "send", self._deferred)
+        self._sent: list[DynamoCall[Any]] = []
+        self._send = DynamoCall.send
+
+        def send(call: DynamoCall[Any]) -> None:
+            self._defer(call)
+
+        self._patch = patch.object(DynamoCall, "send", send)
 
     def __enter__(self) -> "Schedule":
         self._patch.start()
@@ -91,41 +92,39 @@ class Schedule:
     def __exit__(self, *_: object) -> None:
         self._patch.stop()
 
-    def _deferred(self, operation: str, request: Any) -> Any:
-        body = json.loads(request) if isinstance(request, str) else request
-        sent = _Sent(kind_of(operation, body), partial(self._send, operation, request))
-        self._sent.append(sent)
+    def _defer(self, call: DynamoCall[Any]) -> None:
+        """DynamoDB gets an equal call, at its turn."""
+        equal: DynamoCall[Any] = DynamoCall(call.operation, call.request)
+        self._sent.append(equal)
 
-        def read() -> Any:
-            while sent.answer is None:
+        def receive() -> Any:
+            while equal in self._sent:
                 self._answer_next()
-            return sent.answer()
+            return equal.read_reply()
 
-        return read
+        call._receive = receive
 
     def _answer_next(self) -> None:
         kinds = self._calls[self._at :][:1]
-        waiting = [one for one in self._sent if one.answer is None]
-        next_ = next((one for one in waiting if [one.kind] == kinds or not kinds), None)
+        fitting = (
+            call
+            for call in self._sent
+            if [kind_of(call.operation, call.request)] == kinds or not kinds
+        )
+        next_ = next(fitting, None)
         assert next_, f"{kinds} was not sent yet: {self._calls}, at {self._at}"
         if self._at == self._moment:
-            with patch.object(dynamodb_calls, "send", self._send):
+            with patch.object(DynamoCall, "send", self._send):
                 elsewhere = threading.Thread(target=self._deed, args=(self._key,))
                 elsewhere.start()
                 elsewhere.join(10)
         self._at += 1
-        next_.answer = next_.send()
+        self._sent.remove(next_)
+        self._send(next_)
 
 
-@dataclass
-class _Sent:
-    kind: str
-    send: Callable[[], Any]
-    answer: Any = None
-
-
-def kind_of(operation: str, body: Any) -> str:
-    if body.get("Key", {}).get("pk", {}).get("S", "").startswith("key#"):
+def kind_of(operation: str, request: Any) -> str:
+    if request.get("Key", {}).get("pk", {}).get("S", "").startswith("key#"):
         return ADMISSION
     return WRITE if re.match("Put|Update|Delete|Transact|BatchWrite", operation) else READ
 
