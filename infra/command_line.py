@@ -53,9 +53,9 @@ def _use_what_runs() -> None:
     import boto3
 
     from infra import local, steps
-    from infra.emulator import CREDENTIALS
+    from infra.emulator import credentials
 
-    os.environ.update(CREDENTIALS | {"AWS_ENDPOINT_URL": found["awsEndpoint"]})
+    os.environ.update(credentials(found["awsKey"]) | {"AWS_ENDPOINT_URL": found["awsEndpoint"]})
     api = steps.functions(local.STAGE)[0]
     deployed = boto3.client("lambda").get_function_configuration(FunctionName=api)
     own = deployed["Environment"]["Variables"]

@@ -1,7 +1,10 @@
-"""The emulated AWS: ministack in its own process, on loopback, with permission checks on."""
+"""The emulated AWS: ministack in its own process, on loopback, with permission checks on, and only
+for who has its key (`emulator_guard`)."""
 
+import base64
 import contextlib
 import os
+import secrets
 import shutil
 import signal
 import socket
@@ -9,51 +12,69 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 REGION = "us-east-1"
-CREDENTIALS = {
-    "AWS_ACCESS_KEY_ID": "test",
-    "AWS_SECRET_ACCESS_KEY": "test",
-    "AWS_DEFAULT_REGION": REGION,
-}
+KEY_VARIABLE = "BACKROOM_EMULATOR_KEY"  # ID:SECRET, for a program that starts another
 
+_PID_FILE = "emulator.pid"
 _START = Path(__file__).with_name("emulator_start.py")
 _START_SECONDS = 60
 _STOP_SECONDS = 120  # it writes all of its data
+
+
+def make_key() -> str:
+    """Return a new access key, ID:SECRET; only who knows it may ask that emulator."""
+    identity = base64.b32encode(secrets.token_bytes(10)).decode()
+    return f"AKIA{identity}:{secrets.token_urlsafe(30)}"
+
+
+def credentials(key: str) -> dict[str, str]:
+    """Return the environment of a program that uses AWS with this key."""
+    identity, secret = key.split(":")
+    return {
+        "AWS_ACCESS_KEY_ID": identity,
+        "AWS_SECRET_ACCESS_KEY": secret,
+        "AWS_DEFAULT_REGION": REGION,
+    }
+
+
+# Of this process, such as a test that starts an emulator.
+KEY = os.environ.get(KEY_VARIABLE) or make_key()
+CREDENTIALS = credentials(KEY)
 
 
 class Emulator:
     """One emulator on one port; everything that it keeps is under `home`, unless it keeps nothing,
     which spares it to write all of its data when it stops."""
 
-    def __init__(self, python: Path, port: int, home: Path, *, keeps: bool = True) -> None:
+    def __init__(
+        self,
+        python: Path,
+        port: int,
+        home: Path,
+        *,
+        keeps: bool = True,
+        credentials: Mapping[str, str] = CREDENTIALS,
+    ) -> None:
         self.endpoint = f"http://127.0.0.1:{port}"
+        self._credentials = credentials
         self.log = home / "emulator.log"
         self._python, self._port, self._home, self._keeps = python, port, home, keeps
-        self._pid_file = home / "emulator.pid"
+        self._pid_file = home / _PID_FILE
         self._process: subprocess.Popen[bytes] | None = None
-
-    def stop_leftover(self) -> None:
-        """Ends an emulator whose local.py was killed, if the process id is still its own."""
-        try:
-            pid = int(self._pid_file.read_text())
-            its_environment = Path(f"/proc/{pid}/environ").read_bytes()
-        except (OSError, ValueError):
-            return
-        if f"STATE_DIR={self._home / 'state'}".encode() in its_environment.split(b"\0"):
-            _end(pid, lambda: None if _lives(pid) else 0)
 
     def start(self) -> None:
         """Returns when it answers. Raises RuntimeError when the port is taken or it dies."""
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", self._port)) == 0:
                 raise RuntimeError(f"port {self._port} is in use; choose another with PORT=…")
+        self._home.chmod(0o700)  # it has the keys of the shop
         scratch = self._home / "tmp"
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir(parents=True)
-        environment = CREDENTIALS | {
+        environment = dict(self._credentials) | {
             "PATH": os.environ["PATH"],
             "HOME": str(self._home),
             "TMPDIR": str(scratch),
@@ -100,12 +121,25 @@ class Emulator:
         deadline = time.monotonic() + _START_SECONDS
         while time.monotonic() < deadline and self.is_running():
             try:
-                with urllib.request.urlopen(f"{self.endpoint}/_ministack/ready", timeout=5):
+                query = f"X-Amz-Credential={self._credentials['AWS_ACCESS_KEY_ID']}"
+                ready = f"{self.endpoint}/_ministack/ready?{query}"
+                with urllib.request.urlopen(ready, timeout=5):
                     return
             except (urllib.error.URLError, OSError):
                 time.sleep(0.1)
         self.stop()
         raise RuntimeError(f"the emulator did not start:\n{self.log.read_text()[-2000:]}")
+
+
+def stop_leftover(home: Path) -> None:
+    """Stop the emulator that a killed `local.py` left, if the process id is still its own."""
+    try:
+        pid = int((home / _PID_FILE).read_text())
+        environment = Path(f"/proc/{pid}/environ").read_bytes()
+    except (OSError, ValueError):
+        return
+    if f"STATE_DIR={home / 'state'}".encode() in environment.split(b"\0"):
+        _end(pid, lambda: None if _lives(pid) else 0)
 
 
 def _end(pid: int, poll: Callable[[], int | None]) -> None:

@@ -13,12 +13,14 @@ imports are slow without this (docs/decisions/emulator.md):
 - `fail_alone`: an invocation whose process cannot start ends no others.
 - `stop_soon`: it ends as soon as its data is written.
 
-In another version than the one that was tested, nothing is replaced.
+In another version than the one that was tested, nothing of these is replaced. Always, `protect` and
+`hide_sessions` let only this folder's own programs ask it.
 """
 
 import asyncio
 import gc
 import gzip
+import hashlib
 import importlib.metadata
 import json
 import os
@@ -28,8 +30,13 @@ import threading
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
+from pathlib import Path
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from infra import emulator_guard
 
 TESTED = "1.5.33"
 _SMALL = 64  # items, which are as quickly sorted
@@ -59,8 +66,10 @@ def main() -> None:
     """In the interpreter that ministack is installed for."""
     from ministack import app
     from ministack.core import iam_actions, iam_evaluator, lambda_runtime
-    from ministack.services import apigateway_v1, dynamodb
+    from ministack.services import apigateway_v1, dynamodb, lambda_svc, s3
 
+    protect(app, iam_evaluator, s3)
+    hide_sessions(lambda_runtime, lambda_svc)
     version = importlib.metadata.version("ministack")
     if version == TESTED:
         Index(dynamodb).install()
@@ -75,6 +84,31 @@ def main() -> None:
     else:
         print(f"ministack {version} is not the tested {TESTED}: large lists are slow", flush=True)
     app.main()
+
+
+def protect(app: ModuleType, evaluator: ModuleType, s3: ModuleType) -> None:
+    """Its own answers every request of any program and web page on this machine."""
+    from ministack.services import sts
+
+    def is_session(key: str) -> bool:
+        return key in sts._sessions or evaluator.find_iam_access_key_account(key) is not None
+
+    own_key = os.environ["AWS_ACCESS_KEY_ID"]
+    app.__dict__["app"] = emulator_guard.guard(app.app, own_key, is_session)
+    # Only forms without a signature are checked here, and written otherwise.
+    s3.__dict__["_enforce_post_policy_size"] = lambda *_: s3._error(
+        "AccessDenied", "Access Denied", 403
+    )
+
+
+def hide_sessions(*modules: ModuleType) -> None:
+    """Its own derives the keys of a function's session from names that everybody knows."""
+    salt = os.environ["AWS_SECRET_ACCESS_KEY"].encode()
+    salted = SimpleNamespace(sha256=lambda text: hashlib.sha256(salt + text))
+    own = modules[0].execution_credentials
+    hidden = FunctionType(own.__code__, {**vars(modules[0]), "hashlib": salted})
+    for module in modules:
+        module.__dict__["execution_credentials"] = hidden
 
 
 def compress(gateway: ModuleType) -> None:

@@ -25,7 +25,7 @@ from chalicelib.api_keys.model import ApiKey, NewApiKey, Role, shown
 from chalicelib.validation import validate
 from chalicelib.values import clock
 from infra import refused
-from infra.emulator import CREDENTIALS
+from infra.emulator import CREDENTIALS, credentials
 
 _LOCAL = Path(__file__).resolve().parent.parent / ".local" / "endpoint.json"
 
@@ -66,14 +66,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def connect(stage: str, endpoint_url: str | None) -> None:
     """Lets the storage modules use the tables of a stage; `local` is what `make run` started."""
     use(f"backroom-{stage}")
+    found = CREDENTIALS
     if endpoint_url is None and stage == "local" and _LOCAL.exists():
-        endpoint_url = json.loads(_LOCAL.read_text())["awsEndpoint"]
+        running = json.loads(_LOCAL.read_text())
+        endpoint_url, found = running["awsEndpoint"], credentials(running["awsKey"])
     if endpoint_url is not None:
         os.environ["AWS_ENDPOINT_URL"] = endpoint_url
     elif stage == "local" and "AWS_ENDPOINT_URL" not in os.environ:
         raise SystemExit("Start `make run` in another terminal first.")
     if stage == "local":
-        os.environ.update(CREDENTIALS)
+        os.environ.update(found)
 
 
 def _list(options: argparse.Namespace) -> None:

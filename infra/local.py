@@ -19,7 +19,7 @@ import boto3
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from infra import keys, package, seed, stacks, steps
-from infra.emulator import CREDENTIALS, Emulator
+from infra.emulator import KEY_VARIABLE, Emulator, credentials, make_key, stop_leftover
 from infra.log_lines import readable
 
 STAGE = "local"
@@ -84,15 +84,26 @@ def kept_back() -> Iterator[None]:
         raise
 
 
-def endpoint(aws: str, key: str) -> dict[str, str]:
-    """What a client needs to know."""
+def endpoint(aws: str, api_key: str, aws_key: str) -> dict[str, str]:
+    """Return what a client needs to know; `aws_key`: ID:SECRET, for clients of the emulated AWS."""
     base_url = aws + _BASE_PATH
     return {
         "baseUrl": base_url,
-        "apiKey": key,
+        "apiKey": api_key,
         "consoleUrl": f"{base_url}/console",
         "awsEndpoint": aws,
+        "awsKey": aws_key,
     }
+
+
+def folder_key(home: Path) -> str:
+    """Return the access key of this folder's emulator, ID:SECRET, which is made once."""
+    if given := os.environ.get(KEY_VARIABLE):
+        return given
+    kept = home / "aws-key"
+    if not kept.exists():
+        _write_secret(kept, make_key())
+    return kept.read_text()
 
 
 def owner_key(home: Path, table: str) -> str:
@@ -100,15 +111,22 @@ def owner_key(home: Path, table: str) -> str:
     other data was restored."""
     kept = home / "owner-key"
     if not (kept.exists() and keys.is_valid(table, kept.read_text())):
-        key = keys.mint_owner(table, "Local owner")
-        kept.touch(mode=0o600)
-        kept.write_text(key)
+        _write_secret(kept, keys.mint_owner(table, "Local owner"))
     return kept.read_text()
+
+
+def _write_secret(target: Path, text: str) -> None:
+    """Write a file that only its owner can read, whole or not at all."""
+    unfinished = target.with_suffix(f".{os.getpid()}")
+    unfinished.touch(mode=0o600)
+    unfinished.write_text(text)
+    unfinished.replace(target)
 
 
 def announce(home: Path, found: dict[str, str], kept: str) -> None:
     """Prints the way in, and writes it for programs: per port, and last for whichever is newest."""
     own, newest = _announced(home)
+    mail_key = found["awsKey"].partition(":")[0]
     shown = os.path.relpath(newest) if newest.is_relative_to(Path.cwd()) else newest
     print(
         f"""
@@ -124,17 +142,14 @@ Three commands to try, in another terminal:
   .venv/bin/backroom import infra/sample-catalogue.csv
   .venv/bin/backroom products --search shirt
 
-Mails that were sent: {found["awsEndpoint"]}/_ministack/ses/messages
+Mails that were sent: {found["awsEndpoint"]}/_ministack/ses/messages?X-Amz-Credential={mail_key}
 
 Ctrl-C stops it; {kept}. The log follows; LOG=json shows it raw.
 """,
         flush=True,
     )
     for target in (own, newest):
-        unfinished = target.with_suffix(f".{os.getpid()}")
-        unfinished.touch(mode=0o600)  # it has the key
-        unfinished.write_text(json.dumps(found, indent=2) + "\n")
-        unfinished.replace(target)
+        _write_secret(target, json.dumps(found, indent=2) + "\n")
 
 
 def retract(home: Path) -> None:
@@ -188,17 +203,20 @@ def main() -> None:
             raise SystemExit(
                 f"Backroom already runs on port {options.port}: choose another with PORT=…"
             ) from None
-        emulator = Emulator(options.emulator_python, options.port, home, keeps=keeps)
-        emulator.stop_leftover()
+        stop_leftover(home)
         if options.fresh or options.throwaway:
             shutil.rmtree(home, ignore_errors=True)
-        home.mkdir(exist_ok=True)
-        run(emulator, home, options)
+        home.mkdir(mode=0o700, exist_ok=True)
+        run(home, options)
 
 
-def run(emulator: Emulator, home: Path, options: argparse.Namespace) -> None:
+def run(home: Path, options: argparse.Namespace) -> None:
     """One run, from the emulator's start to its end."""
-    os.environ.update(CREDENTIALS | {"AWS_ENDPOINT_URL": emulator.endpoint})
+    key = folder_key(home)
+    keeps = not options.throwaway
+    python = options.emulator_python
+    emulator = Emulator(python, options.port, home, keeps=keeps, credentials=credentials(key))
+    os.environ.update(credentials(key) | {"AWS_ENDPOINT_URL": emulator.endpoint})
     signal.signal(signal.SIGINT, _interrupt)
     signal.signal(signal.SIGTERM, _interrupt)
     try:
@@ -209,7 +227,7 @@ def run(emulator: Emulator, home: Path, options: argparse.Namespace) -> None:
         with kept_back():
             made = deploy(options.packages, asked)
             redrive(made, asked)
-        found = endpoint(emulator.endpoint, owner_key(home, made["Table"]))
+        found = endpoint(emulator.endpoint, owner_key(home, made["Table"]), key)
         if not options.empty and seed.is_empty(found["baseUrl"], found["apiKey"]):
             say(f"importing {seed.CATALOGUE.relative_to(_PROJECT)}")
             job = seed.seed(found["baseUrl"], found["apiKey"])

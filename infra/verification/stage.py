@@ -65,7 +65,7 @@ class Stage:
     def base_url(self) -> str:
         """Asked for each time: deployed by Chalice, the API has another address."""
         if self.name == local.STAGE:
-            return local.endpoint(os.environ["AWS_ENDPOINT_URL"], "")["baseUrl"]
+            return local.endpoint(os.environ["AWS_ENDPOINT_URL"], "", "")["baseUrl"]
         app = stacks.outputs(steps.stack(self.name, "app"))
         if not app:
             if not record.deployed(self.name).exists():

@@ -57,7 +57,12 @@ def client(aws: str, service: str, key: Mapping[str, str] | None = None) -> Any:
 def begin(aws: str) -> None:
     """Makes the emulator keep the last 10,000 calls."""
     wanted = json.dumps({"cloudtrail._recording_enabled": "true"}).encode()
-    urllib.request.urlopen(f"{aws}/_ministack/config", wanted).close()
+    urllib.request.urlopen(ministack(aws, "config"), wanted).close()
+
+
+def ministack(aws: str, path: str) -> str:
+    """The address of one of the emulator's own pages, which need its key."""
+    return f"{aws}/_ministack/{path}?X-Amz-Credential={CREDENTIALS['AWS_ACCESS_KEY_ID']}"
 
 
 def asked(aws: str) -> set[Asked]:
@@ -75,7 +80,8 @@ def _functions(aws: str) -> Iterator[tuple[str, str]]:
     """The access key that the emulator gives each function, which identifies its calls."""
     for function in client(aws, "lambda").list_functions()["Functions"]:
         text = f"{function['FunctionArn']}:{function['Role']}"
-        digest = hashlib.sha256(text.encode()).hexdigest()
+        salt = CREDENTIALS["AWS_SECRET_ACCESS_KEY"]
+        digest = hashlib.sha256(f"{salt}{text}".encode()).hexdigest()
         yield f"ASIA{digest[:16].upper()}", function["FunctionName"]
 
 

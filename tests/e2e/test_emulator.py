@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from infra import emulator_start
+from infra.emulator import CREDENTIALS
 from tests.support.programs import ran
 
 pytestmark = pytest.mark.thorough
@@ -106,7 +107,7 @@ print(own.count(None) > 100, len(own) - own.count(None) > 100)
 
 
 def run(*arguments: str) -> str:
-    return ran(PYTHON, "-P", *arguments, cwd=PROJECT).stdout
+    return ran(PYTHON, "-P", *arguments, cwd=PROJECT, env=os.environ | CREDENTIALS).stdout
 
 
 @pytest.mark.parametrize("seed", range(3))

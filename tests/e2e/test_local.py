@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from infra.emulator import KEY
 from tests.deploy.machine import CHALICE
 from tests.e2e.calls import Api, call, until
 from tests.e2e.readme import copied
@@ -124,7 +125,8 @@ def test_two_ports_have_separate_shops(stack: Stack, tmp_path: Path) -> None:
 def served(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """The same shop by `chalice local`, which serves a working copy next to `make run`."""
     source, port = copied(tmp_path_factory.mktemp("checkout")), free_port()
-    shown = {"baseUrl": stack.base_url, "apiKey": stack.api_key, "awsEndpoint": stack.aws_endpoint}
+    shown = {"baseUrl": stack.base_url, "apiKey": stack.api_key}
+    shown |= {"awsEndpoint": stack.aws_endpoint, "awsKey": KEY}
     (source / ".local/endpoint.json").write_text(json.dumps(shown))
     with (source / "output").open("w") as output:
         command = [CHALICE, "local", "--no-autoreload", "--port", str(port)]

@@ -12,7 +12,7 @@ import openpyxl
 from chalicelib.webhooks.model import event_of
 from infra.local import STAGE
 from tests.e2e.calls import asked, until
-from tests.e2e.recorded import client
+from tests.e2e.recorded import client, ministack
 from tests.support import examples
 from tests.support.forms import form, posted
 from tests.support.running import Stack, tool
@@ -285,7 +285,7 @@ class Tour(examples.Day):
 
     def _schedules(self) -> None:
         self.invoke("check_counts")
-        mails = f"{self._stack.aws_endpoint}/_ministack/ses/messages"
+        mails = ministack(self._stack.aws_endpoint, "ses/messages")
 
         def told() -> bool:
             self.invoke("send_summaries")

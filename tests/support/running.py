@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from infra.emulator import KEY, KEY_VARIABLE
 from tests.support.programs import ran
 
 _PROJECT = Path(__file__).resolve().parents[2]
@@ -45,7 +46,7 @@ def running(
         process = subprocess.Popen(
             local_command(home, port, *options),
             cwd=_PROJECT,
-            env=os.environ | {"PYTHONUNBUFFERED": "1"},
+            env=os.environ | {"PYTHONUNBUFFERED": "1", KEY_VARIABLE: KEY},
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
@@ -72,7 +73,9 @@ def local_command(home: Path, port: int, *options: str) -> list[str]:
 def tool(stack: Stack, name: str, *options: str) -> str:
     """The output of a tool in `infra` that an operator runs on the deployment."""
     where = ("--stage", "local", "--endpoint-url", stack.aws_endpoint)
-    return ran(sys.executable, f"infra/{name}.py", *where, *options, cwd=_PROJECT).stdout
+    environment = os.environ | {KEY_VARIABLE: KEY}
+    command = (sys.executable, f"infra/{name}.py", *where, *options)
+    return ran(*command, cwd=_PROJECT, env=environment).stdout
 
 
 def ctrl_c_ends() -> None:
