@@ -3,8 +3,8 @@
 - deploying: `deploy`, `destroy`, by `steps`, `stacks` (CloudFormation; `resources.yaml`,
   `triggers.yaml`, `alarms.yaml`), `package` and `compiled` (the zip), `record` and `release` (what
   is deployed), `lanes` (functions for each queue), `proxies`; `command_line` for Chalice's commands
-- this machine: `local` (`make run`), `emulator`, `emulator_start` and `emulator_guard` (the
-  embedded AWS, and who may ask it), `seed`
+- this machine: `local` (`make run`), `emulator` and `emulator_start` (the embedded AWS), with
+  `emulator_guard` (who may ask it) and `emulator_snapshots` (what it keeps), `seed`
   (the sample catalogue), `log_lines`, `receiver` (of webhooks); `install` and `browser` for `make`
 - operating: `keys`, `counts`, `dead_letters`, `reindex`, `backup`; `refused` says what AWS said;
   `description` prints OpenAPI

@@ -15,13 +15,16 @@ import urllib.request
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from infra import emulator_snapshots
+
 REGION = "us-east-1"
 KEY_VARIABLE = "BACKROOM_EMULATOR_KEY"  # ID:SECRET, for a program that starts another
 
 _PID_FILE = "emulator.pid"
 _START = Path(__file__).with_name("emulator_start.py")
 _START_SECONDS = 60
-_STOP_SECONDS = 120  # it writes all of its data
+_START_SECONDS_A_GIGABYTE = 120
+_STOP_SECONDS = 180  # in which nothing is written
 
 
 def make_key() -> str:
@@ -84,6 +87,7 @@ class Emulator:
             "IOT_MTLS_ENABLED": "0",
             "MINISTACK_HOST": "localhost",
             "PERSIST_STATE": "1" if self._keeps else "0",
+            "SNAPSHOT_SECONDS": os.environ.get("SNAPSHOT_SECONDS", "120"),
             "S3_DATA_DIR": str(self._home / "s3"),
             "S3_PERSIST": "1" if self._keeps else "0",
             "STATE_DIR": str(self._home / "state"),
@@ -105,12 +109,20 @@ class Emulator:
         """Whether the process that `start` made still lives."""
         return self._process is not None and self._process.poll() is None
 
+    def save(self) -> None:
+        """Write the first snapshot of new data, with its keys, and wait until it is on the disk."""
+        state = self._home / "state"
+        if self._keeps and self._process and emulator_snapshots.find_newest(state) == state:
+            os.kill(self._process.pid, signal.SIGUSR1)
+            while self.is_running() and emulator_snapshots.find_newest(state) == state:
+                time.sleep(0.05)
+
     def stop(self) -> None:
         """Stops it and its functions; it writes its state on the way out."""
         process, self._process = self._process, None
         if process is None:
             return
-        _end(process.pid, process.poll)
+        _end(process.pid, process.poll, self._home / "state")
         self._pid_file.unlink(missing_ok=True)
         # Thousands of files of the functions' packages: nobody waits for that, nor the next start.
         done = self._home / f"tmp-{process.pid}"
@@ -118,7 +130,9 @@ class Emulator:
         subprocess.Popen(["rm", "-rf", done], start_new_session=True)
 
     def _wait_until_ready(self) -> None:
-        deadline = time.monotonic() + _START_SECONDS
+        kept = emulator_snapshots.find_newest(self._home / "state").glob("*.json")
+        gigabytes = sum(path.stat().st_size for path in kept) / 10**9
+        deadline = time.monotonic() + _START_SECONDS + gigabytes * _START_SECONDS_A_GIGABYTE
         while time.monotonic() < deadline and self.is_running():
             try:
                 query = f"X-Amz-Credential={self._credentials['AWS_ACCESS_KEY_ID']}"
@@ -139,14 +153,17 @@ def stop_leftover(home: Path) -> None:
     except (OSError, ValueError):
         return
     if f"STATE_DIR={home / 'state'}".encode() in environment.split(b"\0"):
-        _end(pid, lambda: None if _lives(pid) else 0)
+        _end(pid, lambda: None if _lives(pid) else 0, home / "state")
 
 
-def _end(pid: int, poll: Callable[[], int | None]) -> None:
-    deadline = time.monotonic() + _STOP_SECONDS
+def _end(pid: int, poll: Callable[[], int | None], state: Path) -> None:
+    """Stop the emulator; kill it only if it has written nothing for a while."""
+    written, deadline = 0, time.monotonic() + _STOP_SECONDS
     _signal(pid, signal.SIGTERM, group=False)
     while poll() is None and time.monotonic() < deadline:
         time.sleep(0.05)
+        if (size := emulator_snapshots.measure(state)) != written:
+            written, deadline = size, time.monotonic() + _STOP_SECONDS
     _signal(pid, signal.SIGKILL, group=True)
 
 

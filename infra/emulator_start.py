@@ -14,7 +14,7 @@ imports are slow without this (docs/decisions/emulator.md):
 - `stop_soon`: it ends as soon as its data is written.
 
 In another version than the one that was tested, nothing of these is replaced. Always, `protect` and
-`hide_sessions` let only this folder's own programs ask it.
+`hide_sessions` let only this folder's own programs ask it, and `keep` writes snapshots.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from infra import emulator_guard
+from infra import emulator_guard, emulator_snapshots
 
 TESTED = "1.5.33"
 _SMALL = 64  # items, which are as quickly sorted
@@ -64,10 +64,14 @@ class Span(NamedTuple):
 
 def main() -> None:
     """In the interpreter that ministack is installed for."""
+    state = Path(os.environ["STATE_DIR"])
+    os.environ["STATE_DIR"] = str(emulator_snapshots.find_newest(state))
     from ministack import app
     from ministack.core import iam_actions, iam_evaluator, lambda_runtime
     from ministack.services import apigateway_v1, dynamodb, lambda_svc, s3
 
+    if app.PERSIST_STATE:
+        keep(app, lambda_svc, state)
     protect(app, iam_evaluator, s3)
     hide_sessions(lambda_runtime, lambda_svc)
     version = importlib.metadata.version("ministack")
@@ -84,6 +88,25 @@ def main() -> None:
     else:
         print(f"ministack {version} is not the tested {TESTED}: large lists are slow", flush=True)
     app.main()
+
+
+def keep(app: ModuleType, functions: ModuleType, folder: Path) -> None:
+    """Its own writes all data when it stops, in minutes, over what it wrote before."""
+    from ministack.core import persistence
+
+    def write_state(name: str, state: Any, target: Path) -> None:
+        version = persistence._state_format_version(name)
+        wrapped = {"__ministack_format__": version, "payload": state}
+        emulator_snapshots.write_json(target / f"{name}.json", wrapped, persistence._json_default)
+
+    def write() -> None:
+        functions.__dict__["CODE_BLOB_DIR"] = str(folder / "unfinished/lambda-blobs")
+        states = app._build_persistence_save_dict
+        emulator_snapshots.write_snapshot(folder, states, write_state)
+
+    snapshots = emulator_snapshots.Snapshots(folder, write)
+    app.__dict__["save_all"] = lambda _: snapshots.finish()
+    app.__dict__["app"] = snapshots.watch(app.app)
 
 
 def protect(app: ModuleType, evaluator: ModuleType, s3: ModuleType) -> None:

@@ -227,6 +227,7 @@ def run(home: Path, options: argparse.Namespace) -> None:
         with kept_back():
             made = deploy(options.packages, asked)
             redrive(made, asked)
+            emulator.save()
         found = endpoint(emulator.endpoint, owner_key(home, made["Table"]), key)
         if not options.empty and seed.is_empty(found["baseUrl"], found["apiKey"]):
             say(f"importing {seed.CATALOGUE.relative_to(_PROJECT)}")
@@ -236,9 +237,7 @@ def run(home: Path, options: argparse.Namespace) -> None:
         announce(home, found, "nothing is kept" if options.throwaway else stays)
         follow(emulator, as_json=options.log == "json")
     except KeyboardInterrupt:
-        waits = (
-            "" if options.throwaway else ": the emulator writes its data, which takes some seconds"
-        )
+        waits = "" if options.throwaway else ": the emulator writes its data, some 20 MB a second"
         print(f"\nstopping{waits} …", flush=True)
     except RuntimeError as failure:
         raise SystemExit(str(failure)) from failure

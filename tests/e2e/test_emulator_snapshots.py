@@ -1,0 +1,114 @@
+"""What `make run` keeps when it is stopped, or killed at any moment."""
+
+import os
+import random
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from botocore.exceptions import BotoCoreError, ClientError
+
+from infra.emulator import Emulator, stop_leftover
+from infra.emulator_snapshots import find_newest
+from tests.e2e.recorded import client
+from tests.support.running import free_port
+
+pytestmark = pytest.mark.thorough
+
+PROJECT = Path(__file__).resolve().parents[2]
+PYTHON = Path(os.environ.get("EMULATOR_PYTHON") or PROJECT / ".venv-emulator/bin/python")
+EVERY = 0.4  # seconds between snapshots
+MOST_LOST = 10  # seconds, on a busy machine
+
+
+def begun(home: Path) -> Emulator:
+    stop_leftover(home)
+    emulator = Emulator(PYTHON, free_port(), home)
+    emulator.start()
+    return emulator
+
+
+def number(emulator: Emulator) -> int:
+    """The number that was written last, of the item with two attributes that are always equal."""
+    item = client(emulator.endpoint, "dynamodb").get_item(
+        TableName="numbers", Key={"pk": {"S": "n"}}
+    )["Item"]
+    assert item["a"] == item["b"]
+    return int(item["a"]["N"])
+
+
+def write(emulator: Emulator, numbers: "count[int]", written: list[tuple[float, int]]) -> None:
+    """Writes as fast as it can, until the emulator is gone."""
+    table: Any = client(emulator.endpoint, "dynamodb")
+    with suppress(ClientError, BotoCoreError):
+        for n in numbers:
+            pair = {name: {"N": str(n)} for name in "ab"}
+            table.put_item(TableName="numbers", Item={"pk": {"S": "n"}, **pair})
+            table.put_item(
+                TableName="numbers", Item={"pk": {"S": f"i{n}"}, "text": {"S": "x" * 3_000}}
+            )
+            written.append((time.monotonic(), n))
+
+
+def prepared(home: Path) -> None:
+    emulator = begun(home)
+    client(emulator.endpoint, "dynamodb").create_table(
+        TableName="numbers",
+        KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
+        AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}],
+        BillingMode="PAY_PER_REQUEST",
+    )
+    item = {"pk": {"S": "n"}, "a": {"N": "0"}, "b": {"N": "0"}}
+    client(emulator.endpoint, "dynamodb").put_item(TableName="numbers", Item=item)
+    client(emulator.endpoint, "ssm").put_parameter(Name="/key", Value="secret", Type="SecureString")
+    emulator.save()
+    emulator.stop()
+
+
+def key_of(emulator: Emulator) -> str:
+    found = client(emulator.endpoint, "ssm").get_parameter(Name="/key", WithDecryption=True)
+    return str(found["Parameter"]["Value"])
+
+
+def test_killed_at_twenty_moments_it_loses_the_last_seconds_and_no_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SNAPSHOT_SECONDS", str(EVERY))
+    prepared(tmp_path)
+    moments = random.Random(64)
+    numbers = count(1)
+    for _ in range(20):
+        emulator = begun(tmp_path)
+        assert key_of(emulator) == "secret"
+        written: list[tuple[float, int]] = []
+        with ThreadPoolExecutor(1) as writer:
+            writer.submit(write, emulator, numbers, written)
+            time.sleep(moments.uniform(0.2, 2.5))
+            killed = time.monotonic()
+            os.killpg(int((tmp_path / "emulator.pid").read_text()), signal.SIGKILL)
+        again = begun(tmp_path)
+        assert number(again) >= max((n for at, n in written if at < killed - MOST_LOST), default=0)
+        assert key_of(again) == "secret"
+        again.stop()
+
+
+def test_a_stop_keeps_everything_and_a_second_one_writes_nothing(tmp_path: Path) -> None:
+    prepared(tmp_path)
+    emulator = begun(tmp_path)
+    written: list[tuple[float, int]] = []
+    with ThreadPoolExecutor(1) as writer:
+        writer.submit(write, emulator, count(1), written)
+        time.sleep(2)
+        os.kill(int((tmp_path / "emulator.pid").read_text()), signal.SIGTERM)
+    emulator.stop()
+    second = begun(tmp_path)
+    assert number(second) >= written[-1][1] > 0
+    newest = find_newest(tmp_path / "state")
+    second.stop()
+    assert find_newest(tmp_path / "state") == newest
+    assert os.listdir(tmp_path / "state") == [newest.name]
