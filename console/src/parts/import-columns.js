@@ -15,6 +15,7 @@ export const ENCODINGS = {
   iso8859_2: "Central European (ISO 8859-2)",
   cp1251: "Cyrillic (Windows-1251)",
   koi8_r: "Cyrillic (KOI8-R)",
+  mac_cyrillic: "Cyrillic (Mac)",
   cp1253: "Greek (Windows-1253)",
   cp1254: "Turkish (Windows-1254)",
   mac_roman: "Western European (Mac Roman)",
