@@ -24,7 +24,7 @@ _DryRun = Annotated[bool, Field(description="Report what would change, and chang
 
 
 def _one_of(*names: str) -> object:
-    """A validator: exactly one of these fields was sent."""
+    """Return a validator: exactly one of these fields was sent."""
 
     def check(model: Input) -> Input:
         if len(model.model_fields_set & set(names)) != 1:

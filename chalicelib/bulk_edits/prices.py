@@ -10,7 +10,7 @@ from chalicelib.values import money
 
 
 def repriced(product: Product, change: Mapping[str, object]) -> dict[str, object]:
-    """The fields of a product change: `price`, and `variants` if any has its own price.
+    """Return the fields of a price change: `price`, and `variants` if any has its own price.
 
     `change`: `set`, `add` or `percent`, and `roundTo`, as sent. Raises Invalid if a price would
     fall below zero, or become zero without a `set` of 0.
@@ -18,20 +18,20 @@ def repriced(product: Product, change: Mapping[str, object]) -> dict[str, object
     given: dict[str, object] = {}
     own = product.fields["price"]
     if own is not None:
-        given["price"] = _changed(own, change, "price")
+        given["price"] = _change_price(own, change, "price")
     given["variants"] = [
         {"id": variant["id"]}
         if variant["price"] is None
         else {
             "id": variant["id"],
-            "price": _changed(variant["price"], change, f"variants.{place}.price"),
+            "price": _change_price(variant["price"], change, f"variants.{place}.price"),
         }
         for place, variant in enumerate(product.fields["variants"])
     ]
     return given
 
 
-def _changed(price: str, change: Mapping[str, object], field: str) -> str:
+def _change_price(price: str, change: Mapping[str, object], field: str) -> str:
     before = Decimal(price)
     if "set" in change:
         after = Decimal(str(change["set"]))
@@ -40,7 +40,7 @@ def _changed(price: str, change: Mapping[str, object], field: str) -> str:
     else:
         after = before * (100 + Decimal(str(change["percent"]))) / 100
     is_free = "set" in change and after == 0
-    after = _rounded(after, Decimal(str(change.get("roundTo") or 0)))
+    after = _round_amount(after, Decimal(str(change.get("roundTo") or 0)))
     if after < 0:
         raise Invalid(f"{field}: {price} would become {after:f}", code="negative_price")
     if after == 0 and before > 0 and not is_free:
@@ -49,14 +49,14 @@ def _changed(price: str, change: Mapping[str, object], field: str) -> str:
     return money.render(after)
 
 
-def _rounded(amount: Decimal, multiple: Decimal) -> Decimal:
-    """To a multiple, or to the currency's smallest unit; a half rounds up."""
+def _round_amount(amount: Decimal, multiple: Decimal) -> Decimal:
+    """Round to a multiple, or to the currency's smallest unit; a half rounds up."""
     unit = multiple or Decimal(1).scaleb(-money.decimals())
     return (amount / unit).to_integral_value(ROUND_HALF_UP) * unit
 
 
 def compared(product: Product, change: Fields) -> str | None:
-    """The compare-at price after a change: `set`, `clear` or `fromPrice`, as sent."""
+    """Return the compare-at price after a change: `set`, `clear` or `fromPrice`, as sent."""
     if change.get("fromPrice"):
         return product.price
     return None if change.get("clear") else change.get("set", product.fields["compareAtPrice"])

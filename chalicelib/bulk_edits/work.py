@@ -32,23 +32,25 @@ _PLAIN: Final = ("status", "published", "storefront", "type", "vendor", "lowStoc
 
 
 def step(job: Job) -> Step:
-    """Changes the next records."""
+    """Change the next records."""
     if job.asked.get("ids") is not None:
         ids = list(dict.fromkeys(job.asked["ids"]))
         at = int(job.cursor or 0)
         end = at + MOST_AT_ONCE
         cursor = end if end < len(ids) else None
-        return Step.together(_changed(job, ids[at:end]), cursor, total=len(ids))
+        return Step.together(_change_records(job, ids[at:end]), cursor, total=len(ids))
     if job.cursor is None:
-        chosen, total = _chosen(job, None)
+        chosen, total = _choose_next(job, None)
         return Step(cursor=chosen, set={"total": total})
-    done, after = _changed(job, job.cursor["ids"]), job.cursor["after"]
-    return Step.together(done, _chosen(job, after)[0] if after else None)
+    done, after = _change_records(job, job.cursor["ids"]), job.cursor["after"]
+    return Step.together(done, _choose_next(job, after)[0] if after else None)
 
 
-def _chosen(job: Job, after: str | None) -> tuple[dict[str, object] | None, int]:
-    """The cursor with the next records that match the filters, None if there are none; and how many
-    match."""
+def _choose_next(job: Job, after: str | None) -> tuple[dict[str, object] | None, int]:
+    """Return the cursor with the next records that match the filters, and how many match.
+
+    The cursor is None if there are none.
+    """
     kind = job.asked["kind"]
     matching = LISTS[kind].chosen(job.asked["filters"], MOST_AT_ONCE)
     page = _KINDS[kind].store.page(matching.after(after))
@@ -56,9 +58,9 @@ def _chosen(job: Job, after: str | None) -> tuple[dict[str, object] | None, int]
     return ({"ids": ids, "after": page.next} if ids or page.next else None), page.total
 
 
-def _changed(job: Job, ids: Sequence[str]) -> list[Step]:
-    """The results of changing these records."""
-    made = jobs.at_once([partial(_edited, job, id) for id in ids])
+def _change_records(job: Job, ids: Sequence[str]) -> list[Step]:
+    """Change these records; return the results."""
+    made = jobs.at_once([partial(_edit_record, job, id) for id in ids])
     done = dict(zip(ids, made, strict=True))
     # An earlier run of this step, or another worker with it, may have changed these.
     unsure = [id for id, part in done.items() if RecordOutcome.UPDATED not in part.counts]
@@ -66,8 +68,8 @@ def _changed(job: Job, ids: Sequence[str]) -> list[Step]:
     return list(done.values())
 
 
-def _edited(job: Job, id: str) -> Step:
-    """Changes a record, unless this job has done that before."""
+def _edit_record(job: Job, id: str) -> Step:
+    """Change a record, unless this job has done that before."""
     kind = _KINDS[job.asked["kind"]]
 
     def log(commit: Commit, before: Any, after: Any) -> None:
@@ -85,11 +87,13 @@ def _edited(job: Job, id: str) -> Step:
         return Step.refused(id, problem)
     if after is before or not job.is_dry_run:
         return Step.changed(after is not before)
-    return replace(Step.changed(True), previews=[_preview(kind.show(before), kind.show(after))])
+    return replace(
+        Step.changed(True), previews=[_show_difference(kind.show(before), kind.show(after))]
+    )
 
 
-def _preview(before: Fields, after: Fields) -> dict[str, object]:
-    """What differs between two versions of a record as it is shown."""
+def _show_difference(before: Fields, after: Fields) -> dict[str, object]:
+    """Return what differs between two versions of a record as it is shown."""
     names = [name for name in after if name != "updatedAt" and before[name] != after[name]]
     versions = {"before": before, "after": after}
     shown = {which: {name: one[name] for name in names} for which, one in versions.items()}
@@ -99,16 +103,16 @@ def _preview(before: Fields, after: Fields) -> dict[str, object]:
 # --- Products -------------------------------------------------------------------------------------
 
 
-def _product(job: Job, product: Product) -> Product:
-    """The product after the edit; itself if nothing differs. Raises what a PUT raises."""
+def _edit_product(job: Job, product: Product) -> Product:
+    """Return the product after the edit; itself if nothing differs. Raises what a PUT raises."""
     given = product_change(product, job.asked["change"])
     return products.preview_update(product, validate(ProductChange, given).given())
 
 
 def product_change(product: Product, change: Fields) -> dict[str, Any]:
-    """The body of a PUT that makes a bulk change (`ProductEdit`, as sent) of this product."""
+    """Return the body of a PUT that makes a bulk change (`ProductEdit`, as sent) of a product."""
     given = {name: change[name] for name in _PLAIN if name in change}
-    given["tags"] = _tagged(product.fields["tags"], change)
+    given["tags"] = _change_tags(product.fields["tags"], change)
     if change.get("compareAtPrice"):
         given["compareAtPrice"] = prices.compared(product, change["compareAtPrice"])
     if change.get("price"):
@@ -116,7 +120,7 @@ def product_change(product: Product, change: Fields) -> dict[str, Any]:
     return given
 
 
-def _tagged(tags: Sequence[str], change: Fields) -> list[str]:
+def _change_tags(tags: Sequence[str], change: Fields) -> list[str]:
     removed = set(change.get("removeTags") or ())
     added: Iterable[str] = change.get("addTags") or ()
     return list(dict.fromkeys([*(tag for tag in tags if tag not in removed), *added]))
@@ -125,23 +129,22 @@ def _tagged(tags: Sequence[str], change: Fields) -> list[str]:
 # --- Orders ---------------------------------------------------------------------------------------
 
 
-def _order(job: Job, order: Order) -> Order:
-    """The order after the edit; itself if nothing differs. Raises what a PATCH raises."""
+def _edit_order(job: Job, order: Order) -> Order:
+    """Return the order after the edit; itself if nothing differs. Raises what a PATCH raises."""
     given = _order_change(order, job.asked["change"])
     return orders.preview_update(order, validate(OrderChange, given), job.by) if given else order
 
 
 def _order_change(order: Order, change: Fields) -> dict[str, Any]:
-    """The body of a PATCH that makes a bulk change (`OrderEdit`, as sent) of this order."""
+    """Return the body of a PATCH that makes a bulk change (`OrderEdit`, as sent) of this order."""
     given = {name: change[name] for name in OF_ORDERS if name in change}
-    given["tags"] = _tagged(order.fields["tags"], change)
+    given["tags"] = _change_tags(order.fields["tags"], change)
     fields: Fields = order.fields
     return {name: value for name, value in given.items() if fields[name] != value}
 
 
 class _Kind(NamedTuple):
-    """Of records: their store, one as the edit would leave it, its difference, and how it is
-    shown."""
+    """How records of a kind are edited: their store, the edit, its difference, what is shown."""
 
     store: Any
     draft: Callable[[Job, Any], Any]
@@ -150,6 +153,6 @@ class _Kind(NamedTuple):
 
 
 _KINDS: Final = {
-    "product": _Kind(products, _product, difference, show_product),
-    "order": _Kind(orders, _order, order_difference, show_order),
+    "product": _Kind(products, _edit_product, difference, show_product),
+    "order": _Kind(orders, _edit_order, order_difference, show_order),
 }

@@ -31,7 +31,7 @@ MOST_ADDRESSES: Final = 20
 _MOST_DIGITS: Final = 20  # of a phone number that are searchable
 
 
-def _email(value: str) -> str:
+def _check_email(value: str) -> str:
     # One person is one customer: é has two spellings (RFC 6532, 3.1), and a zero-width space that
     # was copied along is not seen.
     value = unicodedata.normalize("NFC", value)
@@ -40,7 +40,7 @@ def _email(value: str) -> str:
     return value
 
 
-Email = Annotated[str, Field(max_length=254), AfterValidator(_email)]
+Email = Annotated[str, Field(max_length=254), AfterValidator(_check_email)]
 _NOTE: Final = 5_000  # characters
 _TAGS: Final = 50
 Note = Annotated[str, Field(max_length=_NOTE)]
@@ -132,7 +132,7 @@ class CustomerSort(Choice):
 
 
 def bare(search: str) -> str:
-    """A phone number is searched by its digits, in any notation."""
+    """Return a search without the notation of a phone number, which is searched by its digits."""
     if re.fullmatch(r"[-+()/. 0-9]{3,}", search):
         return re.sub(r"[-()/.]", " ", search)
     return search
@@ -195,7 +195,7 @@ class Customer(listing.Record):
 
     @property
     def is_leaving(self) -> bool:
-        """Whether it takes no more orders or changes."""
+        """Say whether it takes no more orders or changes."""
         return "leaving" in self.fields or self.is_erased
 
     @property
@@ -209,19 +209,21 @@ class Customer(listing.Record):
 
     @property
     def etag(self) -> str:
-        """Changes with every change and every order; without quotes."""
+        """Return a tag that changes with every change and every order; without quotes."""
         spent = money.render(self.fields["totalSpent"])
         return f"{self.version}.{self.fields['ordersCount']}.{spent}"
 
     def matches(self, tags: frozenset[str] | None) -> bool:
-        """Whether one of these ETags includes the last change; later orders do not count."""
+        """Say whether one of these ETags includes the last change; later orders do not count."""
         return tags is None or any(tag.partition(".")[0] == str(self.version) for tag in tags)
 
 
 @dataclass(frozen=True)
 class Totals:
-    """A change of a customer's totals: of all `orders`, of the `count` that are not cancelled, and
-    of the `spent` revenue."""
+    """A change of a customer's totals.
+
+    Of all `orders`, of the `count` that are not cancelled, and of the `spent` revenue.
+    """
 
     orders: int = 0
     count: int = 0
@@ -236,7 +238,7 @@ class Totals:
         )
 
     def numbers(self) -> dict[str, int | Decimal]:
-        """By attribute of the record."""
+        """Return the changes by attribute of the record."""
         return {"orders": self.orders, "ordersCount": self.count, "totalSpent": self.spent}
 
 
@@ -247,41 +249,41 @@ def counted(customer: Customer, change: Totals) -> Customer:
     return Customer(fields, customer.version)
 
 
-def _somebody(fields: Mapping[str, object]) -> None:
+def _require_identity(fields: Mapping[str, object]) -> None:
     if not any(fields[name] for name in ("email", "phone", "firstName", "lastName", "company")):
         message = "is required unless there is a phone, a company or a name"
         raise Invalid.field("email", "required", message)
 
 
 def made(id: str, given: Mapping[str, object], now: str) -> Customer:
-    """A new customer; `given`: as NewCustomer gives it, `now`: ISO 8601. Raises Invalid."""
+    """Return a new customer; `given`: as NewCustomer gives it, `now`: ISO 8601. Raises Invalid."""
     fields = {"id": id, **_EMPTY, "createdAt": now, "updatedAt": now}
     fields |= {"ordersCount": 0, "totalSpent": Decimal(0), "orders": 0}
-    fields |= _edited(fields, given, is_new=True)
-    _somebody(fields)
+    fields |= _edit_fields(fields, given, is_new=True)
+    _require_identity(fields)
     return Customer({**fields, "index": index_of(fields).stored()}, 1)
 
 
 def changed(customer: Customer, given: Mapping[str, object], now: str) -> Customer:
-    """The customer after a PATCH with `given`; itself if nothing differs. Raises Invalid."""
-    fields = {**customer.fields, **_edited(customer.fields, given, is_new=False)}
-    _somebody(fields)
+    """Return the customer after a PATCH with `given`; itself if nothing differs. Raises Invalid."""
+    fields = {**customer.fields, **_edit_fields(customer.fields, given, is_new=False)}
+    _require_identity(fields)
     return rewritten(customer, fields, now)
 
 
 def rewritten(customer: Customer, fields: Mapping[str, object], now: str) -> Customer:
-    """The customer with these fields; itself if none that clients change differs."""
+    """Return the customer with these fields; itself if none that clients change differs."""
     if all(fields[name] == customer.fields[name] for name in EDITABLE):
         return customer
-    return _next(customer, fields, now)
+    return _next_version(customer, fields, now)
 
 
-def _next(customer: Customer, fields: Mapping[str, object], now: str) -> Customer:
+def _next_version(customer: Customer, fields: Mapping[str, object], now: str) -> Customer:
     after = {**fields, "updatedAt": now}
     return Customer({**after, "index": index_of(after).stored()}, customer.version + 1)
 
 
-def _edited(before: Fields, given: Fields, *, is_new: bool) -> dict[str, object]:
+def _edit_fields(before: Fields, given: Fields, *, is_new: bool) -> dict[str, object]:
     fields = {name: None if value == "" else value for name, value in given.items()}
     if "tags" in fields:
         fields["tags"] = list(dict.fromkeys(fields["tags"] or ()))
@@ -322,8 +324,11 @@ ROOM_OF_MERGED: Final = {"note": _NOTE, "tags": _TAGS, "addresses": MOST_ADDRESS
 
 
 def merged(into: Customer, other: Customer, now: str) -> tuple[Customer, dict[str, int]]:
-    """The customer with another's values for what it lacks, and how much of which field did not fit
-    (`ROOM_OF_MERGED`). The same again if it was merged before."""
+    """Return the customer with another's values for what it lacks, and what did not fit.
+
+    The second value says how much of which field (`ROOM_OF_MERGED`). The same again if it was
+    merged before.
+    """
     fields = dict(into.fields)
     for name in _SINGLE:
         fields[name] = fields[name] or other.fields[name]
@@ -344,15 +349,17 @@ def merged(into: Customer, other: Customer, now: str) -> tuple[Customer, dict[st
     left = {name: len(both[name]) - most for name, most in ROOM_OF_MERGED.items()}
     fields |= {name: both[name][:most] or _EMPTY[name] for name, most in ROOM_OF_MERGED.items()}
     fields["merged"] = [*into.merged, *other.merged, other.id]
-    return _next(into, fields, now), {name: number for name, number in left.items() if number > 0}
+    return _next_version(into, fields, now), {
+        name: number for name, number in left.items() if number > 0
+    }
 
 
 def erased(customer: Customer, now: str) -> Customer:
-    """What is left of an erased customer: the id and the totals."""
+    """Return what is left of an erased customer: the id and the totals."""
     kept = ("id", "createdAt", "ordersCount", "totalSpent", "orders", "merged")
     fields = {name: customer.fields[name] for name in kept if name in customer.fields}
     fields |= {**_EMPTY, "erasedAt": now}
-    return _next(customer, fields, now)
+    return _next_version(customer, fields, now)
 
 
 def index_of(fields: Fields) -> listing.Index:
@@ -368,19 +375,22 @@ def index_of(fields: Fields) -> listing.Index:
 
 
 def searchable(customer: Fields) -> list[str]:
-    """The texts by which a customer and their orders are found."""
+    """Return the texts by which a customer and their orders are found."""
     texts = (customer["email"], customer["firstName"], customer["lastName"])
     return [text for text in texts if text]
 
 
 def _more_texts(fields: Fields) -> list[str]:
-    """Further texts by which a customer is found: company, cities, and the digits of the phone."""
+    """Return further texts by which a customer is found.
+
+    They are the company, the cities, and the digits of the phone.
+    """
     found = [fields.get("company"), *(one["city"] for one in fields.get("addresses", ()))]
     return list(filter(None, (*dict.fromkeys(found), phone_digits(fields.get("phone") or ""))))
 
 
 def phone_digits(phone: str) -> str:
-    """The text by which a phone is found; none if it has no digit."""
+    """Return the text by which a phone is found; none if it has no digit."""
     digits = "".join(re.findall(r"[0-9]", phone))[:_MOST_DIGITS]
     plus = "+" if phone.startswith("+") else ""
     return digits and plus + digits

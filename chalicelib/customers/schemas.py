@@ -66,7 +66,7 @@ class ListCustomerFields(ListCustomers, CustomerFields):
 
 
 def show(customer: Customer, asked: Collection[str] = ()) -> dict[str, object]:
-    """The shape of ShownCustomer, or these fields of it."""
+    """Return the customer in the shape of ShownCustomer, or these fields of it."""
     fields = customer.fields
     there = fields.keys() & asked if asked else fields
     shown = {name: fields[name] for name in ShownCustomer.__annotations__ if name in there}

@@ -100,8 +100,10 @@ class Merged(NotFound):
 
 
 class CustomerMoved(Exception):
-    """The customer takes no more orders since it was read: it is being merged or erased, or was
-    deleted."""
+    """The customer takes no more orders since it was read.
+
+    It is being merged or erased, or was deleted.
+    """
 
 
 class CustomerGone(Exception):
@@ -112,7 +114,7 @@ class CustomerGone(Exception):
 
 
 def key(asked: OrderCustomerInput) -> Key:
-    """What to read, for `from_items`, where a customer is read together with other things."""
+    """Return what to read, for `from_items`, if a customer is read together with other things."""
     if asked.id is not None:
         return _key(asked.id)
     assert asked.email is not None
@@ -120,8 +122,10 @@ def key(asked: OrderCustomerInput) -> Key:
 
 
 def from_items(asked: OrderCustomerInput, items: Mapping[Key, Item]) -> Customer | None:
-    """The customer with this id or e-mail, if it is among the items that were read. Raises Invalid
-    if it takes no more orders."""
+    """Return the customer with this id or e-mail, if it is among the items that were read.
+
+    Raises Invalid if it takes no more orders.
+    """
     item = items.get(key(asked))
     customer = read(item) if item else None
     if customer and customer.is_leaving:
@@ -131,7 +135,7 @@ def from_items(asked: OrderCustomerInput, items: Mapping[Key, Item]) -> Customer
 
 
 def created(asked: OrderCustomerInput, now: str) -> Customer:
-    """A new customer for an order; `now` is ISO 8601. Raises Invalid."""
+    """Return a new customer for an order; `now` is ISO 8601. Raises Invalid."""
     if asked.id is not None:
         gone = table.get(_gone_key(asked.id))
         more = f": it was merged into {gone['into']}" if gone else ""
@@ -143,7 +147,7 @@ def created(asked: OrderCustomerInput, now: str) -> Customer:
 
 
 def sample() -> Customer:
-    """A customer that does not exist, for test events."""
+    """Return a customer that does not exist, for test events."""
     given = {
         "email": "customer@example.com",
         "firstName": "Ada",
@@ -156,15 +160,20 @@ def sample() -> Customer:
 
 
 def register(commit: Commit, customer: Customer, ordered: Totals, room: int) -> None:
-    """A new customer with a first order; the commit has room for so many of its words, and for six
-    more items. Emits customer.created. The commit raises EmailTaken."""
+    """Add a new customer with a first order to the commit. Emits customer.created.
+
+    `room`: how many of its words fit; the commit has room for six more items. The commit raises
+    EmailTaken.
+    """
     insert(commit, model.counted(customer, ordered), inside=room, room=room)
 
 
 def count(commit: Commit, id: str, change: Totals, *, placing: bool) -> None:
-    """Adds an order's change to the totals, also concurrently. `placing`: it is a new order, and
-    the commit raises CustomerMoved if the customer takes none; otherwise CustomerGone if the
-    customer no longer exists."""
+    """Add an order's change to the totals, also concurrently.
+
+    `placing`: it is a new order, and the commit raises CustomerMoved if the customer takes none;
+    otherwise CustomerGone if the customer no longer exists.
+    """
     when = table.present
     otherwise: Exception = CustomerMoved() if placing else CustomerGone()
     if placing:
@@ -181,7 +190,7 @@ load, find, page = RECORDS.load, RECORDS.find, RECORDS.page
 
 
 def get(id: str, fields: Iterable[str] = ()) -> Customer:
-    """Raises NotFound; Merged if it was merged into another."""
+    """Return a customer. Raises NotFound; Merged if it was merged into another."""
     only = ("id", "version", "into", *fields) if fields else ()
     wanted = [_key(id), _gone_key(id)] if ids.may_be("cus", id) else []
     items = table.batch_get(wanted, fields=only)
@@ -196,7 +205,7 @@ def get(id: str, fields: Iterable[str] = ()) -> Customer:
 
 
 def create(new: NewCustomer, once: Once | None) -> tuple[Customer, str]:
-    """The customer, and the text that answers its creation. Emits customer.created.
+    """Create a customer; return it and the text of the answer. Emits customer.created.
 
     Raises EmailTaken, Invalid; with `once` also Repeated and KeyReused.
     """
@@ -207,14 +216,16 @@ def create(new: NewCustomer, once: Once | None) -> tuple[Customer, str]:
     if once:
         once.record(commit, text, customer.etag)
     insert(commit, customer)
-    commit.audit(_audited(after=customer))
+    commit.audit(_audit_entry(after=customer))
     commit.send()
     return customer, text
 
 
 def change(id: str, asked: CustomerChange, if_match: frozenset[str] | None) -> Customer:
-    """Emits customer.updated if something differs. Raises NotFound, Invalid, EmailTaken,
-    PreconditionFailed, CustomerBusy, Erased."""
+    """Change a customer. Emits customer.updated if something differs.
+
+    Raises NotFound, Invalid, EmailTaken, PreconditionFailed, CustomerBusy, Erased.
+    """
     given = asked.given()
 
     def attempt() -> Customer:
@@ -226,15 +237,18 @@ def change(id: str, asked: CustomerChange, if_match: frozenset[str] | None) -> C
         after = model.changed(before, given, clock.now_iso())
         if after is not before:
             commit = Commit()
-            _write(commit, before, after)
+            _write_customer(commit, before, after)
             commit.send()
         return after
 
-    return _again_if_changed(attempt)
+    return _retry_if_changed(attempt)
 
 
 def remove(id: str, if_match: frozenset[str] | None) -> None:
-    """Emits customer.deleted. Raises NotFound, HasOrders, PreconditionFailed, CustomerBusy."""
+    """Delete a customer. Emits customer.deleted.
+
+    Raises NotFound, HasOrders, PreconditionFailed, CustomerBusy.
+    """
 
     def attempt() -> None:
         before = _unchanged_since(if_match, get(id))
@@ -243,13 +257,13 @@ def remove(id: str, if_match: frozenset[str] | None) -> None:
         if before.fields.get("orders"):
             raise HasOrders
         commit = Commit()
-        _write(commit, before, None)
+        _write_customer(commit, before, None)
         commit.send()
 
-    _again_if_changed(attempt)
+    _retry_if_changed(attempt)
 
 
-def _again_if_changed(attempt: Callable[[], T]) -> T:
+def _retry_if_changed(attempt: Callable[[], T]) -> T:
     return deadline.retried(attempt, CustomerChanged, end=deadline.of_conflicts())
 
 
@@ -257,11 +271,14 @@ def _again_if_changed(attempt: Callable[[], T]) -> T:
 
 
 def hold_for_merge(source: Customer, into: Customer, commit: Commit, job_id: str) -> None:
-    """Part of the commit that starts a merge: `source` takes no more orders, orders with its e-mail
-    belong to `into`, and neither is merged, erased or deleted until the job ends. So merges cannot
-    form a cycle. Raises CustomerBusy if either changed since it was read."""
-    _hold(commit, source, job_id, {"leaving": {"into": into.id}})
-    _hold(commit, into, job_id, {})
+    """Add to the commit that starts a merge that both customers are held by the job.
+
+    `source` takes no more orders, orders with its e-mail belong to `into`, and neither is merged,
+    erased or deleted until the job ends. So merges cannot form a cycle. Raises CustomerBusy if
+    either changed since it was read.
+    """
+    _hold_customer(commit, source, job_id, {"leaving": {"into": into.id}})
+    _hold_customer(commit, into, job_id, {})
     if source.email:
         holders = Attr("id").is_in([source.id, into.id])
         pk, sk = _lock_key(source.email)
@@ -270,9 +287,12 @@ def hold_for_merge(source: Customer, into: Customer, commit: Commit, job_id: str
 
 
 def hold_for_erasure(customer: Customer, commit: Commit, job_id: str) -> None:
-    """Part of the commit that starts an erasure: the customer takes no more orders, and an order
-    with the e-mail creates a new customer. Raises CustomerBusy if it changed since it was read."""
-    _hold(commit, customer, job_id, {"leaving": {}})
+    """Add to the commit that starts an erasure that the job holds the customer.
+
+    It takes no more orders, and an order with the e-mail creates a new customer. Raises
+    CustomerBusy if it changed since it was read.
+    """
+    _hold_customer(commit, customer, job_id, {"leaving": {}})
     pk, sk = _LAST_ERASURE
     commit.put({"pk": pk, "sk": sk, "at": clock.now_iso()})
     if customer.email and not customer.is_leaving:
@@ -287,8 +307,10 @@ def is_erased_since(moment: str) -> bool:
 
 
 def note_moved(commit: Commit, id: str, order_id: str) -> None:
-    """Add to the commit that an edit moves an order of this customer to another: an erasure looks
-    for it."""
+    """Add to the commit that an edit moves an order of this customer to another.
+
+    An erasure looks for it.
+    """
     commit.put({"pk": id, "sk": f"{_MOVED}{order_id}"})
 
 
@@ -303,7 +325,9 @@ def leaves_into(customer: Customer, id: str) -> bool:
     return bool(customer.fields.get("leaving", {}).get("into") == id)
 
 
-def _hold(commit: Commit, customer: Customer, job_id: str, more: Mapping[str, object]) -> None:
+def _hold_customer(
+    commit: Commit, customer: Customer, job_id: str, more: Mapping[str, object]
+) -> None:
     commit.update(
         _key(customer.id),
         assign={"held": job_id, **more},
@@ -314,9 +338,11 @@ def _hold(commit: Commit, customer: Customer, job_id: str, more: Mapping[str, ob
 
 
 def absorb(source_id: str, into_id: str, job_id: str) -> Mapping[str, int]:
-    """Ends a merge: `into` gets what it lacks from `source`, which is deleted. Emits
-    customer.updated and customer.deleted. Returns how much of which field did not fit. Doing it
-    again changes nothing."""
+    """End a merge: `into` gets what it lacks from `source`, which is deleted.
+
+    Emits customer.updated and customer.deleted. Returns how much of which field did not fit.
+    Doing it again changes nothing.
+    """
 
     def attempt() -> Mapping[str, int]:
         source = find(source_id)
@@ -327,12 +353,12 @@ def absorb(source_id: str, into_id: str, job_id: str) -> Mapping[str, int]:
         after, left = model.merged(into, source, clock.now_iso())
         if source.id not in into.merged:
             commit = Commit()
-            _write(commit, into, after, holders=[source.id])
+            _write_customer(commit, into, after, holders=[source.id])
             commit.send()
         _remove_merged(source, into_id, job_id, left)
         return left
 
-    return _again_if_changed(attempt)
+    return _retry_if_changed(attempt)
 
 
 def _remove_merged(source: Customer, into_id: str, job_id: str, left: Mapping[str, int]) -> None:
@@ -343,9 +369,11 @@ def _remove_merged(source: Customer, into_id: str, job_id: str, left: Mapping[st
     table.batch_write(_merged_item(id, into_id) for id in source.merged)
     commit = Commit()
     kept = (into.email or "").lower() == (source.email or "").lower()
-    _write(commit, source, None, holders=[into_id], locks=not kept, action="customer.merged")
+    _write_customer(
+        commit, source, None, holders=[into_id], locks=not kept, action="customer.merged"
+    )
     commit.put({**_merged_item(source.id, into_id), "lost": left})
-    _let_go(commit, into_id, job_id)
+    _release_customer(commit, into_id, job_id)
     commit.send()
 
 
@@ -355,8 +383,10 @@ def _merged_item(id: str, into: str) -> Item:
 
 
 def forget(id: str) -> None:
-    """Removes the customer's personal data; the totals stay. Emits customer.updated. Doing it again
-    changes nothing."""
+    """Remove the customer's personal data; the totals stay. Emits customer.updated.
+
+    Doing it again changes nothing.
+    """
 
     def attempt() -> None:
         before = find(id)
@@ -365,21 +395,21 @@ def forget(id: str) -> None:
         commit = Commit()
         # The e-mail may be taken by now.
         after = model.erased(before, clock.now_iso())
-        _write(commit, before, after, locks=False, action=_ERASED)
+        _write_customer(commit, before, after, locks=False, action=_ERASED)
         commit.send()
 
-    _again_if_changed(attempt)
+    _retry_if_changed(attempt)
 
 
 def let_go(id: str, job_id: str) -> None:
-    """Notes that an erasure has ended."""
+    """Note that an erasure has ended."""
     commit = Commit()
-    _let_go(commit, id, job_id)
+    _release_customer(commit, id, job_id)
     with suppress(CustomerChanged):  # it was before
         commit.send()
 
 
-def _let_go(commit: Commit, id: str, job_id: str) -> None:
+def _release_customer(commit: Commit, id: str, job_id: str) -> None:
     ours = Attr("held").eq(job_id)
     commit.update(_key(id), remove=["held", "leaving"], when=ours, otherwise=CustomerChanged())
 
@@ -403,10 +433,10 @@ def insert(commit: Commit, customer: Customer, **room: int) -> None:
     commit.announce("customer.created", show(customer))
 
 
-def _audited(
+def _audit_entry(
     before: Customer | None = None, after: Customer | None = None, action: str = ""
 ) -> dict[str, object]:
-    """What the audit log gets, with the name that the customer has after it."""
+    """Return what the audit log gets, with the name that the customer has after it."""
     customer = after or before
     assert customer is not None
     names = [customer.fields["firstName"], customer.fields["lastName"]]
@@ -424,7 +454,7 @@ def _audited(
     )
 
 
-def _write(
+def _write_customer(
     commit: Commit,
     before: Customer,
     after: Customer | None,
@@ -433,7 +463,7 @@ def _write(
     locks: bool = True,
     action: str = "",
 ) -> None:
-    """All writes between two versions of a customer, except the totals.
+    """Add all writes between two versions of a customer, except the totals, to the commit.
 
     `holders`: who else may have had the locks of both e-mails until now; `locks`: whether those
     change; `action`: for the audit log, if it is no update or deletion. Emits customer.updated or
@@ -457,7 +487,7 @@ def _write(
         same = Attr("orders").eq(before.fields["orders"])
         commit.delete(_key(before.id), when=unchanged & same, otherwise=CustomerChanged())
         commit.announce("customer.deleted", show(before))
-        commit.audit(_audited(before, action=action))
+        commit.audit(_audit_entry(before, action=action))
         return
     assert index is not None
     shown = metadata.stored(after.fields)
@@ -470,7 +500,7 @@ def _write(
         otherwise=CustomerChanged(),
     )
     commit.announce("customer.updated", show(after))
-    commit.audit(_audited(before, after, action))
+    commit.audit(_audit_entry(before, after, action))
 
 
 def _is_unchanged(customer: Customer) -> Condition:
@@ -491,8 +521,8 @@ def _move_lock(
 
 def _put_lock(commit: Commit, email: str, customer: Customer, when: Condition) -> None:
     pk, sk = _lock_key(email)
-    commit.put({"pk": pk, "sk": sk, **of_order(customer)}, when=when, otherwise=_taken)
+    commit.put({"pk": pk, "sk": sk, **of_order(customer)}, when=when, otherwise=_email_taken_error)
 
 
-def _taken(lock: Item | None) -> Exception:
+def _email_taken_error(lock: Item | None) -> Exception:
     return EmailTaken(str(lock["id"])) if lock else CustomerChanged()

@@ -1,5 +1,7 @@
-"""What an erasure leaves of the requests and the names of jobs. Their files, reports, errors and
-samples are not rewritten: they end within 30 days."""
+"""What an erasure leaves of the requests and the names of jobs.
+
+Their files, reports, errors and samples are not rewritten: they end within 30 days.
+"""
 
 import json
 from typing import Any, Final
@@ -28,21 +30,21 @@ def redacted(job: Job, person: Person) -> dict[str, object]:
     """Return the attributes of a job that change now because the person is erased."""
     if job.type not in _NAMING:
         return {}
-    changes = _labels(job, person)
-    return changes | _request(job, person) if has_ended(job) else changes
+    changes = _redact_labels(job, person)
+    return changes | _redact_request(job, person) if has_ended(job) else changes
 
 
 def is_needed(job: Job, person: Person) -> bool:
     """Say whether the job is at work and its request names the person: it has to end first."""
-    return job.type in _NAMING and not has_ended(job) and bool(_request(job, person))
+    return job.type in _NAMING and not has_ended(job) and bool(_redact_request(job, person))
 
 
-def _labels(job: Job, person: Person) -> dict[str, object]:
+def _redact_labels(job: Job, person: Person) -> dict[str, object]:
     left = {name: person.without(job.fields[name]) for name in _LABELS if name in job.fields}
     return {name: value for name, value in left.items() if value != job.fields[name]}
 
 
-def _request(job: Job, person: Person) -> dict[str, object]:
+def _redact_request(job: Job, person: Person) -> dict[str, object]:
     """Return what changes of the request, and of what the job kept of its file."""
     fields: dict[str, Any] = {
         name: json.loads(value) if name in _JSON else value for name, value in job.fields.items()

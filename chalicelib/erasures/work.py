@@ -87,7 +87,7 @@ def _learn_names(erasure: _Erasure) -> _Done:
     known = (table.get((erasure.job.id, "facts")) or {}).get("texts", ())  # release 1.0.0
     found = {*known}
     for id in sorted(erasure.person.ids):
-        for page in _entries({"recordId": id}):
+        for page in _walk_entries({"recordId": id}):
             found |= identifying_values(change for one in page.records for change in one.changes)
     erasure.learn(found)
     return Step(), Counter()
@@ -136,19 +136,21 @@ def _erase_audit(erasure: _Erasure) -> _Done:
 
 
 def _erase_moved_orders(erasure: _Erasure, order_ids: Sequence[str]) -> Counter[str]:
-    """Erase the person from orders that were also another customer's, and from all that the audit
-    log has of them: in between, its entries are about the other."""
+    """Erase the person from orders that were also another customer's, and from their audit entries.
+
+    In between, entries of such an order are about the other customer.
+    """
     person, changed = erasure.person, Counter[str]()
     former = [order for order in orders.load(order_ids) if not person.is_about(order.fields)]
     person = erasure.learn(set().union(*(orders.facts_about(one, person) for one in former)))
     changed["orders"] += sum(orders.forget(order.id, person) for order in former)
     for id in order_ids:
-        for page in _entries({"recordId": id}):
+        for page in _walk_entries({"recordId": id}):
             changed["audit"] += audit.clear(page.records, person)
     return changed
 
 
-def _entries(where: Mapping[str, str]) -> Iterable[listing.Page[AuditEntry]]:
+def _walk_entries(where: Mapping[str, str]) -> Iterable[listing.Page[AuditEntry]]:
     wanted = {facet: frozenset({value}) for facet, value in where.items()}
     return listing.walk(audit.page, listing.Query(wanted, limit=_PAGE, cursor="*"))
 
@@ -157,14 +159,16 @@ def _erase_values(erasure: _Erasure) -> _Done:
     """Erase values to choose from, and saved mappings, that mention the person."""
     person = erasure.person
     changed = Counter(values=facets.forget(person), mappings=imports.forget_mappings(person))
-    for page in _entries({"type": "mapping"}):
+    for page in _walk_entries({"type": "mapping"}):
         changed["audit"] += audit.clear(page.records, person)
     return Step(), changed
 
 
 def _erase_requests(erasure: _Erasure) -> _Done:
-    """Erase mentions in requests and names of jobs. A job at work that needs its own has to end
-    first: all are read again until none does."""
+    """Erase mentions in requests and names of jobs.
+
+    A job at work that needs its own has to end first: all are read again until none does.
+    """
     at = dict(erasure.after or _FIRST_PASS)
     changed, until = Counter[str](), time.monotonic() + _SECONDS
     while time.monotonic() < until:
@@ -184,8 +188,10 @@ def _erase_requests(erasure: _Erasure) -> _Done:
 
 
 def _end_waiting(job: Job, erasure: _Erasure) -> Job:
-    """Return the job. An import that waits for a mapping fails: its file may name the person, and
-    an answer would copy it."""
+    """Return the job, failed if it is an import that waits for a mapping.
+
+    Its file may name the person, and an answer would copy it.
+    """
     if not requests.is_waiting(job, before=str(erasure.job.fields["createdAt"])):
         return job
     jobs.fail(job.id, "customer_erased", requests.NO_MAPPING, row=None)

@@ -24,7 +24,7 @@ _MARKED = ("=", "+", "-", "@", "\t", "\r", "'")
 
 
 def cell(value: object) -> str:
-    """The text of a cell: empty for None, TRUE or FALSE for a boolean."""
+    """Return the text of a cell: empty for None, TRUE or FALSE for a boolean."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -41,7 +41,7 @@ def cell(value: object) -> str:
 
 
 def listed(values: Iterable[str]) -> str:
-    r"""A list separated by commas; a comma within a value is `\,`, a backslash `\\`."""
+    r"""Return a list separated by commas; a comma within a value is `\,`, a backslash `\\`."""
     return ", ".join(value.replace("\\", "\\\\").replace(",", "\\,") for value in values)
 
 

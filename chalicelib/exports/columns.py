@@ -65,12 +65,12 @@ class Writer:
 
 def writer(records: str, ending: str, columns: str) -> Writer:
     if ending == ExportFormat.JSONL:
-        return Writer(b"", lambda record: _json(_SHOW[records](record)))
-    header, rows = _table(records, columns)
+        return Writer(b"", lambda record: _json_line(_SHOW[records](record)))
+    header, rows = _csv_writer(records, columns)
     return Writer(BOM + lines([header]), lambda record: lines(rows(record)))
 
 
-def _table(
+def _csv_writer(
     records: str, columns: str
 ) -> tuple[Sequence[str], Callable[[Any], Iterator[Sequence[object]]]]:
     if records == ExportType.ORDERS:
@@ -87,11 +87,11 @@ def _table(
 
 
 def _order_rows(order: Fields) -> Iterator[list[object]]:
-    """A row for each line, each with what the order is."""
+    """Return a row for each line, each with what the order is."""
     customer = order["customer"] or {}
     whole = {name: order[name] for name in _PLAIN} | {"tags": listed(order["tags"])}
     whole |= {name: _amount(order[name]) for name in ("deposit", "discount")}
-    whole["metadata"] = _flat(order["metadata"])
+    whole["metadata"] = _flat_text(order["metadata"])
     whole["balanceDue"] = Decimal(order["balanceDue"])  # may be negative
     whole |= {column: customer.get(name) for name, column in _CUSTOMER.items()}
     for column, (name, part) in _ADDRESSES.items():
@@ -120,10 +120,10 @@ def _movement_row(movement: Fields) -> list[object]:
 
 
 def _customer_row(customer: Mapping[str, object]) -> list[object]:
-    return [_flat(customer.get(column)) for column in CUSTOMERS]
+    return [_flat_text(customer.get(column)) for column in CUSTOMERS]
 
 
-def _flat(value: object) -> object:
+def _flat_text(value: object) -> object:
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         return listed(value)
     if isinstance(value, list | dict):
@@ -131,6 +131,6 @@ def _flat(value: object) -> object:
     return value
 
 
-def _json(shown: Mapping[str, object]) -> bytes:
+def _json_line(shown: Mapping[str, object]) -> bytes:
     text = json.dumps(shown, ensure_ascii=False, separators=(",", ":"), default=int)
     return text.encode("utf-8", "replace") + b"\n"

@@ -66,5 +66,5 @@ _LISTS: Final[dict[str, type[listing.Filters]]] = {
 
 
 def query(records: str, filters: dict[str, object], limit: int) -> listing.Query:
-    """The list that these filters choose. Raises Invalid, named `filters.…`."""
+    """Return the list that these filters choose. Raises Invalid, named `filters.…`."""
     return _LISTS[records].chosen(filters, limit)

@@ -43,7 +43,7 @@ SHOPIFY: Final = (
 
 
 def backroom_rows(product: Product) -> _Rows:
-    """The rows of a product in the columns BACKROOM."""
+    """Return the rows of a product in the columns BACKROOM."""
     fields = product.fields
     variants = product.variants()
     first: _Fields = {
@@ -54,11 +54,11 @@ def backroom_rows(product: Product) -> _Rows:
         "seoDescription": fields["seo"]["description"],
     }
     if _is_single(product):
-        own: list[_Fields] = [{**first, **_of_variant(variants[0])}]
+        own: list[_Fields] = [{**first, **_variant_cells(variants[0])}]
     else:
         own = [first, *map(_backroom_variant, variants)]
     images = ({"imageUrl": image["url"], "imageAlt": image["alt"]} for image in fields["images"])
-    for row in _placed(BACKROOM, own, list(images), {"slug": product.slug}):
+    for row in _place_rows(BACKROOM, own, list(images), {"slug": product.slug}):
         yield [
             Text(value) if isinstance(value, str) and column in _TEXTS else value
             for column, value in zip(BACKROOM, row, strict=True)
@@ -70,16 +70,16 @@ def _backroom_variant(variant: _Fields) -> _Fields:
         "variantTitle": variant["title"],
         "variantSku": variant["sku"],
         "variantPrice": variant["price"],
-        **_of_variant(variant),
+        **_variant_cells(variant),
     }
 
 
-def _of_variant(variant: _Fields) -> _Fields:
+def _variant_cells(variant: _Fields) -> _Fields:
     return {name: variant[name] for name in ("stock", "barcode", "cost")}
 
 
 def shopify_rows(product: Product) -> _Rows:
-    """The rows of a product in the columns SHOPIFY."""
+    """Return the rows of a product in the columns SHOPIFY."""
     fields = product.fields
     single = _is_single(product)
     first: _Fields = {
@@ -113,16 +113,16 @@ def shopify_rows(product: Product) -> _Rows:
         for at, image in enumerate(fields["images"], 1)
     ]
     own = [{**first, **variants[0]}, *variants[1:]]
-    yield from _placed(SHOPIFY, own, images, {"URL handle": product.slug})
+    yield from _place_rows(SHOPIFY, own, images, {"URL handle": product.slug})
 
 
 def _is_single(product: Product) -> bool:
-    """Whether it has no options: its only variant follows its SKU and price."""
+    """Say whether it has no options: its only variant follows its SKU and price."""
     (first, *more) = product.fields["variants"]
     return not more and bool(first.get("default"))
 
 
-def _placed(
+def _place_rows(
     columns: Sequence[str], own: Sequence[_Fields], images: Sequence[_Fields], each: _Fields
 ) -> _Rows:
     for at in range(max(len(own), len(images))):

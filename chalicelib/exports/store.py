@@ -13,31 +13,36 @@ KINDS: Final = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson
 
 
 def place(job: Job, ending: str = "") -> dict[str, str]:
-    """Bucket and key of a file of the job: by default, of the one that it makes."""
+    """Return bucket and key of a file of the job: by default, of the one that it makes."""
     return {"Bucket": settings.bucket(), "Key": f"exports/{job.id}.{ending or job.asked['format']}"}
 
 
 def begin(job: Job) -> str:
-    """Begins the file; returns the upload's id."""
+    """Begin the file; return the upload's id."""
     kind = KINDS[job.asked["format"]]
     begun = aws.client("s3").create_multipart_upload(**place(job), ContentType=kind)
     return str(begun["UploadId"])
 
 
 def add(job: Job, upload: str, number: int, data: bytes) -> str:
-    """The ETag of the piece with this number (from 1). The same number again replaces it."""
+    """Upload the piece with this number (from 1); return its ETag.
+
+    The same number again replaces the piece.
+    """
     put = aws.client("s3").upload_part(**place(job), UploadId=upload, PartNumber=number, Body=data)
     return str(put["ETag"])
 
 
 def end(job: Job, upload: str, pieces: Iterable[tuple[int, str]]) -> None:
-    """Completes the file of pieces with ascending numbers and these ETags; repeating it is no
-    error."""
+    """Complete the file of pieces with ascending numbers and these ETags.
+
+    Repeating it is no error.
+    """
     aws.end_upload(place(job)["Key"], upload, pieces)
 
 
 def download_url(job: Job) -> str:
-    """An address of the file, valid for an hour without a key."""
+    """Return an address of the file, valid for an hour without a key."""
     name = f"{job.asked['type']}-{str(job.fields['createdAt'])[:10]}.{job.asked['format']}"
     shown = {"ResponseContentDisposition": f'attachment; filename="{name}"'}
     address: str = aws.client("s3").generate_presigned_url(
@@ -47,5 +52,5 @@ def download_url(job: Job) -> str:
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
-    """A whole file of CSV."""
+    """Return a whole file of CSV."""
     return BOM + lines([header, *rows])

@@ -30,7 +30,7 @@ _PAGES: Final[dict[str, Any]] = {
 
 
 def step(job: Job) -> Step:
-    """Writes the next piece; when all are written, puts them together."""
+    """Write the next piece; when all are written, put them together."""
     before = job.cursor or {"after": None, "etags": [], "numbers": [], "bytes": 0}
     if before.get("all"):
         store.end(job, before["upload"], zip(before["numbers"], before["etags"], strict=True))

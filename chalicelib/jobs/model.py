@@ -80,7 +80,7 @@ class JobRecordError(TypedDict):
 
 
 def missed(id: str, code: str, message: str) -> JobRecordError:
-    """What a step did not change, and why."""
+    """Return the error of a record that a step did not change, and why."""
     return {"id": id, "code": code, "message": message[:1_000]}
 
 
@@ -158,7 +158,7 @@ class ShownJob(JobSummary):
 
 
 def is_kept_since(moment: str) -> bool:
-    """Whether what a job wrote then is not expired."""
+    """Say whether what a job wrote at this time has not expired."""
     age = clock.now() - clock.parse(moment)
     return age.total_seconds() <= KEPT_SECONDS
 
@@ -177,27 +177,27 @@ class Job(listing.Record):
 
     @property
     def step(self) -> int:
-        """How many steps have ended."""
+        """Return how many steps have ended."""
         return int(self.fields["step"])
 
     @property
     def cursor(self) -> Any:
-        """The last step's data for the next one: JSON; None before the first."""
+        """Return the last step's data for the next one, parsed from JSON; None before the first."""
         return json.loads(self.fields.get("cursor", "null"))
 
     @property
     def asked(self) -> Any:
-        """The request: JSON."""
+        """Return the request, parsed from JSON."""
         return json.loads(self.fields["asked"])
 
     @property
     def by(self) -> str:
-        """The name of the requesting key."""
+        """Return the name of the requesting key."""
         return str(self.fields["by"])
 
     @cached_property
     def actor(self) -> Actor:
-        """Who writes in its steps."""
+        """Return who writes in the steps of the job."""
         name, id = self.fields.get("by"), self.fields.get("byId")
         return Actor(id, name, job_id=self.id, job_type=self.type)
 
@@ -211,12 +211,12 @@ class Job(listing.Record):
 
     @property
     def is_kept(self) -> bool:
-        """Whether its log and its files are not expired."""
+        """Say whether the log and the files of the job have not expired."""
         return is_kept_since(str(self.fields["createdAt"]))
 
     @property
     def has_file(self) -> bool:
-        """Of an export or a report: whether it is complete, and can be downloaded."""
+        """Say whether the file of an export or a report is complete, and can be downloaded."""
         return "bytes" in self.fields and self.is_kept
 
 
@@ -239,24 +239,24 @@ class Step:
 
     @classmethod
     def of(cls, outcome: RecordOutcome, *errors: JobRecordError) -> "Step":
-        """The part of a record."""
+        """Return the part of a record with this outcome."""
         return cls(counts={outcome: 1}, errors=errors)
 
     @classmethod
     def changed(cls, is_changed: bool) -> "Step":
-        """The part of a record that was changed, or needed no change."""
+        """Return the part of a record that was changed, or needed no change."""
         return cls.of(RecordOutcome.UPDATED if is_changed else RecordOutcome.UNCHANGED)
 
     @classmethod
     def refused(cls, id: str, problem: Problem) -> "Step":
-        """The part of a record that failed. Raises what may pass: the step is repeated."""
+        """Return the part of a record that failed. Raises what may pass: the step is repeated."""
         if problem.may_pass:
             raise problem
         return cls.of(RecordOutcome.FAILED, missed(id, problem.code, str(problem)))
 
     @classmethod
     def together(cls, parts: Iterable["Step"], cursor: object, **attributes: object) -> "Step":
-        """The step that did these parts. `attributes`: of the job."""
+        """Return the step that did these parts. `attributes`: of the job."""
         done, counts = list(parts), Counter[RecordOutcome]()
         for part in done:
             counts.update(part.counts)
@@ -270,21 +270,23 @@ def index_of(fields: Item) -> listing.Index:
 
 
 def show_as(shape: type, job: Job) -> dict[str, object]:
-    """The members of a shape that extends JobProgress, as they are stored; None where a job has
-    none."""
+    """Return the members of a shape that extends JobProgress, as they are stored.
+
+    A member that the job does not have is None.
+    """
     stored = {name: job.fields.get(name) for name in shape.__annotations__}
     return {**stored, "progress": progress(job), "createdBy": job.by}
 
 
 def show(job: Job) -> dict[str, object]:
-    """The shape of JobSummary."""
+    """Return the job in the shape of JobSummary."""
     return {**show_as(JobSummary, job), "about": job.asked}
 
 
 def show_whole(
     job: Job, errors: Sequence[JobRecordError], download_url: str | None
 ) -> dict[str, object]:
-    """The shape of ShownJob."""
+    """Return the job in the shape of ShownJob."""
     return {
         **show(job),
         "errors": list(errors),
@@ -314,7 +316,7 @@ VIEWS: Final[dict[str, JobView]] = {}
 
 
 def progress(job: Job) -> int:
-    """Percent."""
+    """Return how much is done, in percent."""
     if job.status is JobStatus.COMPLETED:
         return 100
     total = job.fields.get("total")

@@ -25,12 +25,14 @@ Work = Mapping[str, str]  # type of job → module whose `step` does it
 
 
 def batch(event: Batch, work: Work) -> Handled:
-    """Messages of the queue of jobs; those that failed are received again."""
-    return all_but(record["messageId"] for record in event["Records"] if not _handle(record, work))
+    """Work on messages of the queue of jobs; return those that failed, which are received again."""
+    return all_but(
+        record["messageId"] for record in event["Records"] if not _handle_message(record, work)
+    )
 
 
-def _handle(record: Received, work: Work) -> bool:
-    """Whether the message is finished."""
+def _handle_message(record: Received, work: Work) -> bool:
+    """Work on a message; return whether it is finished."""
     message = json.loads(record["body"])
     received = int(record["attributes"]["ApproximateReceiveCount"])
     wait = _RETRY_SECONDS[min(received, len(_RETRY_SECONDS)) - 1]
@@ -38,7 +40,7 @@ def _handle(record: Received, work: Work) -> bool:
         job = store.find(message["job"])
         if job is not None:
             with acting(lambda: job.actor):
-                _work(job, int(message["step"]), received > 1, work)
+                _run_steps(job, int(message["step"]), received > 1, work)
             return True
         if received > _MISSING:
             return True  # its request died, or was answered with an error
@@ -48,7 +50,7 @@ def _handle(record: Received, work: Work) -> bool:
     return False
 
 
-def _work(job: Job, number: int, again: bool, work: Work) -> None:
+def _run_steps(job: Job, number: int, again: bool, work: Work) -> None:
     if job.step != number and not again:
         return
     # For a repeated step that has ended: its worker may have died before it sent the next.
@@ -60,7 +62,7 @@ def _work(job: Job, number: int, again: bool, work: Work) -> None:
         if wait or (current.step != job.step and time.monotonic() > until):
             queue.send(current.id, current.step, wait)
             return
-        step = _done(current, do)
+        step = _do_step(current, do)
         if step is None:
             return
         current, wait = store.advance(current, step), step.wait
@@ -69,8 +71,8 @@ def _work(job: Job, number: int, again: bool, work: Work) -> None:
         telemetry.measured("job finished", counts, jobId=current.id, type=current.type)
 
 
-def _done(job: Job, do: Callable[[Job], Step]) -> Step | None:
-    """The result of the job's next step; None if the job has failed."""
+def _do_step(job: Job, do: Callable[[Job], Step]) -> Step | None:
+    """Return the result of the job's next step; None if the job has failed."""
     try:
         return do(job)
     except Problem as problem:

@@ -56,7 +56,7 @@ class CannotCancel(Conflict):
 
 
 def expires() -> int:
-    """The expiry of items of a job that are written now."""
+    """Return when items of a job that are written now expire, in Unix seconds."""
     return clock.unix() + KEPT_SECONDS
 
 
@@ -76,7 +76,7 @@ def create(
     once: Once | None = None,
     also: Callable[[Commit, str], None] | None = None,
 ) -> str:
-    """Starts a job; returns the text of the answer.
+    """Start a job; return the text of the answer.
 
     Its first step is sent before the job is written: a step without a job is dropped, but a job
     without a step would hang. With `once` it raises Repeated and KeyReused.
@@ -100,8 +100,10 @@ def create(
 
 
 def insert(commit: Commit, id: str, kind: JobType, own: Fields, counters: Iterable[str]) -> Item:
-    """Part of the commit that writes a new job. `own`: fields of its type, with `dryRun`; returns
-    all of them."""
+    """Add a new job to the commit; return all of its fields.
+
+    `own`: fields of its type, with `dryRun`.
+    """
     key = actor.current()
     fields = {
         "id": id,
@@ -119,7 +121,7 @@ def insert(commit: Commit, id: str, kind: JobType, own: Fields, counters: Iterab
 
 
 def audit(commit: Commit, done: str, job_id: str, kind: str) -> None:
-    """Leaves an entry in the audit log. What was asked is in the job."""
+    """Add an entry of the audit log to the commit. What was asked is in the job."""
     commit.audit(outbox.audited("job", job_id, action=f"job.{done}", name=str(kind)))
 
 
@@ -130,7 +132,7 @@ load, find, get, page = RECORDS.load, RECORDS.find, RECORDS.get, RECORDS.page
 
 
 def errors(job_id: str) -> list[JobRecordError]:
-    """The errors of the first records that failed."""
+    """Return the errors of the first records that failed."""
     rows = table.query(job_id, where=table.sk.begins_with("left#"), limit=INLINE_ERRORS)
     return [
         {"id": item["id"], "code": item["code"], "message": item["message"]} for item in rows.items
@@ -138,7 +140,7 @@ def errors(job_id: str) -> list[JobRecordError]:
 
 
 def require_free(job_id: str | None, otherwise: Callable[[str], Exception]) -> None:
-    """Raises the given error with the id of a job that is running. An ended job holds nothing."""
+    """Raise the given error with the id of a job that is running. An ended job holds nothing."""
     job = find(job_id) if job_id else None
     if job and not job.has_ended:
         raise otherwise(job.id)
@@ -148,7 +150,7 @@ def require_free(job_id: str | None, otherwise: Callable[[str], Exception]) -> N
 
 
 def begin(job: Job) -> Job:
-    """The job, running, unless it has ended meanwhile."""
+    """Return the job, running, unless it has ended meanwhile."""
     if job.status is not JobStatus.QUEUED:
         return job
     started = {"status": JobStatus.RUNNING, "startedAt": clock.now_iso()}
@@ -157,17 +159,17 @@ def begin(job: Job) -> Job:
 
 
 def advance(job: Job, step: Step) -> Job | None:
-    """Counts the results of a step and ends it; None if another worker has done that.
+    """Count the results of a step and end it; None if another worker has done that.
 
     Results are counted even if the job was cancelled meanwhile.
     """
     same_step = Attr("step").eq(job.step)
-    running, ends = Attr("status").eq(JobStatus.RUNNING), _ended(JobStatus.COMPLETED)
-    is_done = step.cursor is None and _advance(job, step, ends, same_step & running)
-    return get(job.id) if is_done or _advance(job, step, {}, same_step) else None
+    running, ends = Attr("status").eq(JobStatus.RUNNING), _end_fields(JobStatus.COMPLETED)
+    is_done = step.cursor is None and _send_advance(job, step, ends, same_step & running)
+    return get(job.id) if is_done or _send_advance(job, step, {}, same_step) else None
 
 
-def _advance(job: Job, step: Step, ends: Mapping[str, object], when: Condition) -> bool:
+def _send_advance(job: Job, step: Step, ends: Mapping[str, object], when: Condition) -> bool:
     counts = {str(name): n for name, n in step.counts.items()}
     shown = previewed(job, step.previews) if step.previews else {}
     cursor = json.dumps(step.cursor, ensure_ascii=False)
@@ -185,19 +187,19 @@ def _advance(job: Job, step: Step, ends: Mapping[str, object], when: Condition) 
 
 
 def previewed(job: Job, more: Sequence[Mapping[str, object]]) -> dict[str, object]:
-    """A dry run's preview attribute with more records, as far as there is room."""
+    """Return a dry run's preview attribute with more records, as far as there is room."""
     shown = json.loads(job.fields.get("preview", "[]"))
     text = json.dumps([*shown, *more][:PREVIEWED], ensure_ascii=False)
     return {"preview": text} if len(text.encode()) <= _PREVIEW_BYTES else {}
 
 
 def new_number(job_id: str) -> int:
-    """A number that no other run of a step of the job gets, greater than those before."""
+    """Return a number that no other run of a step of the job gets, greater than those before."""
     return int(table.update(key(job_id), add={"numbers": 1}, when=table.present)["numbers"])
 
 
 def at_once(calls: Sequence[Callable[[], T]]) -> list[T]:
-    """What the calls of a step return; as many at the same time as may be `underway`."""
+    """Return what the calls of a step return; as many run at the same time as may be `underway`."""
     done: list[T] = []
     while len(done) < len(calls):
         done += threads.together(calls[len(done) : len(done) + len(underway)])
@@ -205,19 +207,24 @@ def at_once(calls: Sequence[Callable[[], T]]) -> list[T]:
 
 
 def fail(job_id: str, code: str, message: str, **more: object) -> None:
-    """Ends the job unless it has ended. `more`: the `row` of an import's file that is the
-    reason."""
+    """End the job as FAILED, unless it has ended.
+
+    `more`: the `row` of an import's file that is the reason.
+    """
     end(job_id, JobStatus.FAILED, error={"code": code, "message": message, **more})
 
 
 def cancel(job_id: str) -> None:
-    """Raises NotFound; JobFinished if it has ended otherwise; CannotCancel for jobs that are
-    useless in part. Also for imports."""
+    """Cancel a job, also an import.
+
+    Raises NotFound; JobFinished if it has ended otherwise; CannotCancel for jobs that are
+    useless in part.
+    """
     job = get(job_id)
     if job.type in WHOLE:
         raise CannotCancel
     commit = Commit()
-    commit.update(key(job_id), assign=_ended(JobStatus.CANCELLED), when=_open)
+    commit.update(key(job_id), assign=_end_fields(JobStatus.CANCELLED), when=_open)
     audit(commit, "cancelled", job_id, job.type)
     if not commit.sent():
         job = get(job_id)
@@ -226,17 +233,19 @@ def cancel(job_id: str) -> None:
 
 
 def end(job_id: str, status: JobStatus, **fields: object) -> bool:
-    """Whether the job had not ended yet."""
-    return update_if(job_id, _open, assign={**_ended(status), **fields})
+    """End the job with this status; return whether it had not ended yet."""
+    return update_if(job_id, _open, assign={**_end_fields(status), **fields})
 
 
-def _ended(status: JobStatus) -> dict[str, object]:
+def _end_fields(status: JobStatus) -> dict[str, object]:
     return {"status": status, "completedAt": clock.now_iso()}
 
 
 def still_writes(job: Job, seconds: int = WORKER_SECONDS) -> int:
-    """How many seconds longer a worker of a cancelled or failed job may write. `seconds`: how long
-    its function may run."""
+    """Return for how many seconds a worker of a cancelled or failed job may still write.
+
+    `seconds`: how long its function may run.
+    """
     if job.status not in {JobStatus.CANCELLED, JobStatus.FAILED} or "startedAt" not in job.fields:
         return 0
     ended = clock.parse(str(job.fields["completedAt"]))
@@ -246,7 +255,7 @@ def still_writes(job: Job, seconds: int = WORKER_SECONDS) -> int:
 def update_if(
     job_id: str, when: Condition, *, assign: Mapping[str, object], remove: Sequence[str] = ()
 ) -> bool:
-    """Whether the condition held."""
+    """Change attributes of the job on a condition; return whether it held."""
     try:
         table.update(key(job_id), when=when, assign=assign, remove=remove)
     except table.ConditionFailed:

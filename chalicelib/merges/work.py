@@ -1,5 +1,6 @@
-"""A merge: each order moves in its own commit, with its part of both totals; at the end the
-addresses, the e-mail if there is none, and the record.
+"""A merge: each order moves in its own commit, with its part of both totals.
+
+At the end the addresses move, the e-mail if there is none, and the record.
 
 The merged customer takes no more orders since the request (`hold_for_merge`), so one pass through
 its list finds all. A repeated step finds fewer orders to move.
@@ -15,11 +16,11 @@ from chalicelib.orders import store as orders
 
 
 def step(job: Job) -> Step:
-    """Moves the next orders, or ends the merge."""
+    """Move the next orders, or end the merge."""
     source, into = str(job.asked["customer"]), str(job.asked["into"])
     if job.cursor == {"all": True}:
         lost = customers.absorb(source, into, job.id)
-        return Step(errors=[_too_much(source, name, number) for name, number in lost.items()])
+        return Step(errors=[_overflow_error(source, name, number) for name, number in lost.items()])
     after = (job.cursor or {}).get("after")
     page = orders.page(orders.query_by_customer(source, MOST_AT_ONCE).after(after))
     target = customers.get(into)
@@ -31,7 +32,7 @@ def step(job: Job) -> Step:
     return Step.together(map(Step.changed, jobs.at_once(moves)), cursor, **total)
 
 
-def _too_much(source: str, name: str, number: int) -> JobRecordError:
+def _overflow_error(source: str, name: str, number: int) -> JobRecordError:
     what = "characters of the note" if name == "note" else name
     message = f"{number:,} {what} were not moved: there is room for {ROOM_OF_MERGED[name]:,}."
     return missed(source, f"too_many_{what.partition(' ')[0]}", message)

@@ -153,11 +153,11 @@ class Count(listing.Record):
 
     @property
     def parts(self) -> int:
-        """How many items have its lines."""
+        """Return how many items have the lines of the count."""
         return len(self.fields["starts"])
 
     def part_of(self, variant_id: str) -> int:
-        """The item that has the line of a variant, if it is in this count."""
+        """Return the item that has the line of a variant, if it is in this count."""
         return max(0, bisect_right(self.fields["starts"], variant_id) - 1)
 
 
@@ -166,13 +166,13 @@ def index_of(fields: Fields) -> listing.Index:
 
 
 def show(count: Count) -> dict[str, Any]:
-    """The shape of ShownStockCount."""
+    """Return the count in the shape of ShownStockCount."""
     shown = {name: count.fields.get(name) for name in ShownStockCount.__annotations__}
     return shown | {"filters": json.loads(count.fields["filters"])}
 
 
 def show_line(variant_id: str, line: Line | None, product: Product | None) -> dict[str, object]:
-    """The shape of ShownStockCountLine."""
+    """Return a line in the shape of ShownStockCountLine."""
     variant = product.variant(variant_id) if product else None
     title = title_of(product.fields["name"], variant["title"]) if product and variant else None
     return {

@@ -76,10 +76,15 @@ _open: Final = Attr("status").eq(CountStatus.OPEN.value)
 
 
 def create(asked: NewStockCount, by: str, once: Once | None) -> str:
-    """The text of the answer. Raises Invalid; with `once` also Repeated and KeyReused."""
+    """Create a count; return the text of the answer.
+
+    Raises Invalid; with `once` also Repeated and KeyReused.
+    """
     if once:
         once.look()
-    variants = sorted(_known(asked.variant_ids) if asked.variant_ids else _found(asked.filters))
+    variants = sorted(
+        _check_tracked(asked.variant_ids) if asked.variant_ids else _find_variants(asked.filters)
+    )
     parts = list(batches(variants, _TOGETHER))
     fields: dict[str, Any] = {
         "id": ids.new("cnt"),
@@ -101,26 +106,26 @@ def create(asked: NewStockCount, by: str, once: Once | None) -> str:
         commit.put({"pk": pk, "sk": sk, "lines": json.dumps(dict.fromkeys(part)), "writes": 0})
     if once:
         once.record(commit, text, "")
-    commit.audit(_audited("started", fields))
+    commit.audit(_audit_entry("started", fields))
     commit.send()
     return text
 
 
-def _audited(
+def _audit_entry(
     done: str,
     fields: Fields,
     before: Mapping[str, int | None] | None = None,
     after: Mapping[str, int | None] | None = None,
 ) -> dict[str, object]:
-    """What the audit log gets. `before`, `after`: the pieces of lines, by variant."""
+    """Return what the audit log gets. `before`, `after`: the pieces of lines, by variant."""
     action, name = f"stock_count.{done}", fields["name"]
     return outbox.audited(
         "stock_count", fields["id"], before, after, show=dict, action=action, name=name
     )
 
 
-def _known(variant_ids: Iterable[str]) -> set[str]:
-    """Those ids. Raises Invalid for one without a tracked stock."""
+def _check_tracked(variant_ids: Iterable[str]) -> set[str]:
+    """Return these ids. Raises Invalid for one without a tracked stock."""
     wanted = list(variant_ids)
     there = products.levels({ids.product_of(id) for id in wanted})
     errors = [
@@ -136,8 +141,8 @@ def _known(variant_ids: Iterable[str]) -> set[str]:
 _UNTRACKED: Final = "is no variant with a tracked stock"
 
 
-def _found(filters: dict[str, object]) -> set[str]:
-    """The variants with a tracked stock of the products that match. Raises Invalid."""
+def _find_variants(filters: dict[str, object]) -> set[str]:
+    """Return the variants with a tracked stock of the products that match. Raises Invalid."""
     asked = ListProducts.chosen(filters, LARGEST_PAGE).after("*")
     found: set[str] = set()
     for page in listing.walk(partial(products.page, fields=_SHOWN), asked):
@@ -156,40 +161,40 @@ def _found(filters: dict[str, object]) -> set[str]:
 get, page = RECORDS.get, RECORDS.page
 
 
-def _read(item: Fields) -> Lines:
+def _read_count(item: Fields) -> Lines:
     stored = json.loads(item["lines"])
     return {id: Line(*line) if line else None for id, line in stored.items()}
 
 
 def lines(count_id: str, state: LineState | None) -> list[tuple[str, Line | None]]:
-    """Of every variant, or those in a state: what was counted last is first."""
+    """Return the line of every variant, or of those in a state: what was counted last is first."""
     get(count_id)
     items = table.everything(count_id, where=table.sk.begins_with("lines#"))
-    every = [one for item in items for one in _read(item).items()]
+    every = [one for item in items for one in _read_count(item).items()]
     every.sort(key=lambda one: one[1].at if one[1] else "", reverse=True)
-    return [(id, line) for id, line in every if state in {None, *_states(line)}]
+    return [(id, line) for id, line in every if state in {None, *_line_states(line)}]
 
 
-def _states(line: Line | None) -> set[LineState]:
+def _line_states(line: Line | None) -> set[LineState]:
     if line is None:
         return {LineState.UNCOUNTED}
     return {LineState.COUNTED} | ({LineState.DIFFERENT} if line.difference else set())
 
 
 def counted(count: Count, part: int) -> list[tuple[str, Line]]:
-    """The counted lines of one of its items, in the order of ids."""
+    """Return the counted lines of one of its items, in the order of ids."""
     item = table.get(_part_key(count.id, part))
     assert item is not None, "a count has as many as it has starts"
-    return [(id, line) for id, line in _read(item).items() if line]
+    return [(id, line) for id, line in _read_count(item).items() if line]
 
 
 def shown(some: Sequence[tuple[str, Line | None]]) -> list[dict[str, Any]]:
-    """Lines as the API shows them, with what is in stock now."""
-    known = _products(id for id, _ in some)
+    """Return lines as the API shows them, with what is in stock now."""
+    known = _load_products(id for id, _ in some)
     return [show_line(id, line, known.get(ids.product_of(id))) for id, line in some]
 
 
-def _products(variant_ids: Iterable[str]) -> dict[str, Product]:
+def _load_products(variant_ids: Iterable[str]) -> dict[str, Product]:
     wanted = {ids.product_of(id) for id in variant_ids}
     return {one.id: one for one in products.load(sorted(wanted), _SHOWN)}
 
@@ -198,24 +203,26 @@ def _products(variant_ids: Iterable[str]) -> dict[str, Product]:
 
 
 def enter(count_id: str, asked: Sequence[CountedLine], by: str, once: Once | None) -> str:
-    """Keeps what was counted, and the stock at this moment. Returns the text of the answer. Raises
-    NotFound, CountClosed, Invalid; with `once` also Repeated and KeyReused."""
+    """Keep what was counted, and the stock at this moment; return the text of the answer.
+
+    Raises NotFound, CountClosed, Invalid; with `once` also Repeated and KeyReused.
+    """
     if once:
         once.look()
     # Perhaps the same request, sent twice, was just done, and the count has changed since.
     with unless_answered(once):
-        return deadline.retried(partial(_enter, count_id, asked, by, once), _Raced)
+        return deadline.retried(partial(_enter_lines, count_id, asked, by, once), _Raced)
 
 
-def _enter(count_id: str, asked: Sequence[CountedLine], by: str, once: Once | None) -> str:
+def _enter_lines(count_id: str, asked: Sequence[CountedLine], by: str, once: Once | None) -> str:
     count = get(count_id)
     if count.status is not CountStatus.OPEN:
         raise CountClosed(count.status)
-    known = _products(line.variant_id for line in asked)
+    known = _load_products(line.variant_id for line in asked)
     parts = {count.part_of(line.variant_id) for line in asked}
     items = table.batch_get(_part_key(count_id, number) for number in parts)
-    there = {id: line for item in items.values() for id, line in _read(item).items()}
-    entered = _entered(asked, there, known, by)
+    there = {id: line for item in items.values() for id, line in _read_count(item).items()}
+    entered = _apply_counts(asked, there, known, by)
     was = {id: there[id] for id in entered}
     lines = [show_line(id, line, known[ids.product_of(id)]) for id, line in entered.items()]
     text = json.dumps({"lines": lines}, ensure_ascii=False)
@@ -227,9 +234,9 @@ def _enter(count_id: str, asked: Sequence[CountedLine], by: str, once: Once | No
         once.record(commit, text, "")
     more = {
         "counted": list(was.values()).count(None),
-        "different": _different(entered) - _different(was),
+        "different": _line_differences(entered) - _line_differences(was),
     }
-    commit.update(_key(count_id), add=more, when=_open, otherwise=_closed)
+    commit.update(_key(count_id), add=more, when=_open, otherwise=_closed_error)
     for key, item in items.items():
         kept = json.loads(item["lines"])
         kept |= {id: line for id, line in entered.items() if id in kept}
@@ -240,26 +247,26 @@ def _enter(count_id: str, asked: Sequence[CountedLine], by: str, once: Once | No
             when=Attr("writes").eq(item["writes"]),
             otherwise=_Raced(),
         )
-    commit.audit(_audited("counted", count.fields, _pieces(was), _pieces(entered)))
+    commit.audit(_audit_entry("counted", count.fields, _line_pieces(was), _line_pieces(entered)))
     commit.send()
     return text
 
 
-def _different(lines: Mapping[str, Line | None]) -> int:
+def _line_differences(lines: Mapping[str, Line | None]) -> int:
     return sum(bool(line and line.difference) for line in lines.values())
 
 
-def _pieces(lines: Mapping[str, Line | None]) -> dict[str, int | None]:
+def _line_pieces(lines: Mapping[str, Line | None]) -> dict[str, int | None]:
     return {id: line.counted if line else None for id, line in lines.items()}
 
 
-def _entered(
+def _apply_counts(
     asked: Sequence[CountedLine],
     before: Mapping[str, Line | None],
     known: Mapping[str, Product],
     by: str,
 ) -> dict[str, Line]:
-    """The lines after these were entered. Raises Invalid."""
+    """Return the lines after these were entered. Raises Invalid."""
     there = dict(before)
     at, errors, entered = clock.now_iso(), [], dict[str, Line]()
     for place, one in enumerate(asked):
@@ -288,21 +295,21 @@ def _entered(
 
 
 def close(count_id: str, status: CountStatus, commit: Commit, job_id: str | None = None) -> None:
-    """Part of a commit, which raises CountClosed."""
+    """Add the end of a count to a commit, which raises CountClosed."""
     ended = {"status": status.value, "closedAt": clock.now_iso(), "jobId": job_id}
-    commit.update(_key(count_id), assign=ended, when=_open, otherwise=_closed)
+    commit.update(_key(count_id), assign=ended, when=_open, otherwise=_closed_error)
 
 
-def _closed(item: Item | None) -> CountClosed:
+def _closed_error(item: Item | None) -> CountClosed:
     assert item is not None, "no count is deleted"
     return CountClosed(item["status"])
 
 
 def cancel(count_id: str) -> Count:
-    """Raises NotFound; CountClosed if it was applied."""
+    """Cancel a count. Raises NotFound; CountClosed if it was applied."""
     commit = Commit()
     close(count_id, CountStatus.CANCELLED, commit)
-    commit.audit(_audited("cancelled", get(count_id).fields))
+    commit.audit(_audit_entry("cancelled", get(count_id).fields))
     with suppress(CountClosed):
         commit.send()
     count = get(count_id)

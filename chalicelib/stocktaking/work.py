@@ -1,5 +1,6 @@
-"""Applying a count: each product in its own commit, by the difference of its lines, so that what
-was sold since they were counted stays sold.
+"""Apply a count: each product in its own commit, by the difference of its lines.
+
+So what was sold since they were counted stays sold.
 
 A product's lines may be in two steps; the number of the first one tells its entries of the log
 apart. A repeated step finds in the log what it did before a crash.
@@ -30,14 +31,14 @@ _Lines = Sequence[tuple[str, Line]]
 
 
 def step(job: Job) -> Step:
-    """Applies the next lines."""
+    """Apply the next lines."""
     count = store.get(str(job.asked["count"]))
     part, at = job.cursor or (0, 0)
     waiting = store.counted(count, part)[at:]
     done, number = [], part * _LINES_OF_A_PART + at
     for product_id, group in groupby(waiting[:_AT_ONCE], lambda one: ids.product_of(one[0])):
         lines = list(group)
-        applied = partial(_applied, job, count.id, product_id, lines, number)
+        applied = partial(_apply_product, job, count.id, product_id, lines, number)
         done.append(partial(deadline.retried, applied, *_CHANGED))
         number += len(lines)
     following = (part, at + _AT_ONCE) if waiting[_AT_ONCE:] else (part + 1, 0)
@@ -45,32 +46,32 @@ def step(job: Job) -> Step:
     return Step.together(jobs.at_once(done), cursor, total=int(count.fields["counted"]))
 
 
-def _applied(job: Job, count_id: str, product_id: str, lines: _Lines, number: int) -> Step:
-    """It raises what is in `_CHANGED`."""
+def _apply_product(job: Job, count_id: str, product_id: str, lines: _Lines, number: int) -> Step:
+    """Apply the lines of a product. It raises what is in `_CHANGED`."""
     product = products.find(product_id)
     # Read after the product: without an entry, that is as it was before.
     entry = undo.entry(job.id, product_id, number)
     if entry:
-        return _counts(lines, len(entry.change["stock"]), entry.change["errors"])
-    after, made, errors = _counted(product, lines)
+        return _step_of_lines(lines, len(entry.change["stock"]), entry.change["errors"])
+    after, made, errors = _count_product(product, lines)
     if product and after and made:
         commit = products.moving(product, after, made, countId=count_id)
         change = {**difference(product, after), "errors": errors}
         undo.note(commit, job.id, product_id, change, number)
         commit.send()
-    return _counts(lines, len(made), errors)
+    return _step_of_lines(lines, len(made), errors)
 
 
-def _counts(lines: _Lines, updated: int, errors: Sequence[JobRecordError]) -> Step:
+def _step_of_lines(lines: _Lines, updated: int, errors: Sequence[JobRecordError]) -> Step:
     counts = {RecordOutcome.UPDATED: updated, RecordOutcome.FAILED: len(errors)}
     unchanged = len(lines) - updated - len(errors)
     return Step(counts={**counts, RecordOutcome.UNCHANGED: unchanged}, errors=errors)
 
 
-def _counted(
+def _count_product(
     product: Product | None, lines: _Lines
 ) -> tuple[Product | None, list[MovedStock], list[JobRecordError]]:
-    """The product after the lines that can be applied, its moves, and errors of the others."""
+    """Return the product after the lines that can be applied, its moves, and all errors."""
     quantities = dict(product.quantities) if product else {}
     made: list[MovedStock] = []
     errors: list[JobRecordError] = []

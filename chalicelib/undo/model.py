@@ -24,23 +24,26 @@ _DERIVED: Final = frozenset(
 
 
 def difference(before: Product | None, after: Product | None) -> FieldChange:
-    """What changed between two versions of a product."""
+    """Return what changed between two versions of a product."""
     if before is None:
         assert after is not None
-        return {"created": after.fields["updatedAt"], "stock": _pairs({}, after.quantities)}
+        return {
+            "created": after.fields["updatedAt"],
+            "stock": _differing_pairs({}, after.quantities),
+        }
     if after is None:
         whole = {**before.fields, "version": before.version}
-        return {"deleted": whole, "stock": _pairs(before.quantities, {})}
+        return {"deleted": whole, "stock": _differing_pairs(before.quantities, {})}
     old = {variant["id"]: variant for variant in before.fields["variants"]}
     new = {variant["id"]: variant for variant in after.fields["variants"]}
-    stock = _pairs(before.quantities, after.quantities)
+    stock = _differing_pairs(before.quantities, after.quantities)
     change: FieldChange = {
         "updatedAt": after.fields["updatedAt"],
-        "fields": _pairs(before.fields, after.fields, _DERIVED),
+        "fields": _differing_pairs(before.fields, after.fields, _DERIVED),
         "variants": {
             id: pairs
             for id in old.keys() & new.keys()
-            if old[id] != new[id] and (pairs := _pairs(old[id], new[id]))
+            if old[id] != new[id] and (pairs := _differing_pairs(old[id], new[id]))
         },
         "added": {id: dict(new[id]) for id in new.keys() - old.keys()},
         "removed": {id: dict(old[id]) for id in old.keys() - new.keys()},
@@ -52,12 +55,12 @@ def difference(before: Product | None, after: Product | None) -> FieldChange:
 
 
 def order_difference(before: Record, after: Record) -> FieldChange:
-    """What changed between two versions of an order."""
+    """Return what changed between two versions of an order."""
     old, new = ({name: one.fields[name] for name in OF_ORDERS} for one in (before, after))
-    return {"fields": _pairs(old, new)}
+    return {"fields": _differing_pairs(old, new)}
 
 
-def _pairs(
+def _differing_pairs(
     before: Mapping[str, object], after: Mapping[str, object], but: Collection[str] = ()
 ) -> dict[str, list[object]]:
     return {
@@ -69,8 +72,11 @@ def _pairs(
 
 @dataclass
 class Restored:
-    """A product with changes undone. `left`: fields that were changed since and stay: names such as
-    `price`, `variants.var_1.sku`, `stock.var_1`."""
+    """A product with changes undone.
+
+    `left`: fields that were changed since and stay: names such as `price`, `variants.var_1.sku`,
+    `stock.var_1`.
+    """
 
     fields: Fields
     quantities: dict[str, int]
@@ -83,25 +89,27 @@ class Restored:
 
 
 def is_untouched(product: Product, changes: Sequence[FieldChange]) -> bool:
-    """Whether a product was neither edited nor sold nor moved since the job created it.
-    Its version is another one after a reindexing, too."""
+    """Say whether a product was neither edited nor sold nor moved since the job created it.
+
+    Its version is another one after a reindexing, too.
+    """
     written = changes[-1].get("updatedAt") or changes[-1]["created"]
     return bool(product.fields["updatedAt"] == written and not product.moves)
 
 
 def restored(product: Product, changes: Iterable[FieldChange]) -> Restored:
-    """The product without these changes, oldest first."""
+    """Return the product without these changes, which are given oldest first."""
     now = Restored(dict(product.fields), dict(product.quantities), product.moves)
     now.fields["variants"] = [dict(variant) for variant in product.fields["variants"]]
     for change in reversed(list(changes)):
-        _put_back(now.fields, change.get("fields", {}), "", now.left)
-        _put_back_variants(now, change)
-        _put_back_stock(now, change)
+        _restore_fields(now.fields, change.get("fields", {}), "", now.left)
+        _restore_variants(now, change)
+        _restore_stock(now, change)
     now.left = list(dict.fromkeys(now.left))
     return now
 
 
-def _put_back(
+def _restore_fields(
     fields: Fields, pairs: Mapping[str, list[object]], below: str, left: list[str]
 ) -> None:
     for name, (before, after) in pairs.items():
@@ -111,11 +119,11 @@ def _put_back(
             fields[name] = before
 
 
-def _put_back_variants(now: Restored, change: FieldChange) -> None:
+def _restore_variants(now: Restored, change: FieldChange) -> None:
     there = now.variants
     for id, pairs in change.get("variants", {}).items():
         if id in there:
-            _put_back(there[id], pairs, f"variants.{id}.", now.left)
+            _restore_fields(there[id], pairs, f"variants.{id}.", now.left)
             if there[id].get("default") is None:
                 there[id].pop("default", None)
         else:
@@ -146,7 +154,7 @@ def _put_back_variants(now: Restored, change: FieldChange) -> None:
     now.fields["variants"] = [there[id] for id in [*kept, *missing]]
 
 
-def _put_back_stock(now: Restored, change: FieldChange) -> None:
+def _restore_stock(now: Restored, change: FieldChange) -> None:
     there = now.variants
     for id, (before, after) in change.get("stock", {}).items():
         is_now = now.quantities.get(id)

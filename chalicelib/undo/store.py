@@ -28,7 +28,7 @@ _as_json: Final = json.JSONEncoder(ensure_ascii=False, default=int).encode  # Dy
 
 
 class AlreadyChanged(Exception):
-    """This job has already changed the record."""
+    """The job has already changed the record."""
 
 
 class Raced(Exception):
@@ -60,51 +60,59 @@ def note(
     *,
     once: bool = True,
 ) -> None:
-    """Part of the commit in which a job writes a record, once for each number: it raises
-    AlreadyChanged if the job has done that before. Without `once` it does not look: an import's
-    number is the product's version, which the commit itself compares."""
-    entry = {"sk": _sk(record_id, number), "change": _as_json(change), "expiresAt": jobs.expires()}
+    """Add the entry of a record to the commit in which a job writes it, once for each number.
+
+    The commit raises AlreadyChanged if the job has done that before. Without `once` it does not
+    look: an import's number is the product's version, which the commit itself compares.
+    """
+    entry = {
+        "sk": _entry_sk(record_id, number),
+        "change": _as_json(change),
+        "expiresAt": jobs.expires(),
+    }
     when = table.absent if once else None
     commit.put({"pk": job_id, **entry}, when=when, otherwise=AlreadyChanged())
 
 
-def _sk(record_id: str, version: int) -> str:
+def _entry_sk(record_id: str, version: int) -> str:
     return f"{_PREFIX}{record_id}#{version:0{_DIGITS}d}"
 
 
 def changed(job_id: str, record_ids: Iterable[str]) -> set[str]:
-    """The records that a job which writes each once has already changed."""
-    keys = {(job_id, _sk(id, 0)): id for id in record_ids}
+    """Return the records that a job, which writes each once, has already changed."""
+    keys = {(job_id, _entry_sk(id, 0)): id for id in record_ids}
     return {keys[key] for key in table.batch_get(keys)}
 
 
 def entry(job_id: str, record_id: str, number: int = 0) -> Entry | None:
-    """The entry that `note` wrote."""
-    item = table.get((job_id, _sk(record_id, number)))
-    return _entry(job_id, item) if item else None
+    """Return the entry that `note` wrote; None if there is none."""
+    item = table.get((job_id, _entry_sk(record_id, number)))
+    return _read_entry(job_id, item) if item else None
 
 
 def entries(job_id: str, after: str, most: int) -> tuple[dict[str, list[Entry]], bool]:
-    """The entries of up to `most` records after the record `after`, by record, oldest first; and
-    whether there are more."""
+    """Return the entries of up to `most` records after the record `after`, by record.
+
+    Those of a record are oldest first. The second value says whether there are more.
+    """
     start = f"{_PREFIX}{after}~" if after else _PREFIX
     where = table.sk.between(start, _PREFIX + "~")
     read = chain.from_iterable(table.pages(job_id, where=where, limit=100))
     found: dict[str, list[Entry]] = {}
-    for entry in (_entry(job_id, item) for item in read):
+    for entry in (_read_entry(job_id, item) for item in read):
         if len(found) == most and entry.record not in found:
             return found, True
         found.setdefault(entry.record, []).append(entry)
     return found, False
 
 
-def _entry(job_id: str, item: Item) -> Entry:
+def _read_entry(job_id: str, item: Item) -> Entry:
     record = item["sk"].removeprefix(_PREFIX).rpartition("#")[0]
     return Entry(job_id, record, item["sk"], item["change"], item.get("undoneBy"))
 
 
 def mark(commit: Commit, entries: Sequence[Entry], undone_by: str) -> None:
-    """Add to the commit that it undoes the entries. It raises Raced."""
+    """Add to the commit that it undoes the entries. The commit raises Raced."""
     for entry in entries:
         commit.update(
             (entry.job, entry.sk),
@@ -115,8 +123,10 @@ def mark(commit: Commit, entries: Sequence[Entry], undone_by: str) -> None:
 
 
 def unmark(commit: Commit, marked: Sequence[str], job_id: str, undone_by: str) -> None:
-    """Add to the commit that it undoes an undo: the entries that this marked, and that have not
-    expired, can be undone again."""
+    """Add to the commit that it undoes an undo, whose marks go.
+
+    The entries that this undo marked, and that have not expired, can be undone again.
+    """
     for key in table.batch_get([(job_id, sk) for sk in marked], fields=("pk", "sk")):
         commit.update(
             key,

@@ -26,96 +26,96 @@ from chalicelib.undo.store import Entry
 
 
 def step(job: Job) -> Step:
-    """Restores the next records, once no worker of the other job writes any more."""
+    """Restore the next records, once no worker of the other job writes any more."""
     undone = str(job.asked["job"])
     if not job.cursor and (wait := jobs.still_writes(jobs.get(undone))):
         return Step(cursor="", wait=wait)
     groups, more = store.entries(undone, job.cursor or "", MOST_AT_ONCE)
-    done = jobs.at_once([partial(_put_back, job, id, group) for id, group in groups.items()])
+    done = jobs.at_once([partial(_undo_record, job, id, group) for id, group in groups.items()])
     # At the end it is exact: several products of a file may have been one of the shop.
-    total = _size(undone) if more else int(job.fields["processed"]) + len(done)
+    total = _count_changed_records(undone) if more else int(job.fields["processed"]) + len(done)
     return Step.together(done, max(groups) if more else None, total=total)
 
 
-def _size(job_id: str) -> int:
-    """How many records a job has changed, as far as it counted them."""
+def _count_changed_records(job_id: str) -> int:
+    """Return how many records a job has changed, as far as it counted them."""
     undone = jobs.get(job_id).fields
     return sum(int(undone.get(name, 0)) for name in ("created", "updated", "deleted"))
 
 
-def _put_back(job: Job, record: str, entries: Sequence[Entry]) -> Step:
+def _undo_record(job: Job, record: str, entries: Sequence[Entry]) -> Step:
     if any(entry.undone_by == job.id for entry in entries):
-        return _done_before(job, record)
+        return _repeat_result(job, record)
     live = [entry for entry in entries if entry.undone_by is None]
     if not live:
         return Step.of(RecordOutcome.UNCHANGED)
-    put_back = _put_back_order if record.startswith("ord_") else _put_back_product
+    put_back = _undo_order if record.startswith("ord_") else _undo_product
     changed = products.ProductChanged, PreconditionFailed
     try:
         return deadline.retried(partial(put_back, job, record, live), *changed)
     except store.Raced:
         message = "Another undo of the same job restores it."
-        return _stays(record, "undone_meanwhile", message)
+        return _leave_record(record, "undone_meanwhile", message)
     except Problem as problem:
         return Step.refused(record, problem)
 
 
-def _done_before(job: Job, record: str) -> Step:
-    """The results of an earlier run of this step, from its own log."""
+def _repeat_result(job: Job, record: str) -> Step:
+    """Return the result of an earlier run of this step, from the log of the undo."""
     entry = store.entry(job.id, record)
     assert entry is not None, "the commit that counts the record also writes its entry"
     change = entry.change
     made = RecordOutcome.CREATED if "created" in change else RecordOutcome.UPDATED
     outcome = RecordOutcome.DELETED if "deleted" in change else made
-    return Step.of(outcome, *_left(record, change.get("left", [])))
+    return Step.of(outcome, *_left_errors(record, change.get("left", [])))
 
 
-def _stays(id: str, code: str, message: str) -> Step:
+def _leave_record(id: str, code: str, message: str) -> Step:
     return Step.of(RecordOutcome.UNCHANGED, missed(id, code, message))
 
 
 # --- Products -------------------------------------------------------------------------------------
 
 
-def _put_back_product(job: Job, id: str, entries: Sequence[Entry]) -> Step:
+def _undo_product(job: Job, id: str, entries: Sequence[Entry]) -> Step:
     product = products.find(id)
     changes = [entry.change for entry in entries]
     if any("deleted" in change for change in changes):
-        return _made_again(job, product, entries)
+        return _create_deleted(job, product, entries)
     if any("created" in change for change in changes):
-        return _taken_out(job, product, entries)
+        return _delete_created(job, product, entries)
     if product is None:
-        return _stays(id, "deleted_since", "It was deleted since.")
+        return _leave_record(id, "deleted_since", "It was deleted since.")
     now = restored(product, changes)
     after = products.rewritten(product, now.fields, now.quantities)
     if after is product:
-        return Step.of(RecordOutcome.UNCHANGED, *_left(id, now.left))
-    _write(job, product, after, entries, now.left)
-    return Step.of(RecordOutcome.UPDATED, *_left(id, now.left))
+        return Step.of(RecordOutcome.UNCHANGED, *_left_errors(id, now.left))
+    _write_product(job, product, after, entries, now.left)
+    return Step.of(RecordOutcome.UPDATED, *_left_errors(id, now.left))
 
 
-def _taken_out(job: Job, product: Product | None, entries: Sequence[Entry]) -> Step:
+def _delete_created(job: Job, product: Product | None, entries: Sequence[Entry]) -> Step:
     if product is None:
         return Step.of(RecordOutcome.UNCHANGED)
     if not is_untouched(product, [entry.change for entry in entries]):
         message = "It was changed, ordered or moved since, so it stays."
-        return _stays(product.id, "changed_since", message)
-    _write(job, product, None, entries, [])
+        return _leave_record(product.id, "changed_since", message)
+    _write_product(job, product, None, entries, [])
     return Step.of(RecordOutcome.DELETED)
 
 
-def _made_again(job: Job, product: Product | None, entries: Sequence[Entry]) -> Step:
+def _create_deleted(job: Job, product: Product | None, entries: Sequence[Entry]) -> Step:
     (change,) = (entry.change for entry in entries)  # an undo writes each record once
     if product is not None:
-        return _stays(product.id, "changed_since", "It exists again.")
+        return _leave_record(product.id, "changed_since", "It exists again.")
     fields = dict(change["deleted"])
     version = int(fields.pop("version"))
     quantities = {id: before for id, (before, _) in change["stock"].items()}
-    _write(job, None, Product(fields, quantities, version), entries, [])
+    _write_product(job, None, Product(fields, quantities, version), entries, [])
     return Step.of(RecordOutcome.CREATED)
 
 
-def _write(
+def _write_product(
     job: Job,
     before: Product | None,
     after: Product | None,
@@ -125,14 +125,14 @@ def _write(
     commit = products.writes(before, after, exactly=after is None)
     product = after or before
     assert product is not None
-    _log(commit, job, product.id, entries, {**difference(before, after), "left": list(left)})
+    _log_undo(commit, job, product.id, entries, {**difference(before, after), "left": list(left)})
     commit.send()
 
 
-def _log(
+def _log_undo(
     commit: Commit, job: Job, record: str, entries: Sequence[Entry], change: FieldChange
 ) -> None:
-    """Logs in both jobs what is undone; if that job is an undo, its entries can be undone again."""
+    """Log in both jobs what is undone; if the other is an undo, its entries can be undone again."""
     store.mark(commit, entries, job.id)
     for entry in entries:
         if "marked" in entry.change:
@@ -146,11 +146,11 @@ def _log(
 _RESTORABLE: Final = ("salesRepId", "tags")
 
 
-def _put_back_order(job: Job, id: str, entries: Sequence[Entry]) -> Step:
+def _undo_order(job: Job, id: str, entries: Sequence[Entry]) -> Step:
     try:
         order = orders.get(id)
     except NotFound:
-        return _stays(id, "deleted_since", "It was deleted since.")
+        return _leave_record(id, "deleted_since", "It was deleted since.")
     back: dict[str, object] = {}
     left: list[str] = []
     fields: Fields = order.fields
@@ -165,18 +165,18 @@ def _put_back_order(job: Job, id: str, entries: Sequence[Entry]) -> Step:
         else:
             left.append(f"{name}: a status cannot go back")
     if not back:
-        return Step.of(RecordOutcome.UNCHANGED, *_left(id, left))
+        return Step.of(RecordOutcome.UNCHANGED, *_left_errors(id, left))
 
     def log(commit: Commit, before: Order, after: Order) -> None:
-        _log(commit, job, id, entries, {**order_difference(before, after), "left": left})
+        _log_undo(commit, job, id, entries, {**order_difference(before, after), "left": left})
 
     # On condition that it is as it was read, so concurrent changes stay.
     unchanged = orders.ChangeRequest(job.by, frozenset({order.etag}))
     orders.update(id, OrderChange.model_validate(back), unchanged, log)
-    return Step.of(RecordOutcome.UPDATED, *_left(id, left))
+    return Step.of(RecordOutcome.UPDATED, *_left_errors(id, left))
 
 
-def _left(record: str, names: Sequence[str]) -> list[JobRecordError]:
+def _left_errors(record: str, names: Sequence[str]) -> list[JobRecordError]:
     if not names:
         return []
     message = f"Left as they are, because they were changed since: {', '.join(names)}"
