@@ -149,7 +149,7 @@ def send_summaries(event: Event, context: object) -> None:
 def check_counts(event: Event, context: object) -> None:
     from chalicelib.nightly import check
 
-    check.check()
+    check.check_totals()
 
 
 # What was imported stays: no collection has to look at it, in a cold start or later.

@@ -75,11 +75,11 @@ class Catalogue:
     def product(self, number: int) -> Product:
         fields = self.fields(number)
         created = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=number)
-        return merge.created(fields, fields["slug"], clock.iso(created))
+        return merge.create_product(fields, fields["slug"], clock.iso(created))
 
     def _fill(self, number: int) -> str:
         product = self.product(number)
-        self.dynamodb.place(store.writes(None, product))
+        self.dynamodb.place(store.build_commit(None, product))
         return product.id
 
     def cost(self, work: Callable[[], object], runs: int = 5) -> Cost:
@@ -113,17 +113,19 @@ def measured(shop: Catalogue) -> Costs:
         return len(store.page(query).records)
 
     def create() -> None:
-        store.writes(None, shop.product(next(numbers))).send()
+        store.build_commit(None, shop.product(next(numbers))).send()
 
     def update() -> None:
         before = store.get(middle)
         price = "1.00" if before.price != "1.00" else "2.00"
-        store.writes(before, merge.changed(before, {"price": price}, clock.iso(clock.now()))).send()
+        store.build_commit(
+            before, merge.apply_change(before, {"price": price}, clock.iso(clock.now()))
+        ).send()
 
     def rename() -> None:
         before = store.get(middle)
         new = {"name": f"{before.fields['name'].split()[0]} renamed{next(numbers):07d}"}
-        store.writes(before, merge.changed(before, new, clock.iso(clock.now()))).send()
+        store.build_commit(before, merge.apply_change(before, new, clock.iso(clock.now()))).send()
 
     def of_many(number: int) -> dict[str, Any]:
         skus = (f"LARGE-{number:06d}-{variant:03d}" for variant in range(500))
@@ -132,14 +134,14 @@ def measured(shop: Catalogue) -> Costs:
 
     def large() -> None:
         number = next(numbers)
-        new = merge.created(of_many(number), f"large-{number}", clock.iso(clock.now()))
-        store.writes(None, new).send()
+        new = merge.create_product(of_many(number), f"large-{number}", clock.iso(clock.now()))
+        store.build_commit(None, new).send()
         made.append(new.id)
 
     def grow() -> None:
         before = store.get(made[-1])
         new = {"name": f"Large renamed{next(numbers):07d}"}
-        store.writes(before, merge.changed(before, new, clock.iso(clock.now()))).send()
+        store.build_commit(before, merge.apply_change(before, new, clock.iso(clock.now()))).send()
 
     made: list[str] = []
     second = store.page(listing.Query()).next or ""
@@ -219,7 +221,7 @@ def heat(shop: Catalogue, creates: int = 200) -> dict[str, float]:
     """Write units of one creation in the hottest partitions of words, lists and counts."""
     shop.dynamodb.heat.clear()
     for number in range(2 * shop.size, 2 * shop.size + creates):
-        store.writes(None, shop.product(number)).send()
+        store.build_commit(None, shop.product(number)).send()
     hottest: dict[str, float] = {}
     for pk, units in shop.dynamodb.heat.most_common():
         if pk.partition("#")[0] not in {other.partition("#")[0] for other in hottest}:

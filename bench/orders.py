@@ -205,7 +205,7 @@ def grown(ledger: Ledger) -> Costs:
         "search a number": lambda: page(number),
         "search an e-mail": lambda: page(f"ada.{ledger.size // 2:06d}".translate(_LETTERS)),
         "customers": lambda: customers.page(listing.Query()),
-        "summary": lambda: summary.summary(clock.now().date()),
+        "summary": lambda: summary.show_summary(clock.now().date()),
     }
     return {name: ledger.cost(each) for name, each in work.items()}
 

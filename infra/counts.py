@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     keys.connect(options.stage, options.endpoint_url)
     os.environ["TIMEZONE"] = options.timezone or steps.shop(options.stage)["timezone"]
-    for kind, found in check.recounts(options.all_days):
+    for kind, found in check.list_recounts(options.all_days):
         print(f"{kind}: {found.records:,} records, {len(found.wrong):,} wrong totals")
         for one in found.wrong:
             print(f"  {one.name}: {one.stored:,}, should be {one.counted:,}")

@@ -18,8 +18,7 @@ from chalicelib.orders.model import Order, show_order
 from chalicelib.orders.schemas import OrderChange
 from chalicelib.problems import Problem
 from chalicelib.products import store as products
-from chalicelib.products.model import Product
-from chalicelib.products.model import show as show_product
+from chalicelib.products.model import Product, show_product
 from chalicelib.products.schemas import ProductChange
 from chalicelib.storage.attributes import Fields
 from chalicelib.storage.commit import Commit

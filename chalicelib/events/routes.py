@@ -54,6 +54,6 @@ def read_events() -> Response:
 def _add_stock(events: list[dict[str, Any]], happened: list[Happened]) -> None:
     """The current stock, so later pages never have an older one."""
     about = list(map(model.variants, happened))
-    levels = products.levels({product for variants in about for product in variants.values()})
+    levels = products.stock_levels({product for variants in about for product in variants.values()})
     for event, variants in zip(events, about, strict=True):
         event["stock"] = {id: levels.get(of, {}).get(id) for id, of in variants.items()}

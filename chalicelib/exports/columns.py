@@ -15,7 +15,7 @@ from chalicelib.ledger.model import MovementActor, ShownMovement
 from chalicelib.ledger.model import show as show_movement
 from chalicelib.orders.model import show_order, show_transaction
 from chalicelib.orders.schemas import LineItem, ShownOrder, ShownTransaction
-from chalicelib.products.model import show as show_product
+from chalicelib.products.model import show_product
 from chalicelib.storage.attributes import Fields
 from chalicelib.values.addresses import Address
 

@@ -132,7 +132,7 @@ def _drafted(
     try:
         if product is None:
             new = validate(NewProduct, given).given()
-            return products.drafted(new, new["slug"])
+            return products.draft_product(new, new["slug"])
         there = product.fields
         given = {k: v for k, v in given.items() if k not in there or v != there[k]}
         change = validate(ProductChange, given).given()
@@ -206,7 +206,7 @@ def _images(listed: list[_Given], there: list[_Given]) -> list[_Given]:
 def _variants(imported: ImportedProduct, listed: Variants, product: Product) -> Variants:
     """All variants of the product: unchanged, changed by the file, or new."""
     _restore_variants(imported, listed, product)
-    ids = products.matched([variant for variant, _ in listed], product)
+    ids = products.match_variants([variant for variant, _ in listed], product)
     every: dict[str, tuple[_Given, int | None]] = {
         variant["id"]: ({"id": variant["id"]}, None) for variant in product.fields["variants"]
     }

@@ -44,7 +44,7 @@ def write(
 def _commit(
     job: ImportJob, before: Product | None, after: Product, others: dict[str, list[str]]
 ) -> Commit:
-    commit = products.writes(before, after, once=others)
+    commit = products.build_commit(before, after, once=others)
     for sku in products.locked_skus(after) if before is None else ():
         others.setdefault(sku, []).append(after.id)
     if before is None or before.version != after.version:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from chalicelib.products.model import Product, show
+from chalicelib.products.model import Product, show_product
 
 _LONGEST: Final = 300  # characters of a text
 _MOST: Final = 20  # entries of a list
@@ -35,7 +35,7 @@ def of(row: int, before: Product | None, after: Product) -> dict[str, object]:
 
 def _shown(product: Product) -> dict[str, Any]:
     """Without metadata, which no file changes: of 20 variants they may have 200 KB."""
-    shown: dict[str, Any] = show(product)
+    shown: dict[str, Any] = show_product(product)
     variants = [
         {name: value for name, value in variant.items() if name != "metadata"}
         for variant in shown["variants"]

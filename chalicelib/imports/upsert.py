@@ -283,7 +283,7 @@ class Upsert:
 
     def _targets(self, given: list[FileProduct]) -> list[_Target]:
         """Return the products that are meant. Those that may be several of the catalogue's fail."""
-        by_slug = products.by_slug(sorted({slug for each in given for slug in each.slugs}))
+        by_slug = products.find_by_slugs(sorted({slug for each in given for slug in each.slugs}))
         found = {each: _by_slug(each, by_slug) for each in given}
         if self._asks_for_skus:
             self._find_by_sku(found)
@@ -301,7 +301,7 @@ class Upsert:
     def _find_by_sku(self, found: dict[FileProduct, Product | None]) -> None:
         """Look up by SKU: products with another slug by now, or rows without a slug."""
         lost = [each for each in found if found[each] is None and each.skus]
-        by_sku = products.by_sku({sku for each in lost for sku in each.skus})
+        by_sku = products.find_by_skus({sku for each in lost for sku in each.skus})
         named = Counter(sku for each in lost if each.gives_slug for sku in each.skus)
         for each in lost:
             same = _having(each, by_sku)

@@ -37,5 +37,5 @@ def list_low_stock() -> Response:
     """Every variant of an active product whose stock is below the product's threshold, of the
     newest product first. Follow `nextCursor` until it is null: each comes once."""
     asked = query(ListLowStock)
-    rows, following = products.low_stock(asked.limit, asked.cursor)
+    rows, following = products.list_low_stock(asked.limit, asked.cursor)
     return reply(200, {"data": rows, "nextCursor": following})

@@ -175,7 +175,7 @@ def _compared(product_ids: Iterable[str]) -> tuple[int, dict[str, tuple[int, int
     0 if it is not tracked."""
     looked_at, wrong = 0, {}
     for some in batches(product_ids, _AT_ONCE):
-        stock = products.every_level(some)
+        stock = products.all_stock_levels(some)
         sums = table.batch_get(map(_sum_key, stock))
         looked_at += len(stock)
         for id, there in stock.items():

@@ -12,10 +12,10 @@ from chalicelib.summary import store as summary
 from chalicelib.values import timezone
 
 
-def check() -> None:
+def check_totals() -> None:
     """Logs each wrong cell, and their number as a metric with an alarm."""
     records, wrong = 0, 0
-    for kind, found in (*recounts(), ("stock ledger", ledger.recount())):
+    for kind, found in (*list_recounts(), ("stock ledger", ledger.recount())):
         records += found.records
         wrong += len(found.wrong)
         for one in found.wrong:
@@ -29,7 +29,7 @@ def check() -> None:
     telemetry.measured("totals checked", {"CountsWrong": wrong, "RecordsCounted": records})
 
 
-def recounts(all_days: bool = False) -> Iterator[tuple[str, listing.Recount]]:
+def list_recounts(all_days: bool = False) -> Iterator[tuple[str, listing.Recount]]:
     """Of each kind of record, by its name, and of the days that the summary shows, or of all."""
     for each in ALL:
         yield each.kind.name, listing.recount(each.kind)

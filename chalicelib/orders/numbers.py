@@ -42,18 +42,18 @@ class Numbers:
         now = clock.unix_ms()
         if self._taken is None and (alone or not _is_calm(item, now)):
             self._taken = _own.n = int(table.update(KEY, add={"n": 1}, assign={"at": now})["n"])
-        return str(_BEFORE + (self._taken or _following(item)))
+        return str(_BEFORE + (self._taken or _following_number(item)))
 
     def write(self, commit: Commit) -> None:
         """The commit raises NumberTaken if another order takes the number first."""
         if self._taken is None:
             unchanged = Attr("n").eq(self._item["n"]) if self._item else table.absent
-            _own.n = _following(self._item)
+            _own.n = _following_number(self._item)
             new = {"n": _own.n, "at": clock.unix_ms()}
             commit.update(KEY, assign=new, when=unchanged, otherwise=NumberTaken(), waits=False)
 
 
-def _following(item: Item | None) -> int:
+def _following_number(item: Item | None) -> int:
     return int(item["n"]) + 1 if item else 1
 
 

@@ -35,16 +35,18 @@ def count_sales(commit: Commit, before: Order | None, after: Order | None) -> No
             commit.count(("sales", day), {"n": sign * counts, **sums})
 
 
-def days(first: date, last: date) -> list[DaySales]:
+def list_days(first: date, last: date) -> list[DaySales]:
     """Return the sales of each day of the shop, from the first to the last, by order date."""
     cells = table.everything(
         "sales", where=table.sk.between(first.isoformat(), f"{last.isoformat()}$")
     )
     days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
-    return [_day(day, [c for c in cells if c["sk"].startswith(day.isoformat())]) for day in days]
+    return [
+        _sum_day(day, [c for c in cells if c["sk"].startswith(day.isoformat())]) for day in days
+    ]
 
 
-def _day(day: date, cells: list[Item]) -> DaySales:
+def _sum_day(day: date, cells: list[Item]) -> DaySales:
     orders, paid, revenue = (
         sum((Decimal(cell.get(name, 0)) for cell in cells), Decimal(0)) for name in _NUMBERS
     )

@@ -348,7 +348,7 @@ class ShownOrder(TypedDict):
 # --- What clients send ----------------------------------------------------------------------------
 
 
-def _date(value: object) -> str:
+def _parse_date(value: object) -> str:
     try:
         # A day is the shop's, as in the list's filters.
         first, _ = timezone.period(value if isinstance(value, str) else "", "")
@@ -363,7 +363,7 @@ def _date(value: object) -> str:
     return clock.iso(moment)
 
 
-def _like(pattern: str, example: str) -> object:
+def _matches(pattern: str, example: str) -> object:
     """Text of that form; the error for other text has an example."""
 
     def check(value: str) -> str:
@@ -380,7 +380,7 @@ _EMPLOYEE: Final = "emp_[A-Za-z0-9_-]{1,60}"
 OpenName = Annotated[
     str,
     BeforeValidator(upper),
-    _like(_NAME, "CARD_TERMINAL"),
+    _matches(_NAME, "CARD_TERMINAL"),
     Field(json_schema_extra={"pattern": f"^{_NAME}$"}, max_length=50),
 ]
 # A filter by them.
@@ -388,10 +388,12 @@ OpenNames = Annotated[
     Several[Annotated[str, BeforeValidator(upper), Field(max_length=50)]], Field(max_length=20)
 ]
 EmployeeId = Annotated[
-    str, _like(_EMPLOYEE, "emp_ann-01"), Field(json_schema_extra={"pattern": f"^{_EMPLOYEE}$"})
+    str, _matches(_EMPLOYEE, "emp_ann-01"), Field(json_schema_extra={"pattern": f"^{_EMPLOYEE}$"})
 ]
 Date = Annotated[
-    str, BeforeValidator(_date), Field(json_schema_extra={"format": "date-time"}, max_length=40)
+    str,
+    BeforeValidator(_parse_date),
+    Field(json_schema_extra={"format": "date-time"}, max_length=40),
 ]
 Note = Annotated[str, length(5_000)]
 Tags = Annotated[list[Annotated[str, length(50, 1)]], Field(max_length=50)]
@@ -439,13 +441,13 @@ class LineItemInput(Stripped):
     note: LineNote | None = None
 
 
-def _above_zero(value: str) -> str:
+def _check_above_zero(value: str) -> str:
     if not Decimal(value):
         raise ValueError("must be more than 0")
     return value
 
 
-Amount = Annotated[Price, AfterValidator(_above_zero)]
+Amount = Annotated[Price, AfterValidator(_check_above_zero)]
 Reference = Annotated[str, length(100)]
 RecordNote = Annotated[str, length(500)]
 
@@ -704,7 +706,7 @@ class EditOrder(Stripped):
 _ANY_TIME: Final = ("customer", "source", "order_date")
 
 
-def bare(search: str) -> str:
+def strip_number_sign(search: str) -> str:
     """`#1001` is how people write an order's number, and how the console shows it."""
     return re.sub(r"(?<!\S)#(?=[0-9])", "", search)
 
@@ -730,7 +732,7 @@ class ListOrders(listing.Dated):
             max_length=200,
             description="Order or tracking number, customer's name or e-mail, tag, SKU, title",
         ),
-        AfterValidator(bare),
+        AfterValidator(strip_number_sign),
     ] = ""
     status: Several[OrderStatus] = Field(default_factory=list)
     exclude_status: Several[OrderStatus] = Field(

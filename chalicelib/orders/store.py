@@ -67,8 +67,8 @@ from chalicelib.values.forgetting import Person
 
 MOVES: Final = transitions.MOVES
 PAYMENT_MOVES: Final = transitions.PAYMENT_MOVES
-days, compare_sales = sales.days, sales.compare_sales
-money_since = transactions.sum_by_method
+list_days, compare_sales = sales.list_days, sales.compare_sales
+sum_by_method = transactions.sum_by_method
 facts_about = lifecycle.facts_about
 TRANSACTIONS: Final = transactions.KIND
 compare_spending = spending.compare_spending
@@ -244,7 +244,7 @@ def _try_create(
             customers.register(commit, customer, ordered, words)
         else:
             customers.count(commit, customer.id, ordered, placing=True)
-    products.sell(commit, sold, order_id=order.id, oversold=+oversold)
+    products.sell_pieces(commit, sold, order_id=order.id, oversold=+oversold)
     numbers.write(commit)
     if commit.overflows:
         message = "are more than can be sold at once; divide the order"
@@ -255,7 +255,7 @@ def _try_create(
 
 def _require_stock(sold: Iterable[tuple[Product, Mapping[str, int]]]) -> None:
     """Raise InsufficientStock if one of these products has too few pieces."""
-    if short := products.short(sold):
+    if short := products.find_shortages(sold):
         raise InsufficientStock(lines=short)
 
 
@@ -331,7 +331,7 @@ def refund(id: str, wanted: RefundInput, request: ChangeRequest) -> Written:
 def preview_refund(id: str, wanted: RefundInput, request: ChangeRequest) -> dict[str, object]:
     """Return the shape of RefundPreview: what `refund` would do now. Raise what it does."""
     before = request.require_unchanged(get(id))
-    gone = products.gone(before.pieces_taken())
+    gone = products.gone_variants(before.pieces_taken())
     return _apply_refund(before, wanted, request.by, gone)[0].preview()
 
 
@@ -359,7 +359,7 @@ def edit(id: str, wanted: EditOrder, request: ChangeRequest) -> Written:
     def sell_pieces(commit: Commit, before: Order, after: Order) -> None:
         if before.customer_id and before.customer_id != after.customer_id:
             customers.note_moved(commit, before.customer_id, id)
-        products.sell(commit, order_edit.moves, order_id=id, cause="EDIT")
+        products.sell_pieces(commit, order_edit.moves, order_id=id, cause="EDIT")
         if commit.overflows:
             message = "This edit is more than can be written at once. Divide it."
             raise Invalid(message, code="too_large")
@@ -404,9 +404,14 @@ _SAMPLE_MOVES: Final[Mapping[str, list[dict[str, object]]]] = {
 }
 
 
-def sample_of(event: str) -> dict[str, object]:
+def sample_event_data(event: str) -> dict[str, object]:
     """Return what an event sends of an order that does not exist, for test events."""
-    now, by, product, customer = clock.now_iso(), "a test", products.sample(), customers.sample()
+    now, by, product, customer = (
+        clock.now_iso(),
+        "a test",
+        products.sample_product(),
+        customers.sample(),
+    )
     (variant,) = product.variants()
     given = {
         "lineItems": [{"variantId": variant["id"], "quantity": 3}],
@@ -508,7 +513,7 @@ def _rewrite(
             for product, pieces in returned.items():
                 there = {variant: n for variant, n in pieces.items() if variant not in gone}
                 if there:
-                    products.give_back(commit, product, there, order_id=id)
+                    products.return_pieces(commit, product, there, order_id=id)
             known = before.customer_id
             for customer, totals in lifecycle.spending(before, after).items():
                 if customer != known or not customer_is_gone:
@@ -521,7 +526,7 @@ def _rewrite(
             except customers.CustomerGone:
                 customer_is_gone = True
             except products.VariantGone:
-                gone = products.gone(returned)
+                gone = products.gone_variants(returned)
             except (OrderChanged, products.StockMoved, customers.CustomerMoved):
                 pass
     raise Busy

@@ -10,7 +10,7 @@ from typing import Final
 from chalicelib.listing import words
 from chalicelib.problems import Busy, Invalid, NotFound, Problem
 from chalicelib.products import merge, store
-from chalicelib.products.model import MOST_PARTS, Product, show
+from chalicelib.products.model import MOST_PARTS, Product, show_product
 from chalicelib.products.schemas import NewProduct, ProductChange, ProductStatus
 from chalicelib.storage.attributes import Fields
 from chalicelib.storage.commit import send_all
@@ -24,13 +24,13 @@ _AT_ONCE: Final = 25
 
 def refuse_too_much(rows: Sequence[NewProduct | Problem]) -> None:
     """Called before anything is written. Raises Invalid if the function would run out of time."""
-    parts = sum(_parts(row.given()) for row in rows if isinstance(row, NewProduct))
+    parts = sum(_count_parts(row.given()) for row in rows if isinstance(row, NewProduct))
     if parts > MOST_PARTS:
         message = f"have {parts:,} variants, tags and words to search for; at most {MOST_PARTS:,}"
         raise Invalid.field("products", "too_long", f"{message} are possible in one request")
 
 
-def _parts(given: Fields) -> int:
+def _count_parts(given: Fields) -> int:
     variants, tags = given.get("variants") or [], given.get("tags") or []
     texts = [given["name"], given.get("vendor"), given.get("sku"), *tags]
     texts += [variant.get(name) for variant in variants for name in ("title", "sku", "barcode")]
@@ -70,16 +70,16 @@ def create_many(
         there = {product.id: product for product in store.load(ids.values())}
         outcomes |= {place: there[id] for place, id in ids.items() if id in there}
     left = [place for place in news if place not in outcomes]
-    chosen = dict(zip(left, _slugs([news[place].given() for place in left]), strict=True))
+    chosen = dict(zip(left, _choose_slugs([news[place].given() for place in left]), strict=True))
     for places in batches(left, _AT_ONCE):
         if time.monotonic() > ends:
             outcomes |= dict.fromkeys(places, NotReached())
         else:
-            outcomes |= _created({place: news[place] for place in places}, chosen, ids)
+            outcomes |= _create_batch({place: news[place] for place in places}, chosen, ids)
     return [outcomes[place] for place in range(len(rows))]
 
 
-def _created(
+def _create_batch(
     news: Mapping[int, NewProduct], chosen: Mapping[int, str], ids: Mapping[int, str]
 ) -> dict[int, _Outcome]:
     outcomes: dict[int, _Outcome] = {}
@@ -87,10 +87,10 @@ def _created(
     now = clock.now_iso()
     for place, new in news.items():
         try:
-            products[place] = merge.created(new.given(), chosen[place], now, ids.get(place))
+            products[place] = merge.create_product(new.given(), chosen[place], now, ids.get(place))
         except Problem as problem:
             outcomes[place] = problem
-    failures = send_all([store.writes(None, product) for product in products.values()])
+    failures = send_all([store.build_commit(None, product) for product in products.values()])
     for (place, product), failure in zip(products.items(), failures, strict=True):
         if failure is None:
             outcomes[place] = product
@@ -98,7 +98,7 @@ def _created(
             outcomes[place] = store.get(product.id)  # created by the same request, sent twice
         elif isinstance(failure, store.SlugTaken) and not news[place].given().get("slug"):
             again = partial(store.create, news[place], id=product.id)
-            outcomes[place] = _alone(product.id, again)
+            outcomes[place] = _write_alone(product.id, again)
         elif isinstance(failure, Problem):
             outcomes[place] = failure
         else:
@@ -106,7 +106,7 @@ def _created(
     return outcomes
 
 
-def _slugs(given: Sequence[Fields]) -> list[str]:
+def _choose_slugs(given: Sequence[Fields]) -> list[str]:
     """A slug for each: the given one, or the simplest that is free, also within this call."""
     plain = [row.get("slug") or slugs.of_name(row["name"]) for row in given]
     taken = {row["slug"] for row in given if row.get("slug")}
@@ -121,7 +121,7 @@ def _slugs(given: Sequence[Fields]) -> list[str]:
     return chosen
 
 
-def _alone(id: str, write: Callable[[], Product]) -> _Outcome:
+def _write_alone(id: str, write: Callable[[], Product]) -> _Outcome:
     """The outcome of a write that another one was in the way of: alone, a creation finds another
     free slug, and a change merges."""
     try:
@@ -138,13 +138,13 @@ def set_status(ids: Sequence[str], status: ProductStatus) -> list[_Outcome]:
     known = {product.id: product for product in store.load(dict.fromkeys(ids))}
     changed = {id: store.preview_update(known[id], {"status": status.value}) for id in known}
     differing = [id for id in known if changed[id] is not known[id]]
-    failures = send_all([store.writes(known[id], changed[id]) for id in differing])
+    failures = send_all([store.build_commit(known[id], changed[id]) for id in differing])
     outcomes: dict[str, _Outcome] = {id: NotFound.of("product", id) for id in ids}
     outcomes.update(changed)
     for id, failure in zip(differing, failures, strict=True):
         if isinstance(failure, store.ProductChanged):
             asked = ProductChange.model_validate({"status": status})
-            outcomes[id] = _alone(id, partial(store.change, id, asked, None))
+            outcomes[id] = _write_alone(id, partial(store.update, id, asked, None))
         elif isinstance(failure, Problem):
             outcomes[id] = failure
         elif failure is not None:
@@ -152,10 +152,10 @@ def set_status(ids: Sequence[str], status: ProductStatus) -> list[_Outcome]:
     return [outcomes[id] for id in ids]
 
 
-def status_result(ids: Sequence[str], outcomes: Sequence[_Outcome]) -> dict[str, object]:
+def show_status_result(ids: Sequence[str], outcomes: Sequence[_Outcome]) -> dict[str, object]:
     """The shape of BulkStatusResult."""
-    rows = [_row(outcome, "updated", Detail.IDS) for outcome in outcomes]
-    return _answered("updated", [{"id": id, **row} for id, row in zip(ids, rows, strict=True)])
+    rows = [_show_row(outcome, "updated", Detail.IDS) for outcome in outcomes]
+    return _show_rows("updated", [{"id": id, **row} for id, row in zip(ids, rows, strict=True)])
 
 
 def is_final(outcomes: Sequence[_Outcome]) -> bool:
@@ -163,21 +163,21 @@ def is_final(outcomes: Sequence[_Outcome]) -> bool:
     return not any(isinstance(outcome, Busy | NotReached) for outcome in outcomes)
 
 
-def result(outcomes: Sequence[_Outcome], detail: Detail) -> dict[str, object]:
+def show_result(outcomes: Sequence[_Outcome], detail: Detail) -> dict[str, object]:
     """The shape of BulkResult."""
-    return _answered("created", [_row(outcome, "created", detail) for outcome in outcomes])
+    return _show_rows("created", [_show_row(outcome, "created", detail) for outcome in outcomes])
 
 
-def _answered(done: str, rows: Sequence[dict[str, object]]) -> dict[str, object]:
+def _show_rows(done: str, rows: Sequence[dict[str, object]]) -> dict[str, object]:
     data = [{"index": index, **row} for index, row in enumerate(rows)]
     failed = sum("error" in row for row in rows)
     return {"data": data, "summary": {done: len(data) - failed, "failed": failed}}
 
 
-def _row(outcome: _Outcome, done: str, detail: Detail) -> dict[str, object]:
+def _show_row(outcome: _Outcome, done: str, detail: Detail) -> dict[str, object]:
     if isinstance(outcome, Product):
         row: dict[str, object] = {"status": done, "id": outcome.id}
-        return {**row, "product": show(outcome)} if detail is Detail.WHOLE else row
+        return {**row, "product": show_product(outcome)} if detail is Detail.WHOLE else row
     error = outcome.body()
     if detail is Detail.CODES:
         error = {"code": error["code"], "message": error["message"][:100]}

@@ -31,13 +31,13 @@ _LIST: Final = {"kind": "low stock"}
 _Load = Callable[[Iterable[str]], list[Product]]
 
 
-def variants(product: Product) -> set[str]:
+def low_variants(product: Product) -> set[str]:
     """The ids of the variants whose stock is below the threshold."""
     threshold = product.low_stock_threshold
     return {id for id, stock in product.quantities.items() if stock < threshold}
 
 
-def shown(product: Product, variant_id: str, stock: int) -> dict[str, object]:
+def show_low_stock(product: Product, variant_id: str, stock: int) -> dict[str, object]:
     """A variant that runs low, as inventory.low announces and the summary lists it."""
     variant = product.variant(variant_id)
     return {
@@ -51,19 +51,19 @@ def shown(product: Product, variant_id: str, stock: int) -> dict[str, object]:
     }
 
 
-def _low(product: Product, after: str = "") -> list[dict[str, object]]:
+def _show_low_variants(product: Product, after: str = "") -> list[dict[str, object]]:
     """Its low variants, those whose ids are after this one."""
-    ids = sorted(id for id in variants(product) if id > after)
-    return [shown(product, id, product.quantities[id]) for id in ids]
+    ids = sorted(id for id in low_variants(product) if id > after)
+    return [show_low_stock(product, id, product.quantities[id]) for id in ids]
 
 
-def note(commit: Commit, product_ids: Sequence[str]) -> None:
+def note_low_products(commit: Commit, product_ids: Sequence[str]) -> None:
     """Part of the commit in which these products became low."""
     if product_ids:
         commit.put({"pk": _PK, "sk": ids.ulid(), "products": list(product_ids)})
 
 
-def newest(load: _Load, most: int) -> list[dict[str, object]]:
+def newest_low_stock(load: _Load, most: int) -> list[dict[str, object]]:
     """Low variants, the latest first; without drafts and archived products, which need no
     reordering. It looks at 500 products at most.
 
@@ -71,30 +71,32 @@ def newest(load: _Load, most: int) -> list[dict[str, object]]:
     """
     rows, looked_at = list[dict[str, object]](), set[str]()
     for entries in islice(table.pages(_PK, forward=False, limit=_ENTRIES), _LOADS):
-        left = [id for id in _named(entries) if id not in looked_at][:_PRODUCTS]
+        left = [id for id in _named_products(entries) if id not in looked_at][:_PRODUCTS]
         looked_at.update(left)
-        for product in _active(load, entries, left):
-            rows += _low(product)[:MOST_LOW_OF_ONE]
+        for product in _load_active(load, entries, left):
+            rows += _show_low_variants(product)[:MOST_LOW_OF_ONE]
         if len(rows) >= most:
             break
     return rows[:most]
 
 
-def page(load: _Load, most: int, after: str) -> tuple[list[dict[str, object]], str | None]:
+def list_low_stock(
+    load: _Load, most: int, after: str
+) -> tuple[list[dict[str, object]], str | None]:
     """All low variants, of the newest product first, `most` at a time; and the cursor of the next
     page, None at the end. A page can be short. In an order that no sale changes, what is low
     throughout comes exactly once. Raises Invalid for a cursor of another list.
     """
     product_id, _, variant_id = cursor.read(after, _LIST).position.partition("#")
     entries = table.everything(_PK, forward=False)
-    left = sorted(_named(entries), reverse=True)
+    left = sorted(_named_products(entries), reverse=True)
     if product_id:
         left = [id for id in left if id <= product_id]
     rows = list[dict[str, object]]()
     for _ in range(_LOADS):
         looked_at, left = left[:_PRODUCTS], left[_PRODUCTS:]
-        for product in _active(load, entries, looked_at):
-            rows += _low(product, variant_id if product.id == product_id else "")
+        for product in _load_active(load, entries, looked_at):
+            rows += _show_low_variants(product, variant_id if product.id == product_id else "")
         if len(rows) > most or not left:
             break
     if len(rows) > most:
@@ -107,25 +109,27 @@ def page(load: _Load, most: int, after: str) -> tuple[list[dict[str, object]], s
     return rows[:most], Cursor(position, 1).text(_LIST)
 
 
-def _named(entries: list[Item]) -> list[str]:
+def _named_products(entries: list[Item]) -> list[str]:
     return list(dict.fromkeys(id for entry in entries for id in entry["products"]))
 
 
-def _active(load: _Load, entries: list[Item], looked_at: list[str]) -> list[Product]:
+def _load_active(load: _Load, entries: list[Item], looked_at: list[str]) -> list[Product]:
     """Those of the products that are for sale; deletes outdated entries."""
     products = {product.id: product for product in load(looked_at)}
-    _sweep(entries, set(looked_at), products)
+    _delete_outdated(entries, set(looked_at), products)
     return [one for one in products.values() if one.fields["status"] == ProductStatus.ACTIVE]
 
 
-def _sweep(entries: list[Item], looked_at: set[str], products: dict[str, Product]) -> None:
+def _delete_outdated(
+    entries: list[Item], looked_at: set[str], products: dict[str, Product]
+) -> None:
     """Deletes entries whose products are all in a newer one, or not low: a product that becomes low
     meanwhile gets a new entry."""
     outdated, named_by_newer = list[Key](), set[str]()
     for entry in entries:
         names = set(entry["products"]) - named_by_newer
         named_by_newer |= names
-        live = any(id in products and variants(products[id]) for id in names)
+        live = any(id in products and low_variants(products[id]) for id in names)
         if not live and names <= looked_at:
             outdated.append((_PK, entry["sk"]))
     if outdated:  # otherwise a reader would wait until it may write

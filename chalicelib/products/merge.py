@@ -23,7 +23,7 @@ from chalicelib.products.model import (
     VARIANT_EXTRAS,
     Product,
     index_of,
-    show,
+    show_product,
 )
 from chalicelib.products.schemas import ProductStatus
 from chalicelib.storage.attributes import Fields
@@ -51,26 +51,26 @@ _CLEARED: dict[str, Any] = {
 }
 
 
-def created(given: Given, slug: str, now: str, id: str | None = None) -> Product:
+def create_product(given: Given, slug: str, now: str, id: str | None = None) -> Product:
     """A new product. `given` has a name; `now` is ISO 8601. Raises Invalid."""
     id = id or ids.new("prod")
     fields = {
         **_CLEARED,
-        **_cleaned(given),
+        **_clean_fields(given),
         "id": id,
         "slug": slug,
         "createdAt": now,
         "updatedAt": now,
     }
-    fields["variants"], quantities = _variants(id, given.get("variants"), None)
-    return _checked(fields, quantities, 1)
+    fields["variants"], quantities = _merge_variants(id, given.get("variants"), None)
+    return _check_product(fields, quantities, 1)
 
 
-def changed(product: Product, given: Given, now: str, *, exactly: bool = False) -> Product:
+def apply_change(product: Product, given: Given, now: str, *, exactly: bool = False) -> Product:
     """The product after a change; the same object if nothing differs. `exactly`: variants get the
     given prices, even if one equals the old price that it followed. Raises Invalid.
     """
-    fields = {**product.fields, **_cleaned(given, product.fields)}
+    fields = {**product.fields, **_clean_fields(given, product.fields)}
     asked = fields["price"]
     if product.fields["price"] is None and asked == product.price:
         fields["price"] = None  # sent back unchanged, it stays the lowest of the variants'
@@ -79,26 +79,26 @@ def changed(product: Product, given: Given, now: str, *, exactly: bool = False) 
         moves = exactly and fields["price"] != product.fields["price"]
         is_priced = fields["price"] is not None and not moves
         listed = given["variants"]
-        fields["variants"], quantities = _variants(product.id, listed, product, is_priced)
+        fields["variants"], quantities = _merge_variants(product.id, listed, product, is_priced)
         if any(variant["price"] is None for variant in fields["variants"]):
             fields["price"] = asked  # which that variant follows
     if fields == product.fields and quantities == product.quantities:
         return product
     fields["updatedAt"] = now
-    return _checked(fields, quantities, product.version + 1)
+    return _check_product(fields, quantities, product.version + 1)
 
 
-def rewritten(
+def rewrite_fields(
     product: Product, fields: dict[str, object], quantities: dict[str, int], now: str
 ) -> Product:
     """The product with these stored fields and this stock; the same object if nothing differs.
     Raises Invalid."""
     if fields == product.fields and quantities == product.quantities:
         return product
-    return _checked({**fields, "updatedAt": now}, quantities, product.version + 1)
+    return _check_product({**fields, "updatedAt": now}, quantities, product.version + 1)
 
 
-def _cleaned(given: Given, before: Fields | None = None) -> dict[str, object]:
+def _clean_fields(given: Given, before: Fields | None = None) -> dict[str, object]:
     """The given fields as stored: null and blank become the defaults."""
     fields: dict[str, Any] = {
         name: _CLEARED.get(name) if value is None or value == "" else value
@@ -115,7 +115,7 @@ def _cleaned(given: Given, before: Fields | None = None) -> dict[str, object]:
     return fields
 
 
-def _checked(fields: dict[str, Any], quantities: dict[str, int], version: int) -> Product:
+def _check_product(fields: dict[str, Any], quantities: dict[str, int], version: int) -> Product:
     if fields["price"] is None:
         for place, variant in enumerate(fields["variants"]):
             if variant["price"] is None:
@@ -128,14 +128,14 @@ def _checked(fields: dict[str, Any], quantities: dict[str, int], version: int) -
         raise Invalid.field("product", "too_many_words", f"{message} are possible")
     fields["index"] = index.stored()
     product = Product(fields, quantities, version)
-    size = len(_as_json(show(product)))
+    size = len(_as_json(show_product(product)))
     if size > LARGEST_PRODUCT:
         message = f"is {size} bytes in all; at most {LARGEST_PRODUCT} are possible"
         raise Invalid.field("product", "too_large", message)
     return product
 
 
-def _variants(
+def _merge_variants(
     product_id: str, given: Iterable[Given] | None, product: Product | None, is_priced: bool = False
 ) -> tuple[list[dict[str, object]], dict[str, int]]:
     """The variants of a given list, and their stock; without a list, the default variant.
@@ -147,11 +147,11 @@ def _variants(
     shown = {v["id"]: v for v in product.variants()} if product else {}
     variants: list[dict[str, object]] = []
     quantities: dict[str, int] = {}
-    for place, (wanted, id) in enumerate(zip(listed, matched(listed, product), strict=True)):
+    for place, (wanted, id) in enumerate(zip(listed, match_variants(listed, product), strict=True)):
         if id is None:
-            variant = _new(product_id, wanted, is_only)
+            variant = _new_variant(product_id, wanted, is_only)
         else:
-            variant = _merged(wanted, known[id], shown[id], is_priced)
+            variant = _merge_variant(wanted, known[id], shown[id], is_priced)
         if variant["title"] is None:
             raise Invalid.field(f"variants.{place}.title", "required", "is required")
         if variant["externalId"] and variant["externalId"] in {v["externalId"] for v in variants}:
@@ -165,7 +165,7 @@ def _variants(
     return variants, quantities
 
 
-def _merged(
+def _merge_variant(
     wanted: Given, old: dict[str, object], shown: Given, is_priced: bool
 ) -> dict[str, object]:
     """A variant that is sent back unchanged still follows its product's SKU and price."""
@@ -174,7 +174,7 @@ def _merged(
         for name in ("title", "sku", "price")
         if name in wanted and wanted[name] != shown[name]
     }
-    news |= _extras(wanted)
+    news |= _given_extras(wanted)
     if wanted.get("price") and not is_priced:
         news["price"] = wanted["price"]
     variant = {**old, **news}
@@ -184,10 +184,10 @@ def _merged(
     return variant
 
 
-def _new(product_id: str, wanted: Given, is_only: bool) -> dict[str, Any]:
+def _new_variant(product_id: str, wanted: Given, is_only: bool) -> dict[str, Any]:
     variant: dict[str, object] = {"id": ids.new_variant(product_id)}
     variant |= {name: wanted.get(name) or None for name in ("title", "sku", "price")}
-    variant |= {**VARIANT_EXTRAS, **_extras(wanted)}
+    variant |= {**VARIANT_EXTRAS, **_given_extras(wanted)}
     if is_only and variant["title"] is None:
         variant["title"] = DEFAULT_VARIANT
         if variant["sku"] is None:
@@ -195,7 +195,7 @@ def _new(product_id: str, wanted: Given, is_only: bool) -> dict[str, Any]:
     return variant
 
 
-def _extras(wanted: Given) -> dict[str, object]:
+def _given_extras(wanted: Given) -> dict[str, object]:
     """Those of VARIANT_EXTRAS that are given: null and blank clear."""
     return {name: wanted[name] or empty for name, empty in VARIANT_EXTRAS.items() if name in wanted}
 
@@ -203,7 +203,7 @@ def _extras(wanted: Given) -> dict[str, object]:
 # --- Which variant is which -----------------------------------------------------------------------
 
 
-def matched(listed: Sequence[Fields], product: Product | None) -> list[str | None]:
+def match_variants(listed: Sequence[Fields], product: Product | None) -> list[str | None]:
     """The variant id of each given one, None if it is new. Raises Invalid for an id that the
     product does not have."""
     there = product.variants() if product else []
@@ -219,7 +219,7 @@ def matched(listed: Sequence[Fields], product: Product | None) -> list[str | Non
             del unclaimed[id]
     if not unclaimed:
         return ids
-    only = _only(listed, there)
+    only = _single_title(listed, there)
 
     def claim(key: Callable[[Fields], Hashable]) -> None:
         free: defaultdict[Hashable, deque[str]] = defaultdict(deque)
@@ -248,7 +248,7 @@ def matched(listed: Sequence[Fields], product: Product | None) -> list[str | Non
     return ids
 
 
-def _only(listed: Sequence[Fields], there: Sequence[Fields]) -> str | None:
+def _single_title(listed: Sequence[Fields], there: Sequence[Fields]) -> str | None:
     """The title of a single variant that is given without one."""
     if len(listed) != 1:
         return None

@@ -203,14 +203,14 @@ def reads_stock(fields: Iterable[str]) -> bool:
     return not asked or "variants" in asked
 
 
-def stored(product: Product) -> Item:
+def to_item(product: Product) -> Item:
     """The record's attributes, without its keys. JSON of unknown shape is kept as text."""
     fields = metadata.stored(product.fields)
     fields["variants"] = list(map(metadata.stored, fields["variants"]))
     return {**fields, "version": product.version}
 
 
-def read(item: Item, stock: Item | None) -> Product:
+def from_item(item: Item, stock: Item | None) -> Product:
     fields = metadata.unstored(item)
     if "variants" in fields:
         fields["variants"] = [
@@ -223,9 +223,11 @@ def read(item: Item, stock: Item | None) -> Product:
 _SHOWN: Final = ShownProduct.__annotations__
 
 
-def show(product: Product, fields: Collection[str] = (), *, costs: bool = True) -> dict[str, Any]:
+def show_product(
+    product: Product, fields: Collection[str] = (), *, costs: bool = True
+) -> dict[str, Any]:
     """The shape of ShownProduct, or these fields of it. Without `costs` each is null."""
-    shown = _in_order(_SHOWN, fields, product, product.variants)
+    shown = _show_fields(_SHOWN, fields, product, product.variants)
     return shown if costs else without_costs(shown)
 
 
@@ -235,7 +237,7 @@ def without_costs(shown: Fields) -> dict[str, object]:
     return {**shown, **({"variants": variants} if "variants" in shown else {})}
 
 
-def _in_order(
+def _show_fields(
     names: Collection[str],
     asked: Collection[str],
     product: Product,
@@ -258,12 +260,12 @@ _PUBLIC: Final = PublicProduct.__annotations__
 
 def show_public(product: Product, fields: Collection[str] = ()) -> dict[str, object]:
     """The shape of PublicProduct, or these fields of it."""
-    return _in_order(
-        _PUBLIC, fields, product, lambda: [_public_variant(v) for v in product.variants()]
+    return _show_fields(
+        _PUBLIC, fields, product, lambda: [_show_public_variant(v) for v in product.variants()]
     )
 
 
-def _public_variant(variant: Variant) -> PublicVariant:
+def _show_public_variant(variant: Variant) -> PublicVariant:
     stock = variant["stock"]
     return {
         "id": variant["id"],

@@ -15,7 +15,7 @@ from pydantic_core import PydanticCustomError
 from chalicelib import deadline
 from chalicelib.problems import Invalid, NotFound
 from chalicelib.products import store
-from chalicelib.products.model import Product, show
+from chalicelib.products.model import Product, show_product
 from chalicelib.products.schemas import MOST_STOCK, MOST_VARIANTS, MovedStock, Stock
 from chalicelib.schemas import Input, NullIsAbsent, optional, upper
 from chalicelib.storage import idempotency
@@ -74,7 +74,9 @@ class ShortOfStock(Invalid):
     text = "There is not enough stock for this move."
 
 
-def move(product_id: str, moves: Sequence[StockMove], once: Once | None) -> tuple[Product, str]:
+def move_stock(
+    product_id: str, moves: Sequence[StockMove], once: Once | None
+) -> tuple[Product, str]:
     """The product after all of the moves, or none of them, and the text of the answer.
 
     Emits product.updated, whose data also has `stockMoves`, and inventory.low if stock falls below
@@ -83,14 +85,16 @@ def move(product_id: str, moves: Sequence[StockMove], once: Once | None) -> tupl
     """
     # Perhaps the same request, sent twice, has just taken the last piece.
     with unless_answered(once):
-        return deadline.retried(partial(_move, product_id, moves, once), store.ProductChanged)
+        return deadline.retried(partial(_try_move, product_id, moves, once), store.ProductChanged)
 
 
-def _move(product_id: str, moves: Sequence[StockMove], once: Once | None) -> tuple[Product, str]:
-    before = _read(product_id, once)
-    after, made = moved(before, moves)
-    text = encode(show(after))
-    commit = store.moving(before, after, made)
+def _try_move(
+    product_id: str, moves: Sequence[StockMove], once: Once | None
+) -> tuple[Product, str]:
+    before = _load_product(product_id, once)
+    after, made = apply_moves(before, moves)
+    text = encode(show_product(after))
+    commit = store.build_move_commit(before, after, made)
     message = "make too large an event; send fewer at a time, or with shorter notes"
     commit.explain_excess("moves", message)
     if once:
@@ -100,14 +104,14 @@ def _move(product_id: str, moves: Sequence[StockMove], once: Once | None) -> tup
     return after, text
 
 
-def _read(product_id: str, once: Once | None) -> Product:
+def _load_product(product_id: str, once: Once | None) -> Product:
     if not ids.may_be("prod", product_id):
         raise NotFound.of("product", product_id)
     items = idempotency.read(store.keys(product_id), once)
     return NotFound.unless(store.from_items(product_id, items), "product", product_id)
 
 
-def moved(product: Product, moves: Sequence[StockMove]) -> tuple[Product, list[MovedStock]]:
+def apply_moves(product: Product, moves: Sequence[StockMove]) -> tuple[Product, list[MovedStock]]:
     """The product after the moves, in order, and the result of each. Raises Invalid,
     ShortOfStock."""
     quantities, made = dict(product.quantities), list[MovedStock]()

@@ -8,7 +8,7 @@ from chalice.app import Response
 
 from chalicelib.problems import Conflict, Invalid, PreconditionFailed, Problem
 from chalicelib.products import bulk, moves, store
-from chalicelib.products.model import LARGEST_BULK, show
+from chalicelib.products.model import LARGEST_BULK, show_product
 from chalicelib.products.moves import StockMoves
 from chalicelib.products.schemas import (
     BULK_PRODUCTS,
@@ -62,7 +62,7 @@ def list_products() -> Response:
     asked = query(ListProductFields)
     page = store.page(asked.query(), asked.fields)
     costs = caller().sees_costs
-    shown = [show(product, asked.fields, costs=costs) for product in page.records]
+    shown = [show_product(product, asked.fields, costs=costs) for product in page.records]
     return reply_page(shown, page)
 
 
@@ -79,7 +79,7 @@ def create() -> Response:
     """Without `slug`, one is made from the name. Emits product.created."""
     new, once = body_once(NewProduct)
     product = store.create(new, once)
-    return reply(201, show(product), etag=product.etag)
+    return reply(201, show_product(product), etag=product.etag)
 
 
 @routes.get(
@@ -93,7 +93,7 @@ def get(id: str) -> Response:
     """With `fields` there is no ETag."""
     fields = query(ProductFields).fields
     product = store.get(id, fields)
-    shown = show(product, fields, costs=caller().sees_costs)
+    shown = show_product(product, fields, costs=caller().sees_costs)
     return reply(200, shown, etag=None if fields else product.etag)
 
 
@@ -109,8 +109,8 @@ def get(id: str) -> Response:
 def update(id: str) -> Response:
     """Absent fields stay, null clears, a list replaces the old list; variants match by id,
     then SKU, then title, and keep absent fields. Emits product.updated if something differs."""
-    product = store.change(id, body(ProductChange), if_match())
-    return reply(200, show(product), etag=product.etag)
+    product = store.update(id, body(ProductChange), if_match())
+    return reply(200, show_product(product), etag=product.etag)
 
 
 @routes.delete(
@@ -122,7 +122,7 @@ def update(id: str) -> Response:
     reads_first=True,
 )
 def delete(id: str) -> Response:
-    store.remove(id, if_match())
+    store.delete(id, if_match())
     return reply(200, {"id": id, "deleted": True})
 
 
@@ -140,7 +140,7 @@ def move_stock(id: str) -> Response:
     422 `insufficient_stock`. `to` sets a count; an untracked variant needs it. Emits
     product.updated, whose data also has `stockMoves`: `[{variantId, by, stock, reason, note}]`."""
     asked, once = body_once(StockMoves)
-    product, text = moves.move(id, asked.moves, once)
+    product, text = moves.move_stock(id, asked.moves, once)
     return reply_text(200, text, etag=product.etag)
 
 
@@ -171,22 +171,22 @@ def create_products() -> Response:
     if len(rows) > BULK_PRODUCTS:
         message = f"must be at most {BULK_PRODUCTS} products, not {len(rows)}"
         raise Invalid.field("products", "too_long", message)
-    news = [_row(row) for row in rows]
+    news = [_parse_row(row) for row in rows]
     bulk.refuse_too_much(news)
     repeatable = once(sent)
     begun = repeatable.begin() if repeatable else None
     outcomes = bulk.create_many(news, begun, ends)
-    text = _bulk_answer(outcomes)
+    text = _show_bulk_result(outcomes)
     if begun and bulk.is_final(outcomes):
         begun.finish(text)
     return reply_text(200, text)
 
 
-def _bulk_answer(outcomes: Sequence[bulk._Outcome]) -> str:
+def _show_bulk_result(outcomes: Sequence[bulk._Outcome]) -> str:
     """As much of each row as fits into an answer."""
     is_small = len(raw_body()) <= _WHOLE_ANSWERS
     details = [detail for detail in bulk.Detail if is_small or detail is not bulk.Detail.WHOLE]
-    texts = (encode(bulk.result(outcomes, detail)) for detail in details)
+    texts = (encode(bulk.show_result(outcomes, detail)) for detail in details)
     return next(text for text in texts if fits(text))
 
 
@@ -202,10 +202,10 @@ def set_product_statuses() -> Response:
     that had another status."""
     asked = body(BulkStatus)
     outcomes = bulk.set_status(asked.ids, asked.status)
-    return reply(200, bulk.status_result(asked.ids, outcomes))
+    return reply(200, bulk.show_status_result(asked.ids, outcomes))
 
 
-def _row(sent: object) -> NewProduct | Problem:
+def _parse_row(sent: object) -> NewProduct | Problem:
     try:
         return validate(NewProduct, sent)
     except Invalid as problem:

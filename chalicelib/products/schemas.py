@@ -209,7 +209,7 @@ class BulkResult(TypedDict):
 # --- What clients send ----------------------------------------------------------------------------
 
 
-def _price(value: object) -> str:
+def _parse_price(value: object) -> str:
     if money.is_rendered(value):
         return str(value)
     amount = money.parse(value)
@@ -218,7 +218,7 @@ def _price(value: object) -> str:
     return money.render(amount)
 
 
-def _slug(value: str) -> str:
+def _check_slug(value: str) -> str:
     if not re.fullmatch(r"[^\W_]+(?:[-_.][^\W_]+)*", value) or value != value.lower():
         raise ValueError("must be lower-case words joined by hyphens, such as blue-shirt")
     return value
@@ -229,25 +229,25 @@ def is_picture(url: str) -> bool:
     return len(url) <= URL_CHARACTERS and _PICTURE.match(url) is not None
 
 
-def _web_address(value: str) -> str:
+def _check_web_address(value: str) -> str:
     if not is_picture(value):
         raise ValueError("must be an address that begins with http:// or https://")
     return value
 
 
-def _description(value: str) -> str:
+def _check_description(value: str) -> str:
     if len(value.encode()) > LARGEST_DESCRIPTION:
         raise ValueError(f"must be at most {LARGEST_DESCRIPTION:,} bytes")
     return value
 
 
-def _shop_currency(value: str) -> str:
+def _check_currency(value: str) -> str:
     if value.upper() != settings.currency():
         raise ValueError(f"must be {settings.currency()}, the shop's currency")
     return settings.currency()
 
 
-def _sku(value: object) -> object:
+def _to_text(value: object) -> object:
     """A number becomes its text: spreadsheets and programs send such SKUs."""
     is_number = isinstance(value, int | Decimal) and not isinstance(value, bool)
     return str(value) if is_number else value
@@ -255,7 +255,7 @@ def _sku(value: object) -> object:
 
 Price = Annotated[
     str,
-    BeforeValidator(_price),
+    BeforeValidator(_parse_price),
     WithJsonSchema(
         {
             "anyOf": [{"type": "number", "minimum": 0}, {"type": "string"}],
@@ -264,11 +264,11 @@ Price = Annotated[
         }
     ),
 ]
-ShopCurrency = Annotated[str, AfterValidator(_shop_currency)]
+ShopCurrency = Annotated[str, AfterValidator(_check_currency)]
 Name = Annotated[str, SEEN, length(500, 1)]
-Slug = Annotated[str, length(200, 1), AfterValidator(_slug)]
-Sku = Annotated[str, BeforeValidator(_sku), length(100)]
-Barcode = Annotated[str, BeforeValidator(_sku), length(BARCODE_CHARACTERS)]
+Slug = Annotated[str, length(200, 1), AfterValidator(_check_slug)]
+Sku = Annotated[str, BeforeValidator(_to_text), length(100)]
+Barcode = Annotated[str, BeforeValidator(_to_text), length(BARCODE_CHARACTERS)]
 Stock = Annotated[int, Field(strict=True, ge=0, le=MOST_STOCK)]
 Tags = Annotated[list[Annotated[str, length(100, 1)]], Field(max_length=100)]
 
@@ -278,7 +278,7 @@ class ImageInput(Stripped):
 
     shape: ClassVar[type] = Image
 
-    url: Annotated[str, length(URL_CHARACTERS), AfterValidator(_web_address)]
+    url: Annotated[str, length(URL_CHARACTERS), AfterValidator(_check_web_address)]
     alt: Annotated[str, length(500)] | None = None
 
 
@@ -324,7 +324,7 @@ class _ProductFields(Stripped):
     read_only: ClassVar[frozenset[str]] = frozenset({"id", "createdAt", "updatedAt"})
 
     currency: ShopCurrency | None = Field(None, exclude=True)  # checked, not stored
-    description: Annotated[str, AfterValidator(_description)] | None = None
+    description: Annotated[str, AfterValidator(_check_description)] | None = None
     status: ProductStatus | None = None
     price: Price | None = optional("A decimal amount, in the shop's currency.")
     compare_at_price: Price | None = None

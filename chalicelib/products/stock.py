@@ -54,7 +54,9 @@ def key(product_id: str) -> Key:
     return product_id, "stock"
 
 
-def _trace(commit: Commit, product_id: str, cause: str, steps: Sequence[Step], **of: str) -> None:
+def _trace_steps(
+    commit: Commit, product_id: str, cause: str, steps: Sequence[Step], **of: str
+) -> None:
     """Part of each commit that changes quantities. `of`: the `orderId`."""
     if steps:
         group = {"productId": product_id, "cause": cause, **of, "steps": steps}
@@ -65,14 +67,14 @@ def _are_many(variants: Collection[str]) -> bool:
     return len(variants) > _MOST_CONDITIONS
 
 
-def _by(pieces: Wanted) -> list[Step]:
+def _signed_steps(pieces: Wanted) -> list[Step]:
     return [{"variantId": id, "by": n} for id, n in pieces.items() if n]
 
 
 # --- Sales ----------------------------------------------------------------------------------------
 
 
-def short(sales: Iterable[tuple[Product, Wanted]]) -> list[dict[str, object]]:
+def find_shortages(sales: Iterable[tuple[Product, Wanted]]) -> list[dict[str, object]]:
     """The variants with too little, as an error shows them."""
     return [
         {"variantId": id, "requested": n, "available": product.quantities[id]}
@@ -82,13 +84,13 @@ def short(sales: Iterable[tuple[Product, Wanted]]) -> list[dict[str, object]]:
     ]
 
 
-def levels(product_ids: Iterable[str]) -> dict[str, dict[str, int]]:
+def stock_levels(product_ids: Iterable[str]) -> dict[str, dict[str, int]]:
     """The stock of the tracked variants of each existing product."""
     found = table.batch_get(map(key, product_ids))
     return {id: dict(item["quantities"]) for (id, _), item in found.items()}
 
 
-def every_level(product_ids: Iterable[str]) -> dict[str, int]:
+def all_stock_levels(product_ids: Iterable[str]) -> dict[str, int]:
     """The stock of every variant of these products that is tracked, or was moved; 0 for one that
     is not tracked now."""
     found = table.batch_get(map(key, product_ids)).values()
@@ -99,7 +101,7 @@ def every_level(product_ids: Iterable[str]) -> dict[str, int]:
     }
 
 
-def sell(
+def sell_pieces(
     commit: Commit,
     sales: Iterable[tuple[Product, Wanted]],
     *,
@@ -123,29 +125,29 @@ def sell(
             continue
         taken = {id: -n for id, n in wanted.items()}
         left = {id: product.quantities[id] - n for id, n in wanted.items()}
-        whole, added = _added(product.quantities, taken)
-        moves, move, same_moves = _counted(product, marked)
+        whole, added = _addition(product.quantities, taken)
+        moves, move, same_moves = _count_moves(product, marked)
         commit.update(
             key(product.id),
             assign=whole | moves,
             add=added | move,
-            when=all_of([_same_side(product, wanted, oversold.keys()), *same_moves]),
+            when=all_of([_crosses_alike(product, wanted, oversold.keys()), *same_moves]),
             otherwise=StockMoved(),
         )
-        _trace(commit, product.id, cause, _by(taken), orderId=order_id)
+        _trace_steps(commit, product.id, cause, _signed_steps(taken), orderId=order_id)
         missing = [
             {"variantId": id, "by": 0, "missing": oversold[id]} for id in wanted if id in oversold
         ]
-        _trace(commit, product.id, "OVERSOLD", missing, orderId=order_id)
-        crossed = _crossed(product.quantities, left, product.low_stock_threshold)
+        _trace_steps(commit, product.id, "OVERSOLD", missing, orderId=order_id)
+        crossed = _find_crossing(product.quantities, left, product.low_stock_threshold)
         for id in crossed:
-            commit.announce("inventory.low", low.shown(product, id, left[id]))
+            commit.announce("inventory.low", low.show_low_stock(product, id, left[id]))
         if crossed:
             fallen.append(product.id)
-    low.note(commit, fallen)
+    low.note_low_products(commit, fallen)
 
 
-def _same_side(product: Product, wanted: Wanted, exactly: Set[str]) -> Condition:
+def _crosses_alike(product: Product, wanted: Wanted, exactly: Set[str]) -> Condition:
     """The condition that this sale crosses the threshold for the same variants as with the stock
     read, and that the stock of those in `exactly` is the same."""
     threshold = product.low_stock_threshold
@@ -167,7 +169,7 @@ def _same_side(product: Product, wanted: Wanted, exactly: Set[str]) -> Condition
     return all_of(same)
 
 
-def _counted(
+def _count_moves(
     product: Product, moved: Set[str]
 ) -> tuple[dict[str, object], dict[str, int], list[Condition]]:
     """What an update sets or adds, and its condition, to count one move of each variant."""
@@ -178,29 +180,29 @@ def _counted(
     return (
         {f"moves.{id}": 1 for id in first},
         {f"moves.{id}": 1 for id in moved - first},
-        [_still("moves", product.moves, id) for id in first],
+        [_is_unchanged("moves", product.moves, id) for id in first],
     )
 
 
-def _crossed(before: Wanted, after: Wanted, threshold: int) -> list[str]:
+def _find_crossing(before: Wanted, after: Wanted, threshold: int) -> list[str]:
     return [id for id, n in after.items() if n < threshold <= before[id]]
 
 
-def give_back(commit: Commit, product_id: str, taken: Wanted, *, order_id: str) -> None:
+def return_pieces(commit: Commit, product_id: str, taken: Wanted, *, order_id: str) -> None:
     """Returns stock. The commit raises VariantGone if one of the variants cannot take it. Of many
     variants, those that cannot are left out, and it also raises if any stock changes meanwhile."""
     stock: Wanted = {}
     when = all_of(Attr(f"quantities.{id}").exists() for id in taken)
     if _are_many(taken):
-        stock = levels([product_id]).get(product_id, {})
+        stock = stock_levels([product_id]).get(product_id, {})
         when = Attr("quantities").eq(dict(stock))
         taken = {id: n for id, n in taken.items() if id in stock}
-    whole, added = _added(stock, taken)
+    whole, added = _addition(stock, taken)
     commit.update(key(product_id), assign=whole, add=added, when=when, otherwise=VariantGone())
-    _trace(commit, product_id, "RETURN", _by(taken), orderId=order_id)
+    _trace_steps(commit, product_id, "RETURN", _signed_steps(taken), orderId=order_id)
 
 
-def _added(stock: Wanted, pieces: Wanted) -> tuple[dict[str, object], dict[str, int]]:
+def _addition(stock: Wanted, pieces: Wanted) -> tuple[dict[str, object], dict[str, int]]:
     """What an update sets or adds to add these pieces to the stock; for many, as it was read."""
     if _are_many(pieces):
         there = {id: stock[id] + n for id, n in pieces.items() if id in stock}
@@ -208,9 +210,9 @@ def _added(stock: Wanted, pieces: Wanted) -> tuple[dict[str, object], dict[str, 
     return {}, {f"quantities.{id}": n for id, n in pieces.items()}
 
 
-def gone(taken: Mapping[str, Iterable[str]]) -> frozenset[str]:
+def gone_variants(taken: Mapping[str, Iterable[str]]) -> frozenset[str]:
     """The variants of these products that take no returned stock."""
-    there = levels(taken)
+    there = stock_levels(taken)
     return frozenset(
         id for product, ids in taken.items() for id in ids if id not in there.get(product, {})
     )
@@ -219,7 +221,7 @@ def gone(taken: Mapping[str, Iterable[str]]) -> frozenset[str]:
 # --- Edits ----------------------------------------------------------------------------------------
 
 
-def edit(
+def write_edit(
     commit: Commit,
     before: Product | None,
     after: Product | None,
@@ -250,26 +252,26 @@ def edit(
         return
     else:
         ids = {str(step["variantId"]) for step in moved}
-        _merge(commit, before, after, exactly=exactly, otherwise=otherwise, moved=ids)
+        _update_stock(commit, before, after, exactly=exactly, otherwise=otherwise, moved=ids)
     product = after or before
     assert product is not None
     cause = _CAUSES.get(actor.current().job_type or "", "MOVE" if moved else "EDIT")
-    _trace(commit, product.id, cause, moved or _differing(before, after))
+    _trace_steps(commit, product.id, cause, moved or _differing_steps(before, after))
     if after is not None:
-        became = low.variants(after) - (low.variants(before) if before else set())
+        became = low.low_variants(after) - (low.low_variants(before) if before else set())
         for id in sorted(became):
-            commit.announce("inventory.low", low.shown(after, id, after.quantities[id]))
-        low.note(commit, [after.id] if became else [])
+            commit.announce("inventory.low", low.show_low_stock(after, id, after.quantities[id]))
+        low.note_low_products(commit, [after.id] if became else [])
 
 
-def _differing(before: Product | None, after: Product | None) -> list[Step]:
+def _differing_steps(before: Product | None, after: Product | None) -> list[Step]:
     was, now = (product.quantities if product else {} for product in (before, after))
     steps: list[Step] = [{"variantId": id, "was": n} for id, n in was.items() if id not in now]
     steps += [{"variantId": id, "stock": n} for id, n in now.items() if id not in was]
-    return steps + _by({id: n - was[id] for id, n in now.items() if id in was})
+    return steps + _signed_steps({id: n - was[id] for id, n in now.items() if id in was})
 
 
-def _merge(
+def _update_stock(
     commit: Commit,
     before: Product,
     after: Product,
@@ -292,8 +294,8 @@ def _merge(
     if exactly:
         same = [Attr("quantities").eq(dict(was))]
     else:
-        same = [_still("quantities", was, id) for id in differing]
-    moves, move, same_moves = _counted(before, moved)
+        same = [_is_unchanged("quantities", was, id) for id in differing]
+    moves, move, same_moves = _count_moves(before, moved)
     gone = before.variant_ids - after.variant_ids
     if gone:
         kept = {id: n for id, n in before.moves.items() if id not in gone}
@@ -314,7 +316,7 @@ def _merge(
         commit.check(key(before.id), unchanged, otherwise)
 
 
-def _still(name: str, was: Wanted, id: str) -> Condition:
+def _is_unchanged(name: str, was: Wanted, id: str) -> Condition:
     """The condition that this member of a map is what was read."""
     member = Attr(f"{name}.{id}")
     return member.eq(was[id]) if id in was else member.not_exists()

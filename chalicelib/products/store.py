@@ -30,11 +30,11 @@ from chalicelib.products.model import (
     MOST_EXTERNAL_IDS,
     Product,
     attributes_of,
+    from_item,
     index_of,
-    read,
     reads_stock,
-    show,
-    stored,
+    show_product,
+    to_item,
     without_costs,
 )
 from chalicelib.products.schemas import MovedStock, NewProduct, ProductChange
@@ -84,7 +84,7 @@ def _product_key(id: str) -> Key:
     return id, "product"
 
 
-RECORDS: Final = listing.Records(KIND, _product_key, index_of, partial(read, stock=None))
+RECORDS: Final = listing.Records(KIND, _product_key, index_of, partial(from_item, stock=None))
 
 
 def _lock_key(slug: str) -> Key:
@@ -106,7 +106,7 @@ def keys(id: str) -> tuple[Key, Key]:
 def from_items(id: str, items: Mapping[Key, Item]) -> Product | None:
     """The product, if it is among the items that were read."""
     record = items.get(_product_key(id))
-    return read(record, items.get(stock.key(id))) if record else None
+    return from_item(record, items.get(stock.key(id))) if record else None
 
 
 def load(ids: Iterable[str], fields: Iterable[str] = ()) -> list[Product]:
@@ -129,7 +129,7 @@ def get(id: str, fields: Iterable[str] = ()) -> Product:
     return NotFound.unless(find(id, fields), "product", id)
 
 
-def by_slug(wanted: Iterable[str], fields: Iterable[str] = ()) -> dict[str, Product]:
+def find_by_slugs(wanted: Iterable[str], fields: Iterable[str] = ()) -> dict[str, Product]:
     """The products with one of these slugs, by slug; see `load` for `fields`."""
     locks = table.batch_get(_lock_key(slug) for slug in wanted)
     asked = {"slug", *fields} if fields else ()
@@ -137,7 +137,7 @@ def by_slug(wanted: Iterable[str], fields: Iterable[str] = ()) -> dict[str, Prod
     return {product.slug: product for product in products}
 
 
-def by_sku(skus: Iterable[str]) -> dict[str, list[Product]]:
+def find_by_skus(skus: Iterable[str]) -> dict[str, list[Product]]:
     """The products with exactly one of these SKUs, their own or a variant's, by SKU; of one that
     hundreds have, some of them."""
     left = {sku: sorted(ids) for sku, ids in holding(KIND, skus).items()}
@@ -153,7 +153,7 @@ def by_sku(skus: Iterable[str]) -> dict[str, list[Product]]:
     return found
 
 
-def is_empty() -> bool:
+def has_none() -> bool:
     return listing.count(KIND, {}) == 0
 
 
@@ -161,34 +161,38 @@ def page(query: listing.Query, fields: Iterable[str] = ()) -> listing.Page[Produ
     return listing.page(KIND, query, partial(load, fields=query.reads(fields)))
 
 
-def running_low(most: int) -> list[dict[str, object]]:
+def newest_low_stock(most: int) -> list[dict[str, object]]:
     """Variants below their threshold, as inventory.low shows them; the latest first."""
-    return low.newest(load, most)
+    return low.newest_low_stock(load, most)
 
 
-def low_stock(most: int, after: str) -> tuple[list[dict[str, object]], str | None]:
+def list_low_stock(most: int, after: str) -> tuple[list[dict[str, object]], str | None]:
     """A page of all of them, and the cursor of the next: `low.page`."""
-    return low.page(load, most, after)
+    return low.list_low_stock(load, most, after)
 
 
 # --- The stock, for orders ------------------------------------------------------------------------
 
 StockMoved, VariantGone = stock.StockMoved, stock.VariantGone
-levels, short, sell = stock.levels, stock.short, stock.sell
-every_level = stock.every_level
-give_back, gone = stock.give_back, stock.gone
-matched = merge.matched
+stock_levels, find_shortages, sell_pieces = (
+    stock.stock_levels,
+    stock.find_shortages,
+    stock.sell_pieces,
+)
+all_stock_levels = stock.all_stock_levels
+return_pieces, gone_variants = stock.return_pieces, stock.gone_variants
+match_variants = merge.match_variants
 
 
 # --- Writing --------------------------------------------------------------------------------------
 
 
-def drafted(given: Mapping[str, object], slug: str) -> Product:
+def draft_product(given: Mapping[str, object], slug: str) -> Product:
     """A new product that is not written yet. `given`: as NewProduct gives it. Raises Invalid."""
-    return merge.created(given, slug, clock.now_iso())
+    return merge.create_product(given, slug, clock.now_iso())
 
 
-def sample() -> Product:
+def sample_product() -> Product:
     """A product that does not exist, for test events."""
     given = {
         "name": "Example",
@@ -198,29 +202,31 @@ def sample() -> Product:
         "status": "ACTIVE",
         "variants": [{"title": "Default", "sku": "EXAMPLE", "price": "19.90", "stock": 4}],
     }
-    return drafted(NewProduct.model_validate(given).given(), "example")
+    return draft_product(NewProduct.model_validate(given).given(), "example")
 
 
-def sample_of(event: str) -> dict[str, object]:
+def sample_event_data(event: str) -> dict[str, object]:
     """What an event about it sends."""
-    product = sample()
+    product = sample_product()
     if event != "inventory.low":
-        return show(product)
-    (variant_id,) = low.variants(product)
-    return low.shown(product, variant_id, product.quantities[variant_id])
+        return show_product(product)
+    (variant_id,) = low.low_variants(product)
+    return low.show_low_stock(product, variant_id, product.quantities[variant_id])
 
 
 def preview_update(
     product: Product, given: Mapping[str, object], *, exactly: bool = False
 ) -> Product:
     """Return the product as a change would leave it; the same if nothing differs. Raise Invalid."""
-    return merge.changed(product, given, clock.now_iso(), exactly=exactly)
+    return merge.apply_change(product, given, clock.now_iso(), exactly=exactly)
 
 
-def rewritten(product: Product, fields: dict[str, object], quantities: dict[str, int]) -> Product:
+def rewrite_fields(
+    product: Product, fields: dict[str, object], quantities: dict[str, int]
+) -> Product:
     """The product with these stored fields and this stock; itself if nothing differs. Raises
     Invalid."""
-    return merge.rewritten(product, fields, quantities, clock.now_iso())
+    return merge.rewrite_fields(product, fields, quantities, clock.now_iso())
 
 
 def create(new: NewProduct, once: Once | None = None, id: str | None = None) -> Product:
@@ -229,16 +235,16 @@ def create(new: NewProduct, once: Once | None = None, id: str | None = None) -> 
     already."""
     # Perhaps the same request, sent before, has taken the slug.
     with unless_answered(once):
-        return _create(new, once, id)
+        return _create_with_slug(new, once, id)
 
 
-def _create(new: NewProduct, once: Once | None, id: str | None) -> Product:
+def _create_with_slug(new: NewProduct, once: Once | None, id: str | None) -> Product:
     given = new.given()
     for slug in [given["slug"]] if given.get("slug") else free_slugs(given["name"]):
-        product = merge.created(given, slug, clock.now_iso(), id)
-        commit = writes(None, product)
+        product = merge.create_product(given, slug, clock.now_iso(), id)
+        commit = build_commit(None, product)
         if once:
-            once.record(commit, encode(show(product)), product.etag)
+            once.record(commit, encode(show_product(product)), product.etag)
         try:
             commit.send()
         except SlugTaken:
@@ -266,7 +272,7 @@ def taken_slugs(asked: Iterable[str]) -> set[str]:
     return {slug for slug in wanted if _lock_key(slug) in found}
 
 
-def change(id: str, asked: ProductChange, if_match: frozenset[str] | None) -> Product:
+def update(id: str, asked: ProductChange, if_match: frozenset[str] | None) -> Product:
     """Merges; writes differences and emits product.updated, and inventory.low if stock falls below
     the threshold. Raises NotFound, Invalid, SlugTaken, PreconditionFailed, Conflict.
     """
@@ -284,47 +290,47 @@ def rewrite(
     product before and after. `also`: adds to the commit."""
 
     def attempt() -> tuple[Product, Product]:
-        before = _unchanged_since(if_match, get(id))
+        before = _require_unchanged(if_match, get(id))
         after = draft(before)
         if after is not before:
-            commit = writes(before, after, exactly=if_match is not None)
+            commit = build_commit(before, after, exactly=if_match is not None)
             also(commit, before, after)
             commit.send()
         return before, after
 
-    return _again_if_changed(attempt)
+    return _retry_if_changed(attempt)
 
 
-def remove(id: str, if_match: frozenset[str] | None) -> None:
+def delete(id: str, if_match: frozenset[str] | None) -> None:
     """Raises NotFound, PreconditionFailed, Conflict."""
 
     def attempt() -> None:
-        before = _unchanged_since(if_match, get(id))
+        before = _require_unchanged(if_match, get(id))
         while len(before.external_ids) > MOST_EXTERNAL_IDS:
-            fewer = _with_fewer_external_ids(before)
-            writes(before, fewer).send()
+            fewer = _without_some_external_ids(before)
+            build_commit(before, fewer).send()
             before = get(id)
-        writes(before, None, exactly=if_match is not None).send()
+        build_commit(before, None, exactly=if_match is not None).send()
 
-    _again_if_changed(attempt)
+    _retry_if_changed(attempt)
 
 
-def _with_fewer_external_ids(product: Product) -> Product:
+def _without_some_external_ids(product: Product) -> Product:
     """Before it is deleted: not all are in one transaction."""
     variants = product.fields["variants"]
     held = [variant["id"] for variant in variants if variant["externalId"]]
     ids = set(held[:MOST_EXTERNAL_IDS])
     left = [{**v, "externalId": None} if v["id"] in ids else v for v in variants]
-    return rewritten(product, {**product.fields, "variants": left}, dict(product.quantities))
+    return rewrite_fields(product, {**product.fields, "variants": left}, dict(product.quantities))
 
 
-def _unchanged_since(if_match: frozenset[str] | None, product: Product) -> Product:
+def _require_unchanged(if_match: frozenset[str] | None, product: Product) -> Product:
     if if_match is not None and product.etag not in if_match:
         raise PreconditionFailed.of("product")
     return product
 
 
-def _again_if_changed(attempt: Callable[[], T]) -> T:
+def _retry_if_changed(attempt: Callable[[], T]) -> T:
     """A write is merged into the current state, or refused for that by its If-Match."""
     for _ in range(_TRIES):
         with suppress(ProductChanged):
@@ -332,7 +338,7 @@ def _again_if_changed(attempt: Callable[[], T]) -> T:
     raise Conflict("The product keeps changing. Try again.")
 
 
-def writes(
+def build_commit(
     before: Product | None,
     after: Product | None,
     exactly: bool = False,
@@ -360,7 +366,7 @@ def writes(
         product.id,
         before.index if before else None,
         after.index if after else None,
-        stored(after) if after else {},
+        to_item(after) if after else {},
         when=unchanged,
         otherwise=ProductChanged(),
         inside=KIND.inside - locks,
@@ -370,44 +376,46 @@ def writes(
     _write_slug(commit, before, after)
     if after and not before:
         _write_skus(commit, after, once)
-    was, now = (show(one) if one else None for one in (before, after))
+    was, now = (show_product(one) if one else None for one in (before, after))
     done = "deleted" if now is None else "created" if was is None else "updated"
     commit.announce(f"product.{done}", without_costs(now or was or {}))
-    stock.edit(commit, before, after, exactly=exactly, otherwise=ProductChanged())
-    commit.audit(_audited(product, was, now))
+    stock.write_edit(commit, before, after, exactly=exactly, otherwise=ProductChanged())
+    commit.audit(_audit_entry(product, was, now))
     return commit
 
 
-def moving(before: Product, after: Product, made: Sequence[MovedStock], **of: str) -> Commit:
+def build_move_commit(
+    before: Product, after: Product, made: Sequence[MovedStock], **of: str
+) -> Commit:
     """The commit of the moves between two versions of a product. `of`: what else their entries in
     the ledger say. It raises ProductChanged."""
     commit = Commit()
     if made:
-        was, now = show(before), show(after)
+        was, now = show_product(before), show_product(after)
         commit.announce("product.updated", {**without_costs(now), "stockMoves": made})
         if before.quantities.keys() != after.quantities.keys():
             # It begins to be tracked, which an edit that takes it away would not notice.
-            unchanged(commit, before)
-        steps = [{**_moved(one), **of} for one in made]
+            require_unedited(commit, before)
+        steps = [{**_stock_step(one), **of} for one in made]
         raised = ProductChanged()
-        stock.edit(commit, before, after, exactly=False, otherwise=raised, moved=steps)
-        commit.audit(_audited(after, was, now, "product.stock_moved"))
+        stock.write_edit(commit, before, after, exactly=False, otherwise=raised, moved=steps)
+        commit.audit(_audit_entry(after, was, now, "product.stock_moved"))
     return commit
 
 
-def _moved(made: MovedStock) -> stock.Step:
+def _stock_step(made: MovedStock) -> stock.Step:
     begins = made["by"] is None
     changed = {"stock": made["stock"]} if begins else {"by": made["by"]}
     said = {name: made[name] for name in ("variantId", "reason", "note") if made.get(name)}
     return {**said, **changed}
 
 
-def _audited(product: Product, was: _Shown, now: _Shown, action: str = "") -> dict[str, object]:
+def _audit_entry(product: Product, was: _Shown, now: _Shown, action: str = "") -> dict[str, object]:
     name = product.fields["name"]
     return outbox.audited("product", product.id, was, now, show=dict, action=action, name=name)
 
 
-def unchanged(commit: Commit, product: Product) -> None:
+def require_unedited(commit: Commit, product: Product) -> None:
     """The condition that the product was not edited since it was read, for a commit that does not
     write it. The commit raises ProductChanged."""
     commit.check(_product_key(product.id), Attr("version").eq(product.version), ProductChanged())
@@ -441,8 +449,8 @@ def _write_skus(commit: Commit, product: Product, once: Mapping[str, Sequence[st
         free = table.absent
         if sku in once:
             free |= Attr("product").is_in(once[sku][-_HOLDERS:])
-        commit.put(lock, when=free, otherwise=_taken(sku))
+        commit.put(lock, when=free, otherwise=_sku_taken(sku))
 
 
-def _taken(sku: str) -> Callable[[Item | None], Exception]:
+def _sku_taken(sku: str) -> Callable[[Item | None], Exception]:
     return lambda lock: SkuTaken(sku, str(lock["product"])) if lock else ProductChanged()

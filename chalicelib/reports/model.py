@@ -46,7 +46,7 @@ READS: Final[dict[str, tuple[tuple[str, dict[str, object]], ...]]] = {
 }
 
 
-def _day(value: object) -> date:
+def _parse_day(value: object) -> date:
     try:
         day = date.fromisoformat(value if isinstance(value, str) else "")
         timezone.period(day.isoformat(), day.isoformat())
@@ -57,7 +57,7 @@ def _day(value: object) -> date:
     return day
 
 
-Day = Annotated[date, BeforeValidator(_day)]
+Day = Annotated[date, BeforeValidator(_parse_day)]
 
 
 class NewReport(NullIsAbsent):

@@ -18,47 +18,51 @@ from chalicelib.values import money
 _CSV: Final = "text/csv; charset=utf-8"
 
 
-def read(job: Job, number: int | None) -> Sums:
+def load_sums(job: Job, number: int | None) -> Sums:
     """What the steps until one with this number added up; nothing before the first."""
     columns = COLUMNS[job.asked["type"]]
     if number is None:
         return Sums(columns)
-    kept = json.loads(_get(job, f"{number}.json"))
-    rows = {key: _decimals(values) for key, values in kept.pop("rows").items()}
-    return Sums(columns, _decimals(kept.pop("totals")), rows, **kept)
+    kept = json.loads(_get_object(job, f"{number}.json"))
+    rows = {key: _parse_decimals(values) for key, values in kept.pop("rows").items()}
+    return Sums(columns, _parse_decimals(kept.pop("totals")), rows, **kept)
 
 
-def write(job: Job, number: int, sums: Sums) -> None:
+def save_sums(job: Job, number: int, sums: Sums) -> None:
     kept = {"totals": sums.totals, "rows": sums.rows, "labels": sums.labels}
-    _put(job, f"{number}.json", json.dumps({**kept, "left_out": sums.left_out}, default=str))
+    _put_object(job, f"{number}.json", json.dumps({**kept, "left_out": sums.left_out}, default=str))
 
 
-def _decimals(values: dict[str, str]) -> dict[str, Decimal]:
+def _parse_decimals(values: dict[str, str]) -> dict[str, Decimal]:
     return {name: Decimal(value) for name, value in values.items()}
 
 
-def end(job: Job, sums: Sums) -> int:
+def write_report(job: Job, sums: Sums) -> int:
     """Writes the rows of a report that is complete; the size of its CSV. Repeating it changes
     nothing."""
     keys = sums.ordered(job.asked["by"])
-    rows = [_row(sums, key, sums.rows[key]) for key in keys[:MOST_ROWS]]
+    rows = [_show_row(sums, key, sums.rows[key]) for key in keys[:MOST_ROWS]]
     truncated = sums.left_out or len(rows) < len(keys)
-    totals = _rendered(sums, sums.totals)
+    totals = _render_values(sums, sums.totals)
     report = {"columns": sums.columns, "rows": rows, "totals": totals, "truncated": truncated}
-    _put(job, "json", json.dumps(report, ensure_ascii=False))
+    _put_object(job, "json", json.dumps(report, ensure_ascii=False))
     header = [job.asked["by"], "label", *sums.columns]
     lines = (
-        [key, sums.labels[key], *map(Decimal, map(str, _rendered(sums, sums.rows[key]).values()))]
+        [
+            key,
+            sums.labels[key],
+            *map(Decimal, map(str, _render_values(sums, sums.rows[key]).values())),
+        ]
         for key in keys
     )
-    return _put(job, "csv", table(header, lines), _CSV)
+    return _put_object(job, "csv", table(header, lines), _CSV)
 
 
-def _row(sums: Sums, key: str, values: dict[str, Decimal]) -> dict[str, object]:
-    return {"key": key or None, "label": sums.labels[key] or None, **_rendered(sums, values)}
+def _show_row(sums: Sums, key: str, values: dict[str, Decimal]) -> dict[str, object]:
+    return {"key": key or None, "label": sums.labels[key] or None, **_render_values(sums, values)}
 
 
-def _rendered(sums: Sums, values: dict[str, Decimal]) -> dict[str, int | str]:
+def _render_values(sums: Sums, values: dict[str, Decimal]) -> dict[str, int | str]:
     return {
         name: int(values.get(name, 0)) if name in COUNTS else money.render(values.get(name, _ZERO))
         for name in sums.columns
@@ -68,17 +72,17 @@ def _rendered(sums: Sums, values: dict[str, Decimal]) -> dict[str, int | str]:
 _ZERO: Final = Decimal(0)
 
 
-def ended(job: Job) -> object:
+def load_report(job: Job) -> object:
     """The shape of Report."""
-    return json.loads(_get(job, "json"))
+    return json.loads(_get_object(job, "json"))
 
 
-def _get(job: Job, name: str) -> bytes:
+def _get_object(job: Job, name: str) -> bytes:
     found: bytes = aws.client("s3").get_object(**place(job, name))["Body"].read()
     return found
 
 
-def _put(job: Job, name: str, data: str | bytes, kind: str = "application/json") -> int:
+def _put_object(job: Job, name: str, data: str | bytes, kind: str = "application/json") -> int:
     data = data.encode() if isinstance(data, str) else data
     aws.client("s3").put_object(**place(job, name), Body=data, ContentType=kind)
     return len(data)

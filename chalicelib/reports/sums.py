@@ -47,12 +47,12 @@ class Sums:
     left_out: bool = False
 
     def add(self, parts: Mapping[str, Values], whole: Values, labels: Mapping[str, str]) -> None:
-        _add(self.totals, whole)
+        _add_values(self.totals, whole)
         for key, values in parts.items():
             if key not in self.rows and len(self.rows) >= MOST_KEPT:
                 self.left_out = True
                 continue
-            _add(self.rows.setdefault(key, {}), values)
+            _add_values(self.rows.setdefault(key, {}), values)
             self.labels.setdefault(key, labels.get(key, key))
 
     def ordered(self, by: str) -> list[str]:
@@ -62,39 +62,39 @@ class Sums:
         return sorted(self.rows, key=lambda key: (-self.rows[key]["net"], key))
 
 
-def _add(to: dict[str, Decimal], values: Values) -> None:
+def _add_values(to: dict[str, Decimal], values: Values) -> None:
     for name, value in values.items():
         to[name] = to.get(name, _NOTHING) + value
 
 
-def of_order(sums: Sums, asked: Fields, order: Order) -> None:
+def add_order(sums: Sums, asked: Fields, order: Order) -> None:
     """Adds what an order has on the day of its date; of sales perhaps only the part of a
     product. `asked`: NewReport, as sent."""
     by, product_id = asked["by"], asked.get("productId")
     if asked["type"] == ReportType.TAX:
-        charged = _charged(order)
+        charged = _charged_tax(order)
         whole = {"charged": charged, "refunded": _NOTHING, "net": charged}
-        sums.add({_day(order.fields["orderDate"]): whole}, whole, {})
+        sums.add({_shop_day(order.fields["orderDate"]): whole}, whole, {})
         return
-    whole = sold(order)
+    whole = order_sales(order)
     if product_id:
-        whole = _by_product(order, whole).get(product_id, dict.fromkeys(whole, _NOTHING))
+        whole = _split_by_product(order, whole).get(product_id, dict.fromkeys(whole, _NOTHING))
     if not whole["orders"] and not whole["net"]:
         return
     labels: dict[str, str] = {}
     if by == ReportBy.PRODUCT:
         lines = order.fields["lineItems"]
         labels = {line["productId"]: line["title"] for line in lines if line["productId"]}
-        parts: Mapping[str, Values] = _by_product(order, whole)
+        parts: Mapping[str, Values] = _split_by_product(order, whole)
     elif by == ReportBy.DAY:
-        parts = {_day(order.fields["orderDate"]): whole}
+        parts = {_shop_day(order.fields["orderDate"]): whole}
     else:
         fields: Fields = order.fields
         parts = {fields[_FACETS[ReportBy(by)]] or "": whole}
     sums.add(parts, whole, labels)
 
 
-def of_transaction(sums: Sums, asked: Fields, transaction: Record) -> None:
+def add_transaction(sums: Sums, asked: Fields, transaction: Record) -> None:
     """Adds what a transaction has on its day. `asked`: NewReport, as sent."""
     fields = transaction.fields
     if asked["type"] == ReportType.TAX:
@@ -104,15 +104,15 @@ def of_transaction(sums: Sums, asked: Fields, transaction: Record) -> None:
         amount = Decimal(fields["amount"])
         whole = dict.fromkeys(_KINDS.values(), _NOTHING)
         whole |= {_KINDS[fields["kind"]]: abs(amount), "net": amount}
-    key = _day(fields["at"]) if asked["by"] == ReportBy.DAY else fields["method"]
+    key = _shop_day(fields["at"]) if asked["by"] == ReportBy.DAY else fields["method"]
     sums.add({key: whole}, whole, {})
 
 
-def _day(at: str) -> str:
+def _shop_day(at: str) -> str:
     return timezone.day(clock.parse(at)).isoformat()
 
 
-def _charged(order: Order) -> Decimal:
+def _charged_tax(order: Order) -> Decimal:
     """The tax of an order. One that was only said to be refunded never had any."""
     refunded = order.payment_status is PaymentStatus.REFUNDED and not order.fields["refunds"]
     if order.status is OrderStatus.CANCELLED or refunded:
@@ -120,7 +120,7 @@ def _charged(order: Order) -> Decimal:
     return Decimal(order.fields["tax"])
 
 
-def sold(order: Order) -> dict[str, Decimal]:
+def order_sales(order: Order) -> dict[str, Decimal]:
     """What an order adds to sales. A cancelled one: what is kept of a deposit."""
     fields = order.fields
     if order.status is OrderStatus.CANCELLED:
@@ -129,12 +129,12 @@ def sold(order: Order) -> dict[str, Decimal]:
     lines = fields["lineItems"]
     tax, shipping = Decimal(fields["tax"]), Decimal(fields["shipping"])
     goods = Decimal(fields["total"]) - tax - shipping
-    refunds = _refunded(order, goods)
+    refunds = _refunded_goods(order, goods)
     return {
         "orders": Decimal(1),
-        "pieces": _sum(Decimal(line["quantity"]) for line in lines),
-        "gross": _sum(map(_gross, lines)),
-        "discounts": _sum(map(_off, (fields, *lines))),
+        "pieces": _sum_amounts(Decimal(line["quantity"]) for line in lines),
+        "gross": _sum_amounts(map(_gross_amount, lines)),
+        "discounts": _sum_amounts(map(_discount_amount, (fields, *lines))),
         "refunds": refunds,
         "net": goods - refunds,
         "tax": tax,
@@ -142,76 +142,82 @@ def sold(order: Order) -> dict[str, Decimal]:
     }
 
 
-def _gross(line: Fields) -> Decimal:
+def _gross_amount(line: Fields) -> Decimal:
     return Decimal(line["price"]) * int(line["quantity"])
 
 
-def _off(part: Fields) -> Decimal:
+def _discount_amount(part: Fields) -> Decimal:
     """The discount of an order or of a line."""
     return Decimal(part["discount"]["amount"]) if part["discount"] else _NOTHING
 
 
-def _refunded(order: Order, goods: Decimal) -> Decimal:
+def _refunded_goods(order: Order, goods: Decimal) -> Decimal:
     """What refunds took off the price of the goods: without tax and shipping."""
     if order.payment_status is PaymentStatus.REFUNDED:
         return goods
     left = Decimal(order.fields["amountCredited"])
     refunds = order.fields["refunds"]
-    left -= min(left, _sum(Decimal(line["tax"]) for one in refunds for line in one["lines"]))
-    return left - min(left, _sum(Decimal(one["shipping"]) for one in refunds))
+    left -= min(
+        left, _sum_amounts(Decimal(line["tax"]) for one in refunds for line in one["lines"])
+    )
+    return left - min(left, _sum_amounts(Decimal(one["shipping"]) for one in refunds))
 
 
-def _by_product(order: Order, whole: Values) -> dict[str, dict[str, Decimal]]:
+def _split_by_product(order: Order, whole: Values) -> dict[str, dict[str, Decimal]]:
     """The parts of an order by product; custom lines are "". What it has as a whole is shared out
     by what the lines cost."""
     lines = order.fields["lineItems"]
     costs = [Decimal(line["total"]) for line in lines]
     sells = whole["orders"]  # 0: it is cancelled, and only keeps some money
-    goods = shared(whole["net"] + whole["refunds"], costs)
-    refunds = _refunds_of_lines(order, whole, goods)
-    discounts = shared(sells * _off(order.fields), costs)
-    tax, shipping = (shared(whole[name], costs) for name in ("tax", "shipping"))
+    goods = share_out(whole["net"] + whole["refunds"], costs)
+    refunds = _refunds_by_line(order, whole, goods)
+    discounts = share_out(sells * _discount_amount(order.fields), costs)
+    tax, shipping = (share_out(whole[name], costs) for name in ("tax", "shipping"))
     rows: dict[str, dict[str, Decimal]] = {}
     for place, line in enumerate(lines):
         part = {
             "pieces": sells * int(line["quantity"]),
-            "gross": sells * _gross(line),
-            "discounts": sells * _off(line) + discounts[place],
+            "gross": sells * _gross_amount(line),
+            "discounts": sells * _discount_amount(line) + discounts[place],
             "refunds": refunds[place],
             "net": goods[place] - refunds[place],
             "tax": tax[place],
             "shipping": shipping[place],
         }
-        _add(rows.setdefault(line["productId"] or "", {"orders": sells}), part)
+        _add_values(rows.setdefault(line["productId"] or "", {"orders": sells}), part)
     return rows
 
 
-def _refunds_of_lines(order: Order, whole: Values, goods: list[Decimal]) -> list[Decimal]:
+def _refunds_by_line(order: Order, whole: Values, goods: list[Decimal]) -> list[Decimal]:
     """What was refunded of a line is its own; the rest is shared out by what is left of them."""
     if not whole["net"]:
         return goods
-    own = [whole["orders"] * _refunded_of(order, line["id"]) for line in order.fields["lineItems"]]
-    if _sum(own) > whole["refunds"]:  # an `amount` was less than their share, or too much was paid
-        return shared(whole["refunds"], own)
+    own = [
+        whole["orders"] * _refunded_line(order, line["id"]) for line in order.fields["lineItems"]
+    ]
+    if (
+        _sum_amounts(own) > whole["refunds"]
+    ):  # an `amount` was less than their share, or too much was paid
+        return share_out(whole["refunds"], own)
     left = [one - less for one, less in zip(goods, own, strict=True)]
-    rest = shared(whole["refunds"] - _sum(own), left)
+    rest = share_out(whole["refunds"] - _sum_amounts(own), left)
     return [one + more for one, more in zip(own, rest, strict=True)]
 
 
-def _refunded_of(order: Order, line_id: str) -> Decimal:
+def _refunded_line(order: Order, line_id: str) -> Decimal:
     """What refunds named of a line, without its tax."""
     parts = (line for one in order.fields["refunds"] for line in one["lines"])
-    return _sum(
+    return _sum_amounts(
         Decimal(part["amount"]) - Decimal(part["tax"])
         for part in parts
         if part["lineItemId"] == line_id
     )
 
 
-def shared(amount: Decimal, weights: Sequence[Decimal]) -> list[Decimal]:
+def share_out(amount: Decimal, weights: Sequence[Decimal]) -> list[Decimal]:
     """The amount in parts by weight. Each is rounded from the beginning on, less the parts before
     it; the last takes the rest, so that all are exactly the amount."""
-    whole, until, done = Fraction(_sum(weights)), Fraction(0), _NOTHING
+    whole, until, done = Fraction(_sum_amounts(weights)), Fraction(0), _NOTHING
     parts: list[Decimal] = []
     for weight in weights[:-1]:
         until += Fraction(weight)
@@ -221,5 +227,5 @@ def shared(amount: Decimal, weights: Sequence[Decimal]) -> list[Decimal]:
     return [*parts, amount - done]
 
 
-def _sum(amounts: Iterable[Decimal]) -> Decimal:
+def _sum_amounts(amounts: Iterable[Decimal]) -> Decimal:
     return sum(amounts, _NOTHING)

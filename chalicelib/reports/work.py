@@ -14,15 +14,15 @@ from chalicelib.orders import store as orders
 from chalicelib.products import store as products
 from chalicelib.reports import store
 from chalicelib.reports.model import READS, ReportBy
-from chalicelib.reports.sums import Sums, of_order, of_transaction
+from chalicelib.reports.sums import Sums, add_order, add_transaction
 from chalicelib.values.batches import batches
 
 _PAGE: Final = 100
 _PAGES: Final = 20  # of one step
 # By list: how a page is read, and how a record is added.
 _ADDED: Final[dict[str, tuple[Any, Any]]] = {
-    ExportType.ORDERS: (orders.page, of_order),
-    ExportType.TRANSACTIONS: (orders.list_transactions, of_transaction),
+    ExportType.ORDERS: (orders.page, add_order),
+    ExportType.TRANSACTIONS: (orders.list_transactions, add_transaction),
 }
 
 
@@ -30,10 +30,10 @@ def step(job: Job) -> Step:
     """Adds up the next records; when all are added up, writes the rows."""
     asked = job.asked
     before = job.cursor or {"list": 0, "after": None, "sums": None}
-    sums = store.read(job, before["sums"])
+    sums = store.load_sums(job, before["sums"])
     lists = READS[asked["type"]]
     if before["list"] == len(lists):
-        return Step(set={"bytes": store.end(job, sums)})
+        return Step(set={"bytes": store.write_report(job, sums)})
     kind, filters = lists[before["list"]]
     period = {"from": asked["from"], "to": asked["to"]}
     wanted = query(kind, {**period, **filters}, _PAGE)
@@ -45,15 +45,15 @@ def step(job: Job) -> Step:
             add(sums, asked, record)
     more = {"list": before["list"] + (page.next is None), "after": page.next}
     if more["list"] == len(lists) and asked["by"] == ReportBy.PRODUCT:
-        _name(sums)
+        _name_products(sums)
     more["sums"] = jobs.new_number(job.id)
-    store.write(job, more["sums"], sums)
+    store.save_sums(job, more["sums"], sums)
     known = int(job.fields.get("total", 0))
     is_first_of_list = before["after"] is None
     return Step(more, read=read, set={"total": known + page.total} if is_first_of_list else {})
 
 
-def _name(sums: Sums) -> None:
+def _name_products(sums: Sums) -> None:
     """Calls each product as it is called now; one that is gone keeps the title of a line."""
     for ids in batches([key for key in sums.rows if key], _PAGE):
         for product in products.load(ids, ("name",)):

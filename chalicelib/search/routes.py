@@ -9,8 +9,8 @@ from typing_extensions import TypedDict
 from chalicelib.customers.schemas import ShownCustomer
 from chalicelib.customers.schemas import show as show_customer
 from chalicelib.orders.model import show_order
-from chalicelib.orders.schemas import ShownOrder, bare
-from chalicelib.products.model import show as show_product
+from chalicelib.orders.schemas import ShownOrder, strip_number_sign
+from chalicelib.products.model import show_product
 from chalicelib.products.schemas import ShownProduct
 from chalicelib.request import Role, Routes, caller, query, reply
 from chalicelib.schemas import QueryParameters, about
@@ -23,7 +23,7 @@ class Search(QueryParameters):
     q: Annotated[
         str,
         Field(min_length=1, max_length=200, description="Beginnings of words"),
-        AfterValidator(bare),
+        AfterValidator(strip_number_sign),
     ]
 
 

@@ -127,7 +127,7 @@ def _audit_entry(
 def _check_tracked(variant_ids: Iterable[str]) -> set[str]:
     """Return these ids. Raises Invalid for one without a tracked stock."""
     wanted = list(variant_ids)
-    there = products.levels({ids.product_of(id) for id in wanted})
+    there = products.stock_levels({ids.product_of(id) for id in wanted})
     errors = [
         {"field": f"variantIds.{place}", "code": "unknown_variant", "message": _UNTRACKED}
         for place, id in enumerate(wanted)

@@ -55,7 +55,7 @@ def _apply_product(job: Job, count_id: str, product_id: str, lines: _Lines, numb
         return _step_of_lines(lines, len(entry.change["stock"]), entry.change["errors"])
     after, made, errors = _count_product(product, lines)
     if product and after and made:
-        commit = products.moving(product, after, made, countId=count_id)
+        commit = products.build_move_commit(product, after, made, countId=count_id)
         change = {**difference(product, after), "errors": errors}
         undo.note(commit, job.id, product_id, change, number)
         commit.send()

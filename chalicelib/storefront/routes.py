@@ -39,7 +39,9 @@ def get_public_product(id_or_slug: str) -> Response:
     fields = query(PublicFields).fields
     # Whether it is shown at all is judged in any case.
     read = {*fields, "status", "published"} if fields else ()
-    product = store.find(id_or_slug, read) or store.by_slug([id_or_slug], read).get(id_or_slug)
+    product = store.find(id_or_slug, read) or store.find_by_slugs([id_or_slug], read).get(
+        id_or_slug
+    )
     if product is None or not product.is_live:
         raise NotFound.of("product", id_or_slug)
     return reply_public(encode(show_public(product, fields)))

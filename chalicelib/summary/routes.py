@@ -17,4 +17,4 @@ def get_summary() -> Response:
     """Sales of today and of the last 30 days by order date in the shop's time zone,
     orders by status until they are
     delivered, and variants with low stock."""
-    return reply(200, store.summary(timezone.today()))
+    return reply(200, store.show_summary(timezone.today()))

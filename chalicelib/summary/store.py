@@ -88,21 +88,21 @@ def first_day(today: date) -> date:
     return today - timedelta(days=DAYS - 1)
 
 
-def summary(today: date) -> dict[str, object]:
+def show_summary(today: date) -> dict[str, object]:
     """The shape of ShopSummary. `today` in the shop's time zone."""
     low, days, (by_status, due, amount), methods = threads.together(
         [
-            partial(products.running_low, MOST_LOW),  # first, because it itself does so
-            partial(orders.days, first_day(today), today),
+            partial(products.newest_low_stock, MOST_LOW),  # first, because it itself does so
+            partial(orders.list_days, first_day(today), today),
             orders.count_open_orders,
-            partial(orders.money_since, timezone.start(today), MOST_COUNTED),
+            partial(orders.sum_by_method, timezone.start(today), MOST_COUNTED),
         ]
     )
     return {
         "currency": settings.currency(),
-        "today": _sold(days[-1:]),
-        "last30Days": _sold(days),
-        "days": [{"date": day.date.isoformat(), **_sold([day])} for day in days],
+        "today": _show_sales(days[-1:]),
+        "last30Days": _show_sales(days),
+        "days": [{"date": day.date.isoformat(), **_show_sales([day])} for day in days],
         "openOrders": {"total": sum(by_status.values()), "byStatus": by_status},
         "receivables": {"orders": due, "amount": money.render(amount)},
         "moneyToday": methods
@@ -111,7 +111,7 @@ def summary(today: date) -> dict[str, object]:
     }
 
 
-def _sold(days: list[DaySold]) -> dict[str, object]:
+def _show_sales(days: list[DaySold]) -> dict[str, object]:
     revenue = sum((day.revenue for day in days), Decimal(0))
     counts = {"orders": sum(day.orders for day in days), "paid": sum(day.paid for day in days)}
     return {**counts, "revenue": money.render(revenue)}

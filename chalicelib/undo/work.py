@@ -87,7 +87,7 @@ def _undo_product(job: Job, id: str, entries: Sequence[Entry]) -> Step:
     if product is None:
         return _leave_record(id, "deleted_since", "It was deleted since.")
     now = restored(product, changes)
-    after = products.rewritten(product, now.fields, now.quantities)
+    after = products.rewrite_fields(product, now.fields, now.quantities)
     if after is product:
         return Step.of(RecordOutcome.UNCHANGED, *_left_errors(id, now.left))
     _write_product(job, product, after, entries, now.left)
@@ -122,7 +122,7 @@ def _write_product(
     entries: Sequence[Entry],
     left: Sequence[str],
 ) -> None:
-    commit = products.writes(before, after, exactly=after is None)
+    commit = products.build_commit(before, after, exactly=after is None)
     product = after or before
     assert product is not None
     _log_undo(commit, job, product.id, entries, {**difference(before, after), "left": list(left)})

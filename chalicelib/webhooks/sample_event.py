@@ -49,11 +49,11 @@ def sample(event: EventKind) -> dict[str, object]:
         case "order" | "payment" | "refund":
             from chalicelib.orders import store as orders
 
-            return orders.sample_of(event.value)
+            return orders.sample_event_data(event.value)
         case "customer":
             from chalicelib.customers import schemas, store
 
             return schemas.show(store.sample())
     from chalicelib.products import store as products
 
-    return products.sample_of(event.value)
+    return products.sample_event_data(event.value)

@@ -50,7 +50,7 @@ def as_documented(stage: Stage) -> str:
         seen["change a price"] = _billed(lambda: _change(made[0].id))
     finally:
         for one in made:
-            store.remove(one.id, None)
+            store.delete(one.id, None)
     return _compared(seen)
 
 
@@ -99,17 +99,17 @@ def _product(mark: str, number: int) -> Product:
         "images": [{"url": f"https://img.example/{number}.jpg", "alt": "shirt"}],
         "variants": [{"title": each, "sku": sku + each, "stock": 9} for each in "SM"],
     }
-    return merge.created(fields, slug, clock.iso(clock.now()))
+    return merge.create_product(fields, slug, clock.iso(clock.now()))
 
 
 def _create(products: Sequence[Product]) -> None:
     for one in products:
-        store.writes(None, one).send()
+        store.build_commit(None, one).send()
 
 
 def _change(id: str) -> None:
     before, cheaper = store.get(id), {"price": money.render(Decimal(1))}
-    store.writes(before, merge.changed(before, cheaper, clock.iso(clock.now()))).send()
+    store.build_commit(before, merge.apply_change(before, cheaper, clock.iso(clock.now()))).send()
 
 
 def _billed(work: Callable[[], object]) -> Units:

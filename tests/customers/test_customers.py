@@ -380,17 +380,17 @@ def test_the_nightly_check_finds_wrong_totals(
     customer(shop)
 
     def wrong() -> list[tuple[str, Any]]:
-        found = dict(check.recounts())["customer totals"]
+        found = dict(check.list_recounts())["customer totals"]
         return [(one.attribute, one.counted - one.stored) for one in found.wrong]
 
     assert wrong() == []
-    assert dict(check.recounts())["customer totals"].records == 2
+    assert dict(check.list_recounts())["customer totals"].records == 2
     monkeypatch.setattr("chalicelib.orders.spending._AT_ONCE", 1)
     table.update((id, "customer"), add={"ordersCount": 1}, assign={"totalSpent": 5})
     assert wrong() == [("ordersCount", -1), ("totalSpent", Decimal("14.90"))]
-    check.check()
+    check.check_totals()
     assert "total is wrong" in capsys.readouterr().out
-    listing.repair(dict(check.recounts())["customer totals"].wrong)
+    listing.repair(dict(check.list_recounts())["customer totals"].wrong)
     assert wrong() == []
     shown = shop.get(f"{CUSTOMERS}/{id}").json
     assert (shown["ordersCount"], shown["totalSpent"]) == (1, "19.90")

@@ -158,13 +158,13 @@ def test_prices_are_in_the_currency_of_the_shop(
     monkeypatch.setattr(Stage, "made", {"Table": "backroom-test"})
     monkeypatch.setattr(units, "_billed", lambda work: (work() and None) or units.Units())
     monkeypatch.setattr(units, "_compared", lambda seen: "")
-    prices, remove = set[object](), store.remove
+    prices, remove = set[object](), store.delete
 
     def removed(id: str, version: None) -> None:
         prices.add(store.get(id).fields["price"])
         remove(id, version)
 
-    monkeypatch.setattr(store, "remove", removed)
+    monkeypatch.setattr(store, "delete", removed)
     units.as_documented(STAGE)
     assert prices == {"19", "1"}
 

@@ -96,7 +96,7 @@ def test_work_that_waits_survives_an_upgrade(
 
 
 def counts_are_right() -> None:
-    assert [name for name, found in check.recounts() if found.wrong] == []
+    assert [name for name, found in check.list_recounts() if found.wrong] == []
 
 
 def finish(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, upgrade: Upgrade, at: int) -> int:

@@ -89,7 +89,7 @@ def placed(shop: Shop, *lines: dict[str, Any], **fields: Any) -> Order:
 
 
 def counts_agree() -> bool:
-    return not [name for name, found in check.recounts() if found.wrong]
+    return not [name for name, found in check.list_recounts() if found.wrong]
 
 
 def at_once(count: int, call: Callable[[int], Answer]) -> list[Answer]:

@@ -254,7 +254,7 @@ def test_cancellation_refund_and_deletion_reduce_sales(shop: Shop) -> None:
 
 
 def sales_counted_again() -> listing.Recount:
-    return dict(check.recounts())["sales"]
+    return dict(check.list_recounts())["sales"]
 
 
 def test_recounted_sales_equal_those_that_orders_recorded(shop: Shop) -> None:
@@ -282,7 +282,7 @@ def test_wrong_sales_are_found_reported_and_repaired(
         (f"sales/{yesterday}", -1, 0),
         (f"sales/{today} revenue", Decimal("10.5"), 10),
     ]
-    check.check()
+    check.check_totals()
     assert '"CountsWrong":2' in capsys.readouterr().out
     listing.repair(wrong)
     assert sales_counted_again().wrong == []

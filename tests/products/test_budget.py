@@ -39,16 +39,16 @@ def the_largest_change(external_ids: int = 0) -> Commit:
     begun = crowded("a", status="ACTIVE", type="A", storefront="a")
     for place, variant in enumerate(begun["variants"][:external_ids]):
         variant["externalId"] = f"a-{place}"
-    made = merge.created(begun, f"a{external_ids}", NOW)
-    store.writes(None, made).send()
+    made = merge.create_product(begun, f"a{external_ids}", NOW)
+    store.build_commit(None, made).send()
     before = store.get(made.id)
     news = crowded("b", slug="b", status="ACTIVE", type="B", storefront="b", lowStockThreshold=5)
     for new, old in zip(news["variants"], before.variants(), strict=True):
         new |= {"id": old["id"], "stock": 1}
         new["externalId"] = f"b-{new['title']}" if old["externalId"] else None
-    after = merge.changed(before, news, NOW)
+    after = merge.apply_change(before, news, NOW)
     assert len(after.index.words) > KIND.room
-    return store.writes(before, after)
+    return store.build_commit(before, after)
 
 
 def test_a_change_of_everything_fits_one_transaction(shop: Shop) -> None:
@@ -76,15 +76,15 @@ def test_a_change_of_all_words_and_tags_fits_one_transaction(shop: Shop) -> None
 
 @pytest.mark.parametrize("number", [40, 41, MOST_LINES])
 def test_changes_of_the_stock_of_many_variants_fit_an_expression(shop: Shop, number: int) -> None:
-    made = merge.created(crowded("a"), "a", NOW)
-    store.writes(None, made).send()
+    made = merge.create_product(crowded("a"), "a", NOW)
+    store.build_commit(None, made).send()
     product = store.get(made.id)
     some = dict.fromkeys(list(product.quantities)[:number], 1)
     sold, returned = Commit(), Commit()
-    store.sell(sold, [(product, some)], order_id="ord_1")
-    store.give_back(returned, product.id, some, order_id="ord_1")
+    store.sell_pieces(sold, [(product, some)], order_id="ord_1")
+    store.return_pieces(returned, product.id, some, order_id="ord_1")
     left = {**product.quantities, **some}
-    edited = store.writes(product, store.rewritten(product, dict(product.fields), left))
+    edited = store.build_commit(product, store.rewrite_fields(product, dict(product.fields), left))
     for commit in (sold, returned, edited):
         actions = json.loads(commit._request())["TransactItems"]
         (action,) = (one["Update"] for one in actions if "Update" in one)
@@ -99,6 +99,6 @@ def test_the_largest_product_fits_the_outbox_item(shop: Shop) -> None:
     images = [
         {"url": f"https://img.example/{n}/{'i' * 1_700}", "alt": "é" * 10} for n in range(100)
     ]
-    product = merge.created({"name": name, "price": price, "images": images}, "x", NOW)
-    commit = store.writes(None, product)
+    product = merge.create_product({"name": name, "price": price, "images": images}, "x", NOW)
+    commit = store.build_commit(None, product)
     assert 150_000 < commit._announced < LARGEST_PRODUCT < 400_000

@@ -58,7 +58,7 @@ def test_an_exact_sku_finds_its_product_among_longer_ones(shop: Shop) -> None:
     id = stored(shop, sku="TS-1", variants=own)["id"]
     for number in range(30):
         shop.post(PRODUCTS, new_product(sku=f"TS-1{number:02d}"))
-    assert [product.id for product in store.by_sku(["TS-1"])["TS-1"]] == [id]
+    assert [product.id for product in store.find_by_skus(["TS-1"])["TS-1"]] == [id]
     answer = shop.get(f"{PRODUCTS}?search=TS-1&limit=100").json
     assert id in [product["id"] for product in answer["data"]]
 

@@ -24,7 +24,7 @@ from tests.support.shop import Shop
 def sale(read: Product, pieces: int, number: int = 1) -> Commit:
     commit = Commit()
     tracked = list(read.quantities)[:number]
-    store.sell(commit, [(read, dict.fromkeys(tracked, pieces))], order_id="ord_1")
+    store.sell_pieces(commit, [(read, dict.fromkeys(tracked, pieces))], order_id="ord_1")
     return commit
 
 
@@ -81,7 +81,7 @@ def test_a_sale_that_crosses_no_threshold_notes_no_low_stock(shop: Shop, dynamod
     assert "low-stock" not in dynamodb.partition_sizes("backroom-test")
     placed(shop, line(id))
     assert dynamodb.partition_sizes("backroom-test")["low-stock"] == 1
-    (shown,) = low.newest(store.load, 9)
+    (shown,) = low.newest_low_stock(store.load, 9)
     assert (shown["variantId"], shown["stock"], shown["threshold"]) == (id, 4, 5)
 
 

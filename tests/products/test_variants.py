@@ -57,12 +57,12 @@ def test_a_product_is_not_found_by_the_title_of_its_default_variant(shop: Shop) 
 
 
 def test_a_product_rewritten_as_it_is_stays_the_same(shop: Shop) -> None:
-    assert store.is_empty()
+    assert store.has_none()
     id = stored(shop)["id"]
-    assert not store.is_empty()
+    assert not store.has_none()
     known = store.get(id)
-    assert store.rewritten(known, dict(known.fields), dict(known.quantities)) is known
-    other = store.rewritten(known, {**known.fields, "vendor": "Acme"}, {})
+    assert store.rewrite_fields(known, dict(known.fields), dict(known.quantities)) is known
+    other = store.rewrite_fields(known, {**known.fields, "vendor": "Acme"}, {})
     assert (other.fields["vendor"], other.version) == ("Acme", known.version + 1)
     assert other.fields["updatedAt"] >= known.fields["updatedAt"]
 

@@ -115,7 +115,7 @@ def test_work_that_waited_ends(shop: Any) -> None:
         cups = [post for post in day.world.posted if b'"Cup"' in post.body]
         assert len({post.delivery for post in cups}) == len(cups) == 3 + 2 * 2, "each arrived once"
         reindex()
-        assert [name for name, found in check.recounts() if found.wrong] == []
+        assert [name for name, found in check.list_recounts() if found.wrong] == []
 
 
 def work(day: Day) -> None:

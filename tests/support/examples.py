@@ -437,7 +437,7 @@ def _of_every_operation(day: Day) -> None:
     day.world.now -= timedelta(seconds=7)  # which `refused` adds
     day.refused(429, "GET", "/me", key=busy)
     for status, cause in ((500, RuntimeError("of an example")), (503, Busy())):
-        with mock.patch.object(summary, "summary", side_effect=cause):
+        with mock.patch.object(summary, "show_summary", side_effect=cause):
             day.refused(status, "GET", "/summary")
 
 

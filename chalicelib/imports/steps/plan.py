@@ -104,7 +104,7 @@ def _plan(waiting: ImportJob) -> None:
         etag,
         form=table.format,
         csv_format=file_format,
-        met_products=not products.is_empty(),
+        met_products=not products.has_none(),
         doubt=doubt,
     )
     if job is None:
