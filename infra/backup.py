@@ -35,6 +35,7 @@ from chalicelib.exports.store import KINDS
 from chalicelib.jobs import queue
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import JobType
+from chalicelib.reindexing.store import LISTED
 from chalicelib.values.batches import batches
 from infra import keys, refused, steps
 
@@ -45,6 +46,7 @@ _NEW: Final = (
     *("key#", "keys", "release", "aud_", "list#audit#", "count#audit", "evt_", "feed"),
     *("rate#", "lost-events"),
 )
+_LISTED: Final = {kind.name: kind for kind in LISTED}
 _AT_ONCE: Final = 25  # items of one write: DynamoDB's limit
 
 
@@ -107,7 +109,7 @@ def restore(stage: str, folder: Path, tables: Sequence[str]) -> None:
     )
     _write(table, ({"DeleteRequest": {"Key": _key(item)}} for item in new))
     for name, target in (("table", table), ("outbox", outbox)):
-        items = _saved(folder, name)
+        items = map(_place_in_shard, _saved(folder, name))
         number = _write(target, ({"PutRequest": {"Item": item}} for item in items))
         print(f"{target}: {number:,} items")
     found = sorted((folder / "files").iterdir()) if (folder / "files").exists() else []
@@ -116,6 +118,13 @@ def restore(stage: str, folder: Path, tables: Sequence[str]) -> None:
         boto3.client("s3").upload_file(str(file), _bucket(stage), unquote(file.name), kind)
     print(f"{_bucket(stage)}: {len(found):,} files")
     _continue_jobs(stage)
+
+
+def _place_in_shard(item: dict[str, Any]) -> dict[str, Any]:
+    """Return the item with the number of shards that this release has: the backup's may differ."""
+    pk = item["pk"]["S"]
+    kind = _LISTED.get(f"{pk}#".split("#")[1])
+    return item | {"pk": {"S": kind.shard_pk(pk, item["sk"]["S"])}} if kind else item
 
 
 def _continue_jobs(stage: str) -> None:

@@ -90,6 +90,7 @@ def _deploy(options: argparse.Namespace, known: stacks.Outputs) -> None:
     if known:
         keys.use(known["Table"])
         release.refuse_to_skip(stage)
+        release.lower_numbers(stage)
     parameters, environment = _parameters(options), _environment(options)
     if not known:
         _make(stage, parameters)
@@ -109,7 +110,7 @@ def _deploy(options: argparse.Namespace, known: stacks.Outputs) -> None:
     domain = steps.triggers(stage, made, parameters | {"RestApiId": api}, consent=consent)
     topic = steps.alarms(stage, parameters)["Topic"]
     keys.use(made["Table"])
-    release.deployed()
+    release.note_deployment()
     print(f"\nBackroom is deployed: {address.rstrip('/')}")
     if "DomainTarget" in domain:
         print(f"Point your domain's CNAME or alias record to {domain['DomainTarget']}")

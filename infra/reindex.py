@@ -3,9 +3,10 @@
     python infra/reindex.py --stage prod                # all kinds, 10 records a second
     python infra/reindex.py --stage prod product --rate 50
 
-Run it after a deployment that splits text into other words, spreads lists or words over another
-number of partitions, or adds a facet to a kind (docs/listing.md, Changing the index). It starts a
-job of the stage and follows it. The job goes on without it; run again, it follows the same job.
+Run it after a deployment that splits text into other words or adds a facet to a kind
+(docs/listing.md, Changing the index), and after a release that was rolled back is deployed again.
+It starts a job of the stage and follows it. The job goes on without it; run again, it follows the
+same job.
 
 The job ends after one pass over all records if that found nothing to do. Otherwise the last pass
 begins when no function of the previous release runs any more, `--settle` seconds after the start.
@@ -27,7 +28,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import Job, JobStatus, JobType
-from chalicelib.reindexing.store import ALL, RELEASE
+from chalicelib.listing import RELEASE
+from chalicelib.reindexing.store import ALL
 from chalicelib.storage import table
 from infra import keys, refused
 

@@ -1,14 +1,16 @@
 """Which release of Backroom a stage runs: item `release` / `deployed` of its table.
 
-`{release, before, formats, at, reindexed, job}`: the release that was deployed last, the other one
-that was deployed before it, in which format it indexes each kind of record, when, the release whose
-reindexing ended last, and the job of the last one that was started.
+`{release, before, formats, indexed, at, reindexed, job}`: the release that was deployed last, the
+other one that was deployed before it, the number of each kind of record in it (`Kind.number`), up
+to which number all records of each kind are indexed, when, the release whose reindexing of all
+kinds ended last, and the job of the last one that was started.
 """
 
 from typing import Final
 
-from chalicelib import __version__, listing
-from chalicelib.reindexing.store import ALL, RELEASE
+from chalicelib import __version__
+from chalicelib.listing import FIRST, RELEASE, number_in
+from chalicelib.reindexing.store import ALL
 from chalicelib.storage import table
 from chalicelib.values import clock
 
@@ -21,10 +23,9 @@ def refuse_to_skip(stage: str) -> None:
     found = table.get(RELEASE)
     if found is None or __version__ in (found["release"], found.get("before")):
         return
+    numbers = found["formats"]
     waiting = [
-        kind.name
-        for kind in _KINDS
-        if listing.indexed(kind) < found["formats"].get(kind.name, listing.FIRST)
+        kind.name for kind in _KINDS if number_in(found, kind) < numbers.get(kind.name, FIRST)
     ]
     if waiting:
         raise SystemExit(
@@ -34,10 +35,25 @@ def refuse_to_skip(stage: str) -> None:
         )
 
 
-def deployed() -> None:
+def lower_numbers(stage: str) -> None:
+    """Before this release writes records without what a later one has indexed: the later one, when
+    it is deployed again, has to index them again."""
+    found = table.get(RELEASE) or {}
+    later = {kind.name for kind in _KINDS if number_in(found, kind) > kind.number}
+    if later:
+        numbers = {kind.name: min(number_in(found, kind), kind.number) for kind in _KINDS}
+        table.update(RELEASE, assign={"indexed": {**found["indexed"], **numbers}})
+        print(
+            "A later release has indexed more. When it is deployed again, run its"
+            f" `infra/reindex.py --stage {stage}`."
+        )
+
+
+def note_deployment() -> None:
     """Notes that this release is deployed."""
-    last = (table.get(RELEASE) or {}).get("release", __version__)
+    found, numbers = table.get(RELEASE), {kind.name: kind.number for kind in _KINDS}
+    last = (found or {}).get("release", __version__)
     before = {} if last == __version__ else {"before": last}
-    formats = {kind.name: kind.format for kind in _KINDS}
-    noted = {"release": __version__, "formats": formats, "at": clock.iso(clock.now()), **before}
-    table.update(RELEASE, assign=noted)
+    new = {} if found else {"indexed": numbers}  # there are no records yet
+    noted = {"release": __version__, "formats": numbers, "at": clock.iso(clock.now())}
+    table.update(RELEASE, assign={**noted, **before, **new})

@@ -9,12 +9,13 @@ Nothing is indexed later.
   `pages`, `positions` (what to read), `lists` (which list serves the filters), `search`, `lookup`
   (exact texts), `best` (best matches), `counts` (totals), `cursor`
 - ids of other systems: `external_ids`
-- maintenance: `recount` (checks totals), `move` and `formats` (to another index), `leftovers`
+- maintenance: `recount` (checks totals), `move` and `upgrades` (what a new release indexes),
+  `cells` (of release 1.0.0), `leftovers`
 """
 
+from chalicelib.listing.cells import merge_cells
 from chalicelib.listing.entries import change, remove_later
 from chalicelib.listing.filters import Dated, Filters
-from chalicelib.listing.formats import indexed, is_ready, retire
 from chalicelib.listing.index import MOST_WORD_BYTES, Index, Record
 from chalicelib.listing.kinds import FIRST, Kind
 from chalicelib.listing.leftovers import discard, words_of
@@ -24,4 +25,5 @@ from chalicelib.listing.pages import count, page, page_of, sizes, walk
 from chalicelib.listing.query import Indexed, Query
 from chalicelib.listing.records import Records
 from chalicelib.listing.recount import Recount, Wrong, disagreement, everyone, recount, repair
+from chalicelib.listing.upgrades import RELEASE, number_in
 from chalicelib.schemas import Page

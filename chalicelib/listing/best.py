@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from chalicelib.listing.kinds import Kind, escape, word_shards
+from chalicelib.listing.kinds import Kind, escape
 from chalicelib.storage import table
 from chalicelib.storage.dynamodb import DynamoCall
 
@@ -23,12 +23,10 @@ def reading(kind: Kind, terms: Sequence[str]) -> list[_Read]:
     for term in terms:
         most = _BEGINNING if len(terms) == 1 else _BESIDE
         whole, begins = map(table.sk.begins_with, (f"{escape(term)}#", escape(term)))
-        for shards in word_shards():
-            for shard in range(shards):
-                pk = kind.word_pk(term, shard, shards)
-                call = partial(table.query.call, pk, forward=False, fields=("sk",))
-                calls.append(call(where=whole, limit=_WHOLE))
-                calls.append(call(where=begins, limit=most))
+        for pk in kind.word_pks(term):
+            call = partial(table.query.call, pk, forward=False, fields=("sk",))
+            calls.append(call(where=whole, limit=_WHOLE))
+            calls.append(call(where=begins, limit=most))
     return calls
 
 

@@ -1,95 +1,88 @@
 """How many records there are, by facet: read from the count cells."""
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from chalicelib.listing.kinds import FIRST, Kind, format_of
-from chalicelib.problems import Problem
+from chalicelib.listing.kinds import Kind, split_attribute
+from chalicelib.storage import table
 from chalicelib.storage.attributes import Item
+from chalicelib.storage.dynamodb import DynamoCall
 
 Where = Mapping[str, frozenset[str]]
 Cells = list[tuple[dict[str, str], int]]
 
 
-class Reindexing(Problem):
-    """503: records are being reindexed for this filter or sort order (`infra/reindex.py`)."""
-
-    status, code = 503, "reindexing"
-
-
 @dataclass(frozen=True)
 class Counts:
-    """The cells that a list with filters needs: of the whole kind, and under the requested values.
-    `oldest`: the oldest format in which a record may be indexed."""
+    """The cells that a list with filters needs: of the whole kind, and under each requested value,
+    `<facet>=<value>`."""
 
     kind: Kind
-    where: Where
     cells: Cells
     under: Mapping[str, Cells]
-    oldest: int
 
     def size(self, where: Where) -> int | None:
         """How many records match `where`, a part of the filters; None if no cells have it. At least
         0, though half of a change may have been read."""
-        apart = [facet for facet in where if facet in self.under]
-        if len(apart) > 1 or not where.keys() <= {*self.kind.counted, *apart}:
+        if not is_counted(self.kind, where):
             return None
-        if apart and "" in where[apart[0]]:
-            return None
-        cells = self.under[apart[0]] if apart else self.cells
-        rest = {facet: accepted for facet, accepted in where.items() if facet not in apart}
-        return max(
-            0,
-            sum(
-                n
-                for facets, n in cells
-                if all(facets[facet] in accepted for facet, accepted in rest.items())
-            ),
-        )
-
-    def has(self, feature: str) -> bool:
-        """Whether all records are indexed for a facet, a combined list or an order."""
-        return self.kind.since.get(feature, FIRST) <= self.oldest
-
-    def require(self, asked: set[str]) -> None:
-        """Raises Reindexing for features for which not all records are indexed yet."""
-        if late := sorted(feature for feature in asked if not self.has(feature)):
-            names = [f"sorting by {name[1:]}" if name[0] == "*" else name for name in late]
-            message = f"Not available yet: {', '.join(names)}. Records are being reindexed."
-            raise Reindexing(f"{message} Try again later.", headers={"Retry-After": "60"})
+        numbers = [n for facets, n in self.cells if _matches(facets, where)]
+        for facet in self.kind.under:
+            others = {other: accepted for other, accepted in where.items() if other != facet}
+            for value in where.get(facet, ()):
+                cells = self.under.get(f"{facet}={value}", ())
+                numbers += [n for facets, n in cells if _matches(facets, others)]
+        return max(0, sum(numbers))
 
 
-def places(kind: Kind, where: Where) -> list[str]:
-    """The partitions to read, at the same time, for `counts`."""
-    under = [(facet, value) for facet in kind.under for value in sorted(where.get(facet, ()))]
-    return [kind.count_pk(), *(kind.count_pk(facet, value) for facet, value in under)]
+def is_counted(kind: Kind, where: Where) -> bool:
+    """Whether cells have the number of records that match `where`."""
+    under = [facet for facet in where if facet in kind.under]
+    return where.keys() <= {*kind.counted, *under[:1]} and not any(
+        "" in where[facet] for facet in under
+    )
+
+
+def _matches(facets: Mapping[str, str], where: Where) -> bool:
+    return all(facets.get(facet) in accepted for facet, accepted in where.items())
+
+
+def count_calls(kind: Kind, where: Where) -> list[DynamoCall[list[Item]]]:
+    """The calls that read the cells for `counts`."""
+    pks = [kind.count_pk(), *(f"{kind.count_pk()}#{value}" for value in _values(kind, where))]
+    fields = ("sk", "n", *map(split_attribute, _split_values(kind, where)))
+    return [table.everything.call(pk, fields=fields) for pk in pks]
 
 
 def counts(kind: Kind, where: Where, read: list[list[Item]]) -> Counts:
-    """From the contents of the partitions named by `places`, in its order."""
-    main, *rest = map(_summed, read)
-    under: dict[str, Cells] = {}
-    parts = iter(rest)
-    for facet in kind.under:
-        if facet in where:
-            under[facet] = [cell for _ in where[facet] for cell in _cells(kind, next(parts))]
-    return Counts(kind, where, _cells(kind, main), under, oldest(kind, main))
+    """The counts, from the results of `count_calls`."""
+    main, *rest = [_cells(kind, where, items) for items in read]
+    return Counts(kind, main, dict(zip(_values(kind, where), rest, strict=True)))
 
 
-def oldest(kind: Kind, cells: Iterable[str]) -> int:
-    """The oldest format of these cells of the whole kind. Reindexing removes those of older formats
-    (`formats.retire`); a record that old code writes afterwards brings one back."""
-    return min(map(format_of, cells), default=kind.format)
+def _values(kind: Kind, where: Where) -> list[str]:
+    """The requested values that have cells of their own."""
+    return [f"{f}={value}" for f in kind.under for value in sorted(where.get(f, ())) if value]
 
 
-def _summed(items: list[Item]) -> dict[str, int]:
-    """The number in each cell, summed over its shards."""
-    found: dict[str, int] = {}
+def _split_values(kind: Kind, where: Where) -> list[str]:
+    """The requested values of the split facet."""
+    return sorted(filter(None, where.get(kind.split, ())))
+
+
+def _cells(kind: Kind, where: Where, items: list[Item]) -> Cells:
+    """The facets of each cell, and its number, summed over its shards; for each requested value of
+    the split facet, the part of the cell that has it."""
+    names = {split_attribute(value): value for value in _split_values(kind, where)}
+    found: defaultdict[tuple[str, str], int] = defaultdict(int)
     for item in items:
-        name = item["sk"].rsplit("#", 1)[0]
-        found[name] = found.get(name, 0) + int(item.get("n", 0))
-    return found
-
-
-def _cells(kind: Kind, summed: Mapping[str, int]) -> Cells:
-    return [(kind.cell_facets(name), n) for name, n in summed.items()]
+        cell = item["sk"].rsplit("#", 1)[0]
+        found[cell, ""] += int(item.get("n", 0))
+        for name in names.keys() & item.keys():
+            found[cell, names[name]] += int(item[name])
+            found[cell, ""] -= int(item[name])
+    return [
+        (kind.cell_facets(cell) | ({kind.split: value} if value else {}), n)
+        for (cell, value), n in found.items()
+    ]

@@ -3,11 +3,10 @@
 from dataclasses import replace
 from itertools import groupby
 
-from chalicelib.listing import kinds
-from chalicelib.listing.index import SEVERAL, Index, settled, value_writes
+from chalicelib.listing.index import SEVERAL, Index, settle_words, value_writes
 from chalicelib.listing.kinds import Kind, escape, shard_of
 from chalicelib.storage.attributes import Item, Key
-from chalicelib.storage.commit import Commit
+from chalicelib.storage.commit import HOMES, Commit
 from chalicelib.values import clock
 
 
@@ -29,9 +28,15 @@ def change(
     """
     room = kind.room if room is None else room
     if after is not None:
-        if after.format != kind.format:
-            after = replace(after, format=kind.format, added=kind.added())
-        after = settled(before, after, inside=kind.inside if inside is None else inside, room=room)
+        if kind.since:
+            lists, values = kind.lists(after.facets), kind.values_counted(after.facets)
+            after = replace(
+                after,
+                lists=tuple(filter(kind.is_added, lists)),
+                cells=tuple(filter(kind.is_added, values)),
+            )
+        most = kind.inside if inside is None else inside
+        after = settle_words(before, after, inside=most, room=room)
     is_in_same_lists = before is not None and after is not None and before.listed == after.listed
     entries_in = order_entries if is_in_same_lists else list_entries
     old_entries, new_entries = entries_in(kind, id, before), entries_in(kind, id, after)
@@ -44,9 +49,8 @@ def change(
         room -= value_writes(before, after)
         _change_words(commit, word_keys(kind, id, before), word_keys(kind, id, after), room)
     for index, step in () if is_in_same_lists else ((before, -1), (after, 1)):
-        for pk, cell in count_cells(kind, index) if index else ():
-            sums = kind.sums(index.facets) if index and pk == kind.count_pk() else {}
-            commit.count((pk, cell), {"n": step} | {name: step * n for name, n in sums.items()})
+        if index:
+            _count(commit, kind, index, step)
     return after
 
 
@@ -55,12 +59,21 @@ def remove_later(commit: Commit, kind: Kind, id: str, index: Index) -> None:
     after the commit, which has no room for them."""
     for key in entries_of(kind, id, index):
         commit.delete_after(key)
-    for cell in count_cells(kind, index):
-        commit.count(cell, {"n": -1})
+    _count(commit, kind, index, -1)
+
+
+def _count(commit: Commit, kind: Kind, index: Index, step: int) -> None:
+    value = index.facets.get(kind.split, "")
+    home = shard_of(value, HOMES) if value else None
+    for pk, cell in count_cells(kind, index):
+        numbers = kind.numbers(pk, index.facets)
+        commit.count((pk, cell), {name: step * n for name, n in numbers.items()}, home)
 
 
 def count_cells(kind: Kind, index: Index) -> list[Key]:
-    return kind.of(index.format, index.added).cells(index.facets)
+    """The cells that count a record with this index."""
+    values = [v for v in kind.values_counted(index.facets) if not kind.is_added(v)]
+    return kind.cells_of(index.facets, (*values, *index.cells))
 
 
 def _change_words(commit: Commit, old: dict[Key, bool], new: dict[Key, bool], room: int) -> None:
@@ -90,16 +103,15 @@ def list_entries(kind: Kind, id: str, index: Index | None) -> dict[Key, Item]:
     """The keys of the list entries, and the other attributes of each."""
     if index is None:
         return {}
-    shards = kinds.SHAPES[index.version].list_shards
-    kind = kind.of(index.format, index.added)
-    names = kind.lists(index.facets)
+    names = [name for name in kind.lists(index.facets) if not kind.is_added(name)]
+    names += index.lists
     if index.many:
         names.append(f"{kind.several}*")
     names += [f"{kind.several}={value}" for value in index.values]
-    known, shard = _known(index), shard_of(id, shards)
-    entries = {(kind.list_pk(name, shard, shards), f"{index.sort}#{id}"): known for name in names}
+    known, shard = _known(index), shard_of(id, kind.list_shards)
+    entries = {(kind.list_pk(name, shard), f"{index.sort}#{id}"): known for name in names}
     if index.ahead:
-        whole = kind.entry_key("*", id, index.sort, shards)
+        whole = kind.entry_key("*", id, index.sort)
         entries[whole] = {**known, "generation": index.generation}
     return entries | order_entries(kind, id, index)
 
@@ -108,10 +120,8 @@ def order_entries(kind: Kind, id: str, index: Index | None) -> dict[Key, Item]:
     """Those of them in other orders."""
     if index is None:
         return {}
-    known, shards = _known(index), kinds.SHAPES[index.version].list_shards
-    return {
-        kind.entry_key(f"*{order}", id, sort, shards): known for order, sort in index.orders.items()
-    }
+    known = _known(index)
+    return {kind.entry_key(f"*{order}", id, sort): known for order, sort in index.orders.items()}
 
 
 def _known(index: Index) -> Item:
@@ -122,12 +132,11 @@ def word_keys(kind: Kind, id: str, index: Index | None) -> dict[Key, bool]:
     """The keys of a record's words, and whether each belongs to a generation."""
     if index is None:
         return {}
-    shards = kinds.SHAPES[index.version].word_shards
-    shard = shard_of(id, shards)
+    shard = shard_of(id, kind.word_shards)
     here, ahead = f"#{index.sort}#{id}", f"#{index.sort}+{index.generation}#{id}"
     places = (index.words, here, False), (index.ahead, ahead, True)
     return {
-        (kind.word_pk(word, shard, shards), f"{escape(word)}{suffix}"): is_ahead
+        (kind.word_pk(word, shard), f"{escape(word)}{suffix}"): is_ahead
         for words, suffix, is_ahead in places
         for word in words
     }

@@ -7,10 +7,10 @@ a failed write have another generation, and never count.
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 from chalicelib.listing import kinds
 from chalicelib.listing import words as text
@@ -26,8 +26,11 @@ MOST_WORD_BYTES: Final = 150_000  # with a product of 200 KB it fits DynamoDB's 
 class Index:
     """`sort`: text in whose descending order the kind is listed. `facets`: as key parts; `several`:
     those of the facet with several values, `many` if they are too many for a list entry each.
-    `orders`: the keys of other sort orders. `words`, `ahead`: as stored. `version`: its shape,
-    `format`: that of the kind, `added`: what that has more than the first format (`Kind.added`)."""
+    `orders`: the keys of other sort orders. `words`, `ahead`: as stored.
+
+    `lists`: those of its lists that the first release had not; `cells`: the values under which it
+    is counted, and the first release did not count. A record names them, because code of the
+    release before has to remove them with it."""
 
     sort: str
     facets: Mapping[str, str]
@@ -37,9 +40,8 @@ class Index:
     several: tuple[str, ...] = ()
     many: bool = False
     orders: Mapping[str, str] = field(default_factory=dict)
-    version: int = 1
-    format: int = kinds.FIRST
-    added: Mapping[str, object] = field(default_factory=dict)
+    lists: tuple[str, ...] = ()
+    cells: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -63,19 +65,18 @@ class Index:
             tuple(text.words(texts, exact)),
             several=tuple(dict.fromkeys(map(several_part, several))),
             orders={name: _sortable(value) for name, value in (orders or {}).items()},
-            version=kinds.CURRENT,
         )
 
     @property
     def listed(self) -> tuple[object, ...]:
         """Everything that its counts and its list entries depend on, but those in other orders."""
-        shape = self.sort, self.version, self.format, self.added
-        return *shape, self.facets, self.several, self.many, self.ahead, self.generation
+        where = self.sort, self.facets, self.several, self.many, self.lists, self.cells
+        return *where, self.ahead, self.generation
 
     @property
     def worded(self) -> tuple[object, ...]:
         """Everything that its word entries depend on."""
-        return self.words, self.ahead, self.generation, self.sort, self.version
+        return self.words, self.ahead, self.generation, self.sort
 
     def stored(self) -> dict[str, object]:
         some = {
@@ -84,14 +85,15 @@ class Index:
             "several": list(self.several),
             "many": self.many,
             "orders": dict(self.orders),
-            "added": dict(self.added),
+            "lists": list(self.lists),
+            "cells": list(self.cells),
         }
         return {
-            "v": self.version,
+            "v": 1,  # release 1.0.0 reads this, and `f`
             "sort": self.sort,
             "facets": dict(self.facets),
             "words": " ".join(self.words),
-            "f": self.format,
+            "f": 1,
             **{name: value for name, value in some.items() if value},
         }
 
@@ -106,9 +108,8 @@ class Index:
             tuple(stored.get("several", ())),
             stored.get("many", False),
             stored.get("orders", {}),
-            int(stored["v"]),
-            int(stored["f"]),
-            stored.get("added", {}),
+            tuple(stored.get("lists", ())),
+            tuple(stored.get("cells", ())),
         )
 
     @property
@@ -158,48 +159,90 @@ class Record:
 _NONE: Final = Index("", {})  # of a record that is not there
 
 
-def settled(before: Index | None, wanted: Index, *, inside: int, room: int) -> Index:
-    """Decides which words always count, and which belong to a generation.
+class Placed(NamedTuple):
+    """Where the words of a record are: `inside` its transaction, or `ahead` of it. `is_renewed`:
+    all of `ahead` is written again, as a new generation."""
 
-    Unchanged words keep their place. New ones are among the first `inside` if there is room. If
-    more than `room` differ, all others are written again, ahead, as a new generation. Its name is
-    random, so that no other attempt to write the record leaves words that count.
+    inside: tuple[str, ...]
+    ahead: tuple[str, ...]
+    is_renewed: bool
+
+
+def place_words(
+    wanted: Iterable[str],
+    inside: Sequence[str],
+    ahead: Sequence[str],
+    *,
+    is_moved: bool = False,
+    most: int,
+    room: int,
+) -> Placed:
+    """Decide which words are written in the record's transaction, and which ahead of it.
+
+    `wanted`: the words of the new version, in the order in which they get a place inside.
+    `inside`, `ahead`: where those of the version before are; `is_moved`: each has another key in
+    the new version. `most`: how many may be inside. `room`: how many additions and removals the
+    transaction takes; if more words differ, all others are written again, ahead.
+
+    >>> place_words("abcd", "", "", most=9, room=4)  # all fit
+    Placed(inside=('a', 'b', 'c', 'd'), ahead=(), is_renewed=False)
+    >>> place_words("abcd", "", "", most=2, room=4)  # two have a place inside
+    Placed(inside=('a', 'b'), ahead=('c', 'd'), is_renewed=False)
+    >>> place_words("abcd", "", "", most=9, room=3)  # three of four writes have room
+    Placed(inside=('a', 'b', 'c'), ahead=('d',), is_renewed=True)
+    >>> place_words("abx", "ab", "cd", most=3, room=3)  # known words stay where they are
+    Placed(inside=('a', 'b', 'x'), ahead=(), is_renewed=False)
+    >>> place_words("abcxyz", "ab", "cd", most=3, room=3)  # four differ
+    Placed(inside=('a', 'b'), ahead=('c', 'x', 'y', 'z'), is_renewed=True)
+    >>> place_words("ab", "ab", "", is_moved=True, most=3, room=3)  # two removals, one addition
+    Placed(inside=('a',), ahead=('b',), is_renewed=True)
+    """
+    words = dict.fromkeys(wanted)
+    kept = [word for word in inside if word in words]
+    kept_ahead = [word for word in ahead if word in words]
+    known = {*kept, *kept_ahead}
+    new = [word for word in words if word not in known]
+    differing = len(new) + len(inside) + len(ahead) - len(known)
+    if is_moved:
+        differing = len(words) + len(inside) + len(ahead)
+        most = max(0, min(most, room - len(inside)))
+        kept, new = kept[:most], [*kept[most:], *new]
+    free = most - len(kept)
+    if differing > room:
+        new, kept_ahead = [*kept_ahead, *new], []
+        free = min(free, room - len(kept) - len(inside))
+    free = max(0, free)
+    return Placed((*kept, *new[:free]), (*kept_ahead, *new[free:]), differing > room)
+
+
+def settle_words(before: Index | None, wanted: Index, *, inside: int, room: int) -> Index:
+    """Return the wanted index with its words placed, and with a generation if some are ahead.
+
+    The name of a generation is random, so that no other attempt to write the record leaves words
+    that count. `inside`, `room`: as of `Kind`.
     """
     had = before or _NONE
     many = len(wanted.several) > inside // 2
     if wanted.many != many:
         wanted = replace(wanted, many=many)
-    room, inside = room - value_writes(before, wanted), inside - len(wanted.values)
-    words = dict.fromkeys(wanted.every_word)
-    kept = [word for word in had.words if word in words]
-    kept_ahead = [word for word in had.ahead if word in words]
-    known, generation = {*kept, *kept_ahead}, had.generation
-    new = [word for word in words if word not in known]
-    differing = len(new) + len(had.every_word) - len(known)
-    if before and (had.sort, had.version) != (wanted.sort, wanted.version):
-        differing = len(words) + len(had.every_word)  # each has a new place
-        inside = max(0, min(inside, room - len(had.words)))
-        kept, new = kept[:inside], [*kept[inside:], *new]
-    free = inside - len(kept)
-    if differing > room:
-        new, kept_ahead, generation = [*kept_ahead, *new], [], _generation()
-        free = min(free, room - len(kept) - len(had.words))
-    first, rest = new[: max(0, free)], new[max(0, free) :]
-    ahead = (*kept_ahead, *rest)
-    if ahead and not generation:
-        generation = _generation()
-    return replace(
-        wanted,
-        words=(*kept, *first),
-        ahead=ahead,
-        generation=generation,
+    placed = place_words(
+        wanted.every_word,
+        had.words,
+        had.ahead,
+        is_moved=before is not None and had.sort != wanted.sort,
+        most=inside - len(wanted.values),
+        room=room - value_writes(before, wanted),
     )
+    generation = "" if placed.is_renewed else had.generation
+    if placed.ahead and not generation:
+        generation = _generation()
+    return replace(wanted, words=placed.inside, ahead=placed.ahead, generation=generation)
 
 
 def value_writes(before: Index | None, after: Index | None) -> int:
     """The most writes of list entries of values between two versions of a record."""
     had, has = (one.values if one else () for one in (before, after))
-    if before and after and (before.sort, before.version) != (after.sort, after.version):
+    if before and after and before.sort != after.sort:
         return len(had) + len(has)
     return len({*had, *has})
 

@@ -6,63 +6,40 @@ r"""What can be listed, and where its entries are.
 | other order | `list#<kind>#*<order>#<shard>of<shards>` | `<that sort>#<id>` | the facets |
 | word | `word#<kind>#<first letter>#<shard>of<shards>` | `<word>#<sort>#<id>` | none |
 | word ahead | the same | `<word>#<sort>+<generation>#<id>` | `at`: Unix seconds |
-| count | `count#<kind>[#<facet>=<value>]` | `<format>\|<facet values>#<shard>` | `n` |
+| count | `count#<kind>[#<facet>=<value>]` | `1\|<facet values>#<shard>` | `n`; `=<value>` |
 
 Lists are `*`, `<facet>=<value>`, the combined ones of the kind, and `<facet>*` of the records with
-more values of a facet than have a list entry each. Lists and words are sharded by a
-hash of the id, because one partition takes about 1,000 write units a second (AWS). The number of
-shards is in the key, so that two numbers of them never share a partition: a reader that reads the
-old partitions before the new ones finds a record that moves between them at least once.
+more values of a facet than have a list entry each. Lists and words are sharded by a hash of the id.
+A cell has `*` for any value of the facet that is `split`, and the number of each value in an
+attribute of its own. (1.0.0 had a cell for each value.)
 """
 
 import zlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 from chalicelib.storage.attributes import Key
 
-
-@dataclass(frozen=True)
-class Shape:
-    """The number of partitions of each list, and of each letter of the word index."""
-
-    list_shards: int
-    word_shards: int
-
-
-# The shapes in which records may be indexed, by version, and the current one. For another number
-# of shards, deploy another version here, make it CURRENT in the next deployment, run
-# `infra/reindex.py`, and only then remove the old one (docs/listing.md).
-SHAPES: dict[int, Shape] = {1: Shape(list_shards=2, word_shards=4)}
-CURRENT = 1
-FIRST: Final = 1  # the format of a kind until it gets another facet, list or order
-
-
-def list_shards() -> list[int]:
-    """The numbers of shards that lists may have, oldest first; reads use all of them."""
-    return list(dict.fromkeys(shape.list_shards for _, shape in sorted(SHAPES.items())))
-
-
-def word_shards() -> list[int]:
-    return list(dict.fromkeys(shape.word_shards for _, shape in sorted(SHAPES.items())))
+FIRST: Final = 1  # the number of a kind that was never reindexed
+SOME: Final = "*"  # in a cell: there is a value
 
 
 @dataclass(frozen=True)
 class Kind:
     """A listable kind of record.
 
-    `counted`: the facets of a count cell; new ones are appended. `under`: facets with so many
-    values that they have separate cells under each value. `listed`: facets with a list for each
-    value. `combined`: lists of records with several given values of counted facets. `several`: the
-    facet of which a record may have several values, with a list for each. A facet without a value
-    is "".
-    `orders`: further sort orders of the list of all.
+    `counted`: the facets of a count cell. `under`: facets with so many values that they have
+    separate cells under each value. `split`: the one of `counted` that may have a hundred values.
+    `listed`: facets with a list for each value. `combined`: lists of records with
+    several given values of counted facets. `several`: the facet of which a record may have several
+    values, with a list for each. A facet without a value is "". `orders`: further sort orders of
+    the list of all.
 
-    `since`: the format that introduced a facet, a combined list or an order (`*<order>`), if it was
-    not the first. A new one takes the next number, and keeps it; a facet has one number.
+    `since`: the number of the reindexing that brings a facet of `under` or `listed`, a combined
+    list or an order (`*<order>`) to all records, if the first release had it not. A new one takes
+    the next number, and keeps it (`upgrades.py`).
 
     `identified`: whose external ids find a record (`external_ids.py`).
 
@@ -70,11 +47,14 @@ class Kind:
 
     `inside`: how many words and values of a record are written with it; `room`: how many changes
     of these a transaction has room for, next to its other writes.
+
+    The numbers of shards are part of the keys: another number is a restore (docs/backup.md).
     """
 
     name: str
     counted: tuple[str, ...] = ()
     under: tuple[str, ...] = ()
+    split: str = ""
     listed: tuple[str, ...] = ()
     combined: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     several: str = ""
@@ -84,61 +64,13 @@ class Kind:
     identified: tuple[str, ...] = ()
     inside: int = 34
     room: int = 68
+    list_shards: int = 2  # 900 creations a second; a page reads each of them, so no more
+    word_shards: int = 4  # SKUs often begin with one letter, and each has several words
 
-    @cached_property
-    def format(self) -> int:
-        """In which records are written; higher than those of all releases before."""
+    @property
+    def number(self) -> int:
+        """The number of its last reindexing."""
         return max(self.since.values(), default=FIRST)
-
-    def at(self, number: int) -> "Kind":
-        """The kind as it was in this format, if this code knows it."""
-        if number >= self.format:
-            return self
-
-        def had(name: str) -> bool:
-            return self.since.get(name, FIRST) <= number
-
-        return replace(
-            self,
-            counted=tuple(filter(had, self.counted)),
-            under=tuple(filter(had, self.under)),
-            listed=tuple(filter(had, self.listed)),
-            combined={name: facets for name, facets in self.combined.items() if had(name)},
-            several=self.several if had(self.several) else "",
-            orders=tuple(order for order in self.orders if had(f"*{order}")),
-            since={name: first for name, first in self.since.items() if first <= number},
-        )
-
-    def added(self) -> dict[str, object]:
-        """What the kind has more than in the first format. Each record stores it, so that code of
-        a release before can change the record (`of`)."""
-        first = self.at(FIRST)
-        if first is self:
-            return {}
-        names = {
-            role: [name for name in getattr(self, role) if name not in getattr(first, role)]
-            for role in ("counted", "under", "listed")
-        }
-        combined = {n: dict(f) for n, f in self.combined.items() if n not in first.combined}
-        several = self.several if self.several != first.several else ""
-        more = {**names, "combined": combined, "several": several}
-        return {role: value for role, value in more.items() if value}
-
-    def of(self, number: int, added: Mapping[str, Any]) -> "Kind":
-        """The kind as it was when a record was written in this format, perhaps by a later
-        release."""
-        if number <= self.format:
-            return self.at(number)
-        first = self.at(FIRST)
-        return replace(
-            first,
-            counted=(*first.counted, *added.get("counted", ())),
-            under=(*first.under, *added.get("under", ())),
-            listed=(*first.listed, *added.get("listed", ())),
-            combined={**first.combined, **added.get("combined", {})},
-            several=added.get("several", first.several),
-            since={"": number},
-        )
 
     def lists(self, facets: Mapping[str, str]) -> list[str]:
         """The lists of a record with these facets, except those of `several`."""
@@ -148,40 +80,77 @@ class Kind:
             *(name for name, wanted in self.combined.items() if wanted.items() <= facets.items()),
         ]
 
+    def is_added(self, name: str) -> bool:
+        """Whether the first release had not this list, `<facet>=<value>`, facet or order."""
+        return name.partition("=")[0] in self.since
+
     def cell(self, facets: Mapping[str, str]) -> str:
-        return "|".join([str(self.format), *(facets.get(facet, "") for facet in self.counted)])
+        def part(facet: str) -> str:
+            value = facets.get(facet, "")
+            return SOME if value and facet == self.split else value
+
+        return "|".join(["1", *map(part, self.counted)])
+
+    def values_counted(self, facets: Mapping[str, str]) -> list[str]:
+        """The values, `<facet>=<value>`, under which a record with these facets is counted."""
+        return [f"{facet}={facets[facet]}" for facet in self.under if facets.get(facet)]
 
     def cells(self, facets: Mapping[str, str]) -> list[Key]:
-        cell = self.cell(facets)
-        under = [self.count_pk(facet, facets[facet]) for facet in self.under if facets.get(facet)]
-        return [(pk, cell) for pk in (self.count_pk(), *under)]
+        """The cells that count a record with these facets."""
+        return self.cells_of(facets, self.values_counted(facets))
 
-    def sums(self, facets: Mapping[str, str]) -> dict[str, Decimal]:
-        """What it adds to the sums of a cell of the whole kind."""
-        return {self.summed: Decimal(facets.get(self.summed) or 0)} if self.summed else {}
+    def cells_of(self, facets: Mapping[str, str], values: Iterable[str]) -> list[Key]:
+        """The cells of a record that is counted under these values, `<facet>=<value>`."""
+        cell = self.cell(facets)
+        return [
+            (self.count_pk(), cell),
+            *((f"{self.count_pk()}#{value}", cell) for value in values),
+        ]
+
+    def numbers(self, pk: str, facets: Mapping[str, str]) -> dict[str, int | Decimal]:
+        """What a record with these facets adds to a cell in this partition."""
+        numbers: dict[str, int | Decimal] = {"n": 1}
+        if value := facets.get(self.split):
+            numbers[split_attribute(value)] = 1
+        if self.summed and pk == self.count_pk():
+            numbers[self.summed] = Decimal(facets.get(self.summed) or 0)
+        return numbers
 
     def cell_facets(self, cell: str) -> dict[str, str]:
-        """The facets of a cell of any format. Later formats append values, so a cell has no value
-        for a facet that is newer, and perhaps values for facets that this code does not know."""
-        values = cell.split("|")[1:]
-        return dict.fromkeys(self.counted, "") | dict(zip(self.counted, values, strict=False))
+        """The facets of a cell."""
+        return dict(zip(self.counted, cell.split("|")[1:], strict=False))
 
     def count_pk(self, facet: str = "", value: str = "") -> str:
         return f"count#{self.name}" + (f"#{facet}={value}" if facet else "")
 
-    def list_pk(self, name: str, shard: int, shards: int) -> str:
-        return f"list#{self.name}#{name}#{shard}of{shards}"
+    def list_pk(self, name: str, shard: int) -> str:
+        return f"list#{self.name}#{name}#{shard}of{self.list_shards}"
 
-    def word_pk(self, word: str, shard: int, shards: int) -> str:
-        return f"word#{self.name}#{escape(word[0])}#{shard}of{shards}"
+    def list_pks(self, name: str) -> list[str]:
+        return [self.list_pk(name, shard) for shard in range(self.list_shards)]
 
-    def entry_key(self, name: str, id: str, sort: str, shards: int) -> Key:
+    def word_pk(self, word: str, shard: int) -> str:
+        return f"word#{self.name}#{escape(word[0])}#{shard}of{self.word_shards}"
+
+    def word_pks(self, word: str) -> list[str]:
+        return [self.word_pk(word, shard) for shard in range(self.word_shards)]
+
+    def entry_key(self, name: str, id: str, sort: str) -> Key:
         """The position of a record in a list."""
-        return self.list_pk(name, shard_of(id, shards), shards), f"{sort}#{id}"
+        return self.list_pk(name, shard_of(id, self.list_shards)), f"{sort}#{id}"
+
+    def shard_pk(self, pk: str, sk: str) -> str:
+        """Return the partition key with the kind's number of shards, if it has another number."""
+        shards = {"list": self.list_shards, "word": self.word_shards}.get(pk.partition("#")[0])
+        if shards is None:
+            return pk
+        shard = shard_of(sk.rpartition("#")[2], shards)
+        return f"{pk.rpartition('#')[0]}#{shard}of{shards}"
 
 
-def format_of(cell: str) -> int:
-    return int(cell.partition("|")[0])
+def split_attribute(value: str) -> str:
+    """The attribute of a cell that counts the records with a value of the split facet."""
+    return "=" + value.replace(".", "%2E")  # a point would be the path to a member
 
 
 def shard_of(id: str, shards: int) -> int:

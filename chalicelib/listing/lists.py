@@ -10,7 +10,7 @@ from typing import Final
 
 from chalicelib.listing.counts import Counts, Where
 from chalicelib.listing.index import SEVERAL
-from chalicelib.listing.kinds import Kind, list_shards
+from chalicelib.listing.kinds import Kind
 from chalicelib.storage import dynamodb, table
 from chalicelib.storage.conditions import Attr, Condition, all_of
 from chalicelib.storage.dynamodb import DynamoCall
@@ -65,11 +65,10 @@ class Lists:
         read = need * size / self.total if self.total else size
         return min(size, read) + _QUERY_COST * len(self.names)
 
-    def reads(self, need: int, after: str | None, forward: bool, shards: int) -> list[Read]:
+    def reads(self, need: int, after: str | None, forward: bool) -> list[Read]:
         """The first query of each partition, to find `need` matching records."""
-        limit = self._limit(need, shards)
-        pks = self._places(shards)
-        return [self._read(pk, forward, limit, after) for pk in pks]
+        limit = self._limit(need)
+        return [self._read(pk, forward, limit, after) for pk in self._places()]
 
     def positions(
         self,
@@ -80,43 +79,37 @@ class Lists:
         read: Sequence[table.Rows] | None = None,
     ) -> Iterator[str]:
         """Positions of the matching records, newest first or `forward`, after `after`; for a caller
-        that uses `need` of them. `read`: the results of `reads` of the oldest number of shards."""
-        streams = []
-        # Old partitions first: a record that moves to the new ones meanwhile is found at least
-        # once.
-        for shards in list_shards():
-            firsts = read
-            if firsts is None:
-                firsts = dynamodb.wait_for_results(self.reads(need, after, forward, shards))
-            read = None
-            limit = self._limit(need, shards)
-            streams += [
-                self._stream(rows, partial(self._read, pk, forward), limit, after)
-                for pk, rows in zip(self._places(shards), firsts, strict=True)
-            ]
-        merged = heapq.merge(*streams, reverse=not forward)
-        # … or twice; in a range also `after` itself, which a key condition cannot exclude.
-        return (position for position, _ in groupby(merged) if position != after)
+        that uses `need` of them. `read`: the results of `reads`."""
+        if read is None:
+            read = dynamodb.wait_for_results(self.reads(need, after, forward))
+        limit = self._limit(need)
+        streams = [
+            self._stream(rows, partial(self._read, pk, forward), limit, after)
+            for pk, rows in zip(self._places(), read, strict=True)
+        ]
+        # A record with several of the values is in several lists. In a range, a key condition
+        # cannot exclude `after` itself.
+        merged = groupby(heapq.merge(*streams, reverse=not forward))
+        return (position for position, _ in merged if position != after)
 
     def tallies(self, most: int | None) -> list[Tallying]:
         """The calls that count the matches by reading up to `most` keys."""
-        shards = list_shards()[0]
-        pks = self._places(shards)
+        pks = self._places()
         each = -(-(MOST_COUNTED if most is None else most) // len(pks))
         where, condition = self._where(None, forward=True), _filter(self.rest)
         return [table.tally.call(pk, where=where, matching=condition, most=each) for pk in pks]
 
     def counted(self) -> int:
-        """The number of matches while records move to other shards: counted by position, because
-        the counting calls would count some twice."""
+        """The number of matches, counted by position: the counting calls would count records that
+        are in two of the lists twice."""
         return sum(1 for _ in self.positions(_CALL_ENTRIES))
 
-    def _places(self, shards: int) -> list[str]:
-        return [self.kind.list_pk(name, at, shards) for name in self.names for at in range(shards)]
+    def _places(self) -> list[str]:
+        return [pk for name in self.names for pk in self.kind.list_pks(name)]
 
-    def _limit(self, need: int, shards: int) -> int:
+    def _limit(self, need: int) -> int:
         """A shard's part, with room for an uneven hash; more if filters drop some of it."""
-        part = need / shards
+        part = need / self.kind.list_shards
         if self.rest:
             known = self.size is not None and self.total is not None
             part *= (self.size or 0) / max(1, self.total or 0) if known else 3
@@ -189,7 +182,7 @@ def choices(kind: Kind, where: Where, between: Range, known: Counts) -> list[Lis
     for name, wanted in kind.combined.items():
         part = {facet: frozenset({value}) for facet, value in wanted.items()}
         is_asked = all(where.get(facet) == accepted for facet, accepted in part.items())
-        if is_asked and (known.has(name)):
+        if is_asked:
             rest = {facet: accepted for facet, accepted in where.items() if facet not in part}
             found.append(Lists(kind, [name], rest, between, known.size(part), total))
     return found

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, Final
 
-from chalicelib.listing.kinds import Kind, escape, word_shards
+from chalicelib.listing.kinds import Kind, escape
 from chalicelib.listing.words import whole
 from chalicelib.storage import dynamodb, table
 from chalicelib.storage.dynamodb import DynamoCall
@@ -24,19 +24,17 @@ def holding(kind: Kind, texts: Iterable[str]) -> dict[str, set[str]]:
     words = {text: whole(text) for text in texts}
     wanted = [*{*words.values()} - {""}]
     found: dict[str, set[str]] = {word: set() for word in words.values()}
-    # Old partitions first: a record that moves to the new ones meanwhile is found at least once.
-    for shards in word_shards():
-        for word, block in _blocks(kind, wanted, shards):
-            found[word].update(key.rsplit("#", 1)[1] for key in block)
+    for word, block in _blocks(kind, wanted):
+        found[word].update(key.rsplit("#", 1)[1] for key in block)
     return {text: found[word] for text, word in words.items()}
 
 
-def _blocks(kind: Kind, wanted: list[str], shards: int) -> Iterator[tuple[str, list[str]]]:
+def _blocks(kind: Kind, wanted: list[str]) -> Iterator[tuple[str, list[str]]]:
     """For each partition that may hold them, the words and the keys of each."""
     partitions: dict[str, list[str]] = {}
     for word in sorted(wanted, key=_begin):
-        for shard in range(shards):
-            partitions.setdefault(kind.word_pk(word, shard, shards), []).append(word)
+        for pk in kind.word_pks(word):
+            partitions.setdefault(pk, []).append(word)
     reads = [_read(pk, [*map(_begin, words)]) for pk, words in partitions.items()]
     for words, blocks in zip(partitions.values(), dynamodb.wait_for_results(reads), strict=True):
         yield from zip(words, blocks, strict=True)

@@ -2,16 +2,16 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from chalicelib.listing import cursor, external_ids, words
-from chalicelib.listing.counts import Where, counts, places
+from chalicelib.listing import cursor, external_ids, upgrades, words
+from chalicelib.listing.counts import Counts, Where, count_calls, counts
 from chalicelib.listing.cursor import Cursor
-from chalicelib.listing.index import Index
+from chalicelib.listing.index import SEVERAL, Index
 from chalicelib.listing.kinds import Kind
 from chalicelib.listing.positions import Listing, id_of
 from chalicelib.listing.query import Load, Query, R, key_parts
 from chalicelib.problems import Invalid
 from chalicelib.schemas import Page
-from chalicelib.storage import dynamodb, table
+from chalicelib.storage import dynamodb
 from chalicelib.values.ids import key_part
 
 
@@ -19,8 +19,7 @@ def count(kind: Kind, where: Mapping[str, frozenset[str]]) -> int:
     """How many records have one of the accepted values in every given facet: `counted` ones, and at
     most one of `under`."""
     parts = key_parts(kind, where)
-    read = dynamodb.wait_for_results([table.everything.call(pk) for pk in places(kind, parts)])
-    total = counts(kind, parts, read).size(parts)
+    total = _counts(kind, parts).size(parts)
     if total is None:
         raise ValueError(f"{kind.name}: {sorted(parts)} are not counted")
     return total
@@ -28,15 +27,16 @@ def count(kind: Kind, where: Mapping[str, frozenset[str]]) -> int:
 
 def sizes(kind: Kind, facet: str, values: Sequence[str]) -> list[int | None]:
     """How many records have each of these values of a facet; None if no cells count it."""
+    if facet not in {*kind.counted, *kind.under} or not values:
+        return [None] * len(values)
     parts = list(map(key_part, values))
-    if facet in kind.under:
-        pks = [kind.count_pk(facet, part) for part in parts]
-        read = dynamodb.wait_for_results([table.everything.call(pk) for pk in pks])
-        return [sum(int(item.get("n", 0)) for item in cells) for cells in read]
-    if facet not in kind.counted or not parts:
-        return [None] * len(parts)
-    known = counts(kind, {}, [table.everything(kind.count_pk())])
+    known = _counts(kind, {facet: frozenset(parts)})
     return [known.size({facet: frozenset({part})}) for part in parts]
+
+
+def _counts(kind: Kind, where: Where) -> Counts:
+    kind = upgrades.limit_to_indexed(kind, where)
+    return counts(kind, where, dynamodb.wait_for_results(count_calls(kind, where)))
 
 
 def page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
@@ -47,6 +47,7 @@ def page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
     Reindexing if not all records are indexed for it yet.
     """
     where = key_parts(kind, query.where)
+    kind = upgrades.limit_to_indexed(kind, _features(kind, query, where))
     asked = _asked(kind, query, where)
     start = cursor.read(query.cursor, asked) if query.cursor else Cursor("", query.page)
     offset = (start.page - 1) * query.limit
@@ -85,6 +86,12 @@ def walk(read: Callable[[Query], Page[R]], query: Query) -> Iterator[Page[R]]:
         found = read(query.after(following))
         yield found
         following = found.next
+
+
+def _features(kind: Kind, query: Query, where: Where) -> set[str]:
+    """The requested facets and order, as the kind's `since` names them."""
+    facets = {kind.several if facet == SEVERAL else facet for facet in where}
+    return facets | {f"*{query.order}"} if query.order else facets
 
 
 def _fits(index: Index, query: Query, where: Where, terms: Iterable[str]) -> bool:

@@ -1,8 +1,4 @@
-"""The positions of a page: which lists to read, from which end, and which entries match.
-
-Sequential round trips with at most one filter: keys and counts, then records; with more: counts,
-keys, records. A search: words and counts; filters, if there are any; records.
-"""
+"""The positions of a page: which lists to read, from which end, and which entries match."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -10,9 +6,9 @@ from itertools import islice
 from typing import Any, Final, Generic
 
 from chalicelib.listing import lists
-from chalicelib.listing.counts import Counts, Where, counts, places
+from chalicelib.listing.counts import Counts, Where, count_calls, counts, is_counted
 from chalicelib.listing.index import SEVERAL
-from chalicelib.listing.kinds import Kind, list_shards
+from chalicelib.listing.kinds import Kind
 from chalicelib.listing.lists import Lists, choices, serving
 from chalicelib.listing.query import Load, Query, R
 from chalicelib.listing.search import ENTRIES_A_RECORD, Found, Matches, matches, verified
@@ -43,7 +39,32 @@ class Slice:
 
 @dataclass(frozen=True)
 class Listing(Generic[R]):
-    """One request. `after`: the position that its cursor names."""
+    """One request. `after`: the position that its cursor names.
+
+    | question | what is read, each line after the one before | round trips |
+    |---|---|---|
+    | at most one filter, up to result 500 | its list and the counts | 1 |
+    | … whose number no cell has | its list, all of its keys and the counts | 1 |
+    | another order without a filter | the list with that order and the counts | 1 |
+    | several filters, more than three values, or further on | the counts | |
+    | | the cheapest list, from the nearer end | 2 |
+    | a tag and other filters | the counts, and the keys of the tag | |
+    | | the cheapest list, from the nearer end | 2 |
+    | another order and a filter, few matches | the counts | |
+    | | the cheapest list, whole | |
+    | | the records of all matches, sorted here | 3 |
+    | another order and a filter, many matches | the counts | |
+    | | the list with that order, until the page is full | 2 |
+    | a search | the entries of its words | 1 |
+    | a search and a filter, few found | the words and the counts | |
+    | | the list entries of what was found | 2 |
+    | … more than a twentieth of the filter's list | the words and the counts | |
+    | | the filter's list, whole | 2 |
+    | a search with a term that is too broad | the words | |
+    | | the records that the other terms found | 2 |
+
+    The records of the page are one more.
+    """
 
     kind: Kind
     query: Query
@@ -60,26 +81,17 @@ class Listing(Generic[R]):
         """Includes one more, to see whether more follow."""
         return self.skip + self.query.limit + 1
 
-    @property
-    def features(self) -> set[str]:
-        """The requested facets and order, as named in the kind's `since`."""
-        facets = {self.kind.several if facet == SEVERAL else facet for facet in self.where}
-        return facets | {f"*{self.query.order}"} if self.query.order else facets
-
     # --- Without a search -------------------------------------------------------------------------
 
     def browsed(self) -> Slice:
         one = self._serving()
         if one is None or self.skip + self.query.limit > _NEAR:
             return self._planned()
-        cells = [table.everything.call(pk) for pk in places(self.kind, self.where)]
+        cells = count_calls(self.kind, self.where)
         results = dynamodb.wait_for_results(
             [*cells, *self._calls(one, is_counted=self._is_counted)]
         )
         known = counts(self.kind, self.where, results[: len(cells)])
-        known.require(self.features)
-        if not all(map(known.has, one.names)):
-            return self._planned()  # a list that not all records are in yet
         total = known.size(self.where) if self._is_counted else None
         return self._page(one, total, results[len(cells) :])
 
@@ -93,22 +105,16 @@ class Listing(Generic[R]):
     @property
     def _is_counted(self) -> bool:
         """Whether cells have the total; otherwise it is counted from keys."""
-        under = [
-            facet
-            for facet, accepted in self.where.items()
-            if facet in self.kind.under and "" not in accepted
-        ]
-        known = {*self.kind.counted, *under[:1]}
-        return self.where.keys() <= known and not self.query.between
+        return is_counted(self.kind, self.where) and not self.query.between
 
     def _tallies(self, some: Lists, most: int | None = None) -> list[lists.Tallying]:
         # If a record may be in two of the lists, records are counted by position.
-        is_once = len(list_shards()) == 1 and len(self.where.get(SEVERAL, ())) < 2
+        is_once = len(self.where.get(SEVERAL, ())) < 2
         return some.tallies(most or self.query.most_counted) if is_once else []
 
     def _calls(self, base: Lists, *, is_counted: bool) -> list[DynamoCall[Any]]:
         """What to read for `_page`."""
-        reads = base.reads(self.need, self.after, self.query.forward, list_shards()[0])
+        reads = base.reads(self.need, self.after, self.query.forward)
         return reads if is_counted else [*self._tallies(base), *reads]
 
     def _page(self, base: Lists, total: int | None, results: Sequence[Any]) -> Slice:
@@ -128,11 +134,9 @@ class Listing(Generic[R]):
             probe = serving(self.kind, several, self.query.between)
         if probe is not None:
             probing = self._tallies(replace(probe, rest=self.where), _PROBE)
-        cells = [table.everything.call(pk) for pk in places(self.kind, self.where)]
-        results = dynamodb.wait_for_results([*probing, *cells])
+        results = dynamodb.wait_for_results([*probing, *count_calls(self.kind, self.where)])
         probed, results = results[: len(probing)], results[len(probing) :]
         known = counts(self.kind, self.where, results)
-        known.require(self.features)
         ways = choices(self.kind, self.where, self.query.between, known)
         if probe and probed:
             ways = [_sized(way, probe, probed) for way in ways]
@@ -197,8 +201,6 @@ class Listing(Generic[R]):
         where = self.where
         is_filtered = bool(where or self.query.order)
         matching, unchecked, known = matches(self.kind, where, terms, is_filtered)
-        if known:
-            known.require(self.features)
         if self.query.between:
             matching.keep(self.query.between.holds)
         if unchecked:

@@ -8,8 +8,9 @@ from decimal import Decimal
 from itertools import chain
 from typing import Any, Final, TypeVar
 
-from chalicelib.listing.counts import counts
-from chalicelib.listing.kinds import Kind, list_shards
+from chalicelib.listing.cells import merged
+from chalicelib.listing.kinds import Kind
+from chalicelib.listing.upgrades import limit_to_indexed
 from chalicelib.storage import table
 from chalicelib.storage.attributes import Key
 from chalicelib.storage.commit import Commit
@@ -18,6 +19,7 @@ K = TypeVar("K")
 Number = int | Decimal
 Counted = Mapping[K, Any]  # of Number
 Stored = Mapping[K, Mapping[str, object]]  # what each shard of a cell holds
+_Place = tuple[Key, str]  # a cell, and an attribute of it
 _LOOKS: Final = 3
 
 
@@ -45,20 +47,20 @@ class Recount:
 
 
 def recount(kind: Kind) -> Recount:
-    """Reads the list of all records, and again if there are sums. Until all records are reindexed,
-    only what each of them has is compared."""
-    kind = kind.at(counts(kind, {}, [table.everything(kind.count_pk())]).oldest)
-    found = []
-    for attribute in filter(None, (kind.summed, "n")):
-
-        def look(attribute: str = attribute) -> tuple[Mapping[Key, Number], Stored[Key]]:
-            counted = _counted(kind, attribute)
-            return counted, _stored(kind, counted, attribute)
-
-        counted, wrong = disagreement(look)
-        found += [Wrong(cell, *numbers, attribute) for cell, numbers in sorted(wrong.items())]
-    records = int(sum(n for (pk, _), n in counted.items() if pk == kind.count_pk()))
+    """Reads the list of all records. What not all records have yet is not compared."""
+    kind = limit_to_indexed(kind, ())
+    counted, wrong = disagreement(lambda: _look(kind))
+    found = [
+        Wrong(cell, *numbers, attribute) for (cell, attribute), numbers in sorted(wrong.items())
+    ]
+    whole = kind.count_pk()
+    records = int(sum(n for ((pk, _), name), n in counted.items() if (pk, name) == (whole, "n")))
     return Recount(records, found)
+
+
+def _look(kind: Kind) -> tuple[Mapping[_Place, Number], Stored[_Place]]:
+    counted = _counted(kind)
+    return counted, _stored(kind, {pk for (pk, _), _ in counted})
 
 
 def disagreement(
@@ -117,44 +119,33 @@ def repair(wrong: Iterable[Wrong]) -> None:
 
 def everyone(kind: Kind, fields: Sequence[str], first: str = "") -> Iterator[dict[str, str]]:
     """The entries of all records with a sort from `first` on: `sk`, and these facets."""
-    spreads = list_shards()
     where = table.sk.gte(first) if first else None
-    seen: set[str] = set()
-    for shards in spreads:
-        for shard in range(shards):
-            pk = kind.list_pk("*", shard, shards)
-            # Newest first: records created meanwhile are not read, and the newest, which change
-            # most, are read early.
-            for item in _items(pk, ["sk", *fields], where=where, forward=False):
-                if item["sk"] in seen:
-                    continue  # it was moved to other shards since (`reindex`)
-                if shards != spreads[-1]:
-                    seen.add(item["sk"])
-                yield item
+    for pk in kind.list_pks("*"):
+        # Newest first: records created meanwhile are not read, and the newest, which change most,
+        # are read early.
+        yield from _items(pk, ["sk", *fields], where=where, forward=False)
 
 
-def _counted(kind: Kind, attribute: str) -> Mapping[Key, Number]:
-    """What each cell should have in `attribute`, by the facets in the list entries of records."""
-    found: defaultdict[Key, Number] = defaultdict(int)
+def _counted(kind: Kind) -> Mapping[_Place, Number]:
+    """What each cell should have, by the facets in the list entries of records."""
+    found: defaultdict[_Place, Number] = defaultdict(int)
     facets = (*kind.counted, *kind.under, *filter(None, [kind.summed]))
     for item in everyone(kind, list(dict.fromkeys(facets))):
-        if attribute == "n":
-            for cell in kind.cells(item):
-                found[cell] += 1
-        else:
-            found[kind.count_pk(), kind.cell(item)] += kind.sums(item)[attribute]
+        for pk, cell in kind.cells(item):
+            for name, n in kind.numbers(pk, item).items():
+                found[(pk, cell), name] += n
     return found
 
 
-def _stored(kind: Kind, counted: Mapping[Key, Number], attribute: str) -> Stored[Key]:
-    """The stored cells of all formats besides those counted; for values without records, those of
-    the whole kind."""
-    found: defaultdict[Key, defaultdict[str, Number]] = defaultdict(lambda: defaultdict(int))
-    for pk in {kind.count_pk(), *(pk for pk, _ in counted)}:
-        for item in _items(pk, ["sk", attribute]):
-            cell = item["sk"].rsplit("#", 1)[0]
-            same = pk, kind.cell(kind.cell_facets(cell))
-            found[same][item["sk"]] += Decimal(item.get(attribute, 0))
+def _stored(kind: Kind, pks: Iterable[str]) -> Stored[_Place]:
+    """What the shards of each cell hold, of the whole kind and under the values that are counted.
+    A cell of 1.0.0 counts in the one that it would be merged into."""
+    found: defaultdict[_Place, dict[str, Number]] = defaultdict(dict)
+    for pk in {kind.count_pk(), *pks}:
+        for item in chain.from_iterable(table.pages(pk)):
+            cell, numbers = merged(kind, item)
+            for name, n in numbers.items():
+                found[(pk, cell), name][item["sk"]] = n
     return found
 
 

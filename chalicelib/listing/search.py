@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from chalicelib.listing.counts import Counts, Where, counts, places
-from chalicelib.listing.kinds import Kind, escape, list_shards, word_shards
+from chalicelib.listing.counts import Counts, Where, count_calls, counts
+from chalicelib.listing.kinds import Kind, escape
 from chalicelib.problems import Invalid
 from chalicelib.storage import dynamodb, table
-from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.attributes import Item
 from chalicelib.storage.dynamodb import DynamoCall
 
 MOST_MATCHES = 10_000
@@ -83,17 +83,10 @@ def matches(
     All is read in parallel. Raises Invalid (`search_too_broad`) if no term is narrow.
     """
     asked = sorted(terms, key=len, reverse=True)[:_MOST_READ]
-    pks = places(kind, where) if counted else []
-    cells = [table.everything.call(pk) for pk in pks]
-    # The old partitions are read first, so that records that move to the new ones are not missed.
-    oldest, *newer = word_shards()
-    of, calls = _reading(kind, asked, oldest, MOST_MATCHES)
+    cells = count_calls(kind, where) if counted else []
+    of, calls = _reading(kind, asked, MOST_MATCHES)
     results = dynamodb.wait_for_results([*calls, *cells])
-    parts = [*zip(of, results, strict=False)]
-    for shards in newer:
-        of, calls = _reading(kind, asked, shards, MOST_MATCHES)
-        parts += zip(of, dynamodb.wait_for_results(calls), strict=True)
-    narrow = _narrow(parts, MOST_MATCHES)
+    narrow = _narrow(zip(of, results, strict=False), MOST_MATCHES)
     if not narrow:
         narrow = {term: _whole_words(kind, term) for term in asked[:1]}
     smallest, *others = sorted(narrow.values(), key=len)
@@ -123,11 +116,8 @@ def _whole_words(kind: Kind, term: str) -> Matches:
 def beginning(kind: Kind, term: str, most: int, suffix: str = "") -> Matches | None:
     """All matches of a term, or None if there are more than `most`. `suffix`: what follows it in
     the key, `#` for the term as a whole word."""
-    parts: list[tuple[str, Matches | None]] = []
-    for shards in word_shards():
-        of, calls = _reading(kind, [term], shards, most, suffix)
-        parts += zip(of, dynamodb.wait_for_results(calls), strict=True)
-    return _narrow(parts, most).get(term)
+    of, calls = _reading(kind, [term], most, suffix)
+    return _narrow(zip(of, dynamodb.wait_for_results(calls), strict=True), most).get(term)
 
 
 def verified(kind: Kind, found: Matches, all_of: bool) -> tuple[Found, dict[str, Item]]:
@@ -137,12 +127,9 @@ def verified(kind: Kind, found: Matches, all_of: bool) -> tuple[Found, dict[str,
     if all_of:
         for id, sort in found.sure.items():
             sorts.setdefault(id, set()).add(sort)
-    entries: dict[Key, Item] = {}
-    # Old partitions first: a record that moves to the new ones meanwhile is found at least once.
-    for shards in list_shards():
-        entries |= table.batch_get(
-            kind.entry_key("*", id, sort, shards) for id, some in sorts.items() for sort in some
-        )
+    entries = table.batch_get(
+        kind.entry_key("*", id, sort) for id, some in sorts.items() for sort in some
+    )
     sure, by_id = dict(found.sure), dict[str, Item]()
     for (_, sk), entry in entries.items():
         sort, _, id = sk.rpartition("#")
@@ -154,13 +141,13 @@ def verified(kind: Kind, found: Matches, all_of: bool) -> tuple[Found, dict[str,
 
 
 def _reading(
-    kind: Kind, terms: list[str], shards: int, most_matches: int, suffix: str = ""
+    kind: Kind, terms: list[str], most_matches: int, suffix: str = ""
 ) -> tuple[list[str], list[DynamoCall[Matches | None]]]:
-    """The calls that read the terms with one number of shards, and the term of each."""
+    """The calls that read the terms, and the term of each."""
     # One shard's part of the most matches, with room for an uneven hash (ten times its spread).
-    part = most_matches / shards
+    part = most_matches / kind.word_shards
     most = min(most_matches, math.ceil(part + 10 * math.sqrt(part)))
-    parts = [(term, kind.word_pk(term, shard, shards)) for term in terms for shard in range(shards)]
+    parts = [(term, pk) for term in terms for pk in kind.word_pks(term)]
     terms_read = [term for term, _ in parts]
     return terms_read, [_shard(pk, escape(term) + suffix, most) for term, pk in parts]
 

@@ -14,7 +14,7 @@ from chalicelib import deadline, listing
 from chalicelib.customers import store as customers
 from chalicelib.customers.model import Customer, EmailTaken, OrderCustomerInput
 from chalicelib.listing import external_ids
-from chalicelib.listing.counts import counts, places
+from chalicelib.listing.counts import counts
 from chalicelib.listing.lookup import holding
 from chalicelib.listing.search import MOST_MATCHES, TooBroad
 from chalicelib.orders import (
@@ -172,8 +172,7 @@ def count_open_orders() -> tuple[dict[str, int], int, Decimal]:
 
     The second is how many orders have a balance that is due, the third the sum of these.
     """
-    (pk,) = places(KIND, {})
-    cells = table.everything(pk)
+    cells = table.everything(KIND.count_pk())
     known = counts(KIND, {}, [cells])
 
     def count_orders(facet: str, value: str) -> int:

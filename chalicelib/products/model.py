@@ -47,6 +47,7 @@ KIND: Final = listing.Kind(
     "product",
     counted=("status", "published", "storefront"),
     under=("type", "vendor"),
+    split="storefront",
     listed=("status", "type", "storefront", "vendor"),
     combined={
         "live": {"status": ProductStatus.ACTIVE, "published": "yes"},

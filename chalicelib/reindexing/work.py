@@ -1,26 +1,22 @@
 """A reindexing: passes over all records, in steps of up to a hundred.
 
-A pass goes through the lists of all records, newest spread first, so that what it moves is not met
-again, and newest record first, so that what is created meanwhile is not met at all. A record is
-always found: at its old place until it is at its new one.
-
-Functions of the previous release may still run for a while after a deployment, and write the old
-index. So the last pass begins `settle` seconds after the start, unless the first found nothing to
-do. At its end the count cells of older formats are replaced: requests that were 503 `reindexing`
-are served.
+A pass goes through the lists of all records, newest first, so that what is created meanwhile is not
+met. Functions of the previous release may still run for a while after a deployment, and write the
+old index. So the last pass begins `settle` seconds after the start, unless the first found nothing
+to do. At its end the numbers of the kinds are noted, and what was 503 `reindexing` is served.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Final
 
 from chalicelib import __version__, listing
 from chalicelib.facets import store as facets
 from chalicelib.jobs.model import Job, RecordOutcome, Step
-from chalicelib.listing.kinds import list_shards
 from chalicelib.reindexing import store
 from chalicelib.storage import table
+from chalicelib.storage.attributes import Item
 from chalicelib.values import clock
 
 _LOOKED_AT_ONCE: Final = 100
@@ -51,7 +47,7 @@ def step(job: Job) -> Step:
     if place.number > 1 and not place.at and (wait := place.until - clock.unix()) > 0:
         return Step(cursor=asdict(place), wait=min(wait, _WAITED_AT_ONCE))
     kinds = [records for records in store.ALL if records.kind.name in job.asked["kinds"]]
-    lists = {pk: records for records in kinds for pk in _partitions(records.kind)}
+    lists = {pk: records for records in kinds for pk in records.kind.list_pks("*")}
     if place.at not in lists:
         place = replace(place, at=next(iter(lists)), after="")
     records, rate = lists[place.at], float(job.asked["rate"])
@@ -61,9 +57,8 @@ def step(job: Job) -> Step:
     counts = {RecordOutcome.UPDATED: moved}
     counts |= {RecordOutcome.UNCHANGED: looked - moved} if place.number == 1 else {}
     processed = int(job.fields["processed"]) + sum(counts.values())
-    if not left and _is_done(job, place, kinds, moved):
-        if len(kinds) == len(store.ALL):
-            store.ended()
+    if not left and _is_done(job, place, [each.kind for each in kinds], moved):
+        store.note_end(each.kind for each in kinds)
         return Step(counts=counts, set={"total": processed})
     if left:
         place = replace(place, at=left[0], after=after or "")
@@ -72,11 +67,6 @@ def step(job: Job) -> Step:
     # Records come and go meanwhile.
     total = job.fields.get("total") or sum(listing.count(each.kind, {}) for each in kinds)
     return Step(asdict(place), counts, set={"total": max(int(total), processed)})
-
-
-def _partitions(kind: listing.Kind) -> list[str]:
-    """Those of the list of all records."""
-    return [kind.list_pk("*", at, of) for of in reversed(list_shards()) for at in range(of)]
 
 
 def _moved(
@@ -92,6 +82,7 @@ def _moved(
     # One call reads them all. A record that changes before its turn is read again.
     read = table.batch_get(map(records.key, ids))
     facets.remember(records.kind.name, read.values())
+    _merge_cells(records.kind, read.values())
     until, moved = time.monotonic() + _SECONDS, 0
     for place, id in enumerate(ids):
         start = time.monotonic()
@@ -104,11 +95,16 @@ def _moved(
     return rows.after, len(ids), moved
 
 
-def _is_done(
-    job: Job, place: _Place, kinds: Sequence[listing.Records[listing.Indexed]], moved: int
-) -> bool:
+def _merge_cells(kind: listing.Kind, records: Iterable[Item]) -> None:
+    """Merge the cells under the values of these records that release 1.0.0 wrote."""
+    values = {value for item in records for value in kind.values_counted(item["index"]["facets"])}
+    for value in values:
+        listing.merge_cells(kind, f"{kind.count_pk()}#{value}")
+
+
+def _is_done(job: Job, place: _Place, kinds: Sequence[listing.Kind], moved: int) -> bool:
     """Whether a pass that has ended was the last."""
+    merged = sum(listing.merge_cells(kind, kind.count_pk()) for kind in kinds)
     if place.number == 1 and job.asked["settle"]:
-        is_ready = all(listing.is_ready(each.kind) for each in kinds)
-        return is_ready and not (moved or job.fields["updated"])
-    return all(listing.retire(each.kind) for each in kinds)
+        return store.are_noted(kinds) and not (moved or merged or job.fields["updated"])
+    return True

@@ -40,6 +40,7 @@ _AUDIT: Final = "audit"
 _AUDIT_BYTES: Final = 1_500  # of an entry without changes
 _EVENT_BYTES: Final = 50  # of an event without its body
 COUNT_SHARDS: Final = 32  # concurrent transactions on one cell would cancel each other
+HOMES: Final = 4  # parts of the shards; what has a home is in a shard of this part
 _AT_ONCE: Final = 4  # transactions of one function underway at once
 _THROTTLED_SECONDS: Final = 2.2  # longer than conflicts: capacity comes back each second
 _CONFLICTS: Final = frozenset(
@@ -67,7 +68,7 @@ class Commit:
     def __init__(self) -> None:
         self._table = settings.table()
         self._writes: dict[Key, _Write] = {}
-        self._counts: dict[Key, dict[str, int | Decimal]] = {}
+        self._counts: dict[tuple[Key, int | None], dict[str, int | Decimal]] = {}
         self._events: list[tuple[str, str]] = []
         self._traced: dict[str, list[str]] = {}
         self._announced = 0  # bytes of events and of what is traced
@@ -130,12 +131,15 @@ class Commit:
         check = write_request(self._table, {"Key": pack_key(key)}, when)
         self._add(key, "ConditionCheck", check, otherwise)
 
-    def count(self, cell: Key, numbers: Mapping[str, int | Decimal]) -> None:
+    def count(
+        self, cell: Key, numbers: Mapping[str, int | Decimal], home: int | None = None
+    ) -> None:
         """Add to the attributes of a sharded counter, `<cell>#<shard>`.
 
-        They are `n`, and sums such as `revenue`.
+        They are `n`, and sums such as `revenue`. `home`: the part of the shards to use (below
+        HOMES), or any.
         """
-        counter = self._counts.setdefault(cell, {})
+        counter = self._counts.setdefault((cell, home), {})
         for name, number in numbers.items():
             counter[name] = counter.get(name, 0) + number
 
@@ -210,8 +214,8 @@ class Commit:
 
     def join(self, other: "Commit") -> None:
         self._writes.update(other._writes)
-        for cell, numbers in other._counts.items():
-            self.count(cell, numbers)
+        for (cell, home), numbers in other._counts.items():
+            self.count(cell, numbers, home)
         self._events += other._events
         for name, entries in other._traced.items():
             self._traced.setdefault(name, []).extend(entries)
@@ -317,9 +321,10 @@ class Commit:
         # One for all cells: two commits conflict at all of their cells, or at none.
         shard = random.randrange(COUNT_SHARDS)
         actions = [action for action, _, _ in self._writes.values()]
-        for (pk, cell), numbers in self._counts.items():
+        for ((pk, cell), home), numbers in self._counts.items():
             if changes := {name: number for name, number in numbers.items() if number}:
-                update = update_request(self._table, (pk, f"{cell}#{shard}"), add=changes)
+                at = shard if home is None else shard - shard % HOMES + home
+                update = update_request(self._table, (pk, f"{cell}#{at}"), add=changes)
                 actions.append({"Update": update})
         if self._events or self._traced:
             traced = self._traced

@@ -508,7 +508,7 @@ def test_an_erasure_deletes_left_over_words_and_keeps_those_of_others(jobs: JobD
         *((customers.KIND, word, "cus_never") for word in ("+4901715550042", "01715550042")),
     ]
     for kind, word, id in left:
-        pk = kind.word_pk(word, 0, 4)
+        pk = kind.word_pk(word, 0)
         table.put({"pk": pk, "sk": f"{word}#{index.sort}+abc#{id}", "at": old})
     assert jobs.done(f"{made.path}/erase")["touched"]["words"] == len(left)
     assert mentions(jobs, ["quillfeather", "palmyra", "5550042", "_never"]) == []
@@ -517,7 +517,7 @@ def test_an_erasure_deletes_left_over_words_and_keeps_those_of_others(jobs: JobD
 
 def test_an_erasure_keeps_words_of_a_write_that_may_be_underway(jobs: JobDesk) -> None:
     made = placed(jobs.shop, customer=PERSON).customer
-    pk = orders_store.RECORDS.kind.word_pk("quillfeather", 0, 4)
+    pk = orders_store.RECORDS.kind.word_pk("quillfeather", 0)
     entry = {"pk": pk, "sk": "quillfeather#2026+abc#ord_new", "at": clock.unix()}
     table.put(entry)
     jobs.done(f"{made.path}/erase")

@@ -14,6 +14,7 @@ from chalicelib import settings
 from chalicelib.jobs import queue
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import JobType, Step
+from chalicelib.reindexing.store import LISTED
 from chalicelib.storage import table
 from chalicelib.webhooks import fan_out
 from infra import backup
@@ -126,6 +127,24 @@ def test_a_restored_file_is_of_its_kind(world: World, services: Services, tmp_pa
     restored(tmp_path / "backup")
     kind = {"ContentType": "text/csv; charset=utf-8"}
     assert services.uploaded == [("bucket", "exports/a.csv", kind)]
+
+
+def test_a_restored_shop_has_the_number_of_shards_of_its_code(
+    world: World, services: Services, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for number in range(12):
+        world.shop.post("/api/admin/products", {"name": f"Mug {number}", "price": 9, "tags": ["a"]})
+    paths = ("products?search=mug", "products?tag=a&limit=5", "products?sort=name", "jobs")
+    before = [world.shop.get(f"/api/admin/{path}").json for path in paths]
+    backup.main(["--stage", "test", "--to", str(tmp_path / "backup")])
+    for kind in LISTED:
+        monkeypatch.setitem(kind.__dict__, "list_shards", 3)
+        monkeypatch.setitem(kind.__dict__, "word_shards", 5)
+    backup.main(["--stage", "new", "--from", str(tmp_path / "backup")])
+    assert [world.shop.get(f"/api/admin/{path}").json for path in paths] == before
+    keys = [item["pk"]["S"] for item in world.double.items(settings.table())]
+    used = {(pk[:4], pk.rpartition("of")[2]) for pk in keys if pk.startswith(("list#", "word#"))}
+    assert used == {("list", "3"), ("word", "5")}
 
 
 @pytest.mark.parametrize("other", [{}, {"CURRENCY": "EUR", "TIMEZONE": "Asia/Tokyo"}])

@@ -90,7 +90,7 @@ def test_each_function_may_touch_what_it_touches() -> None:
 def test_an_erasure_may_remove_words_of_failed_writes(jobs: JobDesk) -> None:
     """No other job checks an item that it does not write."""
     person = placed(jobs.shop)["customer"]
-    pk = orders.RECORDS.kind.word_pk("lovelace", 0, 4)
+    pk = orders.RECORDS.kind.word_pk("lovelace", 0)
     put({"pk": pk, "sk": "lovelace#2023+abc#ord_never", "at": 1_700_000_000})
     roles = Roles(jobs.dynamodb)
     with roles.handler("chalicelib.jobs.run.batch"):

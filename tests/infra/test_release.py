@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import chalicelib
-from chalicelib.reindexing.store import RELEASE, ended
+from chalicelib.listing import RELEASE
+from chalicelib.reindexing.store import ALL, note_end
 from chalicelib.storage import table
 from infra import deploy, release
 from tests.support.dynamodb_double import Double
@@ -32,16 +33,16 @@ def test_a_release_is_not_skipped_before_its_reindexing_has_ended(
 ) -> None:
     shop.post(PRODUCTS, {"name": "Mug", "price": 9})
     release.refuse_to_skip("prod")  # never deployed
-    release.deployed()
+    release.note_deployment()
     release.refuse_to_skip("prod")
-    formats = {kind.name: kind.format + 1 for kind in release._KINDS}
+    formats = {kind.name: kind.number + 1 for kind in release._KINDS}
     table.update(RELEASE, assign={"formats": formats, "release": "0.8.0"})
     for asks in ("_consent", "_refuse_another_currency", "_refuse_the_other_way"):
         monkeypatch.setattr(deploy, asks, lambda *_: None)
     monkeypatch.setattr(deploy.keys, "use", lambda table: None)
     with pytest.raises(SystemExit, match=r"prod has release 0\.8\.0.*\(product.*reindex\.py"):
         deploy._deploy(Namespace(stage="prod", from_package=None), {"Table": "here"})
-    release.deployed()
+    release.note_deployment()
     table.update(RELEASE, assign={"formats": formats})
     release.refuse_to_skip("prod")  # the same release again
     monkeypatch.setattr(release, "__version__", "0.8.0")
@@ -52,8 +53,8 @@ def test_a_release_is_not_skipped_before_its_reindexing_has_ended(
 
 
 def test_a_deployment_keeps_what_was_noted_of_the_reindexing(dynamodb: Double) -> None:
-    ended()
-    release.deployed()
+    note_end(records.kind for records in ALL)
+    release.note_deployment()
     item = table.get(RELEASE)
     assert item is not None
     assert item["release"] == item["reindexed"] == chalicelib.__version__

@@ -12,14 +12,12 @@ import chalicelib
 from chalicelib import listing
 from chalicelib.jobs import queue, run, store
 from chalicelib.jobs.model import JobType
-from chalicelib.listing import kinds
 from chalicelib.reindexing import store as reindexing
 from chalicelib.reindexing import work
 from chalicelib.storage import table
 from chalicelib.values import clock
 from infra import reindex
 from tests.listing import things
-from tests.listing.test_reindex import SHAPES
 from tests.listing.test_two_upgrades import (
     FIRST_RELEASE,
     SECOND_RELEASE,
@@ -43,12 +41,10 @@ def stock(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch) -> list[Thing]:
 
 
 def stocked(monkeypatch: pytest.MonkeyPatch) -> list[Thing]:
-    """Of the first release, half of them red; the second is deployed, with other shards."""
+    """Of the first release, half of them red; the second is deployed."""
     monkeypatch.setattr(reindexing, "ALL", (SECOND_RELEASE.records, store.RECORDS))
     monkeypatch.setattr(work, "_LOOKED_AT_ONCE", 4)
     made = [add(FIRST_RELEASE, "red" if n % 2 else "blue") for n in range(20)]
-    monkeypatch.setattr(kinds, "SHAPES", SHAPES)
-    monkeypatch.setattr(kinds, "CURRENT", 2)
     waits(SECOND_RELEASE, RED)
     return made
 
@@ -69,26 +65,23 @@ def one_message(jobs: JobDesk) -> None:
     jobs.handle(message)
 
 
-def is_reindexed(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, job: str, red: int) -> None:
+def is_reindexed(jobs: JobDesk, job: str, red: int) -> None:
     """All things and jobs are, the job itself too."""
-    monkeypatch.setattr(kinds, "SHAPES", {2: SHAPES[2]})
     assert SECOND_RELEASE.page(**RED).total == len(SECOND_RELEASE.page(**RED).records) == red
     assert job in [one["id"] for one in jobs.shop.get(JOBS).json["data"]]
     for records in reindexing.ALL:
         assert listing.recount(records.kind).wrong == []
-        assert listing.is_ready(records.kind)
-    noted = table.get(reindexing.RELEASE)
+    noted = table.get(listing.RELEASE)
     assert noted and noted["reindexed"] == chalicelib.__version__
+    assert noted["indexed"] == {"thing": 2, "job": 1}
 
 
 def test_everything_is_moved_the_job_too(
     jobs: JobDesk, stock: list[Thing], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kinds, "CURRENT", 1)
     job = start()
-    monkeypatch.setattr(kinds, "CURRENT", 2)
-    assert jobs.counted(jobs.finished(job)) == {"updated": 21}
-    is_reindexed(jobs, monkeypatch, job, 10)
+    assert jobs.counted(jobs.finished(job)) == {"updated": 20, "unchanged": 1}
+    is_reindexed(jobs, job, 10)
     again = start()
     assert jobs.counted(jobs.finished(again)) == {"unchanged": 22}
     shown = jobs.job(again)
@@ -115,9 +108,9 @@ def test_a_reindexing_that_crashes_at_any_call_continues(
             jobs.dynamodb.faults = lambda operation, request: None
             crashed = jobs.dynamodb.failed_calls > failed_calls
             jobs.counted(jobs.finished(job))
-            is_reindexed(jobs, deployed, job, 10)
+            is_reindexed(jobs, job, 10)
         at += 3
-    assert at > 80
+    assert at > 60
 
 
 @pytest.mark.parametrize("nth", [1, 3, 5, 8, 20])
@@ -132,7 +125,7 @@ def test_two_workers_at_once_move_each_record_once(
     jobs.handle(message)
     jobs.work()
     jobs.counted(jobs.job(job))
-    is_reindexed(jobs, monkeypatch, job, 10)
+    is_reindexed(jobs, job, 10)
 
 
 def test_a_cancelled_reindexing_is_not_noted_and_can_be_started_again(
@@ -145,12 +138,12 @@ def test_a_cancelled_reindexing_is_not_noted_and_can_be_started_again(
     assert jobs.shop.post(f"{JOBS}/{job}/cancel").status == 200
     jobs.work()
     assert jobs.job(job)["status"] == "CANCELLED" and 0 < jobs.job(job)["updated"] < 20
-    assert table.get(reindexing.RELEASE) is None
+    assert table.get(listing.RELEASE) is None
     waits(SECOND_RELEASE, RED)
     assert SECOND_RELEASE.page().total == 20
     again = start()
     jobs.counted(jobs.finished(again))
-    is_reindexed(jobs, monkeypatch, again, 10)
+    is_reindexed(jobs, again, 10)
 
 
 @pytest.fixture
@@ -165,10 +158,8 @@ def waited(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         if seconds:
             found.append(seconds)
             now[0] += seconds
-            monkeypatch.setattr(kinds, "CURRENT", 1)
             add(FIRST_RELEASE, "red")
-            monkeypatch.setattr(kinds, "CURRENT", 2)
-            assert table.get(reindexing.RELEASE) is None
+            assert table.get(listing.RELEASE) is None
         if job := store.find(job_id):
             assert job.fields["processed"] <= job.fields.get("total", 0)
 
@@ -182,19 +173,10 @@ def test_the_last_pass_begins_when_no_function_of_the_release_before_runs(
     job = start(settle=1_000)
     assert jobs.counted(jobs.finished(job)) == {"updated": 22, "unchanged": 1}
     assert waited == [900, 100]
-    is_reindexed(jobs, monkeypatch, job, 12)
+    is_reindexed(jobs, job, 12)
     again = start(settle=1_000)
     assert jobs.counted(jobs.finished(again)) == {"unchanged": 24}
     assert waited == [900, 100], "nothing was to be done"
-
-
-def test_a_reindexing_waits_if_only_the_shards_are_others(
-    jobs: JobDesk, stock: list[Thing], waited: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(reindexing, "ALL", (FIRST_RELEASE.records, store.RECORDS))
-    job = start(settle=10)
-    assert jobs.counted(jobs.finished(job)) == {"updated": 21, "unchanged": 1}
-    assert waited == [10]
 
 
 def test_a_reindexing_waits_if_there_is_no_record_yet(
@@ -205,7 +187,7 @@ def test_a_reindexing_waits_if_there_is_no_record_yet(
     job = start(settle=10)
     jobs.work()
     assert waited == [10]
-    is_reindexed(jobs, monkeypatch, job, 1)
+    is_reindexed(jobs, job, 1)
 
 
 def test_progress_is_never_more_than_all_although_records_come_and_go(
@@ -229,7 +211,7 @@ def test_progress_is_never_more_than_all_although_records_come_and_go(
             SECOND_RELEASE.writes(gone, None).send()
     assert len(set(seen)) > 5
     jobs.counted(now)
-    is_reindexed(jobs, monkeypatch, job, SECOND_RELEASE.page(**RED).total)
+    is_reindexed(jobs, job, SECOND_RELEASE.page(**RED).total)
 
 
 def test_another_release_that_is_deployed_meanwhile_starts_again(
@@ -259,7 +241,7 @@ def test_a_step_ends_although_few_records_are_moved_a_second(
     monkeypatch.setattr("time.monotonic", lambda: now[0])
     monkeypatch.setattr("time.sleep", sleep)
     monkeypatch.setattr(work, "_LOOKED_AT_ONCE", 100)
-    held = {pk: table.everything(pk) for pk in work._partitions(SECOND_RELEASE.kind)}
+    held = {pk: table.everything(pk) for pk in SECOND_RELEASE.kind.list_pks("*")}
     pk = max(held, key=lambda each: len(held[each]))  # an old one: of 20 at least 10
     newest_first = sorted((item["sk"] for item in held[pk]), reverse=True)
     after, looked, moved = work._moved(SECOND_RELEASE.records, pk, "", 0.4)
@@ -283,10 +265,10 @@ def test_the_command_starts_the_job_and_follows_it(
     jobs.product()
     monkeypatch.setattr("time.sleep", lambda seconds: jobs.work())
     command("product", "--rate", "50")
-    noted = table.get(reindexing.RELEASE)
+    noted = table.get(listing.RELEASE)
     assert noted and "reindexed" not in noted, "other kinds are still to be moved"
     command()
-    noted = table.get(reindexing.RELEASE)
+    noted = table.get(listing.RELEASE)
     assert noted and noted["reindexed"] == chalicelib.__version__
     assert noted["job"] in capsys.readouterr().out
     all_kinds, product = (one["about"] for one in jobs.shop.get(JOBS).json["data"])

@@ -21,12 +21,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from chalicelib import listing
-from chalicelib.listing import entries, kinds, positions, search, words
+from chalicelib.listing import entries, positions, search, words
 from chalicelib.problems import Busy, Invalid
 from chalicelib.storage import table
 from chalicelib.storage.commit import Commit
 from tests.listing import things
-from tests.listing.things import KIND, Thing
+from tests.listing.things import Thing
 from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.environment import SETTINGS
 
@@ -34,7 +34,9 @@ pytestmark = pytest.mark.thorough
 
 STEPS = int(os.environ.get("LISTING_STEPS", "500"))
 STEPS_A_RUN = 40
-SHAPES = {1: kinds.Shape(2, 4), 2: kinds.Shape(3, 1)}
+KIND = replace(things.KIND, since={"live": 2, "hidden": 2})
+BEFORE = replace(things.KIND, combined={})
+RECORDS = replace(things.RECORDS, kind=KIND)
 MOST_WRITES = 30  # while a list is read
 FEW_MATCHES = 4  # instead of 10,000, so that terms are narrow, broad and too broad
 
@@ -118,13 +120,12 @@ class Shop(RuleBasedStateMachine):
             patch.object(search, "ENTRIES_A_RECORD", 2),
             patch.object(positions, "_NEAR", 5),
             patch.object(positions, "_FEW", 3),
-            patch.object(kinds, "SHAPES", SHAPES),
-            patch.object(kinds, "CURRENT", 1),
         ]
         for one in self.patches:
             one.start()
         self.dynamodb.__enter__()
         self.model: dict[str, Thing] = {}
+        self.kind = KIND
         self.stale: list[tuple[Thing, Thing | None, Commit]] = []
 
     def teardown(self) -> None:
@@ -138,7 +139,7 @@ class Shop(RuleBasedStateMachine):
     @rule(facets=facets, texts=texts, tags=tags, sort=sorts, faults=faults)
     def create(self, facets: Any, texts: Any, tags: Any, sort: str, faults: Any) -> None:
         one = replace(things.thing(sort=sort), facets=facets, texts=texts, tags=tags)
-        self.send(one.id, things.writes(None, one), one, faults)
+        self.send(one.id, things.writes(None, one, self.kind), one, faults)
 
     @rule(at=st.integers(0), facets=facets, texts=texts, tags=tags, sort=sorts, faults=faults)
     def update(
@@ -146,25 +147,25 @@ class Shop(RuleBasedStateMachine):
     ) -> None:
         for before in self.pick(at):
             after = replace(before, facets=facets, texts=texts, tags=tags, sort=sort)
-            self.send(before.id, things.writes(before, after), after, faults)
+            self.send(before.id, things.writes(before, after, self.kind), after, faults)
 
     @rule(at=st.integers(0), texts=texts, faults=faults)
     def rename(self, at: int, texts: Any, faults: Any) -> None:
         for before in self.pick(at):
             after = replace(before, texts=texts)
-            self.send(before.id, things.writes(before, after), after, faults)
+            self.send(before.id, things.writes(before, after, self.kind), after, faults)
 
     @rule(at=st.integers(0), faults=faults)
     def delete(self, at: int, faults: Any) -> None:
         for before in self.pick(at):
-            self.send(before.id, things.writes(before, None), None, faults)
+            self.send(before.id, things.writes(before, None, self.kind), None, faults)
 
     @rule(at=st.integers(0), facets=facets, texts=texts, gone=st.booleans())
     def read_to_write_later(self, at: int, facets: Any, texts: Any, gone: bool) -> None:
         """Another writer reads a version, to write later."""
         for before in self.pick(at):
             after = None if gone else replace(before, facets=facets, texts=texts)
-            self.stale.append((before, after, things.writes(before, after)))
+            self.stale.append((before, after, things.writes(before, after, self.kind)))
 
     @rule(faults=faults)
     def write_late(self, faults: Any) -> None:
@@ -177,7 +178,7 @@ class Shop(RuleBasedStateMachine):
         joint, made = Commit(), []
         for one_texts in texts:
             one = replace(things.thing(sort="2026-02"), facets=facets, texts=one_texts)
-            commit = things.writes(None, one)
+            commit = things.writes(None, one, self.kind)
             if joint.takes(commit):
                 joint.join(commit)
                 made.append(one)
@@ -231,23 +232,17 @@ class Shop(RuleBasedStateMachine):
         calls = iter(range(1_000_000))
         self.dynamodb.faults = lambda operation, request: left.get(next(calls))
 
-    @rule(version=st.sampled_from(sorted(SHAPES)))
-    def deploy(self, version: int) -> None:
-        """Changes the numbers of shards."""
-        kinds.CURRENT = version
+    @rule(kind=st.sampled_from([KIND, BEFORE]))
+    def deploy(self, kind: listing.Kind) -> None:
+        """The next writers are of this release."""
+        self.kind = kind
 
     @rule(at=st.integers(0), faults=faults)
     def reindex(self, at: int, faults: Any) -> None:
         for one in self.pick(at):
             self.plan(faults)
-            try:
-                listing.reindex(things.RECORDS, one.id)
-            except (Crash, Busy, ClientError, BotoCoreError):
-                pass
-            else:
-                self.plan([])
-                moved = things.find(one.id)
-                assert moved and moved.index.version == kinds.CURRENT
+            with contextlib.suppress(Crash, Busy, ClientError, BotoCoreError):
+                listing.reindex(RECORDS, one.id)
             self.plan([])
             self.take(one.id, one, ())
 
@@ -290,10 +285,10 @@ class Shop(RuleBasedStateMachine):
                 continue
             gone = [one.id for one in self.pick(at)]
             for one in self.pick(at):
-                self.send(one.id, things.writes(one, None), None, faults)
+                self.send(one.id, things.writes(one, None, self.kind), None, faults)
             staying -= set(gone)
             new = replace(things.thing(sort="2026-02"), facets=facets, texts=("T-Shirt",))
-            self.send(new.id, things.writes(None, new), new, faults)
+            self.send(new.id, things.writes(None, new, self.kind), new, faults)
         assert staying <= set(seen)
         assert len(seen) == len(set(seen))
 

@@ -2,15 +2,12 @@
 
 import random
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
-from chalicelib.listing import Index, lookup, reindex
-from chalicelib.listing.kinds import word_shards
-from chalicelib.storage.dynamodb import DynamoCall
+from chalicelib.listing import Index, lookup
 from tests.listing import things
-from tests.listing.things import KIND, RECORDS, Thing, create, deploy, thing
+from tests.listing.things import KIND, Thing, create, thing
 from tests.support.dynamodb_double import Double
 
 
@@ -76,32 +73,9 @@ def test_all_of_many_records_with_the_same_texts_are_found(dynamodb: Double) -> 
     third."""
     numbers = {"A1": 60, "A2": 60, "A3": 150}
     alike = {
-        text: [having(text) for _ in range(number * word_shards()[0])]
+        text: [having(text) for _ in range(number * KIND.word_shards)]
         for text, number in numbers.items()
     }
     for made in alike.values():
         create(*made)
     assert holding(*alike) == {text: {one.id for one in made} for text, made in alike.items()}
-
-
-def test_a_record_that_is_reindexed_during_a_lookup_is_found(
-    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one = having("SKU-77")
-    create(one)
-    deploy(monkeypatch)
-    calls = iter(range(1_000))
-
-    def move(operation: str, request: Any) -> None:
-        """Moves the record after as many partitions were read as there are shards now."""
-        if next(calls) == 5:
-            reindex(RECORDS, one.id)
-
-    def wait_from_the_last(calls: list[DynamoCall[Any]]) -> list[Any]:
-        """Concurrent reads are answered in any order: here the last first."""
-        return [call.wait_for_result() for call in calls[::-1]][::-1]
-
-    dynamodb.faults = move  # type: ignore[assignment]
-    monkeypatch.setattr("chalicelib.storage.dynamodb.wait_for_results", wait_from_the_last)
-    assert holding("SKU-77") == {"SKU-77": {one.id}}
-    assert next(calls) > 6

@@ -8,8 +8,9 @@ import pytest
 
 from chalicelib import listing
 from chalicelib.listing import best, lists, search
-from chalicelib.listing.counts import Reindexing
 from chalicelib.listing.lists import Lists
+from chalicelib.listing.positions import Listing
+from chalicelib.listing.upgrades import RELEASE, Reindexing
 from chalicelib.problems import Invalid
 from chalicelib.storage import table
 from tests.listing.things import KIND, create, names, page, thing
@@ -73,8 +74,8 @@ def test_a_shard_is_asked_for_its_part_with_room_for_an_uneven_hash(reads: Reads
 
 
 def test_a_query_asks_for_at_most_what_one_answer_holds(dynamodb: Double) -> None:
-    every: Any = Lists(KIND, ["*"], {}).reads(20_000, None, False, 2)
-    assert [call.request["Limit"] for call in every] == [5_000, 5_000]
+    every: Any = Lists(KIND, ["*"], {}).reads(20_000, None, False)
+    assert [read.keywords["limit"] for read in every] == [5_000, 5_000]
 
 
 @pytest.mark.parametrize(
@@ -166,7 +167,7 @@ def test_a_list_that_lacks_records_is_not_read(reads: Reads) -> None:
     assert (page({"published": ["no"]}).total, reads.names()) == (3, ["hidden"])
     new = replace(KIND, since={"hidden": 2})
     hidden = page({"published": ["no"]}, kind=new)
-    assert (hidden.total, reads.names()) == (3, ["*", "hidden"])
+    assert (hidden.total, reads.names()) == (3, ["*"])
 
 
 def test_a_numbered_page_of_a_list_of_unknown_length_is_limited_in_depth(
@@ -333,7 +334,7 @@ def test_a_count_by_filters_that_are_not_counted_is_an_error(dynamodb: Double) -
 
 
 def test_a_list_names_the_filters_and_orders_that_wait_for_reindexing(dynamodb: Double) -> None:
-    table.put({"pk": KIND.count_pk(), "sk": "1|ACTIVE|yes|#0", "n": 1})
+    create(thing())
     new = replace(KIND, since={"vendor": 2, "tag": 3, "*name": 2})
     where = {"vendor": ["acme"], "tag": ["new"], "status": ["ACTIVE"]}
     for options in ({}, {"search": "red"}):
@@ -342,6 +343,11 @@ def test_a_list_names_the_filters_and_orders_that_wait_for_reindexing(dynamodb: 
     with pytest.raises(Reindexing, match=r"^Not available yet: sorting by name\. Records"):
         page(order="name", kind=new)
     assert page({"status": ["ACTIVE"]}, kind=new).total == 1
+    pk, sk = RELEASE
+    table.put({"pk": pk, "sk": sk, "indexed": {KIND.name: 2}})
+    assert page({"vendor": ["acme"]}, order="name", kind=new).total == 0
+    with pytest.raises(Reindexing, match=r"available yet: tag\. Records"):
+        page(where, kind=new)
 
 
 def test_a_range_is_bounded_on_either_side_or_both() -> None:
@@ -351,3 +357,76 @@ def test_a_range_is_bounded_on_either_side_or_both() -> None:
     assert [listing.Range(end="b").holds(sort) for sort in "abc"] == [True, False, False]
     assert not lists.EVERYTHING
     assert listing.Range("b") and listing.Range(end="b")
+
+
+# Questions of the table of `Listing`, the lists that are read for each, and the round trips.
+QUESTIONS: dict[str, tuple[dict[str, Any], list[str], int]] = {
+    "at most one filter, up to result 500": (
+        {"where": {"type": ["hat"]}},
+        ["type=hat"],
+        1,
+    ),
+    "… whose number no cell has": ({"where": {"owner": ["ann"]}}, ["owner=ann"], 1),
+    "another order without a filter": ({"order": "name"}, ["*name"], 1),
+    "several filters, more than three values, or further on": (
+        {"where": {"type": ["hat"], "status": ["ACTIVE"]}},
+        ["status=ACTIVE"],
+        2,
+    ),
+    "a tag and other filters": (
+        {"where": {"tag": ["new"], "type": ["hat"]}},
+        ["tag*", "tag=new"],
+        2,
+    ),
+    "another order and a filter, few matches": (
+        {"where": {"storefront": ["eu"]}, "order": "name"},
+        ["storefront=eu"],
+        3,
+    ),
+    "another order and a filter, many matches": (
+        {"where": {"type": ["hat"]}, "order": "name"},
+        ["*name"],
+        2,
+    ),
+    "a search": ({"search": "rare"}, [], 1),
+    "a search and a filter, few found": (
+        {"search": "rare", "where": {"type": ["hat"]}},
+        [],
+        2,
+    ),
+    "… more than a twentieth of the filter's list": (
+        {"search": "rare", "where": {"storefront": ["eu"]}},
+        ["storefront=eu"],
+        2,
+    ),
+    "a search with a term that is too broad": ({"search": "red rare"}, [], 2),
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_each_question_is_answered_as_the_table_says(
+    question: str,
+    dynamodb: Double,
+    reads: Reads,
+    rounds: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(search, "MOST_MATCHES", 20)
+    monkeypatch.setattr(search, "ENTRIES_A_RECORD", 1)  # few found: loading them is cheaper
+    some(40, type="hat", status="DRAFT")
+    some(30, type="hat", owner="ann")
+    some(3, type="mug", storefront="eu", tags=("new",))
+    some(2, type="hat", tags=("new",))
+    create(thing("red rare", type="hat", status="DRAFT", storefront="eu"))
+    asked, lists_read, trips = QUESTIONS[question]
+    rounds.clear()
+    with dynamodb.metered() as calls:
+        assert page(limit=20, **asked).records
+    assert [*dict.fromkeys(reads.names())] == lists_read
+    gets = sum(call.operation == "BatchGetItem" for call in calls)
+    assert len(rounds) + gets == trips + 1, "and the records of the page"
+
+
+def test_the_table_has_the_tested_questions() -> None:
+    rows = [line.split("|") for line in (Listing.__doc__ or "").splitlines() if "| " in line]
+    assert [row[1].strip() for row in rows[1:] if row[1].strip()] == [*QUESTIONS]

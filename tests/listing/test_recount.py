@@ -10,7 +10,7 @@ from chalicelib.listing import Recount
 from chalicelib.listing.recount import Counted, Stored, Wrong, disagreement
 from chalicelib.storage import table
 from chalicelib.storage.commit import Commit
-from tests.listing.things import KIND, RECORDS, create, deploy, page, thing, update
+from tests.listing.things import KIND, create, page, thing, update
 from tests.support.dynamodb_double import Double, Fault
 from tests.support.dynamodb_expressions import Wire
 
@@ -114,26 +114,6 @@ def test_constant_writes_are_no_disagreement(
         assert listing.recount(KIND).wrong == []
     assert disagreed == []
     assert page({"status": ["ACTIVE"]}).total > 10, "records were moved"
-
-
-def test_a_record_that_moves_to_other_shards_is_counted_once(
-    dynamodb: Double, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = [thing(status="DRAFT") for _ in range(20)]
-    create(*made)
-    deploy(monkeypatch)
-
-    def move(operation: str, request: Wire) -> Fault | None:
-        """Moves the record between the reads of its old and its new shard."""
-        if operation == "Query" and "of3" in str(request) and made:
-            dynamodb.faults = lambda operation, request: None
-            listing.reindex(RECORDS, made.pop().id)
-            dynamodb.faults = move
-        return None
-
-    dynamodb.faults = move
-    assert listing.recount(KIND) == Recount(20, [])
-    assert len(made) == 17
 
 
 def test_a_wrong_total_is_found_while_clients_write(dynamodb: Double) -> None:

@@ -9,15 +9,14 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Final
 
 import pytest
 
 from chalicelib import listing, settings
 from chalicelib.listing import entries
-from chalicelib.listing.counts import Reindexing
-from chalicelib.storage import table
+from chalicelib.listing.upgrades import Reindexing
+from infra import release as deployment
 from tests.listing import things
 from tests.listing.things import FACETS, RECORDS, Thing, thing
 from tests.support.dynamodb_double import Crash, Double, Fault
@@ -28,7 +27,6 @@ pytestmark = pytest.mark.thorough
 FIRST: Final = things.KIND
 SECOND: Final = replace(
     FIRST,
-    counted=(*FIRST.counted, "color"),
     under=(*FIRST.under, "brand"),
     listed=(*FIRST.listed, "color", "brand"),
     combined={**FIRST.combined, "red": {"status": "ACTIVE", "color": "red"}},
@@ -36,7 +34,6 @@ SECOND: Final = replace(
 )
 THIRD: Final = replace(
     SECOND,
-    counted=(*SECOND.counted, "size"),
     listed=(*SECOND.listed, "size"),
     orders=(*SECOND.orders, "size"),
     since={**SECOND.since, "size": 3, "*size": 3},
@@ -79,6 +76,11 @@ class Release:
 
     def reindex(self) -> None:
         reindex(self.records)
+
+    def deploy(self) -> None:
+        with pytest.MonkeyPatch.context() as code:
+            code.setattr(deployment, "_KINDS", [self.kind])
+            deployment.lower_numbers("prod")
 
 
 FIRST_RELEASE, SECOND_RELEASE, THIRD_RELEASE = map(Release, (FIRST, SECOND, THIRD))
@@ -255,42 +257,29 @@ def test_an_upgrade_that_crashes_anywhere_is_run_again(model: Model, fault: Faul
 
 
 @pytest.mark.parametrize("ended", [False, True])
-def test_the_code_before_works_on_what_the_next_release_wrote(model: Model, ended: bool) -> None:
+def test_the_code_before_works_on_what_the_next_release_wrote(
+    model: Model, ended: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
     first, second, third = FIRST_RELEASE, SECOND_RELEASE, THIRD_RELEASE
     second.reindex()
     model.write(third, 20)
     if ended:
         third.reindex()
+    second.deploy()
+    assert ("has indexed more" in capsys.readouterr().out) is ended
     model.agrees(second)
-    model.write(second, 30)  # rolled back
+    model.write(second, 30)
     model.agrees(second)
-    model.write(first, 10)  # and once more
+    first.deploy()
+    model.write(first, 10)
     model.agrees(first)
     listing.repair([listing.Wrong((first.kind.count_pk(), "1|DRAFT|yes|"), 0, 2)])
     with pytest.raises(AssertionError):
         model.agrees(first)
     listing.repair(listing.recount(first.kind).wrong)
 
-    waits(third, SIZE, COLOR)  # the code after is deployed again
+    third.deploy()
+    waits(third, SIZE, COLOR)
     third.reindex()
     model.agrees(third)
     assert first.page().total == len(model.things)
-
-
-def test_a_total_that_an_old_cell_has_too_much_is_moved_and_can_be_repaired(model: Model) -> None:
-    table.update((FIRST.count_pk(), "1|ACTIVE|yes|#3"), add={"n": 2})
-    SECOND_RELEASE.reindex()
-    (wrong,) = listing.recount(SECOND).wrong
-    assert wrong.stored == wrong.counted + 2
-    listing.repair([wrong])
-    model.agrees(SECOND_RELEASE)
-
-
-def test_what_old_code_writes_while_its_cell_is_replaced_is_counted(dynamodb: Double) -> None:
-    old = {"pk": SECOND.count_pk(), "sk": f"{FIRST.cell(FACETS)}#0"}
-    table.put({**old, "n": 5})
-    more = partial(table.update, (old["pk"], old["sk"]), add={"n": 1})
-    dynamodb.meanwhile("TransactWriteItems", more)
-    assert [listing.retire(SECOND) for _ in range(2)] == [False, True]
-    (cell,) = table.everything(SECOND.count_pk())
-    assert (cell["sk"].rsplit("#")[0], cell["n"]) == (SECOND.cell(FACETS), 6)

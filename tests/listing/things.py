@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from chalicelib import listing
-from chalicelib.listing import kinds, words
+from chalicelib.listing import words
 from chalicelib.storage import table
 from chalicelib.storage.attributes import Item
 from chalicelib.storage.commit import Commit
@@ -19,6 +19,7 @@ KIND = listing.Kind(
     "thing",
     counted=("status", "published", "storefront"),
     under=("type", "vendor"),
+    split="storefront",
     listed=("status", "type", "storefront", "vendor", "owner"),
     combined={
         "live": {"status": "ACTIVE", "published": "yes"},
@@ -30,7 +31,7 @@ KIND = listing.Kind(
     room=24,
 )
 _moments = count()
-SHAPES = {1: kinds.Shape(2, 4), 2: kinds.Shape(3, 5)}
+WORDS_BEFORE = words.words
 FACETS = {"status": "ACTIVE", "published": "yes", "storefront": "", "type": ""} | {
     "vendor": "",
     "owner": "",
@@ -152,10 +153,8 @@ def delete(one: Thing) -> None:
 
 
 def deploy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sets another number of shards, and finds numbers by their last two digits."""
-    monkeypatch.setattr(kinds, "SHAPES", SHAPES)
-    monkeypatch.setattr(kinds, "CURRENT", 2)
-    monkeypatch.setattr(words, "_SHORTEST_ENDING", 2)
+    """Deploys code that finds every record by one more word."""
+    monkeypatch.setattr(words, "words", lambda *texts: [*WORDS_BEFORE(*texts), "upgraded"])
 
 
 def page(

@@ -1,0 +1,53 @@
+"""The count cells of release 1.0.0, which had one for each storefront of the products.
+
+Now a cell says only whether there is a storefront (`*`), and has the number of each in an
+attribute. All cells are added up, so those of 1.0.0 count as before, and both releases may write.
+The job of a reindexing merges them: a shop with a hundred storefronts has thousands of them, and
+each list reads them all.
+"""
+
+from collections import defaultdict
+from decimal import Decimal
+
+from chalicelib.listing.kinds import SOME, Kind, split_attribute
+from chalicelib.storage import table
+from chalicelib.storage.attributes import Item
+from chalicelib.storage.commit import Commit
+from chalicelib.storage.conditions import Attr, all_of
+
+
+def merged(kind: Kind, item: Item) -> tuple[str, dict[str, Decimal]]:
+    """Return the cell that the count in this item is part of, and its numbers there."""
+    cell = item["sk"].rsplit("#", 1)[0]
+    facets = kind.cell_facets(cell)
+    numbers = {name: Decimal(n) for name, n in item.items() if name not in {"pk", "sk"}}
+    value = facets.get(kind.split, "")
+    if value in {"", SOME}:
+        return cell, numbers
+    return kind.cell(facets), numbers | {split_attribute(value): numbers.get("n", Decimal(0))}
+
+
+def merge_cells(kind: Kind, pk: str) -> int:
+    """Merge the cells that 1.0.0 wrote in this partition; return how many there were.
+
+    Each is merged in one transaction, so no total changes. One that a function of 1.0.0 changes
+    at the same moment stays until the next reindexing.
+    """
+    shards: defaultdict[str, list[Item]] = defaultdict(list)
+    for item in table.everything(pk) if kind.split else ():
+        cell = item["sk"].rsplit("#", 1)[0]
+        if merged(kind, item)[0] != cell:
+            shards[cell].append(item)
+    for items in shards.values():
+        _merge(kind, items)
+    return len(shards)
+
+
+def _merge(kind: Kind, items: list[Item]) -> None:
+    commit = Commit()
+    for item in items:
+        same = [Attr(name).eq(n) for name, n in item.items() if name not in {"pk", "sk"}]
+        commit.delete((item["pk"], item["sk"]), when=all_of(same))
+        cell, numbers = merged(kind, item)
+        commit.count((item["pk"], cell), numbers)
+    commit.sent()

@@ -1,0 +1,51 @@
+"""Which reindexing each kind of record has behind it: its number, in the item of the release.
+
+A facet, a combined list or an order that the first release had not takes the next number
+(`Kind.since`). The job of a reindexing brings it to all records, and then notes the number. Until
+then, whoever asks for it gets 503. Each record names its added lists and cells itself
+(`Index.lists`, `Index.cells`): code of the release before, which runs for some minutes beside the
+new one and after a roll-back, removes them with the record.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final
+
+from chalicelib.listing.kinds import FIRST, Kind
+from chalicelib.problems import Problem
+from chalicelib.storage import table
+from chalicelib.storage.attributes import Item, Key
+
+RELEASE: Final[Key] = ("release", "deployed")  # what it holds: infra/release.py
+
+
+class Reindexing(Problem):
+    """503: records are being reindexed for this filter or sort order (`infra/reindex.py`)."""
+
+    status, code = 503, "reindexing"
+
+
+def number_in(release: Item | None, kind: Kind) -> int:
+    """Return the number of the kind's last reindexing, by the item of the release."""
+    return int((release or {}).get("indexed", {}).get(kind.name, FIRST))
+
+
+def limit_to_indexed(kind: Kind, features: Iterable[str]) -> Kind:
+    """Return the kind without the lists and the cells in which not all records are yet.
+
+    `features`: the facets and the order (`*<order>`) that a request needs; raises Reindexing if
+    not all records are indexed for one.
+    """
+    if not kind.since:
+        return kind
+    number = number_in(table.get(RELEASE), kind)
+    late = {name for name, first in kind.since.items() if first > number}
+    if waiting := sorted(late.intersection(features)):
+        names = [f"sorting by {name[1:]}" if name[0] == "*" else name for name in waiting]
+        message = f"Not available yet: {', '.join(names)}. Records are being reindexed."
+        raise Reindexing(f"{message} Try again later.", headers={"Retry-After": "60"})
+    return replace(
+        kind,
+        under=tuple(facet for facet in kind.under if facet not in late),
+        combined={name: facets for name, facets in kind.combined.items() if name not in late},
+    )
