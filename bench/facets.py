@@ -9,7 +9,7 @@ import contextlib
 import io
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from statistics import median
 from typing import Any, Final
 from unittest.mock import patch
@@ -17,14 +17,16 @@ from unittest.mock import patch
 from bench.growth import Catalogue
 from bench.growth_orders import Shop as Orders
 from chalicelib import listing
+from chalicelib.listing.entries import count_record
 from chalicelib.orders import store as orders
 from chalicelib.orders.model import KIND as ORDER
 from chalicelib.products import store as products
-from chalicelib.storage.commit import COUNT_SHARDS
+from chalicelib.products.model import KIND as PRODUCT
+from chalicelib.storage.commit import COUNT_SHARDS, Commit
 from tests.support.dynamodb_double import Double
 from tests.support.environment import SETTINGS
 
-PRODUCTS: Final = 3_000
+PRODUCTS: Final = 1_200
 ORDERS: Final = 300
 RUNS: Final = 25
 _STATES: Final = [(s, p) for s in ("ACTIVE", "DRAFT", "ARCHIVED") for p in (True, False)]
@@ -52,22 +54,41 @@ class Values(Catalogue):
         }
 
 
-def age(dynamodb: Double, cells: Iterator[tuple[str, str]]) -> None:
-    """Give each count cell all of its shards, as in a shop that was open for long."""
-    table = SETTINGS["TABLE"]
-    there = {(item["pk"]["S"], item["sk"]["S"]) for item in dynamodb.items(table)}
-    keys = {(pk, f"{cell}#{shard}") for pk, cell in cells for shard in range(COUNT_SHARDS)}
-    puts = [
-        {"TableName": table, "Item": {"pk": {"S": pk}, "sk": {"S": sk}, "n": {"N": "0"}}}
-        for pk, sk in keys - there
-    ]
-    dynamodb.load([{"Put": put} for put in puts])
+def age(dynamodb: Double, changes: Callable[[Commit, int], None]) -> None:
+    """Give each count cell all of its shards and attributes, as in a shop that was open for long.
+
+    `changes` adds the counts of all records that the shop ever had, and then takes them away.
+    """
+    for shard in range(0, COUNT_SHARDS):
+        with patch("random.randrange", lambda end, shard=shard: shard):
+            for step in (1, -1):
+                commit = Commit()
+                changes(commit, step)
+                dynamodb.place(commit)
 
 
-def stored_cells(dynamodb: Double) -> Iterator[tuple[str, str]]:
-    for item in list(dynamodb.items(SETTINGS["TABLE"])):
-        if item["pk"]["S"].startswith("count#"):
-            yield item["pk"]["S"], item["sk"]["S"].rpartition("#")[0]
+def count_products(storefronts: int) -> Callable[[Commit, int], None]:
+    """Return what counts a product in each state and storefront, of the types and vendors that are
+    asked for."""
+
+    def add(commit: Commit, step: int) -> None:
+        for status, published in _STATES:
+            for number in range(storefronts):
+                facets = {"status": status, "published": "yes" if published else "no"}
+                facets |= {"storefront": f"store-{number}", "type": "shirt", "vendor": "Vendor%200"}
+                index = listing.Index(sort="", facets=facets)
+                count_record(commit, PRODUCT, index, step)
+
+    return add
+
+
+def count_orders(states: int) -> Callable[[Commit, int], None]:
+    def add(commit: Commit, step: int) -> None:
+        for state in _ORDER_STATES[:states]:
+            facets = dict(zip(ORDER.counted, state.split("|"), strict=True))
+            count_record(commit, ORDER, listing.Index(sort="", facets=facets), step)
+
+    return add
 
 
 def measure(dynamodb: Double, load_page: Callable[[], object]) -> tuple[float, float, float]:
@@ -116,16 +137,15 @@ def main() -> None:
         for storefronts, vendors in ((1, 20), (12, 20), (100, 20), (1, 3_000), (100, 3_000)):
             dynamodb.empty()
             Values(dynamodb, storefronts, vendors)
-            age(dynamodb, stored_cells(dynamodb))
+            age(dynamodb, count_products(storefronts))
             for name, load_page in requests.items():
                 measured = measure(dynamodb, load_page)
-                shop = f"{name}: {storefronts} storefronts, {vendors:,} vendors"
+                shop = f"{name}: {storefronts:,} storefronts, {vendors:,} vendors"
                 show(shop, measured, first.setdefault(name, measured[2]))
         for states in (1, len(_ORDER_STATES)):
             dynamodb.empty()
             Orders(dynamodb, ORDERS)
-            made = ((ORDER.count_pk(), f"1|{state}") for state in _ORDER_STATES[:states])
-            age(dynamodb, made)
+            age(dynamodb, count_orders(states))
             measured = measure(dynamodb, lambda: orders.page(listing.Query()))
             shop = f"orders in {states + 2} combinations of states"
             show(shop, measured, first.setdefault("orders", measured[2]))

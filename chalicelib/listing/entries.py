@@ -50,7 +50,7 @@ def change(
         _change_words(commit, word_keys(kind, id, before), word_keys(kind, id, after), room)
     for index, step in () if is_in_same_lists else ((before, -1), (after, 1)):
         if index:
-            _count(commit, kind, index, step)
+            count_record(commit, kind, index, step)
     return after
 
 
@@ -59,10 +59,11 @@ def remove_later(commit: Commit, kind: Kind, id: str, index: Index) -> None:
     after the commit, which has no room for them."""
     for key in entries_of(kind, id, index):
         commit.delete_after(key)
-    _count(commit, kind, index, -1)
+    count_record(commit, kind, index, -1)
 
 
-def _count(commit: Commit, kind: Kind, index: Index, step: int) -> None:
+def count_record(commit: Commit, kind: Kind, index: Index, step: int) -> None:
+    """Add a record with this index to its count cells, or remove it: `step` is 1 or -1."""
     value = index.facets.get(kind.split, "")
     home = shard_of(value, HOMES) if value else None
     for pk, cell in count_cells(kind, index):

@@ -75,7 +75,7 @@ def test_a_shard_is_asked_for_its_part_with_room_for_an_uneven_hash(reads: Reads
 
 def test_a_query_asks_for_at_most_what_one_answer_holds(dynamodb: Double) -> None:
     every: Any = Lists(KIND, ["*"], {}).reads(20_000, None, False)
-    assert [read.keywords["limit"] for read in every] == [5_000, 5_000]
+    assert [call.request["Limit"] for call in every] == [5_000, 5_000]
 
 
 @pytest.mark.parametrize(
