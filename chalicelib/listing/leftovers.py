@@ -21,11 +21,9 @@ def discard(records: Records[Indexed], word: str, before: int) -> int:
     They belong to a generation that their record does not have. `before`: Unix seconds of the
     latest that are deleted, because a write may still be running.
     """
-    shards = kinds.SHAPES[kinds.CURRENT].word_shards
     old = Attr("at").lte(before)
     found = 0
-    for shard in range(shards):
-        pk = records.kind.word_pk(word, shard, shards)
+    for pk in records.kind.word_pks(word):
         where = table.sk.begins_with(kinds.escape(word))
         for page in table.pages(pk, where=where, matching=old):
             found += sum(_discard(records, item) for item in page)
