@@ -15,19 +15,22 @@ from typing import Any, Final
 from unittest.mock import patch
 
 from bench.growth import Catalogue
-from bench.growth_orders import Shop as Orders
 from chalicelib import listing
 from chalicelib.listing.entries import count_record
 from chalicelib.orders import store as orders
 from chalicelib.orders.model import KIND as ORDER
+from chalicelib.orders.schemas import NewOrder
+from chalicelib.products import bulk
 from chalicelib.products import store as products
 from chalicelib.products.model import KIND as PRODUCT
+from chalicelib.products.model import Product
+from chalicelib.products.schemas import NewProduct
 from chalicelib.storage.commit import COUNT_SHARDS, Commit
 from tests.support.dynamodb_double import Double
 from tests.support.environment import SETTINGS
 
 PRODUCTS: Final = 1_200
-ORDERS: Final = 300
+ORDERS: Final = 60
 RUNS: Final = 25
 _STATES: Final = [(s, p) for s in ("ACTIVE", "DRAFT", "ARCHIVED") for p in (True, False)]
 _ORDER_STATES: Final = [
@@ -80,6 +83,16 @@ def count_products(storefronts: int) -> Callable[[Commit, int], None]:
                 count_record(commit, PRODUCT, index, step)
 
     return add
+
+
+def fill_orders() -> None:
+    """Place some orders, paid and unpaid."""
+    (product,) = bulk.create_many([NewProduct.model_validate({"name": "Mug", "price": 5})])
+    assert isinstance(product, Product)
+    line = {"variantId": product.fields["variants"][0]["id"], "quantity": 1}
+    for number in range(ORDERS):
+        sent = {"lineItems": [line], "paymentStatus": "PAID" if number % 2 else "PENDING"}
+        orders.create(NewOrder.model_validate(sent), "bench", None)
 
 
 def count_orders(states: int) -> Callable[[Commit, int], None]:
@@ -144,7 +157,7 @@ def main() -> None:
                 show(shop, measured, first.setdefault(name, measured[2]))
         for states in (1, len(_ORDER_STATES)):
             dynamodb.empty()
-            Orders(dynamodb, ORDERS)
+            fill_orders()
             age(dynamodb, count_orders(states))
             measured = measure(dynamodb, lambda: orders.page(listing.Query()))
             shop = f"orders in {states + 2} combinations of states"

@@ -48,22 +48,30 @@ def _matches(facets: Mapping[str, str], where: Where) -> bool:
     return all(facets.get(facet) in accepted for facet, accepted in where.items())
 
 
-def count_calls(kind: Kind, where: Where) -> list[DynamoCall[list[Item]]]:
-    """The calls that read the cells for `counts`."""
-    pks = [kind.count_pk(), *(f"{kind.count_pk()}#{value}" for value in _values(kind, where))]
+def count_calls(
+    kind: Kind, where: Where, *, for_total: bool = False
+) -> list[DynamoCall[list[Item]]]:
+    """Return the calls that read the cells for `counts`. `for_total`: only those that count what
+    matches all of `where`."""
+    pks = [
+        f"{kind.count_pk()}#{value}" if value else kind.count_pk()
+        for value in _partitions(kind, where, for_total)
+    ]
     fields = ("sk", "n", *map(split_attribute, _split_values(kind, where)))
     return [table.everything.call(pk, fields=fields) for pk in pks]
 
 
-def counts(kind: Kind, where: Where, read: list[list[Item]]) -> Counts:
-    """The counts, from the results of `count_calls`."""
-    main, *rest = [_cells(kind, where, items) for items in read]
-    return Counts(kind, main, dict(zip(_values(kind, where), rest, strict=True)))
+def counts(kind: Kind, where: Where, read: list[list[Item]], *, for_total: bool = False) -> Counts:
+    """Return the counts, from the results of `count_calls` with the same arguments."""
+    names = _partitions(kind, where, for_total)
+    cells = {name: _cells(kind, where, items) for name, items in zip(names, read, strict=True)}
+    return Counts(kind, cells.get("", []), cells)
 
 
-def _values(kind: Kind, where: Where) -> list[str]:
-    """The requested values that have cells of their own."""
-    return [f"{f}={value}" for f in kind.under for value in sorted(where.get(f, ())) if value]
+def _partitions(kind: Kind, where: Where, for_total: bool) -> list[str]:
+    """Return the requested values that have cells of their own, and "" for the whole kind."""
+    values = [f"{f}={value}" for f in kind.under for value in sorted(where.get(f, ())) if value]
+    return values if values and for_total else ["", *values]
 
 
 def _split_values(kind: Kind, where: Where) -> list[str]:

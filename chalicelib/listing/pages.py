@@ -36,7 +36,8 @@ def sizes(kind: Kind, facet: str, values: Sequence[str]) -> list[int | None]:
 
 def _counts(kind: Kind, where: Where) -> Counts:
     kind = upgrades.limit_to_indexed(kind, where)
-    return counts(kind, where, dynamodb.wait_for_results(count_calls(kind, where)))
+    read = dynamodb.wait_for_results(count_calls(kind, where, for_total=True))
+    return counts(kind, where, read, for_total=True)
 
 
 def page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:

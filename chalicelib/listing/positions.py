@@ -87,11 +87,11 @@ class Listing(Generic[R]):
         one = self._serving()
         if one is None or self.skip + self.query.limit > _NEAR:
             return self._planned()
-        cells = count_calls(self.kind, self.where)
+        cells = count_calls(self.kind, self.where, for_total=True)
         results = dynamodb.wait_for_results(
             [*cells, *self._calls(one, is_counted=self._is_counted)]
         )
-        known = counts(self.kind, self.where, results[: len(cells)])
+        known = counts(self.kind, self.where, results[: len(cells)], for_total=True)
         total = known.size(self.where) if self._is_counted else None
         return self._page(one, total, results[len(cells) :])
 
