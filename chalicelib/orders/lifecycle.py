@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 
 from chalicelib import settings
 from chalicelib.customers.model import Customer, Totals
-from chalicelib.customers.schemas import of_order
+from chalicelib.customers.schemas import OrderCustomer, of_order
 from chalicelib.orders import account, editing, lines, payments, refunds, room
 from chalicelib.orders.model import (
     ADDRESSES,
@@ -20,6 +20,7 @@ from chalicelib.orders.model import (
     AddressName,
     Deposit,
     Order,
+    OrderLine,
     StoredOrder,
     index_of,
 )
@@ -69,16 +70,34 @@ def create_order(
     new_lines = lines.make_lines(new.line_items, "lineItems", products)
     if new.stock_policy is not StockPolicy.CHECK:
         new_lines = list(lines.allot_stock(new_lines, products, new.stock_policy))
-    sums = lines.compute_sums(new_lines, new)
-    given = new.given()
-    fields: StoredOrder = {
+    customer_fields = of_order(customer) if customer else None
+    fields = _initial_fields(new, new_lines, customer_fields, number=number, by=by, now=now)
+    fields = _with_first_payments(fields, new, by, now)
+    fields["index"] = index_of(fields).stored()
+    order = Order(fields, 1)
+    room.refuse_large_order(order, "lineItems")
+    return order
+
+
+def _initial_fields(
+    new: NewOrder,
+    new_lines: list[OrderLine],
+    customer: OrderCustomer | None,
+    *,
+    number: str,
+    by: str,
+    now: str,
+) -> StoredOrder:
+    """Return the fields of a new order before its deposit and payments. Raise Invalid."""
+    sums, given = lines.compute_sums(new_lines, new), new.given()
+    return {
         "id": ids.new("ord"),
         "number": number,
         "status": OrderStatus.PENDING.value,
         "paymentStatus": (new.payment_status or PaymentStatus.PENDING).value,
         "paymentMethod": new.payment_method,
         "source": new.source or "OTHER",
-        "customer": of_order(customer) if customer else None,
+        "customer": customer,
         "shippingAddress": _stored_address(given.get("shippingAddress")),
         "billingAddress": _stored_address(given.get("billingAddress")),
         "salesRepId": new.sales_rep_id,
@@ -109,11 +128,6 @@ def create_order(
         "edits": [],
         "formerly": {},
     }
-    fields = _with_first_payments(fields, new, by, now)
-    fields["index"] = index_of(fields).stored()
-    order = Order(fields, 1)
-    room.refuse_large_order(order, "lineItems")
-    return order
 
 
 def _with_first_payments(fields: StoredOrder, new: NewOrder, by: str, now: str) -> StoredOrder:
