@@ -85,7 +85,7 @@ app.api.binary_types.append("multipart/form-data")
 def plan_import(event: Event, context: object) -> None:
     from chalicelib.imports.steps import plan
 
-    plan.uploaded(event)
+    plan.plan_upload(event)
 
 
 @app.lambda_function()

@@ -207,15 +207,15 @@ def _fairness() -> None:
         plan(large)
         with ThreadPoolExecutor(1) as beside:
             working = beside.submit(work, WORKERS)
-            while store.get(large).fields["processed"] < _BESIDE // 50:
+            while store.get_job(large).fields["processed"] < _BESIDE // 50:
                 time.sleep(0.1)
             began = time.perf_counter()
             small = _uploaded(_catalogue(_BESIDE, _BESIDE + _SMALL).encode())
             plan(small)
-            while store.get(small).status is not JobStatus.COMPLETED:
+            while store.get_job(small).status is not JobStatus.COMPLETED:
                 time.sleep(0.05)
             seconds = time.perf_counter() - began
-            done = store.get(large).fields["processed"]
+            done = store.get_job(large).fields["processed"]
             jobs.cancel(large)
             working.result()
     print(
@@ -293,8 +293,8 @@ def _uploaded(data: bytes) -> str:
     from chalicelib.imports import store
     from chalicelib.imports.model import Options
 
-    job = store.create("bench.csv", Options(), 600)
-    files.put(job.id, data)
+    job = store.create_job("bench.csv", Options(), 600)
+    files.put_upload(job.id, data)
     return job.id
 
 
@@ -302,7 +302,7 @@ def _completed(job_id: str, failed: int = 0) -> Any:
     from chalicelib.imports import store
     from chalicelib.jobs.model import JobStatus
 
-    job = store.get(job_id)
+    job = store.get_job(job_id)
     assert (job.status, job.fields["failed"]) == (JobStatus.COMPLETED, failed), job.fields
     return job
 
@@ -311,7 +311,7 @@ def plan(job_id: str) -> None:
     from chalicelib.imports.steps import plan as planner
 
     with contextlib.redirect_stdout(io.StringIO()):
-        planner.uploaded({"detail": {"object": {"key": f"imports/{job_id}.csv"}}})
+        planner.plan_upload({"detail": {"object": {"key": f"imports/{job_id}.csv"}}})
 
 
 def work(workers: int = 1) -> None:

@@ -31,40 +31,40 @@ class Refused(Exception):
         self.errors = errors
 
 
-def created(imported: ImportedProduct, slug: str) -> Product:
+def create_product(imported: ImportedProduct, slug: str) -> Product:
     """A new product. Raises Refused."""
     values = {**imported.if_new, **imported.values, "slug": slug}
-    variants = _numbered(values.pop("variants", []))
-    own = _of_variant(values)
+    variants = _number_variants(values.pop("variants", []))
+    own = _take_variant_values(values)
     if not variants and any(value is not None for value in own.values()):
         variants = [(own, None)]
     if "images" in values:
-        values["images"] = _images(values["images"], [])
-    return _drafted(imported, values, variants, None)
+        values["images"] = _merge_images(values["images"], [])
+    return _draft_product(imported, values, variants, None)
 
 
-def changed(imported: ImportedProduct, product: Product) -> Product:
+def change_product(imported: ImportedProduct, product: Product) -> Product:
     """The product after the rows; the same object if nothing differs. Raises Refused."""
     values = {name: value for name, value in imported.values.items() if name != "slug"}
-    own = _of_variant(values)
+    own = _take_variant_values(values)
     listed = values.pop("variants", None)
     _restore_number(values, "sku", (product.fields["sku"], *(v["sku"] for v in product.variants())))
     if "images" in values:
-        values["images"] = _images(values["images"], product.fields["images"])
-    values = _kept(values, product.fields)
+        values["images"] = _merge_images(values["images"], product.fields["images"])
+    values = _prefer_stored(values, product.fields)
     if imported.is_master and _is_sold_by_options(product, values.get("sku")):
         variants = []
         values = {k: v for k, v in values.items() if k not in {"price", "compareAtPrice"}}
     elif listed is not None:
-        variants = _variants(imported, _numbered(listed), product)
+        variants = _merge_variants(imported, _number_variants(listed), product)
     else:
-        variants = _one_variant(imported, values, own, product)
+        variants = _change_only_variant(imported, values, own, product)
     if imported.only_updates:
         _refuse_new(imported, variants, product)
-    return _drafted(imported, values, variants, product)
+    return _draft_product(imported, values, variants, product)
 
 
-def _of_variant(values: _Given) -> _Given:
+def _take_variant_values(values: _Given) -> _Given:
     """Takes out what belongs to the only variant."""
     return {name: values.pop(name) for name in OF_VARIANT if name in values}
 
@@ -87,7 +87,7 @@ def refuse_zero_prices(imported: ImportedProduct, before: Product, after: Produc
     free = {variant["id"] for variant in after.variants() if _is_zero(variant["price"])}
     there = before.variants() if free else []
     was = [variant["price"] for variant in there if variant["id"] in free]
-    if all(map(_is_zero, was)) and not _falls(before.price, after.price):
+    if all(map(_is_zero, was)) and not _falls_to_zero(before.price, after.price):
         return
     listed = imported.values.get("variants", ())
     at = next((n for n, v in enumerate(listed) if _is_zero(v.get("price"))), None)
@@ -96,7 +96,7 @@ def refuse_zero_prices(imported: ImportedProduct, before: Product, after: Produc
     raise Refused([RowError(line, column, "price_to_zero", message)])
 
 
-def _falls(before: str, after: str) -> bool:
+def _falls_to_zero(before: str, after: str) -> bool:
     return _is_zero(after) and not _is_zero(before)
 
 
@@ -104,31 +104,31 @@ def _is_zero(price: str | None) -> bool:
     return price is not None and not Decimal(price)
 
 
-def _kept(values: _Given, there: Mapping[str, Any]) -> _Given:
+def _prefer_stored(values: _Given, there: Mapping[str, Any]) -> _Given:
     """The values; the product's own if a file cannot distinguish them: line ends differ, and a
     compare-at price of 0.00 is none."""
 
-    def kept(name: str, value: object) -> object:
+    def prefer(name: str, value: object) -> object:
         is_there = there.get(name)
         if value == is_there:
             return is_there
         if isinstance(value, str) and isinstance(is_there, str):
             return is_there if text(is_there).strip(BLANKS) == value else value
         if isinstance(value, dict) and isinstance(is_there, Mapping):
-            return _kept(value, is_there)
+            return _prefer_stored(value, is_there)
         if name == "compareAtPrice" and value is None and is_there and not Decimal(is_there):
             return is_there
         return value
 
-    return {name: kept(name, value) for name, value in values.items()}
+    return {name: prefer(name, value) for name, value in values.items()}
 
 
-def _drafted(
+def _draft_product(
     imported: ImportedProduct, values: _Given, variants: Variants, product: Product | None
 ) -> Product:
     if imported.lowest_price:
-        _lowest_price(values, variants, product.fields if product else {})
-    given, places = _with_variants(values, variants)
+        _set_lowest_price(values, variants, product.fields if product else {})
+    given, places = _add_variants(values, variants)
     try:
         if product is None:
             new = validate(NewProduct, given).given()
@@ -139,18 +139,18 @@ def _drafted(
         return products.preview_update(product, change, exactly=True)
     except Invalid as invalid:
         is_new, every = product is None, invalid.extra["errors"]
-        errors = [_located(imported, places, error, is_new) for error in every]
+        errors = [_locate_error(imported, places, error, is_new) for error in every]
         raise Refused(errors) from None
 
 
-def missing(imported: ImportedProduct, line: int, what: str) -> RowError:
+def make_missing_error(imported: ImportedProduct, line: int, what: str) -> RowError:
     """The error that a new product needs a name, or a price, which the rows may seem to have."""
     message = f"There is no such product yet, and the file gives no {what} for a new one."
     why = imported.no_price if what == "price" else ""
     return RowError(line, "", f"missing_{what}", why or message)
 
 
-def _located(
+def _locate_error(
     imported: ImportedProduct, places: list[int | None], error: Mapping[str, str], is_new: bool
 ) -> RowError:
     path = error["field"]
@@ -161,16 +161,16 @@ def _located(
         path = below if at is None else f"variants.{at}.{below}"
     line, column = imported.locate(path)
     if is_new and error["code"] == "required" and path.rpartition(".")[2] in {"name", "price"}:
-        return missing(imported, line, path.rpartition(".")[2])
+        return make_missing_error(imported, line, path.rpartition(".")[2])
     named = column[:_NAMED] or path.rpartition(".")[2]
     return RowError(line, column, error["code"], f"{named} {error['message'].rstrip('.')}.")
 
 
-def _numbered(listed: list[_Given]) -> Variants:
+def _number_variants(listed: list[_Given]) -> Variants:
     return [(dict(variant), place) for place, variant in enumerate(listed)]
 
 
-def _with_variants(values: _Given, variants: Variants) -> tuple[_Given, list[int | None]]:
+def _add_variants(values: _Given, variants: Variants) -> tuple[_Given, list[int | None]]:
     for variant, place in variants:
         if place is not None and "id" not in variant and not variant.get("title"):
             if len(variants) == 1:
@@ -180,7 +180,7 @@ def _with_variants(values: _Given, variants: Variants) -> tuple[_Given, list[int
     return given, [place for _, place in variants]
 
 
-def _images(listed: list[_Given], there: list[_Given]) -> list[_Given]:
+def _merge_images(listed: list[_Given], there: list[_Given]) -> list[_Given]:
     """The existing pictures and those of the file, in the file's order: each at its position in the
     file, or else in the places of those that the file names. The others stay."""
     known = {image["url"]: image for image in there}
@@ -203,7 +203,7 @@ def _images(listed: list[_Given], there: list[_Given]) -> list[_Given]:
     return [{k: v for k, v in image.items() if k != "position"} for image in images]
 
 
-def _variants(imported: ImportedProduct, listed: Variants, product: Product) -> Variants:
+def _merge_variants(imported: ImportedProduct, listed: Variants, product: Product) -> Variants:
     """All variants of the product: unchanged, changed by the file, or new."""
     _restore_variants(imported, listed, product)
     ids = products.match_variants([variant for variant, _ in listed], product)
@@ -275,7 +275,7 @@ def _is_sold_by_options(product: Product, master_sku: str | None) -> bool:
     return not is_one_of_them and any(v["title"] != DEFAULT_VARIANT for v in variants)
 
 
-def _one_variant(
+def _change_only_variant(
     imported: ImportedProduct, values: _Given, own: _Given, product: Product
 ) -> Variants:
     """The variants if the rows name none: price, SKU and `own` are those of the product's only
@@ -288,18 +288,18 @@ def _one_variant(
     named = next(iter(having), None)
     others: Variants = [({"id": v["id"]}, None) for v in there]
 
-    def only(variant: Mapping[str, object], given: _Given) -> Variants:
+    def change_one(variant: Mapping[str, object], given: _Given) -> Variants:
         return [(({**v, **given}) if v["id"] == variant["id"] else v, p) for v, p in others]
 
     if named and (len(there) > 1 or product.fields["sku"] != sku):
         price = {"price": values.pop("price")} if "price" in values else {}
         del values["sku"]
-        return only(named, {**price, **own}) if price or own else []
+        return change_one(named, {**price, **own}) if price or own else []
     if len(there) == 1:
         given = dict(own)
         if imported.single and not there[0].get("default"):
             given |= {name: values[name] for name in ("sku", "price") if name in values}
-        return only(there[0], given) if given else []
+        return change_one(there[0], given) if given else []
     if own or (imported.single and ("price" in values or sku)):
         line, column = imported.locate("sku" if sku else next(iter(own), "price"))
         message = f"The product has {len(there)} variants, and the row does not say which."
@@ -307,7 +307,7 @@ def _one_variant(
     return []
 
 
-def _lowest_price(values: _Given, variants: Variants, before: Mapping[str, Any]) -> None:
+def _set_lowest_price(values: _Given, variants: Variants, before: Mapping[str, Any]) -> None:
     """The product's price is the lowest of its variants' if each has one; else the lowest given.
     The compare-at price is that of the cheapest variant, which may not be in these rows."""
     own = {v["id"]: v["price"] for v in before.get("variants", ())}

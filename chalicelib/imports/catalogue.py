@@ -19,7 +19,7 @@ _AT_ONCE: Final = 40
 Write = tuple[Product | None, Product]  # before (None: it is new) and after
 
 
-def write(
+def write_products(
     job: ImportJob, writes: Sequence[Write], left: Mapping[str, str]
 ) -> list[Exception | None]:
     """What each raised: ProductChanged, SlugTaken or SkuTaken if the product must be read again.
@@ -34,14 +34,14 @@ def write(
     with ThreadPoolExecutor(1) as sender:
         sent = [
             sender.submit(
-                copy_context().run, send_all, [_commit(job, *each, others) for each in some]
+                copy_context().run, send_all, [_build_commit(job, *each, others) for each in some]
             )
             for some in batches(writes, _AT_ONCE)
         ]
     return [failure for some in sent for failure in some.result()]
 
 
-def _commit(
+def _build_commit(
     job: ImportJob, before: Product | None, after: Product, others: dict[str, list[str]]
 ) -> Commit:
     commit = products.build_commit(before, after, once=others)

@@ -54,7 +54,7 @@ def cut(
 def write(job_id: str, chunk: Sequence[JoinedProduct]) -> None:
     """Store a chunk. Repeating it stores the same."""
     data = zlib.compress("\n".join(map(pack, chunk)).encode(), _LEVEL)
-    files.keep(job_id, f"{PREFIX}{chunk[0].line:010d}", data)
+    files.put_kept(job_id, f"{PREFIX}{chunk[0].line:010d}", data)
 
 
 def read(job_id: str, name: str) -> list[ChunkProduct]:
@@ -88,7 +88,7 @@ def _to_error(fields: list[Any] | None) -> RowError | None:
 
 def write_keys(job_id: str, keys: "array[int]") -> None:
     """Store the hashes of all keys of a file, which are sorted."""
-    files.keep(job_id, _KEYS, keys.tobytes())
+    files.put_kept(job_id, _KEYS, keys.tobytes())
 
 
 def has_key(job_id: str, keys: Iterable[str]) -> bool:

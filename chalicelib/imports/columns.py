@@ -68,19 +68,19 @@ def is_better_header(header: Sequence[str], row: Sequence[str]) -> bool:
     return below > max(known, 1)
 
 
-def of_job(job: ImportJob) -> Format:
+def load_format(job: ImportJob) -> Format:
     """Return how the file of a running job is read, as was decided before it began."""
     return bind_format(
         job.format, job.options, by_name(job.options.format or str(job.fields["dialect"]))
     )
 
 
-def shop_of(job: ImportJob) -> Shop:
+def make_shop(job: ImportJob) -> Shop:
     """What reading a cell needs from the shop."""
     return Shop(settings.currency(), timezone.today(), job.options.location)
 
 
-def shown(
+def describe_columns(
     header: Sequence[str],
     samples: Sequence[Sequence[str]],
     file_format: Format | None,
@@ -91,7 +91,7 @@ def shown(
     values."""
     given: Mapping[str, str | None] = options.mapping or {}
     is_open = file_format is None and options.mapping is None
-    saved = mappings.fitting(header) if is_open else None
+    saved = mappings.find_fitting(header) if is_open else None
     like = file_format
     if saved:
         known = by_name(saved["format"] or "")

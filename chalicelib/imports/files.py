@@ -48,7 +48,7 @@ def _kept_key(job_id: str, name: str) -> str:
     return f"reports/{job_id}/{name}"
 
 
-def job_of(key: str) -> str:
+def job_of_key(key: str) -> str:
     """The job that an upload belongs to, from its key."""
     return key.removeprefix("imports/").removesuffix(".csv")
 
@@ -56,7 +56,7 @@ def job_of(key: str) -> str:
 # --- Uploads --------------------------------------------------------------------------------------
 
 
-def put(job_id: str, data: bytes | bytearray) -> None:
+def put_upload(job_id: str, data: bytes | bytearray) -> None:
     client().put_object(
         Bucket=settings.bucket(), Key=_upload_key(job_id), Body=data, ContentType="text/csv"
     )
@@ -81,9 +81,9 @@ class Upload:
     """
 
     def __init__(self, job_id: str) -> None:
-        reply = _got(Key=_upload_key(job_id))
+        reply = _get_object(Key=_upload_key(job_id))
         self.etag, self.size = str(reply["ETag"]), int(reply["ContentLength"])
-        self._again = partial(_got, Key=_upload_key(job_id), IfMatch=self.etag)
+        self._again = partial(_get_object, Key=_upload_key(job_id), IfMatch=self.etag)
         pieces = reply["Body"].iter_chunks(_PIECE)
         self.head: bytes = next(pieces, b"")
         self._first: Iterator[bytes] | None = chain([self.head], pieces)
@@ -97,18 +97,18 @@ def read_beginning(job_id: str, etag: str, length: int) -> bytes:
     """Return the first bytes of the upload; only with the given ETag, if any. Raises
     FileChanged."""
     same = {"IfMatch": etag} if etag else {}
-    reply = _got(Key=_upload_key(job_id), Range=f"bytes=0-{length - 1}", **same)
+    reply = _get_object(Key=_upload_key(job_id), Range=f"bytes=0-{length - 1}", **same)
     data: bytes = reply["Body"].read()
     return data
 
 
-def _got(**request: object) -> Any:
-    with _gone_is_changed():
+def _get_object(**request: object) -> Any:
+    with _raising_file_changed():
         return client().get_object(Bucket=settings.bucket(), **request)
 
 
 @contextmanager
-def _gone_is_changed() -> Iterator[None]:
+def _raising_file_changed() -> Iterator[None]:
     """Raise FileChanged where S3 says that an object is gone or another one."""
     try:
         yield
@@ -121,13 +121,13 @@ def _gone_is_changed() -> Iterator[None]:
 # --- What planner and workers keep of a file ------------------------------------------------------
 
 
-def keep(job_id: str, name: str, data: bytes) -> None:
+def put_kept(job_id: str, name: str, data: bytes) -> None:
     client().put_object(Bucket=settings.bucket(), Key=_kept_key(job_id, name), Body=data)
 
 
 def read_kept(job_id: str, name: str) -> bytes:
     """Raises FileChanged if it is not there."""
-    data: bytes = _got(Key=_kept_key(job_id, name))["Body"].read()
+    data: bytes = _get_object(Key=_kept_key(job_id, name))["Body"].read()
     return data
 
 
@@ -187,10 +187,10 @@ def report_url(job_id: str, file_name: str) -> str:
 # --- Another attempt ------------------------------------------------------------------------------
 
 
-def is_there(source: str, *, report: bool) -> bool:
+def has_file(source: str, *, report: bool) -> bool:
     """Whether the file for another job still exists: files are kept for 30 days."""
     try:
-        with _gone_is_changed():
+        with _raising_file_changed():
             client().head_object(Bucket=settings.bucket(), Key=_source_key(source, report))
     except FileChanged:
         return False
@@ -202,7 +202,7 @@ def copy_to_upload(source: str, target: str, *, report: bool) -> None:
     then sends its event again. Raises FileChanged."""
     anew = {"MetadataDirective": "REPLACE"} if target == source else {}  # S3 refuses to change none
     from_key = {"Bucket": settings.bucket(), "Key": _source_key(source, report)}
-    with _gone_is_changed():
+    with _raising_file_changed():
         client().copy_object(
             Bucket=settings.bucket(), Key=_upload_key(target), CopySource=from_key, **anew
         )

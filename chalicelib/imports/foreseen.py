@@ -21,9 +21,9 @@ _SHOWN: Final = 3
 _SHOWN_VARIANTS: Final = 20
 
 
-def of(job: ImportJob, form: FileFormat, options: Options, etag: str = "") -> MappingPreview:
+def foresee(job: ImportJob, form: FileFormat, options: Options, etag: str = "") -> MappingPreview:
     """Raises FileChanged, and FileRejected if the file does not have the format."""
-    shop = columns.shop_of(job)
+    shop = columns.make_shop(job)
     file_format = columns.choose_format(form, options)
     assert file_format is not None  # it was chosen
     data = files.read_beginning(job.id, etag, _BYTES)
@@ -33,7 +33,7 @@ def of(job: ImportJob, form: FileFormat, options: Options, etag: str = "") -> Ma
     rows = list(table.rows())
     if not is_whole and len(rows) > 1:
         rows.pop()  # it may be cut
-    read = list(_read(rows, file_format, shop))
+    read = list(_read_products(rows, file_format, shop))
     variants = [len(each.values.get("variants", ())) or 1 for each in read]
     return {
         "rows": len(rows),
@@ -41,13 +41,15 @@ def of(job: ImportJob, form: FileFormat, options: Options, etag: str = "") -> Ma
         "products": len(read),
         "variants": sum(variants),
         "failed": sum(bool(each.errors) for each in read),
-        "question": _question(read, variants, len(rows), is_whole),
+        "question": _make_question(read, variants, len(rows), is_whole),
         "warnings": [each.message for product in read for each in product.repeated][:_SHOWN],
-        "first": list(map(_shown, read[:_SHOWN])),
+        "first": list(map(_show_product, read[:_SHOWN])),
     }
 
 
-def _read(rows: Sequence[CsvRow], file_format: Format, shop: Shop) -> Iterator[ImportedProduct]:
+def _read_products(
+    rows: Sequence[CsvRow], file_format: Format, shop: Shop
+) -> Iterator[ImportedProduct]:
     """Yield each product."""
     with TemporaryDirectory() as folder, closing(Joining(folder, lambda: False)) as joining:
         for group in group_rows(rows, file_format):
@@ -61,7 +63,7 @@ def _read(rows: Sequence[CsvRow], file_format: Format, shop: Shop) -> Iterator[I
             yield found
 
 
-def _question(
+def _make_question(
     read: Sequence[ImportedProduct], variants: Sequence[int], rows: int, is_whole: bool
 ) -> str | None:
     """Rows of one name with SKUs of their own may be variants; with slugs, they are products."""
@@ -77,7 +79,7 @@ def _question(
     )
 
 
-def _shown(product: ImportedProduct) -> ForeseenProduct:
+def _show_product(product: ImportedProduct) -> ForeseenProduct:
     values = product.values
     own = {"title": None, **{name: values.get(name) for name in ("sku", "price", "stock")}}
     variants = values.get("variants") or [own]

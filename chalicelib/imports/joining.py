@@ -96,9 +96,9 @@ class Joining:
         self._groups.append((number, group.line, group.count, group.size, error, text))
         self._held += len(text)
         if self._held > _HELD:
-            self._flush()
+            self._write_held()
 
-    def _flush(self) -> None:
+    def _write_held(self) -> None:
         if self._is_late():
             raise sqlite3.OperationalError("no time left")
         with self._database:
@@ -117,7 +117,7 @@ class Joining:
     def join(self) -> "array[int]":
         """Find the groups of each product, once all were added; return the hashes of all keys,
         sorted."""
-        self._flush()
+        self._write_held()
         self._database.execute("CREATE INDEX by_name ON names (name, is_alias, number)")
         self._products = _Products(self._count)
         keys, is_shared = self._join_by_keys()
@@ -126,7 +126,7 @@ class Joining:
         self._keep_parts()
         return keys
 
-    def _by_name(self) -> Iterable[tuple[int, int, int]]:
+    def _select_names(self) -> Iterable[tuple[int, int, int]]:
         return self._database.execute(
             "SELECT name, is_alias, number FROM names ORDER BY name, is_alias, number"
         )
@@ -136,7 +136,7 @@ class Joining:
         every, join = array("q"), self._products.join
         last: int | None = None
         first, is_shared = -1, False
-        for name, is_alias, number in self._by_name():
+        for name, is_alias, number in self._select_names():
             if name != last:
                 every.append(name)
                 last, first = name, -1 if is_alias else number
@@ -147,29 +147,29 @@ class Joining:
         return every, is_shared
 
     def _join_by_aliases(self) -> None:
-        of = self._products.of
-        for _, rows in groupby(self._by_name(), itemgetter(0)):
+        first_of = self._products.first_of
+        for _, rows in groupby(self._select_names(), itemgetter(0)):
             named = -1
             others: set[int] = set()
             for _, is_alias, number in rows:
                 if named < 0 and is_alias:
                     break
                 if named < 0:
-                    named = of(number)
-                elif is_alias and of(number) == named:
+                    named = first_of(number)
+                elif is_alias and first_of(number) == named:
                     others.clear()  # next to its rows: others have the key as well
                     break
                 elif is_alias and len(others) < 2:
-                    others.add(of(number))
+                    others.add(first_of(number))
             if len(others) == 1:
                 self._products.join(named, *others)
             elif others:
                 self._products.ambiguous.add(named)
 
     def _keep_parts(self) -> None:
-        of = self._products.of
+        first_of = self._products.first_of
         joined = compress(count(), self._products.are_joined)
-        apart = ((of(number), number) for number in joined)
+        apart = ((first_of(number), number) for number in joined)
         with self._database:
             self._database.execute("BEGIN")
             self._database.executemany("INSERT INTO parts VALUES (?, ?)", apart)
@@ -184,10 +184,10 @@ class Joining:
             why = _encode(tuple(shared)) if shared else error
             if not are_joined[number]:
                 yield JoinedProduct(line, rows, size, [text] if text != "[]" else [], why)
-            elif self._products.of(number) == number:
-                yield self._joined(number, line, why)
+            elif self._products.first_of(number) == number:
+                yield self._load_joined(number, line, why)
 
-    def _joined(self, number: int, line: int, error: str) -> JoinedProduct:
+    def _load_joined(self, number: int, line: int, error: str) -> JoinedProduct:
         """Return the product of several groups, of which this is the first."""
         run = self._database.execute
         rows, size = run(f"SELECT sum(rows), sum(size) {_PARTS}", (number,)).fetchone()
@@ -205,16 +205,16 @@ class _Products:
         self.are_joined = bytearray(groups)
         self.ambiguous: set[int] = set()
 
-    def of(self, number: int) -> int:
+    def first_of(self, number: int) -> int:
         """Return the number of the first group of a group's product."""
         first = self._first
         while first[number] != number:
             first[number] = number = first[first[number]]
         return number
 
-    def join(self, one: int, other: int) -> None:
+    def join(self, group: int, other: int) -> None:
         """Make the products of two groups one."""
-        one, other = sorted((self.of(one), self.of(other)))
-        if one != other:
-            self._first[other] = one
-            self.are_joined[one] = self.are_joined[other] = True
+        first, later = sorted((self.first_of(group), self.first_of(other)))
+        if first != later:
+            self._first[later] = first
+            self.are_joined[first] = self.are_joined[later] = True

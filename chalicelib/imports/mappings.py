@@ -32,7 +32,7 @@ def _key(name: str) -> Key:
     return _PK, ids.key_part(name)
 
 
-def check(
+def check_mapping(
     columns: Sequence[str], mapping: Mapping[str, str | None] | None, file_format: str | None
 ) -> None:
     """Raises Invalid if a file with these columns cannot be read by the mapping."""
@@ -60,7 +60,7 @@ def check(
         )
 
 
-def put(
+def save_mapping(
     name: str,
     columns: Sequence[str],
     mapping: Mapping[str, str | None] | None,
@@ -74,27 +74,27 @@ def put(
         bound = changed(known, columns, mapping)
         given = {column: field_of(bound, at) for at, column in enumerate(columns)}
     unnamed = {plain(name) for name in _name_unnamed(columns)}
-    whole = {column: given.get(column) for column in columns if _counts(column)}
+    whole = {column: given.get(column) for column in columns if _is_counted(column)}
     whole |= {name: field for name, field in given.items() if field and plain(name) in unnamed}
     pk, sk = _key(name)
     shown = {"name": name, "columns": whole, "format": file_format}
     item = {"pk": pk, "sk": sk, **shown, "updatedAt": clock.now_iso()}
     deadline.retried(partial(_save, item), _SavedMeanwhile)
-    return show(item)
+    return show_mapping(item)
 
 
 def _save(item: Item) -> None:
     """Raises Conflict, and _SavedMeanwhile if another one was saved since these were counted."""
-    before, saved, name = table.get(_SAVED), every(), str(item["name"])
+    before, saved, name = table.get(_SAVED), list_mappings(), str(item["name"])
     was = next((one for one in saved if one["name"] == name), None)
-    there = [*(one for one in saved if one is not was), show(item)]
+    there = [*(one for one in saved if one is not was), show_mapping(item)]
     if len(there) > MOST_MAPPINGS or len(json.dumps(there)) > LARGEST_MAPPINGS:
         message = f"There are {len(saved)} saved mappings already. Delete one first."
         raise Conflict(message, code="too_many_mappings")
     commit = Commit()
     commit.audit(
         outbox.audited(
-            "mapping", name, was, show(item), show=dict, action="mapping.saved", name=name
+            "mapping", name, was, show_mapping(item), show=dict, action="mapping.saved", name=name
         )
     )
     same = table.absent if before is None else Attr("n").eq(before["n"])
@@ -103,18 +103,18 @@ def _save(item: Item) -> None:
     commit.send()
 
 
-def every() -> list[dict[str, Any]]:
-    return [show(item) for item in table.everything(_PK)]
+def list_mappings() -> list[dict[str, Any]]:
+    return [show_mapping(item) for item in table.everything(_PK)]
 
 
-def get(name: str) -> dict[str, Any]:
+def get_mapping(name: str) -> dict[str, Any]:
     """Raises NotFound."""
-    return show(NotFound.unless(table.get(_key(name)), "mapping", name))
+    return show_mapping(NotFound.unless(table.get(_key(name)), "mapping", name))
 
 
-def remove(name: str) -> None:
+def delete_mapping(name: str) -> None:
     """Raises NotFound."""
-    before = get(name)
+    before = get_mapping(name)
     commit = Commit()
     commit.delete(_key(name), when=table.present)
     commit.audit(outbox.audited("mapping", name, before, show=dict, name=name))
@@ -123,7 +123,9 @@ def remove(name: str) -> None:
 
 def forget(person: Person) -> int:
     """Delete the saved mappings whose name or columns mention the person; return how many."""
-    found = [one for one in every() if person.mentions(" ".join([one["name"], *one["columns"]]))]
+    found = [
+        one for one in list_mappings() if person.mentions(" ".join([one["name"], *one["columns"]]))
+    ]
     for one in found:
         commit = Commit()
         commit.delete(_key(one["name"]), when=table.present)
@@ -132,17 +134,19 @@ def forget(person: Person) -> int:
     return len(found)
 
 
-def fitting(columns: Sequence[str]) -> dict[str, Any] | None:
+def find_fitting(columns: Sequence[str]) -> dict[str, Any] | None:
     """The latest mapping saved for exactly these columns, in any order."""
-    wanted = {plain(column) for column in columns if _counts(column)}
+    wanted = {plain(column) for column in columns if _is_counted(column)}
     unnamed = {plain(name) for name in _name_unnamed(columns)}
     same = [
-        one for one in every() if {plain(column) for column in one["columns"]} - unnamed == wanted
+        one
+        for one in list_mappings()
+        if {plain(column) for column in one["columns"]} - unnamed == wanted
     ]
     return max(same, key=lambda one: str(one["updatedAt"]), default=None)
 
 
-def show(item: Item) -> dict[str, Any]:
+def show_mapping(item: Item) -> dict[str, Any]:
     """The shape of SavedMapping."""
     return {name: item[name] for name in ("name", "columns", "format", "updatedAt")}
 
@@ -153,5 +157,5 @@ def _name_unnamed(columns: Sequence[str]) -> list[str]:
     return [name for column, name in named if not column]
 
 
-def _counts(column: str) -> bool:
+def _is_counted(column: str) -> bool:
     return bool(plain(column)) and plain(column) not in _REMARKS

@@ -101,12 +101,12 @@ class Options:
     review: bool = False
     header_row: int | None = None
 
-    def stored(self) -> dict[str, object]:
+    def to_attributes(self) -> dict[str, object]:
         """The attributes of a job."""
         return {stored: getattr(self, name) for name, stored in _ATTRIBUTES.items()}
 
     @classmethod
-    def read(cls, fields: Mapping[str, Any]) -> "Options":
+    def from_attributes(cls, fields: Mapping[str, Any]) -> "Options":
         given = {name: fields[at] for name, at in _ATTRIBUTES.items()}
         given["mode"] = ImportMode(fields["mode"])
         given["on_unknown_columns"] = UnknownColumnsMode(fields["onUnknownColumns"])
@@ -118,7 +118,7 @@ def is_large(header: Iterable[str]) -> bool:
     return sum(len(name.encode("utf-8", "replace")) for name in header) > LARGEST_HEADER
 
 
-def _kept(columns: dict[str, str | None]) -> dict[str, str | None]:
+def _check_size(columns: dict[str, str | None]) -> dict[str, str | None]:
     if is_large(columns):
         raise ValueError(f"must have names of {LARGEST_HEADER:,} bytes or fewer together")
     return columns
@@ -135,7 +135,7 @@ _ATTRIBUTES: Final = {each.name: to_camel(each.name) for each in dataclass_field
 Columns = Annotated[
     dict[Annotated[str, Field(max_length=1_000)], Annotated[str, Field(max_length=50)] | None],
     Field(min_length=1, max_length=MOST_COLUMNS, description="Column → field; null: not read"),
-    AfterValidator(_kept),
+    AfterValidator(_check_size),
 ]
 Delimiter = Annotated[
     Literal["", ",", ";", "\t", "|"], Field(description="Between cells; default: detected.")
@@ -295,8 +295,8 @@ class ImportFailure(TypedDict):
 def has_ended(job: jobs.Job) -> bool:
     """Whether a job of any type has ended, or is an import that is shown as failed."""
     is_import = job.type == jobs.JobType.PRODUCT_IMPORT
-    given_up = ImportJob(job.fields).given_up(clock.now()) if is_import else None
-    return job.has_ended or given_up is not None
+    unmarked = ImportJob(job.fields).find_unmarked_failure(clock.now()) if is_import else None
+    return job.has_ended or unmarked is not None
 
 
 class ImportJob(jobs.Job):
@@ -304,7 +304,7 @@ class ImportJob(jobs.Job):
 
     @cached_property
     def options(self) -> Options:
-        return Options.read(self.fields)
+        return Options.from_attributes(self.fields)
 
     @property
     def has_numbers_of_source(self) -> bool:
@@ -312,7 +312,7 @@ class ImportJob(jobs.Job):
         return bool(self.fields.get("retried"))
 
     @property
-    def first(self) -> str:
+    def first_job_id(self) -> str:
         """The job that was retried to become this one, perhaps several times; or its own id."""
         return str(self.fields.get("firstJobId", self.id))
 
@@ -366,7 +366,7 @@ class ImportJob(jobs.Job):
         done, parts = self.fields.get("partsDone", 0), self.fields.get("parts")
         return parts is not None and int(done) >= int(parts)
 
-    def given_up(self, now: datetime) -> tuple[str, ImportFailure] | None:
+    def find_unmarked_failure(self, now: datetime) -> tuple[str, ImportFailure] | None:
         """Since when, and why, the job has failed without being marked: so no job hangs after a
         crash."""
         if self.status is JobStatus.QUEUED:

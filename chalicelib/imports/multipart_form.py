@@ -18,7 +18,7 @@ class Form:
     fields: dict[str, str]
 
 
-def parsed(body: bytes, content_type: str) -> Form:
+def parse_form(body: bytes, content_type: str) -> Form:
     """The form in a body of type `multipart/form-data` (RFC 7578). Raises Invalid."""
     import multipart  # only imports pay for it
 

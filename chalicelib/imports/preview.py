@@ -10,17 +10,19 @@ _MOST: Final = 20  # entries of a list
 _NOT_SHOWN: Final = {"createdAt", "updatedAt", "currency", "id", "metadata"}
 
 
-def of(row: int, before: Product | None, after: Product) -> dict[str, object]:
+def make_preview(row: int, before: Product | None, after: Product) -> dict[str, object]:
     """The shape of ImportPreview."""
-    new = _shown(after)
-    old = _shown(before) if before else {}
+    new = _show_product(after)
+    old = _show_product(before) if before else {}
     names = [name for name in new if name not in _NOT_SHOWN and old.get(name) != new[name]]
-    lists = {name: _differing(old.get(name) or [], new[name]) for name in ("variants", "images")}
+    lists = {
+        name: _split_differing(old.get(name) or [], new[name]) for name in ("variants", "images")
+    }
     shown_before: dict[str, object] = {}
     shown_after: dict[str, object] = {}
     for name in names:
         was, now = lists.get(name, (old.get(name), new[name]))
-        shown_before[name], shown_after[name] = _cut(was), _cut(now)
+        shown_before[name], shown_after[name] = _shorten(was), _shorten(now)
     return {
         "row": row,
         "outcome": "updated" if before else "created",
@@ -33,7 +35,7 @@ def of(row: int, before: Product | None, after: Product) -> dict[str, object]:
     }
 
 
-def _shown(product: Product) -> dict[str, Any]:
+def _show_product(product: Product) -> dict[str, Any]:
     """Without metadata, which no file changes: of 20 variants they may have 200 KB."""
     shown: dict[str, Any] = show_product(product)
     variants = [
@@ -43,17 +45,17 @@ def _shown(product: Product) -> dict[str, Any]:
     return {**shown, "variants": variants}
 
 
-def _differing(old: list[object], new: list[object]) -> tuple[list[object], list[object]]:
+def _split_differing(old: list[object], new: list[object]) -> tuple[list[object], list[object]]:
     """The variants or pictures that differ; all of them if only their order differs."""
     was, now = [e for e in old if e not in new], [e for e in new if e not in old]
     return (was, now) if was or now else (old, new)
 
 
-def _cut(value: object) -> object:
+def _shorten(value: object) -> object:
     if isinstance(value, str):
         return value if len(value) <= _LONGEST else value[: _LONGEST - 1] + "…"
     if isinstance(value, list):
-        return [_cut(each) for each in value[:_MOST]]
+        return [_shorten(each) for each in value[:_MOST]]
     if isinstance(value, Mapping):
-        return {name: _cut(each) for name, each in value.items()}
+        return {name: _shorten(each) for name, each in value.items()}
     return value

@@ -120,7 +120,7 @@ def start() -> Response:
     `…/import/uploads`. The format is recognised by its columns (docs/import.md). The job has the
     results."""
     asked = query(ImportOptions)
-    sent = multipart_form.parsed(_form_bytes(), header("content-type") or "")
+    sent = multipart_form.parse_form(_read_form_body(), header("content-type") or "")
     for name in sent.fields.keys() - _FORM["properties"].keys():
         raise Invalid.field(name, "unknown_field", "is not a field that can be sent here")
     options = validate(ImportOptions, {**asked.model_dump(by_alias=True), **sent.fields})
@@ -128,38 +128,42 @@ def start() -> Response:
     repeatable = once([chosen, sent.file_name, hashlib.sha256(sent.data).hexdigest()])
     begun = repeatable.begin() if repeatable else None
     id = begun.id("job", 0) if begun else None
-    job = store.create(sent.file_name, _options(options), _FORM_SECONDS, id=id)
+    job = store.create_job(sent.file_name, _read_options(options), _FORM_SECONDS, id=id)
     # Again, if it was lost; not over a workbook's sheet, which the job may be reading.
-    if begun is None or not begun.again or not files.is_there(job.id, report=False):
-        files.put(job.id, sent.data)
-    return _answer(job, begun)
+    if begun is None or not begun.again or not files.has_file(job.id, report=False):
+        files.put_upload(job.id, sent.data)
+    return _reply_job(job, begun)
 
 
-def _options(asked: ImportOptions | NewImportUpload) -> Options:
+def _read_options(asked: ImportOptions | NewImportUpload) -> Options:
     """Raises Invalid for an unknown or invalid mapping."""
-    mapping, file_format = _mapping(asked)
+    mapping, file_format = _read_mapping(asked)
     given = asked.model_dump(exclude={"file_name", "saved_mapping"})
-    read_as = {"mapping": mapping, "format": file_format, "encoding": _encoding(asked.encoding)}
+    read_as = {
+        "mapping": mapping,
+        "format": file_format,
+        "encoding": _check_encoding(asked.encoding),
+    }
     return Options(**{**given, **read_as})
 
 
-def _encoding(name: str) -> str:
+def _check_encoding(name: str) -> str:
     """Raises Invalid for an unknown one."""
-    from chalicelib.imports.csv.encodings import named
+    from chalicelib.imports.csv.encodings import find_encoding
 
     try:
-        return named(name) if name else ""
+        return find_encoding(name) if name else ""
     except FileRejected as unknown:
         raise Invalid.field("encoding", unknown.code, f"is unknown: {unknown.message}") from None
 
 
-def _mapping(asked: ImportOptions | NewImportUpload) -> tuple[Columns | None, str | None]:
+def _read_mapping(asked: ImportOptions | NewImportUpload) -> tuple[Columns | None, str | None]:
     """The columns, or the format, of a saved mapping or of one that was sent."""
     if asked.saved_mapping:
         if asked.mapping:
             raise Invalid.field("savedMapping", "two_mappings", "cannot be sent with `mapping`")
         try:
-            saved = mappings.get(asked.saved_mapping)
+            saved = mappings.get_mapping(asked.saved_mapping)
         except NotFound:
             message = "is not the name of a saved mapping"
             raise Invalid.field("savedMapping", "unknown_mapping", message) from None
@@ -175,11 +179,11 @@ def _mapping(asked: ImportOptions | NewImportUpload) -> tuple[Columns | None, st
             raise Invalid.field("mapping", "malformed_json", message) from None
     if sent is not None:
         sent = validate(NewMapping, {"columns": sent}).columns
-        mappings.check(list(sent), sent, None)
+        mappings.check_mapping(list(sent), sent, None)
     return sent, None
 
 
-def _form_bytes() -> bytes:
+def _read_form_body() -> bytes:
     try:
         return raw_body()
     except PayloadTooLarge:
@@ -203,7 +207,7 @@ def prepare_upload() -> Response:
     the same Idempotency-Key returns the same job with a new address, valid for an hour."""
     asked, repeatable = body_once(NewImportUpload)
     id = repeatable.begin().id("job", 0) if repeatable else None
-    job = store.create(asked.file_name, _options(asked), _UPLOAD_SECONDS, id=id)
+    job = store.create_job(asked.file_name, _read_options(asked), _UPLOAD_SECONDS, id=id)
     url, fields = files.upload_form(job.id, _URL_SECONDS)
     expires = clock.iso(clock.after(_URL_SECONDS))
     return reply(201, {"jobId": job.id, "url": url, "fields": fields, "expiresAt": expires})
@@ -238,7 +242,7 @@ def retry(id: str) -> Response:
     """A new job for the rows that failed, or for the whole file if the job failed or was cancelled.
     Products already written are `unchanged`."""
     repeatable = looked_up()
-    old = _ended(id)
+    old = _get_ended_job(id)
     has_rows = old.status is not JobStatus.COMPLETED or "report" in old.fields
     if old.type != JobType.PRODUCT_IMPORT or not has_rows:
         raise Conflict("No row of the job can be retried.", code="nothing_to_retry")
@@ -250,7 +254,7 @@ def retry(id: str) -> Response:
         # It begins with its header, whose names may have more of other marks.
         delimiter = written_with(str(old.fields["format"]["delimiter"]))
         options = replace(options, header_row=None, delimiter=delimiter)
-    return _again(old, options, repeatable, report=report)
+    return _start_again(old, options, repeatable, report=report)
 
 
 @routes.post(
@@ -264,31 +268,33 @@ def retry(id: str) -> Response:
 def run(id: str) -> Response:
     """A new job with the same file, mapping and options, which writes."""
     repeatable = looked_up()
-    old = _ended(id)
+    old = _get_ended_job(id)
     is_import = old.type == JobType.PRODUCT_IMPORT
     if not (is_import and old.is_dry_run and old.status is JobStatus.COMPLETED):
         raise Conflict("The job is not a completed dry run.", code="not_a_dry_run")
-    return _again(old, replace(old.options, dry_run=False), repeatable, report=False)
+    return _start_again(old, replace(old.options, dry_run=False), repeatable, report=False)
 
 
-def _answer(job: ImportJob, begun: Begun | None) -> Response:
+def _reply_job(job: ImportJob, begun: Begun | None) -> Response:
     text = encode({"jobId": job.id})
     if begun:
         begun.finish(text)
     return reply_text(202, text)
 
 
-def _ended(id: str) -> ImportJob:
+def _get_ended_job(id: str) -> ImportJob:
     """The job of any type. Raises NotFound, and Conflict if it has not ended."""
-    job = store.get(id)
+    job = store.get_job(id)
     if not has_ended(job):
         raise Conflict(f"The job is {job.status}.", code="job_not_finished")
     return job
 
 
-def _again(old: ImportJob, options: Options, repeatable: Once | None, *, report: bool) -> Response:
+def _start_again(
+    old: ImportJob, options: Options, repeatable: Once | None, *, report: bool
+) -> Response:
     """A job that reads the file of another, or its failed rows, in the same way."""
-    if not files.is_there(old.id, report=report):
+    if not files.has_file(old.id, report=report):
         what = "report of the failed rows" if report else "file of the job"
         raise Conflict(f"The {what} no longer exists.", code="file_missing")
     if customers.is_erased_since(str(old.fields["createdAt"])):  # a copy would be kept anew
@@ -301,13 +307,13 @@ def _again(old: ImportJob, options: Options, repeatable: Once | None, *, report:
     source["retried"] = report or old.has_numbers_of_source
     source["blankUpTo"] = None if report else old.fields.get("blankUpTo")
     if not old.is_dry_run:  # which wrote nothing
-        source["firstJobId"] = old.first
+        source["firstJobId"] = old.first_job_id
     begun = repeatable.begin() if repeatable else None
     id = begun.id("job", 0) if begun else None
-    job = store.create(str(old.fields["fileName"]), options, _UPLOAD_SECONDS, source, id)
+    job = store.create_job(str(old.fields["fileName"]), options, _UPLOAD_SECONDS, source, id)
     # Not here: copying 1 GB may take longer than a request.
     queue.send([{"job": job.id, "step": "copy", "from": old.id, "report": report}])
-    return _answer(job, begun)
+    return _reply_job(job, begun)
 
 
 @routes.post(
@@ -323,10 +329,10 @@ def map_import_columns(id: str) -> Response:
     read), a known `format`, or both: the format with these columns changed. With `encoding`,
     `delimiter` or `headerRow` instead, the file is read again and its columns are shown again.
     `saveAs` saves the mapping for files with these columns."""
-    job, asked = _waiting(id), body(ChosenMapping)
+    job, asked = _get_waiting_job(id), body(ChosenMapping)
     is_other = asked.encoding or asked.delimiter or asked.header_row is not None
-    chosen = _read_again(job, asked) if is_other else _mapped(job, asked)
-    answered = store.answer(job.id, chosen, _UPLOAD_SECONDS)
+    chosen = _change_reading(job, asked) if is_other else _apply_mapping(job, asked)
+    answered = store.store_answer(job.id, chosen, _UPLOAD_SECONDS)
     if answered is None:
         raise Conflict("The job does not wait for a mapping.", code="job_not_waiting")
     queue.send([{"job": job.id, "step": "copy", "from": job.id, "report": False}])
@@ -346,41 +352,41 @@ def preview_import_mapping(id: str) -> Response:
     variants, and the first three. Nothing is written, and the job still waits."""
     from chalicelib.imports import foreseen
 
-    job, asked = _waiting(id), body(PreviewedMapping)
+    job, asked = _get_waiting_job(id), body(PreviewedMapping)
     try:
-        return reply(200, foreseen.of(job, job.format, _mapped(job, asked)))
+        return reply(200, foreseen.foresee(job, job.format, _apply_mapping(job, asked)))
     except FileRejected as rejected:
         raise Invalid.field("format", rejected.code, rejected.message) from None
     except files.FileChanged:
         raise Conflict("The file of the job no longer exists.", code="file_missing") from None
 
 
-def _waiting(id: str) -> ImportJob:
+def _get_waiting_job(id: str) -> ImportJob:
     """Raises NotFound, and Conflict if it does not wait for a mapping."""
-    job = store.get(id)
+    job = store.get_job(id)
     waits = job.was_asked and job.status in {JobStatus.NEEDS_MAPPING, JobStatus.QUEUED}
-    if not waits or job.given_up(clock.now()) is not None:
+    if not waits or job.find_unmarked_failure(clock.now()) is not None:
         raise Conflict("The job does not wait for a mapping.", code="job_not_waiting")
     return job
 
 
-def _read_again(job: ImportJob, asked: ChosenMapping) -> Options:
+def _change_reading(job: ImportJob, asked: ChosenMapping) -> Options:
     if asked.columns or asked.format or asked.save_as:
         message = "must be sent after the file was read again, not in the same request"
         raise Invalid.field("columns", "not_yet", message)
-    encoding = _encoding(asked.encoding) or job.options.encoding
+    encoding = _check_encoding(asked.encoding) or job.options.encoding
     delimiter = asked.delimiter or job.options.delimiter
     row = job.options.header_row if asked.header_row is None else asked.header_row
     return replace(job.options, encoding=encoding, delimiter=delimiter, header_row=row)
 
 
-def _mapped(job: ImportJob, asked: PreviewedMapping) -> Options:
+def _apply_mapping(job: ImportJob, asked: PreviewedMapping) -> Options:
     """Raises Invalid if the file cannot be read so. Saves the mapping if that is asked for."""
     if job.asks_for_encoding:
         raise Invalid.field("encoding", "required", "is required: choose one of `encodings`")
-    mappings.check(job.format.header, asked.columns, asked.format)
+    mappings.check_mapping(job.format.header, asked.columns, asked.format)
     if isinstance(asked, ChosenMapping) and asked.save_as:
-        mappings.put(asked.save_as, job.format.header, asked.columns, asked.format)
+        mappings.save_mapping(asked.save_as, job.format.header, asked.columns, asked.format)
     return replace(job.options, mapping=asked.columns, format=asked.format, review=False)
 
 
@@ -392,7 +398,7 @@ def _mapped(job: ImportJob, asked: PreviewedMapping) -> Options:
 )
 def list_import_mappings() -> Response:
     """All saved mappings, by name. Each is proposed for files with exactly its columns."""
-    return reply(200, {"data": mappings.every()})
+    return reply(200, {"data": mappings.list_mappings()})
 
 
 @routes.put(
@@ -416,8 +422,8 @@ def save_import_mapping(name: str) -> Response:
     # Of a format with no field for any column, as it is shown: they are read as the format does.
     as_it_does = asked.format is not None and not any(asked.columns.values())
     columns = None if as_it_does else asked.columns
-    mappings.check(header, columns, asked.format)
-    return reply(200, mappings.put(name, header, columns, asked.format))
+    mappings.check_mapping(header, columns, asked.format)
+    return reply(200, mappings.save_mapping(name, header, columns, asked.format))
 
 
 @routes.delete(
@@ -428,5 +434,5 @@ def save_import_mapping(name: str) -> Response:
     problems=[NotFound],
 )
 def delete_import_mapping(name: str) -> Response:
-    mappings.remove(name)
+    mappings.delete_mapping(name)
     return reply(200, {"id": name, "deleted": True})

@@ -124,12 +124,12 @@ def show(job: ImportJob, now: datetime) -> dict[str, object]:
         **{name: form.get(name) for name in ("encoding", "delimiter")},
         "headerRow": form.get("header_row"),
         "ignoredColumns": fields.get("ignoredColumns", []),
-        "warnings": _warnings(job),
+        "warnings": _list_warnings(job),
         "error": {"row": None, **fields["error"]} if fields.get("error") else None,
     }
-    given_up = job.given_up(now)
-    if given_up is not None:
-        since, error = given_up
+    unmarked = job.find_unmarked_failure(now)
+    if unmarked is not None:
+        since, error = unmarked
         shown |= {"status": JobStatus.FAILED, "error": error, "completedAt": since}
     return shown
 
@@ -140,7 +140,7 @@ def show_whole(job: ImportJob) -> dict[str, object]:
         **show(job, clock.now()),
         **{name: [] for name in ("errors", "columns", "fields", "encodings", "preview")},
         **dict.fromkeys(("errorReportUrl", "savedMapping")),
-        **(store.columns(job.id) if job.is_kept else {}),
+        **(store.get_columns(job.id) if job.is_kept else {}),
     }
     named = shown["fields"] if isinstance(shown["fields"], list) else []
     shown["fieldDescriptions"] = {name: FIELDS[name] for name in named if name in FIELDS}
@@ -149,33 +149,33 @@ def show_whole(job: ImportJob) -> dict[str, object]:
     if not job.is_kept:  # though it may be there for days
         return shown
     if job.with_errors:
-        shown["errors"] = store.errors(job.id)
+        shown["errors"] = store.list_errors(job.id)
     if job.fields.get(Skipped.REPEATED) or job.fields.get(Skipped.SHARED_SKU):
-        repeats = store.errors(job.id, store.NOTICES)
-        notices = [_notice(each["code"], each["message"], each["field"]) for each in repeats]
-        shown["warnings"] = [*_warnings(job), *notices]
+        repeats = store.list_errors(job.id, store.NOTICES)
+        notices = [_make_notice(each["code"], each["message"], each["field"]) for each in repeats]
+        shown["warnings"] = [*_list_warnings(job), *notices]
     if job.is_dry_run:
-        shown["preview"] = store.previews_of(job.id)
+        shown["preview"] = store.list_previews(job.id)
     return shown
 
 
-def _warnings(job: ImportJob) -> list[ImportNotice]:
+def _list_warnings(job: ImportJob) -> list[ImportNotice]:
     notices = [
-        _notice("column_not_read", f'This column is not read: "{column}".', column)
+        _make_notice("column_not_read", f'This column is not read: "{column}".', column)
         for column in job.fields.get("missedColumns", ())
     ]
     if far := job.fields.get("blankUpTo"):
         message = f"Blank cells far from the others, up to {far}, are not read."
-        notices.append(_notice("blank_cells_far_away", message))
+        notices.append(_make_notice("blank_cells_far_away", message))
     if doubt := job.fields.get("doubt"):
-        notices.append(_notice("mapping_in_doubt", doubt))
+        notices.append(_make_notice("mapping_in_doubt", doubt))
     for what, (code, message) in _SKIPPED.items():
         if number := job.fields.get(what):
-            notices.append(_notice(code, f"{message}: {number}."))
+            notices.append(_make_notice(code, f"{message}: {number}."))
     return notices
 
 
-def _notice(code: str, message: str, column: str = "") -> ImportNotice:
+def _make_notice(code: str, message: str, column: str = "") -> ImportNotice:
     return {"code": code, "message": message, "column": column}
 
 

@@ -50,7 +50,7 @@ _running = Attr("status").eq(JobStatus.RUNNING)
 # --- The job --------------------------------------------------------------------------------------
 
 
-def create(
+def create_job(
     file_name: str,
     options: Options,
     upload_seconds: int,
@@ -61,26 +61,26 @@ def create(
     again. `id`: of a repeatable request; an existing job with it is returned."""
     own = {
         "fileName": file_name,
-        **options.stored(),
+        **options.to_attributes(),
         **(source or {}),
         "uploadBy": clock.iso(clock.after(upload_seconds)),
     }
     commit, id = Commit(), id or ids.new("job")
     job = ImportJob(jobs.insert(commit, id, JobType.PRODUCT_IMPORT, own, _COUNTERS))
-    return job if commit.sent() else get(id)
+    return job if commit.sent() else get_job(id)
 
 
-def find(job_id: str) -> ImportJob | None:
+def find_job(job_id: str) -> ImportJob | None:
     job = jobs.find(job_id)
     return ImportJob(job.fields) if job else None
 
 
-def get(job_id: str) -> ImportJob:
+def get_job(job_id: str) -> ImportJob:
     """Raises NotFound."""
     return ImportJob(jobs.get(job_id).fields)
 
 
-def begin(
+def begin_job(
     waiting: ImportJob,
     etag: str,
     *,
@@ -102,11 +102,11 @@ def begin(
         "doubt": doubt,
         "cutBy": __version__,
         "startedAt": clock.now_iso(),
-        **_read_as(form, csv_format),
+        **_format_fields(form, csv_format),
     }
     try:
         return ImportJob(
-            table.update(jobs.key(waiting.id), assign=started, when=_asked_so_often(waiting))
+            table.update(jobs.key(waiting.id), assign=started, when=_is_unanswered(waiting))
         )
     except table.ConditionFailed as failed:
         job = ImportJob(failed.old) if failed.old else None
@@ -114,18 +114,20 @@ def begin(
         return job if is_same and job and job.answers == waiting.answers else None
 
 
-def ask(waiting: ImportJob, form: FileFormat | None, csv_format: "Format | None" = None) -> bool:
+def ask_user(
+    waiting: ImportJob, form: FileFormat | None, csv_format: "Format | None" = None
+) -> bool:
     """The job waits for a mapping of its columns, or, without a form, for the encoding of its text;
     unless it was answered meanwhile."""
     asked = {
         "status": JobStatus.NEEDS_MAPPING,
         "askedAt": clock.now_iso(),
-        **_read_as(form, csv_format),
+        **_format_fields(form, csv_format),
     }
-    return jobs.update_if(waiting.id, _asked_so_often(waiting), assign=asked)
+    return jobs.update_if(waiting.id, _is_unanswered(waiting), assign=asked)
 
 
-def _read_as(form: FileFormat | None, csv_format: "Format | None") -> dict[str, object]:
+def _format_fields(form: FileFormat | None, csv_format: "Format | None") -> dict[str, object]:
     return {
         "format": form._asdict() if form else {},
         "dialect": csv_format.name if csv_format else None,
@@ -134,21 +136,21 @@ def _read_as(form: FileFormat | None, csv_format: "Format | None") -> dict[str, 
     }
 
 
-def _asked_so_often(job: ImportJob) -> Condition:
+def _is_unanswered(job: ImportJob) -> Condition:
     return _waiting & (Attr("answers").eq(job.answers) | Attr("answers").not_exists())
 
 
-def answer(job_id: str, options: Options, seconds: int) -> ImportJob | None:
+def store_answer(job_id: str, options: Options, seconds: int) -> ImportJob | None:
     """Stores the answer: the job waits for its file to be read again. None if it does not, or no
     longer, wait for an answer."""
     upload_by = clock.iso(clock.after(seconds))
-    changed = {"status": JobStatus.QUEUED, "uploadBy": upload_by, **options.stored()}
+    changed = {"status": JobStatus.QUEUED, "uploadBy": upload_by, **options.to_attributes()}
     asked = _waiting & Attr("askedAt").exists()
     commit = Commit()
     commit.update(jobs.key(job_id), assign=changed, add={"answers": 1}, when=asked)
     if not options.dry_run:
         jobs.audit(commit, "mapped", job_id, JobType.PRODUCT_IMPORT)
-    return get(job_id) if commit.sent() else None
+    return get_job(job_id) if commit.sent() else None
 
 
 def put_columns(job_id: str, shown: Mapping[str, object]) -> None:
@@ -156,18 +158,18 @@ def put_columns(job_id: str, shown: Mapping[str, object]) -> None:
     table.put({"pk": job_id, "sk": "columns", **shown, "expiresAt": jobs.expires()})
 
 
-def columns(job_id: str) -> dict[str, object]:
+def get_columns(job_id: str) -> dict[str, object]:
     item = table.get((job_id, "columns")) or {}
     return {name: item[name] for name in _SHOWN_COLUMNS if name in item}
 
 
-def planned(job_id: str, parts: int, rows: int, total: int) -> None:
+def mark_planned(job_id: str, parts: int, rows: int, total: int) -> None:
     """The whole file was read: so many chunks, with so many rows of so many products."""
     when = _running & Attr("parts").not_exists()
     jobs.update_if(job_id, when, assign={"parts": parts, "rows": rows, "total": total})
 
 
-def restart(job: ImportJob, seconds: int) -> bool:
+def restart_job(job: ImportJob, seconds: int) -> bool:
     """Make a job whose file release 1.0.0 has read wait for it again; whether this call did it."""
     anew = {
         "status": JobStatus.QUEUED,
@@ -178,12 +180,12 @@ def restart(job: ImportJob, seconds: int) -> bool:
     return jobs.update_if(job.id, when, assign=anew, remove=["chunks", *Skipped])
 
 
-def left_out(job_id: str, far: str) -> None:
+def note_left_out(job_id: str, far: str) -> None:
     """Blank cells of a workbook were left out, as far as this one."""
     jobs.update_if(job_id, table.present, assign={"blankUpTo": far})
 
 
-def has_report(job_id: str) -> None:
+def note_report(job_id: str) -> None:
     jobs.update_if(job_id, table.present, assign={"report": True})
 
 
@@ -197,7 +199,7 @@ def forget_mappings(person: "Person") -> int:
 # --- Chunks ---------------------------------------------------------------------------------------
 
 
-def standing(job_id: str, chunk: str) -> tuple[ImportJob | None, bool]:
+def load_with_chunk(job_id: str, chunk: str) -> tuple[ImportJob | None, bool]:
     """The job, and whether this chunk of it is finished."""
     done = (job_id, f"chunk#{chunk}")
     items = table.batch_get([jobs.key(job_id), done])
@@ -205,7 +207,7 @@ def standing(job_id: str, chunk: str) -> tuple[ImportJob | None, bool]:
     return (ImportJob(job) if job else None), done in items
 
 
-def finish(
+def finish_chunk(
     job_id: str,
     chunk: str,
     counts: Mapping[ProductOutcome, int],
@@ -226,7 +228,7 @@ def finish(
     return commit.sent()
 
 
-def parts(job: ImportJob) -> Iterator[str]:
+def list_report_parts(job: ImportJob) -> Iterator[str]:
     """Yield the chunks with a part of the report. One that was read by release 1.0.0 has others."""
     prefix = "chunk#" if job.was_read_by_1_0 else "chunk#rows-"
     options = {"where": table.sk.begins_with(prefix), "matching": Attr("part").eq(True)}
@@ -257,10 +259,10 @@ def put_errors(
     _put_first(job_id, kind, rows)
 
 
-def errors(job_id: str, kind: str = _ERRORS) -> list[dict[str, Any]]:
+def list_errors(job_id: str, kind: str = _ERRORS) -> list[dict[str, Any]]:
     """The first errors of a job, or its first notices, in the shape of ImportRowError."""
     names = (*RowError._fields, *_NAMES)
-    return [{name: item.get(name) for name in names} for item in _first(job_id, kind)]
+    return [{name: item.get(name) for name in names} for item in _load_first(job_id, kind)]
 
 
 def put_previews(job_id: str, previews: Sequence[Mapping[str, Any]]) -> None:
@@ -269,14 +271,14 @@ def put_previews(job_id: str, previews: Sequence[Mapping[str, Any]]) -> None:
     _put_first(job_id, _PREVIEWS, rows)
 
 
-def previews_of(job_id: str) -> list[dict[str, Any]]:
+def list_previews(job_id: str) -> list[dict[str, Any]]:
     """In the shape of ImportPreview."""
-    return [item["preview"] for item in _first(job_id, _PREVIEWS)]
+    return [item["preview"] for item in _load_first(job_id, _PREVIEWS)]
 
 
 def _put_first(job_id: str, kind: str, rows: Mapping[str, Mapping[str, object]]) -> None:
     """Stores what is among the first of its kind, by line. Repeating it changes nothing."""
-    known = _first(job_id, kind) if rows else []
+    known = _load_first(job_id, kind) if rows else []
     last = known[-1]["sk"] if len(known) == _KEPT[kind] else f"{kind}~"
     expires = {"expiresAt": jobs.expires()}
     table.batch_write(
@@ -286,6 +288,6 @@ def _put_first(job_id: str, kind: str, rows: Mapping[str, Mapping[str, object]])
     )
 
 
-def _first(job_id: str, kind: str) -> list[Item]:
+def _load_first(job_id: str, kind: str) -> list[Item]:
     pages = table.pages(job_id, where=table.sk.begins_with(kind), limit=_KEPT[kind])
     return list(islice(chain.from_iterable(pages), _KEPT[kind]))

@@ -66,13 +66,13 @@ class FileProduct:
             # Made from a SKU: slugs of two long SKUs must stay distinct.
             return [slug if len(slug) <= slugs.LONGEST else slugs.marked(slug, slug)]
         plain = slugs.of_name(name)
-        return [plain, slugs.marked(plain, self.sku or _folded(name))]
+        return [plain, slugs.marked(plain, self.sku or _fold_name(name))]
 
     @property
-    def product(self) -> str:
+    def identity(self) -> str:
         """The identity that the rows give their product."""
         if self.is_known_by_name:
-            return f"name {_folded(self.name or '')}"
+            return f"name {_fold_name(self.name or '')}"
         return self.slugs[0] if self.imported.slug else f"sku {next(iter(self.skus), None)}"
 
     @property
@@ -90,7 +90,7 @@ class FileProduct:
         """Whether a product with one of the slugs is the right one: two names may have the same
         slug."""
         name = product.fields["name"]
-        return not self.is_known_by_name or _folded(name) == _folded(self.name or "")
+        return not self.is_known_by_name or _fold_name(name) == _fold_name(self.name or "")
 
     @property
     def name(self) -> str | None:
@@ -110,7 +110,7 @@ class FileProduct:
         return list(dict.fromkeys(sku for sku in skus if sku and not spoilt(sku)))
 
     @property
-    def named(self) -> dict[str, str | None]:
+    def names(self) -> dict[str, str | None]:
         """The product as the rows name it."""
         variants = self.imported.values.get("variants", ())
         sku = self.sku or next((v["sku"] for v in variants if v.get("sku")), None)
@@ -132,14 +132,14 @@ def refuse(
     """Return the product without the groups that have these errors, read again until the others
     have none; without any group, if the errors are the product's as a whole."""
     while errors:
-        groups, failed = _part(product.groups, errors, is_whole)
+        groups, failed = _part_groups(product.groups, errors, is_whole)
         imported = read([row for group in groups for row in group]) if groups else product.imported
         product = FileProduct(product.line, groups, imported, [*product.failed, *failed])
         errors = imported.errors if groups else ()
     return product
 
 
-def _part(
+def _part_groups(
     groups: Sequence[Group], errors: Sequence[RowError], is_whole: bool
 ) -> tuple[list[Group], list[tuple[Group, list[RowError]]]]:
     """Return the groups without errors, and the others with theirs; all are others if the errors
@@ -162,7 +162,7 @@ def own_keys(product: Product) -> tuple[str, str]:
     return product.slug, name_key(product.fields["name"])
 
 
-def _folded(name: str) -> str:
+def _fold_name(name: str) -> str:
     return " ".join(name.casefold().split())
 
 
@@ -224,55 +224,57 @@ class Upsert:
                 continue
             product = read_product(groups, self._read)
             if error is not None:
-                self._fail(product, error)
+                self._fail_product(product, error)
             elif product.groups:
                 todo.append(product)
             else:
                 self._results.append((product, ProductOutcome.FAILED))
         has_written = False
         for _ in range(_ROUNDS):
-            targets = self._targets(todo)
+            targets = self._find_targets(todo)
             for target in targets:
-                self._fold(target)
+                self._apply_in_order(target)
             changed = [target for target in targets if target.after is not target.before]
             if changed and not self._is_running() and not has_written:
                 # What an earlier run has written is counted; nothing more is.
                 targets, changed = [t for t in targets if t.after is t.before], []
             has_written = has_written or bool(changed)
-            todo = self._write(changed)
+            todo = self._write_changed(changed)
             for target in targets:
                 self._results += target.results
             if not todo:
                 return self._results
         raise Busy
 
-    def _fail(self, product: FileProduct, error: RowError) -> None:
+    def _fail_product(self, product: FileProduct, error: RowError) -> None:
         """Note that a product fails as a whole."""
         failed = refuse(product, [error], self._read, is_whole=True)
         self._results.append((failed, ProductOutcome.FAILED))
 
-    def _write(self, changed: Sequence[_Target]) -> list[FileProduct]:
+    def _write_changed(self, changed: Sequence[_Target]) -> list[FileProduct]:
         """Write; return what must be processed again because of concurrent changes."""
         todo: list[FileProduct] = []
-        writes = [(target.before, self._marked(target)) for target in changed]
-        failures = catalogue.write(self.job, writes, self._left)
+        writes = [(target.before, self._mark_product(target)) for target in changed]
+        failures = catalogue.write_products(self.job, writes, self._left)
         for target, failure in zip(changed, failures, strict=True):
             if isinstance(failure, ProductChanged | SlugTaken | SkuTaken):
                 todo += target.products
                 target.results.clear()
-                self._note(failure)
+                self._note_conflict(failure)
             elif isinstance(failure, Invalid):
                 for product, _ in target.results:
-                    self._fail(product, product.error("slug", failure.code, failure.message))
+                    self._fail_product(
+                        product, product.error("slug", failure.code, failure.message)
+                    )
                 target.results.clear()
             elif failure is not None:
                 raise failure
             elif self.job.is_dry_run and target.after:
                 line = min(map(int, target.outcomes))
-                self.previews.append(preview.of(line, target.before, target.after))
+                self.previews.append(preview.make_preview(line, target.before, target.after))
         return todo
 
-    def _note(self, failure: Exception) -> None:
+    def _note_conflict(self, failure: Exception) -> None:
         self._asks_for_skus = True
         if isinstance(failure, SkuTaken):
             # If the next round finds nothing by that SKU, its product was deleted, or has another
@@ -281,15 +283,15 @@ class Upsert:
 
     # --- Which product is meant ---
 
-    def _targets(self, given: list[FileProduct]) -> list[_Target]:
+    def _find_targets(self, given: list[FileProduct]) -> list[_Target]:
         """Return the products that are meant. Those that may be several of the catalogue's fail."""
         by_slug = products.find_by_slugs(sorted({slug for each in given for slug in each.slugs}))
-        found = {each: _by_slug(each, by_slug) for each in given}
+        found = {each: _find_by_slug(each, by_slug) for each in given}
         if self._asks_for_skus:
             self._find_by_sku(found)
         targets: dict[str, _Target] = {}
         for each, product in found.items():
-            key = product.id if product else each.product
+            key = product.id if product else each.identity
             targets.setdefault(key, _Target(product, [], after=product)).products.append(each)
         taken = {each.slugs[0] for each in given if len(each.slugs) == 1} | by_slug.keys()
         for target in targets.values():
@@ -304,7 +306,7 @@ class Upsert:
         by_sku = products.find_by_skus({sku for each in lost for sku in each.skus})
         named = Counter(sku for each in lost if each.gives_slug for sku in each.skus)
         for each in lost:
-            same = _having(each, by_sku)
+            same = _find_with_sku(each, by_sku)
             if same and (each.gives_slug or each.is_known_by_name):
                 # If the file has the product's own rows, this is another product with that SKU.
                 same = [product for product in same if not self._is_in_file(product)]
@@ -320,19 +322,19 @@ class Upsert:
             message = f"{len(same)} products have {skus}: {ids}."
             if are_several:
                 message = f"Several products of the file have {skus}, as {ids} has."
-            self._fail(each, each.error("sku", "ambiguous_sku", message))
+            self._fail_product(each, each.error("sku", "ambiguous_sku", message))
             del found[each]
 
     # --- What becomes of it ---
 
-    def _fold(self, target: _Target) -> None:
+    def _apply_in_order(self, target: _Target) -> None:
         """Apply what the file says of one product, in the order of the file, in memory."""
-        done = self._done(target.before)
+        done = self._load_outcomes(target.before)
         for each in sorted(target.products, key=lambda each: each.line):
             product, outcome = each, ProductOutcome.FAILED
             while product.groups:
                 try:
-                    changed, outcome = self._apply(product, target)
+                    changed, outcome = self._apply_product(product, target)
                 except apply.Refused as refused:
                     product = refuse(product, refused.errors, self._read)
                     continue
@@ -353,41 +355,41 @@ class Upsert:
                 for product, outcome in target.results
             ]
 
-    def _done(self, product: Product | None) -> Mapping[str, str]:
+    def _load_outcomes(self, product: Product | None) -> Mapping[str, str]:
         """Return what this job did to the product already: the outcome by line."""
         if product is None or product.imported.get("job") != self.job.id:
             return {}
         rows: Mapping[str, str] = product.imported["rows"]
         return rows
 
-    def _apply(self, each: FileProduct, target: _Target) -> tuple[Product, ProductOutcome]:
+    def _apply_product(self, each: FileProduct, target: _Target) -> tuple[Product, ProductOutcome]:
         product = target.after
         if product is None:
             if self.job.options.mode is ImportMode.UPDATE or each.imported.only_updates:
                 what = "import" if self.job.options.mode is ImportMode.UPDATE else "file"
                 message = f"There is no such product, and this {what} only updates."
                 raise apply.Refused([each.error("slug", "not_found", message)])
-            return apply.created(each.imported, target.slug), ProductOutcome.CREATED
-        is_ours = target.before is None or _first_of(product) == self.job.first
+            return apply.create_product(each.imported, target.slug), ProductOutcome.CREATED
+        is_ours = target.before is None or _first_job_of(product) == self.job.first_job_id
         if self.job.options.mode is ImportMode.CREATE and not is_ours:
             message = "The product exists, and this import only creates."
             raise apply.Refused([each.error("slug", "exists", message)])
-        after = apply.changed(each.imported, product)
+        after = apply.change_product(each.imported, product)
         if not self.job.options.allow_zero_prices:
             apply.refuse_zero_prices(each.imported, product, after)
         return after, ProductOutcome.UNCHANGED if after is product else ProductOutcome.UPDATED
 
-    def _marked(self, target: _Target) -> Product:
+    def _mark_product(self, target: _Target) -> Product:
         assert target.after is not None
-        rows = {**self._done(target.before), **target.outcomes}
+        rows = {**self._load_outcomes(target.before), **target.outcomes}
         memory = {"job": self.job.id, "rows": rows}
-        if self.job.first != self.job.id:
-            memory["first"] = self.job.first
+        if self.job.first_job_id != self.job.id:
+            memory["first"] = self.job.first_job_id
         return target.after.remembering(memory)
 
 
-def _first_of(product: Product) -> object:
-    """The job that wrote it last, or that was retried for that (`ImportJob.first`)."""
+def _first_job_of(product: Product) -> object:
+    """The job that wrote it last, or that was retried for that (`ImportJob.first_job_id`)."""
     return product.imported.get("first", product.imported.get("job"))
 
 
@@ -396,14 +398,14 @@ def _is_same(before: Product, after: Product) -> bool:
     return fields == before.fields and after.quantities == before.quantities
 
 
-def _by_slug(each: FileProduct, products: Mapping[str, Product]) -> Product | None:
+def _find_by_slug(each: FileProduct, products: Mapping[str, Product]) -> Product | None:
     """The product with the rows' slug, or with the slug of their name."""
     slugs = each.slugs if each.imported.slug else []
     found = (products[slug] for slug in slugs if slug in products)
     return next((product for product in found if each.is_of(product)), None)
 
 
-def _having(each: FileProduct, by_sku: Mapping[str, list[Product]]) -> list[Product]:
+def _find_with_sku(each: FileProduct, by_sku: Mapping[str, list[Product]]) -> list[Product]:
     """The products with the SKU of the rows, or else with any of their variants'."""
     if each.sku and by_sku.get(each.sku):
         return by_sku[each.sku]

@@ -87,7 +87,7 @@ def test_an_erasure_does_not_wait_for_imports(jobs: JobDesk, desk: Desk, made: A
     assert mentions(jobs) == []
     desk.work()
     assert (desk.job(running)["failed"], desk.job(running)["fileName"]) == (1, "[erased].csv")
-    files.put(never, GOOD.encode())
+    files.put_upload(never, GOOD.encode())
     assert desk.finished(never)["status"] == "COMPLETED"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from chalicelib.imports.csv import opening
-from chalicelib.imports.csv.encodings import KNOWN, Undecided, judged, named
+from chalicelib.imports.csv.encodings import KNOWN, Undecided, find_encoding, judge_encoding
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.csv.opening import open_csv
 from chalicelib.jobs import store as jobs
@@ -79,7 +79,7 @@ def test_no_file_is_decoded_to_wrong_words(encoding: str, words: str) -> None:
 
 def _check_decoded(data: bytes, text: str, encoding: str) -> None:
     try:
-        assert data.decode(judged([data])) == text
+        assert data.decode(judge_encoding([data])) == text
     except Undecided as undecided:
         read = {each.encoding for each in undecided.readings}
         assert encoding in read or any(data.decode(e, "replace") == text for e in read)
@@ -222,12 +222,12 @@ def test_a_byte_outside_the_encoding_is_an_error_of_its_row(
     ],
 )
 def test_common_names_of_encodings_are_accepted(name: str, encoding: str) -> None:
-    assert named(name) == encoding
+    assert find_encoding(name) == encoding
 
 
 def test_an_unknown_encoding_is_refused_with_the_known_ones() -> None:
     with pytest.raises(FileRejected) as caught:
-        named("rot13")
+        find_encoding("rot13")
     assert caught.value.code == "unknown_encoding"
     assert "cp1250" in caught.value.message
 

@@ -53,7 +53,7 @@ def sent(desk: Desk, parts: int, later: int) -> tuple[list[str], int]:
     after the file was planned."""
     job_id = f"job_{parts}"
     for line in range(parts):
-        files.keep(job_id, f"rows-{line:010d}", b"")
+        files.put_kept(job_id, f"rows-{line:010d}", b"")
     backlog.send_first_pages(job_id)
     names, most = [], 0
     with pytest.MonkeyPatch.context() as patched:

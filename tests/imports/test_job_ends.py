@@ -46,7 +46,7 @@ def test_a_job_without_an_upload_fails_and_a_late_upload_is_imported(
     assert desk.job(job_id)["completedAt"]
     assert desk.shop.get("/api/admin/jobs").json["data"][0]["status"] == "FAILED"
     assert refused(desk, job_id, "retry") == "file_missing"
-    files.put(job_id, f"{HEADER}a,A,1\n".encode())
+    files.put_upload(job_id, f"{HEADER}a,A,1\n".encode())
     assert desk.finished(job_id)["status"] == "COMPLETED"
 
 
@@ -307,7 +307,7 @@ def test_a_dead_letter_is_redelivered_while_the_table_is_unavailable(desk: Desk)
 
 def test_replacing_the_file_during_an_import_ends_the_job(desk: Desk) -> None:
     job_id = desk.started(LONG)
-    files.put(job_id, (HEADER + "other,Other,1\n").encode())
+    files.put_upload(job_id, (HEADER + "other,Other,1\n").encode())
     desk.uploaded(job_id)
     desk.work()
     assert failure(desk, job_id) == "file_changed"
@@ -316,7 +316,7 @@ def test_replacing_the_file_during_an_import_ends_the_job(desk: Desk) -> None:
 
 def test_a_job_whose_rows_are_gone_ends(desk: Desk) -> None:
     job_id = desk.started(LONG)
-    files.remove(files.kept(job_id))
+    desk.lose_files(job_id)
     desk.work()
     assert failure(desk, job_id) == "file_changed"
 
@@ -325,7 +325,7 @@ def test_a_file_that_is_gone_or_replaced_when_it_is_read_ends_the_job(desk: Desk
     gone, replaced = desk.send(LONG), desk.send(LONG)
     files.client().delete_object(Bucket=settings.bucket(), Key=f"imports/{gone}.csv")
     desk.uploaded(replaced)
-    files.put(replaced, (HEADER + "other,Other,1\n").encode())
+    files.put_upload(replaced, (HEADER + "other,Other,1\n").encode())
     for job_id in (gone, replaced):
         desk.uploaded(job_id)
         assert failure(desk, job_id) == "file_changed"

@@ -51,7 +51,7 @@ def test_a_large_file_is_uploaded_with_a_form_for_that_file_only(desk: Desk) -> 
     upload = desk.shop.made(f"{IMPORT}/uploads", asked)
     assert upload["fields"]["key"] == f"imports/{upload['jobId']}.csv"
     assert desk.job(upload["jobId"])["mode"] == "create"
-    files.put(upload["jobId"], TWO.encode())
+    files.put_upload(upload["jobId"], TWO.encode())
     job = desk.finished(upload["jobId"])
     assert (job["status"], job["dryRun"], job["created"]) == ("COMPLETED", True, 2)
 
@@ -96,7 +96,7 @@ def test_an_unknown_job_is_not_found(desk: Desk) -> None:
 
 
 def test_an_upload_without_a_job_is_ignored(desk: Desk) -> None:
-    files.put("job_of_nobody", TWO.encode())
+    files.put_upload("job_of_nobody", TWO.encode())
     desk.uploaded("job_of_nobody")
     assert desk.messages() == []
 
@@ -140,7 +140,7 @@ def test_the_errors_of_a_row_are_completed_by_a_repetition(desk: Desk) -> None:
     lost = {"pk": "job_1", "sk": "error#000000100#001", **later._asdict()}
     table.put(lost)  # a worker crashed after this one of two
     store.put_errors("job_1", [(errors[-1], {}), (later, {})])
-    assert [error["code"] for error in store.errors("job_1")] == ["invalid"] * 100
+    assert [error["code"] for error in store.list_errors("job_1")] == ["invalid"] * 100
 
 
 def test_what_a_job_shows_of_a_file_is_shortened(desk: Desk) -> None:

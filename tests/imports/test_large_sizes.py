@@ -30,7 +30,9 @@ def test_the_garbage_collector_is_off_during_a_chunk_only(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = []
-    monkeypatch.setattr(store, "finish", lambda *_, **__: seen.append(gc.isenabled()) or 1 / 0)
+    monkeypatch.setattr(
+        store, "finish_chunk", lambda *_, **__: seen.append(gc.isenabled()) or 1 / 0
+    )
     desk.uploaded(desk.send("slug,name,price\na,A,1\n"))
     (message,) = desk.messages()
     app.import_chunk({"Records": [message]}, None)

@@ -2,7 +2,6 @@
 
 import pytest
 
-from chalicelib.imports import files
 from tests.imports.test_workbooks import xlsx
 from tests.support.dynamodb_double import Crash
 from tests.support.forms import form as encoded
@@ -60,7 +59,7 @@ def test_a_repeat_after_a_lost_answer_completes_the_import(desk: Desk, nth: int)
 def test_a_repeated_retry_is_one_job_though_the_file_is_gone(desk: Desk) -> None:
     path = f"/api/admin/jobs/{desk.imported(CSV.replace('7.5', 'free'))['id']}/retry"
     first = desk.shop.post(path, headers=KEY)
-    files.remove(files.kept(path.split("/")[-2]))
+    desk.lose_files(path.split("/")[-2])
     again = desk.shop.post(path, headers=KEY)
     assert (first.status, again.status, again.text) == (202, 202, first.text)
 

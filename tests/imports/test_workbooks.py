@@ -15,7 +15,7 @@ from chalicelib.imports.csv import workbooks
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.csv.opening import open_csv
 from chalicelib.imports.csv.rows import WORKBOOK_MARK
-from chalicelib.imports.csv.workbooks import as_csv, converted, is_workbook
+from chalicelib.imports.csv.workbooks import as_csv, convert_workbook, is_workbook
 from chalicelib.imports.steps import plan
 from tests.imports.test_formats import read
 from tests.support.import_desk import Desk
@@ -217,7 +217,7 @@ def test_a_zip_bomb_with_a_false_declared_size_ends_its_reader_only() -> None:
         place = data.rindex(signature, 0, name) + at
         data[place : place + 4] = (1000).to_bytes(4, "little")
     with pytest.raises(FileRejected) as rejected:
-        converted([bytes(data)])
+        convert_workbook([bytes(data)])
     assert rejected.value.code in {"workbook_too_large", "unreadable_workbook"}
 
 
@@ -273,7 +273,7 @@ def test_a_text_repeated_in_too_many_cells_is_refused_by_the_limit_that_it_reach
 ) -> None:
     assert len(book) < 300_000
     with pytest.raises(FileRejected, match=limit) as rejected:
-        converted([book])
+        convert_workbook([book])
     assert rejected.value.code == "workbook_too_large"
 
 
@@ -281,7 +281,7 @@ def test_a_workbook_that_takes_too_long_is_refused(monkeypatch: pytest.MonkeyPat
     ended = subprocess.CompletedProcess([], -signal.SIGXCPU)
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: ended)
     with pytest.raises(FileRejected, match="300 seconds"):
-        converted([xlsx(*CATALOGUE)])
+        convert_workbook([xlsx(*CATALOGUE)])
 
 
 def test_a_damaged_or_foreign_file_is_refused_with_a_reason() -> None:
@@ -299,7 +299,7 @@ def test_a_workbook_of_too_many_bytes_is_not_read(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(plan, "LARGEST_WORKBOOK", 100)
-    monkeypatch.setattr(workbooks, "converted", None)
+    monkeypatch.setattr(workbooks, "convert_workbook", None)
     assert desk.imported(xlsx(*CATALOGUE))["error"]["code"] == "workbook_too_large"
 
 
@@ -317,7 +317,7 @@ def far(*places: str) -> bytes:
 def test_a_sheet_that_takes_too_much_memory_ends_its_reader_only() -> None:
     wide = far(*(f"{column}{row}" for row in range(1, 20_001) for column in ("A", "XFD")))
     with pytest.raises(FileRejected) as rejected:
-        converted([wide])
+        convert_workbook([wide])
     assert rejected.value.code in {"workbook_too_large", "unreadable_workbook"}
 
 
@@ -328,12 +328,12 @@ def test_a_text_of_two_thousand_million_blanks_is_refused() -> None:
         lambda part: part.replace("BLANKS", '<text:s text:c="2000000000"/>'),
     )
     with pytest.raises(FileRejected, match="1,400 MB of memory"):
-        converted([book])
+        convert_workbook([book])
 
 
 def test_a_cell_far_from_the_others_is_refused() -> None:
     with pytest.raises(FileRejected, match="a cell far from the others"):
-        converted([far("XFD1048576")])
+        convert_workbook([far("XFD1048576")])
 
 
 @pytest.mark.parametrize(
@@ -344,7 +344,7 @@ def test_blank_cells_far_from_the_others_are_left_out_with_a_warning(
     desk: Desk, cells: list[str], warned: str
 ) -> None:
     data = far(*cells)
-    assert converted([data]) == (WORKBOOK_MARK + b"slug,name\nmug,Mug\n", warned)
+    assert convert_workbook([data]) == (WORKBOOK_MARK + b"slug,name\nmug,Mug\n", warned)
     job = desk.finished(desk.started(data, dryRun="true"))
     far_away = [each for each in job["warnings"] if each["code"] == "blank_cells_far_away"]
     assert [warned in each["message"] for each in far_away] == [True] * bool(warned)

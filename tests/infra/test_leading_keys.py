@@ -21,7 +21,7 @@ from tests.support.dynamodb_partition import needs
 from tests.support.job_desk import JobDesk
 
 HANDLERS = {
-    "chalicelib.imports.steps.plan.uploaded": "plan_import",
+    "chalicelib.imports.steps.plan.plan_upload": "plan_import",
     "chalicelib.imports.steps.run.batch": "import_chunk",
     "chalicelib.jobs.run.batch": "run_job",
     "chalicelib.webhooks.fan_out.records": "fan_out",

@@ -67,7 +67,7 @@ class Desk:
     def put(self, data: bytes, **options: Any) -> str:
         """The job of a file that is uploaded directly to S3."""
         upload = self.shop.made(f"{IMPORT}/uploads", {"fileName": "large.csv", **options})
-        files.put(upload["jobId"], data)
+        files.put_upload(upload["jobId"], data)
         return str(upload["jobId"])
 
     def post(self, csv: str | bytes, name: str = "products.csv", **options: str) -> Answer:
@@ -160,6 +160,13 @@ class Desk:
         assert self.shop.post(f"/api/admin/jobs/{job_id}/cancel").status == 200
 
     # --- Faults ---
+
+    def lose_files(self, job_id: str) -> None:
+        """Delete the file of a job, and all that was made of it, as S3 does after 30 days."""
+        s3, bucket = aws.client("s3"), {"Bucket": settings.bucket()}
+        for prefix in (f"imports/{job_id}", f"reports/{job_id}"):
+            for each in s3.list_objects_v2(**bucket, Prefix=prefix).get("Contents", ()):
+                s3.delete_object(**bucket, Key=each["Key"])
 
     def crash(self, operation: str, nth: int = 1) -> None:
         """The worker crashes after the nth call of an operation, with all its threads."""

@@ -104,7 +104,7 @@ class Undecided(FileRejected):
         self.readings = readings
 
 
-def named(name: str) -> str:
+def find_encoding(name: str) -> str:
     """Return the encoding with a name: one of `KNOWN`, or any other of Python's in which the marks
     of a CSV are those of ASCII. Raises FileRejected: unknown_encoding."""
     plain = name.strip().lower()
@@ -121,23 +121,23 @@ def named(name: str) -> str:
     raise FileRejected("unknown_encoding", message)
 
 
-def judged(pieces: Iterable[bytes], may_be_utf8: bool = False) -> str:
+def judge_encoding(pieces: Iterable[bytes], may_be_utf8: bool = False) -> str:
     """The encoding of bytes that are no UTF-8, at least not all of them: of all, because the first
     words may be the same in several. Raises Undecided."""
-    words = _words_in(pieces)
-    fits = {name: _fitting(words, name) for name in (*_ALPHABETS, *_SIGNS)}
-    possible = _possible(words, fits)
-    readings = _readings(words, possible)
+    words = _collect_words(pieces)
+    fits = {name: _measure_fit(words, name) for name in (*_ALPHABETS, *_SIGNS)}
+    possible = _choose_possible(words, fits)
+    readings = _decode_samples(words, possible)
     nearly_all = len(words) * _NEARLY_ALL
     if len(readings) == 1 and fits[possible[0]].of_one >= nearly_all and not may_be_utf8:
         return readings[0].encoding
     if len(readings) == 1:
         possible = [name for name, fit in fits.items() if any(fit)] or list(fits)
     possible.sort(key=fits.__getitem__, reverse=True)
-    raise Undecided(_readings(words, ["utf-8", *possible] if may_be_utf8 else possible))
+    raise Undecided(_decode_samples(words, ["utf-8", *possible] if may_be_utf8 else possible))
 
 
-def _words_in(pieces: Iterable[bytes]) -> list[bytes]:
+def _collect_words(pieces: Iterable[bytes]) -> list[bytes]:
     """Different words that are no ASCII, as far as there is room in a sample."""
     found: dict[bytes, None] = {}
     size, held = 0, b""
@@ -163,7 +163,7 @@ class _Fit(NamedTuple):
     of_any: int
 
 
-def _possible(words: list[bytes], fits: Mapping[str, _Fit]) -> list[str]:
+def _choose_possible(words: list[bytes], fits: Mapping[str, _Fit]) -> list[str]:
     """The encodings in which most words are of one alphabet, or nearly as many and all of any."""
     most = max(fits.values()).of_one
     possible = [
@@ -181,7 +181,7 @@ def _possible(words: list[bytes], fits: Mapping[str, _Fit]) -> list[str]:
     return money or possible or list(fits)
 
 
-def _fitting(words: list[bytes], encoding: str) -> _Fit:
+def _measure_fit(words: list[bytes], encoding: str) -> _Fit:
     read = [word.decode(encoding, "replace") for word in words]
     if encoding in _SIGNS:
         text = "".join(read).translate(_MARKS)
@@ -228,7 +228,7 @@ def _has_inner_capital(text: str) -> bool:
     )
 
 
-def _readings(words: list[bytes], possible: Iterable[str]) -> list[DecodedSample]:
+def _decode_samples(words: list[bytes], possible: Iterable[str]) -> list[DecodedSample]:
     """Each different reading once, with words that differ first."""
     read = {name: [word.decode(name, "replace") for word in words] for name in possible}
     same = [len({each[at] for each in read.values()}) == 1 for at in range(len(words))]

@@ -20,7 +20,7 @@ from chalicelib.imports.csv.rows import (
     CsvRow,
     FileFormat,
     Splitter,
-    in_cells,
+    restore_line_breaks,
 )
 
 _BLANK_COLUMNS: Final = 1 << 17  # after the last name; Excel saves up to 16,384
@@ -98,12 +98,12 @@ def open_csv(
     """
     text = _open_text(file, encoding)
     sample = text.sample
-    bare_returns = _first_line_end(sample) == "\r"
+    bare_returns = _find_line_end(sample) == "\r"
     if header_row:
         sample = "\n".join(sample.splitlines()[header_row - 1 :])
     # Names in a workbook may have more bars or semicolons than there are columns.
     chosen = delimiter or ("," if text.is_workbook else "")
-    delimiter, width, above = _delimiter(sample, chosen)
+    delimiter, width, above = _find_layout(sample, chosen)
     lines = read_lines(text.pieces, text.encoding, bare_returns)
     rows = Splitter(lines, delimiter, width, is_cut=is_cut).rows()
     if header_row == 0:
@@ -116,7 +116,7 @@ def open_csv(
     form = FileFormat(
         text.encoding, delimiter, bare_returns, header.names, text.is_workbook, header.line
     )
-    return Table(form, in_cells(rows, text.is_workbook))
+    return Table(form, restore_line_breaks(rows, text.is_workbook))
 
 
 class _Text(NamedTuple):
@@ -139,10 +139,10 @@ def _open_text(file: Iterable[bytes], chosen: str) -> _Text:
     else:
         file = [head]
     _refuse_what_is_not_csv(head)
-    encoding, mark = _encoding(head, chosen)
+    encoding, mark = _find_encoding(head, chosen)
     rest: Iterator[bytes] = chain([head[mark:]], pieces)
     if not encoding:
-        encoding = _detected(rest)
+        encoding = _detect_encoding(rest)
         rest = iter(file)
     sample = head[mark : mark + _SNIFFED].decode(encoding, "replace")
     if not re.search("[^\\s\0\ufeff]", sample):
@@ -189,14 +189,14 @@ def _refuse_what_is_not_csv(head: bytes) -> None:
             )
 
 
-def _encoding(head: bytes, chosen: str) -> tuple[str, int]:
+def _find_encoding(head: bytes, chosen: str) -> tuple[str, int]:
     """The encoding, if it is given or the first bytes show it, and the length of the byte order
     mark."""
     for mark, encoding in _BOMS:
         if head.startswith(mark):
             return encoding, len(mark)
     if chosen:
-        return encodings.named(chosen), 0
+        return encodings.find_encoding(chosen), 0
     # In Latin text in UTF-16 without a byte order mark, every other byte is zero.
     start = head[:256]
     if start[1::2].count(0) > len(start) * 0.3:
@@ -206,7 +206,7 @@ def _encoding(head: bytes, chosen: str) -> tuple[str, int]:
     return "", 0
 
 
-def _detected(pieces: Iterator[bytes]) -> str:
+def _detect_encoding(pieces: Iterator[bytes]) -> str:
     """UTF-8, if nearly all of the first non-ASCII lines are; else by the words of the whole file.
     Raises encodings.Undecided, also if only some lines are UTF-8."""
     before = telling = b""
@@ -224,7 +224,7 @@ def _detected(pieces: Iterator[bytes]) -> str:
         return "utf-8"
     # Two bytes of another encoding may happen to be valid UTF-8, many hardly ever.
     is_mixed = valid > len(foreign) * (1 - _NEARLY_ALL)
-    return encodings.judged(chain([telling], pieces), is_mixed)
+    return encodings.judge_encoding(chain([telling], pieces), is_mixed)
 
 
 def _is_utf8(line: bytes) -> bool:
@@ -235,16 +235,16 @@ def _is_utf8(line: bytes) -> bool:
     return True
 
 
-def _delimiter(sample: str, chosen: str) -> tuple[str, int, int]:
+def _find_layout(sample: str, chosen: str) -> tuple[str, int, int]:
     """The given or detected delimiter, the number of columns, and how many lines are above the
     header: Excel's `sep=;`, or a title."""
     hint = _HINT.match(sample)
-    lines = _first_lines(sample)
+    lines = _list_first_lines(sample)
     if hint and len(lines) > 1 and chosen in ("", hint[1]):
         return hint[1], lines[1].count(hint[1]) + 1, 1
     comments = len([*takewhile(_REMARKS.match, lines[:-1])])
     if comments:
-        best, width, above = _delimiter("\n".join(lines[comments:]), chosen)
+        best, width, above = _find_layout("\n".join(lines[comments:]), chosen)
         return best, width, above + comments
     bare = [line.rstrip(f"{DELIMITERS} ") for line in lines[:_COMPARED]]
     found = [max(map(line.count, chosen or DELIMITERS)) for line in bare]
@@ -270,13 +270,13 @@ def _is_regular(lines: list[str], delimiters: str) -> bool:
     return count > 0 and len(rows) > 0 and all(row.count(mark) == count for row in rows)
 
 
-def _first_line_end(sample: str) -> str:
+def _find_line_end(sample: str) -> str:
     """The line end that stands first outside quotes."""
     found = _LINE_END.search(_QUOTED.sub("", sample))
     return found[0] if found else ""
 
 
-def _first_lines(sample: str) -> list[str]:
+def _list_first_lines(sample: str) -> list[str]:
     """Return the lines that are not blank, each quoted cell as an x, or as # if that begins it."""
     lines = re.split("[\r\n]+", _QUOTED.sub(lambda cell: "#" if '"#' in cell[0] else "x", sample))
     return [line for line in lines if line.strip(f"{DELIMITERS} ")] or [sample]

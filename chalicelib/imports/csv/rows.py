@@ -58,7 +58,7 @@ class FileFormat(NamedTuple):
     header_row: int = 1
 
 
-def in_cells(rows: Iterator[CsvRow], is_workbook: bool) -> Iterator[CsvRow]:
+def restore_line_breaks(rows: Iterator[CsvRow], is_workbook: bool) -> Iterator[CsvRow]:
     """The rows, with line breaks where a workbook has them in its cells."""
     if not is_workbook:
         return rows
@@ -92,24 +92,24 @@ class Splitter:
     def rows(self) -> Iterator[CsvRow]:
         """Yield the rows that are not blank."""
         while True:
-            code = yield from self._read()
+            code = yield from self._read_rows()
             if not self._held:
                 return
             has_return = code == "stray_line_break"
-            yield (None if has_return else self._with_blanks()) or self._broken(code)
+            yield (None if has_return else self._read_with_blanks()) or self._take_broken_row(code)
 
-    def _read(self) -> Generator[CsvRow, None, str]:
+    def _read_rows(self) -> Generator[CsvRow, None, str]:
         """Yield the rows up to one that cannot be read, whose lines are then held; return the code
         of its error, or none if it has no end that can be read."""
         held = self._held
         reader = csv.reader(
-            self._of_row(), delimiter=self._delimiter, strict=True, skipinitialspace=True
+            self._feed_lines(), delimiter=self._delimiter, strict=True, skipinitialspace=True
         )
         try:
             for cells in reader:
                 if any(map(str.strip, cells)):
                     row = CsvRow(self._line, cells, None, self._size)
-                    yield _failed(row, "cut_row") if self._is_cut_off(cells) else row
+                    yield _mark_failed(row, "cut_row") if self._is_cut_off(cells) else row
                 self._line += len(held)
                 self._size = 0
                 held.clear()
@@ -126,24 +126,24 @@ class Splitter:
         has_end = self._held[-1].endswith(("\n", "\r"))
         return not has_end and len(cells) < self._width and not self._is_cut
 
-    def _of_row(self) -> Iterator[str]:
+    def _feed_lines(self) -> Iterator[str]:
         """Yield the lines for the csv module, up to one with which a row is too large."""
-        for line in self._following():
+        for line in self._next_lines():
             self._held.append(line)
             self._size += len(line)
             if self._size > LARGEST_ROW:
                 return
             yield line
 
-    def _following(self) -> Iterator[str]:
+    def _next_lines(self) -> Iterator[str]:
         while self._again:
             yield self._again.popleft()
         yield from self._lines
 
-    def _with_blanks(self) -> CsvRow | None:
+    def _read_with_blanks(self) -> CsvRow | None:
         """Return the row with blanks between a closing quote and the delimiter, which the csv
         module does not accept, if it is one."""
-        self._held += islice(self._following(), max(0, _FOLLOWING - len(self._held)))
+        self._held += islice(self._next_lines(), max(0, _FOLLOWING - len(self._held)))
         text = ""
         for number, line in enumerate(self._held[:_FOLLOWING], 1):
             text += line
@@ -151,42 +151,44 @@ class Splitter:
                 return None
             if text.count('"') % 2 == 0:
                 text = text.rstrip("\r\n")
-                return self._taken(number, text) if _written(text, self._delimiter) else None
+                return (
+                    self._take_row(number, text) if _is_cells_only(text, self._delimiter) else None
+                )
         return None
 
-    def _taken(self, lines: int, text: str) -> CsvRow:
+    def _take_row(self, lines: int, text: str) -> CsvRow:
         """Return the row of so many of the lines that are held; the others are read again."""
         size = sum(map(len, self._held[:lines]))
-        row = CsvRow(self._line, _made_out(text, self._delimiter), None, size)
+        row = CsvRow(self._line, _guess_cells(text, self._delimiter), None, size)
         self._again.extendleft(reversed(self._held[lines:]))
         self._line += lines
         self._size = 0
         self._held.clear()
         return row
 
-    def _broken(self, code: str) -> CsvRow:
+    def _take_broken_row(self, code: str) -> CsvRow:
         """Return the row that cannot be read: its first line, or a cell of many lines."""
         first, *following = self._held[: 1 + _FOLLOWING]
         may_be_cell = self._size > LARGEST_ROW or self._is_cut
-        row = self._taken(1, _beginning(first))
+        row = self._take_row(1, _cut_line(first))
         if len(first) > LARGEST_LINE:
-            row = _failed(row, "record_too_large")
-            return self._whole(row) if first.count('"') % 2 else row
+            row = _mark_failed(row, "record_too_large")
+            return self._skip_to_quote(row) if first.count('"') % 2 else row
         if not code and may_be_cell and not self._look_like_rows(following):
-            return self._whole(_failed(row, "record_too_large"))
-        return _failed(row, code or "unclosed_quote")
+            return self._skip_to_quote(_mark_failed(row, "record_too_large"))
+        return _mark_failed(row, code or "unclosed_quote")
 
-    def _whole(self, row: CsvRow) -> CsvRow:
+    def _skip_to_quote(self, row: CsvRow) -> CsvRow:
         """Return the row with all lines up to the one in which its quote is closed."""
         size = row.size
-        for text in self._following():
+        for text in self._next_lines():
             size += len(text)
             self._line += 1
-            if self._closes(text):
+            if self._closes_quote(text):
                 return row._replace(size=size)
-        return _failed(row._replace(size=size), "unclosed_quote")
+        return _mark_failed(row._replace(size=size), "unclosed_quote")
 
-    def _closes(self, text: str) -> bool:
+    def _closes_quote(self, text: str) -> bool:
         """Whether a quote that is open before this line is closed after it."""
         if len(text) > LARGEST_LINE:
             return text.count('"') % 2 == 1
@@ -198,16 +200,16 @@ class Splitter:
             return False
 
     def _look_like_rows(self, lines: list[str]) -> bool:
-        widths = [len(_made_out(_beginning(line), self._delimiter)) for line in lines]
+        widths = [len(_guess_cells(_cut_line(line), self._delimiter)) for line in lines]
         return widths.count(self._width) * 2 >= len(lines) > 0
 
 
-def _beginning(line: str) -> str:
+def _cut_line(line: str) -> str:
     """Return a line without its end; of a very long one, the beginning."""
     return (line if len(line) <= LARGEST_LINE else line[:_BEGINNING]).rstrip("\r\n")
 
 
-def _made_out(line: str, delimiter: str) -> list[str]:
+def _guess_cells(line: str, delimiter: str) -> list[str]:
     """The cells of a line that is no CSV: those in quotes are read, the others cut."""
     end = re.escape(delimiter)
     cell = re.compile(rf'[ \t]*"((?:[^"]|"")*+)"[ \t]*{end}|([^{end}]*){end}')
@@ -215,14 +217,14 @@ def _made_out(line: str, delimiter: str) -> list[str]:
     return [each[2] if each[1] is None else each[1].replace('""', '"') for each in found]
 
 
-def _written(line: str, delimiter: str) -> bool:
+def _is_cells_only(line: str, delimiter: str) -> bool:
     """Whether a line is nothing but cells, in quotes or without any, with blanks around them."""
     end = re.escape(delimiter)
     cell = rf'[ \t]*+(?:"(?:[^"]|"")*+"[ \t]*+|[^"{end}]*+)'
     return re.fullmatch(rf"{cell}(?:{end}{cell})*+", line) is not None
 
 
-def _failed(row: CsvRow, code: str) -> CsvRow:
+def _mark_failed(row: CsvRow, code: str) -> CsvRow:
     message = _PROBLEMS[code].format(line=row.line)
     return row._replace(problem=RowError(row.line, "", code, message))
 

@@ -78,7 +78,9 @@ def is_workbook(head: bytes) -> bool:
     return head.startswith(b"PK\x03\x04")
 
 
-def converted(pieces: Iterable[bytes], sheet: str = "", delimiter: str = "") -> tuple[bytes, str]:
+def convert_workbook(
+    pieces: Iterable[bytes], sheet: str = "", delimiter: str = ""
+) -> tuple[bytes, str]:
     """What `as_csv` makes of the workbook, in a process of its own: a workbook that takes too much
     memory or time ends only that; and what it says of blank cells. Raises what `as_csv` does."""
     project = str(Path(__file__).parents[3])
@@ -110,7 +112,7 @@ def converted(pieces: Iterable[bytes], sheet: str = "", delimiter: str = "") -> 
     raise FileRejected("workbook_too_large", message)
 
 
-def main() -> None:
+def convert_standard_input() -> None:
     """Standard input → standard output, as `converted` asks for it."""
     # Beyond the lower limit of time a signal says why it ends; at the upper one none does.
     limits = {
@@ -129,17 +131,17 @@ def main() -> None:
         )
         sys.stdout.flush()
     except FileRejected as rejected:
-        _reject(rejected.code, rejected.message)
+        _exit_rejected(rejected.code, rejected.message)
     except MemoryError:
         os.abort()
     except OSError as error:
         if error.errno != errno.EFBIG:
             raise
         message = f"The sheet is more than {LARGEST_SHEET >> 20} MB as CSV. Save it as CSV."
-        _reject("workbook_too_large", message)
+        _exit_rejected("workbook_too_large", message)
 
 
-def _reject(code: str, message: str) -> NoReturn:
+def _exit_rejected(code: str, message: str) -> NoReturn:
     print("\n" + json.dumps([code, message]), file=sys.stderr, flush=True)
     os._exit(_REJECTED)  # what standard output still holds is not written
 
@@ -161,9 +163,9 @@ def as_csv(
         sheets = [s for s in workbook.sheets_metadata if s.typ is SheetTypeEnum.WorkSheet]
         # Hidden ones last: what its user sees first is the workbook's first sheet.
         sheets.sort(key=lambda s: s.visible is not SheetVisibleEnum.Visible)
-        name = _chosen([s.name for s in sheets], sheet)
+        name = _choose_sheet([s.name for s in sheets], sheet)
         at = workbook.sheet_names.index(name)
-        part = _part_of(archive, at)
+        part = _find_sheet_part(archive, at)
         cells = workbook.get_sheet_by_name(name)
         say(_find_far_corner(archive, part, cells.end or (0, 0)))
     except FileRejected:
@@ -173,11 +175,11 @@ def as_csv(
         raise FileRejected("unreadable_workbook", message) from None
     first = cells.start[1] if cells.start else 0
     rows = _fill_merged(cells.iter_rows(), first, cells.merged_cell_ranges or [])
-    lines = _lines(rows, first, _number_forms(archive, part, at), delimiter or ",")
+    lines = _write_lines(rows, first, _number_forms(archive, part, at), delimiter or ",")
     return chain([WORKBOOK_MARK], lines)
 
 
-def _chosen(names: list[str], sheet: str) -> str:
+def _choose_sheet(names: list[str], sheet: str) -> str:
     found = next((name for name in names if name.casefold() == sheet.strip().casefold()), None)
     if sheet and found is None:
         existing = ", ".join(f'"{name}"' for name in names[:20])
@@ -210,11 +212,13 @@ def _find_far_corner(archive: zipfile.ZipFile, part: str, end: tuple[int, int]) 
     if not found:
         return ""
     column, row = found[1].decode(), int(found[2])
-    is_far = row * _column(column) > _FAR and (row > end[0] + 1 or _column(column) > end[1] + 1)
+    is_far = row * _column_number(column) > _FAR and (
+        row > end[0] + 1 or _column_number(column) > end[1] + 1
+    )
     return f"{column}{row}" if is_far else ""
 
 
-def _column(letters: str) -> int:
+def _column_number(letters: str) -> int:
     number = 0
     for letter in letters:
         number = number * 26 + ord(letter) - 64
@@ -244,7 +248,7 @@ def _fill_merged(
         yield row
 
 
-def _lines(
+def _write_lines(
     rows: Iterator[list[Any]], first: int, forms: Iterator[_Place], delimiter: str
 ) -> Iterator[bytes]:
     """Yield a line for each row; the cells begin in the column `first`. `forms`: by row."""
@@ -312,11 +316,11 @@ def _shown_texts(content: object, sheet: int) -> Iterator[_Place]:
     """Yield the texts of an `.ods`, which stores with each number what it shows."""
     at = -1
     row = 0
-    for event, element in _freed(content, f"{_TABLE}table-row"):
+    for event, element in _iterate_elements(content, f"{_TABLE}table-row"):
         if element.tag == f"{_TABLE}table" and event == "start":
             at, row = at + 1, 0
         elif element.tag == f"{_TABLE}table-row" and event == "end":
-            rows = _repeated(element, "rows")
+            rows = _count_repeats(element, "rows")
             found = list(_texts_of_row(element)) if at == sheet else []
             for repeated in range(min(rows, _MOST_ROWS) if found else 0):
                 yield from ((row + repeated, column, text) for column, text in found)
@@ -326,7 +330,7 @@ def _shown_texts(content: object, sheet: int) -> Iterator[_Place]:
 def _texts_of_row(row: Element) -> Iterator[tuple[int, str]]:
     column = 0
     for cell in row:
-        columns = _repeated(cell, "columns")
+        columns = _count_repeats(cell, "columns")
         if cell.get(f"{_OFFICE}value-type") in _NUMBERS:
             value = float(cell.get(f"{_OFFICE}value", "nan"))
             shown = normalize_shown("".join(cell.itertext()), value) if isfinite(value) else None
@@ -335,11 +339,11 @@ def _texts_of_row(row: Element) -> Iterator[tuple[int, str]]:
         column += columns
 
 
-def _repeated(element: Element, what: str) -> int:
+def _count_repeats(element: Element, what: str) -> int:
     return int(element.get(f"{_TABLE}number-{what}-repeated", 1))
 
 
-def _freed(part: Any, tag: str) -> Iterator[tuple[str, Element]]:
+def _iterate_elements(part: Any, tag: str) -> Iterator[tuple[str, Element]]:
     """The elements of a part; those with the tag leave when they were read: few are held."""
     inside: list[Element] = []
     for event, element in iterparse(part, ("start", "end")):
@@ -366,7 +370,7 @@ def _formats_by_style(archive: zipfile.ZipFile) -> dict[str, tuple[Section, ...]
     return {style: sections for style, sections in formats.items() if sections}
 
 
-def _part_of(archive: zipfile.ZipFile, sheet: int) -> str:
+def _find_sheet_part(archive: zipfile.ZipFile, sheet: int) -> str:
     """Where an `.xlsx` keeps a sheet; empty if that is not there, and for an `.ods`."""
     if "content.xml" in archive.namelist():
         return ""
@@ -381,15 +385,15 @@ def _part_of(archive: zipfile.ZipFile, sheet: int) -> str:
 
 
 def _formatted_cells(cells: object, formats: Mapping[str, tuple[Section, ...]]) -> Iterator[_Place]:
-    for event, element in _freed(cells, f"{_MAIN}row"):
+    for event, element in _iterate_elements(cells, f"{_MAIN}row"):
         if element.tag == f"{_MAIN}c" and event == "end":
             form: _Form | None = formats.get(element.get("s", ""))
             if element.get("t") != "str" and element.find(f"{_MAIN}f") is not None:
                 form = form if element.findtext(f"{_MAIN}v") else _NO_VALUE
             place = _CELL.fullmatch(element.get("r", "")) if form else None
             if place and form:
-                yield int(place[2]) - 1, _column(place[1]) - 1, form
+                yield int(place[2]) - 1, _column_number(place[1]) - 1, form
 
 
 if __name__ == "__main__":
-    main()
+    convert_standard_input()

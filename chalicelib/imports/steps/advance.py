@@ -12,20 +12,20 @@ from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import JobStatus
 
 
-def after_chunks(job_id: str) -> None:
+def start_next_step(job_id: str) -> None:
     """Starts the next step if all chunks are done."""
-    job = store.find(job_id)
+    job = store.find_job(job_id)
     if job is None or job.status is not JobStatus.RUNNING or not job.all_chunks_done:
         return
     if job.with_errors:
         queue.send([{"job": job.id, "step": "report"}])
     else:
-        end(job)
+        end_job(job)
 
 
-def end(job: ImportJob) -> None:
+def end_job(job: ImportJob) -> None:
     jobs.end(job.id, JobStatus.COMPLETED)
-    done = store.get(job.id)
+    done = store.get_job(job.id)
     telemetry.measured(
         "import finished",
         {f"Products{name.title()}": int(done.fields[name]) for name in ProductOutcome},
@@ -34,7 +34,7 @@ def end(job: ImportJob) -> None:
     )
 
 
-def end_without_file(job_id: str) -> None:
+def fail_without_file(job_id: str) -> None:
     """The file was deleted or replaced, so the rest of it cannot be read."""
     message = "The file was replaced or removed before all of it was read."
     jobs.fail(job_id, "file_changed", message)

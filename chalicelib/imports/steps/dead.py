@@ -37,7 +37,7 @@ def batch(event: Batch) -> Handled:
 def _end_job(body: str) -> None:
     try:
         letter = json.loads(body)
-        end = _step(letter) if "job" in letter else _upload(letter)
+        end = _explain_step(letter) if "job" in letter else _explain_upload(letter)
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         # Receiving it again would not help.
         telemetry.error("dead letter not understood", error, body=body[:2_000])
@@ -49,7 +49,7 @@ def _end_job(body: str) -> None:
     telemetry.error("import failed", jobId=job_id, code=code)
 
 
-def _step(letter: Mapping[str, Any]) -> _End:
+def _explain_step(letter: Mapping[str, Any]) -> _End:
     if isinstance(letter.get("step"), int):  # of a job that is no import
         message = "The job could not continue. What was written stays. "
         again = "Undo a bulk edit or a count before you make it again."
@@ -60,11 +60,11 @@ def _step(letter: Mapping[str, Any]) -> _End:
     return letter["job"], "chunk_failed", message + _again
 
 
-def _upload(letter: Mapping[str, Any]) -> _End | None:
+def _explain_upload(letter: Mapping[str, Any]) -> _End | None:
     """The event of an upload; Lambda wraps one on which a function failed. None if that function
     was refused and is started again."""
     event = letter.get("requestPayload", letter)
-    job_id = files.job_of(event["detail"]["object"]["key"])
+    job_id = files.job_of_key(event["detail"]["object"]["key"])
     if letter.get("responsePayload", {}).get("errorType") == Busy.__name__:
         now = clock.now()
         since = event.setdefault("refusedSince", clock.iso(now))

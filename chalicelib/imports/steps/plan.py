@@ -48,34 +48,34 @@ _WRITTEN_AT_ONCE: Final = 16  # chunks
 _SAMPLED: Final = 30  # rows used for a proposal
 
 
-def uploaded(event: Mapping[str, Any]) -> None:
+def plan_upload(event: Mapping[str, Any]) -> None:
     """An object was created below `imports/` (EventBridge: S3, Object Created). Raises Busy if AWS
     refused calls for too long: then it is started again (`dead.py`)."""
-    job_id = files.job_of(event["detail"]["object"]["key"])
-    job = store.find(job_id)
+    job_id = files.job_of_key(event["detail"]["object"]["key"])
+    job = store.find_job(job_id)
     if job is None:
         telemetry.warning("upload without a job", key=event["detail"]["object"]["key"])
         return
     if job.status not in {JobStatus.QUEUED, JobStatus.NEEDS_MAPPING, JobStatus.RUNNING}:
         return
     try:
-        _plan(job)
+        _plan_job(job)
     except FileRejected as rejected:
         jobs.fail(job_id, rejected.code, rejected.message, row=rejected.row)
         telemetry.info("import rejected", jobId=job_id, code=rejected.code)
     except files.FileChanged:
-        advance.end_without_file(job_id)
+        advance.fail_without_file(job_id)
     except (BotoCoreError, ClientError, Unsent) as error:
         raise Busy from error
 
 
-def _plan(waiting: ImportJob) -> None:
+def _plan_job(waiting: ImportJob) -> None:
     job_id = waiting.id
     upload = files.Upload(job_id)
     is_workbook = workbooks.is_workbook(upload.head)
     _refuse_large(upload.size, is_workbook)
     if is_workbook:
-        _convert(waiting, upload)
+        _convert_workbook(waiting, upload)
         return
     options, etag = waiting.options, upload.etag
     try:
@@ -84,22 +84,22 @@ def _plan(waiting: ImportJob) -> None:
         if options.on_unknown_columns is UnknownColumnsMode.FAIL:
             raise
         store.put_columns(job_id, {"encodings": [each._asdict() for each in undecided.readings]})
-        if store.ask(waiting, None):
+        if store.ask_user(waiting, None):
             telemetry.info("import asks for an encoding", jobId=job_id)
         return
     rows = table.rows()
     first = list(islice(rows, _SAMPLED))
     header = table.format.header
     samples = [each.cells for each in first if each.problem is None]
-    store.put_columns(job_id, columns.shown(header, samples, file_format, options))
+    store.put_columns(job_id, columns.describe_columns(header, samples, file_format, options))
     if file_format is None or options.review:
-        if store.ask(waiting, table.format, file_format):
+        if store.ask_user(waiting, table.format, file_format):
             telemetry.info("import asks for a mapping", jobId=job_id)
         return
     doubt = None
     if options.mapping is not None:
-        doubt = foreseen.of(waiting, table.format, options, etag)["question"]
-    job = store.begin(
+        doubt = foreseen.foresee(waiting, table.format, options, etag)["question"]
+    job = store.begin_job(
         waiting,
         etag,
         form=table.format,
@@ -108,15 +108,15 @@ def _plan(waiting: ImportJob) -> None:
         doubt=doubt,
     )
     if job is None:
-        now = store.find(job_id)
+        now = store.find_job(job_id)
         if now and now.status is JobStatus.RUNNING and now.answers == waiting.answers:
             # Another file was uploaded in its place.
             raise files.FileChanged
         return
     if not job.is_read:
-        _cut(job, chain(first, rows), file_format)
+        _cut_file(job, chain(first, rows), file_format)
     backlog.send_first_pages(job_id)
-    advance.after_chunks(job_id)
+    advance.start_next_step(job_id)
 
 
 def _open_table(upload: files.Upload, options: Options) -> tuple[Table, Format | None]:
@@ -140,7 +140,7 @@ def _open_table(upload: files.Upload, options: Options) -> tuple[Table, Format |
     return table, columns.choose_format(table.format, options)
 
 
-def _cut(job: ImportJob, rows: Iterator[CsvRow], file_format: Format) -> None:
+def _cut_file(job: ImportJob, rows: Iterator[CsvRow], file_format: Format) -> None:
     """Read the whole file, and store its products in chunks."""
     if job.fields.get("cutBy") != __version__:
         # What the other release has written may be cut elsewhere.
@@ -164,7 +164,7 @@ def _cut(job: ImportJob, rows: Iterator[CsvRow], file_format: Format) -> None:
         except sqlite3.OperationalError as error:
             why = "The file has too many rows for one import: split it."
             raise FileRejected("too_many_rows", why) from error
-    store.planned(job.id, parts, count, total)
+    store.mark_planned(job.id, parts, count, total)
     telemetry.info("import planned", jobId=job.id, chunks=parts, products=total)
 
 
@@ -177,11 +177,11 @@ def _refuse_large(size: int, is_workbook: bool) -> None:
         raise FileRejected("file_too_large", "A file may have 1 GB. Split it.")
 
 
-def _convert(job: ImportJob, upload: files.Upload) -> None:
+def _convert_workbook(job: ImportJob, upload: files.Upload) -> None:
     """Replaces a workbook by its sheet as CSV, for which S3 sends another event."""
     options = job.options
-    data, far = workbooks.converted(upload, options.sheet, options.delimiter)
+    data, far = workbooks.convert_workbook(upload, options.sheet, options.delimiter)
     if far:
-        store.left_out(job.id, far)
-    files.put(job.id, data)
+        store.note_left_out(job.id, far)
+    files.put_upload(job.id, data)
     telemetry.info("workbook converted", jobId=job.id, size=upload.size)

@@ -27,39 +27,39 @@ def put_errors(job: ImportJob, faulty: Iterable[FileProduct]) -> None:
     for product in faulty:
         shown = {row.line: number(row) for group, _ in product.failed for row in group}
         errors += [
-            (error._replace(row=shown.get(error.row, error.row)), product.named)
+            (error._replace(row=shown.get(error.row, error.row)), product.names)
             for error in product.errors
         ]
     store.put_errors(job.id, errors)
 
 
-def put_part(
+def put_failed_rows(
     job: ImportJob, chunk: str, failed: Sequence[tuple[Sequence[CsvRow], Sequence[RowError]]]
 ) -> bool:
     """Stores the rows that failed in a chunk; returns whether there were any. Repeatable."""
     if not any(rows for rows, _ in failed):
         return False  # a product that is too large has none
     _, *pieces = report(job.format, failed, numbers(job.format, job.has_numbers_of_source))
-    files.keep(job.id, _name(chunk), b"".join(pieces))
+    files.put_kept(job.id, _name_part(chunk), b"".join(pieces))
     return True
 
 
-def assemble(job: ImportJob) -> None:
+def assemble_report(job: ImportJob) -> None:
     """Joins the report, if there is anything in it. Repeating it writes the same."""
-    parts = _parts(job)
+    parts = _read_parts(job)
     first = next(parts, None)
     if first is not None:
         files.put_report(job.id, chain(report(job.format, []), [first], parts))
-        store.has_report(job.id)
+        store.note_report(job.id)
 
 
-def _parts(job: ImportJob) -> Iterator[bytes]:
+def _read_parts(job: ImportJob) -> Iterator[bytes]:
     """A few are read at a time, to limit memory."""
-    names = map(_name, store.parts(job))
+    names = map(_name_part, store.list_report_parts(job))
     for some in batches(names, _READERS):
         yield from threads.together([partial(files.read_kept, job.id, name) for name in some])
 
 
-def _name(chunk: str) -> str:
+def _name_part(chunk: str) -> str:
     """Return the name of a chunk's part."""
     return f"chunk-{chunk}"

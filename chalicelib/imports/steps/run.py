@@ -34,55 +34,55 @@ def batch(event: Batch) -> Handled:
     # would scan them, and all of botocore, again and again: half of a chunk's CPU.
     gc.disable()
     try:
-        failed = [record["messageId"] for record in event["Records"] if not _handle(record)]
+        failed = [record["messageId"] for record in event["Records"] if not _handle_message(record)]
     finally:
         gc.enable()
     return all_but(failed)
 
 
-def _handle(record: Received) -> bool:
+def _handle_message(record: Received) -> bool:
     """Whether the message is finished."""
     message = json.loads(record["body"])
     received = int(record["attributes"]["ApproximateReceiveCount"])
     try:
         _STEPS[message["step"]](message, received > 1)
     except files.FileChanged:
-        advance.end_without_file(message["job"])
+        advance.fail_without_file(message["job"])
     except Exception as error:
-        telemetry.error("import step failed", error, received=received, **_named(message))
+        telemetry.error("import step failed", error, received=received, **_log_fields(message))
         wait = _RETRY_SECONDS[min(received, len(_RETRY_SECONDS)) - 1]
         queue.show_again(record["receiptHandle"], wait)
         return False
     return True
 
 
-def _named(message: ChunkMessage) -> dict[str, object]:
+def _log_fields(message: ChunkMessage) -> dict[str, object]:
     return {"jobId": message["job"], "step": message["step"], "chunk": message.get("chunk")}
 
 
 # --- The steps ------------------------------------------------------------------------------------
 
 
-def _copy(message: ChunkMessage, again: bool) -> None:
+def _copy_file(message: ChunkMessage, again: bool) -> None:
     """Copies the file of an earlier job, or its failed rows, or its own file, to this job's upload;
     S3 then sends an event as for any upload. A repeated copy is the same file."""
-    job = store.find(message["job"])
+    job = store.find_job(message["job"])
     if job is not None and job.status is JobStatus.QUEUED:
         files.copy_to_upload(message["from"], job.id, report=message["report"])
 
 
-def _chunk(message: ChunkMessage, again: bool) -> None:
+def _import_chunk(message: ChunkMessage, again: bool) -> None:
     """Some products of the file, with all of their rows."""
     if "chunk" not in message:
         _plan_again(message["job"], again)
         return
     job_id, chunk = message["job"], message["chunk"]
-    job, is_done = store.standing(job_id, chunk)
+    job, is_done = store.load_with_chunk(job_id, chunk)
     if job is None:
         return
     # If the job has ended, an earlier run may have written products that are not counted yet.
     if not is_done and (again or job.status is JobStatus.RUNNING):
-        file_format, shop = columns.of_job(job), columns.shop_of(job)
+        file_format, shop = columns.load_format(job), columns.make_shop(job)
         upsert = Upsert(
             job,
             lambda rows: file_format.product(rows, shop),
@@ -92,35 +92,35 @@ def _chunk(message: ChunkMessage, again: bool) -> None:
         with suppress(Superseded), acting(lambda: job.actor):
             results = upsert.run(chunks.read(job_id, chunk))
             store.put_previews(job_id, upsert.previews)
-            _finish(job, chunk, results)
+            _finish_chunk(job, chunk, results)
     if job.status is JobStatus.RUNNING:
         # Also if another worker finished the chunk: it may have crashed before this.
         backlog.send_next_page(message)
-    advance.after_chunks(job_id)
+    advance.start_next_step(job_id)
 
 
 def _plan_again(job_id: str, again: bool) -> None:
     """Start a job anew whose chunks release 1.0.0 has cut: it kept them in its messages, as ranges
     of the file. What was written is counted again as it was."""
-    job = store.find(job_id)
+    job = store.find_job(job_id)
     if job is None:
         return
     # The first message does it; if it comes again, its worker may have crashed in between.
-    if store.restart(job, _PLANNED_SECONDS) or (again and job.status is JobStatus.QUEUED):
+    if store.restart_job(job, _PLANNED_SECONDS) or (again and job.status is JobStatus.QUEUED):
         queue.send([{"job": job_id, "step": "copy", "from": job_id, "report": False}])
 
 
-def _report(message: ChunkMessage, again: bool) -> None:
-    job = store.find(message["job"])
+def _write_report(message: ChunkMessage, again: bool) -> None:
+    job = store.find_job(message["job"])
     if job is not None and job.status is JobStatus.RUNNING:
-        report.assemble(job)
-        advance.end(job)
+        report.assemble_report(job)
+        advance.end_job(job)
 
 
 _STEPS: Final[Mapping[str, Callable[[ChunkMessage, bool], None]]] = {
-    "copy": _copy,
-    "chunk": _chunk,
-    "report": _report,
+    "copy": _copy_file,
+    "chunk": _import_chunk,
+    "report": _write_report,
 }
 
 
@@ -128,22 +128,26 @@ _STEPS: Final[Mapping[str, Callable[[ChunkMessage, bool], None]]] = {
 
 
 def _is_running(job_id: str, chunk: str) -> bool:
-    job, is_done = store.standing(job_id, chunk)
+    job, is_done = store.load_with_chunk(job_id, chunk)
     if is_done:
         raise Superseded
     return job is not None and job.status is JobStatus.RUNNING
 
 
-def _finish(job: ImportJob, chunk: str, results: Results) -> None:
+def _finish_chunk(job: ImportJob, chunk: str, results: Results) -> None:
     """Store failed rows, and count, unless done already."""
     faulty = [product for product, _ in results if product.errors]
     report.put_errors(job, faulty)
     repeated = [
-        (each, product.named) for product, _ in results for each in product.imported.repeated
+        (each, product.names) for product, _ in results for each in product.imported.repeated
     ]
     store.put_errors(job.id, repeated, store.NOTICES)
-    has_part = report.put_part(job, chunk, [each for product in faulty for each in product.failed])
+    has_part = report.put_failed_rows(
+        job, chunk, [each for product in faulty for each in product.failed]
+    )
     counts = Counter(outcome for _, outcome in results)
     skips = (product.imported.skipped for product, _ in results)
     skipped = sum(filter(None, skips), Counter[Skipped]())  # most have none
-    store.finish(job.id, chunk, counts, with_errors=len(faulty), skipped=skipped, has_part=has_part)
+    store.finish_chunk(
+        job.id, chunk, counts, with_errors=len(faulty), skipped=skipped, has_part=has_part
+    )
