@@ -20,6 +20,7 @@ _LIBRARIES = (
     "chalice",
     "jmespath",
     "multipart",
+    "orjson",
     "pydantic",
     "pydantic_core",
     "typing_extensions",

@@ -10,10 +10,12 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import boto3
 import pytest
+from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from infra.emulator import Emulator, stop_leftover
+from infra.emulator import CREDENTIALS, REGION, Emulator, stop_leftover
 from infra.emulator_snapshots import find_newest
 from tests.e2e.recorded import client
 from tests.support.running import free_port
@@ -44,7 +46,14 @@ def number(emulator: Emulator) -> int:
 
 def write(emulator: Emulator, numbers: "count[int]", written: list[tuple[float, int]]) -> None:
     """Writes as fast as it can, until the emulator is gone."""
-    table: Any = client(emulator.endpoint, "dynamodb")
+    table: Any = boto3.client(
+        "dynamodb",
+        endpoint_url=emulator.endpoint,
+        region_name=REGION,
+        aws_access_key_id=CREDENTIALS["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=CREDENTIALS["AWS_SECRET_ACCESS_KEY"],
+        config=Config(retries={"total_max_attempts": 1}, connect_timeout=2, read_timeout=5),
+    )
     with suppress(ClientError, BotoCoreError):
         for n in numbers:
             pair = {name: {"N": str(n)} for name in "ab"}
