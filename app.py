@@ -12,9 +12,9 @@ from chalicelib.deadline import in_background
 from chalicelib.request.application import Application
 
 if TYPE_CHECKING:
+    from chalicelib.outbox.fan_out import Stream
     from chalicelib.sqs import Batch, Handled
-    from chalicelib.webhooks.fan_out import Stream
-    from chalicelib.webhooks.parked.redrive import Redrive, RedriveResult
+    from chalicelib.webhooks.redrive import Redrive, RedriveResult
 
 Event = dict[str, object]
 
@@ -115,9 +115,9 @@ def run_job(event: "Batch", context: object) -> "Handled":
 @app.lambda_function()
 @in_background
 def fan_out(event: "Stream", context: object) -> "Handled":
-    from chalicelib.webhooks import fan_out
+    from chalicelib.outbox import fan_out
 
-    return fan_out.records(event)
+    return fan_out.handle(event)
 
 
 @app.lambda_function()
@@ -131,7 +131,7 @@ def deliver(event: "Batch", context: object) -> "Handled":
 @app.lambda_function()
 @in_background
 def redrive(event: "Redrive", context: object) -> "RedriveResult":
-    from chalicelib.webhooks.parked import redrive
+    from chalicelib.webhooks import redrive
 
     return redrive.run(event)
 

@@ -6,7 +6,7 @@ Slices:
 - the catalogue: `products`, `storefront`
 - sales: `orders`, `customers`, `merges`, `erasures`, `summary`
 - files and many records at once: `imports`, `exports`, `bulk_edits`, `undo`; `reports` of a period
-- events: `webhooks`, `events` (the change feed)
+- events: `outbox` (its stream, and its consumers), `webhooks`, `events` (the change feed)
 - stock: `ledger`, of every change of a quantity; `stocktaking`: counts of what is there
 - access and overview: `api_keys`, `audit` (who wrote what), `search`, `facets` (the values used so
   far), `console`; `nightly`, the check of totals

@@ -24,7 +24,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from chalicelib import settings
 from chalicelib import sqs as queue
-from chalicelib.storage import feed, table
+from chalicelib.outbox import fan_out
+from chalicelib.storage import table
 from chalicelib.values import clock, ids
 from infra import keys, refused
 
@@ -98,8 +99,8 @@ def _lost(first: datetime, last: datetime) -> Iterator[str]:
     after = None
     while True:
         items, after = table.scanned(settings.outbox_table(), after)
-        within = (item for item in items if first <= ids.made_at(item["pk"]) <= last)
-        yield from (item["pk"] for item in feed.missing(within))
+        within = (item for item in items if first <= ids.made_at(item["pk"]))
+        yield from (each.id for each in fan_out.find_unhandled(within, made_before=last))
         if after is None:
             return
 

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,8 @@ _LOCAL_ONLY = {
     "BASE_PATH": _BASE_PATH,
     "CONFLICT_SECONDS": "6",  # the emulator takes long for a transaction
 }
+_LONGEST_WAIT = timedelta(days=2)  # the schedule waits for a day at most
+_PARKED = 10_000  # messages of a webhook that are looked at
 _LOG_SECONDS = 1
 _LOG_LATE_MS = 5_000
 _PLATFORM_LINES = ("START RequestId", "END RequestId", "REPORT RequestId")
@@ -57,14 +60,24 @@ def deploy(cache: Path, settings: Mapping[str, str]) -> dict[str, str]:
     return made
 
 
-def redrive(made: Mapping[str, str], settings: Mapping[str, str]) -> None:
-    """The emulator ends the waits of its state machine when it stops: without new ones, deliveries
-    that were parked would never be sent."""
-    os.environ.update(steps.environment(STAGE, made) | _LOCAL_ONLY | dict(settings))
-    from chalicelib.webhooks import parking, store
+def restart_waits() -> None:
+    """Start an execution for each slot in which a delivery is due: the emulator ends the waits of
+    its state machine when it stops."""
+    from chalicelib import aws, settings
+    from chalicelib.values import clock, ids
+    from chalicelib.webhooks import parking, retry, store
 
+    scale = settings.webhook_schedule_scale()
     for endpoint in store.every():
-        parking.wake(endpoint.id)
+        parked = parking.find_due(endpoint.id, clock.now() + _LONGEST_WAIT, _PARKED)
+        dues = [clock.parse(sk.partition("#")[0]) for (_, sk), _ in parked]
+        for slot in {retry.slot(endpoint.id, due, clock.now(), scale) for due in dues}:
+            times = {"due": clock.iso(slot.at), "until": clock.iso(slot.until)}
+            aws.client("stepfunctions").start_execution(
+                stateMachineArn=settings.redrive_state_machine_arn(),
+                name=f"{endpoint.id}-{ids.ulid()}",
+                input=json.dumps({"endpoint": endpoint.id, **times}),
+            )
 
 
 def say(step: str) -> None:
@@ -226,7 +239,8 @@ def run(home: Path, options: argparse.Namespace) -> None:
         asked = {"TIMEZONE": options.timezone} | dict(steps.pairs(options.setting))
         with kept_back():
             made = deploy(options.packages, asked)
-            redrive(made, asked)
+            os.environ.update(steps.environment(STAGE, made) | _LOCAL_ONLY | asked)
+            restart_waits()
             emulator.save()
         found = endpoint(emulator.endpoint, owner_key(home, made["Table"]), key)
         if not options.empty and seed.is_empty(found["baseUrl"], found["apiKey"]):

@@ -8,10 +8,10 @@ from typing import Annotated, Final, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from chalicelib.events.store import Happened, Place
 from chalicelib.problems import Invalid
 from chalicelib.schemas import DIGITS, QueryParameters, Several, about, at_most
 from chalicelib.storage import outbox
-from chalicelib.storage.feed import Happened, Place
 from chalicelib.webhooks.model import EventKind, Moment
 
 MOST_FEED_EVENTS: Final = 500

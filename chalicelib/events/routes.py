@@ -5,12 +5,12 @@ from typing import Any, Final
 from chalice.app import Response
 
 from chalicelib.events import model
+from chalicelib.events import store as feed
 from chalicelib.events.model import EventFeed, ReadEvents
+from chalicelib.events.store import Happened
 from chalicelib.problems import Gone
 from chalicelib.products import store as products
 from chalicelib.request import Role, Routes, query, reply, size
-from chalicelib.storage import feed
-from chalicelib.storage.feed import Happened
 
 routes = Routes(__name__, "Events")
 

@@ -4,28 +4,28 @@
 |---|---|---|
 | value | `used#<kind>#<field>` | `<folded value>#<value>` |
 
-A commit writes none of this: the fan-out of the outbox's stream remembers what is new in its
+A commit writes none of this: a consumer of the outbox (`consumer.py`) writes what is new in its
 events, so a value is offered half a minute after its first use at the latest. It stays. Those that
 lists count are not offered when no record has them any more. An erasure removes those that mention
 the person, and tags that only this customer had; events of the person that come later add none.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
-from chalicelib import listing, telemetry
-from chalicelib.audit import store as audit
+from chalicelib import listing
 from chalicelib.customers import store as customers
 from chalicelib.facets.model import FIELDS, KINDS, Facet, FacetOf, Facets, ListFacets, used
 from chalicelib.listing import words
-from chalicelib.storage import dynamodb, outbox, table
-from chalicelib.storage.attributes import Fields, Item, Key
+from chalicelib.storage import dynamodb, table
+from chalicelib.storage.attributes import Fields, Key
 from chalicelib.values.batches import batches
 from chalicelib.values.forgetting import Person
 
 _LOOKED_AT: Final = 2_000  # values in which a search is found within a value
 _SORTED: Final = 120  # characters by which values are in order
+_TYPES: Final = {kind.name: of for of, kind in KINDS.items()}
 
 
 def _pk(of: str, field: str) -> str:
@@ -39,41 +39,30 @@ def _folded(text: str) -> str:
 # --- Writing --------------------------------------------------------------------------------------
 
 
-def enter(items: Iterable[Item]) -> None:
-    """The values in the events of these outbox items. Raises Busy."""
-    found = list[tuple[list[Item], set[Key]]]()
-    for item in items:
-        try:
-            events = [(e.event.partition(".")[0], e.data()) for e in outbox.events_of(item)]
-            new = [value for name, shown in events for value in _values(name, shown)]
-            entries = outbox.trace_of(item).get("audit", ())
-            persons = {person for entry in entries for person in entry.get("customers", ())}
-        except Exception as error:  # a defect must not stop the stream
-            telemetry.error("values are unreadable", error, eventId=item["pk"])
-        else:
-            found.append((new, {audit.unnamed_key(person) for person in persons}))
-    _remember(found)
+Value = tuple[str, str, str]  # the type of the records, the field, and the value
+
+
+def values_in(kind: str, record: Mapping[str, object]) -> set[Value]:
+    """Return the values of a record, as shown or as stored. `kind`: its name, such as `product`."""
+    of = _TYPES.get(kind)
+    return {(of, field, value) for field, value in used(of, record)} if of else set()
+
+
+def key_of(value: Value) -> Key:
+    of, field, text = value
+    return _pk(of, field), f"{_folded(text)}#{text}"
+
+
+def save_values(values: Mapping[Key, Value], known: Container[Key]) -> None:
+    """Write the values whose keys are not known. Raises Busy."""
+    new = {key: value for key, (_, _, value) in values.items() if key not in known}
+    table.batch_write({"pk": pk, "sk": sk, "value": value} for (pk, sk), value in new.items())
 
 
 def remember(kind: str, records: Iterable[Mapping[str, object]]) -> None:
-    """The values of stored records of a kind, such as `product`. Raises Busy."""
-    _remember([([value for record in records for value in _values(kind, record)], set())])
-
-
-def _values(name: str, record: Mapping[str, object]) -> Iterator[Item]:
-    for of, kind in KINDS.items():
-        for field, value in used(of, record) if kind.name == name else ():
-            sk = f"{_folded(value)}#{value}"
-            yield {"pk": _pk(of, field), "sk": sk, "value": value}
-
-
-def _remember(found: Sequence[tuple[list[Item], set[Key]]]) -> None:
-    """Values, each time with what would be there if a customer whose values they are was erased."""
-    keys = {(item["pk"], item["sk"]) for values, _ in found for item in values}
-    there = table.batch_get(keys.union(*(erased for _, erased in found)), fields=("pk", "sk"))
-    kept = (item for values, erased in found if erased.isdisjoint(there) for item in values)
-    new = {(item["pk"], item["sk"]): item for item in kept}
-    table.batch_write([item for key, item in new.items() if key not in there])
+    """Write the values of stored records of a kind that are not there yet. Raises Busy."""
+    values = {key_of(value): value for record in records for value in values_in(kind, record)}
+    save_values(values, table.batch_get(values, fields=("pk", "sk")))
 
 
 # --- Forgetting -----------------------------------------------------------------------------------

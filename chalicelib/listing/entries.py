@@ -54,6 +54,14 @@ def change(
     return after
 
 
+def append(commit: Commit, kind: Kind, id: str, index: Index) -> None:
+    """Add the list entries of a new record without words and further orders, of a kind without
+    additions, to its commit. It does what `change` does, in a third of the time."""
+    index = replace(index, many=True) if len(index.several) > kind.inside // 2 else index
+    commit.put_each(list_entries(kind, id, index), _known(index))
+    count_record(commit, kind, index, 1)
+
+
 def remove_later(commit: Commit, kind: Kind, id: str, index: Index) -> None:
     """As `change` to nothing, of a record whose entries have no effect without it: they are deleted
     after the commit, which has no room for them."""
@@ -114,7 +122,7 @@ def list_entries(kind: Kind, id: str, index: Index | None) -> dict[Key, Item]:
     if index.ahead:
         whole = kind.entry_key("*", id, index.sort)
         entries[whole] = {**known, "generation": index.generation}
-    return entries | order_entries(kind, id, index)
+    return entries | order_entries(kind, id, index) if index.orders else entries
 
 
 def order_entries(kind: Kind, id: str, index: Index | None) -> dict[Key, Item]:

@@ -62,7 +62,7 @@ class Index:
         return cls(
             sort,
             parts,
-            tuple(text.words(texts, exact)),
+            tuple(text.words(texts, exact)) if texts or exact else (),
             several=tuple(dict.fromkeys(map(several_part, several))),
             orders={name: _sortable(value) for name, value in (orders or {}).items()},
         )

@@ -4,16 +4,18 @@ Shape of the item: `{pk: "evt_<ulid>", sk: "events", events: [{event: "order.pai
 at: ISO 8601, expiresAt: Unix seconds}`. `body` is the exact text that every delivery of that event
 sends, even if the resource or the code changes later. `trace`: JSON of what is kept for good of the
 commit: `{actor: {…}, moves: […], audit: […]}`, of which the fan-out makes the entries of the ledger
-(`ledger/store.py`) and of the audit log (`audit/store.py`).
+(`ledger/store.py`) and of the audit log (`audit/consumer.py`).
 The id of an event is the item's, followed by its place in the list, so an event finds its item.
 """
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, TypeVar
 
 from chalicelib.storage import actor
+from chalicelib.storage.attributes import Fields, Key
 from chalicelib.values import clock, ids
 from chalicelib.values.changes import between
 from chalicelib.values.compact_json import encode
@@ -32,10 +34,46 @@ class Event:
     event: str
     body: str
 
-    def data(self) -> dict[str, object]:
+    @cached_property
+    def data(self) -> dict[str, Any]:
         """The resource as the API showed it."""
-        data: dict[str, object] = json.loads(self.body)["data"]
+        data: dict[str, Any] = json.loads(self.body)["data"]
         return data
+
+
+class Committed:
+    """What one commit left in the outbox, taken apart once for all who read it.
+
+    `is_republished`: an operator asks for it again. `failure`: why it could not be read, or made
+    into deliveries; it becomes a dead letter.
+    """
+
+    def __init__(self, item: Fields, *, is_republished: bool = False) -> None:
+        self.item = item
+        self.id: str = item["pk"]
+        self.events = list(events_of(item))
+        self.is_republished = is_republished
+        self.failure: Exception | None = None
+
+    @cached_property
+    def trace(self) -> dict[str, Any]:
+        """What the commit traced: `{actor, moves, audit}`; empty if nothing."""
+        return trace_of(self.item)
+
+    @property
+    def is_test(self) -> bool:
+        """Whether it is a test event, which goes to one webhook and to the audit log only."""
+        return "only" in self.item
+
+    @property
+    def mark(self) -> Key:
+        """The key of the mark that it is in the feed: all consumers have handled it."""
+        return self.id, "feed"
+
+    @property
+    def has_expired(self) -> bool:
+        """Whether AWS may have deleted it, or its mark, which expires at the same time."""
+        return bool(self.item["expiresAt"] <= clock.unix())
 
 
 def body(event: str, data: Mapping[str, object]) -> str:

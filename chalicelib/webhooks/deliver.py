@@ -19,13 +19,13 @@ from chalicelib.values import clock
 from chalicelib.webhooks import (
     attempts,
     deliveries,
+    executions,
     health,
     master_key,
     messages,
     parking,
     signature,
     store,
-    waking,
 )
 from chalicelib.webhooks.attempts import Attempt
 from chalicelib.webhooks.deliveries import NotNow
@@ -201,7 +201,7 @@ def _hold(message: Message) -> None:
     endpoint = store.find(id)
     if endpoint is None or endpoint.enabled:
         # It may have been enabled, and the redrive may have read, before our entry was written.
-        waking.soon(id)
+        executions.schedule_redrive_soon(id)
 
 
 def _hide(one: _Record, became: _Batch) -> None:

@@ -61,6 +61,7 @@ LEASE: Final = timedelta(seconds=75)
 
 _LONGEST_NAME: Final = 100
 _ENDED: Final = ("step", "nextAttemptAt", "claim")
+_RECOVERED: Final = {DeliveryStatus.FAILED, DeliveryStatus.RETRYING}
 
 
 class NotNow(Exception):
@@ -214,7 +215,7 @@ def judge(message: Message, delivery: Delivery | None, now: datetime) -> Verdict
         # found its claim. Without a claim, nothing is due.
         is_next = (delivery.schedule, delivery.step) == (message.schedule, message.step)
         return Verdict.CLAIM if is_next else Verdict.DROP
-    is_needless = message.only_failed and delivery.status is not DeliveryStatus.FAILED
+    is_needless = message.only_failed and delivery.status not in _RECOVERED
     return Verdict.DROP if is_needless else Verdict.CLAIM
 
 
@@ -227,11 +228,9 @@ def _is_over(message: Message, delivery: Delivery) -> bool:
 
 
 def claim_step(message: Message, now: datetime) -> Delivery:
-    """Begins the next attempt of the schedule, or one before it is due. Raises Taken."""
+    """Begins the next attempt of the schedule. Raises Taken."""
     its_turn = Attr("schedule").eq(message.schedule) & Attr("step").eq(message.step)
-    # One with a time is not sent before it. If an earlier one fails, the step is still made then.
-    early = 0 if message.due else message.early
-    return _claim(message.delivery, _lease(now, replay=early > 0, early=early), {}, its_turn)
+    return _claim(message.delivery, _lease(now, replay=False), {}, its_turn)
 
 
 def claim_replay(delivery: Delivery, replay: str, now: datetime) -> Delivery:
@@ -270,9 +269,8 @@ def claim_replay(delivery: Delivery, replay: str, now: datetime) -> Delivery:
 _unclaimed: Final = Attr("claim").not_exists()
 
 
-def _lease(now: datetime, *, replay: bool, early: int = 0) -> dict[str, object]:
-    until = clock.iso(now + LEASE)
-    return {"claim": {"until": until, "replay": replay, "early": early, "by": ids.ulid()}}
+def _lease(now: datetime, *, replay: bool) -> dict[str, object]:
+    return {"claim": {"until": clock.iso(now + LEASE), "replay": replay, "by": ids.ulid()}}
 
 
 def _claim(
@@ -353,9 +351,7 @@ def settle(delivery: Delivery, attempt: Attempt) -> bool:
         return delivered(delivery, attempt)
     if attempt.error == attempts.EVENT_EXPIRED:
         return given_up(delivery, attempt)
-    if attempt.replay:
-        if delivery.claim and delivery.claim.early:
-            _park_again(delivery, delivery.claim.early)
+    if delivery.claim and delivery.claim.replay:
         return replay_failed(delivery, attempt)
     following = _following(delivery, attempt)
     if following is None:
@@ -366,15 +362,6 @@ def settle(delivery: Delivery, attempt: Attempt) -> bool:
     else:
         messages.send([Posted(message, delay=following.queue_delay)])
     return retrying(delivery, attempt, following)
-
-
-def _park_again(delivery: Delivery, early: int) -> None:
-    """The message of the next step, which an early attempt took from where it was parked. If it is
-    still there, this is the same entry, or a duplicate of what is on the queue."""
-    assert delivery.step is not None and delivery.next_attempt_at is not None
-    due = clock.parse(delivery.next_attempt_at)
-    step = Message(delivery.id, delivery.schedule, delivery.step, due=due, early=early)
-    parking.park(step, due)
 
 
 def _following(delivery: Delivery, attempt: Attempt) -> NextStep | None:

@@ -12,7 +12,7 @@ from typing import Final
 from chalicelib.storage import table
 from chalicelib.storage.conditions import Attr
 from chalicelib.values import clock
-from chalicelib.webhooks import retry, store, waking
+from chalicelib.webhooks import executions, retry, store
 from chalicelib.webhooks.model import Endpoint
 
 _HEALTHY: Final[Mapping[str, object]] = {"streak": None, "failingSince": None}
@@ -30,7 +30,8 @@ def note(endpoints: Mapping[str, Endpoint], outcomes: Iterable[tuple[str, bool]]
             failed(endpoint, len(successes))
             continue
         if endpoint.failing:
-            waking.back(id)  # first: after a crash in between, the next success starts it
+            # First: after a crash in between, the next success starts it.
+            executions.schedule_recovery(endpoint)
         with suppress(table.ConditionFailed):  # gone
             if streak := successes[::-1].index(True):
                 store.note(id, {**_HEALTHY, "streak": streak})

@@ -21,8 +21,7 @@ class Message:
     """An attempt to make: the `step` of a `schedule`, or a replay.
 
     `replay`: a ULID, of a request or of a recovery. `only_failed`: a recovery skips deliveries
-    replayed meanwhile. `due`: when the step is due. `early`: how often the step was sent before
-    it is due, because the receiver works again.
+    that have not failed, or were replayed meanwhile. `due`: when the step is due.
     """
 
     delivery: str
@@ -31,10 +30,9 @@ class Message:
     due: datetime | None = None
     replay: str = ""
     only_failed: bool = False
-    early: int = 0
 
     def text(self) -> str:
-        fields: dict[str, object] = {"delivery": self.delivery, "early": self.early}
+        fields: dict[str, object] = {"delivery": self.delivery}
         if self.replay:
             fields |= {"replay": self.replay, "onlyFailed": self.only_failed}
         else:
@@ -54,7 +52,6 @@ def parse(text: str) -> Message:
         due=clock.parse(fields["due"]) if "due" in fields else None,
         replay=fields.get("replay", ""),
         only_failed=fields.get("onlyFailed", False),
-        early=fields.get("early", 0),
     )
 
 

@@ -282,9 +282,6 @@ class Claim:
     until: datetime
     replay: bool
     """Whether the attempt is outside the schedule; if it fails, the schedule does not change."""
-    early: int
-    """How often its step was sent before it is due, with this attempt; 0: it is due, or a replay
-    that a person asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -325,6 +322,8 @@ class Delivery:
 
 def read_delivery(item: Item) -> Delivery:
     claim = item.get("claim")
+    # 1.0.0 sent steps before they are due (`early`): such an attempt is the step's.
+    is_replay = bool(claim and claim["replay"] and not claim.get("early"))
     return attributes.read(
         Delivery,
         item,
@@ -332,7 +331,7 @@ def read_delivery(item: Item) -> Delivery:
         event=EventKind(item["event"]),
         status=DeliveryStatus(item["status"]),
         daily_since=clock.parse(item["dailySince"]) if "dailySince" in item else None,
-        claim=claim and Claim(clock.parse(claim["until"]), claim["replay"], claim["early"]),
+        claim=claim and Claim(clock.parse(claim["until"]), is_replay),
     )
 
 

@@ -21,7 +21,7 @@ from chalicelib.request import (
 )
 from chalicelib.request.repeats import REPLAYED
 from chalicelib.schemas import Deleted, Listed, PageQuery
-from chalicelib.webhooks import replay, sample_event, store, view
+from chalicelib.webhooks import recover, replay, sample_event, store, view
 from chalicelib.webhooks.model import (
     Endpoint,
     ListDeliveries,
@@ -31,7 +31,6 @@ from chalicelib.webhooks.model import (
     TestEvent,
     WebhookChange,
 )
-from chalicelib.webhooks.parked import recover
 from chalicelib.webhooks.schemas import (
     DeliveryList,
     DeliveryWithAttempts,

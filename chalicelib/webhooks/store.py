@@ -22,7 +22,7 @@ from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr, Condition
 from chalicelib.storage.idempotency import Once, Repeated
 from chalicelib.values import clock, ids
-from chalicelib.webhooks import waking
+from chalicelib.webhooks import executions
 from chalicelib.webhooks.filter import faults
 from chalicelib.webhooks.master_key import current_secret
 from chalicelib.webhooks.model import (
@@ -138,7 +138,7 @@ def change(id: str, asked: WebhookChange, if_match: frozenset[str] | None) -> En
             _check(given["url"])
         if given.get("enabled"):
             # First, so that waiting deliveries continue even if this function crashes in between.
-            waking.soon(id)
+            executions.schedule_redrive_soon(id)
         if all(getattr(before, name) == value for name, value in given.items()):
             return before
         return _write(before, given, "updated")
@@ -185,7 +185,7 @@ def remove(id: str, if_match: frozenset[str] | None) -> None:
     """
 
     def write(before: Endpoint) -> None:
-        waking.soon(id)
+        executions.schedule_redrive_soon(id)
         commit = Commit()
         commit.delete(key(id), when=Attr("version").eq(before.version))
         commit.audit(audited("deleted", before))

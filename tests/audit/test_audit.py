@@ -9,8 +9,8 @@ import pytest
 from chalicelib import listing, settings
 from chalicelib.audit import store
 from chalicelib.audit.model import KIND, ShownAudit
+from chalicelib.outbox import fan_out
 from chalicelib.storage import attributes, commit, outbox, table
-from chalicelib.webhooks import fan_out
 from tests.audit.build import AUDIT, changed, entries, of_request, traced
 from tests.customers.build import CUSTOMERS, address, customer
 from tests.orders.build import ORDERS, line, new_order, placed, product, variant
@@ -194,7 +194,7 @@ def test_what_the_stream_lost_is_entered_when_it_is_published_again(world: World
     hook = shop.made(WEBHOOKS, WEBHOOK)
     assert shop.post(f"{WEBHOOKS}/{hook['id']}/test").status == 202
     world.sleep(hours=26)
-    fan_out.records({"republish": "lost"})
+    fan_out.handle({"republish": "lost"})
     assert actions(entries(shop, type="webhook")) == ["webhook.created", "webhook.tested"]
 
 

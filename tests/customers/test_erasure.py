@@ -10,13 +10,15 @@ from typing import Any, NamedTuple
 import pytest
 
 from chalicelib import listing, settings
-from chalicelib.audit import store as audit
+from chalicelib.audit import consumer as audit
 from chalicelib.customers import model as customers
 from chalicelib.erasures import texts
 from chalicelib.erasures.work import GONE_AFTER
-from chalicelib.facets import store as facets
+from chalicelib.facets import consumer as facets
+from chalicelib.facets import store as values_in_use
 from chalicelib.orders import store as orders_store
-from chalicelib.storage import attributes, outbox, table
+from chalicelib.storage import attributes, lockstep, outbox, table
+from chalicelib.storage.outbox import Committed
 from chalicelib.values import clock, ids
 from chalicelib.webhooks import deliveries
 from chalicelib.webhooks.attempts import Attempt
@@ -97,9 +99,8 @@ def delivered(jobs: JobDesk, endpoint: str, answers: list[str]) -> None:
 
 def streamed(items: Iterable[Any]) -> None:
     """These items of the outbox reach the audit log and the values in use."""
-    read = [attributes.unpack(item) for item in items]
-    audit.enter(read)
-    facets.enter(read)
+    commits = [Committed(attributes.unpack(item)) for item in items]
+    lockstep.run([audit.consume(commits), facets.consume(commits)])
 
 
 def build(jobs: JobDesk) -> Traced:
@@ -325,7 +326,7 @@ def test_an_erasure_after_a_failed_one_knows_what_that_found(
         raise texts.TooManyTexts
 
     with monkeypatch.context() as patched:
-        patched.setattr(facets, "forget", refuse)
+        patched.setattr(values_in_use, "forget", refuse)
         assert jobs.done(f"{person.made.path}/erase")["status"] == "FAILED"
     assert mentions(jobs) and person.made.read()["email"] is None
     assert jobs.done(f"{person.made.path}/erase")["status"] == "COMPLETED"

@@ -23,7 +23,7 @@ IS_LIMIT: Final = re.compile(r"_?(MAX|MOST|LARGEST|LONGEST|DEEPEST|HIGHEST)(_\w+
 # Limits that refuse no request.
 INTERNAL: Final = {
     "how much one step reads, writes or looks at; there are more steps": """
-        erasures.texts._MOST_BYTES storage.feed.MOST_BYTES imports.csv.workbooks._MOST_ROWS
+        erasures.texts._MOST_BYTES events.store.MOST_BYTES imports.csv.workbooks._MOST_ROWS
         jobs.model.MOST_AT_ONCE listing.best.MOST_CANDIDATES
         listing.search._MOST_READ
         listing.search._MOST_WHOLE orders.refunds._MOST_METHODS

@@ -14,9 +14,9 @@ from chalicelib import settings
 from chalicelib.jobs import queue
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import JobType, Step
+from chalicelib.outbox import fan_out
 from chalicelib.reindexing.store import LISTED
 from chalicelib.storage import table
-from chalicelib.webhooks import fan_out
 from infra import backup
 from tests.support.webhook_events import stream
 from tests.support.webhook_world import World, announce
@@ -99,7 +99,7 @@ def test_a_restored_shop_sends_nothing_that_was_not_waiting(
     restored(tmp_path / "backup")
     world.queues.clear()
     world.posted.clear()
-    fan_out.records(stream(list(world.double.items(settings.outbox_table()))))
+    fan_out.handle(stream(list(world.double.items(settings.outbox_table()))))
     world.run(timedelta(minutes=1))
     sent = sorted(posted.delivery[4:32] for posted in world.posted)
     assert sent == sorted(2 * [late[4:], new[4:]])

@@ -24,9 +24,9 @@ HANDLERS = {
     "chalicelib.imports.steps.plan.plan_upload": "plan_import",
     "chalicelib.imports.steps.run.batch": "import_chunk",
     "chalicelib.jobs.run.batch": "run_job",
-    "chalicelib.webhooks.fan_out.records": "fan_out",
+    "chalicelib.outbox.fan_out.handle": "fan_out",
     "chalicelib.webhooks.deliver.batch": "deliver",
-    "chalicelib.webhooks.parked.redrive.run": "redrive",
+    "chalicelib.webhooks.redrive.run": "redrive",
     "chalicelib.nightly.check.check_totals": "check_counts",
 }
 

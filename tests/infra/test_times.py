@@ -14,9 +14,8 @@ from chalicelib.jobs import run
 from chalicelib.jobs.model import KEPT_SECONDS, Job, JobType
 from chalicelib.jobs.store import WORKER_SECONDS
 from chalicelib.products import routes as products
-from chalicelib.webhooks import deliveries
+from chalicelib.webhooks import deliveries, redrive
 from chalicelib.webhooks.model import RECEIVER_SECONDS
-from chalicelib.webhooks.parked import redrive
 from infra import steps
 from tests.infra.test_templates import INFRA, function_of, mappings, of_type, timeout
 

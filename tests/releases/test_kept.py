@@ -196,6 +196,6 @@ def test_work_of_each_kind_waits(shop: Any) -> None:
     items = shop["tables"][SETTINGS["TABLE"]]
     waiting += [item["message"]["S"] for item in items if item["pk"]["S"].startswith("due#")]
     named = {name for body in waiting for name in json.loads(body)}
-    assert named == {to_camel(each.name) for each in fields(Message)}
+    assert named - {"early"} == {to_camel(each.name) for each in fields(Message)}  # of 1.0.0
     assert any("claim" in item for item in items)
     assert all(shop["queues"].values()) and any(one["waiting"] for one in shop["executions"])

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from chalicelib import settings
-from chalicelib.webhooks import fan_out
+from chalicelib.outbox import fan_out
 from tests.support.dynamodb_double import Double
 from tests.support.shop import Shop
 from tests.support.webhook_events import stream
@@ -20,7 +20,7 @@ def traced(dynamodb: Double) -> list[Any]:
 
 def fanned_out(dynamodb: Double, items: Sequence[Any] | None = None) -> None:
     """The stream brings these items, or everything since the beginning."""
-    answer = fan_out.records(stream(list(items if items is not None else traced(dynamodb))))
+    answer = fan_out.handle(stream(list(items if items is not None else traced(dynamodb))))
     assert answer["batchItemFailures"] == []
 
 

@@ -9,8 +9,8 @@ import pytest
 from chalicelib import listing
 from chalicelib.ledger import store as ledger
 from chalicelib.ledger.model import KIND, ShownMovement
+from chalicelib.outbox import fan_out
 from chalicelib.storage import table
-from chalicelib.webhooks import fan_out
 from tests.customers.build import customer
 from tests.orders.build import (
     ORDERS,
@@ -159,7 +159,7 @@ def test_a_fan_out_that_fails_at_a_write_is_repeated(
     items = traced(dynamodb)
     for _ in range(3):
         try:
-            if not fan_out.records(stream(items))["batchItemFailures"]:
+            if not fan_out.handle(stream(items))["batchItemFailures"]:
                 break
         except Crash:
             continue
@@ -211,7 +211,7 @@ def test_what_the_stream_lost_is_entered_when_it_is_published_again(
 ) -> None:
     placed(shop, line(variant(shop, 5), 2))
     lost = [item["pk"]["S"] for item in traced(dynamodb)]
-    fan_out.records({"republish": lost})
+    fan_out.handle({"republish": lost})
     assert agrees(shop) == 2
 
 

@@ -14,7 +14,7 @@ import pytest
 
 import app
 from chalicelib.ledger import store as ledger
-from chalicelib.webhooks import fan_out
+from chalicelib.outbox import fan_out
 from tests.orders.build import ORDERS, line, new_order, product
 from tests.stock.build import agrees, fanned_out, movements, traced
 from tests.support.dynamodb_double import Crash, Double, Fault
@@ -253,4 +253,4 @@ def _some_arrive(dynamodb: Double, seen: list[Any], chance: random.Random) -> No
     brought = new + chance.sample(seen, min(20, len(seen)))
     chance.shuffle(brought)
     with suppress(Crash):
-        fan_out.records(stream(brought))
+        fan_out.handle(stream(brought))

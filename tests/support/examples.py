@@ -20,9 +20,9 @@ from chalicelib import aws, settings
 from chalicelib.api_keys import store as api_keys
 from chalicelib.api_keys.model import Role
 from chalicelib.events.model import cursor
+from chalicelib.events.store import Place
 from chalicelib.problems import Busy
 from chalicelib.request.routes import LARGEST_BODY, matched
-from chalicelib.storage.feed import Place
 from chalicelib.summary import store as summary
 from chalicelib.webhooks.model import EventKind
 from chalicelib.webhooks.sample_event import sample

@@ -35,9 +35,10 @@ import pytest
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 CORE: Final = """storage/commit storage/table storage/dynamodb storage/idempotency
-  storage/outbox storage/feed storage/conditions storage/attributes values/money values/timezone
+  storage/outbox storage/logs storage/lockstep storage/conditions storage/attributes values/money
+  events/* outbox/* ledger/consumer audit/consumer facets/consumer values/timezone
   values/slugs deadline sqs validation listing/* orders/* products/* customers/* webhooks/*
-  webhooks/parked/* imports/apply imports/upsert imports/store imports/steps/* jobs/* bulk_edits/*
+  imports/apply imports/upsert imports/store imports/steps/* jobs/* bulk_edits/*
   undo/* api_keys/store request/rate request/parse request/size
   request/authenticate""".split()  # noqa: SIM905
 PRELOADED: Final = "boto3 pydantic chalice moto.dynamodb moto.s3".split()  # noqa: SIM905

@@ -3,20 +3,20 @@
 from threading import Barrier
 
 from chalicelib import threads
+from chalicelib.events import consumer
 from chalicelib.orders import numbers
 from chalicelib.request import authenticate, rate
-from chalicelib.storage import feed
-from chalicelib.webhooks import master_key, waking
+from chalicelib.webhooks import executions, master_key
 
 
 def begins() -> None:
     """As in a new process: nothing is remembered."""
     authenticate._admitted.clear()
     rate._failed.clear()
-    feed._open.cache_clear()
+    consumer._open_hour.cache_clear()
     master_key._parameters.cache_clear()
     numbers._own.__dict__.clear()
-    waking.forget()
+    executions.forget_started()
 
 
 def rests() -> None:

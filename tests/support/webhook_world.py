@@ -21,11 +21,11 @@ import pytest
 from botocore.exceptions import ClientError
 
 from chalicelib import aws, settings, telemetry, threads
+from chalicelib.outbox import fan_out
 from chalicelib.safe_post.post import Failure, PostResult
 from chalicelib.storage import attributes, outbox, table
 from chalicelib.values import clock, ids
-from chalicelib.webhooks import deliver, fan_out
-from chalicelib.webhooks.parked import redrive
+from chalicelib.webhooks import deliver, redrive
 from tests.support import process
 from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.environment import SETTINGS
@@ -171,7 +171,7 @@ class World:
         return [item for item in items if item["pk"].startswith(begin)]
 
     def _stream(self, items: list[dict[str, Any]]) -> None:
-        answer = fan_out.records(stream(items))
+        answer = fan_out.handle(stream(items))
         again = {one["itemIdentifier"] for one in answer["batchItemFailures"]}
         for item in items:
             if item["pk"]["S"] in again:

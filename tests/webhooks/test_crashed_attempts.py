@@ -8,7 +8,7 @@ import pytest
 from chalicelib.problems import Busy
 from chalicelib.safe_post.post import PostResult
 from chalicelib.values import clock
-from chalicelib.webhooks import fan_out, health, store
+from chalicelib.webhooks import health, store
 from tests.support.dynamodb_double import Crash, Fault
 from tests.support.webhook_world import DELIVERIES, OK, RETRIES, Posted, World, announce, failed
 from tests.webhooks.build import add, failing
@@ -134,7 +134,7 @@ def test_an_interrupted_last_attempt_fails_its_delivery(world: World) -> None:
 def test_an_unexpected_function_error_fails_the_test(world: World) -> None:
     announce()
     with (
-        mock.patch.object(fan_out.store, "every", side_effect=Busy),
+        mock.patch.object(store, "every", side_effect=Busy),
         pytest.raises(AssertionError, match="nothing was injected"),
     ):
         world.run()

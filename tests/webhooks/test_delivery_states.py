@@ -47,11 +47,8 @@ class Life(RuleBasedStateMachine):
         item = self.delivery()
         claim = item["claim"]
         assert claim["until"] > posted.at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        if claim["early"]:
-            turn: tuple[Any, ...] = ("early", item["attempts"])  # a message may come twice
-            assert item["step"] > 2, "only what was parked"
-        elif claim["replay"]:
-            turn = ("replay", item["replayed"])
+        if claim["replay"]:
+            turn: tuple[Any, ...] = ("replay", item["replayed"])
         else:
             turn = (item["schedule"], item["step"])
         note(f"posted {turn}: {'ok' if self.answers else 'failed'}")

@@ -9,10 +9,11 @@ import pytest
 
 import app
 from chalicelib import deadline, settings
+from chalicelib.outbox import fan_out
 from chalicelib.problems import Busy
 from chalicelib.safe_post.post import PostResult
 from chalicelib.storage import outbox, table
-from chalicelib.webhooks import fan_out, store
+from chalicelib.webhooks import deliveries, store
 from chalicelib.webhooks.model import EventKind, NewWebhook
 from tests.support.dynamodb_double import Crash, Fault
 from tests.support.webhook_events import stream
@@ -32,7 +33,7 @@ def test_a_repeated_record_makes_no_second_delivery_during_the_first_attempt_or_
 
     def queued_by_a_repeat() -> int:
         before = sum(map(len, world.queues.values()))
-        fan_out.records(stream(items[: len(world.posted)][::-1]))
+        fan_out.handle(stream(items[: len(world.posted)][::-1]))
         return sum(map(len, world.queues.values())) - before
 
     queued: list[int] = []
@@ -42,7 +43,7 @@ def test_a_repeated_record_makes_no_second_delivery_during_the_first_attempt_or_
         return answer
 
     world.answer = repeated_meanwhile
-    fan_out.records(stream(items))
+    fan_out.handle(stream(items))
     world.run(timedelta(seconds=1))
     assert [*queued, queued_by_a_repeat()] == [0, 0, 0]
     world.run(timedelta(seconds=1))
@@ -59,7 +60,7 @@ def test_a_stream_that_is_read_anew_makes_no_delivery_for_a_webhook_that_was_pau
     items = world.unread_events()
     world.run()
     world.shop.put(paused.path, {"enabled": True})
-    fan_out.records(stream(items))
+    fan_out.handle(stream(items))
     assert paused.listed() == []
 
 
@@ -69,7 +70,7 @@ def test_a_stream_that_is_read_anew_sends_what_is_overdue(world: World, died: bo
     webhook = add(world)
     announce()
     items = world.unread_events()
-    fan_out.records(stream(items))
+    fan_out.handle(stream(items))
     world.answer = lambda posted: failed()
     world.fate = lambda operation: True if died and operation == "Post" else None
     world.run(timedelta(seconds=1))
@@ -78,7 +79,7 @@ def test_a_stream_that_is_read_anew_sends_what_is_overdue(world: World, died: bo
     world.fate = lambda operation: None
     world.answer = lambda posted: OK
     for _ in range(2):
-        fan_out.records(stream(items))
+        fan_out.handle(stream(items))
     world.run()
     assert [one["status"] for one in webhook.listed()] == ["DELIVERED"]
     assert len(world.posted) == 2
@@ -153,34 +154,32 @@ def test_an_event_after_a_change_of_its_webhook_makes_one_message_without_delay(
     assert message.visible == world.now
 
 
-def failing_at(nth: int, world: World, monkeypatch: pytest.MonkeyPatch, refusals: int = 0) -> Any:
-    """The answer of a fan-out whose nth record fails. `refusals`: of the messages after that."""
-    made, calls = fan_out._made, count(1)
-
-    def fails(*given: Any, **named: Any) -> Any:
-        if next(calls) == nth:
-            world.refusals["send_message_batch"] = refusals
-            raise Busy
-        return made(*given, **named)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(fan_out, "_made", fails)
-        return fan_out.records(stream(world.unread_events()))
-
-
-@pytest.mark.parametrize(("nth", "refusals", "repeated"), [(2, 0, 1), (3, 99, 0)])
-def test_a_failed_record_is_repeated_without_those_whose_messages_were_sent(
-    world: World, monkeypatch: pytest.MonkeyPatch, nth: int, refusals: int, repeated: int
+@pytest.mark.parametrize("fault", [Busy(), LookupError("a defect")])
+def test_a_record_that_fails_is_repeated_with_its_batch_or_put_aside_alone(
+    world: World, monkeypatch: pytest.MonkeyPatch, fault: Exception
 ) -> None:
     webhook = add(world)
     ids = [announce(), announce(), announce()]
-    answer = failing_at(nth, world, monkeypatch, refusals)
-    assert answer == {"batchItemFailures": [{"itemIdentifier": ids[repeated][:30]}]}
-    assert len(world.queues.get(DELIVERIES, ())) == repeated
-    assert len(webhook.listed()) == nth - 1
-    world.refusals.clear()
+    create, calls = deliveries.create, count(1)
+
+    def fail_second(*given: Any, **named: Any) -> Any:
+        if next(calls) == 2:
+            raise fault
+        return create(*given, **named)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(deliveries, "create", fail_second)
+        answer = fan_out.handle(stream(world.unread_events()))
+    is_temporary = isinstance(fault, Busy)
+    again = [{"itemIdentifier": ids[0][:30]}] if is_temporary else []
+    assert answer == {"batchItemFailures": again}
+    assert len(world.queues.get(DELIVERIES, ())) == (0 if is_temporary else 2)
+    dead = [one.content for one in world.queues.get(DEAD_EVENTS, ())]
+    assert dead == ([] if is_temporary else [{"republish": [ids[1][:30]]}])
+    for letter in dead:
+        fan_out.handle(letter)
     world.run()
-    assert len(world.posted) == 3
+    assert len(world.posted) == len(webhook.listed()) == 3
 
 
 @pytest.mark.parametrize("refusals", [1, 99])
@@ -191,7 +190,7 @@ def test_records_whose_messages_cannot_be_sent_are_all_repeated(
     ids = [announce(), announce(), announce()]
     items = world.unread_events()
     world.meanwhile("PutItem", lambda: world.refusals.update(send_message_batch=refusals))
-    answer = fan_out.records(stream(items))
+    answer = fan_out.handle(stream(items))
     assert answer == {"batchItemFailures": [{"itemIdentifier": ids[0][:30]}]}
     world.refusals.clear()
     world.run()
@@ -203,7 +202,7 @@ def test_a_poison_record_is_sent_to_the_dead_letters_and_blocks_no_other(world: 
     announce()
     (good,) = world.unread_events()
     poison = {"pk": {"S": "evt_01BROKEN"}, "sk": {"S": "events"}, "events": {"L": [{"M": {}}]}}
-    assert fan_out.records(stream([poison, good])) == {"batchItemFailures": []}
+    assert fan_out.handle(stream([poison, good])) == {"batchItemFailures": []}
     world.run()
     assert len(world.posted) == 1
     (dead,) = world.queues[DEAD_EVENTS]
@@ -215,12 +214,12 @@ def test_an_event_can_be_republished_without_a_second_delivery(world: World) -> 
     event = announce()
     world.run()
     missed_it = add(world)
-    assert fan_out.records({"republish": [event]}) == {"batchItemFailures": []}
+    assert fan_out.handle({"republish": [event]}) == {"batchItemFailures": []}
     world.run()
     assert len(got_it.listed()) == len(missed_it.listed()) == 1
     assert len(world.posted) == 2
     with pytest.raises(LookupError, match="keeps events for 30 days"):
-        fan_out.records({"republish": ["evt_01ARZ3NDEKTSV4RRFFQ69G5FAV00"]})
+        fan_out.handle({"republish": ["evt_01ARZ3NDEKTSV4RRFFQ69G5FAV00"]})
 
 
 def test_an_endpoint_gets_the_events_of_the_minute_before_it(world: World) -> None:
@@ -230,7 +229,7 @@ def test_an_endpoint_gets_the_events_of_the_minute_before_it(world: World) -> No
     webhook = add(world)
     world.now += timedelta(milliseconds=2)
     later = add(world)
-    fan_out.records({"republish": [event]})
+    fan_out.handle({"republish": [event]})
     assert len(webhook.listed()) == 1 and later.listed() == []
 
 
@@ -240,8 +239,8 @@ def test_a_thousand_endpoints_each_get_a_delivery(world: World) -> None:
         store.create(NewWebhook(url=URL, events=[EventKind.PRODUCT_CREATED]))
     announce()
     (item,) = world.unread_events()
-    fan_out.records(stream([item]))
-    fan_out.records(stream([item]))
+    fan_out.handle(stream([item]))
+    fan_out.handle(stream([item]))
     sent = {one.content["delivery"] for one in world.queues[DELIVERIES]}
     made = [one["sk"] for one in world.stored() if one["sk"].startswith("dlv_")]
     assert sent == {*made} and len(made) == 1_000
@@ -252,7 +251,7 @@ def test_deletions_in_the_outbox_are_ignored(world: World) -> None:
     announce()
     items = world.unread_events()
     world.run()
-    assert fan_out.records(stream(items, "REMOVE")) == {"batchItemFailures": []}
+    assert fan_out.handle(stream(items, "REMOVE")) == {"batchItemFailures": []}
     assert not world.queues.get(DELIVERIES)
 
 
@@ -306,22 +305,22 @@ def test_whole_batches_that_the_stream_loses_are_published_again_once(world: Wor
     announce()
     world.run()
     lost = [announce() for _ in range(120)]
-    fan_out.records(stream(world.unread_events()[:1]))  # a part of the first batch
+    fan_out.handle(stream(world.unread_events()[:1]))  # a part of the first batch
     world.lose_events()
     world.sleep(hours=24)
-    assert fan_out.records({"republish": "lost"}) == {"batchItemFailures": []}
+    assert fan_out.handle({"republish": "lost"}) == {"batchItemFailures": []}
     world.run()
     assert len(world.posted) == 2, "the stream may still bring them"
     world.sleep(hours=22)
     for _ in range(3):
-        fan_out.records({"republish": "lost"})
+        fan_out.handle({"republish": "lost"})
         world.run()
     assert len(world.posted) == 1 + len(lost)
     world.sleep(minutes=1)
     entered = world.stored("feed#")
     assert len([item for item in entered if item["kinds"]]) == 1 + len(lost)
     scans = world.double.asked("Scan")
-    fan_out.records({"republish": "lost"})
+    fan_out.handle({"republish": "lost"})
     assert scans == [], "it begins once a day"
 
 
@@ -333,8 +332,8 @@ def test_an_event_that_expires_after_its_mark_is_not_published_again(world: Worl
     items = list(world.double.items(settings.outbox_table()))
     world.sleep(days=30, minutes=1)
     table.delete((id[:30], "feed"))
-    fan_out.records({"republish": "lost"})
-    fan_out.records(stream(items))
+    fan_out.handle({"republish": "lost"})
+    fan_out.handle(stream(items))
     world.run()
     assert len(world.posted) == 1
 
@@ -354,11 +353,11 @@ def test_a_crash_while_lost_events_are_published_loses_none(after: bool) -> None
             world.calls.clear()
             world.crash = (len(crashed) + 1, after)
             with suppress(Crash):
-                fan_out.records({"republish": "lost"})
+                fan_out.handle({"republish": "lost"})
             crashed.append("none" if world.crash else world.calls[-1])
             world.crash = None
             world.sleep(hours=21)
-            fan_out.records({"republish": "lost"})
+            fan_out.handle({"republish": "lost"})
             world.run()
             assert len(world.posted) == 2, crashed
     assert {"Scan", "TransactWriteItems", "send_message_batch"} <= {*crashed}

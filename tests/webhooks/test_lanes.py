@@ -75,12 +75,12 @@ def test_messages_that_cannot_change_lanes_are_redelivered(world: World) -> None
 
 
 def test_a_message_is_read_as_it_was_written_and_needs_only_its_delivery() -> None:
-    assert messages.parse('{"delivery": "dlv_1"}') == Message("dlv_1", 0, 0, None, "", False, False)
+    assert messages.parse('{"delivery": "dlv_1"}') == Message("dlv_1", 0, 0, None, "", False)
     for message in (
         Message("dlv_1", 2, 3),
         Message("dlv_1", 0, 1, due=clock.parse("2026-11-20T06:12:14.000Z")),
         Message("dlv_1", replay="r", only_failed=True),
-        Message("dlv_1", 2, 3, early=2),
+        Message("dlv_1", 2, 3),
     ):
         assert messages.parse(message.text()) == message
 

@@ -12,9 +12,9 @@ from chalicelib.webhooks.model import Claim, Delivery, read_delivery
 
 NOW = datetime(2026, 1, 5, tzinfo=UTC)
 CLAIM, DROP, WAIT, INTERRUPTED = Verdict
-BUSY = Claim(NOW + timedelta(milliseconds=1), replay=False, early=0)
-LEFT = Claim(NOW, replay=False, early=0)
-REPLAY = Claim(NOW, replay=True, early=0)
+BUSY = Claim(NOW + timedelta(milliseconds=1), replay=False)
+LEFT = Claim(NOW, replay=False)
+REPLAY = Claim(NOW, replay=True)
 A, B, C = "01A", "01B", "01C"  # ids of replays, the oldest first
 
 
@@ -65,6 +65,7 @@ def again(id: str, only_failed: bool = False) -> Message:
         (again(B), {"status": "DELIVERED", "step": None}, CLAIM),
         (again(B, only_failed=True), {"status": "FAILED", "step": None}, CLAIM),
         (again(B, only_failed=True), {"status": "DELIVERED", "step": None}, DROP),
+        (again(B, only_failed=True), {"status": "RETRYING"}, CLAIM),
         (again(B, only_failed=True), {"status": "PENDING"}, DROP),
     ],
 )

@@ -7,8 +7,7 @@ import pytest
 
 from chalicelib.safe_post.post import Failure, PostResult
 from chalicelib.values import clock
-from chalicelib.webhooks import deliveries, view
-from chalicelib.webhooks.parked import redrive
+from chalicelib.webhooks import deliveries, redrive, view
 from tests.support import dynamodb_double
 from tests.support.webhook_world import OK, World, announce, failed
 from tests.webhooks.build import URL, add, failing, given_up

@@ -6,35 +6,28 @@
 | hour with entries | `feed` | `<hour>` |
 | has its entry | `evt_…` | `feed` |
 
-A commit writes none of this. The fan-out of the outbox's stream gives each item an entry, once,
-with the time of that write, however late the stream brings it. The last half minute is not read,
-because writes may still be running: so no entry ever appears before one that was read.
+A commit writes none of this. A consumer of the outbox (`consumer.py`) gives each item an entry,
+once, with the time of that write, however late the stream brings it. The last half minute is not
+read, because writes may still be running: so no entry ever appears before one that was read.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property, lru_cache
 from typing import Any, Final
 
-from chalicelib import deadline, settings
-from chalicelib.problems import Busy
+from chalicelib import settings
 from chalicelib.storage import outbox, table
-from chalicelib.storage.attributes import Item, Key
-from chalicelib.storage.commit import Commit
+from chalicelib.storage.attributes import Item
 from chalicelib.storage.table import sk
 from chalicelib.values import clock
-from chalicelib.values.batches import batches
 
 BEHIND: Final = timedelta(seconds=30)
 KEPT: Final = timedelta(seconds=outbox.KEPT_SECONDS)
 MOST_BYTES: Final = 4_000_000  # of bodies that are read at once
-_SLICE: Final = 45  # entries of one transaction of 100 items
-_TRIES: Final = 5
-_SECONDS: Final = 10  # of the transaction; an attempt that began before has up to 15 more
 _HOURS: Final = 24  # and
 _LOOKED_AT: Final = 2_000  # entries that one page looks through
-_HOUR: Final = len("2026-11-22T02")
+HOUR: Final = len("2026-11-22T02")
 
 
 @dataclass(frozen=True)
@@ -44,9 +37,9 @@ class Happened:
     event: outbox.Event
     item: Item
 
-    @cached_property
+    @property
     def data(self) -> dict[str, Any]:
-        return self.event.data()
+        return self.event.data
 
 
 @dataclass(frozen=True, order=True)
@@ -63,75 +56,6 @@ class Part:
 
     events: list[Happened]
     next: Place
-
-
-# --- Writing --------------------------------------------------------------------------------------
-
-
-class _Placed(Exception):
-    """Another fan-out wrote the entry first."""
-
-
-def enter(items: Sequence[Item]) -> None:
-    """Writes entries for outbox items that have none; also for test events, which nobody reads here
-    (`_bodies`), because an item with an entry needs nothing more. Raises Busy."""
-    for part in batches(items, _SLICE):
-        left = part
-        for _ in range(_TRIES):
-            try:
-                _enter(left)
-                break
-            except _Placed:
-                left = missing(part)
-        else:
-            raise Busy
-
-
-def _enter(items: Sequence[Item]) -> None:
-    """In one transaction, which has an outcome within the half minute by which readers lag: no
-    attempt begins after `_SECONDS`, and none takes longer than the rest."""
-    if not items:
-        return
-    now = _now()
-    expires = {"expiresAt": clock.unix() + outbox.KEPT_SECONDS}
-    commit = Commit()
-    for item in items:
-        pk, mark = _mark(item)
-        commit.put({"pk": pk, "sk": mark, **expires}, when=table.absent, otherwise=_Placed())
-        entry = {
-            "kinds": sorted({event["event"] for event in item["events"]}),
-            "bytes": sum(len(event["body"].encode()) for event in item["events"]),
-        }
-        commit.put({"pk": f"feed#{now[:_HOUR]}", "sk": f"{now}#{pk}", **entry, **expires})
-    deadline.at_most(_SECONDS, commit.send)
-
-
-def _now() -> str:
-    """The time, when readers find its hour."""
-    while True:
-        hour = clock.now_iso()[:_HOUR]
-        _open(hour)
-        now = clock.now_iso()  # opening it may have taken long
-        if now[:_HOUR] == hour:
-            return now
-
-
-@lru_cache(maxsize=2)
-def _open(hour: str) -> None:
-    """Once a process, before its first entry, so that readers find the hour of every entry."""
-    table.put({"pk": "feed", "sk": hour, "expiresAt": clock.unix() + outbox.KEPT_SECONDS + 3_600})
-
-
-def missing(items: Iterable[Item]) -> list[Item]:
-    """Those outbox items that have no entry. One that has expired had it: AWS deletes what has
-    expired in any order, perhaps days late."""
-    by_mark = {_mark(item): item for item in items if item["expiresAt"] > clock.unix()}
-    known = table.batch_get(by_mark)
-    return [item for mark, item in by_mark.items() if mark not in known]
-
-
-def _mark(item: Item) -> Key:
-    return item["pk"], "feed"
 
 
 # --- Reading --------------------------------------------------------------------------------------
@@ -160,7 +84,7 @@ def read(
     until = clock.iso(clock.now() - BEHIND)
     if place.sk >= until:
         return Part([], place)
-    hours = table.query("feed", where=sk.between(place.sk[:_HOUR], until[:_HOUR]), limit=_HOURS)
+    hours = table.query("feed", where=sk.between(place.sk[:HOUR], until[:HOUR]), limit=_HOURS)
     events: list[Happened] = []
     size = looked_at = 0
     for entries in _entries([hour["sk"] for hour in hours.items], place, until, limit):

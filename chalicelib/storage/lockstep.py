@@ -1,0 +1,65 @@
+"""Work that advances in step, so that it shares its calls: what several pieces of work read is one
+read, and what they write fits into few transactions.
+
+A piece of work is a generator. It yields what it needs next, and is continued with the outcome.
+"""
+
+from collections.abc import Collection, Generator, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from chalicelib.problems import Busy
+from chalicelib.storage import table
+from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.commit import Commit, send_all
+
+# Failures after which all work is done again. Any other is caused by what is worked on.
+TEMPORARY: Final = (Busy, BotoCoreError, ClientError)
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a piece of work waits for: items that are read, commits that are sent, or (`is_last`)
+    the end of all other work."""
+
+    keys: Collection[Key] = ()
+    commits: Sequence[Commit] = ()
+    is_last: bool = False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The items that exist of the keys of all work, and the failure of each commit that this one
+    needed, in order; None is success."""
+
+    items: dict[Key, Item]
+    failures: list[Exception | None]
+
+
+Work = Generator[Need, Outcome, None]
+
+
+def run(works: Iterable[Work]) -> None:
+    """Run all pieces of work to their end. When one raises, the others stop where they are."""
+    needs: dict[Work, Need] = {}
+    for work in works:
+        with suppress(StopIteration):
+            needs[work] = next(work)
+    while needs:
+        begun = {work: need for work, need in needs.items() if not need.is_last} or needs.copy()
+        for work, outcome in zip(begun, _perform([*begun.values()]), strict=True):
+            del needs[work]
+            with suppress(StopIteration):
+                needs[work] = work.send(outcome)
+
+
+def _perform(needs: Sequence[Need]) -> list[Outcome]:
+    """Make the calls that are needed."""
+    keys = [key for need in needs for key in need.keys]
+    commits = [commit for need in needs for commit in need.commits]
+    items = table.batch_get(keys) if keys else {}
+    failures = iter(send_all(commits) if commits else ())
+    return [Outcome(items, [next(failures) for _ in need.commits]) for need in needs]

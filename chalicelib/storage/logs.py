@@ -1,0 +1,95 @@
+"""Logs that nothing edits: from what commits traced in their outbox items to entries, each once.
+
+The stream may bring an item again, late, or to two functions at the same time. The id of an entry
+follows from the item's and its place in it; an entry is written only if it is not there.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final
+
+from chalicelib import telemetry
+from chalicelib.problems import Busy
+from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.commit import Commit
+from chalicelib.storage.lockstep import Need, Work
+from chalicelib.storage.outbox import Committed
+from chalicelib.storage.table import ConditionFailed
+from chalicelib.values.batches import batches
+
+_TRIES: Final = 10
+
+Draft = dict[str, Any]  # an entry that is not written, with its `id`
+Found = dict[Key, Item]
+
+
+def read_drafts(
+    batch: Iterable[Committed], read: Callable[[Committed], Iterable[Draft]]
+) -> list[Draft]:
+    """Return the drafts that `read` finds in these outbox items, each once."""
+    by_id: dict[str, Draft] = {}
+    for committed in batch:
+        try:
+            by_id |= {draft["id"]: draft for draft in read(committed)}
+        except Exception as error:  # a defect must not stop the stream
+            telemetry.error("trace is unreadable", error, eventId=committed.id)
+    return list(by_id.values())
+
+
+def number_drafts(committed: Committed, prefix: str, traced: Iterable[Draft]) -> Iterator[Draft]:
+    """Give each draft its id, and what all entries of the outbox item have in common."""
+    actor = committed.trace.get("actor", {})
+    common = {
+        "at": committed.item["at"],
+        "jobId": actor.get("jobId"),
+        "actor": {name: actor.get(name) for name in ("keyId", "keyName")},
+    }
+    own = f"{prefix}_{committed.id.removeprefix('evt_')}"
+    for number, draft in enumerate(traced):
+        yield {**common, **draft, "id": f"{own}{number:05d}"}
+
+
+def write_entries(
+    drafts: Sequence[Draft],
+    key_of: Callable[[str], Key],
+    commit_of: Callable[[Sequence[Draft], Found], Commit],
+    *,
+    keys_beside: Callable[[Draft], Iterable[Key]] = lambda draft: (),
+    per_commit: int,
+    is_alone: Callable[[Draft], bool] = lambda draft: False,
+) -> Work:
+    """Write the entries that are not there yet.
+
+    `key_of`: the key of an entry, by its id. `commit_of`: the commit of some drafts, given what was
+    found, on condition that it is still so. `keys_beside`: what else to read for a draft.
+    `per_commit`: drafts in one commit. `is_alone`: whether a draft has a commit to itself. Raises
+    Busy.
+    """
+    for _ in range(_TRIES):
+        if not drafts:
+            return
+        keys = {key for draft in drafts for key in (key_of(draft["id"]), *keys_beside(draft))}
+        found = (yield Need(keys)).items
+        missing = [draft for draft in drafts if key_of(draft["id"]) not in found]
+        groups = list(_group_drafts(missing, per_commit, is_alone))
+        outcome = yield Need(commits=[commit_of(group, found) for group in groups])
+        drafts = [draft for group in _stale(groups, outcome.failures) for draft in group]
+    if drafts:
+        raise Busy
+
+
+def _group_drafts(
+    drafts: Sequence[Draft], most: int, is_alone: Callable[[Draft], bool]
+) -> Iterator[Sequence[Draft]]:
+    yield from ([draft] for draft in drafts if is_alone(draft))
+    yield from batches([draft for draft in drafts if not is_alone(draft)], most)
+
+
+def _stale(
+    groups: Sequence[Sequence[Draft]], failures: Sequence[Exception | None]
+) -> Iterator[Sequence[Draft]]:
+    """Return the groups of which something was written meanwhile. Raises any other failure."""
+    for group, failure in zip(groups, failures, strict=True):
+        if isinstance(failure, ConditionFailed):
+            yield group
+        elif failure is not None:
+            raise failure

@@ -1,0 +1,133 @@
+"""Recoveries: all deliveries of an endpoint that FAILED since a time, and those that are RETRYING,
+are replayed, at the pace of `redrive.py`.
+
+A person begins one, or an endpoint that answers again. The endpoint stores its progress: `after`,
+the place among the failed deliveries; then `waiting`, the place among the parked messages. These
+stay parked: a replay that succeeds ends their schedule, one that fails changes nothing. A message
+that is sent twice is one replay: both have the recovery's id.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from chalicelib.storage import table
+from chalicelib.storage.attributes import Item
+from chalicelib.storage.commit import Commit
+from chalicelib.storage.conditions import Attr, Condition
+from chalicelib.storage.table import sk
+from chalicelib.values import clock, ids
+from chalicelib.webhooks import deliveries, executions, parking, replay, store
+from chalicelib.webhooks.messages import Message
+from chalicelib.webhooks.model import Endpoint, has_expired
+
+Recovery = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class RecoveryPage:
+    """What a recovery sends next, and the attributes of its progress after that."""
+
+    messages: list[Message]
+    progress: dict[str, str]
+
+    @property
+    def is_last(self) -> bool:
+        return "completedAt" in self.progress
+
+
+def count(endpoint_id: str, since: datetime) -> int:
+    """Return how many deliveries failed since then and can still be replayed, or are parked."""
+    pages = deliveries.failed(endpoint_id, sk.gte(clock.iso(since)), ("sk",))
+    return sum(len(_replayable(page)) for page in pages) + parking.count(endpoint_id)
+
+
+def begin(endpoint_id: str, since: datetime) -> Endpoint:
+    """Return the endpoint with its recovery begun. Raises NotFound, WebhookPaused, Conflict.
+
+    It takes over the rest of a recovery that is already running, also of one that begins at the
+    same moment.
+    """
+
+    def write(endpoint: Endpoint) -> Endpoint:
+        replay.require_enabled(endpoint)
+        first = min(since, clock.now())
+        if unfinished := running(endpoint):
+            first = min(first, clock.parse(unfinished["since"]))
+        recovery = _new_recovery(first, count(endpoint_id, first))
+        # First, so that a stored recovery is carried out even if this function crashes.
+        executions.schedule_redrive_soon(endpoint_id)
+        commit = Commit()
+        begun, there = {"recovery": recovery}, table.present & _has_same_recovery(endpoint)
+        commit.update(store.key(endpoint_id), assign=begun, when=there)
+        commit.audit(store.audited("recovered", endpoint, endpoint))
+        commit.send()
+        return replace(endpoint, recovery=recovery)
+
+    return store.tried(write, endpoint_id)
+
+
+def begin_by_itself(endpoint: Endpoint, due: str) -> Endpoint:
+    """Return the endpoint with a recovery of its parked messages begun, unless it fails again, or
+    one was begun since `due`, the time of the execution."""
+    last = endpoint.recovery
+    if endpoint.failing or running(endpoint) or (last and last["startedAt"] >= due):
+        return endpoint
+    if not (waiting := parking.count(endpoint.id)):
+        return endpoint
+    recovery = _new_recovery(clock.now(), waiting) | {"waiting": "", "byItself": True}
+    begun = store.note_if(endpoint.id, {"recovery": recovery}, _has_same_recovery(endpoint))
+    return replace(endpoint, recovery=recovery) if begun else endpoint
+
+
+def _new_recovery(since: datetime, count: int) -> dict[str, Any]:
+    times = {"since": clock.iso(since), "startedAt": clock.now_iso()}
+    return {"id": ids.ulid(), **times, "count": count, "sent": 0}
+
+
+def _has_same_recovery(endpoint: Endpoint) -> Condition:
+    known, last = Attr("recovery.id"), endpoint.recovery
+    return known.eq(last["id"]) if last else known.not_exists()
+
+
+def running(endpoint: Endpoint) -> Recovery | None:
+    """Return its recovery, until that is completed."""
+    last = endpoint.recovery
+    return last if last and "completedAt" not in last else None
+
+
+def next_page(endpoint: Endpoint, recovery: Recovery, limit: int) -> RecoveryPage:
+    """Return the next messages, the oldest events first: of failed deliveries, which have the
+    oldest, and after these of parked ones. One that began by itself ends when the endpoint fails
+    again."""
+    if recovery.get("byItself") and endpoint.failing:
+        return RecoveryPage([], {"completedAt": clock.now_iso()})
+    if "waiting" in recovery:
+        found, after = parking.list_deliveries(endpoint.id, recovery["waiting"], limit)
+        progress = {"waiting": after} if after else {"completedAt": clock.now_iso()}
+    else:
+        rows = table.query(
+            deliveries.failed_partition(endpoint.id),
+            where=sk.between(recovery["since"], f"{recovery['startedAt']}~"),
+            after=recovery.get("after"),
+            limit=limit,
+            fields=("sk",),
+        )
+        found = _replayable(rows.items)
+        progress = {"after": rows.after} if rows.after else {"waiting": ""}
+    messages = [Message(id, replay=recovery["id"], only_failed=True) for id in sorted(found)]
+    return RecoveryPage(messages, progress)
+
+
+def note_progress(endpoint: Endpoint, recovery: Recovery, page: RecoveryPage) -> None:
+    """Store the progress after the messages of a page were queued, unless another recovery has
+    taken over."""
+    changes = {f"recovery.{name}": value for name, value in page.progress.items()}
+    sent = {"recovery.sent": recovery["sent"] + len(page.messages)}
+    store.note_if(endpoint.id, {**changes, **sent}, Attr("recovery.id").eq(recovery["id"]))
+
+
+def _replayable(entries: Sequence[Item]) -> list[str]:
+    failed = [entry["sk"].partition("#")[2] for entry in entries]
+    return [id for id in failed if not has_expired(id)]

@@ -1,0 +1,131 @@
+"""Puts messages on the queue for one endpoint: parked ones that are due, and those of a recovery.
+
+An execution of the state machine runs it when its slot begins, and again while there is more. It is
+paced: a receiver that was down for hours gets its backlog gradually.
+"""
+
+import math
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final, NotRequired, TypedDict
+
+from chalicelib import settings
+from chalicelib.storage.conditions import Attr
+from chalicelib.values import clock
+from chalicelib.webhooks import messages, parking, recover, retry, store
+from chalicelib.webhooks.messages import Message, Posted
+from chalicelib.webhooks.model import Endpoint
+
+PAGE: Final = 1_000  # messages a run; Step Functions: 25,000 events an execution, about 10 a run
+PER_SECOND: Final = 100  # messages of one endpoint
+_LEASE: Final = 120  # seconds: a run of a minute, and the pause after it
+_LOOK_AGAIN: Final = 60  # seconds
+_FOREVER: Final = timedelta(days=365)  # later than any message is due
+
+
+class RedriveResult(TypedDict):
+    """`wait`: seconds until the next run, if there is more; `paced`: when its first may arrive."""
+
+    more: bool
+    wait: int
+    paced: NotRequired[str]
+
+
+class Redrive(TypedDict):
+    """`due`: when the execution started; `redriven`: the result of the last run. Without `until`,
+    as an operator starts it, it is `due`. `recover`: the endpoint answers again."""
+
+    endpoint: str
+    due: str
+    until: NotRequired[str]
+    recover: NotRequired[bool]
+    redriven: NotRequired[RedriveResult]
+
+
+def run(event: Redrive) -> RedriveResult:
+    """Send the next page for an endpoint. While it is paused nothing is due: enabling it starts
+    another run. After its deletion everything is due, to be cancelled."""
+    endpoint = store.find(event["endpoint"])
+    if endpoint is None:
+        number, paced = _send_due(event["endpoint"], clock.now() + _FOREVER, _paced(event))
+        return _result(number, paced)
+    if not endpoint.enabled:
+        return _end_turn(event, {"more": False, "wait": 0})
+    if not _take_turn(event):
+        return {"more": True, "wait": _scaled(_LOOK_AGAIN)}
+    return _send_page(event, endpoint)
+
+
+def _send_page(event: Redrive, endpoint: Endpoint) -> RedriveResult:
+    """Send what is due, and then what a recovery has room for."""
+    # What is due later than a queue can hold it has an execution of its own.
+    longest = clock.after(retry.LONGEST_QUEUE_DELAY)
+    until = max(min(clock.parse(event.get("until", event["due"])), longest), clock.now())
+    number, paced = _send_due(endpoint.id, until, _paced(event))
+    if event.get("recover"):
+        endpoint = recover.begin_by_itself(endpoint, event["due"])
+    recovery = recover.running(endpoint)
+    if recovery and number < PAGE:
+        page = recover.next_page(endpoint, recovery, PAGE - number)
+        paced = _send(page.messages, paced)
+        recover.note_progress(endpoint, recovery, page)
+        result = _result(number + len(page.messages), paced, unfinished=not page.is_last)
+    else:
+        result = _result(number, paced)
+    return result if result["more"] else _end_turn(event, result)
+
+
+def _send_due(endpoint_id: str, until: datetime, paced: datetime) -> tuple[int, datetime]:
+    """Send a page of parked messages that are due by then. Return how many, and when the next may
+    arrive."""
+    entries = parking.find_due(endpoint_id, until, PAGE)
+    paced = _send([message for _, message in entries], paced)
+    # After sending: a crash in between sends them twice rather than never.
+    parking.delete([key for key, _ in entries])
+    return len(entries), paced
+
+
+def _paced(event: Redrive) -> datetime:
+    """Return when the next message may arrive: after those of the previous run."""
+    before = event["redriven"].get("paced") if "redriven" in event else None
+    return max(clock.now(), clock.parse(before)) if before else clock.now()
+
+
+def _send(waiting: Sequence[Message], paced: datetime) -> datetime:
+    """Send messages so that each arrives when it is due, and not before `paced`. Return `paced`
+    after them."""
+    now = clock.now()
+    pause = timedelta(seconds=settings.webhook_schedule_scale() / PER_SECOND)
+    posted = []
+    for message in waiting:
+        due = message.due or now
+        ahead = math.ceil((due - now).total_seconds())
+        delay = max(ahead, int((paced - now).total_seconds()))
+        posted.append(Posted(message, delay=min(max(delay, 0), retry.LONGEST_QUEUE_DELAY)))
+        paced = max(paced, due) + pause
+    messages.send(posted)
+    return paced
+
+
+def _result(sent: int, paced: datetime, *, unfinished: bool = False) -> RedriveResult:
+    wait = _scaled(math.ceil(sent / PER_SECOND))
+    return {"more": unfinished or sent >= PAGE, "wait": wait, "paced": clock.iso(paced)}
+
+
+def _scaled(seconds: int) -> int:
+    return math.ceil(seconds * settings.webhook_schedule_scale())
+
+
+def _take_turn(event: Redrive) -> bool:
+    """Return whether this execution may send. One does at a time, because their paces would add up;
+    others wait for its end."""
+    now, by = clock.unix(), event["due"]
+    redriving = Attr("redriving.by")
+    free = redriving.not_exists() | redriving.eq(by) | Attr("redriving.until").lt(now)
+    return store.note_if(event["endpoint"], {"redriving": {"by": by, "until": now + _LEASE}}, free)
+
+
+def _end_turn(event: Redrive, result: RedriveResult) -> RedriveResult:
+    ours = Attr("redriving.by").eq(event["due"])
+    store.note_if(event["endpoint"], {"redriving": None}, ours)
+    return result
