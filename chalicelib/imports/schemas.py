@@ -187,8 +187,8 @@ _SKIPPED: Final = {
     ),
     Skipped.REPEATED: (
         "rows_repeated",
-        "Rows with another name, SKU, barcode, price, cost or stock than an earlier row of the"
-        " product; the later counts",
+        "Rows with another name, SKU, price or stock than an earlier row of the product; the later"
+        " counts",
     ),
     Skipped.SHARED_SKU: (
         "shared_skus",
