@@ -51,6 +51,7 @@ INTERNAL: Final = {
     "what no cursor of an answer has": "listing.cursor._LONGEST listing.cursor._MOST_PAGES",
     "what is no number, address or quoted record any more, and is read as something else": """
         imports.csv.rows._LONGEST_ODD imports.formats.cells._LONGEST
+        imports.csv.lines._LONGEST imports.csv.number_formats._LONGEST
         request.proxies._MOST_HOPS""",
     "events or items that other limits keep below it": """
         storage.outbox.MOST_COMMIT_EVENTS""",

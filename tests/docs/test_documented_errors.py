@@ -41,7 +41,7 @@ def of_files() -> Iterator[str]:
         for node in ast.walk(ast.parse(module.read_text())):
             match node:
                 case ast.Call(
-                    func=ast.Name("BadCell" | "FileRejected" | "_notice"),
+                    func=ast.Name("BadCell" | "FileRejected" | "_make_notice"),
                     args=[ast.Constant(value=str(code)), *_],
                 ):
                     yield code
