@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 
 from chalicelib.listing.kinds import Kind, split_attribute
 from chalicelib.storage import table
@@ -83,14 +84,15 @@ def _cells(kind: Kind, where: Where, items: list[Item]) -> Cells:
     """The facets of each cell, and its number, summed over its shards; for each requested value of
     the split facet, the part of the cell that has it."""
     names = {split_attribute(value): value for value in _split_values(kind, where)}
-    found: defaultdict[tuple[str, str], int] = defaultdict(int)
+    found: defaultdict[tuple[str, str], int | Decimal] = defaultdict(int)
     for item in items:
-        cell = item["sk"].rsplit("#", 1)[0]
-        found[cell, ""] += int(item.get("n", 0))
-        for name in names.keys() & item.keys():
-            found[cell, names[name]] += int(item[name])
-            found[cell, ""] -= int(item[name])
+        cell, rest = item["sk"].rpartition("#")[0], item.get("n", 0)
+        for name, value in names.items():
+            if name in item:
+                found[cell, value] += item[name]
+                rest -= item[name]
+        found[cell, ""] += rest
     return [
-        (kind.cell_facets(cell) | ({kind.split: value} if value else {}), n)
+        (kind.cell_facets(cell) | ({kind.split: value} if value else {}), int(n))
         for (cell, value), n in found.items()
     ]
