@@ -112,3 +112,28 @@ def test_only_rows_of_the_main_store_view_are_read(desk: Desk) -> None:
     assert [(e["row"], e["code"]) for e in job["errors"]] == [(4, "other_store_view")]
     assert {"code", "message", "column"} <= job["warnings"][-1].keys()
     assert "other_store_view" in [each["code"] for each in job["warnings"]]
+
+
+TILL = """\
+Handle,SKU,Name,Available for sale [Main St],Price [Main St],In stock [Main St],Low stock
+mug,M1,Mug,N,100.00,13.000,5.000
+"""
+
+
+def test_a_tills_columns_of_stock_and_sale_are_decided_though_they_name_its_shop(
+    desk: Desk,
+) -> None:
+    job = desk.waiting(TILL)
+    fields = {column["column"]: column["field"] for column in job["columns"]}
+    assert fields["In stock [Main St]"] == "stock"
+    assert fields["Available for sale [Main St]"] == "published"
+    for column in ("In stock [Main St]", "Available for sale [Main St]"):
+        mapping = {name: field for name, field in fields.items() if name != column}
+        assert desk.refused_answer(job, columns=mapping) == (
+            f"columns.{column}",
+            "undecided_column",
+        )
+    assert counts(desk.answered(job, columns=fields)) == [1, 0, 0, 0, 1]
+    mug = desk.products()["mug"]
+    assert (mug["published"], mug["variants"][0]["stock"]) == (False, 13)
+    assert mug["lowStockThreshold"] == 5

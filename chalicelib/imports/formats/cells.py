@@ -84,7 +84,8 @@ _UNITS: Final = re.compile(
     r"(?<=[\d ])\s*(?:pcs|pieces|units|pc|ea|stk|stück|st|uds|pezzi|pz|stuks|szt|шт)\.?$",
     re.IGNORECASE,
 )
-_WHOLE: Final = re.compile(r"[+-]?\d+(?:[.,]0{1,2}|[.,]0{4,})?")
+# `0.000` and `9769.000` have decimals: no thousands are written so.
+_WHOLE: Final = re.compile(r"[+-]?(?:\d+(?:[.,]0{1,2}|[.,]0{4,})?|(?:0|\d{4,})[.,]000)")
 _THOUSANDS: Final = re.compile(r"([+-]?\d{1,3}(?:([.,' ])\d{3})(?:\2\d{3})*)((?!\2)[.,]0+)?")
 _DECIMALS: Final = re.compile(r"\d([.,])\d{1,2}(?!\d)(?![.,]\d)")
 # A separator or spaces before the start of a URL, or a separator and spaces, as in "a.jpg, b.jpg".

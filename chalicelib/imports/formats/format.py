@@ -238,7 +238,8 @@ class Format:
         """What the product has once; `keep`: unless an earlier row gave it."""
         for field, key, read in self._once:
             if row[field]:
-                draft.put(row, field, key, read, keep=keep)
+                is_count = read is reading.stock
+                draft.put(row, field, key, draft.counting(row) if is_count else read, keep=keep)
         draft.categories(row, self.readings.get("category", reading.single))
         draft.read(row, "currency", lambda code: reading.currency(code, draft.shop))
 

@@ -185,7 +185,8 @@ NAMES: Final = {
         veroffentlicht, sichtbar, aktiv, aktiviert, sichtbarkeit, publie, actif, en ligne,
         visibilite, publicado, activo, visibilidad, habilitado, pubblicato, visibile, attivo,
         visibilita, gepubliceerd, zichtbaar, actief, zichtbaarheid, ativo, visivel,
-        visibilidade, opublikowany, opublikowane, widoczny, aktywny, widocznosc""",
+        visibilidade, opublikowany, opublikowane, widoczny, aktywny, widocznosc, available for sale,
+        sale ok, can be sold, disponible para la venta, disponibles para la venta""",
     # Whose rows repeat a product in another language, or for another site.
     "storeView": """
         store, store view, store view code, store code, store view name, storeview, tienda, negozio,
@@ -338,7 +339,8 @@ def fields_by_name() -> dict[str, str]:
 
 def find_field(column: str) -> str | None:
     """Return the field that a column's name means, None if it is not known."""
-    field = fields_by_name().get(spell(column)) or None
+    bare = re.sub(r"\[.*?\]", "", column)  # tills write the name of their shop there
+    field = next(filter(None, map(fields_by_name().get, (spell(column), spell(bare)))), None)
     return "stock" if field == "quantity" else field
 
 
