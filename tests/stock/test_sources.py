@@ -25,10 +25,12 @@ def test_each_function_that_writes_stock_traces_it() -> None:
         if isinstance(node, ast.FunctionDef)
     }
     writing = {name for name, called in functions.items() if called & WRITES}
-    # `edit` traces what `_merge` writes for it.
-    assert writing == {"sell", "give_back", "edit", "_merge"}
-    assert all("_trace" in functions[name] for name in writing - {"_merge"})
-    assert {name for name, called in functions.items() if "_merge" in called} == {"edit"}
+    # `write_edit` traces what `_update_stock` writes for it.
+    assert writing == {"sell_pieces", "return_pieces", "write_edit", "_update_stock"}
+    assert all("_trace_steps" in functions[name] for name in writing - {"_update_stock"})
+    assert {name for name, called in functions.items() if "_update_stock" in called} == {
+        "write_edit"
+    }
 
 
 def test_no_other_module_names_the_stock_item_in_a_write() -> None:
