@@ -32,7 +32,7 @@ class Refused(Exception):
 
 
 def create_product(imported: ImportedProduct, slug: str) -> Product:
-    """A new product. Raises Refused."""
+    """Return a new product. Raises Refused."""
     values = {**imported.if_new, **imported.values, "slug": slug}
     variants = _number_variants(values.pop("variants", []))
     own = _take_variant_values(values)
@@ -44,7 +44,7 @@ def create_product(imported: ImportedProduct, slug: str) -> Product:
 
 
 def change_product(imported: ImportedProduct, product: Product) -> Product:
-    """The product after the rows; the same object if nothing differs. Raises Refused."""
+    """Return the product after the rows; the same object if nothing differs. Raises Refused."""
     values = {name: value for name, value in imported.values.items() if name != "slug"}
     own = _take_variant_values(values)
     listed = values.pop("variants", None)
@@ -65,12 +65,12 @@ def change_product(imported: ImportedProduct, product: Product) -> Product:
 
 
 def _take_variant_values(values: _Given) -> _Given:
-    """Takes out what belongs to the only variant."""
+    """Take out of `values` what belongs to the only variant, and return it."""
     return {name: values.pop(name) for name in OF_VARIANT if name in values}
 
 
 def _refuse_new(imported: ImportedProduct, variants: Variants, product: Product) -> None:
-    """Raises Refused for a variant that the product does not have."""
+    """Raise Refused for a variant that the product does not have."""
     new = next((place for variant, place in variants if "id" not in variant), None)
     sku = imported.values.get("sku")
     if new is None and (sku is None or sku in product.skus):
@@ -81,7 +81,7 @@ def _refuse_new(imported: ImportedProduct, variants: Variants, product: Product)
 
 
 def refuse_zero_prices(imported: ImportedProduct, before: Product, after: Product) -> None:
-    """Raises Refused if a price above zero would become zero."""
+    """Raise Refused if a price above zero would become zero."""
     if after is before:
         return
     free = {variant["id"] for variant in after.variants() if _is_zero(variant["price"])}
@@ -105,8 +105,10 @@ def _is_zero(price: str | None) -> bool:
 
 
 def _prefer_stored(values: _Given, there: Mapping[str, Any]) -> _Given:
-    """The values; the product's own if a file cannot distinguish them: line ends differ, and a
-    compare-at price of 0.00 is none."""
+    """Return the values; the product's own where a file cannot distinguish them.
+
+    Line ends differ, and a compare-at price of 0.00 is none.
+    """
 
     def prefer(name: str, value: object) -> object:
         is_there = there.get(name)
@@ -144,7 +146,10 @@ def _draft_product(
 
 
 def make_missing_error(imported: ImportedProduct, line: int, what: str) -> RowError:
-    """The error that a new product needs a name, or a price, which the rows may seem to have."""
+    """Return the error that a new product needs a name, or a price.
+
+    The rows may seem to have one: `no_price` says why it is none.
+    """
     message = f"There is no such product yet, and the file gives no {what} for a new one."
     why = imported.no_price if what == "price" else ""
     return RowError(line, "", f"missing_{what}", why or message)
@@ -181,8 +186,11 @@ def _add_variants(values: _Given, variants: Variants) -> tuple[_Given, list[int 
 
 
 def _merge_images(listed: list[_Given], there: list[_Given]) -> list[_Given]:
-    """The existing pictures and those of the file, in the file's order: each at its position in the
-    file, or else in the places of those that the file names. The others stay."""
+    """Return the existing pictures and those of the file, in the file's order.
+
+    Each is at its position in the file, or else in the places of those that the file names. The
+    others stay.
+    """
     known = {image["url"]: image for image in there}
     named = [{**known.get(image["url"], {}), **image} for image in listed]
     placed = [image for image in named if "position" in image]
@@ -222,8 +230,10 @@ def _merge_variants(imported: ImportedProduct, listed: Variants, product: Produc
 
 
 def _restore_variants(imported: ImportedProduct, listed: Variants, product: Product) -> None:
-    """Give the listed variants the SKUs and titles of the product that a spreadsheet has changed.
-    Raises Refused for a date that was an option, and for a SKU that several variants have."""
+    """Give variants the product's SKUs and titles that a spreadsheet has changed.
+
+    Raises Refused for a date that was an option, and for a SKU that several variants have.
+    """
     there = product.variants()
     skus = Counter(variant["sku"] for variant in there if variant["sku"])
     pairs = {(variant["sku"], variant["title"]) for variant in there}
@@ -278,8 +288,11 @@ def _is_sold_by_options(product: Product, master_sku: str | None) -> bool:
 def _change_only_variant(
     imported: ImportedProduct, values: _Given, own: _Given, product: Product
 ) -> Variants:
-    """The variants if the rows name none: price, SKU and `own` are those of the product's only
-    variant, or of the variant with that SKU."""
+    """Return the variants if the rows name none.
+
+    Price, SKU and `own` are those of the product's only variant, or of the variant with that
+    SKU.
+    """
     there = product.fields["variants"]
     sku = values.get("sku")
     having = [v for v in there if sku and v["sku"] == sku]
@@ -308,8 +321,10 @@ def _change_only_variant(
 
 
 def _set_lowest_price(values: _Given, variants: Variants, before: Mapping[str, Any]) -> None:
-    """The product's price is the lowest of its variants' if each has one; else the lowest given.
-    The compare-at price is that of the cheapest variant, which may not be in these rows."""
+    """Set the product's price: the lowest of its variants' if each has one; else the lowest given.
+
+    The compare-at price is that of the cheapest variant, which may not be in these rows.
+    """
     own = {v["id"]: v["price"] for v in before.get("variants", ())}
     prices = [v.get("price") or own.get(v.get("id")) for v, _ in variants]
     given = [v["price"] for v, _ in variants if v.get("price")]

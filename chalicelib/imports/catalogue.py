@@ -1,5 +1,8 @@
-"""Writes of products that fail independently; the job's log keeps the changes of each, so that the
-import can be undone."""
+"""Writes of products that fail independently.
+
+The job's log keeps the changes of each, so that the import can be undone. `upsert` calls this with
+all products of a chunk that change.
+"""
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,9 +25,11 @@ Write = tuple[Product | None, Product]  # before (None: it is new) and after
 def write_products(
     job: ImportJob, writes: Sequence[Write], left: Mapping[str, str]
 ) -> list[Exception | None]:
-    """What each raised: ProductChanged, SlugTaken or SkuTaken if the product must be read again.
-    `left`: SKUs whose products no longer have them. New ones may have the same SKU: they are
-    different products of the file. A dry run writes nothing.
+    """Write products; return the failure of each, or None.
+
+    ProductChanged, SlugTaken and SkuTaken say that the product must be read again. `left`: SKUs
+    whose products no longer have them. New ones may have the same SKU: they are different
+    products of the file. A dry run writes nothing.
 
     While some are sent, the next are prepared: that takes CPU, sending takes time.
     """

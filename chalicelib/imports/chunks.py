@@ -27,8 +27,10 @@ Group = Sequence[CsvRow]  # adjacent rows of one product
 
 
 class ChunkProduct(NamedTuple):
-    """One product of a chunk, whose first row is on `line`: its groups of rows; none of one that
-    is too large. `error`: why nothing of it is written."""
+    """One product of a chunk, whose first row is on `line`: its groups of rows.
+
+    One that is too large has none. `error`: why nothing of it is written.
+    """
 
     line: int
     groups: list[Group]

@@ -55,15 +55,13 @@ def bind_format(form: FileFormat, options: Options, known: type[Format] | None) 
 
 
 def is_data(header: Sequence[str]) -> bool:
-    """Whether a header looks like a row: it has a number or an address, and no name that is
-    known."""
+    """Whether a header looks like a row: it has a number or an address, and no known name."""
     is_value = any(re.fullmatch(r"\W*\d[\d.,' ]*\W*|https?://\S+", name) for name in header)
     return is_value and not any(propose(header, []))
 
 
 def is_better_header(header: Sequence[str], row: Sequence[str]) -> bool:
-    """Return whether the first row has the columns' names rather than the header, which is then
-    that of groups of columns."""
+    """Whether the first row has the names of columns, and the header those of groups of columns."""
     known, below = (len({*map(find_field, names)} - {None}) for names in (header, row))
     return below > max(known, 1)
 
@@ -76,7 +74,7 @@ def load_format(job: ImportJob) -> Format:
 
 
 def make_shop(job: ImportJob) -> Shop:
-    """What reading a cell needs from the shop."""
+    """Return what reading a cell needs from the shop."""
     return Shop(settings.currency(), timezone.today(), job.options.location)
 
 
@@ -86,9 +84,11 @@ def describe_columns(
     file_format: Format | None,
     options: Options,
 ) -> dict[str, object]:
-    """The columns with samples, and the fields that they are read as; without a format, proposed
-    fields: from the request, else from a mapping saved for this header, else from names and
-    values."""
+    """Return the columns with samples, and the fields that they are read as.
+
+    Without a format the fields are proposed: from the request, else from a mapping saved for
+    this header, else from names and values.
+    """
     given: Mapping[str, str | None] = options.mapping or {}
     is_open = file_format is None and options.mapping is None
     saved = mappings.find_fitting(header) if is_open else None

@@ -49,7 +49,7 @@ def _kept_key(job_id: str, name: str) -> str:
 
 
 def job_of_key(key: str) -> str:
-    """The job that an upload belongs to, from its key."""
+    """Return the id of the job that an upload belongs to."""
     return key.removeprefix("imports/").removesuffix(".csv")
 
 
@@ -63,7 +63,7 @@ def put_upload(job_id: str, data: bytes | bytearray) -> None:
 
 
 def upload_form(job_id: str, seconds: int) -> tuple[str, dict[str, str]]:
-    """The address and the fields of a form that uploads this one file without a key."""
+    """Return the address and the fields of a form that uploads this one file without a key."""
     form = client().generate_presigned_post(
         Bucket=settings.bucket(),
         Key=_upload_key(job_id),
@@ -74,8 +74,10 @@ def upload_form(job_id: str, seconds: int) -> tuple[str, dict[str, str]]:
 
 
 class Upload:
-    """The upload of a job: its bytes in pieces, as often as they are read. The second time, and
-    later, they are read from S3 again. Raises FileChanged, also if it was replaced meanwhile.
+    """The upload of a job: its bytes in pieces, as often as they are read.
+
+    The second time, and later, they are read from S3 again. Raises FileChanged, also if it was
+    replaced meanwhile.
 
     `head`: the first piece; `size`: bytes.
     """
@@ -94,8 +96,10 @@ class Upload:
 
 
 def read_beginning(job_id: str, etag: str, length: int) -> bytes:
-    """Return the first bytes of the upload; only with the given ETag, if any. Raises
-    FileChanged."""
+    """Return the first `length` bytes of the upload. Raises FileChanged.
+
+    With an `etag`, only of that file.
+    """
     same = {"IfMatch": etag} if etag else {}
     reply = _get_object(Key=_upload_key(job_id), Range=f"bytes=0-{length - 1}", **same)
     data: bytes = reply["Body"].read()
@@ -126,7 +130,7 @@ def put_kept(job_id: str, name: str, data: bytes) -> None:
 
 
 def read_kept(job_id: str, name: str) -> bytes:
-    """Raises FileChanged if it is not there."""
+    """Load what was kept of a job under a name. Raises FileChanged if it is not there."""
     data: bytes = _get_object(Key=_kept_key(job_id, name))["Body"].read()
     return data
 
@@ -162,13 +166,15 @@ class _Stream:
 
 
 def put_report(job_id: str, pieces: Iterable[bytes]) -> None:
-    """Writes the report; a large one in several requests, with 100 MB in memory. No piece is
-    empty."""
+    """Write the report; a large one in several requests, with 100 MB in memory.
+
+    No piece is empty.
+    """
     client().upload_fileobj(_Stream(pieces), settings.bucket(), _report_key(job_id))
 
 
 def report_url(job_id: str, file_name: str) -> str:
-    """An address of the report, valid for an hour without a key."""
+    """Return an address of the report, valid for an hour without a key."""
     name = "".join(c for c in file_name if c.isascii() and (c.isalnum() or c in "-_. "))
     stem = name.rpartition(".")[0] or name or "import"
     url: str = client().generate_presigned_url(
@@ -198,8 +204,10 @@ def has_file(source: str, *, report: bool) -> bool:
 
 
 def copy_to_upload(source: str, target: str, *, report: bool) -> None:
-    """Copy a job's failed rows, or its whole file, to the upload of another job or to its own: S3
-    then sends its event again. Raises FileChanged."""
+    """Copy a job's failed rows, or its whole file, to the upload of another job or to its own.
+
+    S3 then sends its event again. Raises FileChanged.
+    """
     anew = {"MetadataDirective": "REPLACE"} if target == source else {}  # S3 refuses to change none
     from_key = {"Bucket": settings.bucket(), "Key": _source_key(source, report)}
     with _raising_file_changed():

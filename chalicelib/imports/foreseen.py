@@ -22,7 +22,10 @@ _SHOWN_VARIANTS: Final = 20
 
 
 def foresee(job: ImportJob, form: FileFormat, options: Options, etag: str = "") -> MappingPreview:
-    """Raises FileChanged, and FileRejected if the file does not have the format."""
+    """Return what a mapping makes of the beginning of a job's file.
+
+    Raises FileChanged, and FileRejected if the file does not have the format.
+    """
     shop = columns.make_shop(job)
     file_format = columns.choose_format(form, options)
     assert file_format is not None  # it was chosen

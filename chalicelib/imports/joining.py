@@ -68,8 +68,11 @@ class Joining:
     """All groups of a file, and which of them are one product."""
 
     def __init__(self, folder: str, is_late: Callable[[], bool]) -> None:
-        """`is_late`: whether there is no time left. Every method may then raise
-        sqlite3.OperationalError, and if the disk is full."""
+        """Open an empty database in `folder`.
+
+        `is_late`: whether there is no time left. Every method may then raise
+        sqlite3.OperationalError, and if the disk is full.
+        """
         self._is_late = is_late
         self._database = sqlite3.connect(f"{folder}/groups", isolation_level=None)
         self._database.executescript(_SETUP)
@@ -115,8 +118,10 @@ class Joining:
         self._database.close()
 
     def join(self) -> "array[int]":
-        """Find the groups of each product, once all were added; return the hashes of all keys,
-        sorted."""
+        """Find the groups of each product, once all were added; return all keys.
+
+        They are hashes, sorted.
+        """
         self._write_held()
         self._database.execute("CREATE INDEX by_name ON names (name, is_alias, number)")
         self._products = _Products(self._count)

@@ -1,5 +1,7 @@
-"""Saved mappings of columns: `mappings` / `<name>`. One is proposed for a file that has exactly its
-columns."""
+"""Saved mappings of columns: `mappings` / `<name>`.
+
+One is proposed for a file that has exactly its columns.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -35,7 +37,7 @@ def _key(name: str) -> Key:
 def check_mapping(
     columns: Sequence[str], mapping: Mapping[str, str | None] | None, file_format: str | None
 ) -> None:
-    """Raises Invalid if a file with these columns cannot be read by the mapping."""
+    """Raise Invalid if a file with these columns cannot be read by the mapping."""
     if file_format is None and mapping is None:
         raise Invalid.field("columns", "required", "is required, unless a format is chosen")
     if file_format is not None:
@@ -66,8 +68,10 @@ def save_mapping(
     mapping: Mapping[str, str | None] | None,
     file_format: str | None,
 ) -> dict[str, object]:
-    """Saves it with all columns; None for a column that its format reads as usual. Raises Conflict
-    if there are too many."""
+    """Save a mapping with all columns. Raises Conflict if there are too many.
+
+    None: the format reads that column as usual.
+    """
     known = by_name(file_format or "")
     given: Mapping[str, str | None] = mapping or {}
     if known and mapping is not None:
@@ -84,7 +88,7 @@ def save_mapping(
 
 
 def _save(item: Item) -> None:
-    """Raises Conflict, and _SavedMeanwhile if another one was saved since these were counted."""
+    """Save a mapping. Raises Conflict, and _SavedMeanwhile if another was saved since the count."""
     before, saved, name = table.get(_SAVED), list_mappings(), str(item["name"])
     was = next((one for one in saved if one["name"] == name), None)
     there = [*(one for one in saved if one is not was), show_mapping(item)]
@@ -108,12 +112,12 @@ def list_mappings() -> list[dict[str, Any]]:
 
 
 def get_mapping(name: str) -> dict[str, Any]:
-    """Raises NotFound."""
+    """Return a saved mapping. Raises NotFound."""
     return show_mapping(NotFound.unless(table.get(_key(name)), "mapping", name))
 
 
 def delete_mapping(name: str) -> None:
-    """Raises NotFound."""
+    """Delete a saved mapping. Raises NotFound."""
     before = get_mapping(name)
     commit = Commit()
     commit.delete(_key(name), when=table.present)
@@ -135,7 +139,7 @@ def forget(person: Person) -> int:
 
 
 def find_fitting(columns: Sequence[str]) -> dict[str, Any] | None:
-    """The latest mapping saved for exactly these columns, in any order."""
+    """Return the latest mapping saved for exactly these columns, in any order."""
     wanted = {plain(column) for column in columns if _is_counted(column)}
     unnamed = {plain(name) for name in _name_unnamed(columns)}
     same = [
@@ -147,7 +151,7 @@ def find_fitting(columns: Sequence[str]) -> dict[str, Any] | None:
 
 
 def show_mapping(item: Item) -> dict[str, Any]:
-    """The shape of SavedMapping."""
+    """Return a mapping in the shape of SavedMapping."""
     return {name: item[name] for name in ("name", "columns", "format", "updatedAt")}
 
 

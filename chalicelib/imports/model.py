@@ -82,11 +82,14 @@ class UnknownColumnsMode(Choice):
 
 @dataclass(frozen=True)
 class Options:
-    """How a file is imported. `mapping`: column → field, None if it is not read; `format`: the name
-    of the format of the other columns. Without both, the columns decide. `encoding`, `delimiter`,
-    `header_row`, `sheet` and `location`: of the file's text, of a workbook, and whose stock counts;
-    empty or None: as detected, the first sheet, all locations. `review`: the user must confirm how
-    the file is read."""
+    """How a file is imported.
+
+    `mapping`: column → field, None if it is not read; `format`: the name of the format of the
+    other columns. Without both, the columns decide. `encoding`, `delimiter` and `header_row`:
+    how the text is read, by default as detected; `sheet`: of a workbook, by default the first;
+    `location`: whose stock counts, by default that of all. `review`: the user must confirm how
+    the file is read.
+    """
 
     mode: ImportMode = ImportMode.UPSERT
     dry_run: bool = False
@@ -102,7 +105,7 @@ class Options:
     header_row: int | None = None
 
     def to_attributes(self) -> dict[str, object]:
-        """The attributes of a job."""
+        """Return the attributes of a job."""
         return {stored: getattr(self, name) for name, stored in _ATTRIBUTES.items()}
 
     @classmethod
@@ -345,8 +348,10 @@ class ImportJob(jobs.Job):
 
     @property
     def has_report(self) -> bool:
-        """Whether it has a report that is not expired. It is written when the job ends, perhaps
-        days after its request."""
+        """Whether the job has a report that is not expired.
+
+        It is written when the job ends, perhaps days after its request.
+        """
         ended = str(self.fields.get("completedAt", self.fields["createdAt"]))
         return "report" in self.fields and jobs.is_kept_since(ended)
 
@@ -367,8 +372,10 @@ class ImportJob(jobs.Job):
         return parts is not None and int(done) >= int(parts)
 
     def find_unmarked_failure(self, now: datetime) -> tuple[str, ImportFailure] | None:
-        """Since when, and why, the job has failed without being marked: so no job hangs after a
-        crash."""
+        """Return since when, and why, the job has failed without being marked; None if it has not.
+
+        So no job hangs after a crash.
+        """
         if self.status is JobStatus.QUEUED:
             until, code = clock.parse(self.fields["uploadBy"]), "upload_missing"
             message = f"No file was uploaded by {self.fields['uploadBy']}."

@@ -11,7 +11,7 @@ _NOT_SHOWN: Final = {"createdAt", "updatedAt", "currency", "id", "metadata"}
 
 
 def make_preview(row: int, before: Product | None, after: Product) -> dict[str, object]:
-    """The shape of ImportPreview."""
+    """Return what a dry run shows of a product, in the shape of ImportPreview."""
     new = _show_product(after)
     old = _show_product(before) if before else {}
     names = [name for name in new if name not in _NOT_SHOWN and old.get(name) != new[name]]
@@ -46,7 +46,7 @@ def _show_product(product: Product) -> dict[str, Any]:
 
 
 def _split_differing(old: list[object], new: list[object]) -> tuple[list[object], list[object]]:
-    """The variants or pictures that differ; all of them if only their order differs."""
+    """Return the variants or pictures that differ; all of them if only their order differs."""
     was, now = [e for e in old if e not in new], [e for e in new if e not in old]
     return (was, now) if was or now else (old, new)
 

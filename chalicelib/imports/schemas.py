@@ -116,7 +116,7 @@ class ShownImportJob(ImportJobSummary):
 
 
 def show(job: ImportJob, now: datetime) -> dict[str, object]:
-    """The shape of ImportJobSummary."""
+    """Return the job in the shape of ImportJobSummary."""
     fields, form = job.fields, job.fields.get("format", {})
     shown: dict[str, object] = {
         **show_as(ImportJobSummary, job),
@@ -135,7 +135,7 @@ def show(job: ImportJob, now: datetime) -> dict[str, object]:
 
 
 def show_whole(job: ImportJob) -> dict[str, object]:
-    """The shape of ShownImportJob."""
+    """Return the job in the shape of ShownImportJob."""
     shown: dict[str, object] = {
         **show(job, clock.now()),
         **{name: [] for name in ("errors", "columns", "fields", "encodings", "preview")},

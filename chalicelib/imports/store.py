@@ -57,8 +57,11 @@ def create_job(
     source: Mapping[str, object] | None = None,
     id: str | None = None,
 ) -> ImportJob:
-    """A job that waits for its file. `source`: more fields of one that imports another job's file
-    again. `id`: of a repeatable request; an existing job with it is returned."""
+    """Create a job that waits for its file, and return it.
+
+    `source`: more fields of one that imports another job's file again. `id`: of a repeatable
+    request; an existing job with it is returned.
+    """
     own = {
         "fileName": file_name,
         **options.to_attributes(),
@@ -76,7 +79,7 @@ def find_job(job_id: str) -> ImportJob | None:
 
 
 def get_job(job_id: str) -> ImportJob:
-    """Raises NotFound."""
+    """Return a job. Raises NotFound."""
     return ImportJob(jobs.get(job_id).fields)
 
 
@@ -89,11 +92,11 @@ def begin_job(
     met_products: bool,
     doubt: str | None,
 ) -> ImportJob | None:
-    """The job, running on this file; None if it must not run, already runs on another file, or was
-    answered meanwhile.
+    """Mark a job as running on this file, and return it.
 
-    A repeated planner gets the job as the first one left it. `doubt`: why its mapping may not be
-    what was meant.
+    None if it must not run, already runs on another file, or was answered meanwhile. A repeated
+    planner gets the job as the first one left it. `doubt`: why its mapping may not be what was
+    meant.
     """
     started = {
         "status": JobStatus.RUNNING,
@@ -117,8 +120,10 @@ def begin_job(
 def ask_user(
     waiting: ImportJob, form: FileFormat | None, csv_format: "Format | None" = None
 ) -> bool:
-    """The job waits for a mapping of its columns, or, without a form, for the encoding of its text;
-    unless it was answered meanwhile."""
+    """Make a job wait for a mapping of its columns, unless it was answered meanwhile.
+
+    Without a form it waits for the encoding of its text.
+    """
     asked = {
         "status": JobStatus.NEEDS_MAPPING,
         "askedAt": clock.now_iso(),
@@ -141,8 +146,10 @@ def _is_unanswered(job: ImportJob) -> Condition:
 
 
 def store_answer(job_id: str, options: Options, seconds: int) -> ImportJob | None:
-    """Stores the answer: the job waits for its file to be read again. None if it does not, or no
-    longer, wait for an answer."""
+    """Store the answer, and return the job, which waits for its file to be read again.
+
+    None if the job does not, or no longer, wait for an answer.
+    """
     upload_by = clock.iso(clock.after(seconds))
     changed = {"status": JobStatus.QUEUED, "uploadBy": upload_by, **options.to_attributes()}
     asked = _waiting & Attr("askedAt").exists()
@@ -154,7 +161,7 @@ def store_answer(job_id: str, options: Options, seconds: int) -> ImportJob | Non
 
 
 def put_columns(job_id: str, shown: Mapping[str, object]) -> None:
-    """Stores the result of `columns.shown`."""
+    """Store the result of `columns.describe_columns`."""
     table.put({"pk": job_id, "sk": "columns", **shown, "expiresAt": jobs.expires()})
 
 
@@ -164,7 +171,7 @@ def get_columns(job_id: str) -> dict[str, object]:
 
 
 def mark_planned(job_id: str, parts: int, rows: int, total: int) -> None:
-    """The whole file was read: so many chunks, with so many rows of so many products."""
+    """Note that the whole file was read: how many chunks, rows and products it has."""
     when = _running & Attr("parts").not_exists()
     jobs.update_if(job_id, when, assign={"parts": parts, "rows": rows, "total": total})
 
@@ -200,7 +207,7 @@ def forget_mappings(person: "Person") -> int:
 
 
 def load_with_chunk(job_id: str, chunk: str) -> tuple[ImportJob | None, bool]:
-    """The job, and whether this chunk of it is finished."""
+    """Load a job, and whether this chunk of it is finished."""
     done = (job_id, f"chunk#{chunk}")
     items = table.batch_get([jobs.key(job_id), done])
     job = items.get(jobs.key(job_id))
@@ -216,8 +223,10 @@ def finish_chunk(
     skipped: Mapping[Skipped, int] | None = None,
     has_part: bool = False,
 ) -> bool:
-    """Counts a chunk's products by outcome, those with errors, and what was skipped, and marks it
-    as finished, once: False if it already was."""
+    """Count a chunk's products and mark it as finished, once; return False if it already was.
+
+    `counts`: by outcome; `with_errors`: those with errors; `skipped`: what was left out.
+    """
     commit = Commit()
     item = {"pk": job_id, "sk": f"chunk#{chunk}", "part": has_part, "expiresAt": jobs.expires()}
     commit.put(item, when=table.absent)
@@ -244,8 +253,10 @@ def put_errors(
     errors: Iterable[tuple[RowError, Mapping[str, str | None]]],
     kind: str = _ERRORS,
 ) -> None:
-    """Stores errors, or notices, that are among the first 100 of the job so far, each with the
-    product as its rows name it (`_NAMES`)."""
+    """Store errors, or notices, that are among the first 100 of the job so far.
+
+    Each comes with the product as its rows name it (`_NAMES`).
+    """
     first = sorted(errors, key=lambda one: one[0])[:INLINE_ERRORS]
     rows = {
         f"{error.row:09d}#{number:03d}": {
@@ -260,24 +271,24 @@ def put_errors(
 
 
 def list_errors(job_id: str, kind: str = _ERRORS) -> list[dict[str, Any]]:
-    """The first errors of a job, or its first notices, in the shape of ImportRowError."""
+    """Return the first errors of a job, or its first notices, in the shape of ImportRowError."""
     names = (*RowError._fields, *_NAMES)
     return [{name: item.get(name) for name in names} for item in _load_first(job_id, kind)]
 
 
 def put_previews(job_id: str, previews: Sequence[Mapping[str, Any]]) -> None:
-    """Stores previews of a dry run that are among its first 50 so far."""
+    """Store previews of a dry run that are among its first 50 so far."""
     rows = {f"{one['row']:09d}": {"preview": one} for one in previews}
     _put_first(job_id, _PREVIEWS, rows)
 
 
 def list_previews(job_id: str) -> list[dict[str, Any]]:
-    """In the shape of ImportPreview."""
+    """Return the previews of a dry run, in the shape of ImportPreview."""
     return [item["preview"] for item in _load_first(job_id, _PREVIEWS)]
 
 
 def _put_first(job_id: str, kind: str, rows: Mapping[str, Mapping[str, object]]) -> None:
-    """Stores what is among the first of its kind, by line. Repeating it changes nothing."""
+    """Store what is among the first of its kind, by line. Repeating it changes nothing."""
     known = _load_first(job_id, kind) if rows else []
     last = known[-1]["sk"] if len(known) == _KEPT[kind] else f"{kind}~"
     expires = {"expiresAt": jobs.expires()}

@@ -87,8 +87,7 @@ class FileProduct:
         return made and slug == slugs.plain(self.name or "")
 
     def is_of(self, product: Product) -> bool:
-        """Whether a product with one of the slugs is the right one: two names may have the same
-        slug."""
+        """Whether a product with one of the slugs is the right one: two names may have one slug."""
         name = product.fields["name"]
         return not self.is_known_by_name or _fold_name(name) == _fold_name(self.name or "")
 
@@ -129,8 +128,10 @@ def read_product(groups: Sequence[Group], read: Read) -> FileProduct:
 def refuse(
     product: FileProduct, errors: Sequence[RowError], read: Read, *, is_whole: bool = False
 ) -> FileProduct:
-    """Return the product without the groups that have these errors, read again until the others
-    have none; without any group, if the errors are the product's as a whole."""
+    """Return the product without the groups with these errors, read until the others have none.
+
+    It has no group left if the errors are the product's as a whole.
+    """
     while errors:
         groups, failed = _part_groups(product.groups, errors, is_whole)
         imported = read([row for group in groups for row in group]) if groups else product.imported
@@ -142,8 +143,10 @@ def refuse(
 def _part_groups(
     groups: Sequence[Group], errors: Sequence[RowError], is_whole: bool
 ) -> tuple[list[Group], list[tuple[Group, list[RowError]]]]:
-    """Return the groups without errors, and the others with theirs; all are others if the errors
-    are of the whole product, or of no row."""
+    """Return the groups without errors, and the others with theirs.
+
+    All are others if the errors are of the whole product, or of no row.
+    """
     lines = {error.row for error in errors}
     are_faulty = [any(row.line in lines for row in group) for group in groups]
     is_whole = is_whole or any(error.code in _OF_THE_WHOLE for error in errors)
@@ -214,8 +217,10 @@ class Upsert:
         self.previews: list[dict[str, object]] = []  # of a dry run
 
     def run(self, chunk: Iterable[ChunkProduct]) -> Results:
-        """Write the products of a chunk; return what became of each: of all of them, unless the job
-        has ended meanwhile."""
+        """Write the products of a chunk; return what became of each.
+
+        Those without an outcome were not written, as the job has ended meanwhile.
+        """
         todo = []
         for line, groups, error in chunk:
             if not groups and error is not None:  # it is too large
@@ -389,7 +394,10 @@ class Upsert:
 
 
 def _first_job_of(product: Product) -> object:
-    """The job that wrote it last, or that was retried for that (`ImportJob.first_job_id`)."""
+    """Return the job that wrote a product last, or that was retried for that.
+
+    See `ImportJob.first_job_id`.
+    """
     return product.imported.get("first", product.imported.get("job"))
 
 
@@ -399,14 +407,14 @@ def _is_same(before: Product, after: Product) -> bool:
 
 
 def _find_by_slug(each: FileProduct, products: Mapping[str, Product]) -> Product | None:
-    """The product with the rows' slug, or with the slug of their name."""
+    """Return the product with the rows' slug, or with the slug of their name."""
     slugs = each.slugs if each.imported.slug else []
     found = (products[slug] for slug in slugs if slug in products)
     return next((product for product in found if each.is_of(product)), None)
 
 
 def _find_with_sku(each: FileProduct, by_sku: Mapping[str, list[Product]]) -> list[Product]:
-    """The products with the SKU of the rows, or else with any of their variants'."""
+    """Return the products with the SKU of the rows, or else with any of their variants'."""
     if each.sku and by_sku.get(each.sku):
         return by_sku[each.sku]
     found = {product.id: product for sku in each.skus for product in by_sku.get(sku, ())}

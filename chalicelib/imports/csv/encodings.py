@@ -105,8 +105,11 @@ class Undecided(FileRejected):
 
 
 def find_encoding(name: str) -> str:
-    """Return the encoding with a name: one of `KNOWN`, or any other of Python's in which the marks
-    of a CSV are those of ASCII. Raises FileRejected: unknown_encoding."""
+    """Return the encoding with a name. Raises FileRejected: unknown_encoding.
+
+    It is one of `KNOWN`, or any other of Python's in which the marks of a CSV are those of
+    ASCII.
+    """
     plain = name.strip().lower()
     found = _ALIASES.get(plain, plain)
     if found in KNOWN:
@@ -122,8 +125,10 @@ def find_encoding(name: str) -> str:
 
 
 def judge_encoding(pieces: Iterable[bytes], may_be_utf8: bool = False) -> str:
-    """The encoding of bytes that are no UTF-8, at least not all of them: of all, because the first
-    words may be the same in several. Raises Undecided."""
+    """Return the encoding of bytes that are not, or not all, UTF-8. Raises Undecided.
+
+    All bytes are read, because the first words may be the same in several encodings.
+    """
     words = _collect_words(pieces)
     fits = {name: _measure_fit(words, name) for name in (*_ALPHABETS, *_SIGNS)}
     possible = _choose_possible(words, fits)
@@ -164,7 +169,10 @@ class _Fit(NamedTuple):
 
 
 def _choose_possible(words: list[bytes], fits: Mapping[str, _Fit]) -> list[str]:
-    """The encodings in which most words are of one alphabet, or nearly as many and all of any."""
+    """Return the encodings in which most words are of one alphabet.
+
+    Also those in which nearly as many are, and all are of any.
+    """
     most = max(fits.values()).of_one
     possible = [
         name
@@ -218,8 +226,10 @@ def _is_word(text: str, encoding: str) -> bool:
 
 
 def _has_inner_capital(text: str) -> bool:
-    """Whether a capital follows a small letter, `CafÈ` or `ìBest`, or a small letter capitals:
-    `PERñ`. One of the two is not ASCII."""
+    """Whether a capital follows a small letter, or a small letter several capitals.
+
+    `CafÈ`, `ìBest`, `PERñ`: one of the two is not ASCII.
+    """
     pairs = [
         (a, b) for a, b in pairwise(text) if a.isalpha() and b.isalpha() and not (a + b).isascii()
     ]

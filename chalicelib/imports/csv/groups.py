@@ -32,15 +32,17 @@ class Keys(Protocol):
 
 
 def name_key(name: str) -> str:
-    """The key of rows that say nothing but a name: no slug, which two names may share."""
+    """Return the key of rows that say nothing but a name: no slug, which two names may share."""
     return f"name {' '.join(name.casefold().split())}" if name else ""
 
 
 @dataclass(eq=False, slots=True)
 class Group:
-    """Adjacent rows of one product, the first on `line`: so many (`count`), of so many characters
-    (`size`). `rows` is empty if nobody is to read them. `keys`: by which they name the product;
-    `aliases`: other keys by which other rows may name it. `too_large`: the error of a row of them.
+    """Adjacent rows of one product, the first on `line`.
+
+    `count` is how many there are, `size` their characters. `rows` is empty if nobody is to read
+    them. `keys`: by which they name the product; `aliases`: other keys by which other rows may
+    name it. `too_large`: the error of a row of them.
     """
 
     line: int

@@ -1,5 +1,7 @@
-"""Numbers as a workbook shows them: with the currency, percent sign, text, zeros and decimals of
-the cell's format. `workbooks` reads the formats and asks for each number's text.
+"""Numbers as a workbook shows them, by the cell's format.
+
+With its currency, percent sign, text, zeros and decimals. `workbooks` reads the formats and asks
+for each number's text.
 
 A format is the code of ECMA-376 (part 1, 18.8.31), the same in every locale. What is left out are
 thousands separators, which could be taken for decimals. A date, a fraction, an exponent and a
@@ -83,8 +85,10 @@ def show_number(value: float, sections: tuple[Section, ...]) -> str | None:
 
 
 def normalize_shown(text: str, value: float) -> str | None:
-    """Return a text that a spreadsheet shows for a number without its thousands separators and with
-    a decimal point; None if it is no text of that number, such as a date or an exponent."""
+    """Return the text shown for a number without thousands separators and with a decimal point.
+
+    None if it is no text of that number, such as a date or an exponent.
+    """
     found = _SHOWN.fullmatch(text.strip())
     if not found or len(text) > _LONGEST:
         return None

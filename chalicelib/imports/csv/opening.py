@@ -88,9 +88,11 @@ def open_csv(
     *,
     is_cut: bool = False,
 ) -> Table:
-    """Open a whole file, given as pieces of any size (the body of an S3 object) that can be read
-    several times, with the given or detected encoding, delimiter and line of the header (0: it has
-    none). `is_cut`: it is only the beginning of a file; its last row may be incomplete.
+    """Open a file with the given or detected encoding, delimiter and line of the header.
+
+    `file`: its pieces of any size (the body of an S3 object), which can be read several times.
+    `header_row`: 0 if it has none. `is_cut`: it is only the beginning of a file; its last row
+    may be incomplete.
 
     Reads the beginning, and for the encoding as much as that takes. Lines above the header that
     have one cell, such as a title, are skipped. Raises FileRejected: empty_file, not_csv,
@@ -190,8 +192,7 @@ def _refuse_what_is_not_csv(head: bytes) -> None:
 
 
 def _find_encoding(head: bytes, chosen: str) -> tuple[str, int]:
-    """The encoding, if it is given or the first bytes show it, and the length of the byte order
-    mark."""
+    """Return the encoding if it is given or the first bytes show it; and its mark's length."""
     for mark, encoding in _BOMS:
         if head.startswith(mark):
             return encoding, len(mark)
@@ -207,8 +208,10 @@ def _find_encoding(head: bytes, chosen: str) -> tuple[str, int]:
 
 
 def _detect_encoding(pieces: Iterator[bytes]) -> str:
-    """UTF-8, if nearly all of the first non-ASCII lines are; else by the words of the whole file.
-    Raises encodings.Undecided, also if only some lines are UTF-8."""
+    """Return UTF-8 if nearly all of the first non-ASCII lines are; else judge by all words.
+
+    Raises encodings.Undecided, also if only some lines are UTF-8.
+    """
     before = telling = b""
     for piece in pieces:
         if not piece.isascii():
@@ -236,8 +239,10 @@ def _is_utf8(line: bytes) -> bool:
 
 
 def _find_layout(sample: str, chosen: str) -> tuple[str, int, int]:
-    """The given or detected delimiter, the number of columns, and how many lines are above the
-    header: Excel's `sep=;`, or a title."""
+    """Return the delimiter, the number of columns, and how many lines are above the header.
+
+    Those are Excel's `sep=;`, or a title.
+    """
     hint = _HINT.match(sample)
     lines = _list_first_lines(sample)
     if hint and len(lines) > 1 and chosen in ("", hint[1]):
@@ -271,7 +276,7 @@ def _is_regular(lines: list[str], delimiters: str) -> bool:
 
 
 def _find_line_end(sample: str) -> str:
-    """The line end that stands first outside quotes."""
+    """Return the line end that stands first outside quotes."""
     found = _LINE_END.search(_QUOTED.sub("", sample))
     return found[0] if found else ""
 

@@ -59,7 +59,7 @@ class FileFormat(NamedTuple):
 
 
 def restore_line_breaks(rows: Iterator[CsvRow], is_workbook: bool) -> Iterator[CsvRow]:
-    """The rows, with line breaks where a workbook has them in its cells."""
+    """Return the rows, with line breaks where a workbook has them in its cells."""
     if not is_workbook:
         return rows
     return (
@@ -99,8 +99,10 @@ class Splitter:
             yield (None if has_return else self._read_with_blanks()) or self._take_broken_row(code)
 
     def _read_rows(self) -> Generator[CsvRow, None, str]:
-        """Yield the rows up to one that cannot be read, whose lines are then held; return the code
-        of its error, or none if it has no end that can be read."""
+        """Yield the rows up to one that cannot be read; return the code of its error.
+
+        Its lines are then held. The code is empty if the row has no end that can be read.
+        """
         held = self._held
         reader = csv.reader(
             self._feed_lines(), delimiter=self._delimiter, strict=True, skipinitialspace=True
@@ -141,8 +143,10 @@ class Splitter:
         yield from self._lines
 
     def _read_with_blanks(self) -> CsvRow | None:
-        """Return the row with blanks between a closing quote and the delimiter, which the csv
-        module does not accept, if it is one."""
+        """Return the row with blanks between a closing quote and the delimiter, if it is one.
+
+        The csv module does not accept such a row.
+        """
         self._held += islice(self._next_lines(), max(0, _FOLLOWING - len(self._held)))
         text = ""
         for number, line in enumerate(self._held[:_FOLLOWING], 1):
@@ -210,7 +214,7 @@ def _cut_line(line: str) -> str:
 
 
 def _guess_cells(line: str, delimiter: str) -> list[str]:
-    """The cells of a line that is no CSV: those in quotes are read, the others cut."""
+    """Return the cells of a line that is no CSV: those in quotes are read, the others cut."""
     end = re.escape(delimiter)
     cell = re.compile(rf'[ \t]*"((?:[^"]|"")*+)"[ \t]*{end}|([^{end}]*){end}')
     found = cell.finditer(line + delimiter)

@@ -1,5 +1,6 @@
-"""Workbooks, `.xlsx` and `.ods`, as the CSV that everything else reads: a line for each row of the
-sheet, blank ones too, so that errors name the sheet's own rows.
+"""Workbooks, `.xlsx` and `.ods`, as the CSV that everything else reads.
+
+The CSV has a line for each row of the sheet, blank ones too, so that errors name its own rows.
 
 python-calamine reads the cells. What it does not tell, how a number is shown, is read from the
 workbook's own parts (`number_formats`).
@@ -81,8 +82,11 @@ def is_workbook(head: bytes) -> bool:
 def convert_workbook(
     pieces: Iterable[bytes], sheet: str = "", delimiter: str = ""
 ) -> tuple[bytes, str]:
-    """What `as_csv` makes of the workbook, in a process of its own: a workbook that takes too much
-    memory or time ends only that; and what it says of blank cells. Raises what `as_csv` does."""
+    """Return a workbook's sheet as CSV, and what `as_csv` says of blank cells.
+
+    That runs in a process of its own: a workbook that takes too much memory or time ends only
+    that. Raises FileRejected as `as_csv` does, and workbook_too_large.
+    """
     project = str(Path(__file__).parents[3])
     with TemporaryFile() as workbook, TemporaryFile() as text, TemporaryFile() as problem:
         workbook.writelines(pieces)
@@ -113,7 +117,7 @@ def convert_workbook(
 
 
 def convert_standard_input() -> None:
-    """Standard input → standard output, as `converted` asks for it."""
+    """Write the workbook on standard input as CSV, as `convert_workbook` asks for it."""
     # Beyond the lower limit of time a signal says why it ends; at the upper one none does.
     limits = {
         "RLIMIT_AS": (READER_BYTES, READER_BYTES),
@@ -149,9 +153,10 @@ def _exit_rejected(code: str, message: str) -> NoReturn:
 def as_csv(
     data: bytes, sheet: str = "", delimiter: str = "", say: Callable[[str], object] = lambda _: None
 ) -> Iterator[bytes]:
-    """The first sheet, or the one with that name, as pieces of CSV (`rows.WORKBOOK_MARK`).
-    `delimiter`: the one that the user chose, if any. `say`: is told the last row and column, such
-    as `XFD1048576`, if blank cells far from the others are left out.
+    """Yield the first sheet, or the one with that name, as pieces of CSV (`rows.WORKBOOK_MARK`).
+
+    `delimiter`: the one that the user chose, if any. `say` is told the last row and column,
+    such as `XFD1048576`, if blank cells far from the others are left out.
 
     Raises FileRejected: not_csv, unreadable_workbook, unknown_sheet.
     """
@@ -203,8 +208,10 @@ def _open_archive(data: bytes) -> zipfile.ZipFile:
 
 
 def _find_far_corner(archive: zipfile.ZipFile, part: str, end: tuple[int, int]) -> str:
-    """Return the last cell of an `.xlsx` sheet, if it is blank and far from the `end` of the
-    others; else nothing."""
+    """Return the last cell of an `.xlsx` sheet, if it is blank and far from the others' `end`.
+
+    Otherwise nothing.
+    """
     if not part:
         return ""
     with archive.open(part) as cells:
@@ -231,8 +238,10 @@ def _column_number(letters: str) -> int:
 def _fill_merged(
     rows: Iterator[list[Any]], first: int, merged: Iterable[tuple[tuple[int, int], tuple[int, int]]]
 ) -> Iterator[list[Any]]:
-    """Yield the rows; cells that are merged into one of several rows all have its value, such as
-    the brand of several products."""
+    """Yield the rows with the value of merged cells in each of their rows.
+
+    Such as the brand of several products.
+    """
     begins: dict[int, list[tuple[int, int]]] = {}
     for (top, left), (bottom, right) in merged:
         if bottom > top and left == right >= first:
@@ -288,8 +297,10 @@ def _show_cell(cell: object, form: _Form | None) -> str:
 
 
 def _number_forms(archive: zipfile.ZipFile, part: str, sheet: int) -> Iterator[_Place]:
-    """Yield how numbers are shown, in the order of the rows, where that is not as they are stored.
-    Raises FileRejected."""
+    """Yield how numbers are shown, by row, where that is not as they are stored.
+
+    Raises FileRejected.
+    """
     try:
         if "content.xml" in archive.namelist():
             with archive.open("content.xml") as content:
@@ -344,7 +355,7 @@ def _count_repeats(element: Element, what: str) -> int:
 
 
 def _iterate_elements(part: Any, tag: str) -> Iterator[tuple[str, Element]]:
-    """The elements of a part; those with the tag leave when they were read: few are held."""
+    """Yield the elements of a part, of which few are held: those with the tag leave once read."""
     inside: list[Element] = []
     for event, element in iterparse(part, ("start", "end")):
         if event == "start":

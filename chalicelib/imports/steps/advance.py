@@ -13,7 +13,7 @@ from chalicelib.jobs.model import JobStatus
 
 
 def start_next_step(job_id: str) -> None:
-    """Starts the next step if all chunks are done."""
+    """Start the next step of a job if all chunks are done."""
     job = store.find_job(job_id)
     if job is None or job.status is not JobStatus.RUNNING or not job.all_chunks_done:
         return
@@ -35,7 +35,7 @@ def end_job(job: ImportJob) -> None:
 
 
 def fail_without_file(job_id: str) -> None:
-    """The file was deleted or replaced, so the rest of it cannot be read."""
+    """End a job whose file was deleted or replaced before all of it was read."""
     message = "The file was replaced or removed before all of it was read."
     jobs.fail(job_id, "file_changed", message)
     telemetry.warning("import without its file", jobId=job_id)

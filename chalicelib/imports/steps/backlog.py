@@ -16,8 +16,11 @@ _AHEAD: Final = 3  # pages
 
 
 def send_first_pages(job_id: str) -> None:
-    """Send the chunks of the first pages, each of half as many as there are workers: three pages on
-    the queue are one and a half times the workers."""
+    """Send the chunks of the first pages.
+
+    A page has half as many chunks as there are workers, so three pages on the queue are one and
+    a half times the workers.
+    """
     size = max(1, settings.imports_at_once() // 2)
     _send(job_id, files.list_kept(job_id, chunks.PREFIX, "", _AHEAD * size), size)
 

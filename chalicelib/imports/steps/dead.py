@@ -61,8 +61,10 @@ def _explain_step(letter: Mapping[str, Any]) -> _End:
 
 
 def _explain_upload(letter: Mapping[str, Any]) -> _End | None:
-    """The event of an upload; Lambda wraps one on which a function failed. None if that function
-    was refused and is started again."""
+    """Return why the job of an upload has failed; None if its planner is started again.
+
+    `letter`: the event, which Lambda wraps if a function failed on it.
+    """
     event = letter.get("requestPayload", letter)
     job_id = files.job_of_key(event["detail"]["object"]["key"])
     if letter.get("responsePayload", {}).get("errorType") == Busy.__name__:

@@ -49,8 +49,10 @@ _SAMPLED: Final = 30  # rows used for a proposal
 
 
 def plan_upload(event: Mapping[str, Any]) -> None:
-    """An object was created below `imports/` (EventBridge: S3, Object Created). Raises Busy if AWS
-    refused calls for too long: then it is started again (`dead.py`)."""
+    """Plan the import of an object that was created below `imports/` (EventBridge, S3).
+
+    Raises Busy if AWS refused calls for too long: then it is started again (`dead.py`).
+    """
     job_id = files.job_of_key(event["detail"]["object"]["key"])
     job = store.find_job(job_id)
     if job is None:
@@ -120,8 +122,10 @@ def _plan_job(waiting: ImportJob) -> None:
 
 
 def _open_table(upload: files.Upload, options: Options) -> tuple[Table, Format | None]:
-    """Open a file with the header that was named, or that fits best; and choose its format, None if
-    the user must be asked. Raises FileRejected."""
+    """Open a file with the header that was named, or that fits best; and choose its format.
+
+    The format is None if the user must be asked. Raises FileRejected.
+    """
     table = open_csv(upload, options.encoding, options.delimiter, options.header_row)
     form = table.format
     if is_large(form.header):
@@ -178,7 +182,7 @@ def _refuse_large(size: int, is_workbook: bool) -> None:
 
 
 def _convert_workbook(job: ImportJob, upload: files.Upload) -> None:
-    """Replaces a workbook by its sheet as CSV, for which S3 sends another event."""
+    """Replace a workbook by its sheet as CSV, for which S3 sends another event."""
     options = job.options
     data, far = workbooks.convert_workbook(upload, options.sheet, options.delimiter)
     if far:

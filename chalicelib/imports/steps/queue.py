@@ -17,13 +17,13 @@ ChunkMessage = dict[str, Any]
 
 
 def send(messages: Iterable[ChunkMessage]) -> None:
-    """Raises sqs.Unsent, or what botocore raises."""
+    """Send messages. Raises sqs.Unsent, or what botocore raises."""
     entries = ({"MessageBody": json.dumps(message)} for message in messages)
     sqs.send(settings.import_queue_url(), entries)
 
 
 def show_again(receipt: str, seconds: int) -> None:
-    """Makes a failed message visible again after some seconds instead of its visibility timeout."""
+    """Make a failed message visible again after `seconds`, before its visibility timeout."""
     aws.client("sqs").change_message_visibility(
         QueueUrl=settings.import_queue_url(), ReceiptHandle=receipt, VisibilityTimeout=seconds
     )

@@ -36,7 +36,7 @@ def put_errors(job: ImportJob, faulty: Iterable[FileProduct]) -> None:
 def put_failed_rows(
     job: ImportJob, chunk: str, failed: Sequence[tuple[Sequence[CsvRow], Sequence[RowError]]]
 ) -> bool:
-    """Stores the rows that failed in a chunk; returns whether there were any. Repeatable."""
+    """Store the rows that failed in a chunk; return whether there were any. Repeatable."""
     if not any(rows for rows, _ in failed):
         return False  # a product that is too large has none
     _, *pieces = report(job.format, failed, numbers(job.format, job.has_numbers_of_source))
@@ -45,7 +45,7 @@ def put_failed_rows(
 
 
 def assemble_report(job: ImportJob) -> None:
-    """Joins the report, if there is anything in it. Repeating it writes the same."""
+    """Join the report, if there is anything in it. Repeating it writes the same."""
     parts = _read_parts(job)
     first = next(parts, None)
     if first is not None:
@@ -54,7 +54,7 @@ def assemble_report(job: ImportJob) -> None:
 
 
 def _read_parts(job: ImportJob) -> Iterator[bytes]:
-    """A few are read at a time, to limit memory."""
+    """Yield the parts of the report. A few are read at a time, to limit memory."""
     names = map(_name_part, store.list_report_parts(job))
     for some in batches(names, _READERS):
         yield from threads.together([partial(files.read_kept, job.id, name) for name in some])

@@ -64,15 +64,17 @@ def _log_fields(message: ChunkMessage) -> dict[str, object]:
 
 
 def _copy_file(message: ChunkMessage, again: bool) -> None:
-    """Copies the file of an earlier job, or its failed rows, or its own file, to this job's upload;
-    S3 then sends an event as for any upload. A repeated copy is the same file."""
+    """Copy the file of an earlier job, or its failed rows, or its own file, to the job's upload.
+
+    S3 then sends an event as for any upload. A repeated copy is the same file.
+    """
     job = store.find_job(message["job"])
     if job is not None and job.status is JobStatus.QUEUED:
         files.copy_to_upload(message["from"], job.id, report=message["report"])
 
 
 def _import_chunk(message: ChunkMessage, again: bool) -> None:
-    """Some products of the file, with all of their rows."""
+    """Import some products of the file, with all of their rows."""
     if "chunk" not in message:
         _plan_again(message["job"], again)
         return
@@ -100,8 +102,11 @@ def _import_chunk(message: ChunkMessage, again: bool) -> None:
 
 
 def _plan_again(job_id: str, again: bool) -> None:
-    """Start a job anew whose chunks release 1.0.0 has cut: it kept them in its messages, as ranges
-    of the file. What was written is counted again as it was."""
+    """Start a job anew whose chunks release 1.0.0 has cut.
+
+    That kept them in its messages, as ranges of the file. What was written is counted again as
+    it was.
+    """
     job = store.find_job(job_id)
     if job is None:
         return
