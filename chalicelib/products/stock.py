@@ -8,7 +8,7 @@ writes). An undo leaves what was sold since, even if as many pieces came back.
 Each write is conditional on its effect: whether a sale does not cross the threshold, crosses it, or
 is already below it. If that changed meanwhile, the sale is computed again.
 
-Each write also traces its moves (`_trace_steps`), from which the ledger is made (`ledger/store.py`).
+Each write also traces its moves (`_trace_steps`): the ledger is made of them (`ledger/store.py`).
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
