@@ -317,7 +317,8 @@ def note_moved(commit: Commit, id: str, order_id: str) -> None:
 def list_moved(id: str, after: str, limit: int) -> list[str]:
     """Return the next orders, after the order `after`, that edits moved from this customer."""
     where = table.sk.begins_with(_MOVED)
-    rows = table.query(id, where=where, after=after and f"{_MOVED}{after}", limit=limit)
+    begin = f"{_MOVED}{after}" if after else None
+    rows = table.query(id, where=where, after=begin, limit=limit)
     return [item["sk"].removeprefix(_MOVED) for item in rows.items]
 
 

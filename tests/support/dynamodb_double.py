@@ -273,6 +273,8 @@ class Double:
         limit = request.get("Limit", 1 << 60)
         if limit < 1:
             raise ValidationError("Limit must be at least 1")
+        if "ExclusiveStartKey" in request:
+            key_of(request["ExclusiveStartKey"])  # refuses one without a text
         with self._lock:
             partition = self._tables.get(request["TableName"], {}).get(pk, Partition())
             for sk in between(partition.order, low, high, request):
