@@ -8,7 +8,16 @@ from chalicelib import settings
 from chalicelib.imports import mappings
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.csv.rows import FileFormat
-from chalicelib.imports.formats import Format, Mapped, Shop, by_name, fitted, read_as, recognise
+from chalicelib.imports.formats import (
+    Format,
+    Mapped,
+    Shop,
+    by_name,
+    find_likely_format,
+    fitted,
+    read_as,
+    recognise,
+)
 from chalicelib.imports.formats.mapped import (
     changed,
     faults,
@@ -42,6 +51,14 @@ def choose_format(form: FileFormat, options: Options) -> Format | None:
     if asks:
         return None
     raise FileRejected(code, wrong[0].message, line)
+
+
+def find_format_to_change(form: FileFormat, options: Options) -> Format | None:
+    """Return the format that a question about the columns begins with, if one is likely."""
+    if options.mapping is not None or options.format:
+        return None
+    likely = find_likely_format(form.header)
+    return likely(form.header) if likely else None
 
 
 def bind_format(form: FileFormat, options: Options, known: type[Format] | None) -> Format:

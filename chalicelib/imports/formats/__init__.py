@@ -45,6 +45,7 @@ __all__ = [
     "Ours",
     "Shop",
     "by_name",
+    "find_likely_format",
     "fitted",
     "read_as",
     "recognise",
@@ -65,13 +66,19 @@ def recognise(columns: Sequence[str]) -> type[Format] | None:
     Ours has every column, and no other format that has them too means another thing by one.
     """
     own = [column for column in columns if plain(column) and plain(column) not in _REMARKS]
-    fitting = [file_format for file_format in FORMATS if file_format.fits(own)]
-    if fitting:
-        is_clear = len(fitting) == 1 and not fitting[0](own).undecided
-        return fitting[0] if is_clear else None
+    if any(file_format.fits(own) for file_format in FORMATS):
+        likely = find_likely_format(own)
+        return None if likely is None or likely(own).undecided else likely
     if not Ours.fits(own) or any(_reads_otherwise(file_format, own) for file_format in FORMATS):
         return None
     return Ours
+
+
+def find_likely_format(columns: Sequence[str]) -> type[Format] | None:
+    """Return the only other system's format with columns of these, even if it leaves out others
+    that decide something; None if none or several have."""
+    fitting = [file_format for file_format in FORMATS if file_format.fits(columns)]
+    return fitting[0] if len(fitting) == 1 else None
 
 
 def by_name(name: str) -> type[Format] | None:

@@ -93,9 +93,10 @@ def _plan_job(waiting: ImportJob) -> None:
     first = list(islice(rows, _SAMPLED))
     header = table.format.header
     samples = [each.cells for each in first if each.problem is None]
-    store.put_columns(job_id, columns.describe_columns(header, samples, file_format, options))
+    proposed = file_format or columns.find_format_to_change(table.format, options)
+    store.put_columns(job_id, columns.describe_columns(header, samples, proposed, options))
     if file_format is None or options.review:
-        if store.ask_user(waiting, table.format, file_format):
+        if store.ask_user(waiting, table.format, proposed):
             telemetry.info("import asks for a mapping", jobId=job_id)
         return
     doubt = None
