@@ -231,7 +231,11 @@ def test_a_chunk_of_a_shuffled_file_takes_few_reads_of_s3(desk: Desk) -> None:
         ("sku,stock\n", "#REF!,{n}\n", "spreadsheet_error"),
         ("slug,name,price\n", "Err:502,P{n},1\n", "spreadsheet_error"),
         ("name,price\n", "#NAME?,{n}\n", "spreadsheet_error"),
-        ("Product URL,Item,Name,Current Stock\n", "#N/A,Product,P{n},1\n", "spreadsheet_error"),
+        (
+            "Product URL,Item,Name,Inventory Tracking\n",
+            "#N/A,Product,P{n},none\n",
+            "spreadsheet_error",
+        ),
         ("sku,name,price\n", "4.00638E+12,P{n},1\n", "spoilt_sku"),
         ("SKU,Name,Is featured?,Regular price\n", "4.00638E+12,P{n},0,1\n", "spoilt_sku"),
         ("sku,attribute_set_code,name,price\n", "4.00638E+12,Top,P{n},1\n", "spoilt_sku"),

@@ -154,7 +154,7 @@ def test_handles_that_other_systems_allow_are_products_of_their_own(
     rows = [f"{handle},B-{n},Bread,{n}" for n, handle in enumerate(handles)]
     options = {"mapping": json.dumps(mapping)} if mapping else {}
     for outcome in ("created", "unchanged"):
-        job = desk.imported("\n".join([header, *rows]), **options)
+        job = desk.imported("\n".join([header, *rows, ""]), **options)
         assert (job[outcome], job["failed"]) == (4, 0), job
         rows = [rows[0].lower().replace("b-0,bread", "B-0,Bread"), *rows[1:]]
     found = {product["sku"]: slug for slug, product in desk.products().items()}
