@@ -218,8 +218,8 @@ def test_rows_that_differ_about_one_product_are_a_warning_that_names_both(
     earlier = later - (2 if "Mug,M1" in rows else 1)
     both = f"Rows {earlier} and {later} give the same product or variant another"
     count = (
-        "Rows with another name, SKU, barcode, price, cost or stock than an earlier row of the"
-        " product; the later counts"
+        "Rows with another name, SKU, price or stock than an earlier row of the product; the later"
+        " counts"
     )
     warnings = [(each["code"], each["message"]) for each in job["warnings"]]
     assert warnings == [
