@@ -118,6 +118,7 @@ def test_the_options_of_a_deployment_that_fails_are_in_the_bucket(
     made = defaultdict(str, Table="t", Bucket="b")
     monkeypatch.setattr(deploy.keys, "use", lambda table: None)
     monkeypatch.setattr(deploy.release, "refuse_to_skip", lambda stage: None)
+    monkeypatch.setattr(deploy.release, "lower_numbers", lambda *given: None)
     monkeypatch.setattr(steps, "resources", lambda *given, **more: made)
     monkeypatch.setattr(steps, "ensure_master_key", lambda stage: None)
     options = ["--from-package", str(tmp_path), "--timezone", "Europe/Berlin"]
