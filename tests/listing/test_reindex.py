@@ -234,7 +234,7 @@ def test_reindexing_the_shop_keeps_its_lists(
     assert reindex() == 0
     deploy(monkeypatch)
     assert reindex(products.RECORDS, orders.RECORDS) == 6
-    assert reindex() == 4
+    assert reindex() == 3  # the customers; jobs have no words
     assert reindex() == 0
     assert [shop.get(path).json for path in paths] == before
     sent = shop.put(f"/api/admin/products/{before[0]['data'][0]['id']}", {"name": "Coat"})
