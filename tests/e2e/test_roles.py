@@ -37,7 +37,7 @@ UNASKED = {
     (DELIVER, AGAIN, "*"): "a message that is in work elsewhere: perhaps not on the tour",
     (DEAD, "lambda:InvokeFunction", "plan_import"): "a planner that was refused: not on the tour",
     (CHUNK, AGAIN, "import-chunks"): "a failed step is repeated soon; none fails on the tour",
-    (CHUNK, "s3:GetObject", "/imports/*"): "the source of a copy, which the emulator does not record",
+    (CHUNK, "s3:GetObject", "/imports/*"): "a copy's source is not recorded",
     (RUN_JOB, AGAIN, "jobs"): "a failed step is repeated soon; none fails on the tour",
     (RUN_JOB, "sqs:SendMessage", "jobs"): "a long job continues with another message",
     (RUN_JOB, "dynamodb:GetItem", "*"): "a step that is repeated after a crash reads what it did",
