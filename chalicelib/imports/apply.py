@@ -4,7 +4,7 @@ A blank cell leaves a value unchanged; pictures and variants that are not in the
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 from typing import Any, Final, NoReturn
 
@@ -48,7 +48,9 @@ def change_product(imported: ImportedProduct, product: Product) -> Product:
     values = {name: value for name, value in imported.values.items() if name != "slug"}
     own = _take_variant_values(values)
     listed = values.pop("variants", None)
-    _restore_number(values, "sku", (product.fields["sku"], *(v["sku"] for v in product.variants())))
+    if values.get("sku") != product.fields["sku"]:
+        of_variants = [variant["sku"] for variant in product.variants()]
+        _restore_number(values, "sku", [product.fields["sku"], *of_variants])
     if "images" in values:
         values["images"] = _merge_images(values["images"], product.fields["images"])
     values = _prefer_stored(values, product.fields)
@@ -215,16 +217,14 @@ def _merge_variants(imported: ImportedProduct, listed: Variants, product: Produc
     """All variants of the product: unchanged, changed by the file, or new."""
     _restore_variants(imported, listed, product)
     ids = products.match_variants([variant for variant, _ in listed], product)
-    every: dict[str, tuple[_Given, int | None]] = {
-        variant["id"]: ({"id": variant["id"]}, None) for variant in product.fields["variants"]
-    }
+    stored = {variant["id"]: variant for variant in product.fields["variants"]}
+    every: dict[str, tuple[_Given, int | None]] = {id: ({"id": id}, None) for id in stored}
     news: Variants = []
     for (variant, place), id in zip(listed, ids, strict=True):
         if id is None:
             news.append((variant, place))
         else:
-            stored = next(each for each in product.fields["variants"] if each["id"] == id)
-            _restore_number(variant, "barcode", [stored.get("barcode")])
+            _restore_number(variant, "barcode", [stored[id].get("barcode")])
             every[id] = ({**variant, "id": id}, place)
     return [*every.values(), *news]
 
@@ -248,11 +248,11 @@ def _restore_variants(imported: ImportedProduct, listed: Variants, product: Prod
             variant["title"] = _restore_title(imported, place, title, titles)
 
 
-def _restore_number(given: _Given, field: str, stored: Iterable[str | None]) -> None:
+def _restore_number(given: _Given, field: str, stored: Collection[str | None]) -> None:
     """Replace a text that is the number that a spreadsheet makes of a stored one by that one."""
     text = given.get(field)
-    if text and text[:1].isdecimal() and text not in (known := [*filter(None, stored)]):
-        given[field] = next((each for each in known if is_number_of(text, each)), text)
+    if text and text[:1].isdecimal() and text not in stored:
+        given[field] = next((each for each in stored if each and is_number_of(text, each)), text)
 
 
 def _restore_title(
@@ -260,9 +260,10 @@ def _restore_title(
 ) -> str:
     parts = title.split(" / ")
     for stored in titles:
-        pairs = [*zip(parts, stored.split(" / "), strict=False)]
-        if len(pairs) != len(parts) or stored.count(" / ") != title.count(" / "):
+        stored_parts = stored.split(" / ")
+        if len(stored_parts) != len(parts):
             continue
+        pairs = [*zip(parts, stored_parts, strict=True)]
         if all(part == own or is_number_of(part, own) for part, own in pairs):
             return stored
         if all(part == own or is_date_of(part, own) for part, own in pairs):
