@@ -114,7 +114,7 @@ def test_the_id_tells_more_than_the_stock_that_is_gone(shop: Shop) -> None:
 
 def test_a_variant_has_an_id_of_its_own_and_finds_its_product(shop: Shop) -> None:
     variants = [{"title": "S", "externalId": "V-1"}, {"title": "M", "externalId": "V-2"}]
-    made = shop.post(PRODUCTS, new_product(externalId="V-1", variants=variants)).json
+    made = shop.post(PRODUCTS, new_product(name="A", externalId="V-1", variants=variants)).json
     small, medium = made["variants"]
     assert (small["externalId"], medium["externalId"]) == ("V-1", "V-2")
     assert found(shop, PRODUCTS, "V-2") == found(shop, PRODUCTS, "V-1") == [made["id"]]
@@ -133,7 +133,7 @@ def test_a_variant_has_an_id_of_its_own_and_finds_its_product(shop: Shop) -> Non
     # A variant that goes takes its id along.
     assert shop.put(path, {"variants": [{"id": small["id"]}]}).status == 200
     assert shop.post(PRODUCTS, new_product(externalId="V-1")).status == 409
-    free = new_product(variants=[{"title": "S", "externalId": "V-1"}])
+    free = new_product(name="B", variants=[{"title": "S", "externalId": "V-1"}])
     last = shop.post(PRODUCTS, free).json["id"]
     assert found(shop, PRODUCTS, "V-1") == [last, made["id"]]
     for sort in ("createdAt", "name"):
