@@ -63,7 +63,8 @@ class OrderCustomerInput(Stripped):
     """An existing customer by `id`, or one by e-mail, which is created if unknown.
 
     With an `id` the other fields are ignored, so a customer that was read can be sent back. A
-    customer known by the e-mail keeps the stored name and phone.
+    customer known by the e-mail keeps the stored name and phone. Without an e-mail, a phone or a
+    name makes a new customer, as `NewCustomer` does.
     """
 
     read_only: ClassVar[frozenset[str]] = frozenset(
@@ -79,8 +80,9 @@ class OrderCustomerInput(Stripped):
 
     @model_validator(mode="after")
     def _is_somebody(self) -> "OrderCustomerInput":
-        if self.id is None and self.email is None:
-            raise ValueError("must have an email, or the id of an existing customer")
+        if not any((self.id, self.email, self.phone, self.first_name, self.last_name)):
+            message = "must have an email, a phone or a name, or the id of an existing customer"
+            raise ValueError(message)
         return self
 
 

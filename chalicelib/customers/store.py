@@ -113,12 +113,13 @@ class CustomerGone(Exception):
 # --- For orders -----------------------------------------------------------------------------------
 
 
-def key(asked: OrderCustomerInput) -> Key:
+def keys(asked: OrderCustomerInput | None) -> list[Key]:
     """Return what to read, for `from_items`, if a customer is read together with other things."""
+    if asked is None:
+        return []
     if asked.id is not None:
-        return _key(asked.id)
-    assert asked.email is not None
-    return _lock_key(asked.email)
+        return [_key(asked.id)]
+    return [_lock_key(asked.email)] if asked.email else []
 
 
 def from_items(asked: OrderCustomerInput, items: Mapping[Key, Item]) -> Customer | None:
@@ -126,8 +127,7 @@ def from_items(asked: OrderCustomerInput, items: Mapping[Key, Item]) -> Customer
 
     Raises Invalid if it takes no more orders.
     """
-    item = items.get(key(asked))
-    customer = read(item) if item else None
+    customer = next((read(items[key]) for key in keys(asked) if key in items), None)
     if customer and customer.is_leaving:
         message = f"the customer {customer.id!r} was erased or merged into another"
         raise Invalid.field("customer.id", "unknown_customer", message)

@@ -18,8 +18,11 @@ from chalicelib.orders.schemas import (
     LineItem,
     OrderEditEntry,
     OrderHistoryEntry,
+    OrderPreview,
     OrderStatus,
     PaymentStatus,
+    PreviewedLine,
+    PreviewedPayment,
     ShownOrder,
     ShownPayment,
     ShownRefund,
@@ -302,6 +305,24 @@ def show_order(
             if part.get(name) and part[name]["percent"] is not None:
                 part[name] = part[name] | {"percent": float(part[name]["percent"])}
     return shown
+
+
+def show_preview(order: Order, *, registers: bool) -> dict[str, object]:
+    """Return the shape of OrderPreview. `registers`: its customer does not exist yet."""
+    shown: Fields = show_order(order, OrderPreview.__annotations__)
+    return {
+        **shown,
+        "id": None,
+        "number": None,
+        "customer": None if registers else shown["customer"],
+        "lineItems": [_pick(line, PreviewedLine) for line in shown["lineItems"]],
+        "payments": [_pick(payment, PreviewedPayment) for payment in shown["payments"]],
+    }
+
+
+def _pick(record: Fields, shape: type) -> dict[str, object]:
+    """Return the members of a record that a shape has."""
+    return {name: record[name] for name in shape.__annotations__}
 
 
 def show_transfer(transfer: Transfer) -> dict[str, object]:

@@ -53,6 +53,11 @@ class Numbers:
             commit.update(KEY, assign=new, when=unchanged, otherwise=NumberTaken(), waits=False)
 
 
+def next_number(item: Item | None) -> str:
+    """Return the number that the next order gets, unless another takes it first."""
+    return str(_BEFORE + _following_number(item))
+
+
 def _following_number(item: Item | None) -> int:
     return int(item["n"]) + 1 if item else 1
 

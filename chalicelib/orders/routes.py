@@ -12,6 +12,7 @@ from chalicelib.orders.schemas import (
     NewOrder,
     OrderChange,
     OrderFields,
+    OrderPreview,
     RefundInput,
     RefundPreview,
     ShownOrder,
@@ -69,7 +70,7 @@ def list_orders() -> Response:
     "Create an order",
     role=Role.STAFF,
     body=NewOrder,
-    answers={201: ShownOrder},
+    answers={200: OrderPreview, 201: ShownOrder},
     problems=[Conflict],
     headers=IDEMPOTENT,
     reads_first=True,
@@ -78,8 +79,10 @@ def create() -> Response:
     """Takes stock, or is refused: 422 `insufficient_stock` names the lines. With
     `paymentStatus` PAID it starts as PAID. 409 `external_id_taken` has the `id` of the order that
     has the `externalId`. Emits order.created, and order.paid, customer.created, inventory.low where
-    they apply."""
+    they apply. With `dryRun` nothing is written: 200 says what the order would be."""
     new, once = body_once(NewOrder)
+    if new.dry_run:
+        return reply(200, store.preview_create(new, caller().name))
     order, text = store.create(new, caller().name, once)
     return reply_text(201, text, etag=order.etag)
 

@@ -345,6 +345,54 @@ class ShownOrder(TypedDict):
     edits: Annotated[list[OrderEditEntry], about("The latest edits, oldest first.")]
 
 
+class PreviewedLine(TypedDict):
+    """A line of an order that does not exist."""
+
+    variantId: Annotated[str | None, about("Id of the variant, `var_…`; null: a custom line.")]
+    title: Annotated[str, about("Title.")]
+    sku: Annotated[str | None, about("Stock keeping unit.")]
+    quantity: Annotated[int, about("How many pieces.")]
+    price: Annotated[str, about("Of one piece.")]
+    discount: Annotated[ShownDiscount | None, about("What is taken off the line.")]
+    total: Annotated[str, about("Quantity times price, less the discount; a decimal amount.")]
+    oversold: Annotated[int, about("Pieces that would be sold although they are not in stock.")]
+
+
+class PreviewedPayment(TypedDict):
+    """A payment of an order that does not exist."""
+
+    amount: Annotated[str, about("A decimal amount.")]
+    method: Annotated[str, about("Such as CASH or CARD_TERMINAL.")]
+    tendered: Annotated[str | None, about("Cash that was handed over.")]
+    change: Annotated[str | None, about("Cash to give back.")]
+
+
+class OrderPreview(TypedDict):
+    """The order that the same request without `dryRun` would create now. It has no ids."""
+
+    id: Annotated[None, about("Always null.")]
+    number: Annotated[None, about("Always null.")]
+    status: Annotated[OrderStatus, about("Its state.")]
+    paymentStatus: Annotated[PaymentStatus, about("Whether it is paid.")]
+    paymentMethod: Annotated[str | None, about("How it is paid, such as CARD_TERMINAL.")]
+    customer: Annotated[OrderCustomer | None, about("Who orders; null: nobody, or someone new.")]
+    lineItems: Annotated[list[PreviewedLine], about("Its lines, as they were sent.")]
+    itemsCount: Annotated[int, about("How many pieces its lines have.")]
+    currency: Annotated[str, about("The shop's currency, ISO 4217.")]
+    subtotal: Annotated[str, about("Sum of the lines; a decimal amount.")]
+    discount: Annotated[ShownDiscount | None, about("What is taken off the subtotal.")]
+    shipping: Annotated[str, about("What shipping costs; a decimal amount.")]
+    tax: Annotated[str, about("A decimal amount.")]
+    total: Annotated[str, about("What is to be paid; a decimal amount.")]
+    deposit: Annotated[
+        ShownDeposit | None, about("What must be paid before production begins; null: none.")
+    ]
+    payments: Annotated[list[PreviewedPayment], about("Payments, in their order.")]
+    amountPaid: Annotated[str, about("The sum of them.")]
+    balanceDue: Annotated[str, about("What is still to pay; negative: the shop owes.")]
+    orderDate: Annotated[str, about("When it was ordered; may be in the past.")]
+
+
 # --- What clients send ----------------------------------------------------------------------------
 
 
@@ -609,6 +657,7 @@ class NewOrder(Stripped):
     metadata: Metadata | None = None
     order_date: Date | None = optional("At most 24 hours ahead.")
     processed_at: Date | None = optional("The same as orderDate, which counts if both are sent.")
+    dry_run: Annotated[Flag, about("Only say what the order would be.")] = False
 
 
 class OrderChange(Stripped):

@@ -38,11 +38,12 @@ from chalicelib.orders.model import (
     from_item,
     index_of,
     show_order,
+    show_preview,
     show_transaction,
     to_item,
 )
 from chalicelib.orders.numbers import KEY as NUMBERS
-from chalicelib.orders.numbers import Numbers, NumberTaken
+from chalicelib.orders.numbers import Numbers, NumberTaken, next_number
 from chalicelib.orders.schemas import (
     Balance,
     EditOrder,
@@ -198,18 +199,38 @@ def create(new: NewOrder, by: str, once: Once | None) -> tuple[Order, str]:
     with unless_answered(once):
         for _ in deadline.attempts(until):
             try:
-                return _try_create(new, by, once, numbers, until)
+                placing = _place_order(new, by, numbers, once)
+                placing.commit.send(until)
+                return placing.order, placing.text
             except (products.StockMoved, EmailTaken, customers.CustomerMoved, NumberTaken):
                 numbers.are_contended = True
     raise Busy
 
 
-def _try_create(
-    new: NewOrder, by: str, once: Once | None, numbers: Numbers, until: float
-) -> tuple[Order, str]:
+def preview_create(new: NewOrder, by: str) -> dict[str, object]:
+    """Return the shape of OrderPreview: what `create` would do now. Raise what it does."""
+    placing = _place_order(new, by, None, None)
+    placing.commit.refuse_excess()
+    return show_preview(placing.order, registers=placing.registers)
+
+
+class _Placing(NamedTuple):
+    """A new order, the commit that writes it, and the text that answers the request.
+
+    `registers`: its customer is new.
+    """
+
+    order: Order
+    commit: Commit
+    text: str
+    registers: bool
+
+
+def _place_order(new: NewOrder, by: str, numbers: Numbers | None, once: Once | None) -> _Placing:
+    """Return a new order before it is written. It takes no number without `numbers`."""
     wanted = lines.count_pieces(new.line_items, "lineItems")
     keys = [key for id in wanted for key in products.keys(id)]
-    keys += [customers.key(new.customer)] if new.customer else []
+    keys += customers.keys(new.customer)
     keys += [external_ids.key("order", new.external_id)] if new.external_id else []
     items = idempotency.read([*keys, NUMBERS], once)
     if new.external_id:
@@ -220,7 +241,8 @@ def _try_create(
     registers = new.customer is not None and customer is None
     if new.customer and customer is None:
         customer = customers.created(new.customer, now)
-    number = numbers.next(items.get(NUMBERS), has_room=room.has_room_for_number(len(wanted)))
+    last, has_room = items.get(NUMBERS), room.has_room_for_number(len(wanted))
+    number = numbers.next(last, has_room=has_room) if numbers else next_number(last)
     order = lifecycle.create_order(new, found, customer, number=number, by=by, now=now)
     sold, oversold = [(found[id], pieces) for id, pieces in wanted.items()], Counter[str]()
     if new.stock_policy is StockPolicy.CHECK:
@@ -244,12 +266,12 @@ def _try_create(
         else:
             customers.count(commit, customer.id, ordered, placing=True)
     products.sell_pieces(commit, sold, order_id=order.id, oversold=+oversold)
-    numbers.write(commit)
+    if numbers:
+        numbers.write(commit)
     if commit.overflows:
         message = "are more than can be sold at once; divide the order"
         raise Invalid.field("lineItems", "too_large", message)
-    commit.send(until)
-    return order, text
+    return _Placing(order, commit, text, registers)
 
 
 def _require_stock(sold: Iterable[tuple[Product, Mapping[str, int]]]) -> None:
@@ -376,12 +398,12 @@ def _apply_edit(before: Order, wanted: EditOrder, by: str) -> tuple[editing.Edit
     needed = editing.needed_products(before.fields, wanted)
     keys = [key for id in needed for key in products.keys(id)]
     new_customer = OrderCustomerInput(id=wanted.customer.id) if wanted.customer else None
-    items = table.batch_get([*keys, *([customers.key(new_customer)] if new_customer else [])])
+    items = table.batch_get([*keys, *customers.keys(new_customer)])
     known = {id: product for id in needed if (product := products.from_items(id, items))}
     customer = customers.from_items(new_customer, items) if new_customer else None
     now = clock.now_iso()
     if new_customer and customer is None:
-        customers.created(new_customer, now)  # which raises, because it has no e-mail
+        customers.created(new_customer, now)  # which raises, because the id is unknown
     edit = editing.make_edit(before.fields, wanted, known, customer, by=by, now=now)
     _require_stock(edit.moves)
     return edit, lifecycle.apply_edit(before, edit, by, now)

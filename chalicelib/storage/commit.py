@@ -258,6 +258,13 @@ class Commit:
             return False
         return True
 
+    def refuse_excess(self) -> None:
+        """Raise Invalid if DynamoDB would refuse this; `overflows` leaves room for growth."""
+        if self._refusal:
+            raise self._refusal
+        if not self._fits(self._room):
+            raise self._too_large()
+
     def _too_large(self) -> Invalid:
         if self._excess is None:
             message = "This change exceeds one transaction. Change less at a time."
@@ -271,11 +278,7 @@ class Commit:
 
         Raises Busy after conflicts until `conflicts_until`, at the latest at the usual deadline.
         """
-        if self._refusal:
-            raise self._refusal
-        # What DynamoDB would refuse; `overflows` leaves room for growth.
-        if not self._fits(self._room):
-            raise self._too_large()
+        self.refuse_excess()
         call = self._call()
         last: Exception | None = None
         for _ in deadline.attempts():

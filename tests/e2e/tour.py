@@ -136,6 +136,7 @@ class Tour(examples.Day):
         }
         half = {"amount": "12.50", "reason": "DAMAGED"}
         edit = {"add": [{**self._line, "note": "A second one"}], "reason": "Asked"}
+        self.admin("POST", "/orders", {**order, "dryRun": True})
         for _ in range(2):
             made = self.admin("POST", "/orders", order, Idempotency_Key="tour")
             path = f"/orders/{made['id']}"

@@ -154,6 +154,52 @@ def test_a_customer_is_matched_by_email_in_any_case_and_unicode_form(
     assert shop.get("/api/admin/customers").json["total"] == 1
 
 
+@pytest.mark.parametrize("who", [{"phone": "030 1"}, {"firstName": "Ann"}, {"lastName": "Lee"}])
+def test_a_customer_without_an_email_is_created_as_the_list_of_customers_does(
+    shop: Shop, who: dict[str, str]
+) -> None:
+    first, second = (placed(shop, customer=who) for _ in range(2))
+    assert first["customer"] == {
+        **dict.fromkeys(("email", "firstName", "lastName", "phone")),
+        **who,
+        "id": first["customer"]["id"],
+    }
+    assert first["customer"]["id"] != second["customer"]["id"]  # no e-mail says who it is
+    assert kinds(shop).count("customer.created") == 2
+    assert first.customer.read()["ordersCount"] == 1
+    assert counts_agree()
+
+
+def _records(shop: Shop) -> list[dict[str, Any]]:
+    """Everything that is stored, besides what counts the requests of a key."""
+    return [item for item in shop.stored() if not item["pk"].startswith("key")]
+
+
+def test_a_dry_run_says_what_the_order_would_be_and_writes_nothing(shop: Shop) -> None:
+    id = variant(shop, 3, price="1381.50")
+    lines = [line(id, 2, discount={"percent": "2.5"}), {"title": "Box", "price": 3, "quantity": 1}]
+    cash = {"amount": 900, "method": "CASH", "tendered": 1000}
+    sent = new_order(*lines, discount={"percent": 5}, shipping="7.90", tax="1", payments=[cash])
+    sent["deposit"] = {"percent": "30"}
+    before, events = _records(shop), shop.events()
+    key = {"Idempotency-Key": "till-1"}
+    answer = shop.post(ORDERS, {**sent, "dryRun": True}, headers=key)
+    assert (answer.status, "ETag" in answer.headers) == (200, False)
+    preview = answer.json
+    assert (_records(shop), shop.events()) == (before, events)
+    made = shop.made(ORDERS, sent, headers=key)  # with the key, which is still new
+    assert made["number"] == "1001" and (preview["id"], preview["number"]) == (None, None)
+    assert preview["customer"] is None
+    assert preview["payments"][0]["change"] == "100.00"
+    for name in ("lineItems", "payments"):
+        shown = [{part: one[part] for part in preview[name][0]} for one in made[name]]
+        assert preview[name] == shown
+    same = preview.keys() - {"id", "number", "customer", "lineItems", "payments", "orderDate"}
+    assert {name: preview[name] for name in same} == {name: made[name] for name in same}
+    known = shop.post(ORDERS, {**sent, "lineItems": lines[1:], "payments": [], "dryRun": True})
+    assert known.json["customer"] == made["customer"]
+
+
 def test_stock_is_checked_over_all_lines_and_only_for_tracked_variants(shop: Shop) -> None:
     tracked, untracked, none = variants(shop, 5, None, 0)
     placed(shop, line(tracked, 2), line(untracked, 1000), line(tracked, 1))
@@ -161,6 +207,7 @@ def test_stock_is_checked_over_all_lines_and_only_for_tracked_variants(shop: Sho
     other = variant(shop, 3)
     sent = new_order(line(tracked), line(other, 4), line(tracked, 2), line(none))
     refused = shop.post(ORDERS, sent)
+    assert shop.post(ORDERS, {**sent, "dryRun": True}).json == refused.json
     assert (refused.status, refused.json["code"]) == (422, "insufficient_stock")
     assert refused.json["lines"] == [
         {"variantId": tracked, "requested": 3, "available": 2},
@@ -206,7 +253,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"customer": {"email": "nobody"}}, "customer.email"),
     ({"customer": {"email": "ada@example.com\u200b"}}, "customer.email"),
     ({"customer": {"email": "a\x00da@example.com"}}, "customer.email"),
-    ({"customer": {"firstName": "Ada"}}, "customer"),
+    ({"customer": {"firstName": " ", "phone": ""}}, "customer"),
+    ({"customer": {}}, "customer"),
     ({"customer": "cus_1"}, "customer"),
     ({"customer": {"email": "a@b.c", "phone": 1}}, "customer.phone"),
     ({"source": "in person"}, "source"),
@@ -243,7 +291,10 @@ def test_bad_input_is_refused_by_field_and_stores_nothing(
 ) -> None:
     id = variant(shop, 9)
     before = sorted(item["pk"] for item in shop.stored() if item["pk"] != "sequence")
-    assert shop.post(ORDERS, {**new_order(line(id)), **sent}).refused == [field]
+    body = {**new_order(line(id)), **sent}
+    refused = shop.post(ORDERS, body)
+    assert refused.refused == [field]
+    assert shop.post(ORDERS, {**body, "dryRun": True}).json == refused.json
     assert before == sorted(item["pk"] for item in shop.stored() if item["pk"] != "sequence")
     assert [event["event"] for event in shop.events()] == ["product.created"]
 
@@ -376,7 +427,8 @@ def test_an_order_with_any_number_of_tags_fits_one_transaction(
 
 def test_an_order_that_would_not_fit_its_events_is_refused(shop: Shop) -> None:
     ids = variants(shop, *[9] * 100, name="é" * 500)
-    assert shop.post(ORDERS, new_order(*map(line, ids))).refused == ["lineItems"]
+    for more in ({}, {"dryRun": True}):
+        assert shop.post(ORDERS, new_order(*map(line, ids), **more)).refused == ["lineItems"]
     assert placed(shop, *(line(id) for id in ids[:50]))["lineItems"]
     small = product(shop, *[5] * 100, name="x")
     lines = [line(v["id"]) for v in small["variants"]]

@@ -289,6 +289,7 @@ def _orders(day: Day, shirt: Any) -> None:
         "paymentStatus": "PAID",
         "paymentMethod": "CARD_TERMINAL",
     }
+    day.admin("POST", "/orders", {**new, "dryRun": True})
     order = day.admin("POST", "/orders", new, headers={"Idempotency-Key": "till-1-000042"})
     path = f"/orders/{order['id']}"
     day.admin("PATCH", path, {"status": "PROCESSING", "salesRepId": "emp_ann-01"})

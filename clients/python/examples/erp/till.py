@@ -2,6 +2,7 @@
 
 import sys
 from decimal import Decimal
+from typing import cast
 
 from backroom import Backroom, Invalid
 from backroom.models import CreateOrder, Order
@@ -21,7 +22,8 @@ def sell(shop: Backroom, sku: str, quantity: int, receipt: str) -> Order:
         "paymentMethod": "CARD_TERMINAL",
         "lineItems": [{"variantId": variants[0]["id"], "quantity": quantity}],
     }
-    return shop.create_order(order, idempotency_key=receipt)
+    # Only a request with dryRun is answered with a preview.
+    return cast(Order, shop.create_order(order, idempotency_key=receipt))
 
 
 def main() -> None:

@@ -719,6 +719,8 @@ class CreateOrder(TypedDict):
     """At most 24 hours ahead."""
     processedAt: NotRequired[str | None]
     """The same as orderDate, which counts if both are sent."""
+    dryRun: NotRequired[bool]
+    """Only say what the order would be."""
 
 
 class CreateProduct(TypedDict):
@@ -2111,7 +2113,8 @@ class OrderCustomer(TypedDict):
 class OrderCustomerInput(TypedDict):
     """An existing customer by `id`, or one by e-mail, which is created if unknown. With an `id`
     the other fields are ignored, so a customer that was read can be sent back. A customer known
-    by the e-mail keeps the stored name and phone."""
+    by the e-mail keeps the stored name and phone. Without an e-mail, a phone or a name makes a
+    new customer, as `NewCustomer` does."""
 
     id: NotRequired[str | None]
     """Identifier."""
@@ -2212,6 +2215,49 @@ class OrderPaidEvent(TypedDict):
     """Kind of the event."""
     data: Order
     """What it is about."""
+
+
+class OrderPreview(TypedDict):
+    """The order that the same request without `dryRun` would create now. It has no ids."""
+
+    id: None
+    """Always null."""
+    number: None
+    """Always null."""
+    status: OrderStatus
+    """Its state."""
+    paymentStatus: PaymentStatus
+    """Whether it is paid."""
+    paymentMethod: str | None
+    """How it is paid, such as CARD_TERMINAL."""
+    customer: OrderCustomer | None
+    """Who orders; null: nobody, or someone new."""
+    lineItems: list[PreviewedLine]
+    """Its lines, as they were sent."""
+    itemsCount: int
+    """How many pieces its lines have."""
+    currency: str
+    """The shop's currency, ISO 4217."""
+    subtotal: str
+    """Sum of the lines; a decimal amount."""
+    discount: Discount | None
+    """What is taken off the subtotal."""
+    shipping: str
+    """What shipping costs; a decimal amount."""
+    tax: str
+    """A decimal amount."""
+    total: str
+    """What is to be paid; a decimal amount."""
+    deposit: Deposit | None
+    """What must be paid before production begins; null: none."""
+    payments: list[PreviewedPayment]
+    """Payments, in their order."""
+    amountPaid: str
+    """The sum of them."""
+    balanceDue: str
+    """What is still to pay; negative: the shop owes."""
+    orderDate: str
+    """When it was ordered; may be in the past."""
 
 
 class OrderRefundedEvent(TypedDict):
@@ -2332,6 +2378,27 @@ class PaymentVoidedEvent(TypedDict):
     """What it is about."""
 
 
+class PreviewedLine(TypedDict):
+    """A line of an order that does not exist."""
+
+    variantId: str | None
+    """Id of the variant, `var_…`; null: a custom line."""
+    title: str
+    """Title."""
+    sku: str | None
+    """Stock keeping unit."""
+    quantity: int
+    """How many pieces."""
+    price: str
+    """Of one piece."""
+    discount: Discount | None
+    """What is taken off the line."""
+    total: str
+    """Quantity times price, less the discount; a decimal amount."""
+    oversold: int
+    """Pieces that would be sold although they are not in stock."""
+
+
 class PreviewedMapping(TypedDict):
     """The fields of a file's columns, or a known format with changes."""
 
@@ -2339,6 +2406,19 @@ class PreviewedMapping(TypedDict):
     """Column → field; null: not read."""
     format: NotRequired[str | None]
     """Name of a format, such as `shopify`."""
+
+
+class PreviewedPayment(TypedDict):
+    """A payment of an order that does not exist."""
+
+    amount: str
+    """A decimal amount."""
+    method: str
+    """Such as CASH or CARD_TERMINAL."""
+    tendered: str | None
+    """Cash that was handed over."""
+    change: str | None
+    """Cash to give back."""
 
 
 class PriceChange(TypedDict):

@@ -68,6 +68,7 @@ from backroom.models import (
     Order,
     OrderChange,
     OrderList,
+    OrderPreview,
     OrderSort,
     OrderStatus,
     PaymentStatus,
@@ -880,17 +881,18 @@ class Operations:
 
     def create_order(
         self, body: CreateOrder, *, idempotency_key: str = AUTOMATIC, timeout: float | None = None
-    ) -> Order:
+    ) -> OrderPreview | Order:
         """Create an order.
 
         Takes stock, or is refused: 422 `insufficient_stock` names the lines. With
         `paymentStatus` PAID it starts as PAID. 409 `external_id_taken` has the `id` of the
         order that has the `externalId`. Emits order.created, and order.paid, customer.created,
-        inventory.low where they apply.
+        inventory.low where they apply. With `dryRun` nothing is written: 200 says what the
+        order would be.
 
         `POST /api/admin/orders`, from the role STAFF on.
         """
-        answer: Order = self._transport.call(
+        answer: OrderPreview | Order = self._transport.call(
             "POST",
             "/api/admin/orders",
             (),
