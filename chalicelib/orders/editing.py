@@ -23,6 +23,7 @@ from chalicelib.orders.model import (
     Order,
     OrderLine,
     StoredOrder,
+    refunded_tax,
 )
 from chalicelib.orders.schemas import (
     MOST_LINES,
@@ -255,6 +256,8 @@ def _set_quantity(
     taken, left = line["taken"], quantity - refunded
     if left < 0:
         raise BelowRefunded(f"{refunded} pieces of the line {line['id']!r} were refunded.")
+    skipped = line["quantity"] - refunded - taken - line["oversold"]
+    untaken = max(skipped, line.get("untaken", 0))
     if more > 0 and (id := line["variantId"]):
         product = products.get(ids.product_of(id))
         if product is None or product.variant(id) is None:
@@ -262,12 +265,14 @@ def _set_quantity(
             error = {"field": f"{path}.quantity", "code": "unknown_variant", "message": message}
             errors.append(error)
         elif id in product.quantities:
-            taken += more
+            taken += max(0, more - (untaken - skipped))  # first those that the stock never had
     # Fewer pieces take off what was missing first, then what an edit may have taken last.
     missing = line["oversold"] + min(0, more)
     taken = max(0, min(taken + min(0, missing), left))
     oversold = min(max(0, missing), left - taken)
     line |= {"quantity": quantity, "taken": taken, "oversold": oversold}
+    if untaken:
+        line["untaken"] = untaken
 
 
 def _stock_moves(before: lines.Lines, after: lines.Lines, products: Mapping[str, Product]) -> Moves:
@@ -308,9 +313,12 @@ def _edit_sums(fields: StoredOrder, after: lines.Lines, wanted: EditOrder) -> li
     old_untaxed = old_subtotal - lines.discount_amount(fields["discount"]) + old_shipping
     untaxed = subtotal - lines.discount_amount(discount) + shipping
     tax = old_tax if wanted.tax is None else Decimal(wanted.tax)
+    taxed = sum(map(refunded_tax, fields["refunds"]), Decimal(0))
+    if tax < min(old_tax, taxed):
+        raise BelowRefunded(f"{money.render(taxed)} of the tax were refunded.")
     if wanted.tax is None and tax and untaxed != old_untaxed:
         share = Fraction(tax) * Fraction(untaxed) / Fraction(old_untaxed) if old_untaxed else tax
-        raise TaxRequired(money.rounded(Fraction(share)))
+        raise TaxRequired(max(money.rounded(Fraction(share)), min(old_tax, taxed)))
     if wanted.total is not None:
         total = Decimal(wanted.total)
     else:

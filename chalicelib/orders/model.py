@@ -8,6 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property
 from typing import Final, Literal, NotRequired, TypedDict, cast
 
@@ -29,7 +30,7 @@ from chalicelib.orders.schemas import (
     ShownTransaction,
 )
 from chalicelib.storage.attributes import Fields, Item
-from chalicelib.values import metadata
+from chalicelib.values import metadata, money
 from chalicelib.values.addresses import Address
 
 MOST_PRODUCTS: Final = 60
@@ -77,7 +78,10 @@ class Deposit(TypedDict):
 
 
 class OrderLine(TypedDict):
-    """A line as stored. `taken`: pieces that were taken from the stock and may return."""
+    """A line as stored. `taken`: pieces that were taken from the stock and may return.
+
+    `untaken`: how many pieces of the line were sold without the stock, if an edit removed some.
+    """
 
     id: str
     variantId: str | None
@@ -93,6 +97,7 @@ class OrderLine(TypedDict):
     note: str | None
     taken: int
     oversold: int
+    untaken: NotRequired[int]
     refundedQuantity: int
 
 
@@ -328,6 +333,19 @@ def _pick(record: Fields, shape: type) -> dict[str, object]:
 def show_transfer(transfer: Transfer) -> dict[str, object]:
     """Return the shape of ShownPayment or ShownRefund."""
     return {name: value for name, value in transfer.items() if name != "voidedBy"}
+
+
+def refunded_tax(refund: ShownRefund) -> Decimal:
+    """Return the tax in a refund: that of its lines, or less if its `amount` was less than theirs.
+
+    It is never more than the money.
+    """
+    lines, amount = refund["lines"], Decimal(refund["amount"])
+    tax = sum((Decimal(line["tax"]) for line in lines), Decimal(0))
+    shares = sum((Decimal(line["amount"]) for line in lines), Decimal(refund["shipping"]))
+    if amount < shares:
+        tax = money.rounded(Fraction(tax) * Fraction(amount) / Fraction(shares))
+    return min(tax, amount)
 
 
 def show_transaction(transaction: Transaction) -> dict[str, object]:

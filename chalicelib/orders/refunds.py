@@ -17,7 +17,7 @@ from chalicelib.orders.account import (
     valid_payments,
     with_balance,
 )
-from chalicelib.orders.model import OrderLine, Payment, StoredOrder, Transfer
+from chalicelib.orders.model import OrderLine, Payment, StoredOrder, Transfer, refunded_tax
 from chalicelib.orders.schemas import (
     PaymentStatus,
     RefundedLine,
@@ -50,11 +50,10 @@ class Refund:
     def preview(self) -> dict[str, object]:
         """Return the shape of RefundPreview."""
         lines = self.refund["lines"]
-        tax = sum((Decimal(line["tax"]) for line in lines), NOTHING)
         return {
             "amount": self.refund["amount"],
             "lines": lines,
-            "tax": money.render(tax),
+            "tax": money.render(refunded_tax(self.refund)),
             "shipping": self.refund["shipping"],
             "refundable": money.render(self.refundable),
             "restocks": [
@@ -268,15 +267,15 @@ def _line_shares(
     whole = Fraction(fields["total"]) - Fraction(fields["shipping"])
     parts = [part for refund in fields["refunds"] for part in refund["lines"]]
     refunded = sum((Decimal(part["amount"]) for part in parts), NOTHING)
-    refunded_tax = sum((Decimal(part["tax"]) for part in parts), NOTHING)
+    taxed = sum((Decimal(part["tax"]) for part in parts), NOTHING)
     pieces = Counter({line["id"]: int(line["refundedQuantity"]) for line in fields["lineItems"]})
     for line in wanted:
         pieces[line.line_item_id] += line.quantity
         share = _share_of_lines(fields["lineItems"], pieces)
         amount = max(NOTHING, money.rounded(whole * share) - refunded)
-        tax = max(NOTHING, money.rounded(Fraction(fields["tax"]) * share) - refunded_tax)
-        yield amount, tax
-        refunded, refunded_tax = refunded + amount, refunded_tax + tax
+        tax = max(NOTHING, money.rounded(Fraction(fields["tax"]) * share) - taxed)
+        yield amount, min(tax, amount)
+        refunded, taxed = refunded + amount, taxed + min(tax, amount)
 
 
 def _share_of_lines(lines: Sequence[OrderLine], pieces: Mapping[str, int]) -> Fraction:

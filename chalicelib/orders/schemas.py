@@ -193,7 +193,7 @@ class RefundPreview(TypedDict):
 
     amount: Annotated[str, about("A decimal amount.")]
     lines: Annotated[list[RefundedLine], about("What would come back.")]
-    tax: Annotated[str, about("The tax in the lines.")]
+    tax: Annotated[str, about("The tax in it: that of the lines, less for a smaller `amount`.")]
     shipping: Annotated[str, about("The part of the order's shipping.")]
     refundable: Annotated[str, about("The most that could be refunded.")]
     restocks: Annotated[list[RestockedVariant], about("What would return to the stock.")]

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Final
 
 from chalicelib import listing
-from chalicelib.orders.model import Order, Payment, Transaction, Transfer
+from chalicelib.orders.model import Order, Payment, Transaction, Transfer, refunded_tax
 from chalicelib.orders.room import MOST_TRANSACTION_ENTRIES, count_transaction_items
 from chalicelib.orders.schemas import (
     OrderStatus,
@@ -87,17 +87,21 @@ def _show_transfer(
 
 
 def _refunded_tax(order: Order) -> list[Decimal]:
-    """Return the tax in each refund: that of its lines.
+    """Return the tax in each refund.
 
-    The last refund of an order that was refunded in full has all that is left of it; those of a
-    cancelled order, which counts no tax, have none.
+    The last refund of an order that was refunded in full, with those of the same request, has all
+    that is left of it, up to the money; those of a cancelled order, which counts no tax, have none.
     """
     refunds = order.fields["refunds"]
     if order.status is OrderStatus.CANCELLED:
         return [Decimal(0) for _ in refunds]
-    tax = [sum((Decimal(line["tax"]) for line in one["lines"]), Decimal(0)) for one in refunds]
-    if tax and order.payment_status is PaymentStatus.REFUNDED:
-        tax[-1] = Decimal(order.fields["tax"]) - sum(tax[:-1], Decimal(0))
+    tax = list(map(refunded_tax, refunds))
+    left = Decimal(order.fields["tax"]) - sum(tax, Decimal(0))
+    if order.payment_status is PaymentStatus.REFUNDED:
+        for place in reversed(range(len(refunds))):
+            if refunds[place]["createdAt"] == refunds[-1]["createdAt"]:
+                more = min(left, Decimal(refunds[place]["amount"]) - tax[place])
+                tax[place], left = tax[place] + more, left - more
     return tax
 
 

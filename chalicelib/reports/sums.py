@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Final
 
 from chalicelib.listing import Record
-from chalicelib.orders.model import Order
+from chalicelib.orders.model import Order, refunded_tax
 from chalicelib.orders.schemas import OrderStatus, PaymentStatus
 from chalicelib.reports.model import MOST_KEPT, ReportBy, ReportType
 from chalicelib.storage.attributes import Fields
@@ -157,9 +157,7 @@ def _refunded_goods(order: Order, goods: Decimal) -> Decimal:
         return goods
     left = Decimal(order.fields["amountCredited"])
     refunds = order.fields["refunds"]
-    left -= min(
-        left, _sum_amounts(Decimal(line["tax"]) for one in refunds for line in one["lines"])
-    )
+    left -= min(left, _sum_amounts(map(refunded_tax, refunds)))
     return left - min(left, _sum_amounts(Decimal(one["shipping"]) for one in refunds))
 
 

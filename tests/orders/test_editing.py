@@ -18,6 +18,7 @@ from tests.orders.build import (
     placed,
     product,
     product_path,
+    set_stock,
     stock_of,
     variant,
     variants,
@@ -378,6 +379,17 @@ def test_nothing_goes_below_what_was_refunded(shop: Shop) -> None:
     assert (less["total"], less["balanceDue"]) == ("60.00", "-50.00")
 
 
+def test_the_tax_does_not_go_below_what_refunds_had_of_it(shop: Shop) -> None:
+    sold = CUSTOM | {"price": 50, "quantity": 2}
+    order = placed(shop, sold, tax="10", paymentStatus="PAID")
+    order.refund(lines=[order.first_line(quantity=1)])
+    below = order.edit(tax="4.99", total=105)
+    assert (below.status, below.json["code"]) == (422, "below_refunded")
+    cheaper = {"change": [order.first_line(price="1")]}
+    assert order.edit(**cheaper).json["proposed"] == "5.00"
+    assert order.edit(tax="5", total=105).json["tax"] == "5.00"
+
+
 @pytest.mark.thorough
 def test_refunds_of_an_edited_order_add_up(shop: Shop) -> None:
     seeded = random.Random(3)
@@ -421,6 +433,22 @@ def test_stock_moves_by_the_difference(shop: Shop) -> None:
     assert short.json["lines"] == [{"variantId": a, "requested": 6, "available": 5}]
     order.moved("CANCELLED")
     assert [stock_of(shop, id) for id in (a, b)] == [10, 10]
+    assert counts_agree()
+
+
+@pytest.mark.parametrize("policy", ["SKIP", "CHECK"])
+def test_pieces_that_an_order_did_not_take_are_not_taken_by_an_edit_and_back(
+    shop: Shop, policy: str
+) -> None:
+    bought = variant(shop, 10 if policy == "SKIP" else None)
+    order = placed(shop, line(bought, 3), stockPolicy=policy)
+    if policy == "CHECK":  # it was not tracked
+        assert set_stock(shop, bought, 10).status == 200
+    for quantity, stock in ((1, 10), (3, 10), (5, 8), (2, 10), (4, 9), (3, 10)):
+        answer = order.edit(change=[order.first_line(quantity=quantity)])
+        assert (answer.status, stock_of(shop, bought)) == (200, stock), quantity
+    order.moved("CANCELLED")
+    assert stock_of(shop, bought) == 10
     assert counts_agree()
 
 

@@ -150,6 +150,48 @@ def test_the_last_refund_has_the_tax_that_is_left_unless_the_order_is_cancelled(
         assert [one["tax"] for one in moved] == taxes
 
 
+@pytest.mark.parametrize(
+    ("sent", "tax"),
+    [
+        ({"amount": "0.01"}, "0.00"),
+        ({"amount": "11"}, "1.00"),
+        ({"amount": "55"}, "5.00"),
+        ({"amount": "57"}, "5.00"),  # more than the pieces cost, of the shipping
+        ({"amount": "11", "shipping": "5"}, "0.92"),
+    ],
+)
+def test_a_refund_of_less_than_its_pieces_cost_has_that_part_of_their_tax(
+    shop: Shop, sent: Any, tax: str
+) -> None:
+    piece = line(variant(shop), price=50)
+    order = placed(shop, piece, tax="5", shipping="5", paymentStatus="PAID")
+    wanted = {"lines": [order.first_line(quantity=1)], **sent}
+    assert order.refund(dryRun=True, **wanted).json["tax"] == tax
+    assert order.refund(**wanted).status == 201
+    order.refund(amount=str(Decimal(60) - Decimal(sent["amount"])))
+    last, first = shop.get(f"{TRANSACTIONS}?kind=REFUND").json["data"]
+    assert Decimal(first["tax"]) == -Decimal(tax)
+    expected = max(Decimal(tax) - 5, Decimal(last["amount"]))  # all that is left, or all its money
+    assert Decimal(last["tax"]) == expected
+
+
+def test_refunds_that_end_an_order_share_its_tax_by_their_money(shop: Shop) -> None:
+    order = placed(shop, line(variant(shop), price=50), tax="5")
+    order.pay(53, method="CARD")
+    order.pay(2, method="CASH")
+    order.patch({"paymentStatus": "REFUNDED"})
+    moved = shop.get(f"{TRANSACTIONS}?kind=REFUND").json["data"]
+    assert {one["amount"]: one["tax"] for one in moved} == {"-2.00": "-2.00", "-53.00": "-3.00"}
+
+
+def test_tax_above_what_a_line_cost_is_no_part_of_its_refund(shop: Shop) -> None:
+    order = placed(shop, line(variant(shop), price=9), tax="2", total=1, paymentStatus="PAID")
+    made = order.refund(lines=[order.first_line(quantity=1)]).json
+    assert [one["tax"] for one in made["refunds"][0]["lines"]] == ["1.00"]
+    (moved,) = shop.get(f"{TRANSACTIONS}?kind=REFUND").json["data"]
+    assert (moved["amount"], moved["tax"]) == ("-1.00", "-1.00")
+
+
 def test_no_more_pieces_are_refunded_than_were_sold(shop: Shop) -> None:
     order = placed(shop, line(variant(shop), 2, price="5"), line(variant(shop), price="5"))
     order.pay()

@@ -2778,7 +2778,7 @@ class RefundPreview(TypedDict):
     lines: list[RefundedLine]
     """What would come back."""
     tax: str
-    """The tax in the lines."""
+    """The tax in it: that of the lines, less for a smaller `amount`."""
     shipping: str
     """The part of the order's shipping."""
     refundable: str
