@@ -133,7 +133,7 @@ def _continue_jobs(stage: str) -> None:
     bucket, and its end would not notice that."""
     name = f"backroom-{stage}-jobs"
     os.environ["JOBS_QUEUE_URL"] = boto3.client("sqs").get_queue_url(QueueName=name)["QueueUrl"]
-    for page in listing.walk(jobs.page, listing.Query(limit=100, cursor="*")):
+    for page in listing.walk_pages(jobs.page, listing.Query(limit=100, cursor="*")):
         for job in page.records:
             continues = "step" in job.fields and job.type != JobType.EXPORT  # imports have none
             if continues and not job.has_ended:

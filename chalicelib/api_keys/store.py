@@ -78,7 +78,7 @@ def mint(
     """
     nonce = secrets.token_urlsafe(32)
     key = _derive_key(bearer, nonce) if once else KEY_PREFIX + nonce
-    known: Item = {"id": ids.new("key"), "name": name, "role": Role(role).value}
+    known: Item = {"id": ids.new_id("key"), "name": name, "role": Role(role).value}
     known |= {"createdAt": clock.now_iso(), **({"until": clock.iso(expires)} if expires else {})}
     caller, digest = Caller(known), digest_of(key)
     commit = Commit()

@@ -120,7 +120,7 @@ class AuditEntry(listing.Record):
             "action": fields["action"],
             "type": fields["record"]["type"],
         }
-        return listing.Index.of(sort=fields["at"], facets=facets, several=fields["customers"])
+        return listing.Index.build(sort=fields["at"], facets=facets, several=fields["customers"])
 
 
 def show(entry: AuditEntry) -> dict[str, object]:

@@ -26,5 +26,5 @@ def list_audit() -> Response:
     asked = query(ListAudit)
     if not asked.is_for_staff and not caller().role.includes(Role.ADMIN):
         raise Forbidden("This needs the role ADMIN, or the recordId of one record.")
-    page = store.page(asked.query())
+    page = store.page(asked.to_query())
     return reply_page([show(one) for one in page.records], page)

@@ -19,7 +19,7 @@ from chalicelib.audit.model import KIND, AuditEntry
 from chalicelib.storage import table
 from chalicelib.storage.attributes import Key
 from chalicelib.storage.commit import Commit
-from chalicelib.values.changes import cleared
+from chalicelib.values.changes import clear_personal
 from chalicelib.values.compact_json import encode
 from chalicelib.values.forgetting import Person
 
@@ -30,7 +30,7 @@ def entry_key(id: str) -> Key:
     return id, "audit"
 
 
-page = listing.Records(KIND, entry_key, lambda item: AuditEntry(item).index, AuditEntry).page
+page = listing.Records(KIND, entry_key, lambda item: AuditEntry(item).index, AuditEntry).read_page
 
 
 def unnamed_key(customer_id: str) -> Key:
@@ -51,7 +51,7 @@ def unname(customer_ids: Iterable[str]) -> None:
 def clear_customer(customer_id: str) -> None:
     """Removes the values of a deleted customer from the entries."""
     query = listing.Query({"customerId": frozenset({customer_id})}, limit=_PAGE, cursor="*")
-    for found in listing.walk(page, query):
+    for found in listing.walk_pages(page, query):
         for entry in found.records:
             _rewrite(entry, redact({**entry.fields, "changes": entry.changes}))
 
@@ -65,7 +65,7 @@ def clear(entries: Iterable[AuditEntry], person: Person) -> int:
 def _left(entry: AuditEntry, person: Person) -> dict[str, Any]:
     fields = {"record": entry.fields["record"], "changes": entry.changes}
     if person.ids.isdisjoint(entry.customers):
-        return {name: person.without(value) for name, value in fields.items()}
+        return {name: person.redact(value) for name, value in fields.items()}
     return redact(fields)
 
 
@@ -73,7 +73,7 @@ def redact(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return the `record` and the `changes` of an entry without the values of its customers."""
     record, kind = entry["record"], entry["record"]["type"]
     record = record | {"name": None} if kind == "customer" else record
-    return {"record": record, "changes": cleared(kind, entry["changes"])}
+    return {"record": record, "changes": clear_personal(kind, entry["changes"])}
 
 
 def _rewrite(entry: AuditEntry, left: Mapping[str, Any]) -> bool:

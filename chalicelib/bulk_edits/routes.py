@@ -45,7 +45,7 @@ def _started(kind: str, asked: BulkProductEdit | BulkOrderEdit, once: Once | Non
     change = asked.change.model_dump(by_alias=True, exclude_unset=True, mode="json")
     if not change:
         raise Invalid.field("change", "required", "must have at least one field to change")
-    LISTS[kind].chosen(asked.filters, 1)
+    LISTS[kind].query_from_body(asked.filters, 1)
     about: dict[str, object] = {"kind": kind, "change": change}
     about |= {"ids": asked.ids} if asked.ids is not None else {"filters": asked.filters}
     text = jobs.create(JobType.BULK_EDIT, about, dry_run=asked.dry_run, once=once)

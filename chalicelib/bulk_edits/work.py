@@ -51,8 +51,8 @@ def _choose_next(job: Job, after: str | None) -> tuple[dict[str, object] | None,
     The cursor is None if there are none.
     """
     kind = job.asked["kind"]
-    matching = LISTS[kind].chosen(job.asked["filters"], MOST_AT_ONCE)
-    page = _KINDS[kind].store.page(matching.after(after))
+    matching = LISTS[kind].query_from_body(job.asked["filters"], MOST_AT_ONCE)
+    page = _KINDS[kind].store.page(matching.continue_after(after))
     ids = [record.id for record in page.records]
     return ({"ids": ids, "after": page.next} if ids or page.next else None), page.total
 

@@ -263,7 +263,7 @@ def made(id: str, given: Mapping[str, object], now: str) -> Customer:
     fields |= {"ordersCount": 0, "totalSpent": Decimal(0), "orders": 0}
     fields |= _edit_fields(fields, given, is_new=True)
     _require_identity(fields)
-    return Customer({**fields, "index": index_of(fields).stored()}, 1)
+    return Customer({**fields, "index": index_of(fields).to_stored()}, 1)
 
 
 def changed(customer: Customer, given: Mapping[str, object], now: str) -> Customer:
@@ -282,7 +282,7 @@ def rewritten(customer: Customer, fields: Mapping[str, object], now: str) -> Cus
 
 def _next_version(customer: Customer, fields: Mapping[str, object], now: str) -> Customer:
     after = {**fields, "updatedAt": now}
-    return Customer({**after, "index": index_of(after).stored()}, customer.version + 1)
+    return Customer({**after, "index": index_of(after).to_stored()}, customer.version + 1)
 
 
 def _edit_fields(before: Fields, given: Fields, *, is_new: bool) -> dict[str, object]:
@@ -302,9 +302,9 @@ def _edit_fields(before: Fields, given: Fields, *, is_new: bool) -> dict[str, ob
             if sent and not is_new and (sent not in known or sent in names):
                 message = "is not an address of this customer; omit the id for a new one"
                 raise Invalid.field(f"addresses.{place}.id", "unknown_address", message)
-            own = sent if sent and not is_new else ids.new("adr")
+            own = sent if sent and not is_new else ids.new_id("adr")
             names[sent or own] = own
-            kept.append({"id": own, **addresses.stored(address)})
+            kept.append({"id": own, **addresses.to_address(address)})
         fields["addresses"] = kept
     own_default = names.get(default, default) if default else None
     there = [address["id"] for address in kept]
@@ -345,7 +345,7 @@ def merged(into: Customer, other: Customer, now: str) -> tuple[Customer, dict[st
     new = [
         address
         for address in other.fields["addresses"]
-        if not any(addresses.same(address, one) for one in kept)
+        if not any(addresses.is_same_address(address, one) for one in kept)
     ]
     both = {"note": note, "tags": tags, "addresses": [*kept, *new]}
     left = {name: len(both[name]) - most for name, most in ROOM_OF_MERGED.items()}
@@ -366,7 +366,7 @@ def erased(customer: Customer, now: str) -> Customer:
 
 def index_of(fields: Fields) -> listing.Index:
     names = (fields["lastName"], fields["firstName"], fields["email"])
-    return listing.Index.of(
+    return listing.Index.build(
         sort=fields["createdAt"],
         facets={},
         several=fields.get("tags", ()),
@@ -399,4 +399,4 @@ def phone_digits(phone: str) -> str:
 
 
 def read(item: Item) -> Customer:
-    return Customer(metadata.unstored(item), item.get("version", 0))  # a lock has none
+    return Customer(metadata.from_stored(item), item.get("version", 0))  # a lock has none

@@ -143,7 +143,7 @@ def created(asked: OrderCustomerInput, now: str) -> Customer:
         raise Invalid.field("customer.id", "unknown_customer", message)
     names = ("email", "firstName", "lastName", "phone")
     given = asked.model_dump(by_alias=True, include={"email", "first_name", "last_name", "phone"})
-    return made(ids.new("cus"), {name: given[name] for name in names}, now)
+    return made(ids.new_id("cus"), {name: given[name] for name in names}, now)
 
 
 def sample() -> Customer:
@@ -156,7 +156,7 @@ def sample() -> Customer:
         "addresses": [{"address1": "1 Example Street", "city": "Berlin", "countryCode": "DE"}],
     }
     new = NewCustomer.model_validate(given).given()
-    return made(ids.new("cus"), new, clock.now_iso())
+    return made(ids.new_id("cus"), new, clock.now_iso())
 
 
 def register(commit: Commit, customer: Customer, ordered: Totals, room: int) -> None:
@@ -186,7 +186,7 @@ def count(commit: Commit, id: str, change: Totals, *, placing: bool) -> None:
 # --- Reading --------------------------------------------------------------------------------------
 
 
-load, find, page = RECORDS.load, RECORDS.find, RECORDS.page
+load, find, page = RECORDS.load, RECORDS.find, RECORDS.read_page
 
 
 def get(id: str, fields: Iterable[str] = ()) -> Customer:
@@ -210,7 +210,7 @@ def create(new: NewCustomer, once: Once | None) -> tuple[Customer, str]:
     Raises EmailTaken, Invalid; with `once` also Repeated and KeyReused.
     """
     with unless_answered(once):
-        customer = made(ids.new("cus"), new.given(), clock.now_iso())
+        customer = made(ids.new_id("cus"), new.given(), clock.now_iso())
     text = encode(show(customer))
     commit = Commit()
     if once:
@@ -364,7 +364,7 @@ def absorb(source_id: str, into_id: str, job_id: str) -> Mapping[str, int]:
 
 def _remove_merged(source: Customer, into_id: str, job_id: str, left: Mapping[str, int]) -> None:
     into = get(into_id)
-    if external_ids.records(["customer"], source.fields["externalId"] or "") != [source.id]:
+    if external_ids.find_records(["customer"], source.fields["externalId"] or "") != [source.id]:
         # The other customer has taken it.
         source = Customer({**source.fields, "externalId": None}, source.version)
     table.batch_write(_merged_item(id, into_id) for id in source.merged)
@@ -427,8 +427,8 @@ def _unchanged_since(if_match: frozenset[str] | None, customer: Customer) -> Cus
 def insert(commit: Commit, customer: Customer, **room: int) -> None:
     if customer.email:
         _put_lock(commit, customer.email, customer, table.absent)
-    external_ids.change(commit, customer.id, {}, external_ids.held("customer", customer.fields))
-    fields = {**metadata.stored(customer.fields), "version": customer.version}
+    external_ids.change(commit, customer.id, {}, external_ids.held_ids("customer", customer.fields))
+    fields = {**metadata.to_stored(customer.fields), "version": customer.version}
     id, new, free = customer.id, customer.index, table.absent
     RECORDS.write(commit, id, None, new, fields, when=free, otherwise=None, **room)
     commit.announce("customer.created", show(customer))
@@ -478,8 +478,8 @@ def _write_customer(
     elif after.email and of_order(after) != of_order(before):
         _put_lock(commit, after.email, after, Attr("id").eq(after.id))
     # Of a customer that was merged, the other one may have it by now.
-    old_ids = external_ids.held("customer", before.fields)
-    new_ids = external_ids.held("customer", after.fields) if after else {}
+    old_ids = external_ids.held_ids("customer", before.fields)
+    new_ids = external_ids.held_ids("customer", after.fields) if after else {}
     external_ids.change(commit, before.id, old_ids, new_ids, holders=holders)
     new_index = after.index if after else None
     index = listing.change(commit, KIND, before.id, before.index, new_index)
@@ -491,12 +491,12 @@ def _write_customer(
         commit.audit(_audit_entry(before, action=action))
         return
     assert index is not None
-    shown = metadata.stored(after.fields)
+    shown = metadata.to_stored(after.fields)
     fields = {name: shown[name] for name in (*EDITABLE, "updatedAt")}
     more = {name: after.fields[name] for name in ("erasedAt", "merged") if name in after.fields}
     commit.update(
         _key(after.id),
-        assign={**fields, **more, "index": index.stored(), "version": after.version},
+        assign={**fields, **more, "index": index.to_stored(), "version": after.version},
         when=unchanged,
         otherwise=CustomerChanged(),
     )

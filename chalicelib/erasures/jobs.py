@@ -40,7 +40,7 @@ def is_needed(job: Job, person: Person) -> bool:
 
 
 def _redact_labels(job: Job, person: Person) -> dict[str, object]:
-    left = {name: person.without(job.fields[name]) for name in _LABELS if name in job.fields}
+    left = {name: person.redact(job.fields[name]) for name in _LABELS if name in job.fields}
     return {name: value for name, value in left.items() if value != job.fields[name]}
 
 
@@ -49,16 +49,16 @@ def _redact_request(job: Job, person: Person) -> dict[str, object]:
     fields: dict[str, Any] = {
         name: json.loads(value) if name in _JSON else value for name, value in job.fields.items()
     }
-    left: dict[str, Any] = {name: person.without(fields.get(name)) for name in _TEXTS}
+    left: dict[str, Any] = {name: person.redact(fields.get(name)) for name in _TEXTS}
     if asked := fields.get("asked"):
         left["asked"] |= {part: asked[part] for part in _NO_TEXT & asked.keys()}
-    left["mapping"] = {person.without(one): to for one, to in (fields.get("mapping") or {}).items()}
+    left["mapping"] = {person.redact(one): to for one, to in (fields.get("mapping") or {}).items()}
     if header := fields.get("format", {}).get("header"):
-        left["format"] = {**fields["format"], "header": person.without(header)}
+        left["format"] = {**fields["format"], "header": person.redact(header)}
     if error := fields.get("error"):
         # What it quotes of the file may be in a wrong encoding.
         quotes = error.get("row") is not None
-        left["error"] = {**error, "message": _NO_QUOTE} if quotes else person.without(error)
+        left["error"] = {**error, "message": _NO_QUOTE} if quotes else person.redact(error)
     changed = {name: value for name, value in left.items() if value and value != fields[name]}
     return {
         name: json.dumps(value, ensure_ascii=False) if name in _JSON else value

@@ -78,7 +78,9 @@ def step(job: Job) -> Step:
         return replace(done, cursor={"phase": phase, "after": done.cursor, "touched": touched})
     texts.delete(customer.id)
     customers.let_go(customer.id, job.id)
-    gone_by = {name: clock.iso(clock.after(seconds)) for name, seconds in GONE_AFTER.items()}
+    gone_by = {
+        name: clock.iso(clock.seconds_from_now(seconds)) for name, seconds in GONE_AFTER.items()
+    }
     return replace(done, set={"touched": touched, "goneBy": gone_by})
 
 
@@ -94,7 +96,9 @@ def _learn_names(erasure: _Erasure) -> _Done:
 
 
 def _erase_orders(erasure: _Erasure) -> _Done:
-    query = orders.query_by_customer(erasure.customer.id, MOST_AT_ONCE).after(erasure.after)
+    query = orders.query_by_customer(erasure.customer.id, MOST_AT_ONCE).continue_after(
+        erasure.after
+    )
     page = orders.page(query)
     facts = [orders.facts_about(order, erasure.person) for order in page.records]
     person = erasure.learn(set().union(*facts))
@@ -152,7 +156,7 @@ def _erase_moved_orders(erasure: _Erasure, order_ids: Sequence[str]) -> Counter[
 
 def _walk_entries(where: Mapping[str, str]) -> Iterable[listing.Page[AuditEntry]]:
     wanted = {facet: frozenset({value}) for facet, value in where.items()}
-    return listing.walk(audit.page, listing.Query(wanted, limit=_PAGE, cursor="*"))
+    return listing.walk_pages(audit.page, listing.Query(wanted, limit=_PAGE, cursor="*"))
 
 
 def _erase_values(erasure: _Erasure) -> _Done:
@@ -206,7 +210,7 @@ def _erase_words(erasure: _Erasure) -> _Done:
     changed = Counter[str]()
     for number, word in islice(enumerate(words, 1), erasure.after or 0, None):
         for records in (orders.RECORDS, customers.RECORDS):
-            changed["words"] += listing.discard(records, word, before)
+            changed["words"] += listing.discard_words(records, word, before)
         if time.monotonic() > until:
             return Step(number), changed
     return Step(), changed

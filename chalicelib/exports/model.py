@@ -67,4 +67,4 @@ _LISTS: Final[dict[str, type[listing.Filters]]] = {
 
 def query(records: str, filters: dict[str, object], limit: int) -> listing.Query:
     """Return the list that these filters choose. Raises Invalid, named `filters.…`."""
-    return _LISTS[records].chosen(filters, limit)
+    return _LISTS[records].query_from_body(filters, limit)

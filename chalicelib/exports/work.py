@@ -41,9 +41,9 @@ def step(job: Job) -> Step:
     piece = bytearray() if before["etags"] else bytearray(write.head)
     # All orders with a reference are read for each page of their transactions.
     limit = MOST_MATCHES if "reference" in asked["filters"] else _PAGE
-    wanted = query(asked["type"], asked["filters"], limit).after(before["after"])
+    wanted = query(asked["type"], asked["filters"], limit).continue_after(before["after"])
     read = 0
-    for page in listing.walk(_PAGES[asked["type"]], wanted):
+    for page in listing.walk_pages(_PAGES[asked["type"]], wanted):
         read += len(page.records)
         for record in page.records:
             piece += write.record(record)

@@ -79,7 +79,7 @@ def forget(person: Person) -> int:
     """Delete the values of orders and customers that mention the person; return how many."""
     places = [(of, field) for of in (FacetOf.orders, FacetOf.customers) for field in FIELDS[of]]
     pages = (page for of, field in places for page in table.pages(_pk(of, field)))
-    found = [item for page in pages for item in page if person.mentions(item["value"])]
+    found = [item for page in pages for item in page if person.is_mentioned_in(item["value"])]
     table.batch_write(deletes=[(item["pk"], item["sk"]) for item in found])
     return len(found)
 
@@ -89,7 +89,7 @@ def forget(person: Person) -> int:
 
 def find(asked: ListFacets) -> Facets:
     """Those whose words begin with all terms of the search."""
-    pk, terms = _pk(asked.type, asked.field), words.terms(asked.search)
+    pk, terms = _pk(asked.type, asked.field), words.search_terms(asked.search)
     if asked.search and not terms:  # no visible character
         return {"data": [], "more": False}
     reads = [table.query.call(pk, limit=_LOOKED_AT)]
@@ -108,12 +108,12 @@ def find(asked: ListFacets) -> Facets:
 def _offered(asked: ListFacets, values: Sequence[str]) -> Iterator[Facet]:
     """Those that a record has, or that are not counted; no more are counted than are needed."""
     for some in batches(values, asked.limit + 1):
-        counts = listing.sizes(KINDS[asked.type], asked.field, some)
+        counts = listing.count_each(KINDS[asked.type], asked.field, some)
         for value, count in zip(some, counts, strict=True):
             if count != 0:
                 yield {"value": value, "count": count}
 
 
 def _fits(value: str, terms: Iterable[str]) -> bool:
-    own = words.words([value])
+    own = words.index_words([value])
     return all(any(word.startswith(term) for word in own) for term in terms)

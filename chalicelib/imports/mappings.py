@@ -128,7 +128,9 @@ def delete_mapping(name: str) -> None:
 def forget(person: Person) -> int:
     """Delete the saved mappings whose name or columns mention the person; return how many."""
     found = [
-        one for one in list_mappings() if person.mentions(" ".join([one["name"], *one["columns"]]))
+        one
+        for one in list_mappings()
+        if person.is_mentioned_in(" ".join([one["name"], *one["columns"]]))
     ]
     for one in found:
         commit = Commit()

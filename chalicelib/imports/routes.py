@@ -209,7 +209,7 @@ def prepare_upload() -> Response:
     id = repeatable.begin().id("job", 0) if repeatable else None
     job = store.create_job(asked.file_name, _read_options(asked), _UPLOAD_SECONDS, id=id)
     url, fields = files.upload_form(job.id, _URL_SECONDS)
-    expires = clock.iso(clock.after(_URL_SECONDS))
+    expires = clock.iso(clock.seconds_from_now(_URL_SECONDS))
     return reply(201, {"jobId": job.id, "url": url, "fields": fields, "expiresAt": expires})
 
 

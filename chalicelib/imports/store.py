@@ -66,9 +66,9 @@ def create_job(
         "fileName": file_name,
         **options.to_attributes(),
         **(source or {}),
-        "uploadBy": clock.iso(clock.after(upload_seconds)),
+        "uploadBy": clock.iso(clock.seconds_from_now(upload_seconds)),
     }
-    commit, id = Commit(), id or ids.new("job")
+    commit, id = Commit(), id or ids.new_id("job")
     job = ImportJob(jobs.insert(commit, id, JobType.PRODUCT_IMPORT, own, _COUNTERS))
     return job if commit.sent() else get_job(id)
 
@@ -150,7 +150,7 @@ def store_answer(job_id: str, options: Options, seconds: int) -> ImportJob | Non
 
     None if the job does not, or no longer, wait for an answer.
     """
-    upload_by = clock.iso(clock.after(seconds))
+    upload_by = clock.iso(clock.seconds_from_now(seconds))
     changed = {"status": JobStatus.QUEUED, "uploadBy": upload_by, **options.to_attributes()}
     asked = _waiting & Attr("askedAt").exists()
     commit = Commit()
@@ -180,7 +180,7 @@ def restart_job(job: ImportJob, seconds: int) -> bool:
     """Make a job whose file release 1.0.0 has read wait for it again; whether this call did it."""
     anew = {
         "status": JobStatus.QUEUED,
-        "uploadBy": clock.iso(clock.after(seconds)),
+        "uploadBy": clock.iso(clock.seconds_from_now(seconds)),
         **dict.fromkeys(("processed", *_COUNTERS), 0),
     }
     when = _running & Attr("chunks").exists()

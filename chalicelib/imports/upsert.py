@@ -64,9 +64,9 @@ class FileProduct:
             return [slug]
         if slug and not self.is_known_by_name:
             # Made from a SKU: slugs of two long SKUs must stay distinct.
-            return [slug if len(slug) <= slugs.LONGEST else slugs.marked(slug, slug)]
+            return [slug if len(slug) <= slugs.LONGEST else slugs.add_checksum(slug, slug)]
         plain = slugs.of_name(name)
-        return [plain, slugs.marked(plain, self.sku or _fold_name(name))]
+        return [plain, slugs.add_checksum(plain, self.sku or _fold_name(name))]
 
     @property
     def identity(self) -> str:

@@ -266,7 +266,7 @@ class Step:
 
 
 def index_of(fields: Item) -> listing.Index:
-    return listing.Index.of(sort=fields["createdAt"], facets={})
+    return listing.Index.build(sort=fields["createdAt"], facets={})
 
 
 def show_as(shape: type, job: Job) -> dict[str, object]:

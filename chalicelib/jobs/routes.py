@@ -30,7 +30,7 @@ _WITHOUT_COSTS: Final[dict[str, Any]] = {"preview": [], **dict.fromkeys(_SIGNED_
 def list_jobs() -> Response:
     """Newest first: imports, exports, reports, bulk edits, undos, counts, merges, erasures and
     reindexings."""
-    page = store.page(query(listing.Filters).query())
+    page = store.page(query(listing.Filters).to_query())
     return reply_page([_view(job).show(job) for job in page.records], page)
 
 

@@ -83,7 +83,7 @@ def create(
     `by`: who asks for it, if not the key of a request. `also`: adds to the commit, given the job's
     id.
     """
-    id = ids.new("job")
+    id = ids.new_id("job")
     text = json.dumps({"jobId": id})
     if once:
         once.look()
@@ -128,7 +128,7 @@ def audit(commit: Commit, done: str, job_id: str, kind: str) -> None:
 # --- Reading --------------------------------------------------------------------------------------
 
 
-load, find, get, page = RECORDS.load, RECORDS.find, RECORDS.get, RECORDS.page
+load, find, get, page = RECORDS.load, RECORDS.find, RECORDS.get, RECORDS.read_page
 
 
 def errors(job_id: str) -> list[JobRecordError]:

@@ -103,7 +103,7 @@ class Movement(listing.Record):
     @cached_property
     def index(self) -> listing.Index:
         facets = {facet: self.fields[facet] or "" for facet in KIND.listed}
-        return listing.Index.of(sort=self.fields["at"], facets=facets)
+        return listing.Index.build(sort=self.fields["at"], facets=facets)
 
 
 def show(movement: Movement) -> dict[str, object]:

@@ -22,7 +22,7 @@ def list_movements() -> Response:
     """Newest first. Every change of a tracked quantity is one entry, half a minute after it at the
     latest. The stock of a variant is that of its last TRACKED entry and every `by` since. With
     filters, `total` counts to 1,000."""
-    page = ledger.page(query(ListMovements).query())
+    page = ledger.page(query(ListMovements).to_query())
     return reply_page([show(one) for one in page.records], page)
 
 

@@ -35,7 +35,7 @@ def entry_key(id: str) -> Key:
     return id, "movement"
 
 
-page = listing.Records(KIND, entry_key, lambda item: Movement(item).index, Movement).page
+page = listing.Records(KIND, entry_key, lambda item: Movement(item).index, Movement).read_page
 
 
 def sum_key(variant_id: str) -> Key:
@@ -49,7 +49,7 @@ def recount() -> listing.Recount:
     """Compares the sum of each variant's entries with its stock. A variant is wrong if they differ
     by the same three times, each long enough after the last for all entries to arrive."""
     wanted: Iterable[str] = (
-        item["sk"].partition("#")[2] for item in listing.everyone(products.RECORDS.kind, ())
+        item["sk"].partition("#")[2] for item in listing.walk_entries(products.RECORDS.kind, ())
     )
     looked_at, wrong = _compared(wanted)
     for _ in range(_LOOKS - 1):

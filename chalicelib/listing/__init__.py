@@ -18,12 +18,19 @@ from chalicelib.listing.entries import append, change, remove_later
 from chalicelib.listing.filters import Dated, Filters
 from chalicelib.listing.index import MOST_WORD_BYTES, Index, Record
 from chalicelib.listing.kinds import FIRST, Kind
-from chalicelib.listing.leftovers import discard, words_of
+from chalicelib.listing.leftovers import discard_words, words_of
 from chalicelib.listing.lists import Range
 from chalicelib.listing.move import reindex
-from chalicelib.listing.pages import count, page, page_of, sizes, walk
+from chalicelib.listing.pages import count, count_each, page_of, read_page, walk_pages
 from chalicelib.listing.query import Indexed, Query
 from chalicelib.listing.records import Records
-from chalicelib.listing.recount import Recount, Wrong, disagreement, everyone, recount, repair
+from chalicelib.listing.recount import (
+    Recount,
+    Wrong,
+    find_disagreement,
+    recount,
+    repair,
+    walk_entries,
+)
 from chalicelib.listing.upgrades import RELEASE, number_in
 from chalicelib.schemas import Page

@@ -16,7 +16,7 @@ MOST_CANDIDATES: Final = 20  # candidates that are loaded
 _Read = DynamoCall[table.Rows]
 
 
-def reading(kind: Kind, terms: Sequence[str]) -> list[_Read]:
+def candidate_calls(kind: Kind, terms: Sequence[str]) -> list[_Read]:
     """The calls that read the index for `candidates`; their number does not depend on the
     records."""
     calls: list[_Read] = []
@@ -30,7 +30,7 @@ def reading(kind: Kind, terms: Sequence[str]) -> list[_Read]:
     return calls
 
 
-def candidates(terms: Sequence[str], read: Sequence[table.Rows]) -> list[str]:
+def rank_candidates(terms: Sequence[str], read: Sequence[table.Rows]) -> list[str]:
     """The ids of records that may match all terms, the best first, from what `reading` read."""
     each = len(read) // len(terms)
     whole, cut = set[str](), list[bool]()

@@ -16,7 +16,7 @@ from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr, all_of
 
 
-def merged(kind: Kind, item: Item) -> tuple[str, dict[str, Decimal]]:
+def merged_cell(kind: Kind, item: Item) -> tuple[str, dict[str, Decimal]]:
     """Return the cell that the count in this item is part of, and its numbers there."""
     cell = item["sk"].rsplit("#", 1)[0]
     facets = kind.cell_facets(cell)
@@ -36,18 +36,18 @@ def merge_cells(kind: Kind, pk: str) -> int:
     shards: defaultdict[str, list[Item]] = defaultdict(list)
     for item in table.everything(pk) if kind.split else ():
         cell = item["sk"].rsplit("#", 1)[0]
-        if merged(kind, item)[0] != cell:
+        if merged_cell(kind, item)[0] != cell:
             shards[cell].append(item)
     for items in shards.values():
-        _merge(kind, items)
+        _merge_cell(kind, items)
     return len(shards)
 
 
-def _merge(kind: Kind, items: list[Item]) -> None:
+def _merge_cell(kind: Kind, items: list[Item]) -> None:
     commit = Commit()
     for item in items:
         same = [Attr(name).eq(n) for name, n in item.items() if name not in {"pk", "sk"}]
         commit.delete((item["pk"], item["sk"]), when=all_of(same))
-        cell, numbers = merged(kind, item)
+        cell, numbers = merged_cell(kind, item)
         commit.count((item["pk"], cell), numbers)
     commit.sent()

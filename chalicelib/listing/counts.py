@@ -62,10 +62,12 @@ def count_calls(
     return [table.everything.call(pk, fields=fields) for pk in pks]
 
 
-def counts(kind: Kind, where: Where, read: list[list[Item]], *, for_total: bool = False) -> Counts:
+def sum_counts(
+    kind: Kind, where: Where, read: list[list[Item]], *, for_total: bool = False
+) -> Counts:
     """Return the counts, from the results of `count_calls` with the same arguments."""
     names = _partitions(kind, where, for_total)
-    cells = {name: _cells(kind, where, items) for name, items in zip(names, read, strict=True)}
+    cells = {name: _sum_cells(kind, where, items) for name, items in zip(names, read, strict=True)}
     return Counts(kind, cells.get("", []), cells)
 
 
@@ -80,7 +82,7 @@ def _split_values(kind: Kind, where: Where) -> list[str]:
     return sorted(filter(None, where.get(kind.split, ())))
 
 
-def _cells(kind: Kind, where: Where, items: list[Item]) -> Cells:
+def _sum_cells(kind: Kind, where: Where, items: list[Item]) -> Cells:
     """The facets of each cell, and its number, summed over its shards; for each requested value of
     the split facet, the part of the cell that has it."""
     names = {split_attribute(value): value for value in _split_values(kind, where)}

@@ -27,14 +27,14 @@ class Cursor:
     position: str
     page: int
 
-    def text(self, asked: Mapping[str, object]) -> str:
+    def to_text(self, asked: Mapping[str, object]) -> str:
         """Opaque, and bound to the request."""
         body = json.dumps([self.position, self.page], ensure_ascii=False, separators=(",", ":"))
-        whole = f"{_check(asked, body)}{body}".encode("utf-8", "surrogatepass")
+        whole = f"{_checksum(asked, body)}{body}".encode("utf-8", "surrogatepass")
         return base64.urlsafe_b64encode(whole).decode().rstrip("=")
 
 
-def read(text: str, asked: Mapping[str, object]) -> Cursor:
+def parse(text: str, asked: Mapping[str, object]) -> Cursor:
     """Raises Invalid if it is not a cursor of this list."""
     if text == BEGIN:
         return Cursor("", 1)
@@ -42,7 +42,7 @@ def read(text: str, asked: Mapping[str, object]) -> Cursor:
         padded = text + "=" * (-len(text) % 4)
         whole = base64.b64decode(padded, altchars=b"-_", validate=True).decode()
         check, body = whole[:_CHECK], whole[_CHECK:]
-        if check == _check(asked, body):
+        if check == _checksum(asked, body):
             position, page = json.loads(body)
             if type(page) is int and 0 < page <= _MOST_PAGES and len(position.encode()) <= _LONGEST:
                 return Cursor(position, page)
@@ -52,6 +52,6 @@ def read(text: str, asked: Mapping[str, object]) -> Cursor:
     raise Invalid.field("cursor", "invalid", message)
 
 
-def _check(asked: Mapping[str, object], body: str) -> str:
+def _checksum(asked: Mapping[str, object], body: str) -> str:
     text = json.dumps([_VERSION, asked, body], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:_CHECK]

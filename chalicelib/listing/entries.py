@@ -37,7 +37,9 @@ def change(
             )
         most = kind.inside if inside is None else inside
         after = settle_words(before, after, inside=most, room=room)
-    is_in_same_lists = before is not None and after is not None and before.listed == after.listed
+    is_in_same_lists = (
+        before is not None and after is not None and before.list_state == after.list_state
+    )
     entries_in = order_entries if is_in_same_lists else list_entries
     old_entries, new_entries = entries_in(kind, id, before), entries_in(kind, id, after)
     differing = [key for key, known in new_entries.items() if old_entries.get(key) != known]
@@ -45,7 +47,7 @@ def change(
         commit.put_each(keys, known)
     for key in [key for key in old_entries if key not in new_entries]:
         commit.delete(key)
-    if not (before and after and before.worded == after.worded):
+    if not (before and after and before.word_state == after.word_state):
         room -= value_writes(before, after)
         _change_words(commit, word_keys(kind, id, before), word_keys(kind, id, after), room)
     for index, step in () if is_in_same_lists else ((before, -1), (after, 1)):
@@ -58,7 +60,7 @@ def append(commit: Commit, kind: Kind, id: str, index: Index) -> None:
     """Add the list entries of a new record without words and further orders, of a kind without
     additions, to its commit. It does what `change` does, in a third of the time."""
     index = replace(index, many=True) if len(index.several) > kind.inside // 2 else index
-    commit.put_each(list_entries(kind, id, index), _known(index))
+    commit.put_each(list_entries(kind, id, index), _entry_attributes(index))
     count_record(commit, kind, index, 1)
 
 
@@ -116,8 +118,8 @@ def list_entries(kind: Kind, id: str, index: Index | None) -> dict[Key, Item]:
     names += index.lists
     if index.many:
         names.append(f"{kind.several}*")
-    names += [f"{kind.several}={value}" for value in index.values]
-    known, shard = _known(index), shard_of(id, kind.list_shards)
+    names += [f"{kind.several}={value}" for value in index.listed_values]
+    known, shard = _entry_attributes(index), shard_of(id, kind.list_shards)
     entries = {(kind.list_pk(name, shard), f"{index.sort}#{id}"): known for name in names}
     if index.ahead:
         whole = kind.entry_key("*", id, index.sort)
@@ -129,11 +131,11 @@ def order_entries(kind: Kind, id: str, index: Index | None) -> dict[Key, Item]:
     """Those of them in other orders."""
     if index is None:
         return {}
-    known = _known(index)
+    known = _entry_attributes(index)
     return {kind.entry_key(f"*{order}", id, sort): known for order, sort in index.orders.items()}
 
 
-def _known(index: Index) -> Item:
+def _entry_attributes(index: Index) -> Item:
     return {**index.facets, **({SEVERAL: frozenset(index.several)} if index.several else {})}
 
 

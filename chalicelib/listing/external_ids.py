@@ -44,30 +44,30 @@ class ExternalIdTaken(Conflict):
         super().__init__(f"{id} has this external id.", field=field, id=id)
 
 
-def held(kind: str, fields: Mapping[str, object]) -> Held:
+def held_ids(kind: str, fields: Mapping[str, object]) -> Held:
     """What a record without variants has."""
     own = fields["externalId"]
     return {(kind, str(own)): Holder(str(fields["id"]))} if own else {}
 
 
-def key(kind: str, external_id: str) -> Key:
+def lock_key(kind: str, external_id: str) -> Key:
     return f"external#{kind}#{key_part(external_id)}", "lock"
 
 
 def refuse_taken(kind: str, external_id: str, items: Mapping[Key, Item]) -> None:
     """Raises ExternalIdTaken, if its lock is among the items that were read."""
-    lock = items.get(key(kind, external_id))
+    lock = items.get(lock_key(kind, external_id))
     if lock:
         raise ExternalIdTaken("externalId", str(lock["id"]))
 
 
-def records(kinds: Iterable[str], external_id: str) -> list[str]:
+def find_records(kinds: Iterable[str], external_id: str) -> list[str]:
     """The listed records of who has it; of each kind one at most."""
-    locks = table.batch_get(key(kind, external_id) for kind in kinds)
+    locks = table.batch_get(lock_key(kind, external_id) for kind in kinds)
     return list(dict.fromkeys(str(lock["record"]) for lock in locks.values()))
 
 
-def writes(before: Held, after: Held) -> int:
+def count_writes(before: Held, after: Held) -> int:
     """How many items `change` writes."""
     return sum(before.get(at) != after.get(at) for at in before.keys() | after.keys())
 
@@ -84,15 +84,15 @@ def change(
     for at, holder in after.items():
         if at in before and before[at].id == holder.id:
             continue
-        pk, sk = key(*at)
+        pk, sk = lock_key(*at)
         lock = {"pk": pk, "sk": sk, "id": holder.id, "record": record}
         # Within one record it moves freely: the record's own condition protects it.
         when = None if at in before else free
-        commit.put(lock, when=when, otherwise=_taken(holder.field))
+        commit.put(lock, when=when, otherwise=_taken_error(holder.field))
     for at in before:
         if at not in after:
-            commit.delete(key(*at))
+            commit.delete(lock_key(*at))
 
 
-def _taken(field: str) -> Callable[[Item | None], Exception]:
+def _taken_error(field: str) -> Callable[[Item | None], Exception]:
     return lambda lock: ExternalIdTaken(field, str(lock["id"])) if lock else Busy()

@@ -27,17 +27,17 @@ class Filters(Walk):
     facets: ClassVar[tuple[str, ...]] = ()
     most_counted: ClassVar[int | None] = None
 
-    def where(self) -> dict[str, frozenset[str]]:
-        asked = {to_camel(name): _texts(getattr(self, name)) for name in self.facets}
+    def accepted_values(self) -> dict[str, frozenset[str]]:
+        asked = {to_camel(name): _to_texts(getattr(self, name)) for name in self.facets}
         return {facet: texts for facet, texts in asked.items() if texts}
 
-    def between(self) -> Range:
+    def sort_range(self) -> Range:
         return EVERYTHING
 
-    def query(self) -> Query:
+    def to_query(self) -> Query:
         sort = str(getattr(self, "sort", "-"))
         return Query(
-            self.where(),
+            self.accepted_values(),
             getattr(self, "search", ""),
             order=_ORDERS.get(sort.removeprefix("-"), ""),
             forward=not sort.startswith("-"),
@@ -45,38 +45,38 @@ class Filters(Walk):
             page=self.page,
             limit=self.limit,
             cursor=self.cursor,
-            between=self.between(),
+            between=self.sort_range(),
             most_counted=self.most_counted,
         )
 
     @classmethod
-    def chosen(cls, sent: dict[str, object], limit: int) -> Query:
+    def query_from_body(cls, sent: dict[str, object], limit: int) -> Query:
         """The list that filters in a body choose, `limit` at a time. Raises Invalid, named
         `filters.…`."""
-        return replace(filters(cls, sent, "filters").query(), limit=limit)
+        return replace(filters(cls, sent, "filters").to_query(), limit=limit)
 
 
-def _texts(value: object) -> frozenset[str]:
+def _to_texts(value: object) -> frozenset[str]:
     several = value if isinstance(value, Iterable) and not isinstance(value, str) else [value]
     return frozenset(str(one) for one in several if one)
 
 
-def _period(value: str) -> str:
+def _check_period(value: str) -> str:
     try:
-        timezone.period(value, value)
+        timezone.parse_period(value, value)
     except (ValueError, OverflowError):
         raise ValueError("must be a day, such as 2026-11-20, or a time in ISO 8601") from None
     return value
 
 
-def _in_order(value: str, info: ValidationInfo) -> str:
-    first, end = timezone.period(info.data.get("from_", ""), value)
+def _check_order(value: str, info: ValidationInfo) -> str:
+    first, end = timezone.parse_period(info.data.get("from_", ""), value)
     if end and first >= end:
         raise ValueError("must not be before from")
     return value
 
 
-_Bound = Annotated[str, Field(max_length=40), AfterValidator(_period)]
+_Bound = Annotated[str, Field(max_length=40), AfterValidator(_check_period)]
 
 
 class Dated(Filters):
@@ -87,9 +87,9 @@ class Dated(Filters):
     ] = ""
     to: Annotated[
         _Bound,
-        AfterValidator(_in_order),
+        AfterValidator(_check_order),
         Field(description="The last day (inclusive), or a time"),
     ] = ""
 
-    def between(self) -> Range:
-        return Range(*timezone.period(self.from_, self.to))
+    def sort_range(self) -> Range:
+        return Range(*timezone.parse_period(self.from_, self.to))

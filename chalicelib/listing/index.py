@@ -44,7 +44,7 @@ class Index:
     cells: tuple[str, ...] = ()
 
     @classmethod
-    def of(
+    def build(
         cls,
         *,
         sort: str,
@@ -62,23 +62,23 @@ class Index:
         return cls(
             sort,
             parts,
-            tuple(text.words(texts, exact)) if texts or exact else (),
+            tuple(text.index_words(texts, exact)) if texts or exact else (),
             several=tuple(dict.fromkeys(map(several_part, several))),
-            orders={name: _sortable(value) for name, value in (orders or {}).items()},
+            orders={name: _to_sort_key(value) for name, value in (orders or {}).items()},
         )
 
     @property
-    def listed(self) -> tuple[object, ...]:
+    def list_state(self) -> tuple[object, ...]:
         """Everything that its counts and its list entries depend on, but those in other orders."""
         where = self.sort, self.facets, self.several, self.many, self.lists, self.cells
         return *where, self.ahead, self.generation
 
     @property
-    def worded(self) -> tuple[object, ...]:
+    def word_state(self) -> tuple[object, ...]:
         """Everything that its word entries depend on."""
         return self.words, self.ahead, self.generation, self.sort
 
-    def stored(self) -> dict[str, object]:
+    def to_stored(self) -> dict[str, object]:
         some = {
             "ahead": " ".join(self.ahead),  # no word has a blank in it
             "generation": self.generation,
@@ -98,7 +98,7 @@ class Index:
         }
 
     @classmethod
-    def read(cls, stored: Fields) -> "Index":
+    def from_stored(cls, stored: Fields) -> "Index":
         return cls(
             stored["sort"],
             stored["facets"],
@@ -113,7 +113,7 @@ class Index:
         )
 
     @property
-    def values(self) -> tuple[str, ...]:
+    def listed_values(self) -> tuple[str, ...]:
         """Those of the facet with several values that have a list entry each."""
         return () if self.many else self.several
 
@@ -127,11 +127,11 @@ class Index:
 
     def matches(self, where: Mapping[str, frozenset[str]], terms: Iterable[str] = ()) -> bool:
         """Whether the record belongs to a list with these filters (key parts) and search terms."""
-        return self.passes(where) and all(
+        return self.passes_filters(where) and all(
             any(word.startswith(term) for word in self.every_word) for term in terms
         )
 
-    def passes(self, where: Mapping[str, frozenset[str]]) -> bool:
+    def passes_filters(self, where: Mapping[str, frozenset[str]]) -> bool:
         """`SEVERAL` is the facet with several values, by whatever name in the kind."""
         return all(
             not wanted.isdisjoint(self.several)
@@ -153,7 +153,7 @@ class Record:
 
     @cached_property
     def index(self) -> Index:
-        return Index.read(self.fields["index"])
+        return Index.from_stored(self.fields["index"])
 
 
 _NONE: Final = Index("", {})  # of a record that is not there
@@ -230,18 +230,18 @@ def settle_words(before: Index | None, wanted: Index, *, inside: int, room: int)
         had.words,
         had.ahead,
         is_moved=before is not None and had.sort != wanted.sort,
-        most=inside - len(wanted.values),
+        most=inside - len(wanted.listed_values),
         room=room - value_writes(before, wanted),
     )
     generation = "" if placed.is_renewed else had.generation
     if placed.ahead and not generation:
-        generation = _generation()
+        generation = _new_generation()
     return replace(wanted, words=placed.inside, ahead=placed.ahead, generation=generation)
 
 
 def value_writes(before: Index | None, after: Index | None) -> int:
     """The most writes of list entries of values between two versions of a record."""
-    had, has = (one.values if one else () for one in (before, after))
+    had, has = (one.listed_values if one else () for one in (before, after))
     if before and after and before.sort != after.sort:
         return len(had) + len(has)
     return len({*had, *has})
@@ -252,11 +252,11 @@ def several_part(value: str) -> str:
     return key_part(value, 40)
 
 
-def _sortable(value: str) -> str:
+def _to_sort_key(value: str) -> str:
     """Without what sorts before `#`, after which an id follows: "Ring" comes before "Ring blue"."""
     plain = kinds.escape("$".join(text.fold(value).split())[:_LONGEST_SORT])
     return plain.replace("!", "%21").replace('"', "%22") or "!"
 
 
-def _generation() -> str:
+def _new_generation() -> str:
     return os.urandom(6).hex()

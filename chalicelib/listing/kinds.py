@@ -85,11 +85,11 @@ class Kind:
         return name.partition("=")[0] in self.since
 
     def cell(self, facets: Mapping[str, str]) -> str:
-        def part(facet: str) -> str:
+        def cell_value(facet: str) -> str:
             value = facets.get(facet, "")
             return SOME if value and facet == self.split else value
 
-        return "|".join(["1", *map(part, self.counted)])
+        return "|".join(["1", *map(cell_value, self.counted)])
 
     def values_counted(self, facets: Mapping[str, str]) -> list[str]:
         """The values, `<facet>=<value>`, under which a record with these facets is counted."""

@@ -14,7 +14,7 @@ from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
 
 
-def discard(records: Records[Indexed], word: str, before: int) -> int:
+def discard_words(records: Records[Indexed], word: str, before: int) -> int:
     """Delete the entries of words that begin with `word` and that a failed write left; return how
     many.
 
@@ -26,15 +26,15 @@ def discard(records: Records[Indexed], word: str, before: int) -> int:
     for pk in records.kind.word_pks(word):
         where = table.sk.begins_with(kinds.escape(word))
         for page in table.pages(pk, where=where, matching=old):
-            found += sum(_discard(records, item) for item in page)
+            found += sum(_discard_entry(records, item) for item in page)
     return found
 
 
-def _discard(records: Records[Indexed], item: Item) -> bool:
+def _discard_entry(records: Records[Indexed], item: Item) -> bool:
     key: Key = item["pk"], item["sk"]
     id = item["sk"].rpartition("#")[2]
     stored = table.get(records.key(id))
-    if stored and key in entries_of(records.kind, id, Index.read(stored["index"])):
+    if stored and key in entries_of(records.kind, id, Index.from_stored(stored["index"])):
         return False
     commit = Commit()
     commit.delete(key)
@@ -45,4 +45,4 @@ def _discard(records: Records[Indexed], item: Item) -> bool:
 
 def words_of(texts: Iterable[str]) -> set[str]:
     """Return the words of a record with these texts, whole or in parts."""
-    return {word for one in texts for word in text.words([one], [one])}
+    return {word for one in texts for word in text.index_words([one], [one])}

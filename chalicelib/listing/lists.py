@@ -65,12 +65,12 @@ class Lists:
         read = need * size / self.total if self.total else size
         return min(size, read) + _QUERY_COST * len(self.names)
 
-    def reads(self, need: int, after: str | None, forward: bool) -> list[Read]:
+    def first_queries(self, need: int, after: str | None, forward: bool) -> list[Read]:
         """The first query of each partition, to find `need` matching records."""
-        limit = self._limit(need)
-        return [self._read(pk, forward, limit, after) for pk in self._places()]
+        limit = self._query_limit(need)
+        return [self._query_call(pk, forward, limit, after) for pk in self._partition_keys()]
 
-    def positions(
+    def read_positions(
         self,
         need: int,
         *,
@@ -81,33 +81,33 @@ class Lists:
         """Positions of the matching records, newest first or `forward`, after `after`; for a caller
         that uses `need` of them. `read`: the results of `reads`."""
         if read is None:
-            read = dynamodb.wait_for_results(self.reads(need, after, forward))
-        limit = self._limit(need)
+            read = dynamodb.wait_for_results(self.first_queries(need, after, forward))
+        limit = self._query_limit(need)
         streams = [
-            self._stream(rows, partial(self._read, pk, forward), limit, after)
-            for pk, rows in zip(self._places(), read, strict=True)
+            self._stream_positions(rows, partial(self._query_call, pk, forward), limit, after)
+            for pk, rows in zip(self._partition_keys(), read, strict=True)
         ]
         # A record with several of the values is in several lists. In a range, a key condition
         # cannot exclude `after` itself.
         merged = groupby(heapq.merge(*streams, reverse=not forward))
         return (position for position, _ in merged if position != after)
 
-    def tallies(self, most: int | None) -> list[Tallying]:
+    def tally_calls(self, most: int | None) -> list[Tallying]:
         """The calls that count the matches by reading up to `most` keys."""
-        pks = self._places()
+        pks = self._partition_keys()
         each = -(-(MOST_COUNTED if most is None else most) // len(pks))
-        where, condition = self._where(None, forward=True), _filter(self.rest)
+        where, condition = self._sort_condition(None, forward=True), _filter_condition(self.rest)
         return [table.tally.call(pk, where=where, matching=condition, most=each) for pk in pks]
 
-    def counted(self) -> int:
+    def count_positions(self) -> int:
         """The number of matches, counted by position: the counting calls would count records that
         are in two of the lists twice."""
-        return sum(1 for _ in self.positions(_CALL_ENTRIES))
+        return sum(1 for _ in self.read_positions(_CALL_ENTRIES))
 
-    def _places(self) -> list[str]:
+    def _partition_keys(self) -> list[str]:
         return [pk for name in self.names for pk in self.kind.list_pks(name)]
 
-    def _limit(self, need: int) -> int:
+    def _query_limit(self, need: int) -> int:
         """A shard's part, with room for an uneven hash; more if filters drop some of it."""
         part = need / self.kind.list_shards
         if self.rest:
@@ -115,19 +115,19 @@ class Lists:
             part *= (self.size or 0) / max(1, self.total or 0) if known else 3
         return min(_CALL_ENTRIES, math.ceil(part + 3 * math.sqrt(part)) + 1)
 
-    def _read(
+    def _query_call(
         self, pk: str, forward: bool, limit: int, after: str | None, page: str | None = None
     ) -> Read:
         return table.query.call(
             pk,
-            where=self._where(page or after, forward=forward),
-            matching=_filter(self.rest),
+            where=self._sort_condition(page or after, forward=forward),
+            matching=_filter_condition(self.rest),
             forward=forward,
             limit=limit,
             fields=("sk",),
         )
 
-    def _where(self, after: str | None, *, forward: bool) -> Condition | None:
+    def _sort_condition(self, after: str | None, *, forward: bool) -> Condition | None:
         first, end = self.between.first, self.between.end
         if after is not None and forward:
             first = max(first, after)
@@ -141,7 +141,7 @@ class Lists:
             return table.sk.gte(first)
         return table.sk.lt(end) if end else None
 
-    def _stream(
+    def _stream_positions(
         self, rows: table.Rows, read: Callable[..., Read], limit: int, after: str | None
     ) -> Iterator[str]:
         while True:
@@ -153,7 +153,7 @@ class Lists:
             rows = read(limit, after, rows.after).wait_for_result()
 
 
-def serving(kind: Kind, where: Where, between: Range) -> Lists | None:
+def serving_lists(kind: Kind, where: Where, between: Range) -> Lists | None:
     """The lists that hold exactly the matches, if they are few; or the list of all records if no
     filter has a list."""
     for name, wanted in kind.combined.items():
@@ -161,20 +161,20 @@ def serving(kind: Kind, where: Where, between: Range) -> Lists | None:
             return Lists(kind, [name], {}, between)
     if len(where) == 1:
         ((facet, accepted),) = where.items()
-        if names := _names(kind, facet, accepted):
+        if names := _list_names(kind, facet, accepted):
             rest = where if facet == SEVERAL else {}
             return Lists(kind, names, rest, between) if len(names) <= _FEW_LISTS else None
-    if any(_names(kind, facet, accepted) for facet, accepted in where.items()):
+    if any(_list_names(kind, facet, accepted) for facet, accepted in where.items()):
         return None
     return Lists(kind, ["*"], where, between)
 
 
-def choices(kind: Kind, where: Where, between: Range, known: Counts) -> list[Lists]:
+def serving_choices(kind: Kind, where: Where, between: Range, known: Counts) -> list[Lists]:
     """Every way in which the lists can serve these filters."""
     total = None if between else known.size(where)
     found = [Lists(kind, ["*"], where, between, known.size({}), total)]
     for facet, accepted in where.items():
-        if names := _names(kind, facet, accepted):
+        if names := _list_names(kind, facet, accepted):
             part = {facet: accepted}
             # Records with too many of several values are in a common list, which is read too.
             rest = where if facet == SEVERAL else {f: v for f, v in where.items() if f != facet}
@@ -188,7 +188,7 @@ def choices(kind: Kind, where: Where, between: Range, known: Counts) -> list[Lis
     return found
 
 
-def _names(kind: Kind, facet: str, accepted: frozenset[str]) -> list[str]:
+def _list_names(kind: Kind, facet: str, accepted: frozenset[str]) -> list[str]:
     """The lists of a facet's values, if each has one."""
     if facet == SEVERAL:
         values = [f"{kind.several}={value}" for value in sorted(accepted)]
@@ -198,7 +198,7 @@ def _names(kind: Kind, facet: str, accepted: frozenset[str]) -> list[str]:
     return [f"{facet}={value}" for value in sorted(accepted)]
 
 
-def _filter(where: Where) -> Condition | None:
+def _filter_condition(where: Where) -> Condition | None:
     conditions = []
     for facet, accepted in where.items():
         attribute, values = Attr(facet), sorted(accepted)

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Final
 
 from chalicelib.listing.kinds import Kind, escape
-from chalicelib.listing.words import whole
+from chalicelib.listing.words import whole_word
 from chalicelib.storage import dynamodb, table
 from chalicelib.storage.dynamodb import DynamoCall
 
@@ -15,59 +15,59 @@ _MANY: Final = 10_000  # entries of one word in a partition; more are not read
 _LAST: Final = "\U0010ffff"
 
 
-def holding(kind: Kind, texts: Iterable[str]) -> dict[str, set[str]]:
-    """For each of the `exact` texts (`Index.of`) the ids of the records that may contain it. The
+def find_records_by_text(kind: Kind, texts: Iterable[str]) -> dict[str, set[str]]:
+    """For each of the `exact` texts (`Index.build`) the ids of the records that may contain it. The
     caller compares them, because a few do not.
 
     Texts with the same beginning are close together in the index: one query of a shard finds many.
     """
-    words = {text: whole(text) for text in texts}
+    words = {text: whole_word(text) for text in texts}
     wanted = [*{*words.values()} - {""}]
     found: dict[str, set[str]] = {word: set() for word in words.values()}
-    for word, block in _blocks(kind, wanted):
+    for word, block in _read_blocks(kind, wanted):
         found[word].update(key.rsplit("#", 1)[1] for key in block)
     return {text: found[word] for text, word in words.items()}
 
 
-def _blocks(kind: Kind, wanted: list[str]) -> Iterator[tuple[str, list[str]]]:
+def _read_blocks(kind: Kind, wanted: list[str]) -> Iterator[tuple[str, list[str]]]:
     """For each partition that may hold them, the words and the keys of each."""
     partitions: dict[str, list[str]] = {}
-    for word in sorted(wanted, key=_begin):
+    for word in sorted(wanted, key=_key_prefix):
         for pk in kind.word_pks(word):
             partitions.setdefault(pk, []).append(word)
-    reads = [_read(pk, [*map(_begin, words)]) for pk, words in partitions.items()]
+    reads = [_read_partition(pk, [*map(_key_prefix, words)]) for pk, words in partitions.items()]
     for words, blocks in zip(partitions.values(), dynamodb.wait_for_results(reads), strict=True):
         yield from zip(words, blocks, strict=True)
 
 
-def _read(pk: str, begins: Sequence[str]) -> DynamoCall[list[list[str]]]:
+def _read_partition(pk: str, begins: Sequence[str]) -> DynamoCall[list[list[str]]]:
     """The keys with each of these prefixes in one partition: one query from the first prefix on,
     the next from the first prefix that was not reached, or from where its keys were cut."""
     found: list[list[str]] = []
 
-    def asked(cut: Sequence[str] = ()) -> DynamoCall[Any]:
+    def query_onward(cut: Sequence[str] = ()) -> DynamoCall[Any]:
         return table.query.call(
             pk,
             where=table.sk.between(begins[len(found)], begins[-1] + _LAST),
             after=cut[-1] if cut else None,
             limit=_MANY if cut else _ENTRIES,
             fields=("sk",),
-            then=partial(read, cut),
+            then=partial(collect_blocks, cut),
         )
 
-    def read(cut: Sequence[str], rows: table.Rows) -> object:
+    def collect_blocks(cut: Sequence[str], rows: table.Rows) -> object:
         keys = [*cut, *(item["sk"] for item in rows.items)]
         for begin in begins[len(found) :]:
             block = keys[bisect_left(keys, begin) : bisect_left(keys, begin + _LAST)]
             # More of them may follow, or all of them may be after what was read.
             is_cut = rows.after is not None and not keys[-1] > begin + _LAST
             if is_cut and len(block) < _MANY:
-                return asked(block)
+                return query_onward(block)
             found.append(block)
         return found
 
-    return asked()
+    return query_onward()
 
 
-def _begin(word: str) -> str:
+def _key_prefix(word: str) -> str:
     return f"{escape(word)}#"

@@ -27,16 +27,16 @@ def reindex(records: Records[Indexed], id: str, read: Item | None = None) -> boo
             return False
         stored, wanted = item["index"], records.index(item)
         commit = Commit()
-        fresh = change(commit, records.kind, id, Index.read(stored), wanted)
+        fresh = change(commit, records.kind, id, Index.from_stored(stored), wanted)
         assert fresh is not None
-        if stored == fresh.stored():
+        if stored == fresh.to_stored():
             return False
         unchanged = Attr("index").eq(stored)
         if "version" in item:
             unchanged &= Attr("version").eq(item["version"])
         commit.update(
             records.key(id),
-            assign={"index": fresh.stored()},
+            assign={"index": fresh.to_stored()},
             add={"version": 1},
             when=unchanged,
         )

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from chalicelib.listing import cursor, external_ids, upgrades, words
-from chalicelib.listing.counts import Counts, Where, count_calls, counts
+from chalicelib.listing.counts import Counts, Where, count_calls, sum_counts
 from chalicelib.listing.cursor import Cursor
 from chalicelib.listing.index import SEVERAL, Index
 from chalicelib.listing.kinds import Kind
@@ -25,7 +25,7 @@ def count(kind: Kind, where: Mapping[str, frozenset[str]]) -> int:
     return total
 
 
-def sizes(kind: Kind, facet: str, values: Sequence[str]) -> list[int | None]:
+def count_each(kind: Kind, facet: str, values: Sequence[str]) -> list[int | None]:
     """How many records have each of these values of a facet; None if no cells count it."""
     if facet not in {*kind.counted, *kind.under} or not values:
         return [None] * len(values)
@@ -37,10 +37,10 @@ def sizes(kind: Kind, facet: str, values: Sequence[str]) -> list[int | None]:
 def _counts(kind: Kind, where: Where) -> Counts:
     kind = upgrades.limit_to_indexed(kind, where)
     read = dynamodb.wait_for_results(count_calls(kind, where, for_total=True))
-    return counts(kind, where, read, for_total=True)
+    return sum_counts(kind, where, read, for_total=True)
 
 
-def page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
+def read_page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
     """One page, in the requested order.
 
     `load` returns the existing records of ids, in order. Raises Invalid for a search that matches
@@ -49,42 +49,42 @@ def page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
     """
     where = key_parts(kind, query.where)
     kind = upgrades.limit_to_indexed(kind, _features(kind, query, where))
-    asked = _asked(kind, query, where)
-    start = cursor.read(query.cursor, asked) if query.cursor else Cursor("", query.page)
+    asked = _list_identity(kind, query, where)
+    start = cursor.parse(query.cursor, asked) if query.cursor else Cursor("", query.page)
     offset = (start.page - 1) * query.limit
     if query.deepest is not None and offset + query.limit > query.deepest:
         message = f"reaches beyond the first {query.deepest} results; narrow the list instead"
         raise Invalid.field("page", "too_deep", message)
-    terms = words.terms(query.search)
+    terms = words.search_terms(query.search)
     # Of a search without a visible character, all records would be an accident.
     finds_nothing = bool(query.search) and not terms
     if finds_nothing or any(not accepted for accepted in where.values()):
         return Page([], 0, start.page, query.limit)
     if query.external_id:
-        known = load(external_ids.records(kind.identified, query.external_id))
+        known = load(external_ids.find_records(kind.identified, query.external_id))
         return page_of(kind, query, (one for one in known if _fits(one.index, query, where, terms)))
     one = Listing(kind, query, where, start.position or None, load)
-    found = one.searched(terms) if terms else one.browsed()
+    found = one.search_positions(terms) if terms else one.browse_positions()
     ids = [id_of(position) for position in found.positions]
     follows = Cursor(found.positions[-1], start.page + 1) if found.follows else None
     kept = load(ids) if ids else []
     if where or terms or query.between:
         kept = [record for record in kept if _fits(record.index, query, where, terms)]
-    next_ = follows.text(asked) if follows else None
+    next_ = follows.to_text(asked) if follows else None
 
-    def after(number: int) -> str:
+    def cursor_after(number: int) -> str:
         positions = {id_of(position): position for position in found.positions}
-        return Cursor(positions[kept[number - 1].id], start.page + 1).text(asked)
+        return Cursor(positions[kept[number - 1].id], start.page + 1).to_text(asked)
 
-    by_cursor = after if query.cursor else None
+    by_cursor = cursor_after if query.cursor else None
     return Page(kept, found.total, start.page, query.limit, next_, found.at_least, by_cursor)
 
 
-def walk(read: Callable[[Query], Page[R]], query: Query) -> Iterator[Page[R]]:
+def walk_pages(read: Callable[[Query], Page[R]], query: Query) -> Iterator[Page[R]]:
     """The pages of a list from the query's on; `read` reads one."""
     following: str | None = query.cursor
     while following is not None:
-        found = read(query.after(following))
+        found = read(query.continue_after(following))
         yield found
         following = found.next
 
@@ -101,24 +101,24 @@ def _fits(index: Index, query: Query, where: Where, terms: Iterable[str]) -> boo
 
 def page_of(kind: Kind, query: Query, records: Iterable[R]) -> Page[R]:
     """A page of few records, which were all read and fit the query and one answer."""
-    asked = _asked(kind, query, key_parts(kind, query.where))
-    start = cursor.read(query.cursor, asked) if query.cursor else Cursor("", query.page)
-    places = {query.position(record): record for record in records}
+    asked = _list_identity(kind, query, key_parts(kind, query.where))
+    start = cursor.parse(query.cursor, asked) if query.cursor else Cursor("", query.page)
+    places = {query.position_of(record): record for record in records}
     left = query.in_order(places, start.position)
     if not start.position:
         left = left[(start.page - 1) * query.limit :]
     shown = left[: query.limit]
-    next_ = Cursor(shown[-1], start.page + 1).text(asked) if left[query.limit :] else None
+    next_ = Cursor(shown[-1], start.page + 1).to_text(asked) if left[query.limit :] else None
     found = [places[place] for place in shown]
     return Page(found, len(places), start.page, query.limit, next_)
 
 
-def _asked(kind: Kind, query: Query, where: Where) -> dict[str, object]:
+def _list_identity(kind: Kind, query: Query, where: Where) -> dict[str, object]:
     """The parts of a request that identify its list."""
     return {
         "kind": kind.name,
         "where": {facet: sorted(accepted) for facet, accepted in where.items()},
-        "search": words.terms(query.search),
+        "search": words.search_terms(query.search),
         "between": [query.between.first, query.between.end],
         "order": [query.order, query.forward],
         **({"externalId": query.external_id} if query.external_id else {}),

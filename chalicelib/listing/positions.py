@@ -6,12 +6,12 @@ from itertools import islice
 from typing import Any, Final, Generic
 
 from chalicelib.listing import lists
-from chalicelib.listing.counts import Counts, Where, count_calls, counts, is_counted
+from chalicelib.listing.counts import Counts, Where, count_calls, is_counted, sum_counts
 from chalicelib.listing.index import SEVERAL
 from chalicelib.listing.kinds import Kind
-from chalicelib.listing.lists import Lists, choices, serving
+from chalicelib.listing.lists import Lists, serving_choices, serving_lists
 from chalicelib.listing.query import Load, Query, R
-from chalicelib.listing.search import ENTRIES_A_RECORD, Found, Matches, matches, verified
+from chalicelib.listing.search import ENTRIES_A_RECORD, Found, Matches, match_terms, verify_matches
 from chalicelib.problems import Invalid
 from chalicelib.storage import dynamodb, table
 from chalicelib.storage.attributes import Item
@@ -83,21 +83,21 @@ class Listing(Generic[R]):
 
     # --- Without a search -------------------------------------------------------------------------
 
-    def browsed(self) -> Slice:
-        one = self._serving()
+    def browse_positions(self) -> Slice:
+        one = self._serving_lists()
         if one is None or self.skip + self.query.limit > _NEAR:
-            return self._planned()
+            return self._read_cheapest()
         cells = count_calls(self.kind, self.where, for_total=True)
         results = dynamodb.wait_for_results(
-            [*cells, *self._calls(one, is_counted=self._is_counted)]
+            [*cells, *self._slice_calls(one, is_counted=self._is_counted)]
         )
-        known = counts(self.kind, self.where, results[: len(cells)], for_total=True)
+        known = sum_counts(self.kind, self.where, results[: len(cells)], for_total=True)
         total = known.size(self.where) if self._is_counted else None
-        return self._page(one, total, results[len(cells) :])
+        return self._slice_results(one, total, results[len(cells) :])
 
-    def _serving(self) -> Lists | None:
+    def _serving_lists(self) -> Lists | None:
         if not self.query.order:
-            return serving(self.kind, self.where, self.query.between)
+            return serving_lists(self.kind, self.where, self.query.between)
         if self.where or self.query.between:
             return None
         return Lists(self.kind, [f"*{self.query.order}"], {})
@@ -107,47 +107,49 @@ class Listing(Generic[R]):
         """Whether cells have the total; otherwise it is counted from keys."""
         return is_counted(self.kind, self.where) and not self.query.between
 
-    def _tallies(self, some: Lists, most: int | None = None) -> list[lists.Tallying]:
+    def _tally_calls(self, some: Lists, most: int | None = None) -> list[lists.Tallying]:
         # If a record may be in two of the lists, records are counted by position.
         is_once = len(self.where.get(SEVERAL, ())) < 2
-        return some.tallies(most or self.query.most_counted) if is_once else []
+        return some.tally_calls(most or self.query.most_counted) if is_once else []
 
-    def _calls(self, base: Lists, *, is_counted: bool) -> list[DynamoCall[Any]]:
+    def _slice_calls(self, base: Lists, *, is_counted: bool) -> list[DynamoCall[Any]]:
         """What to read for `_page`."""
-        reads = base.reads(self.need, self.after, self.query.forward)
-        return reads if is_counted else [*self._tallies(base), *reads]
+        reads = base.first_queries(self.need, self.after, self.query.forward)
+        return reads if is_counted else [*self._tally_calls(base), *reads]
 
-    def _page(self, base: Lists, total: int | None, results: Sequence[Any]) -> Slice:
+    def _slice_results(self, base: Lists, total: int | None, results: Sequence[Any]) -> Slice:
         tallied = [one for one in results if isinstance(one, table.Tally)]
         at_least = False
         if total is None:
-            total, at_least = _sum(tallied) if tallied else (base.counted(), False)
+            total, at_least = _sum_tallies(tallied) if tallied else (base.count_positions(), False)
         read = results[len(tallied) :]
-        found = base.positions(self.need, after=self.after, forward=self.query.forward, read=read)
-        return self._slice(islice(found, self.skip, self.need), total, at_least)
+        found = base.read_positions(
+            self.need, after=self.after, forward=self.query.forward, read=read
+        )
+        return self._make_slice(islice(found, self.skip, self.need), total, at_least)
 
-    def _planned(self) -> Slice:
+    def _read_cheapest(self) -> Slice:
         """First the counts, then the cheapest lists by them."""
         probe, probing = None, list[lists.Tallying]()
         if SEVERAL in self.where:
             several = {SEVERAL: self.where[SEVERAL]}
-            probe = serving(self.kind, several, self.query.between)
+            probe = serving_lists(self.kind, several, self.query.between)
         if probe is not None:
-            probing = self._tallies(replace(probe, rest=self.where), _PROBE)
+            probing = self._tally_calls(replace(probe, rest=self.where), _PROBE)
         results = dynamodb.wait_for_results([*probing, *count_calls(self.kind, self.where)])
         probed, results = results[: len(probing)], results[len(probing) :]
-        known = counts(self.kind, self.where, results)
-        ways = choices(self.kind, self.where, self.query.between, known)
+        known = sum_counts(self.kind, self.where, results)
+        ways = serving_choices(self.kind, self.where, self.query.between, known)
         if probe and probed:
-            ways = [_sized(way, probe, probed) for way in ways]
+            ways = [_with_probed_size(way, probe, probed) for way in ways]
         total = None if self.query.between else known.size(self.where)
         if probed and all(part.whole for part in probed):
             total = sum(part.passed for part in probed)
         if self.query.order:
-            return self._ordered(ways, total, known)
-        return self._read(min(ways, key=lambda way: way.cost(self.need)), total)
+            return self._read_in_order(ways, total, known)
+        return self._read_slice(min(ways, key=lambda way: way.cost(self.need)), total)
 
-    def _read(self, base: Lists, total: int | None) -> Slice:
+    def _read_slice(self, base: Lists, total: int | None) -> Slice:
         """The page, from these lists; counts their records unless the total is known."""
         query = self.query
         if total is not None and self.skip >= total and not self.after:
@@ -162,13 +164,13 @@ class Listing(Generic[R]):
         backwards = total is not None and self.after is None and following < self.skip
         if backwards and total is not None:
             take = min(query.limit, total - self.skip)
-            found = base.positions(following + take, forward=not query.forward)
+            found = base.read_positions(following + take, forward=not query.forward)
             positions = list(islice(found, following, following + take))[::-1]
             return Slice(positions, following > 0, total)
-        calls = self._calls(base, is_counted=total is not None)
-        return self._page(base, total, dynamodb.wait_for_results(calls))
+        calls = self._slice_calls(base, is_counted=total is not None)
+        return self._slice_results(base, total, dynamodb.wait_for_results(calls))
 
-    def _ordered(self, ways: list[Lists], total: int | None, known: Counts) -> Slice:
+    def _read_in_order(self, ways: list[Lists], total: int | None, known: Counts) -> Slice:
         """In another order: few records are loaded and sorted; otherwise from the list of all."""
         size = known.size({}) or 0
         few = total is not None and total <= _FEW
@@ -177,83 +179,86 @@ class Listing(Generic[R]):
         if self.query.between or few:
             need = lists.UNKNOWN if total is None else total + 1
             base = min(ways, key=lambda way: way.cost(need))
-            return self._sorted([id_of(position) for position in base.positions(need)])
+            return self._sort_records([id_of(position) for position in base.read_positions(need)])
         order = [f"*{self.query.order}"]
-        return self._read(Lists(self.kind, order, self.where, size=size, total=total), total)
+        return self._read_slice(Lists(self.kind, order, self.where, size=size, total=total), total)
 
-    def _sorted(self, ids: list[str]) -> Slice:
+    def _sort_records(self, ids: list[str]) -> Slice:
         """These records in another order, by their own values."""
         found = [
-            self.query.position(record)
-            for record in self._loaded(ids)
-            if record.index.passes(self.where) and self.query.between.holds(record.index.sort)
+            self.query.position_of(record)
+            for record in self._load_in_parts(ids)
+            if record.index.passes_filters(self.where)
+            and self.query.between.holds(record.index.sort)
         ]
-        return self._cut(found, len(found))
+        return self._slice_positions(found, len(found))
 
-    def _loaded(self, ids: list[str]) -> Iterator[R]:
+    def _load_in_parts(self, ids: list[str]) -> Iterator[R]:
         """As few in memory as one call loads."""
         for some in batches(ids, _LOADED_AT_ONCE):
             yield from self.load(list(some))
 
     # --- With a search ----------------------------------------------------------------------------
 
-    def searched(self, terms: list[str]) -> Slice:
+    def search_positions(self, terms: list[str]) -> Slice:
         where = self.where
         is_filtered = bool(where or self.query.order)
-        matching, unchecked, known = matches(self.kind, where, terms, is_filtered)
+        matching, unchecked, known = match_terms(self.kind, where, terms, is_filtered)
         if self.query.between:
             matching.keep(self.query.between.holds)
         if unchecked:
-            found = self._checked(verified(self.kind, matching, all_of=False)[0], unchecked)
+            found = self._keep_matching(
+                verify_matches(self.kind, matching, all_of=False)[0], unchecked
+            )
         else:
-            found = self._filtered(matching, known if where else None)
+            found = self._keep_filtered(matching, known if where else None)
         if self.query.order and known:
-            return self._found_in_order(found, matching.at_least, known)
+            return self._sort_found(found, matching.at_least, known)
         positions = [f"{sort}#{id}" for id, sort in found.items()]
-        return self._cut(positions, len(positions), matching.at_least)
+        return self._slice_positions(positions, len(positions), matching.at_least)
 
-    def _checked(self, found: Found, terms: list[str]) -> Found:
+    def _keep_matching(self, found: Found, terms: list[str]) -> Found:
         """Those whose records match the filters and these terms too."""
-        records = self._loaded(list(found))
+        records = self._load_in_parts(list(found))
         return {one.id: found[one.id] for one in records if one.index.matches(self.where, terms)}
 
-    def _filtered(self, matching: Matches, known: Counts | None) -> Found:
+    def _keep_filtered(self, matching: Matches, known: Counts | None) -> Found:
         """Those that match the filters: by their entries, or by a whole list if that is cheaper."""
         if known is None:
-            return verified(self.kind, matching, all_of=False)[0]
+            return verify_matches(self.kind, matching, all_of=False)[0]
         total = known.size(self.where)
         if total == 0:
             return {}
-        ways = choices(self.kind, self.where, self.query.between, known)
+        ways = serving_choices(self.kind, self.where, self.query.between, known)
         sized = [way for way in ways if way.size is not None]
         smallest = min(sized, key=lambda way: way.size or 0)
         if len(matching) * _ENTRIES_A_UNIT > (smallest.size or 0):
-            found, _ = verified(self.kind, matching, all_of=False)
-            passing = map(id_of, smallest.positions(total or smallest.size or 0))
+            found, _ = verify_matches(self.kind, matching, all_of=False)
+            passing = map(id_of, smallest.read_positions(total or smallest.size or 0))
             return {id: found[id] for id in passing if id in found}
-        found, entries = verified(self.kind, matching, all_of=True)
-        return {id: found[id] for id in entries if _passes(entries[id], self.where)}
+        found, entries = verify_matches(self.kind, matching, all_of=True)
+        return {id: found[id] for id in entries if _entry_passes(entries[id], self.where)}
 
-    def _found_in_order(self, found: Found, at_least: bool, known: Counts) -> Slice:
+    def _sort_found(self, found: Found, at_least: bool, known: Counts) -> Slice:
         if len(found) * ENTRIES_A_RECORD <= max(_FEW * ENTRIES_A_RECORD, known.size({}) or 0):
-            in_order = self._sorted(list(found))
+            in_order = self._sort_records(list(found))
             return Slice(in_order.positions, in_order.follows, in_order.total, at_least)
         every = Lists(self.kind, [f"*{self.query.order}"], {}, size=known.size({}))
         positions = [
             position
-            for position in every.positions(known.size({}) or 0)
+            for position in every.read_positions(known.size({}) or 0)
             if id_of(position) in found
         ]
-        return self._cut(positions, len(positions), at_least)
+        return self._slice_positions(positions, len(positions), at_least)
 
     # --- Both -------------------------------------------------------------------------------------
 
-    def _cut(self, positions: list[str], total: int, at_least: bool = False) -> Slice:
+    def _slice_positions(self, positions: list[str], total: int, at_least: bool = False) -> Slice:
         """The page, from all positions."""
         in_order = self.query.in_order(positions, self.after)
-        return self._slice(iter(in_order[self.skip : self.need]), total, at_least)
+        return self._make_slice(iter(in_order[self.skip : self.need]), total, at_least)
 
-    def _slice(self, found: Iterable[str], total: int, at_least: bool) -> Slice:
+    def _make_slice(self, found: Iterable[str], total: int, at_least: bool) -> Slice:
         positions = list(found)
         limit = self.query.limit
         return Slice(positions[:limit], len(positions) > limit, total, at_least)
@@ -263,13 +268,13 @@ def id_of(position: str) -> str:
     return position.rsplit("#", 1)[1]
 
 
-def _sum(tallied: list[table.Tally]) -> tuple[int, bool]:
+def _sum_tallies(tallied: list[table.Tally]) -> tuple[int, bool]:
     """The total, and whether it is a lower bound."""
     passed, whole = sum(part.passed for part in tallied), all(part.whole for part in tallied)
     return (passed, False) if whole else (min(passed, lists.MOST_COUNTED), True)
 
 
-def _sized(way: Lists, probe: Lists, probed: list[table.Tally]) -> Lists:
+def _with_probed_size(way: Lists, probe: Lists, probed: list[table.Tally]) -> Lists:
     """With the size that was counted."""
     if list(way.names) != list(probe.names):
         return way
@@ -278,7 +283,7 @@ def _sized(way: Lists, probe: Lists, probed: list[table.Tally]) -> Lists:
     return replace(way, size=size)
 
 
-def _passes(entry: Item, where: Where) -> bool:
+def _entry_passes(entry: Item, where: Where) -> bool:
     return all(
         not accepted.isdisjoint(entry.get(SEVERAL, ()))
         if facet == SEVERAL

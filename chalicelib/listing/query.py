@@ -46,11 +46,11 @@ class Query:
     most_counted: int | None = None
     external_id: str = ""
 
-    def after(self, cursor: str | None) -> "Query":
+    def continue_after(self, cursor: str | None) -> "Query":
         """The same list after a cursor; None: from the start."""
         return replace(self, cursor=cursor or "")
 
-    def position(self, record: Indexed) -> str:
+    def position_of(self, record: Indexed) -> str:
         """Where a record is in the requested order."""
         sort = record.index.orders.get(self.order, "!") if self.order else record.index.sort
         return f"{sort}#{record.id}"
@@ -60,7 +60,7 @@ class Query:
         found = sorted(set(positions), reverse=not self.forward)
         return [one for one in found if not after or (one > after if self.forward else one < after)]
 
-    def reads(self, shown: Iterable[str]) -> tuple[str, ...]:
+    def fields_to_load(self, shown: Iterable[str]) -> tuple[str, ...]:
         """The fields to load so that these can be shown; none: all. With `index`, if records are
         compared with the request."""
         fields = tuple(shown)

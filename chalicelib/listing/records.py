@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 from chalicelib.listing.entries import change
 from chalicelib.listing.index import Index
 from chalicelib.listing.kinds import Kind
-from chalicelib.listing.pages import page
+from chalicelib.listing.pages import read_page
 from chalicelib.listing.query import Indexed, Query
 from chalicelib.problems import NotFound
 from chalicelib.schemas import Page
@@ -26,9 +26,10 @@ class Records(Generic[R_co]):
     """The records of a kind, and their current index.
 
     `key`: of a record, by its id. `index`: the new index of a stored record. The record has
-    `index`, as `Index.stored` wrote it, and, unless it never changes, `version`, which its writers
-    use as a condition. `read`: the record of an item. `prefix`: of ids. `what`: it is called in
-    errors, if not as the kind. `made_of`: the attributes that a field, as shown, is made of.
+    `index`, as `Index.to_stored` wrote it, and, unless it never changes, `version`, which its
+    writers use as a condition. `read`: the record of an item. `prefix`: of ids. `what`: it is
+    called in errors, if not as the kind. `made_of`: the attributes that a field, as shown, is made
+    of.
     """
 
     kind: Kind
@@ -81,9 +82,9 @@ class Records(Generic[R_co]):
         if index is None:
             commit.delete((pk, sk), when=when, otherwise=otherwise)
         else:
-            item["index"] = index.stored()
+            item["index"] = index.to_stored()
             commit.put(item, when=when, otherwise=otherwise)
         return item
 
-    def page(self, query: Query, fields: Iterable[str] = ()) -> Page[R_co]:
-        return page(self.kind, query, partial(self.load, fields=query.reads(fields)))
+    def read_page(self, query: Query, fields: Iterable[str] = ()) -> Page[R_co]:
+        return read_page(self.kind, query, partial(self.load, fields=query.fields_to_load(fields)))

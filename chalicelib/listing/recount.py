@@ -8,7 +8,7 @@ from decimal import Decimal
 from itertools import chain
 from typing import Any, Final, TypeVar
 
-from chalicelib.listing.cells import merged
+from chalicelib.listing.cells import merged_cell
 from chalicelib.listing.kinds import Kind
 from chalicelib.listing.upgrades import limit_to_indexed
 from chalicelib.storage import table
@@ -49,7 +49,7 @@ class Recount:
 def recount(kind: Kind) -> Recount:
     """Reads the list of all records. What not all records have yet is not compared."""
     kind = limit_to_indexed(kind, ())
-    counted, wrong = disagreement(lambda: _look(kind))
+    counted, wrong = find_disagreement(lambda: _count_and_load(kind))
     found = [
         Wrong(cell, *numbers, attribute) for (cell, attribute), numbers in sorted(wrong.items())
     ]
@@ -58,12 +58,12 @@ def recount(kind: Kind) -> Recount:
     return Recount(records, found)
 
 
-def _look(kind: Kind) -> tuple[Mapping[_Place, Number], Stored[_Place]]:
-    counted = _counted(kind)
-    return counted, _stored(kind, {pk for (pk, _), _ in counted})
+def _count_and_load(kind: Kind) -> tuple[Mapping[_Place, Number], Stored[_Place]]:
+    counted = _count_from_lists(kind)
+    return counted, _load_stored_cells(kind, {pk for (pk, _), _ in counted})
 
 
-def disagreement(
+def find_disagreement(
     look: Callable[[], tuple[Counted[K], Stored[K]]],
 ) -> tuple[Counted[K], dict[K, tuple[Number, Number]]]:
     """The result of the last count, and for each wrong cell the stored and the counted value.
@@ -75,7 +75,9 @@ def disagreement(
     """
     counted, after = look()
     suspects = {
-        cell for cell in {*counted, *after} if counted.get(cell, 0) != _sum(after.get(cell, {}))
+        cell
+        for cell in {*counted, *after}
+        if counted.get(cell, 0) != _sum_shards(after.get(cell, {}))
     }
     for _ in range(_LOOKS - 1):
         if not suspects:
@@ -85,22 +87,22 @@ def disagreement(
         suspects = {
             cell
             for cell in suspects
-            if not _explained(before.get(cell, {}), after.get(cell, {}), counted.get(cell, 0))
+            if not _is_explained(before.get(cell, {}), after.get(cell, {}), counted.get(cell, 0))
         }
-    wrong = {cell: (_sum(after.get(cell, {})), counted.get(cell, 0)) for cell in suspects}
+    wrong = {cell: (_sum_shards(after.get(cell, {})), counted.get(cell, 0)) for cell in suspects}
     return counted, wrong
 
 
-def _explained(first: Mapping[str, object], last: Mapping[str, object], counted: Number) -> bool:
+def _is_explained(first: Mapping[str, object], last: Mapping[str, object], counted: Number) -> bool:
     """Whether writes during a look can explain the difference between a cell and the records."""
     changes = Counter(last)
     changes.subtract(first)
     changed = sum(map(abs, changes.values()))
-    low, high = sorted((_sum(first), _sum(last)))
+    low, high = sorted((_sum_shards(first), _sum_shards(last)))
     return bool(low - changed <= counted <= high + changed)
 
 
-def _sum(cell: Mapping[str, Any]) -> Number:
+def _sum_shards(cell: Mapping[str, Any]) -> Number:
     total: Number = sum(cell.values())
     return total
 
@@ -117,37 +119,37 @@ def repair(wrong: Iterable[Wrong]) -> None:
         commit.sent()  # otherwise the record and its total were deleted
 
 
-def everyone(kind: Kind, fields: Sequence[str], first: str = "") -> Iterator[dict[str, str]]:
+def walk_entries(kind: Kind, fields: Sequence[str], first: str = "") -> Iterator[dict[str, str]]:
     """The entries of all records with a sort from `first` on: `sk`, and these facets."""
     where = table.sk.gte(first) if first else None
     for pk in kind.list_pks("*"):
         # Newest first: records created meanwhile are not read, and the newest, which change most,
         # are read early.
-        yield from _items(pk, ["sk", *fields], where=where, forward=False)
+        yield from _read_items(pk, ["sk", *fields], where=where, forward=False)
 
 
-def _counted(kind: Kind) -> Mapping[_Place, Number]:
+def _count_from_lists(kind: Kind) -> Mapping[_Place, Number]:
     """What each cell should have, by the facets in the list entries of records."""
     found: defaultdict[_Place, Number] = defaultdict(int)
     facets = (*kind.counted, *kind.under, *filter(None, [kind.summed]))
-    for item in everyone(kind, list(dict.fromkeys(facets))):
+    for item in walk_entries(kind, list(dict.fromkeys(facets))):
         for pk, cell in kind.cells(item):
             for name, n in kind.numbers(pk, item).items():
                 found[(pk, cell), name] += n
     return found
 
 
-def _stored(kind: Kind, pks: Iterable[str]) -> Stored[_Place]:
+def _load_stored_cells(kind: Kind, pks: Iterable[str]) -> Stored[_Place]:
     """What the shards of each cell hold, of the whole kind and under the values that are counted.
     A cell of 1.0.0 counts in the one that it would be merged into."""
     found: defaultdict[_Place, dict[str, Number]] = defaultdict(dict)
     for pk in {kind.count_pk(), *pks}:
         for item in chain.from_iterable(table.pages(pk)):
-            cell, numbers = merged(kind, item)
+            cell, numbers = merged_cell(kind, item)
             for name, n in numbers.items():
                 found[(pk, cell), name][item["sk"]] = n
     return found
 
 
-def _items(pk: str, fields: list[str], **options: object) -> Iterator[dict[str, str]]:
+def _read_items(pk: str, fields: list[str], **options: object) -> Iterator[dict[str, str]]:
     return chain.from_iterable(table.pages(pk, fields=fields, **options))

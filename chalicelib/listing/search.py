@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from chalicelib.listing.counts import Counts, Where, count_calls, counts
+from chalicelib.listing.counts import Counts, Where, count_calls, sum_counts
 from chalicelib.listing.kinds import Kind, escape
 from chalicelib.problems import Invalid
 from chalicelib.storage import dynamodb, table
@@ -74,7 +74,7 @@ class Matches:
         return both
 
 
-def matches(
+def match_terms(
     kind: Kind, where: Where, terms: list[str], counted: bool
 ) -> tuple[Matches, list[str], Counts | None]:
     """The records that match every term that is narrow enough to be read completely; the other
@@ -84,11 +84,11 @@ def matches(
     """
     asked = sorted(terms, key=len, reverse=True)[:_MOST_READ]
     cells = count_calls(kind, where) if counted else []
-    of, calls = _reading(kind, asked, MOST_MATCHES)
+    of, calls = _term_calls(kind, asked, MOST_MATCHES)
     results = dynamodb.wait_for_results([*calls, *cells])
-    narrow = _narrow(zip(of, results, strict=False), MOST_MATCHES)
+    narrow = _narrow_terms(zip(of, results, strict=False), MOST_MATCHES)
     if not narrow:
-        narrow = {term: _whole_words(kind, term) for term in asked[:1]}
+        narrow = {term: _find_whole_words(kind, term) for term in asked[:1]}
     smallest, *others = sorted(narrow.values(), key=len)
     found = smallest
     for other in others:
@@ -96,31 +96,31 @@ def matches(
     for term in asked:
         # Cheaper to read than to load the found records and compare them.
         if term not in narrow and (most := len(found) * ENTRIES_A_RECORD) > MOST_MATCHES:
-            more = beginning(kind, term, most)
+            more = find_matches(kind, term, most)
             if more is not None:
                 narrow[term] = more
                 found = found.meet(more)
-    known = counts(kind, where, results[len(results) - len(cells) :]) if cells else None
+    known = sum_counts(kind, where, results[len(results) - len(cells) :]) if cells else None
     return found, [term for term in terms if term not in narrow], known
 
 
-def _whole_words(kind: Kind, term: str) -> Matches:
+def _find_whole_words(kind: Kind, term: str) -> Matches:
     """Records with the term as a whole word, if too many begin with it."""
-    found = beginning(kind, term, min(_MOST_WHOLE, MOST_MATCHES), suffix="#")
+    found = find_matches(kind, term, min(_MOST_WHOLE, MOST_MATCHES), suffix="#")
     if not found:
         raise TooBroad
     found.at_least = True
     return found
 
 
-def beginning(kind: Kind, term: str, most: int, suffix: str = "") -> Matches | None:
+def find_matches(kind: Kind, term: str, most: int, suffix: str = "") -> Matches | None:
     """All matches of a term, or None if there are more than `most`. `suffix`: what follows it in
     the key, `#` for the term as a whole word."""
-    of, calls = _reading(kind, [term], most, suffix)
-    return _narrow(zip(of, dynamodb.wait_for_results(calls), strict=True), most).get(term)
+    of, calls = _term_calls(kind, [term], most, suffix)
+    return _narrow_terms(zip(of, dynamodb.wait_for_results(calls), strict=True), most).get(term)
 
 
-def verified(kind: Kind, found: Matches, all_of: bool) -> tuple[Found, dict[str, Item]]:
+def verify_matches(kind: Kind, found: Matches, all_of: bool) -> tuple[Found, dict[str, Item]]:
     """The verified matches; and the entries in the list of all, at least of these; `all_of`: of
     every match."""
     sorts = {id: {sort for sort, _ in claims} for id, claims in found.claimed.items()}
@@ -140,7 +140,7 @@ def verified(kind: Kind, found: Matches, all_of: bool) -> tuple[Found, dict[str,
     return sure, by_id
 
 
-def _reading(
+def _term_calls(
     kind: Kind, terms: list[str], most_matches: int, suffix: str = ""
 ) -> tuple[list[str], list[DynamoCall[Matches | None]]]:
     """The calls that read the terms, and the term of each."""
@@ -149,10 +149,10 @@ def _reading(
     most = min(most_matches, math.ceil(part + 10 * math.sqrt(part)))
     parts = [(term, pk) for term in terms for pk in kind.word_pks(term)]
     terms_read = [term for term, _ in parts]
-    return terms_read, [_shard(pk, escape(term) + suffix, most) for term, pk in parts]
+    return terms_read, [_read_shard(pk, escape(term) + suffix, most) for term, pk in parts]
 
 
-def _narrow(parts: Iterable[tuple[str, Matches | None]], most: int) -> dict[str, Matches]:
+def _narrow_terms(parts: Iterable[tuple[str, Matches | None]], most: int) -> dict[str, Matches]:
     """The matches of each term that does not have too many."""
     found: dict[str, Matches | None] = {}
     for term, part in parts:
@@ -166,17 +166,17 @@ def _narrow(parts: Iterable[tuple[str, Matches | None]], most: int) -> dict[str,
     }
 
 
-def _shard(pk: str, begin: str, most: int) -> DynamoCall[Matches | None]:
+def _read_shard(pk: str, begin: str, most: int) -> DynamoCall[Matches | None]:
     """The matches in one shard, or None if there are too many."""
     found = Matches()
     where = table.sk.begins_with(begin)
 
-    def asked(after: str | None) -> DynamoCall[Any]:
+    def query_shard(after: str | None) -> DynamoCall[Any]:
         return table.query.call(
-            pk, where=where, fields=("sk",), limit=most + 1, after=after, then=read
+            pk, where=where, fields=("sk",), limit=most + 1, after=after, then=collect_matches
         )
 
-    def read(rows: table.Rows) -> object:
+    def collect_matches(rows: table.Rows) -> object:
         for item in rows.items:
             _, sort, id = item["sk"].split("#")
             if "+" in sort:
@@ -186,6 +186,6 @@ def _shard(pk: str, begin: str, most: int) -> DynamoCall[Matches | None]:
                 found.sure[id] = sort
         if len(found) > most:
             return None
-        return found if rows.after is None else asked(rows.after)
+        return found if rows.after is None else query_shard(rows.after)
 
-    return asked(None)
+    return query_shard(None)

@@ -51,31 +51,31 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFC", bare.casefold().translate(_PLAIN))
 
 
-def terms(search: str) -> list[str]:
+def search_terms(search: str) -> list[str]:
     """The terms of a search, each once; a term replaces another one that it begins with."""
     return _longest_only([word[:LONGEST_WORD] for word in fold(search).split()])
 
 
-def words(texts: Iterable[str], exact: Iterable[str] = ()) -> list[str]:
+def index_words(texts: Iterable[str], exact: Iterable[str] = ()) -> list[str]:
     """The words that the texts of a record are stored under.
 
     In the order of the texts, whole words of all texts before the starts inside them. A word that
     is the beginning of another needs no entry. Each of the `exact` texts, such as SKUs, always has
     one, by which `lookup.py` finds it.
     """
-    wholes = list(dict.fromkeys(filter(None, map(whole, exact))))
+    wholes = list(dict.fromkeys(filter(None, map(whole_word, exact))))
     found = [word for text in texts for word in fold(text).split()]
     starts = [word[:LONGEST_WORD] for word in found]
-    starts += chain.from_iterable(map(_inner, found))
+    starts += chain.from_iterable(map(_inner_starts, found))
     return list(dict.fromkeys([*_longest_only([*starts, *wholes]), *wholes]))
 
 
-def whole(text: str) -> str:
+def whole_word(text: str) -> str:
     """The word for a text as a whole, with its blanks; none if nothing of it is visible."""
     return _BLANK.join(fold(text).split())[:_LONGEST_WHOLE]
 
 
-def _inner(word: str) -> Iterable[str]:
+def _inner_starts(word: str) -> Iterable[str]:
     """The text from each start inside a word."""
     if word.isascii() and "@" not in word:
         if not word.isalpha():  # most words: no start inside
@@ -85,7 +85,7 @@ def _inner(word: str) -> Iterable[str]:
             )
         return
     for at in range(1, len(word)):
-        if _starts(word, at):
+        if _is_start(word, at):
             yield word[at : at + LONGEST_WORD]
 
 
@@ -95,7 +95,7 @@ def _ascii_starts(digits: int) -> re.Pattern[str]:
     return re.compile(f"(?<![0-9a-z])[0-9a-z]|[0-9](?=[0-9]{{{digits - 1}}})")
 
 
-def _starts(word: str, at: int) -> bool:
+def _is_start(word: str, at: int) -> bool:
     before, here = word[at - 1], word[at]
     if not here.isalnum():
         return unicodedata.category(here) == "So"  # an emoji

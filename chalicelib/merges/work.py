@@ -22,7 +22,7 @@ def step(job: Job) -> Step:
         lost = customers.absorb(source, into, job.id)
         return Step(errors=[_overflow_error(source, name, number) for name, number in lost.items()])
     after = (job.cursor or {}).get("after")
-    page = orders.page(orders.query_by_customer(source, MOST_AT_ONCE).after(after))
+    page = orders.page(orders.query_by_customer(source, MOST_AT_ONCE).continue_after(after))
     target = customers.get(into)
     moves = [
         partial(orders.move_to_customer, order.id, source, target, job.by) for order in page.records

@@ -151,7 +151,7 @@ def make_edit(
     texts = list(_describe_edit(fields, after))
     if texts:
         entry: OrderEditEntry = {
-            "id": ids.new("edt"),
+            "id": ids.new_id("edt"),
             "at": now,
             "by": by,
             "reason": wanted.reason,
@@ -318,7 +318,7 @@ def _edit_sums(fields: StoredOrder, after: lines.Lines, wanted: EditOrder) -> li
         raise BelowRefunded(f"{money.render(taxed)} of the tax were refunded.")
     if wanted.tax is None and tax and untaxed != old_untaxed:
         share = Fraction(tax) * Fraction(untaxed) / Fraction(old_untaxed) if old_untaxed else tax
-        raise TaxRequired(max(money.rounded(Fraction(share)), min(old_tax, taxed)))
+        raise TaxRequired(max(money.round_half_up(Fraction(share)), min(old_tax, taxed)))
     if wanted.total is not None:
         total = Decimal(wanted.total)
     else:

@@ -73,7 +73,7 @@ def create_order(
     customer_fields = of_order(customer) if customer else None
     fields = _initial_fields(new, new_lines, customer_fields, number=number, by=by, now=now)
     fields = _with_first_payments(fields, new, by, now)
-    fields["index"] = index_of(fields).stored()
+    fields["index"] = index_of(fields).to_stored()
     order = Order(fields, 1)
     room.refuse_large_order(order, "lineItems")
     return order
@@ -91,7 +91,7 @@ def _initial_fields(
     """Return the fields of a new order before its deposit and payments. Raise Invalid."""
     sums, given = lines.compute_sums(new_lines, new), new.given()
     return {
-        "id": ids.new("ord"),
+        "id": ids.new_id("ord"),
         "number": number,
         "status": OrderStatus.PENDING.value,
         "paymentStatus": (new.payment_status or PaymentStatus.PENDING).value,
@@ -159,7 +159,7 @@ def _with_paid_status(fields: StoredOrder) -> StoredOrder:
 
 def _stored_address(given: Mapping[str, Any] | None) -> Address | None:
     """Return an address as an order keeps it: a copy, which nothing else changes."""
-    return cast(Address, addresses.stored(given)) if given else None
+    return cast(Address, addresses.to_address(given)) if given else None
 
 
 def _drop_repeats(tags: Iterable[str] | None) -> list[str]:
@@ -252,7 +252,7 @@ def _next_version(order: Order, fields: StoredOrder, by: str, now: str) -> Order
 def _rewrite(order: Order, fields: StoredOrder, now: str) -> Order:
     """Return the order with these fields, as its next version."""
     after: StoredOrder = {**fields, "updatedAt": now}
-    after["index"] = index_of(after).stored()
+    after["index"] = index_of(after).to_stored()
     return Order(after, order.version + 1)
 
 
@@ -353,9 +353,9 @@ def apply_erasure(order: Order, person: Person, now: str) -> Order:
     An order that an edit moved to another customer loses this one's addresses, and mentions.
     """
     if person.is_about(order.fields):
-        fields: Fields = person.forget(order.fields)
+        fields: Fields = person.forget_order(order.fields)
     else:
-        fields = person.leave(order.fields, _former_places(order, person))
+        fields = person.redact_moved_order(order.fields, _former_places(order, person))
     fields = {"erasedAt": now, **fields}
     return order if fields == order.fields else _rewrite(order, cast(StoredOrder, fields), now)
 

@@ -76,7 +76,7 @@ def _make_line(
 ) -> OrderLine:
     """Return a new line; what is wrong with it is added to `errors`."""
     line: OrderLine = {
-        "id": ids.new("li"),
+        "id": ids.new_id("li"),
         "variantId": None,
         "productId": None,
         "isCustom": sent.variant_id is None,

@@ -216,7 +216,7 @@ class Transaction:
     def index(self) -> listing.Index:
         facets = {"kind": self.fields["kind"], "method": self.fields["method"]}
         facets["amount"] = self.fields["amount"]
-        return listing.Index.of(sort=self.fields["at"], facets=facets)
+        return listing.Index.build(sort=self.fields["at"], facets=facets)
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,7 @@ def index_of(fields: Fields) -> listing.Index:
     customer, balance = fields["customer"], Decimal(fields["balanceDue"])
     transfers = (*fields["payments"], *fields["refunds"])
     references = {transfer["reference"] for transfer in transfers if transfer["reference"]}
-    return listing.Index.of(
+    return listing.Index.build(
         sort=fields["orderDate"],
         facets={
             "status": fields["status"],
@@ -271,12 +271,12 @@ def index_of(fields: Fields) -> listing.Index:
 
 def to_item(order: Order) -> Item:
     """Return the attributes of an order's item, without its keys."""
-    return {**metadata.stored(order.fields), "version": order.version}
+    return {**metadata.to_stored(order.fields), "version": order.version}
 
 
 def from_item(item: Item) -> Order:
     """Return the order of an item."""
-    return Order(cast(StoredOrder, metadata.unstored(item)), item["version"])
+    return Order(cast(StoredOrder, metadata.from_stored(item)), item["version"])
 
 
 # --- What is shown --------------------------------------------------------------------------------
@@ -344,7 +344,7 @@ def refunded_tax(refund: ShownRefund) -> Decimal:
     tax = sum((Decimal(line["tax"]) for line in lines), Decimal(0))
     shares = sum((Decimal(line["amount"]) for line in lines), Decimal(refund["shipping"]))
     if amount < shares:
-        tax = money.rounded(Fraction(tax) * Fraction(amount) / Fraction(shares))
+        tax = money.round_half_up(Fraction(tax) * Fraction(amount) / Fraction(shares))
     return min(tax, amount)
 
 

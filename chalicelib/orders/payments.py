@@ -104,7 +104,7 @@ def _new_payment(
     amount: Decimal, method: str, by: str, now: str, *, implied: bool = False
 ) -> Payment:
     return {
-        "id": ids.new("pay"),
+        "id": ids.new_id("pay"),
         "amount": money.render(amount),
         "method": method,
         "reference": None,

@@ -153,7 +153,7 @@ def _new_refund(
     amount: Decimal, method: str, by: str, now: str, *, implied: bool = False
 ) -> ShownRefund:
     return {
-        "id": ids.new("ref"),
+        "id": ids.new_id("ref"),
         "amount": money.render(amount),
         "method": method,
         "paymentId": None,
@@ -272,8 +272,8 @@ def _line_shares(
     for line in wanted:
         pieces[line.line_item_id] += line.quantity
         share = _share_of_lines(fields["lineItems"], pieces)
-        amount = max(NOTHING, money.rounded(whole * share) - refunded)
-        tax = max(NOTHING, money.rounded(Fraction(fields["tax"]) * share) - taxed)
+        amount = max(NOTHING, money.round_half_up(whole * share) - refunded)
+        tax = max(NOTHING, money.round_half_up(Fraction(fields["tax"]) * share) - taxed)
         yield amount, min(tax, amount)
         refunded, taxed = refunded + amount, taxed + min(tax, amount)
 

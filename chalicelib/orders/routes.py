@@ -59,7 +59,7 @@ def list_orders() -> Response:
     """By order date, newest first. `search` finds the beginnings of words in the number (also its
     last three or more digits), tracking number, customer's name and e-mail, tags, and lines."""
     wanted = query(ListOrderFields)
-    page = store.page(wanted.query(), wanted.fields)
+    page = store.page(wanted.to_query(), wanted.fields)
     costs = caller().sees_costs
     shown = [show_order(order, wanted.fields, costs=costs) for order in page.records]
     return reply_page(shown, page)
@@ -220,5 +220,5 @@ def refund(id: str) -> Response:
 )
 def list_transactions() -> Response:
     """Newest first, of all orders."""
-    page = store.list_transactions(query(ListTransactions).query())
+    page = store.list_transactions(query(ListTransactions).to_query())
     return reply_page([show_transaction(one) for one in page.records], page)

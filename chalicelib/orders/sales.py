@@ -29,7 +29,7 @@ def count_sales(commit: Commit, before: Order | None, after: Order | None) -> No
     for order, sign in ((before, -1), (after, 1)):
         if order is not None:
             counts = order.status is not OrderStatus.CANCELLED
-            day = timezone.day(clock.parse(order.fields["orderDate"])).isoformat()
+            day = timezone.day_at(clock.parse(order.fields["orderDate"])).isoformat()
             paid = sign * (counts and bool(order.revenue))
             sums = {"paid": Decimal(paid), "revenue": sign * order.revenue}
             commit.count(("sales", day), {"n": sign * counts, **sums})
@@ -55,14 +55,14 @@ def _sum_day(day: date, cells: list[Item]) -> DaySales:
 
 def compare_sales(first: date) -> listing.Recount:
     """Compare the stored sales from `first` on with the orders, and return what differs."""
-    start, begin, orders = first.isoformat(), clock.iso(timezone.start(first)), 0
+    start, begin, orders = first.isoformat(), clock.iso(timezone.start_of_day(first)), 0
 
     def count_both() -> tuple[dict[_Cell, Decimal], dict[_Cell, dict[str, Decimal]]]:
         nonlocal orders
         orders, counted = 0, defaultdict[_Cell, Decimal](Decimal)
-        for entry in listing.everyone(KIND, ("status", "revenue"), begin):
+        for entry in listing.walk_entries(KIND, ("status", "revenue"), begin):
             orders += 1
-            day = timezone.day(clock.parse(entry["sk"].split("#")[0])).isoformat()
+            day = timezone.day_at(clock.parse(entry["sk"].split("#")[0])).isoformat()
             revenue, counts = Decimal(entry["revenue"]), entry["status"] != OrderStatus.CANCELLED
             counted[day, "n"] += counts
             counted[day, "paid"] += counts and bool(revenue)
@@ -74,7 +74,7 @@ def compare_sales(first: date) -> listing.Recount:
                 stored[day, name][shard] = Decimal(cell.get(name, 0))
         return counted, stored
 
-    _, wrong = listing.disagreement(count_both)
+    _, wrong = listing.find_disagreement(count_both)
     found = [
         listing.Wrong(("sales", day), *numbers, name)
         for (day, name), numbers in sorted(wrong.items())

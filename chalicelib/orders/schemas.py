@@ -399,9 +399,9 @@ class OrderPreview(TypedDict):
 def _parse_date(value: object) -> str:
     try:
         # A day is the shop's, as in the list's filters.
-        first, _ = timezone.period(value if isinstance(value, str) else "", "")
+        first, _ = timezone.parse_period(value if isinstance(value, str) else "", "")
         moment = clock.parse(first)
-        timezone.day(moment)  # whose sales it counts in: the first hours of year 1 may have none
+        timezone.day_at(moment)  # whose sales it counts in: the first hours of year 1 may have none
     except (ValueError, OverflowError):
         raise ValueError(
             "must be a date and time in ISO 8601, such as 2026-11-20T06:12:14Z"
@@ -797,8 +797,8 @@ class ListOrders(listing.Dated):
     external_id: Annotated[ExternalId, Field(description=external_ids.FILTER)] = ""
     sort: Annotated[OrderSort, about("The order of the list.")] = OrderSort.NEWEST
 
-    def where(self) -> dict[str, frozenset[str]]:
-        where = super().where()
+    def accepted_values(self) -> dict[str, frozenset[str]]:
+        where = super().accepted_values()
         if self.exclude_status:
             asked = set(self.status or OrderStatus) - set(self.exclude_status)
             where["status"] = frozenset(map(str, asked))

@@ -28,7 +28,7 @@ def compare_spending() -> listing.Recount:
     parts = 1 + listing.count(CUSTOMERS, {}) // _AT_ONCE
     records, found = 0, list[listing.Wrong]()
     for part in range(parts):
-        counted, wrong = listing.disagreement(partial(_count_part, part, parts))
+        counted, wrong = listing.find_disagreement(partial(_count_part, part, parts))
         records += len({id for id, _ in counted})
         for (id, attribute), numbers in sorted(wrong.items()):
             key = customers.RECORDS.key(id)
@@ -39,7 +39,7 @@ def compare_spending() -> listing.Recount:
 def _count_part(part: int, parts: int) -> _Counts:
     """Return the totals from orders, and the stored ones, of a part of all customers."""
     ordered: dict[str, Totals] = defaultdict(Totals)
-    for entry in listing.everyone(KIND, ("status", "revenue", "customerId")):
+    for entry in listing.walk_entries(KIND, ("status", "revenue", "customerId")):
         id = entry.get("customerId", "")
         if id and zlib.crc32(id.encode()) % parts == part:
             counts = entry["status"] != OrderStatus.CANCELLED
@@ -53,7 +53,7 @@ def _count_part(part: int, parts: int) -> _Counts:
 
 
 def _load_part(part: int, parts: int) -> Iterator[Customer]:
-    entries = listing.everyone(CUSTOMERS, ())
+    entries = listing.walk_entries(CUSTOMERS, ())
     ids = (entry["sk"].rpartition("#")[2] for entry in entries)
     wanted = (id for id in ids if zlib.crc32(id.encode()) % parts == part)
     for some in batches(wanted, _READ):

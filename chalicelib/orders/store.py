@@ -14,8 +14,8 @@ from chalicelib import deadline, listing
 from chalicelib.customers import store as customers
 from chalicelib.customers.model import Customer, EmailTaken, OrderCustomerInput
 from chalicelib.listing import external_ids
-from chalicelib.listing.counts import counts
-from chalicelib.listing.lookup import holding
+from chalicelib.listing.counts import sum_counts
+from chalicelib.listing.lookup import find_records_by_text
 from chalicelib.listing.search import MOST_MATCHES, TooBroad
 from chalicelib.orders import (
     account,
@@ -130,7 +130,7 @@ RECORDS: Final = listing.Records(KIND, _key, index_of, from_item, "ord", made_of
 # --- Reading --------------------------------------------------------------------------------------
 
 
-load, get, page = RECORDS.load, RECORDS.get, RECORDS.page
+load, get, page = RECORDS.load, RECORDS.get, RECORDS.read_page
 
 
 def list_transactions(query: listing.Query) -> listing.Page[Transaction]:
@@ -141,10 +141,10 @@ def list_transactions(query: listing.Query) -> listing.Page[Transaction]:
     where = {facet: set(values) for facet, values in query.where.items()}
     order_ids, references = where.pop("orderId", None), where.pop("reference", None)
     if order_ids is None and references is None:
-        return listing.page(transactions.KIND, query, _load_transactions)
+        return listing.read_page(transactions.KIND, query, _load_transactions)
     known = order_ids
     if known is None:
-        known = set().union(*holding(KIND, references or ()).values())
+        known = set().union(*find_records_by_text(KIND, references or ()).values())
         if len(known) > MOST_MATCHES:
             raise TooBroad
     # Words of a title are among what has a reference: many orders, which need no room at once.
@@ -174,7 +174,7 @@ def count_open_orders() -> tuple[dict[str, int], int, Decimal]:
     The second is how many orders have a balance that is due, the third the sum of these.
     """
     cells = table.everything(KIND.count_pk())
-    known = counts(KIND, {}, [cells])
+    known = sum_counts(KIND, {}, [cells])
 
     def count_orders(facet: str, value: str) -> int:
         return known.size({facet: frozenset({value})}) or 0
@@ -231,7 +231,7 @@ def _place_order(new: NewOrder, by: str, numbers: Numbers | None, once: Once | N
     wanted = lines.count_pieces(new.line_items, "lineItems")
     keys = [key for id in wanted for key in products.keys(id)]
     keys += customers.keys(new.customer)
-    keys += [external_ids.key("order", new.external_id)] if new.external_id else []
+    keys += [external_ids.lock_key("order", new.external_id)] if new.external_id else []
     items = idempotency.read([*keys, NUMBERS], once)
     if new.external_id:
         external_ids.refuse_taken("order", new.external_id, items)
@@ -561,8 +561,10 @@ def _write(commit: Commit, before: Order | None, after: Order | None, action: st
     order = after or before
     assert order is not None
     unchanged = Attr("version").eq(before.version) if before else table.absent
-    old_ids, new_ids = (external_ids.held("order", o.fields) if o else {} for o in (before, after))
-    others = transactions.count_items(before, after) + external_ids.writes(old_ids, new_ids)
+    old_ids, new_ids = (
+        external_ids.held_ids("order", o.fields) if o else {} for o in (before, after)
+    )
+    others = transactions.count_items(before, after) + external_ids.count_writes(old_ids, new_ids)
     words, changes = room.room_for_words(order.fields, others)
     RECORDS.write(
         commit,

@@ -27,7 +27,7 @@ KIND: Final = listing.Kind("transaction", counted=("kind",))
 
 def sum_by_method(first: datetime, most: int) -> list[tuple[str, Decimal]] | None:
     """Return the sum of each method from `first` on; None if there are more than `most`."""
-    entries = listing.everyone(KIND, ("method", "amount"), clock.iso(first))
+    entries = listing.walk_entries(KIND, ("method", "amount"), clock.iso(first))
     sums: defaultdict[str, Decimal] = defaultdict(Decimal)
     for place, entry in enumerate(entries):
         if place == most:

@@ -34,7 +34,7 @@ def _count_parts(given: Fields) -> int:
     variants, tags = given.get("variants") or [], given.get("tags") or []
     texts = [given["name"], given.get("vendor"), given.get("sku"), *tags]
     texts += [variant.get(name) for variant in variants for name in ("title", "sku", "barcode")]
-    return len(variants) + len(tags) + len(words.words(filter(None, texts)))
+    return len(variants) + len(tags) + len(words.index_words(filter(None, texts)))
 
 
 class Detail(Enum):
@@ -115,7 +115,7 @@ def _choose_slugs(given: Sequence[Fields]) -> list[str]:
     )
     chosen = []
     for slug, row in zip(plain, given, strict=True):
-        free = (one for one in slugs.numbered(slug) if one not in taken)
+        free = (one for one in slugs.numbered_slugs(slug) if one not in taken)
         chosen.append(slug if row.get("slug") else next(free))
         taken.add(chosen[-1])
     return chosen

@@ -87,7 +87,7 @@ def list_low_stock(
     page, None at the end. A page can be short. In an order that no sale changes, what is low
     throughout comes exactly once. Raises Invalid for a cursor of another list.
     """
-    product_id, _, variant_id = cursor.read(after, _LIST).position.partition("#")
+    product_id, _, variant_id = cursor.parse(after, _LIST).position.partition("#")
     entries = table.everything(_PK, forward=False)
     left = sorted(_named_products(entries), reverse=True)
     if product_id:
@@ -106,7 +106,7 @@ def list_low_stock(
         position = f"{looked_at[-1]}#~"  # after each variant of it
     else:
         return rows, None
-    return rows[:most], Cursor(position, 1).text(_LIST)
+    return rows[:most], Cursor(position, 1).to_text(_LIST)
 
 
 def _named_products(entries: list[Item]) -> list[str]:

@@ -53,7 +53,7 @@ _CLEARED: dict[str, Any] = {
 
 def create_product(given: Given, slug: str, now: str, id: str | None = None) -> Product:
     """A new product. `given` has a name; `now` is ISO 8601. Raises Invalid."""
-    id = id or ids.new("prod")
+    id = id or ids.new_id("prod")
     fields = {
         **_CLEARED,
         **_clean_fields(given),
@@ -126,7 +126,7 @@ def _check_product(fields: dict[str, Any], quantities: dict[str, int], version: 
     if index.word_bytes > MOST_WORD_BYTES:
         message = f"has {index.word_bytes} bytes of words to be found by; at most {MOST_WORD_BYTES}"
         raise Invalid.field("product", "too_many_words", f"{message} are possible")
-    fields["index"] = index.stored()
+    fields["index"] = index.to_stored()
     product = Product(fields, quantities, version)
     size = len(_as_json(show_product(product)))
     if size > LARGEST_PRODUCT:

@@ -95,7 +95,7 @@ class Product(listing.Record):
     @property
     def external_ids(self) -> external_ids.Held:
         """Its own and its variants'."""
-        own = external_ids.held("product", self.fields)
+        own = external_ids.held_ids("product", self.fields)
         return own | {
             ("variant", str(one["externalId"])): Holder(one["id"], f"variants.{at}.externalId")
             for at, one in enumerate(self.fields["variants"])
@@ -171,7 +171,7 @@ def index_of(fields: Fields) -> listing.Index:
         *(variant[name] for variant in variants for name in ("sku", "barcode")),
         *(variant["title"] for variant in variants if variant["title"] != DEFAULT_VARIANT),
     )
-    return listing.Index.of(
+    return listing.Index.build(
         sort=fields["createdAt"],
         facets={
             "status": fields["status"],
@@ -206,16 +206,16 @@ def reads_stock(fields: Iterable[str]) -> bool:
 
 def to_item(product: Product) -> Item:
     """The record's attributes, without its keys. JSON of unknown shape is kept as text."""
-    fields = metadata.stored(product.fields)
-    fields["variants"] = list(map(metadata.stored, fields["variants"]))
+    fields = metadata.to_stored(product.fields)
+    fields["variants"] = list(map(metadata.to_stored, fields["variants"]))
     return {**fields, "version": product.version}
 
 
 def from_item(item: Item, stock: Item | None) -> Product:
-    fields = metadata.unstored(item)
+    fields = metadata.from_stored(item)
     if "variants" in fields:
         fields["variants"] = [
-            {**one, "metadata": metadata.read(one["metadata"])} for one in fields["variants"]
+            {**one, "metadata": metadata.parse(one["metadata"])} for one in fields["variants"]
         ]
     stock = stock or {}
     return Product(fields, stock.get("quantities", {}), item["version"], stock.get("moves", {}))

@@ -60,7 +60,7 @@ def list_products() -> Response:
     """Newest first. `search` finds the beginnings of words in name, SKU, vendor, tags and
     variants."""
     asked = query(ListProductFields)
-    page = store.page(asked.query(), asked.fields)
+    page = store.page(asked.to_query(), asked.fields)
     costs = caller().sees_costs
     shown = [show_product(product, asked.fields, costs=costs) for product in page.records]
     return reply_page(shown, page)

@@ -412,10 +412,10 @@ class ListProducts(listing.Filters):
     ] = ""
     sort: Annotated[ProductSort, about("The order of the list.")] = ProductSort.NEWEST
 
-    def where(self) -> dict[str, frozenset[str]]:
+    def accepted_values(self) -> dict[str, frozenset[str]]:
         if self.published is None:
-            return super().where()
-        return super().where() | {"published": frozenset({PUBLISHED[self.published]})}
+            return super().accepted_values()
+        return super().accepted_values() | {"published": frozenset({PUBLISHED[self.published]})}
 
 
 class BrowseProducts(listing.Filters):
@@ -431,8 +431,8 @@ class BrowseProducts(listing.Filters):
         str, length(100), about("The storefront that it is assigned to; null: all.")
     ] = ""
 
-    def where(self) -> dict[str, frozenset[str]]:
-        where = super().where()
+    def accepted_values(self) -> dict[str, frozenset[str]]:
+        where = super().accepted_values()
         where |= {
             "status": frozenset({ProductStatus.ACTIVE.value}),
             "published": frozenset({"yes"}),
@@ -442,7 +442,7 @@ class BrowseProducts(listing.Filters):
         return where
 
     def query(self) -> listing.Query:
-        return replace(super().query(), deepest=DEEPEST_PUBLIC)
+        return replace(super().to_query(), deepest=DEEPEST_PUBLIC)
 
 
 class ProductFields(Sparse):

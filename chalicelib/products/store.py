@@ -22,7 +22,7 @@ from typing import Final, TypeVar
 
 from chalicelib import listing
 from chalicelib.listing import external_ids
-from chalicelib.listing.lookup import holding
+from chalicelib.listing.lookup import find_records_by_text
 from chalicelib.problems import Busy, Conflict, Invalid, NotFound, PreconditionFailed
 from chalicelib.products import low, merge, stock
 from chalicelib.products.model import (
@@ -140,7 +140,7 @@ def find_by_slugs(wanted: Iterable[str], fields: Iterable[str] = ()) -> dict[str
 def find_by_skus(skus: Iterable[str]) -> dict[str, list[Product]]:
     """The products with exactly one of these SKUs, their own or a variant's, by SKU; of one that
     hundreds have, some of them."""
-    left = {sku: sorted(ids) for sku, ids in holding(KIND, skus).items()}
+    left = {sku: sorted(ids) for sku, ids in find_records_by_text(KIND, skus).items()}
     found: dict[str, list[Product]] = {sku: [] for sku in left}
     while some := {
         sku: may[:_CANDIDATES] for sku, may in left.items() if may and len(found[sku]) < _CANDIDATES
@@ -158,7 +158,7 @@ def has_none() -> bool:
 
 
 def page(query: listing.Query, fields: Iterable[str] = ()) -> listing.Page[Product]:
-    return listing.page(KIND, query, partial(load, fields=query.reads(fields)))
+    return listing.read_page(KIND, query, partial(load, fields=query.fields_to_load(fields)))
 
 
 def newest_low_stock(most: int) -> list[dict[str, object]]:
@@ -259,10 +259,10 @@ def free_slugs(name: str) -> Iterable[str]:
     """Slugs for a name that seem free, the simplest first."""
     plain = slugs.of_name(name)
     yield plain
-    numbered = list(islice(slugs.numbered(plain), 1, _NUMBERED))
+    numbered = list(islice(slugs.numbered_slugs(plain), 1, _NUMBERED))
     taken = taken_slugs(numbered)
     yield from (slug for slug in numbered if slug not in taken)
-    yield from (slugs.marked(plain, ids.ulid()) for _ in range(3))
+    yield from (slugs.add_checksum(plain, ids.ulid()) for _ in range(3))
 
 
 def taken_slugs(asked: Iterable[str]) -> set[str]:
@@ -356,7 +356,7 @@ def build_commit(
     assert product is not None
     unchanged = Attr("version").eq(before.version) if before else table.absent
     old_ids, new_ids = (one.external_ids if one else {} for one in (before, after))
-    locks = external_ids.writes(old_ids, new_ids)
+    locks = external_ids.count_writes(old_ids, new_ids)
     if locks > MOST_EXTERNAL_IDS:
         message = f"would change {locks} external ids; at most {MOST_EXTERNAL_IDS} at once"
         commit.refuse(Invalid.field("variants", "too_many_external_ids", message))

@@ -49,7 +49,7 @@ READS: Final[dict[str, tuple[tuple[str, dict[str, object]], ...]]] = {
 def _parse_day(value: object) -> date:
     try:
         day = date.fromisoformat(value if isinstance(value, str) else "")
-        timezone.period(day.isoformat(), day.isoformat())
+        timezone.parse_period(day.isoformat(), day.isoformat())
     except (ValueError, OverflowError):
         day = None
     if day is None or day.isoformat() != value:
@@ -79,7 +79,7 @@ class NewReport(NullIsAbsent):
         first = info.data.get("from_", to)
         if not 0 <= (to - first).days < MOST_DAYS:
             raise ValueError(f"must be the first day, or at most {MOST_DAYS - 1} days after it")
-        begins, ends = timezone.period(first.isoformat(), to.isoformat())
+        begins, ends = timezone.parse_period(first.isoformat(), to.isoformat())
         if begins == ends:
             raise ValueError("must not be a day that the shop's time zone left out")
         return to

@@ -109,7 +109,7 @@ def add_transaction(sums: Sums, asked: Fields, transaction: Record) -> None:
 
 
 def _shop_day(at: str) -> str:
-    return timezone.day(clock.parse(at)).isoformat()
+    return timezone.day_at(clock.parse(at)).isoformat()
 
 
 def _charged_tax(order: Order) -> Decimal:
@@ -220,7 +220,7 @@ def share_out(amount: Decimal, weights: Sequence[Decimal]) -> list[Decimal]:
     for weight in weights[:-1]:
         until += Fraction(weight)
         share = Fraction(amount) * until / whole if whole else Fraction(0)
-        parts.append(money.rounded(share) - done)
+        parts.append(money.round_half_up(share) - done)
         done += parts[-1]
     return [*parts, amount - done]
 

@@ -39,7 +39,7 @@ def step(job: Job) -> Step:
     wanted = query(kind, {**period, **filters}, _PAGE)
     load, add = _ADDED[kind]
     read = 0
-    for page in islice(listing.walk(load, wanted.after(before["after"])), _PAGES):
+    for page in islice(listing.walk_pages(load, wanted.continue_after(before["after"])), _PAGES):
         read += len(page.records)
         for record in page.records:
             add(sums, asked, record)

@@ -67,7 +67,7 @@ def handle(request: Request, get_response: GetResponse) -> Response:
     started = time.perf_counter()
     call = Call(
         request,
-        id=str(request.context.get("requestId") or ids.new("req")),
+        id=str(request.context.get("requestId") or ids.new_id("req")),
         operation=matched(request.method, request.path),
     )
     token = calls.begin(call)

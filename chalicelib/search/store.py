@@ -31,11 +31,13 @@ _KINDS: Final[
 def find(search: str) -> list[list[Any]]:
     """Up to five orders, products and customers each that have all words of the search: first what
     has one as a whole, such as a number, an e-mail or a SKU; then the newest."""
-    terms = [words.terms(bare(search)) for _, _, bare in _KINDS]
-    calls = [best.reading(kind, asked) for (kind, _, _), asked in zip(_KINDS, terms, strict=True)]
+    terms = [words.search_terms(bare(search)) for _, _, bare in _KINDS]
+    calls = [
+        best.candidate_calls(kind, asked) for (kind, _, _), asked in zip(_KINDS, terms, strict=True)
+    ]
     read = iter(dynamodb.wait_for_results([call for some in calls for call in some]))
     found = [
-        best.candidates(asked, [next(read) for _ in some]) if asked else []
+        best.rank_candidates(asked, [next(read) for _ in some]) if asked else []
         for asked, some in zip(terms, calls, strict=True)
     ]
     loads = [partial(load, ids) for (_, load, _), ids in zip(_KINDS, found, strict=True) if ids]
@@ -47,7 +49,7 @@ def find(search: str) -> list[list[Any]]:
 
 
 def _best(search: str, terms: Sequence[str], records: list[R]) -> list[R]:
-    whole = {words.whole(search), *terms}
+    whole = {words.whole_word(search), *terms}
     matching = [record for record in records if record.index.matches({}, terms)]
     matching.sort(key=lambda record: whole.isdisjoint(record.index.every_word))
     return matching[:MOST_FOUND]

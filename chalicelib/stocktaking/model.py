@@ -162,7 +162,7 @@ class Count(listing.Record):
 
 
 def index_of(fields: Fields) -> listing.Index:
-    return listing.Index.of(sort=fields["createdAt"], facets={})
+    return listing.Index.build(sort=fields["createdAt"], facets={})
 
 
 def show(count: Count) -> dict[str, Any]:

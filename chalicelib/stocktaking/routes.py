@@ -48,7 +48,7 @@ _COUNT = "/api/admin/stock/counts/{id}"
 )
 def list_stock_counts() -> Response:
     """Newest first."""
-    page = store.page(query(listing.Filters).query())
+    page = store.page(query(listing.Filters).to_query())
     return reply_page([show(one) for one in page.records], page)
 
 

@@ -87,7 +87,7 @@ def create(asked: NewStockCount, by: str, once: Once | None) -> str:
     )
     parts = list(batches(variants, _TOGETHER))
     fields: dict[str, Any] = {
-        "id": ids.new("cnt"),
+        "id": ids.new_id("cnt"),
         "name": asked.name,
         "status": CountStatus.OPEN.value,
         "filters": json.dumps(asked.filters or None, ensure_ascii=False),
@@ -143,9 +143,9 @@ _UNTRACKED: Final = "is no variant with a tracked stock"
 
 def _find_variants(filters: dict[str, object]) -> set[str]:
     """Return the variants with a tracked stock of the products that match. Raises Invalid."""
-    asked = ListProducts.chosen(filters, LARGEST_PAGE).after("*")
+    asked = ListProducts.query_from_body(filters, LARGEST_PAGE).continue_after("*")
     found: set[str] = set()
-    for page in listing.walk(partial(products.page, fields=_SHOWN), asked):
+    for page in listing.walk_pages(partial(products.page, fields=_SHOWN), asked):
         found.update(id for product in page.records for id in product.quantities)
         if max(len(found), page.total) > MOST_VARIANTS:
             message = f"match more than {MOST_VARIANTS:,} products or variants; narrow them"
@@ -158,7 +158,7 @@ def _find_variants(filters: dict[str, object]) -> set[str]:
 # --- Reading --------------------------------------------------------------------------------------
 
 
-get, page = RECORDS.get, RECORDS.page
+get, page = RECORDS.get, RECORDS.read_page
 
 
 def _read_count(item: Fields) -> Lines:

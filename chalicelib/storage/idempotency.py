@@ -157,7 +157,7 @@ class Begun:
 
     def id(self, prefix: str, place: int) -> str:
         """The identifier of the record that it makes at a place: the same for every repetition."""
-        return ids.derived(prefix, self.at * 1_000, f"{self.seed}#{place}")
+        return ids.derive_id(prefix, self.at * 1_000, f"{self.seed}#{place}")
 
     def finish(self, text: str) -> None:
         pk, _ = self.once.key

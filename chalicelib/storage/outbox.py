@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar
 from chalicelib.storage import actor
 from chalicelib.storage.attributes import Fields, Key
 from chalicelib.values import clock, ids
-from chalicelib.values.changes import between
+from chalicelib.values.changes import list_changes
 from chalicelib.values.compact_json import encode
 
 KEPT_SECONDS: Final = 30 * 86_400  # what an erasure leaves ends by itself within this time
@@ -89,7 +89,7 @@ def item(
     lists = "".join(f',"{name}":[{",".join(made)}]' for name, made in (traced or {}).items())
     return {
         **({"trace": f'{{"actor":{encode(actor.current().stored())}{lists}}}'} if traced else {}),
-        "pk": ids.new("evt"),
+        "pk": ids.new_id("evt"),
         "sk": "events",
         "events": [{"event": event, "body": body} for event, body in events],
         "at": clock.now_iso(),
@@ -116,7 +116,7 @@ def audited(
     record = {"type": kind, "id": id}
     names = {name: more.pop(name, None) for name in ("number", "name")}
     record |= {name: str(value) for name, value in names.items() if value}
-    changes = between(kind, was, now)
+    changes = list_changes(kind, was, now)
     return {"action": action or f"{kind}.{done}", "record": record, "changes": changes, **more}
 
 

@@ -95,7 +95,7 @@ def show_summary(today: date) -> dict[str, object]:
             partial(products.newest_low_stock, MOST_LOW),  # first, because it itself does so
             partial(orders.list_days, first_day(today), today),
             orders.count_open_orders,
-            partial(orders.sum_by_method, timezone.start(today), MOST_COUNTED),
+            partial(orders.sum_by_method, timezone.start_of_day(today), MOST_COUNTED),
         ]
     )
     return {

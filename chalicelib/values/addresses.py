@@ -22,7 +22,7 @@ TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW
 COUNTRIES: Final = frozenset(_CODES.split())
 
 
-def _country(value: str) -> str:
+def _check_country(value: str) -> str:
     if value not in COUNTRIES:
         raise ValueError("must be the code of a country in ISO 3166-1 alpha-2, such as DE")
     return value
@@ -34,7 +34,7 @@ Phone = Annotated[str, SEEN, Field(max_length=100, description="As it is written
 Country = Annotated[
     str,
     BeforeValidator(upper),
-    AfterValidator(_country),
+    AfterValidator(_check_country),
     Field(json_schema_extra={"pattern": "^[A-Z]{2}$"}, description="ISO 3166-1 alpha-2"),
 ]
 
@@ -74,21 +74,21 @@ class Address(TypedDict):
 FIELDS: Final = tuple(Address.__annotations__)
 
 
-def stored(given: Mapping[str, object]) -> dict[str, object]:
+def to_address(given: Mapping[str, object]) -> dict[str, object]:
     """An AddressInput in the shape of Address; blank fields are null."""
     return {name: given.get(name) or None for name in FIELDS}
 
 
-def same(one: Mapping[str, object], other: Mapping[str, object]) -> bool:
+def is_same_address(one: Mapping[str, object], other: Mapping[str, object]) -> bool:
     """Whether both are the same place and person."""
-    return all(_folded(one.get(name)) == _folded(other.get(name)) for name in FIELDS)
+    return all(_fold(one.get(name)) == _fold(other.get(name)) for name in FIELDS)
 
 
-def _folded(value: object) -> str:
+def _fold(value: object) -> str:
     return " ".join(str(value or "").casefold().split())
 
 
-def forgotten(address: Mapping[str, object] | None) -> dict[str, object] | None:
+def forget_address(address: Mapping[str, object] | None) -> dict[str, object] | None:
     """What an erasure leaves of an address."""
     if address is None:
         return None

@@ -36,16 +36,16 @@ class Change(TypedDict):
     after: object
 
 
-def between(kind: str, before: Shown | None, after: Shown | None) -> list[Change]:
+def list_changes(kind: str, before: Shown | None, after: Shown | None) -> list[Change]:
     """At most 50. Of a record that was created or deleted (None): its own fields, but not those of
     its parts, nor a person's. `kind`: of the record, such as `order`."""
     if before is not None and after is not None:
-        return list(islice(_differing("", before, after), MOST))
+        return list(islice(_find_differences("", before, after), MOST))
     own: Iterator[Change] = (
         {"field": name, "before": None if after else short, "after": short if after else None}
         for name, value in (after or before or {}).items()
         if name not in _DERIVED and _says_something(value) and not is_personal(kind, name)
-        for short in [_shortened(value)]
+        for short in [_shorten(value)]
     )
     return list(islice(own, MOST))
 
@@ -57,24 +57,24 @@ def _says_something(value: object) -> bool:
     return bool(value) and not isinstance(value, _COMPOUND)
 
 
-def _differing(path: str, before: object, after: object) -> Iterator[Change]:
+def _find_differences(path: str, before: object, after: object) -> Iterator[Change]:
     if before in _EMPTY and after in _EMPTY:
         return
-    was, now = _parts(before), _parts(after)
+    was, now = _to_parts(before), _to_parts(after)
     if was is None or now is None:
-        yield _change(path, before, after)
+        yield _to_change(path, before, after)
         return
     have_same = was.keys() == now.keys()
     for name in was if have_same else {**was, **now}:
         old, new = was.get(name), now.get(name)
         if old != new and (path or name not in _DERIVED):
             inner = f"[{name}]" if isinstance(before or after, list) else f".{name}"
-            yield from _differing(f"{path}{inner}".lstrip("."), old, new)
+            yield from _find_differences(f"{path}{inner}".lstrip("."), old, new)
     if have_same and [*was] != [*now] and path:
-        yield _change(path, [*was], [*now])  # only their order
+        yield _to_change(path, [*was], [*now])  # only their order
 
 
-def _parts(value: object) -> Mapping[str, object] | None:
+def _to_parts(value: object) -> Mapping[str, object] | None:
     """Of an object its members; of a list of objects with an id, these by id; None: it is a
     value."""
     if isinstance(value, dict):
@@ -86,11 +86,11 @@ def _parts(value: object) -> Mapping[str, object] | None:
     return None
 
 
-def _change(field: str, before: object, after: object) -> Change:
-    return {"field": field[:LONGEST], "before": _shortened(before), "after": _shortened(after)}
+def _to_change(field: str, before: object, after: object) -> Change:
+    return {"field": field[:LONGEST], "before": _shorten(before), "after": _shorten(after)}
 
 
-def _shortened(value: object) -> object:
+def _shorten(value: object) -> object:
     if isinstance(value, _COMPOUND):
         value = json.dumps(value, ensure_ascii=False)
     if isinstance(value, str) and len(value) > LONGEST:
@@ -107,14 +107,15 @@ def is_personal(kind: str, field: str) -> bool:
     return kind == "customer" or of_order
 
 
-def cleared(kind: str, changes: list[Change]) -> list[Change]:
+def clear_personal(kind: str, changes: list[Change]) -> list[Change]:
     """Without values of a person."""
     return [
-        _emptied(change) if is_personal(kind, change["field"]) else change for change in changes
+        _empty_values(change) if is_personal(kind, change["field"]) else change
+        for change in changes
     ]
 
 
-def _emptied(change: Change) -> Change:
+def _empty_values(change: Change) -> Change:
     """Without its values, and without the names of metadata, which may be a person's as well."""
     field = change["field"].partition(".")[0]
     kept = field if field == "metadata" else change["field"]

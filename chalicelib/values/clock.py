@@ -13,7 +13,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def after(seconds: int) -> datetime:
+def seconds_from_now(seconds: int) -> datetime:
     return now() + timedelta(seconds=seconds)
 
 

@@ -37,77 +37,81 @@ class Person:
 
     def is_about(self, order: Mapping[str, object]) -> bool:
         """Whether it is an order of this customer."""
-        return self._of(order).get("id") in self.ids
+        return self._customer_of(order).get("id") in self.ids
 
-    def leave(self, data: Mapping[str, Any], places: Iterable[str]) -> dict[str, Any]:
+    def redact_moved_order(self, data: Mapping[str, Any], places: Iterable[str]) -> dict[str, Any]:
         """Return another customer's order without mentions of the person, and without these
         addresses, which are the person's: an edit moved it."""
-        gone = {name: addresses.forgotten(data[name]) for name in places}
-        left = self._without(data, _MENTIONING)
-        left["lineItems"] = [self._without(line, _texts(line)) for line in data["lineItems"]]
+        gone = {name: addresses.forget_address(data[name]) for name in places}
+        left = self._redact_members(data, _MENTIONING)
+        left["lineItems"] = [
+            self._redact_members(line, _mentioning_members(line)) for line in data["lineItems"]
+        ]
         for name in _TRANSFERS:
-            left[name] = [self._without(one, _TEXTS) for one in data[name]]
+            left[name] = [self._redact_members(one, _TEXTS) for one in data[name]]
         return {**left, "externalId": self._own_id(data), **gone}
 
-    def forget(self, data: Mapping[str, Any]) -> dict[str, object]:
+    def forget_order(self, data: Mapping[str, Any]) -> dict[str, object]:
         """Return what is left of the person's order: numbers, lines, money and the country."""
         left = {**data, "note": None}
         facts = self.facts_in(data)
         known = self if facts <= self.facts else Person(self.ids, self.facts | facts)
         if data.get("tags"):
-            left["tags"] = [tag for tag in data["tags"] if not known.mentions(tag)]
+            left["tags"] = [tag for tag in data["tags"] if not known.is_mentioned_in(tag)]
         if "lineItems" in data:
-            left["lineItems"] = [known._line(line) for line in data["lineItems"]]
+            left["lineItems"] = [known._forget_line(line) for line in data["lineItems"]]
         if data.get("discount"):
-            left["discount"] = known.without(data["discount"])
+            left["discount"] = known.redact(data["discount"])
         if "metadata" in data:
-            left["metadata"] = known.without(data["metadata"])
+            left["metadata"] = known.redact(data["metadata"])
             left["externalId"] = known._own_id(data)
         if "edits" in data:
             edits = data["edits"]
-            left["edits"] = [{**known.without(one), "reason": None} for one in edits]
+            left["edits"] = [{**known.redact(one), "reason": None} for one in edits]
         left["customer"] = {**dict.fromkeys(data["customer"]), "id": data["customer"]["id"]}
         for name in _PLACES:
             if name in data:
-                left[name] = addresses.forgotten(data[name])
+                left[name] = addresses.forget_address(data[name])
         for name in _TRANSFERS & data.keys():
             left[name] = [{**one, **dict.fromkeys(_TEXTS & one.keys())} for one in data[name]]
         return left
 
-    def _line(self, line: Mapping[str, Any]) -> dict[str, Any]:
-        return self._without(line, _texts(line)) | dict.fromkeys({"note"} & line.keys())
+    def _forget_line(self, line: Mapping[str, Any]) -> dict[str, Any]:
+        return self._redact_members(line, _mentioning_members(line)) | dict.fromkeys(
+            {"note"} & line.keys()
+        )
 
     def _own_id(self, data: Mapping[str, Any]) -> str | None:
         own_id: str | None = data["externalId"]
-        return None if own_id and self.mentions(own_id) else own_id
+        return None if own_id and self.is_mentioned_in(own_id) else own_id
 
-    def _without(self, data: Mapping[str, Any], names: Set[str]) -> dict[str, Any]:
+    def _redact_members(self, data: Mapping[str, Any], names: Set[str]) -> dict[str, Any]:
         """Without mentions of the person in these members."""
-        return {**data, **{name: self.without(data[name]) for name in names & data.keys()}}
+        return {**data, **{name: self.redact(data[name]) for name in names & data.keys()}}
 
     def facts_in(self, data: Mapping[str, Any]) -> set[str]:
         """The identifying texts in a customer or an order."""
-        own = data if data.get("id") in self.ids else self._of(data)
+        own = data if data.get("id") in self.ids else self._customer_of(data)
         parts = [own.get(name) for name in _NAMED]
         places = [data.get(name) or {} for name in _PLACES]
         places += own.get("addresses") or []
         parts += [place.get(name) for place in places for name in _PARTS]
         return {part for part in parts if part and len(part) >= _SHORTEST}
 
-    def mentions(self, text: str) -> bool:
+    def is_mentioned_in(self, text: str) -> bool:
         return bool(self._pattern.search(text))
 
-    def without(self, value: object) -> Any:
+    def redact(self, value: object) -> Any:
         """A JSON value without mentions of the person; names of members stay."""
         if isinstance(value, str):
             return self._pattern.sub(ERASED, value)
         if isinstance(value, list):
-            return [self.without(one) for one in value]
+            return [self.redact(one) for one in value]
         if isinstance(value, dict):
-            return {name: self.without(member) for name, member in value.items()}
+            return {name: self.redact(member) for name, member in value.items()}
         return value
 
-    def _of(self, data: Mapping[str, object]) -> Mapping[str, Any]:
+    def _customer_of(self, data: Mapping[str, object]) -> Mapping[str, Any]:
         customer = data.get("customer")
         return customer if isinstance(customer, dict) else {}
 
@@ -115,11 +119,11 @@ class Person:
     def _pattern(self) -> re.Pattern[str]:
         """As written, without accents, JSON-escaped, and URL-encoded; a phone also as its digits.
         Whole words only: Ann is not in `annual`."""
-        written = {form for fact in self.facts for form in _forms(fact)}
+        written = {form for fact in self.facts for form in _written_forms(fact)}
         if not written:
             return re.compile(r"(?!)")
         return re.compile(
-            rf"(?:(?<![^\W_])|(?<=%[0-9a-f]{{2}})){_either(sorted(written))}(?![^\W_])",
+            rf"(?:(?<![^\W_])|(?<=%[0-9a-f]{{2}})){_pattern_of_any(sorted(written))}(?![^\W_])",
             re.IGNORECASE,
         )
 
@@ -136,41 +140,41 @@ def identifying_values(changes: Iterable[Change]) -> set[str]:
     return {text for text in texts if isinstance(text, str) and len(text) >= _SHORTEST}
 
 
-def _texts(line: Mapping[str, Any]) -> set[str]:
+def _mentioning_members(line: Mapping[str, Any]) -> set[str]:
     """The members of a line that may mention somebody: the title of a variant's line stays as it
     was sold."""
     return {"note", "discount", *(["title"] if line.get("isCustom") else [])}
 
 
-def _either(texts: Sequence[str], at: int = 0, depth: int = 0) -> str:
+def _pattern_of_any(texts: Sequence[str], at: int = 0, depth: int = 0) -> str:
     """A pattern for what follows the first `at` characters of any of these texts, the longest that
     fits. It branches where they differ, so that thousands of texts take no longer than a few."""
     if len(texts) == 1 or depth == _DEEPEST:
         longest_first = sorted((text[at:] for text in texts), key=len, reverse=True)
         return f"(?:{'|'.join(map(re.escape, longest_first))})"
-    start, following = at, _following(texts, at)
+    start, following = at, _group_by_letter(texts, at)
     while len(following) == 1 and "" not in following:
         at += 1
-        following = _following(texts, at)
+        following = _group_by_letter(texts, at)
     ends = following.pop("", None)
-    branches = [_either(some, at, depth + 1) for some in following.values()]
+    branches = [_pattern_of_any(some, at, depth + 1) for some in following.values()]
     return f"{re.escape(texts[0][start:at])}(?:{'|'.join(branches)}{'|' if ends else ''})"
 
 
-def _following(texts: Sequence[str], at: int) -> dict[str, list[str]]:
+def _group_by_letter(texts: Sequence[str], at: int) -> dict[str, list[str]]:
     """The texts by the letter there."""
     found: dict[str, list[str]] = {}
     for text in texts:
-        found.setdefault(_alike(text[at : at + 1]), []).append(text)
+        found.setdefault(_fold_letter(text[at : at + 1]), []).append(text)
     return found
 
 
-def _alike(letter: str) -> str:
+def _fold_letter(letter: str) -> str:
     small = letter.lower()
     return small if len(small) == 1 else letter
 
 
-def _forms(fact: str) -> Iterable[str]:
+def _written_forms(fact: str) -> Iterable[str]:
     yield from (fact, json.dumps(fact)[1:-1], quote(fact), quote(fact, safe=""))
     yield "".join(c for c in unicodedata.normalize("NFKD", fact) if not unicodedata.combining(c))
     if _is_phone(fact):

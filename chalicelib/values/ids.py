@@ -15,18 +15,18 @@ _PLAIN = re.compile(r"[\w.~-]*", re.ASCII)
 
 def ulid() -> str:
     """26 characters: 48 bits of milliseconds, 80 random bits; sorts by time."""
-    return _letters(int(time.time() * 1000), 5) + os.urandom(16).translate(_LETTERS).decode()
+    return _to_letters(int(time.time() * 1000), 5) + os.urandom(16).translate(_LETTERS).decode()
 
 
-def _letters(number: int, pairs: int) -> str:
+def _to_letters(number: int, pairs: int) -> str:
     return "".join([_PAIRS[number >> shift & 1023] for shift in range(10 * pairs - 10, -1, -10)])
 
 
 def _ulid(milliseconds: int, chance: int) -> str:
-    return _letters(milliseconds << 80 | chance, 13)
+    return _to_letters(milliseconds << 80 | chance, 13)
 
 
-def new(prefix: str) -> str:
+def new_id(prefix: str) -> str:
     """A new identifier, such as `prod_01JD3W…` for the prefix `prod`."""
     return f"{prefix}_{ulid()}"
 
@@ -36,7 +36,7 @@ def may_be(prefix: str, id: str) -> bool:
     return id.startswith(f"{prefix}_") and len(id) < 100
 
 
-def derived(prefix: str, milliseconds: int, seed: str) -> str:
+def derive_id(prefix: str, milliseconds: int, seed: str) -> str:
     """The identifier of this time and seed, always the same."""
     chance = hashlib.sha256(seed.encode()).digest()[:10]
     return f"{prefix}_{_ulid(milliseconds, int.from_bytes(chance, 'big'))}"

@@ -18,14 +18,14 @@ _NONE: Final = "{}"  # nearly all have none: neither written nor read as JSON
 ABOUT: Final = "Any data of the shop: JSON up to 16 KB, 28 levels deep."
 
 
-def _checked(value: dict[str, object]) -> dict[str, object]:
+def _check(value: dict[str, object]) -> dict[str, object]:
     text = json.dumps(value, ensure_ascii=False, default=_as_number)
     if depth(text) > LEVELS:
         raise ValueError(f"must be nested at most {LEVELS} levels deep")
     if len(text.encode()) > LARGEST:
         raise ValueError(f"must be at most {LARGEST >> 10} KB of JSON")
     # As it will be read again, so that sending it back is no change.
-    return read(text)
+    return parse(text)
 
 
 def _as_number(value: object) -> float:
@@ -34,24 +34,24 @@ def _as_number(value: object) -> float:
     return float(value)
 
 
-Metadata = Annotated[dict[str, object], AfterValidator(_checked)]
+Metadata = Annotated[dict[str, object], AfterValidator(_check)]
 
 
-def stored(fields: Mapping[str, object]) -> dict[str, Any]:
+def to_stored(fields: Mapping[str, object]) -> dict[str, Any]:
     """The fields of a record, with the metadata as text."""
     own = fields["metadata"]
     return {**fields, "metadata": json.dumps(own, ensure_ascii=False) if own else _NONE}
 
 
-def read(text: str) -> dict[str, object]:
+def parse(text: str) -> dict[str, object]:
     value: dict[str, object] = {} if text == _NONE else json.loads(text)
     return value
 
 
-def unstored(stored: Mapping[str, Any]) -> dict[str, Any]:
+def from_stored(stored: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a stored record, without its keys and its version; the metadata, if it is among
     them, as data."""
     fields = {name: value for name, value in stored.items() if name not in _NO_FIELDS}
     if "metadata" in fields:
-        fields["metadata"] = read(fields["metadata"])
+        fields["metadata"] = parse(fields["metadata"])
     return fields

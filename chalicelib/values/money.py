@@ -70,7 +70,7 @@ def render(amount: Decimal) -> str:
     return f"{amount:.{decimals()}f}"
 
 
-def rounded(amount: Fraction, currency: str | None = None) -> Decimal:
+def round_half_up(amount: Fraction, currency: str | None = None) -> Decimal:
     """To the decimals of a currency, by default the shop's, half up."""
     unit = Decimal(1).scaleb(-decimals(currency))
     return unit * math.floor(amount / Fraction(unit) + Fraction(1, 2))
@@ -78,4 +78,4 @@ def rounded(amount: Fraction, currency: str | None = None) -> Decimal:
 
 def percent_of(amount: Decimal, percent: str) -> Decimal:
     """Half up."""
-    return rounded(Fraction(amount) * Fraction(percent) / 100)
+    return round_half_up(Fraction(amount) * Fraction(percent) / 100)

@@ -21,7 +21,7 @@ def plain(text: str) -> str:
 
 def of_name(name: str) -> str:
     """The slug of a product with only a name."""
-    return _shortened(plain(name)) or "product"
+    return _shorten(plain(name)) or "product"
 
 
 def of_key(key: str) -> str:
@@ -29,20 +29,20 @@ def of_key(key: str) -> str:
     slug = plain(key)
     if slug == key.lower() and len(slug) <= LONGEST:
         return slug
-    return marked(slug, key.lower())
+    return add_checksum(slug, key.lower())
 
 
-def marked(slug: str, text: str) -> str:
+def add_checksum(slug: str, text: str) -> str:
     """A slug with a checksum that distinguishes it from others of its name; always the same for the
     same text."""
-    return f"{_shortened(slug) or 'product'}-{zlib.crc32(text.encode()):08x}"
+    return f"{_shorten(slug) or 'product'}-{zlib.crc32(text.encode()):08x}"
 
 
-def numbered(slug: str) -> Iterator[str]:
+def numbered_slugs(slug: str) -> Iterator[str]:
     """`hat`, `hat-2`, `hat-3` …"""
     yield slug
     yield from (f"{slug}-{number}" for number in count(2))
 
 
-def _shortened(slug: str) -> str:
+def _shorten(slug: str) -> str:
     return slug[:LONGEST].strip("-")

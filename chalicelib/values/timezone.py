@@ -7,16 +7,16 @@ from chalicelib import settings
 from chalicelib.values import clock
 
 
-def day(moment: datetime) -> date:
+def day_at(moment: datetime) -> date:
     """The shop's day at a time."""
     return moment.astimezone(ZoneInfo(settings.timezone())).date()
 
 
 def today() -> date:
-    return day(clock.now())
+    return day_at(clock.now())
 
 
-def start(day_of_shop: date) -> datetime:
+def start_of_day(day_of_shop: date) -> datetime:
     """The time at which a day of the shop begins, in UTC: 23, 24 or 25 hours before the next,
     as clocks change."""
     # If midnight occurs twice, the day begins at the first; if it does not occur, when the clocks
@@ -24,22 +24,22 @@ def start(day_of_shop: date) -> datetime:
     return datetime.combine(day_of_shop, time(), ZoneInfo(settings.timezone())).astimezone(UTC)
 
 
-def period(first: str, last: str) -> tuple[str, str]:
+def parse_period(first: str, last: str) -> tuple[str, str]:
     """The start and the (exclusive) end of a range, as `clock.iso` writes them. A day, such as
     2026-11-01, counts as a whole, a time exactly. Empty: no bound. Raises ValueError."""
-    return (_start(first) if first else "", _end(last) if last else "")
+    return (_parse_start(first) if first else "", _parse_end(last) if last else "")
 
 
-def _start(first: str) -> str:
-    day = _day(first)
-    return clock.iso(start(day) if day else clock.parse(first))
+def _parse_start(first: str) -> str:
+    day = _parse_day(first)
+    return clock.iso(start_of_day(day) if day else clock.parse(first))
 
 
-def _end(last: str) -> str:
-    day = _day(last)
+def _parse_end(last: str) -> str:
+    day = _parse_day(last)
     try:
         if day:
-            return clock.iso(start(day + timedelta(days=1)))
+            return clock.iso(start_of_day(day + timedelta(days=1)))
         # The millisecond itself is included.
         return clock.iso(clock.parse(last).astimezone(UTC) + timedelta(milliseconds=1))
     except OverflowError:
@@ -48,6 +48,6 @@ def _end(last: str) -> str:
         raise
 
 
-def _day(text: str) -> date | None:
+def _parse_day(text: str) -> date | None:
     """The day, if the text has no time: 2026-11-01."""
     return clock.parse(text).date() if len(text) == len("2026-11-01") else None

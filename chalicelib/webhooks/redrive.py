@@ -59,7 +59,7 @@ def run(event: Redrive) -> RedriveResult:
 def _send_page(event: Redrive, endpoint: Endpoint) -> RedriveResult:
     """Send what is due, and then what a recovery has room for."""
     # What is due later than a queue can hold it has an execution of its own.
-    longest = clock.after(retry.LONGEST_QUEUE_DELAY)
+    longest = clock.seconds_from_now(retry.LONGEST_QUEUE_DELAY)
     until = max(min(clock.parse(event.get("until", event["due"])), longest), clock.now())
     number, paced = _send_due(endpoint.id, until, _paced(event))
     if event.get("recover"):

@@ -100,7 +100,7 @@ def _create(new: NewWebhook, once: Once | None) -> tuple[Endpoint, str]:
     now = clock.now_iso()
     item = {
         "pk": _PK,
-        "sk": ids.new("wh"),
+        "sk": ids.new_id("wh"),
         "url": new.url,
         "events": [event.value for event in new.events],
         "email": new.email,

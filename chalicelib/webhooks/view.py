@@ -39,7 +39,7 @@ def page(endpoint_ids: Iterable[str], asked: ListDeliveries) -> tuple[list[Deliv
     """
     if asked.cursor is not None and not is_delivery_id(asked.cursor):
         raise Invalid.field("cursor", "invalid", "must be the nextCursor of an answer")
-    kept = clock.after(-outbox.KEPT_SECONDS)
+    kept = clock.seconds_from_now(-outbox.KEPT_SECONDS)
     oldest = f"dlv_{ids.first_at(max(kept, asked.since or kept))}"
     newest = asked.cursor or _LAST
     if newest < oldest:

@@ -149,14 +149,14 @@ def test_a_reader_can_only_read(shop: Shop) -> None:
 
 
 def test_a_key_expires_at_its_time(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    ends = clock.iso(clock.after(3_600))
+    ends = clock.iso(clock.seconds_from_now(3_600))
     made = make(shop, expiresAt=ends)
     assert made["expiresAt"] == ends
     me = shop.get("/api/admin/me", key=made["key"])
     assert (me.status, me.json["expiresAt"]) == (200, ends)
     used = shop.get("/api/admin/keys").json["data"][0]
     assert used["expiresAt"] == ends
-    later = clock.after(3_601)
+    later = clock.seconds_from_now(3_601)
     monkeypatch.setattr(clock, "now", lambda: later)
     for method in ("GET", "POST"):
         answer = shop.call(method, "/api/admin/me", key=made["key"])
@@ -177,7 +177,7 @@ def test_an_expiry_that_is_past_or_no_time_is_refused(shop: Shop, moment: object
 
 
 def test_the_last_owner_key_is_one_without_expiry_and_cannot_be_revoked(shop: Shop) -> None:
-    ending = make(shop, "OWNER", expiresAt=clock.iso(clock.after(60)))
+    ending = make(shop, "OWNER", expiresAt=clock.iso(clock.seconds_from_now(60)))
     answer = revoke(shop, my_id(shop))
     assert (answer.status, answer.json["code"]) == (409, "last_owner_key")
     assert revoke(shop, ending["id"]).status == 200
@@ -293,9 +293,9 @@ def test_a_repeated_creation_makes_one_key_and_stores_no_secret(shop: Shop) -> N
 def test_a_repeated_creation_of_a_key_that_has_expired_gets_the_first_answer(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sent = {"name": "Till", "role": "STAFF", "expiresAt": clock.iso(clock.after(3_600))}
+    sent = {"name": "Till", "role": "STAFF", "expiresAt": clock.iso(clock.seconds_from_now(3_600))}
     first = shop.post("/api/admin/keys", sent, headers=KEY)
-    later = clock.after(3_601)
+    later = clock.seconds_from_now(3_601)
     monkeypatch.setattr(clock, "now", lambda: later)
     again = shop.post("/api/admin/keys", sent, headers=KEY)
     assert (again.status, again.text) == (201, first.text)

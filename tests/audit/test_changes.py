@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.values.changes import LONGEST, MOST, between, cleared
+from chalicelib.values.changes import LONGEST, MOST, clear_personal, list_changes
 
 LINES = [{"id": "li_1", "quantity": 1}, {"id": "li_2", "quantity": 2}]
 
@@ -47,17 +47,17 @@ LINES = [{"id": "li_1", "quantity": 1}, {"id": "li_2", "quantity": 2}]
     ],
 )
 def test_a_change_names_the_field_and_both_values(before: Any, after: Any, expected: Any) -> None:
-    found = between("product", before, after)
+    found = list_changes("product", before, after)
     assert {one["field"]: (one["before"], one["after"]) for one in found} == expected
 
 
 def test_at_most_fifty_changes_with_texts_of_at_most_200_characters() -> None:
     before = {f"f{n}": "x" * 300 for n in range(80)}
     for after in (dict.fromkeys(before, "y" * 300), None):
-        found = between("product", before, after)
+        found = list_changes("product", before, after)
         assert len(found) == MOST == 50
         assert found[0]["before"] == "x" * 199 + "…" and LONGEST == 200
-    listed = between("product", {"tags": ["x" * 300]}, {"tags": ["y" * 300]})
+    listed = list_changes("product", {"tags": ["x" * 300]}, {"tags": ["y" * 300]})
     assert len(listed[0]["after"]) == 200
 
 
@@ -65,17 +65,19 @@ def test_what_is_a_persons_is_cleared_and_not_told_of_a_new_or_a_deleted_record(
     customer = {"email": "ann@example.com", "firstName": "Ann"}
     order = {"status": "PAID", "note": "for Ann", "externalId": "ann-1"}
     for kind, record, left in (("customer", customer, []), ("order", order, ["status"])):
-        assert [one["field"] for one in between(kind, None, record)] == left
-        assert [one["field"] for one in between(kind, record, None)] == left
+        assert [one["field"] for one in list_changes(kind, None, record)] == left
+        assert [one["field"] for one in list_changes(kind, record, None)] == left
     before = {"shippingAddress": {"city": "Ulm"}, "status": "PENDING", "payments": []}
     paid = {"id": "pay_1", "reference": "Ann", "amount": "5.00"}
     after = {"shippingAddress": {"city": "Köln"}, "status": "PAID", "payments": [paid]}
-    left = cleared("order", between("order", before, after))
+    left = clear_personal("order", list_changes("order", before, after))
     assert {one["field"]: (one["before"], one["after"]) for one in left} == {
         "shippingAddress.city": (None, None),
         "status": ("PENDING", "PAID"),
         "payments[pay_1].reference": (None, None),
         "payments[pay_1].amount": (None, "5.00"),
     }
-    named = between("customer", {"metadata": {}}, {"metadata": {"Ann Example": {"a": 1}}})
-    assert cleared("customer", named) == [{"field": "metadata", "before": None, "after": None}]
+    named = list_changes("customer", {"metadata": {}}, {"metadata": {"Ann Example": {"a": 1}}})
+    assert clear_personal("customer", named) == [
+        {"field": "metadata", "before": None, "after": None}
+    ]

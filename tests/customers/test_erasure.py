@@ -134,7 +134,7 @@ def build(jobs: JobDesk) -> Traced:
     jobs.done("/api/admin/orders/bulk-edit", {**change, "change": {"addTags": ["x"]}})
     tagged = {"ids": [first["id"]], "change": {"addTags": ["seen"]}}
     assert jobs.done("/api/admin/orders/bulk-edit", tagged)["updated"] == 1
-    delivered(jobs, ids.new("wh"), ["ok", "got BODY", "Thanks, Zénobia!"])
+    delivered(jobs, ids.new_id("wh"), ["ok", "got BODY", "Thanks, Zénobia!"])
     import_people(jobs)
     items = traced(jobs.dynamodb)
     saved = [item for item in items if "mapping.saved" in item["trace"]["S"]]
@@ -501,7 +501,7 @@ def test_an_erasure_deletes_left_over_words_and_keeps_those_of_others(jobs: JobD
     made = placed(shop, customer=PERSON).customer
     namesake = placed(shop, customer={"email": "z@example.com", "firstName": "Zénobia"})
     kind = orders_store.RECORDS.kind
-    index = listing.Index.read(orders_store.get(namesake["id"]).fields["index"])
+    index = listing.Index.from_stored(orders_store.get(namesake["id"]).fields["index"])
     old = 1_700_000_000
     left = [
         *((kind, word, "ord_never") for word in ("zenobia", "zenobia.quill@palmyra.example")),

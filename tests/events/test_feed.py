@@ -379,7 +379,7 @@ def filled(world: World, hours: int) -> datetime:
 
     for place in range(hours * 300):
         at = end - timedelta(seconds=12 * (place + 1))
-        id = f"evt_{ids.derived('', int(at.timestamp() * 1000), str(at))[1:]}"
+        id = f"evt_{ids.derive_id('', int(at.timestamp() * 1000), str(at))[1:]}"
         put(settings.table(), "feed", clock.iso(at)[:13])
         put(settings.table(), f"feed#{clock.iso(at)[:13]}", f"{clock.iso(at)}#{id}", **facts)
         event = {"event": "product.updated", "body": body}

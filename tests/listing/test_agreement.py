@@ -276,7 +276,7 @@ class Shop(RuleBasedStateMachine):
             if start is None:
                 break
             try:
-                some = listing.page(KIND, replace(query, cursor=start), things.load)
+                some = listing.read_page(KIND, replace(query, cursor=start), things.load)
             except Invalid:
                 return
             seen += [one.id for one in some.records]
@@ -303,11 +303,11 @@ class Shop(RuleBasedStateMachine):
 
     def check(self, query: listing.Query) -> str | None:
         """Compares a page with the model; returns the cursor of the next page."""
-        terms = words.terms(query.search)
+        terms = words.search_terms(query.search)
         matching = self.matching(terms)
         broad = [term for term, found in matching.items() if len(found) > FEW_MATCHES]
         try:
-            answer = listing.page(KIND, query, things.load)
+            answer = listing.read_page(KIND, query, things.load)
         except Invalid as refused:
             assert refused.code == "search_too_broad"
             assert len(broad) == len(terms)
@@ -336,7 +336,7 @@ class Shop(RuleBasedStateMachine):
 
     def found(self, query: listing.Query) -> list[Thing]:
         """All of a list, in its order."""
-        matching = self.matching(words.terms(query.search))
+        matching = self.matching(words.search_terms(query.search))
         return [
             one
             for one in sorted(

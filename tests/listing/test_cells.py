@@ -69,7 +69,7 @@ def expect_totals(things: list[Thing]) -> None:
         assert page(where).total == expected, where
     named = [name for name in STOREFRONTS if name]
     sizes = [sum(one.facets["storefront"] == name for one in things) for name in named]
-    assert listing.sizes(KIND, "storefront", named) == sizes
+    assert listing.count_each(KIND, "storefront", named) == sizes
     assert listing.recount(KIND).wrong == []
 
 

@@ -122,7 +122,7 @@ def test_a_value_like_the_hashed_key_of_a_long_one_is_distinct(dynamodb: Double)
 def test_the_key_of_a_long_tag_is_hashed() -> None:
     short, long = "x" * 39, "x" * 40
     hashed = "xxxxxxx~bd913ff68243d41b9611b2690dfbf2b0"
-    of_both = listing.Index.of(sort="1", facets={}, several=[short, long])
+    of_both = listing.Index.build(sort="1", facets={}, several=[short, long])
     assert of_both.several == (short, hashed)
 
 

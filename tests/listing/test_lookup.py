@@ -18,13 +18,13 @@ def having(*skus: str) -> Thing:
 @pytest.fixture(autouse=True)
 def every_text_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     def indexed(one: Thing) -> Index:
-        return Index.of(sort=one.sort, facets=one.facets, texts=one.texts, exact=one.texts)
+        return Index.build(sort=one.sort, facets=one.facets, texts=one.texts, exact=one.texts)
 
     monkeypatch.setattr(things, "indexed", indexed)
 
 
 def holding(*skus: str) -> dict[str, set[str]]:
-    return lookup.holding(KIND, skus)
+    return lookup.find_records_by_text(KIND, skus)
 
 
 def test_a_sku_that_is_a_prefix_of_others_is_found(dynamodb: Double) -> None:

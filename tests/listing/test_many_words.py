@@ -159,15 +159,15 @@ def test_words_of_a_failed_write_are_discarded_and_no_others(dynamodb: Double) -
     raced(late)
     (left,), (own,) = words(dynamodb, "w1100"), words(dynamodb, "coat")
     garbage = kept(dynamodb) - clean
-    assert not listing.discard(RECORDS, "w1100", left["at"] - 1)  # perhaps still written
-    assert not listing.discard(RECORDS, "coat", own["at"])
+    assert not listing.discard_words(RECORDS, "w1100", left["at"] - 1)  # perhaps still written
+    assert not listing.discard_words(RECORDS, "coat", own["at"])
     another = replace(RECORDS, kind=replace(KIND, name="other"))
-    assert not listing.discard(another, "w1100", left["at"])
-    assert listing.discard(RECORDS, "w1100", left["at"]) == 1
+    assert not listing.discard_words(another, "w1100", left["at"])
+    assert listing.discard_words(RECORDS, "w1100", left["at"]) == 1
     assert garbage - (kept(dynamodb) - clean) == {(left["pk"], left["sk"])}
     delete(one)
-    assert listing.discard(RECORDS, "w1101", left["at"]) == 1  # of nobody
-    assert listing.discard(RECORDS, "w110", left["at"]) > 1  # by their beginning
+    assert listing.discard_words(RECORDS, "w1101", left["at"]) == 1  # of nobody
+    assert listing.discard_words(RECORDS, "w110", left["at"]) > 1  # by their beginning
 
 
 def test_a_word_that_its_record_gets_meanwhile_is_not_discarded(dynamodb: Double) -> None:
@@ -177,7 +177,7 @@ def test_a_word_that_its_record_gets_meanwhile_is_not_discarded(dynamodb: Double
     left: Any = {"pk": own[0], "sk": own[1].replace("coat", "cape"), "at": 1}
     table.put(left)
     before_the_commit(dynamodb, lambda: update(one, texts=("coat", "cape")))
-    assert not listing.discard(RECORDS, "cape", 1)
+    assert not listing.discard_words(RECORDS, "cape", 1)
     assert page(search="cape").total == 1 and (left["pk"], left["sk"]) in kept(dynamodb)
 
 

@@ -74,7 +74,7 @@ def test_a_shard_is_asked_for_its_part_with_room_for_an_uneven_hash(reads: Reads
 
 
 def test_a_query_asks_for_at_most_what_one_answer_holds(dynamodb: Double) -> None:
-    every: Any = Lists(KIND, ["*"], {}).reads(20_000, None, False)
+    every: Any = Lists(KIND, ["*"], {}).first_queries(20_000, None, False)
     assert [call.request["Limit"] for call in every] == [5_000, 5_000]
 
 
@@ -278,7 +278,7 @@ def test_an_empty_facet_has_no_list_entry(dynamodb: Double) -> None:
 
 
 def entries(first: str = "") -> Iterable[str]:
-    return (entry["sk"] for entry in listing.everyone(KIND, (), first))
+    return (entry["sk"] for entry in listing.walk_entries(KIND, (), first))
 
 
 def test_all_records_are_read_newest_first_without_most_of_those_created_meanwhile(
@@ -298,8 +298,8 @@ def test_all_records_are_read_newest_first_without_most_of_those_created_meanwhi
 
 
 def best_of(*terms: str) -> list[str]:
-    rows = [call.wait_for_result() for call in best.reading(KIND, terms)]
-    return best.candidates(terms, rows)
+    rows = [call.wait_for_result() for call in best.candidate_calls(KIND, terms)]
+    return best.rank_candidates(terms, rows)
 
 
 def test_the_best_candidates_are_whole_words_and_then_the_newest(dynamodb: Double) -> None:

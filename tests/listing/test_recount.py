@@ -7,7 +7,7 @@ import pytest
 
 from chalicelib import listing
 from chalicelib.listing import Recount
-from chalicelib.listing.recount import Counted, Stored, Wrong, disagreement
+from chalicelib.listing.recount import Counted, Stored, Wrong, find_disagreement
 from chalicelib.storage import table
 from chalicelib.storage.commit import Commit
 from tests.listing.things import KIND, create, page, thing, update
@@ -40,7 +40,7 @@ def test_a_wrong_total_is_found_and_repaired(dynamodb: Double) -> None:
 def test_a_wrong_total_of_a_kind_without_facets_is_repaired(dynamodb: Double) -> None:
     kind = listing.Kind("plain")
     commit = Commit()
-    listing.change(commit, kind, "one", None, listing.Index.of(sort="1", facets={}))
+    listing.change(commit, kind, "one", None, listing.Index.build(sort="1", facets={}))
     commit.send()
     table.update((kind.count_pk(), "1#1"), add={"n": 3})
     wrong = listing.recount(kind).wrong
@@ -82,7 +82,7 @@ def test_a_wrong_total_is_looked_at_three_times(dynamodb: Double) -> None:
         return {"right": 2, "wrong": 2}, {"right": {"": 2}, "wrong": {"": 3}, "left": {"": 1}}
 
     wrong = {"wrong": (3, 2), "left": (1, 0)}
-    assert disagreement(look) == ({"right": 2, "wrong": 2}, wrong)
+    assert find_disagreement(look) == ({"right": 2, "wrong": 2}, wrong)
     assert looks == 3
 
 

@@ -133,7 +133,7 @@ def test_records_that_change_after_they_were_read_are_read_again(
 
     def then_write(request: Any) -> Any:
         answer = read(request)
-        monkeypatch.setattr(words, "words", WORDS_BEFORE)  # of the previous release
+        monkeypatch.setattr(words, "index_words", WORDS_BEFORE)  # of the previous release
         for id in [id for id in shop if id in str(request)]:
             one = shop.pop(id)
             if len(shop) % 2:

@@ -53,7 +53,7 @@ class Release:
 
     def index(self, one: Thing) -> listing.Index:
         orders = {"name": one.name, "size": one.facets["size"]}
-        return listing.Index.of(
+        return listing.Index.build(
             sort=one.sort,
             facets={facet: one.facets[facet] for facet in self.facets},
             several=one.tags,

@@ -12,8 +12,8 @@ SCRIPTS = st.text(st.characters(exclude_categories=[]), max_size=12)
 
 
 def finds(search: str, *texts: str) -> bool:
-    index = Index.of(sort="1", facets={}, texts=texts)
-    return index.matches({}, words.terms(search))
+    index = Index.build(sort="1", facets={}, texts=texts)
+    return index.matches({}, words.search_terms(search))
 
 
 @pytest.mark.parametrize(
@@ -116,9 +116,9 @@ def test_a_term_does_not_match_the_middle_of_a_word(search: str, text: str) -> N
 @settings(max_examples=300, deadline=None)
 @given(SCRIPTS)
 def test_every_text_matches_itself_in_any_case_and_script(text: str) -> None:
-    found = words.words([text])
+    found = words.index_words([text])
     for variant in (text, words.fold(text), text + " "):
-        terms = words.terms(variant)
+        terms = words.search_terms(variant)
         assert all(any(word.startswith(term) for word in found) for term in terms)
 
 
@@ -137,7 +137,7 @@ def test_invisible_characters_are_ignored() -> None:
 @settings(max_examples=300, deadline=None)
 @given(SCRIPTS)
 def test_words_can_be_stored_as_part_of_a_key(text: str) -> None:
-    for word in words.words([text]):
+    for word in words.index_words([text]):
         assert 1 <= len(word) <= words.LONGEST_WORD
         assert 1 <= len(word.encode()) <= 4 * words.LONGEST_WORD
         assert word.split() == [word]
@@ -149,20 +149,20 @@ def test_words_can_be_stored_as_part_of_a_key(text: str) -> None:
 def test_exact_texts_have_their_own_word_besides_longer_ones(
     texts: list[str], exact: list[str]
 ) -> None:
-    found = words.words(texts, exact)
-    assert {words.whole(text) for text in exact} - {""} <= set(found)
+    found = words.index_words(texts, exact)
+    assert {words.whole_word(text) for text in exact} - {""} <= set(found)
     assert len(found) == len(set(found))
-    others = set(found) - {words.whole(text) for text in exact}
+    others = set(found) - {words.whole_word(text) for text in exact}
     assert not any(a != b and b.startswith(a) for a in others for b in found)
 
 
 @pytest.mark.parametrize("text", ["7" * 10_000, "青" * 10_000, "a-" * 5_000, "ab " * 3_000])
 def test_ten_thousand_characters_are_cut_into_few_words(text: str) -> None:
-    assert 1 <= len(words.words([text])) <= 10_000
+    assert 1 <= len(words.index_words([text])) <= 10_000
 
 
 def test_sort_values_that_would_break_a_key_are_refused() -> None:
     fields: dict[str, Any] = {"facets": {}, "texts": []}
     for sort in ("a#b", "a+b"):
         with pytest.raises(ValueError, match="#"):
-            Index.of(sort=sort, **fields)
+            Index.build(sort=sort, **fields)

@@ -31,7 +31,7 @@ KIND = listing.Kind(
     room=24,
 )
 _moments = count()
-WORDS_BEFORE = words.words
+WORDS_BEFORE = words.index_words
 FACETS = {"status": "ACTIVE", "published": "yes", "storefront": "", "type": ""} | {
     "vendor": "",
     "owner": "",
@@ -64,12 +64,12 @@ class Thing:
 
 def thing(name: str = "", *, sort: str | None = None, **facets: str) -> Thing:
     """A valid one; `facets` override."""
-    id = ids.new("thing")
+    id = ids.new_id("thing")
     return Thing(id, sort or f"{next(_moments):06d}", {**FACETS, **facets}, (name,) if name else ())
 
 
 def indexed(one: Thing) -> listing.Index:
-    return listing.Index.of(
+    return listing.Index.build(
         sort=one.sort,
         facets=one.facets,
         several=one.tags,
@@ -83,7 +83,7 @@ def item(one: Thing, index: listing.Index) -> Item:
     fields = {"facets": dict(one.facets), "texts": list(one.texts), "sort": one.sort}
     fields["tags"] = list(one.tags)
     key = {"pk": one.id, "sk": "thing"}
-    return {**key, **fields, "version": one.version, "index": index.stored()}
+    return {**key, **fields, "version": one.version, "index": index.to_stored()}
 
 
 def read(stored: Item) -> Thing:
@@ -94,7 +94,7 @@ def read(stored: Item) -> Thing:
         tuple(stored["texts"]),
         tuple(stored["tags"]),
         stored.get("version", 1),
-        listing.Index.read(stored["index"]),
+        listing.Index.from_stored(stored["index"]),
     )
 
 
@@ -154,7 +154,7 @@ def delete(one: Thing) -> None:
 
 def deploy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Deploys code that finds every record by one more word."""
-    monkeypatch.setattr(words, "words", lambda *texts: [*WORDS_BEFORE(*texts), "upgraded"])
+    monkeypatch.setattr(words, "index_words", lambda *texts: [*WORDS_BEFORE(*texts), "upgraded"])
 
 
 def page(
@@ -163,7 +163,9 @@ def page(
     """`options`: of listing.Query (limit 100 unless given), and `kind`."""
     kind = options.pop("kind", KIND)
     filters = {facet: frozenset(values) for facet, values in (where or {}).items()}
-    return listing.page(kind, listing.Query(filters, search, **{"limit": 100, **options}), load)
+    return listing.read_page(
+        kind, listing.Query(filters, search, **{"limit": 100, **options}), load
+    )
 
 
 def names(found: listing.Page[Thing]) -> list[str]:

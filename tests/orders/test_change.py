@@ -325,7 +325,7 @@ def test_the_largest_order_with_the_longest_history_fits_its_events(shop: Shop) 
         given = {"trackingNumber": f"{number}" + "🎁" * 90, "salesRepId": rep}
         asked = OrderChange.model_validate(given)
         changed = lifecycle.apply_change(changed, asked, "🎁" * 100, now)
-    index = store.get(order["id"]).index.stored()
+    index = store.get(order["id"]).index.to_stored()
     table.put({"pk": changed.id, "sk": "order", **to_item(changed), "index": index})
     assert order.patch({"paymentStatus": "PARTIALLY_PAID"}).status == 200
     change = {"status": "CANCELLED", "paymentStatus": "REFUNDED", "note": "🎁" * 4_999}

@@ -154,8 +154,8 @@ def test_meaningless_filters_are_refused_by_name(shop: Shop, query: str, field: 
 
 
 def test_a_list_without_parameters_has_no_filter() -> None:
-    assert ListOrders.model_validate({}).where() == {}
-    assert ListOrders.model_validate({}).query() == listing.Query()
+    assert ListOrders.model_validate({}).accepted_values() == {}
+    assert ListOrders.model_validate({}).to_query() == listing.Query()
 
 
 def test_orders_are_found_by_tracking_number_and_items(shop: Shop) -> None:
@@ -424,7 +424,7 @@ def test_entries_that_are_no_longer_low_are_removed(shop: Shop, dynamodb: Double
 
 def test_entries_of_deleted_products_are_removed(shop: Shop, dynamodb: Double) -> None:
     for _ in range(30):
-        table.put({"pk": "low-stock", "sk": ids.ulid(), "products": [ids.new("prod")]})
+        table.put({"pk": "low-stock", "sk": ids.ulid(), "products": [ids.new_id("prod")]})
     assert low(shop) == []
     assert dynamodb.partition_sizes("backroom-test")["low-stock"] == 0
 

@@ -842,7 +842,7 @@ def test_an_erasure_covers_what_people_wrote_on_records(shop: Shop) -> None:
     more = order.pay(1, allowOverpayment=True).json["payments"][1]
     order.void(more, "Ada's card")
     person = Person(frozenset({order["customer"]["id"]}))
-    left = person.forget(order.fetch().json)
+    left = person.forget_order(order.fetch().json)
     texts = [
         one[name]
         for one in (*left["payments"], *left["refunds"])

@@ -51,7 +51,7 @@ _OPERATIONS = [
 def test_any_value_of_a_parameter_is_answered_or_refused(
     shop: Shop, monkeypatch: pytest.MonkeyPatch, method: str, path: str, parameters: Any
 ) -> None:
-    monkeypatch.setattr(cursor, "_check", lambda asked, body: _CHECK)
+    monkeypatch.setattr(cursor, "_checksum", lambda asked, body: _CHECK)
     owner = shop.as_("OWNER")
     for place, value in enumerate([*_VALUES, *_CURSORS]):
         # Each from an address of its own: the limits of the storefront do not answer instead.

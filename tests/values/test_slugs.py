@@ -35,4 +35,4 @@ def test_letters_of_other_scripts_are_transliterated() -> None:
 
 
 def test_a_taken_slug_gets_a_number() -> None:
-    assert [*islice(slugs.numbered("hat"), 3)] == ["hat", "hat-2", "hat-3"]
+    assert [*islice(slugs.numbered_slugs("hat"), 3)] == ["hat", "hat-2", "hat-3"]

@@ -173,7 +173,7 @@ def percent(cell: str) -> Decimal:
 def part(amount: Decimal, percents: Decimal, shop: Shop) -> Decimal:
     """So many percent of an amount; what is left of it is rounded half up."""
     left = Fraction(amount) * (100 - Fraction(percents)) / 100
-    return amount - money.rounded(left, shop.currency)
+    return amount - money.round_half_up(left, shop.currency)
 
 
 def currency(cell: str, shop: Shop) -> str:
