@@ -179,7 +179,8 @@ def _drain(work: tuple[str, "queues.SimpleQueue[bytes]"]) -> None:
         "Content-Type": "application/x-amz-json-1.0",
         "X-Amz-Target": "DynamoDB_20120810.TransactWriteItems",
         "X-Amz-Date": "20300101T000000Z",
-        "Authorization": "AWS4-HMAC-SHA256 Credential=test/20300101/us-east-1/dynamodb"
+        "Authorization": "AWS4-HMAC-SHA256"
+        f" Credential={os.environ['AWS_ACCESS_KEY_ID']}/20300101/us-east-1/dynamodb"
         "/aws4_request, SignedHeaders=host;x-amz-date, Signature=" + "0" * 64,
     }
     while True:

@@ -1,6 +1,7 @@
 """A stage is copied into a folder, and another stage goes on with the copy."""
 
 import json
+import os
 import re
 import sys
 from collections import Counter
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 from backroom import verify
 
+from infra.emulator import KEY, KEY_VARIABLE
 from tests.e2e.calls import Api, call, until
 from tests.e2e.recorded import client
 from tests.support.programs import ran
@@ -21,7 +23,8 @@ pytestmark = pytest.mark.thorough
 
 def backup(stack: Stack, *options: str, code: int = 0) -> str:
     where = ("--stage", "local", "--endpoint-url", stack.aws_endpoint)
-    done = ran(sys.executable, "infra/backup.py", *where, *options, code=code)
+    command = (sys.executable, "infra/backup.py", *where, *options)
+    done = ran(*command, code=code, env=os.environ | {KEY_VARIABLE: KEY})
     return done.stdout + done.stderr
 
 

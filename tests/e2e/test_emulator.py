@@ -19,10 +19,11 @@ pytestmark = pytest.mark.thorough
 PROJECT = Path(__file__).resolve().parents[2]
 PYTHON = os.environ.get("EMULATOR_PYTHON") or str(PROJECT / ".venv-emulator/bin/python")
 OF_ANOTHER_VERSION = """
-import importlib.metadata, runpy
+import importlib.metadata, os, runpy, tempfile
 from ministack import app
 from ministack.services import dynamodb
 
+os.environ["STATE_DIR"] = tempfile.mkdtemp()
 own = dynamodb._query
 importlib.metadata.version = lambda name: "9.9.9"
 app.main = lambda: print("started with", "its own" if dynamodb._query is own else "another")
