@@ -377,6 +377,8 @@ _GATEWAY: Final = tuple(zip(("431", "502", "504"), _GATEWAYS_ANSWERS, strict=Tru
 _TEXT: Final = {"type": "string"}
 _DELIVERED: Final = {
     "X-Service-Event": "Kind of the event.",
+    "X-Service-Event-Id": "Id of the event, as the change feed has it.",
+    "X-Service-Occurred-At": "When it was committed, as the change feed has it.",
     "X-Service-Delivery": "Id of the delivery; the same when it is sent again.",
     "X-Service-Timestamp": "When it was sent, in Unix seconds.",
     "X-Service-Signature": "`t=<timestamp>,v1=<hex>`: HMAC-SHA256 of `<timestamp>.<body>` keyed"

@@ -74,7 +74,7 @@ def show(happened: Happened) -> dict[str, object]:
     return {
         "id": happened.event.id,
         "event": happened.event.event,
-        "occurredAt": happened.item["at"],
+        "occurredAt": happened.event.at,
         "data": happened.data,
     }
 

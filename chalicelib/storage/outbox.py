@@ -28,11 +28,13 @@ _DIGITS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened: its kind (docs/webhooks.md#events) and the JSON it sends."""
+    """Something that happened: its kind (docs/webhooks.md#events), the JSON it sends, and when it
+    was committed."""
 
     id: str
     event: str
     body: str
+    at: str
 
     @cached_property
     def data(self) -> dict[str, Any]:
@@ -132,7 +134,7 @@ def key(event_id: str) -> tuple[str, str]:
 
 def events_of(item: Mapping[str, Any]) -> Iterator[Event]:
     for place, entry in enumerate(item["events"]):
-        yield Event(f"{item['pk']}{_place(place)}", entry["event"], entry["body"])
+        yield Event(f"{item['pk']}{_place(place)}", entry["event"], entry["body"], item["at"])
 
 
 def _place(number: int) -> str:

@@ -182,7 +182,7 @@ def _attempt(delivery: Delivery, endpoint: Endpoint, event: Event, post: Post) -
     body = event.body.encode()
     secrets = master_key.valid_secrets(endpoint)
     sent = signature.headers(
-        delivery.event, delivery.id, int(at.timestamp()), body, secrets, test=delivery.test
+        event, delivery.id, int(at.timestamp()), body, secrets, test=delivery.test
     )
     outcome = post(
         endpoint.url,

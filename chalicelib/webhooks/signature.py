@@ -6,6 +6,8 @@ import hashlib
 import hmac
 from collections.abc import Sequence
 
+from chalicelib.storage.outbox import Event
+
 SECRET_PREFIX = "whsec_"
 
 
@@ -43,7 +45,7 @@ def sign_standard(delivery_id: str, timestamp: int, body: bytes, secrets: Sequen
 
 
 def headers(
-    event: str,
+    event: Event,
     delivery_id: str,
     timestamp: int,
     body: bytes,
@@ -58,7 +60,9 @@ def headers(
     """
     table = {
         "Content-Type": "application/json",
-        "X-Service-Event": event,
+        "X-Service-Event": event.event,
+        "X-Service-Event-Id": event.id,
+        "X-Service-Occurred-At": event.at,
         "X-Service-Delivery": delivery_id,
         "X-Service-Timestamp": str(timestamp),
         "X-Service-Signature": sign(timestamp, body, secrets),

@@ -9,6 +9,7 @@ from backroom import InvalidSignature, verify
 from backroom.webhooks import signed_headers
 from standardwebhooks.webhooks import Webhook
 
+from chalicelib.storage.outbox import Event
 from chalicelib.webhooks import signature
 
 SECRET = signature.secret(b"m" * 32, "wh_1", 1)
@@ -16,10 +17,12 @@ NEXT = signature.secret(b"m" * 32, "wh_1", 2)
 NOW = 1_800_000_000
 BODY = json.dumps({"event": "order.paid", "data": {"id": "ord_1", "number": "1001ü"}}).encode()
 
+EVENT = Event("evt_1", "order.paid", BODY.decode(), "2027-01-15T08:00:00.000Z")
+
 
 def shops(*secrets: str) -> dict[str, str]:
     """The headers that the shop sends."""
-    return signature.headers("order.paid", "dlv_1", NOW, BODY, secrets)
+    return signature.headers(EVENT, "dlv_1", NOW, BODY, secrets)
 
 
 def only(headers: dict[str, str], start: str) -> dict[str, str]:
@@ -118,7 +121,8 @@ def test_verify_agrees_with_the_official_library() -> None:
 
 
 def test_listen_signs_as_the_shop_does() -> None:
-    assert signed_headers("order.paid", "dlv_1", BODY, SECRET, NOW) == shops(SECRET)
+    made: Any = {"id": EVENT.id, "event": EVENT.event, "occurredAt": EVENT.at}
+    assert signed_headers(made, "dlv_1", BODY, SECRET, NOW) == shops(SECRET)
 
 
 def test_misuse_by_the_caller_raises_an_error() -> None:

@@ -17,6 +17,7 @@ from chalicelib.products.schemas import BULK_PRODUCTS
 from chalicelib.request.rate import FAILED_SIGN_INS_PER_MINUTE, STOREFRONT_PER_MINUTE
 from chalicelib.schemas import LARGEST_PAGE, PAGE_SIZE
 from chalicelib.storage import outbox
+from chalicelib.storage.outbox import Event
 from chalicelib.webhooks import signature
 from chalicelib.webhooks.model import RECEIVER_SECONDS, RETRIED_DAYS, DeliveryStatus, EventKind
 from chalicelib.webhooks.retry import DAY, HOUR, MINUTE, SCHEDULE
@@ -126,8 +127,9 @@ def test_the_client_verifies_signatures_as_documented() -> None:
 
 
 def test_the_description_and_the_page_list_the_headers_of_a_delivery() -> None:
+    event = Event("evt_1", "order.paid", "{}", "2026-11-28T08:00:00.000Z")
     sent = signature.headers(
-        "order.paid", "dlv_1", 0, b"{}", [signature.secret(b"m" * 32, "wh_1", 1)], test=True
+        event, "dlv_1", 0, b"{}", [signature.secret(b"m" * 32, "wh_1", 1)], test=True
     )
     assert [*_DELIVERED, "X-Service-Test"] == [name for name in sent if name != "Content-Type"]
     rows = re.findall(r"^\| (`.*?) \|", section("webhooks", "## Verify a delivery"), re.MULTILINE)

@@ -88,6 +88,25 @@ def test_an_event_is_in_the_feed_once_after_half_a_minute(world: World, shop: Sh
     assert reader.read() == []
 
 
+def test_a_delivery_names_its_event_of_the_feed(world: World, shop: Shop) -> None:
+    kinds = ["product.created", "order.created", "order.paid", "inventory.low"]
+    shop.post("/api/admin/webhooks", {"url": "https://erp.example/hook", "events": kinds})
+    variant = {"title": "One", "sku": "MUG", "stock": 5}
+    product = shop.post(
+        "/api/admin/products", {"name": "Mug", "price": 9.5, "variants": [variant]}
+    ).json
+    line = {"variantId": product["variants"][0]["id"], "quantity": 3}
+    shop.post("/api/admin/orders", {"lineItems": [line], "paymentStatus": "PAID"})
+    world.run(timedelta(minutes=1))
+    world.sleep(seconds=30)
+    reader = Reader(shop)
+    reader.catch_up()
+    told = {(e["id"], e["occurredAt"], e["event"]) for e in reader.events if e["event"] in kinds}
+    names = ("X-Service-Event-Id", "X-Service-Occurred-At", "X-Service-Event")
+    assert {tuple(posted.headers[name] for name in names) for posted in world.posted} == told
+    assert sorted(kind for _, _, kind in told) == sorted(kinds)
+
+
 def test_a_reader_can_start_at_a_time(world: World, shop: Shop) -> None:
     announce("product.created")
     world.run()

@@ -11,6 +11,7 @@ import pytest
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from chalicelib.safe_post.post import post
+from chalicelib.storage.outbox import Event
 from chalicelib.webhooks import signature
 from tests.webhooks.receiver import Receiver
 
@@ -19,6 +20,7 @@ SECRET = signature.secret(MASTER_KEY, "wh_01JD3WSHOP", 1)
 OLD_SECRET = signature.secret(MASTER_KEY, "wh_01JD3WSHOP", 0)
 # Not ASCII, and with blanks that a parser would not keep.
 BODY = '{"event":"order.paid",  "data":{"number":"1001","note":"Größe 42 ✓"}}'.encode()
+EVENT = Event("evt_1", "order.paid", BODY.decode(), "2024-11-20T06:32:14.123Z")
 
 
 def test_the_signature_is_the_hmac_of_timestamp_and_body():
@@ -53,10 +55,12 @@ def test_a_short_master_key_is_refused():
 
 
 def test_the_headers_are_those_of_the_contract():
-    headers = signature.headers("order.paid", "dlv_1", 1732084334, BODY, [SECRET])
+    headers = signature.headers(EVENT, "dlv_1", 1732084334, BODY, [SECRET])
     assert headers == {
         "Content-Type": "application/json",
         "X-Service-Event": "order.paid",
+        "X-Service-Event-Id": "evt_1",
+        "X-Service-Occurred-At": "2024-11-20T06:32:14.123Z",
         "X-Service-Delivery": "dlv_1",
         "X-Service-Timestamp": "1732084334",
         "X-Service-Signature": signature.sign(1732084334, BODY, [SECRET]),
@@ -64,7 +68,7 @@ def test_the_headers_are_those_of_the_contract():
         "webhook-timestamp": "1732084334",
         "webhook-signature": signature.sign_standard("dlv_1", 1732084334, BODY, [SECRET]),
     }
-    of_a_test = signature.headers("order.paid", "dlv_1", 1732084334, BODY, [SECRET], test=True)
+    of_a_test = signature.headers(EVENT, "dlv_1", 1732084334, BODY, [SECRET], test=True)
     assert of_a_test == headers | {"X-Service-Test": "true"}
 
 
@@ -73,7 +77,7 @@ def test_the_standard_webhooks_library_verifies_a_delivery():
     now = int(time.time())
     for secrets, knows in (([SECRET], {SECRET}), ([SECRET, OLD_SECRET], {SECRET, OLD_SECRET})):
         with Receiver() as receiver:
-            headers = signature.headers("order.paid", "dlv_1", now, BODY, secrets)
+            headers = signature.headers(EVENT, "dlv_1", now, BODY, secrets)
             post(receiver.url(), headers, BODY, allowed_networks=["127.0.0.0/8"])
             received = receiver.requests[0]
         for secret in (SECRET, OLD_SECRET):
@@ -127,7 +131,7 @@ def test_the_documented_snippets_accept_only_genuine_deliveries():
 
     def delivered(timestamp: int, secrets: list[str]) -> tuple[str, bytes]:
         with Receiver() as receiver:
-            headers = signature.headers("order.paid", "dlv_1", timestamp, BODY, secrets)
+            headers = signature.headers(EVENT, "dlv_1", timestamp, BODY, secrets)
             post(receiver.url(), headers, BODY, allowed_networks=["127.0.0.0/8"])
             request = receiver.requests[0]
         return request.headers["X-Service-Signature"], request.body

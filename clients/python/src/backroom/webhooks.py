@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from backroom.errors import InvalidSignature
-from backroom.models import ReceivedEvent
+from backroom.models import FeedEvent, ReceivedEvent
 
 TOLERANCE = 300  # seconds between the time of signing and now
 PREFIX = "whsec_"
@@ -67,12 +67,14 @@ def verify(
 
 
 def signed_headers(
-    event: str, delivery_id: str, body: bytes, secret: str, timestamp: int
+    event: FeedEvent, delivery_id: str, body: bytes, secret: str, timestamp: int
 ) -> dict[str, str]:
     """The headers with which the shop posts `body`. `timestamp` in Unix seconds."""
     return {
         "Content-Type": "application/json",
-        "X-Service-Event": event,
+        "X-Service-Event": event["event"],
+        "X-Service-Event-Id": event["id"],
+        "X-Service-Occurred-At": event["occurredAt"],
         "X-Service-Delivery": delivery_id,
         "X-Service-Timestamp": str(timestamp),
         "X-Service-Signature": f"t={timestamp},v1={_service(secret, str(timestamp), body)}",

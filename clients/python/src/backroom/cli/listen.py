@@ -194,7 +194,7 @@ class Listener:
     def _post(self, event: FeedEvent, number: int) -> Attempt:
         at, body = self._progress, body_of(event)
         id = delivery_id(event["id"], at.forward_to)
-        headers = signed_headers(event["event"], id, body, at.secret, int(time.time()))
+        headers = signed_headers(event, id, body, at.secret, int(time.time()))
         began = time.monotonic()
         status: int | None = None
         error: str | None = None
