@@ -51,6 +51,12 @@ class MalformedJson(Problem):
     status, code = 400, "malformed_json"
 
 
+class NotUtf8(Problem):
+    """400 with the `field`: a parameter or a header of a client that writes another encoding."""
+
+    status, code = 400, "not_utf8"
+
+
 class Unauthorized(Problem):
     status, code = 401, "unauthorized"
 

@@ -24,6 +24,7 @@ from typing import (
     get_args,
     get_origin,
 )
+from zoneinfo import ZoneInfo
 
 from pydantic import (
     AfterValidator,
@@ -40,6 +41,8 @@ from pydantic.alias_generators import to_camel
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, PydanticCustomError, PydanticKnownError
 from typing_extensions import TypedDict, get_type_hints
+
+from chalicelib import settings
 
 PAGE_SIZE = 20
 LARGEST_PAGE = 100
@@ -239,10 +242,18 @@ SEEN = BeforeValidator(_seen)
 
 
 def utc(moment: datetime) -> datetime:
+    if not moment.tzinfo:
+        moment = moment.replace(tzinfo=ZoneInfo(settings.timezone()))
     try:
-        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return moment.astimezone(UTC)
     except OverflowError:
         raise ValueError("must be a time in the years 1 to 9999, in UTC") from None
+
+
+def refuse_blank_offset(sent: str) -> None:
+    """Raise an error for a time of a query in which the + of its offset was not escaped."""
+    if re.search(r":[0-9.]+ [0-9]{2}:?[0-9]{2}$", sent):
+        raise PydanticCustomError("value_error", "must have %2B for the + of its offset")
 
 
 def _iso_8601(sent: object) -> object:
@@ -251,10 +262,14 @@ def _iso_8601(sent: object) -> object:
         raise PydanticCustomError("datetime_parsing", "must be a time")
     if not isinstance(sent, str | datetime):
         raise PydanticCustomError("datetime_type", "must be a time")
+    if isinstance(sent, str):
+        refuse_blank_offset(sent)
     return sent
 
 
-# A time that a client sends: ISO 8601, in UTC unless it says otherwise.
+ZONE = "Without an offset it is a time of the shop's zone."  # of each field that takes a time
+
+# A time that a client sends: ISO 8601. Without an offset it is one of the shop's zone, as days are.
 Time = Annotated[datetime, BeforeValidator(_iso_8601), AfterValidator(utc)]
 
 

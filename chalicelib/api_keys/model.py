@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Final
 from pydantic import AfterValidator, Field, StringConstraints
 from typing_extensions import TypedDict
 
-from chalicelib.schemas import SEEN, Choice, Input, Time, about, optional
+from chalicelib.schemas import SEEN, ZONE, Choice, Input, Time, about, optional
 from chalicelib.storage.attributes import Fields
 from chalicelib.values import clock
 
@@ -75,7 +75,9 @@ class NewApiKey(Input):
         about("Who or what uses the key."),
     ]
     role: Annotated[Role, about("What the key may do.")]
-    expires_at: Expiry | None = optional("Requests after it are 401 `key_expired`; default: never.")
+    expires_at: Expiry | None = optional(
+        f"Requests after it are 401 `key_expired`; default: never. {ZONE}"
+    )
 
 
 class RateLimits(TypedDict):

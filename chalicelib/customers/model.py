@@ -15,7 +15,7 @@ from chalicelib.listing.external_ids import ExternalId
 from chalicelib.problems import Conflict, Invalid
 from chalicelib.schemas import Choice, Stripped, about, not_empty, optional
 from chalicelib.storage.attributes import Fields, Item
-from chalicelib.values import addresses, ids, metadata, money
+from chalicelib.values import addresses, clock, ids, metadata, money
 from chalicelib.values.addresses import AddressInput, Phone, Text
 from chalicelib.values.metadata import ABOUT as METADATA
 from chalicelib.values.metadata import Metadata
@@ -281,7 +281,7 @@ def rewritten(customer: Customer, fields: Mapping[str, object], now: str) -> Cus
 
 
 def _next_version(customer: Customer, fields: Mapping[str, object], now: str) -> Customer:
-    after = {**fields, "updatedAt": now}
+    after = {**fields, "updatedAt": clock.next_iso(customer.fields["updatedAt"], now)}
     return Customer({**after, "index": index_of(after).to_stored()}, customer.version + 1)
 
 

@@ -29,6 +29,7 @@ from chalicelib.problems import (
     Invalid,
     MalformedJson,
     NotFound,
+    NotUtf8,
     PayloadTooLarge,
     PreconditionFailed,
     Problem,
@@ -81,11 +82,11 @@ def problems(operation: Operation) -> frozenset[type[Problem]]:
     """The families that an operation may answer: what it declares, and what follows from that."""
     follow: set[type[Problem]] = {RateLimited, InternalError, Busy, *operation.problems}
     if operation.role is not None:
-        follow |= {Unauthorized, Forbidden, Invalid}
+        follow |= {Unauthorized, Forbidden, Invalid, NotUtf8}
     if operation.body is not None:
         follow |= {MalformedJson, PayloadTooLarge, UnsupportedMediaType, Invalid}
     if operation.query is not None:
-        follow |= {Invalid}
+        follow |= {Invalid, NotUtf8}
     if "{" in operation.path:
         follow |= {NotFound}
     return frozenset(follow)

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from chalicelib.events.store import Happened, Place
 from chalicelib.problems import Invalid
-from chalicelib.schemas import DIGITS, QueryParameters, Several, about, at_most
+from chalicelib.schemas import DIGITS, ZONE, QueryParameters, Several, about, at_most
 from chalicelib.storage import outbox
 from chalicelib.webhooks.model import EventKind, Moment
 
@@ -24,7 +24,7 @@ class ReadEvents(QueryParameters):
     since: Annotated[
         Moment | None,
         Field(
-            description="Without `after`: begins with events that reached the feed then; ISO 8601"
+            description=f"Without `after`: begins with events that reached the feed then. {ZONE}"
         ),
     ] = None
     types: Several[EventKind] = Field(

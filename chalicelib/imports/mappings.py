@@ -91,6 +91,8 @@ def _save(item: Item) -> None:
     """Save a mapping. Raises Conflict, and _SavedMeanwhile if another was saved since the count."""
     before, saved, name = table.get(_SAVED), list_mappings(), str(item["name"])
     was = next((one for one in saved if one["name"] == name), None)
+    if was:
+        item["updatedAt"] = clock.next_iso(was["updatedAt"], item["updatedAt"])
     there = [*(one for one in saved if one is not was), show_mapping(item)]
     if len(there) > MOST_MAPPINGS or len(json.dumps(there)) > LARGEST_MAPPINGS:
         message = f"There are {len(saved)} saved mappings already. Delete one first."

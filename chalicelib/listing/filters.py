@@ -9,7 +9,7 @@ from pydantic.alias_generators import to_camel
 
 from chalicelib.listing.lists import EVERYTHING, Range
 from chalicelib.listing.query import Query
-from chalicelib.schemas import Walk
+from chalicelib.schemas import Walk, refuse_blank_offset
 from chalicelib.validation import filters
 from chalicelib.values import timezone
 
@@ -62,6 +62,7 @@ def _to_texts(value: object) -> frozenset[str]:
 
 
 def _check_period(value: str) -> str:
+    refuse_blank_offset(value)
     try:
         timezone.parse_period(value, value)
     except (ValueError, OverflowError):
@@ -83,12 +84,16 @@ class Dated(Filters):
     """Of a list that is in the order of a time: from one, to another."""
 
     from_: Annotated[
-        _Bound, Field(alias="from", description="The first day of the shop, or a time")
+        _Bound,
+        Field(
+            alias="from",
+            description="The first day, or a time, in the shop's time zone unless it has an offset",
+        ),
     ] = ""
     to: Annotated[
         _Bound,
         AfterValidator(_check_order),
-        Field(description="The last day (inclusive), or a time"),
+        Field(description="The last day (inclusive), or a time; as `from`"),
     ] = ""
 
     def sort_range(self) -> Range:

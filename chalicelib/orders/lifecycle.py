@@ -43,7 +43,7 @@ from chalicelib.orders.transitions import (
 from chalicelib.problems import Invalid
 from chalicelib.products.model import Product
 from chalicelib.storage.attributes import Fields
-from chalicelib.values import addresses, ids, money
+from chalicelib.values import addresses, clock, ids, money
 from chalicelib.values.addresses import Address
 from chalicelib.values.forgetting import Person
 
@@ -251,7 +251,8 @@ def _next_version(order: Order, fields: StoredOrder, by: str, now: str) -> Order
 
 def _rewrite(order: Order, fields: StoredOrder, now: str) -> Order:
     """Return the order with these fields, as its next version."""
-    after: StoredOrder = {**fields, "updatedAt": now}
+    updated = clock.next_iso(order.fields["updatedAt"], now)
+    after: StoredOrder = {**fields, "updatedAt": updated}
     after["index"] = index_of(after).to_stored()
     return Order(after, order.version + 1)
 

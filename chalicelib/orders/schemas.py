@@ -21,6 +21,7 @@ from chalicelib.products.schemas import COST, Price, ShopCurrency
 from chalicelib.schemas import (
     NUMBER,
     SEEN,
+    ZONE,
     Absent,
     Choice,
     Flag,
@@ -529,7 +530,7 @@ class PaymentInput(Stripped):
         "The reference of a terminal or a bank; unique in the order for its method."
     )
     note: RecordNote | None = None
-    received_at: Date | None = optional("At most 24 hours ahead; now.")
+    received_at: Date | None = optional(f"At most 24 hours ahead; now. {ZONE}")
     tendered: Amount | None = None
     allow_overpayment: Annotated[Flag, about("Accept more than is due.")] = False
     # A payment that was read has it; one that is voided cannot be sent.
@@ -655,7 +656,7 @@ class NewOrder(Stripped):
     tags: Tags | None = None
     external_id: ExternalId | None = None
     metadata: Metadata | None = None
-    order_date: Date | None = optional("At most 24 hours ahead.")
+    order_date: Date | None = optional(f"At most 24 hours ahead. {ZONE}")
     processed_at: Date | None = optional("The same as orderDate, which counts if both are sent.")
     dry_run: Annotated[Flag, about("Only say what the order would be.")] = False
 
@@ -732,7 +733,7 @@ class EditOrder(Stripped):
     total: Price | None = optional("Default: as computed.")
     customer: EditedCustomer | None = None
     source: OpenName | None = optional("Where the order came from.")
-    order_date: Date | None = optional("At most 24 hours ahead.")
+    order_date: Date | None = optional(f"At most 24 hours ahead. {ZONE}")
     reason: Annotated[str, length(500, 1), about("Why it is edited.")]
     dry_run: Flag = Field(default_factory=bool, description="Only say what would change.")
 

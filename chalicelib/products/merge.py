@@ -27,7 +27,7 @@ from chalicelib.products.model import (
 )
 from chalicelib.products.schemas import ProductStatus
 from chalicelib.storage.attributes import Fields
-from chalicelib.values import ids
+from chalicelib.values import clock, ids
 
 Given = Fields
 _as_json = json.JSONEncoder(check_circular=False, default=str).encode
@@ -84,8 +84,7 @@ def apply_change(product: Product, given: Given, now: str, *, exactly: bool = Fa
             fields["price"] = asked  # which that variant follows
     if fields == product.fields and quantities == product.quantities:
         return product
-    fields["updatedAt"] = now
-    return _check_product(fields, quantities, product.version + 1)
+    return _next_version(product, fields, quantities, now)
 
 
 def rewrite_fields(
@@ -95,7 +94,14 @@ def rewrite_fields(
     Raises Invalid."""
     if fields == product.fields and quantities == product.quantities:
         return product
-    return _check_product({**fields, "updatedAt": now}, quantities, product.version + 1)
+    return _next_version(product, fields, quantities, now)
+
+
+def _next_version(
+    product: Product, fields: dict[str, Any], quantities: dict[str, int], now: str
+) -> Product:
+    updated = clock.next_iso(product.fields["updatedAt"], now)
+    return _check_product({**fields, "updatedAt": updated}, quantities, product.version + 1)
 
 
 def _clean_fields(given: Given, before: Fields | None = None) -> dict[str, object]:

@@ -2,11 +2,13 @@
 
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import Final
 
 from chalice.app import Request
 
 from chalicelib import settings
 from chalicelib.api_keys.model import Caller
+from chalicelib.problems import NotUtf8
 from chalicelib.request import proxies
 from chalicelib.request.routes import ANY_PATHS, Operation
 from chalicelib.storage.actor import Actor
@@ -58,6 +60,8 @@ class Call:
         return proxies.client(peer, forwarded, settings.trusted_proxies())
 
 
+REPLACED: Final = "\ufffd"  # which API Gateway writes for each byte that is not UTF-8
+
 # A context variable, because tests answer several requests at once; Lambda does one at a time.
 _current: ContextVar[Call] = ContextVar("call")
 current = _current.get
@@ -74,7 +78,10 @@ def caller() -> Caller:
 
 
 def header(name: str) -> str | None:
+    """Return a header that was sent. Raise NotUtf8 for one that API Gateway could not decode."""
     value = current().request.headers.get(name)
+    if value and REPLACED in str(value):
+        raise NotUtf8(f"The header {name} is not UTF-8.", field=name)
     return None if value is None else str(value)
 
 

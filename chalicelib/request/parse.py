@@ -10,8 +10,14 @@ from typing import Final, NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from chalicelib.problems import Invalid, MalformedJson, PayloadTooLarge, UnsupportedMediaType
-from chalicelib.request.call import Call, current
+from chalicelib.problems import (
+    Invalid,
+    MalformedJson,
+    NotUtf8,
+    PayloadTooLarge,
+    UnsupportedMediaType,
+)
+from chalicelib.request.call import REPLACED, Call, current
 from chalicelib.request.routes import JSON, Operation
 from chalicelib.schemas import QueryParameters
 from chalicelib.validation import DEEPEST, MOST_ERRORS, depth, invalid, is_blank, validate
@@ -22,6 +28,12 @@ Parameters = TypeVar("Parameters", bound=QueryParameters)
 LONGEST_NUMBER: Final = 400  # characters; the largest double has 309 digits
 _WHOLE_DIGITS: Final = 15  # from here on, a double is not an exact whole number
 LARGEST_EXPONENT: Final = 307  # the limits of a double, which other JSON readers use
+_CHARSET: Final = re.compile(r"charset\s*=\s*\"?([^\s;\"]+)", re.IGNORECASE)
+_UTF_8: Final = {"utf-8", "utf8", "us-ascii"}
+_NOT_UTF_8: Final = (
+    "The body is not UTF-8: some bytes of it are no characters. Send UTF-8. If you mean U+FFFD,"
+    " write \\ufffd."
+)
 _ESCAPED_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _ESCAPED_NUL: Final = "\\u0000"
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
@@ -43,14 +55,21 @@ def parsed_body() -> object:
 
     Raises UnsupportedMediaType, PayloadTooLarge, MalformedJson.
     """
-    media_type = current().request.headers.get("content-type", JSON)
-    media_type = media_type.partition(";")[0].strip().lower()
+    media_type, _, parameters = current().request.headers.get("content-type", JSON).partition(";")
+    media_type = media_type.strip().lower()
     if media_type != JSON:
         raise UnsupportedMediaType(f"The body must be {JSON}; this is {media_type[:100]!r}.")
+    charset = _CHARSET.search(parameters)
+    if charset and charset[1].lower() not in _UTF_8:
+        raise UnsupportedMediaType(f"The body must be UTF-8; this says {charset[1][:100]!r}.")
     try:
-        return _load(raw_body().decode("utf-8"))
+        text = raw_body().decode("utf-8-sig")
     except UnicodeError:
-        raise MalformedJson("The body is not UTF-8.") from None
+        raise MalformedJson(_NOT_UTF_8) from None
+    # API Gateway decodes the body, and puts U+FFFD where it cannot; UTF-16 has NULs.
+    if REPLACED in text or "\0" in text:
+        raise MalformedJson(_NOT_UTF_8)
+    return _load(text)
 
 
 def expected(operation: Operation) -> str:
@@ -150,6 +169,7 @@ def query(model: type[Parameters]) -> Parameters:
     operation = current().operation
     assert operation and operation.query is model, "the route declares another"
     given = _parameters()
+    _refuse_replaced(given, _declared_parameters(model))
     sent: dict[str, object] = {}
     for name, takes_list in _declared_parameters(model).items():
         values = [value for value in given.get(name, ()) if value.strip()]
@@ -171,6 +191,7 @@ def refuse_wrong_parameters(call: Call) -> None:
     model = call.operation.query
     takes_list = _declared_parameters(model) if model else {}
     sent = _parameters()
+    _refuse_replaced(sent, sent)
     unknown = [name[:200] for name in sent if name not in takes_list]
     if unknown:
         message = f"is not a parameter here; there are {', '.join(sorted(takes_list)) or 'none'}"
@@ -187,6 +208,13 @@ def refuse_wrong_parameters(call: Call) -> None:
         (name for name, values in sent.items() if len(set(values)) > 1 and not takes_list[name]),
         "takes one value, and several were sent",
     )
+
+
+def _refuse_replaced(given: Mapping[str, list[str]], names: Iterable[str]) -> None:
+    """Raise NotUtf8 for a parameter that API Gateway could not decode."""
+    for name in names:
+        if REPLACED in "".join((name, *given.get(name, ()))):
+            raise NotUtf8(f"The parameter {name[:200]} is not UTF-8.", field=name[:200])
 
 
 def _refuse(names: Iterable[str], message: str, code: str = "invalid") -> None:

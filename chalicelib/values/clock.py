@@ -4,6 +4,9 @@ import re
 import time
 from datetime import UTC, datetime, timedelta
 from typing import Final
+from zoneinfo import ZoneInfo
+
+from chalicelib import settings
 
 # Python also reads weeks (2026-W47), and days without hyphens.
 _FORM: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt _].+)?")
@@ -35,11 +38,19 @@ def now_iso() -> str:
     return iso(now())
 
 
+def next_iso(last: str, now: str) -> str:
+    """Return `now`, or the millisecond after `last` if `now` is not after it.
+
+    Clocks of two functions differ. Receivers keep the newer of two versions by their `updatedAt`.
+    """
+    return max(now, iso(parse(last) + timedelta(milliseconds=1)))
+
+
 def parse(text: str) -> datetime:
     """The time of an ISO 8601 text, such as `iso` writes or 2026-11-20; without an offset it is
-    UTC. Raises ValueError.
+    one of the shop's zone. Raises ValueError.
     """
     if not _FORM.fullmatch(text):
         raise ValueError("must be a day, such as 2026-11-20, or a time of it")
     moment = datetime.fromisoformat(text)
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return moment if moment.tzinfo else moment.replace(tzinfo=ZoneInfo(settings.timezone()))

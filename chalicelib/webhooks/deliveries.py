@@ -422,7 +422,7 @@ def given_up(delivery: Delivery, attempt: Attempt) -> bool:
     commit = Commit()
     commit.update(
         key(delivery.id),
-        assign={**changes, "updatedAt": now},
+        assign={**changes, "updatedAt": clock.next_iso(delivery.updated_at, now)},
         remove=_ENDED,
         when=_ours(delivery),
     )
@@ -456,7 +456,8 @@ def _update(
     when: Condition | None = None,
 ) -> bool:
     try:
-        assign = {**changes, "updatedAt": clock.now_iso()}
+        updated = clock.next_iso(delivery.updated_at, clock.now_iso())
+        assign = {**changes, "updatedAt": updated}
         table.update(key(delivery.id), assign=assign, remove=removed, when=when or _ours(delivery))
     except table.ConditionFailed:
         return False

@@ -13,6 +13,7 @@ from chalicelib import settings
 from chalicelib.safe_post.destination import LONGEST_URL
 from chalicelib.schemas import (
     PAGE_SIZE,
+    ZONE,
     Choice,
     Flag,
     Limit,
@@ -119,7 +120,7 @@ Filter = Annotated[
         json_schema_extra={"examples": [{"data": {"total": [{"numeric": [">=", 500]}]}}]},
     ),
 ]
-Moment = Annotated[Time, Field(description="ISO 8601")]
+Moment = Annotated[Time, Field(description=f"ISO 8601. {ZONE}")]
 
 _ENABLED: Final = "false pauses it: new events make no deliveries, and pending ones wait."
 _FILTER: Final = (
@@ -210,7 +211,7 @@ class RecoverDeliveries(Stripped):
 class ListDeliveries(QueryParameters):
     status: Several[DeliveryStatus] = Field(default_factory=list, description="Its state.")
     event: Several[EventKind] = Field(default_factory=list, description="Kind of the event.")
-    since: Moment | None = optional("The start time.")
+    since: Moment | None = optional(f"The start time. {ZONE}")
     limit: Limit = PAGE_SIZE
     subject: Annotated[
         str | None, Field(max_length=60, description="Id of the event's order, product or customer")

@@ -225,7 +225,8 @@ def note_if(id: str, changes: Mapping[str, object], when: Condition) -> bool:
 
 def _write(before: Endpoint, changes: Mapping[str, Any], done: str) -> Endpoint:
     """Raises ConditionFailed if it was changed since."""
-    own = {"version": before.version + 1, "updatedAt": clock.now_iso()}
+    updated = clock.next_iso(before.updated_at, clock.now_iso())
+    own = {"version": before.version + 1, "updatedAt": updated}
     unchanged = Attr("version").eq(before.version)
     commit = Commit()
     commit.update(key(before.id), assign={**changes, **own}, when=unchanged)

@@ -1,6 +1,9 @@
 """Bodies, queries and paths are parsed correctly, or refused by name."""
 
 import json
+from datetime import timedelta
+from functools import partial
+from operator import sub
 from typing import Any
 
 import pytest
@@ -12,9 +15,11 @@ from chalicelib.problems import Invalid
 from chalicelib.request.routes import operations
 from chalicelib.schemas import PageQuery
 from chalicelib.validation import filters
+from chalicelib.values import clock
 from tests.support.shop import Answer, Shop
 from tests.support.strict_json import strict
 
+RING = {"lineItems": [{"title": "Ring", "price": 1, "quantity": 1}]}
 ONE_SHOP = [HealthCheck.function_scoped_fixture]  # for all examples
 
 
@@ -43,7 +48,6 @@ def errors(answer: Answer) -> list[tuple[str, str]]:
         b'{"a": "\\udc00\\ud800"}',
         b'{"\\uD83D": 1}',
         b"1" * 900 + b"e" + b"1" * 90,
-        b"\xef\xbb\xbf{}",
     ],
 )
 def test_a_body_that_is_not_json_is_refused(trial: Shop, body: bytes) -> None:
@@ -341,3 +345,95 @@ def test_a_number_is_no_day(shop: Shop, moment: str) -> None:
     for path, name in (("orders", "from"), ("orders", "to"), ("transactions", "to")):
         refused = shop.get(f"/api/admin/{path}?{name}={moment}")
         assert refused.refused == [name]
+
+
+# --- Text that a gateway has decoded --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16", "utf-16-le", "utf-16-be"])
+def test_a_body_in_another_encoding_is_refused_though_the_gateway_decodes_it(
+    shop: Shop, encoding: str
+) -> None:
+    body = json.dumps({"name": "Café", "price": 1}, ensure_ascii=False).encode(encoding)
+    headers = {"Content-Type": "application/json"}
+    answer = shop.post("/api/admin/products", body, headers=headers)
+    assert (answer.status, answer.json["code"]) == (400, "malformed_json")
+    assert "not UTF-8" in answer.json["message"]
+    assert shop.get("/api/admin/products").json["total"] == 0
+
+
+def test_a_body_may_begin_with_a_mark_of_its_order_and_have_an_escaped_u_fffd(trial: Shop) -> None:
+    assert raw(trial, "\ufeff[1]".encode()).json == [[1]]
+    assert raw(trial, b'"\\ufffd"').json == ["\ufffd"]
+
+
+@pytest.mark.parametrize("charset", ["iso-8859-1", '"windows-1252"', "UTF-16"])
+def test_a_charset_other_than_utf_8_is_refused(trial: Shop, charset: str) -> None:
+    answer = raw(trial, b"{}", **{"Content-Type": f"application/json; charset={charset}"})
+    assert (answer.status, answer.json["code"]) == (415, "unsupported_media_type")
+
+
+def test_a_parameter_or_a_header_in_another_encoding_is_refused(shop: Shop) -> None:
+    for path in ("/api/admin/products?search=caf%E9", "/api/admin/orders?tag=caf%E9"):
+        answer = shop.get(path)
+        assert (answer.status, answer.json["code"]) == (400, "not_utf8")
+    assert shop.get("/api/products?search=caf%E9").status == 400
+    assert shop.get("/api/products?utm_source=caf%E9").status == 200  # of a link, not of the shop
+    sent, named = {"name": "Cup", "price": 1}, {"Idempotency-Key": "caf\ufffd"}
+    answer = shop.post("/api/admin/products", sent, headers=named)
+    assert (answer.status, answer.json["field"]) == (400, "idempotency-key")
+
+
+# --- Times ----------------------------------------------------------------------------------------
+
+
+def test_a_time_without_an_offset_is_one_of_the_shops_zone(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TIMEZONE", "America/New_York")
+    late = {**RING, "orderDate": "2026-11-20T23:30:00"}
+    order = shop.post("/api/admin/orders", late).json
+    assert order["orderDate"] == "2026-11-21T04:30:00.000Z"
+    paid = {"receivedAt": "2026-11-20 23:45"}
+    payments = shop.post(f"/api/admin/orders/{order['id']}/payments", paid).json["payments"]
+    assert payments[0]["receivedAt"] == "2026-11-21T04:45:00.000Z"
+    for bounds, total in (
+        ("from=2026-11-20T23:30&to=2026-11-20T23:31", 1),
+        ("from=2026-11-20&to=2026-11-20", 1),
+        ("from=2026-11-20T23:31", 0),
+    ):
+        assert shop.get(f"/api/admin/orders?{bounds}").json["total"] == total, bounds
+    expires = {"name": "Till", "role": "STAFF", "expiresAt": "2036-07-01T00:00:00"}
+    key = shop.post("/api/admin/keys", expires).json
+    assert key["expiresAt"] == "2036-07-01T04:00:00.000Z"
+
+
+@pytest.mark.parametrize("path", ["orders?from", "orders?to", "events?since"])
+def test_a_plus_that_was_not_escaped_is_named(shop: Shop, path: str) -> None:
+    (error,) = shop.get(f"/api/admin/{path}=2026-11-20T06:12:14+02:00").json["errors"]
+    assert "%2B" in error["message"]
+
+
+@pytest.mark.parametrize("behind", [timedelta(seconds=3), timedelta(0)])
+@pytest.mark.parametrize(
+    ("path", "new", "method", "change"),
+    [
+        ("products", {"name": "Cup", "price": 1}, "PUT", {"name": "Mug"}),
+        ("orders", RING, "PATCH", {"note": "x"}),
+        ("customers", {"email": "ada@example.com"}, "PATCH", {"firstName": "Ada"}),
+    ],
+)
+def test_a_record_is_never_changed_before_its_last_change(  # noqa: PLR0917
+    shop: Shop,
+    monkeypatch: pytest.MonkeyPatch,
+    path: str,
+    new: Any,
+    method: str,
+    change: Any,
+    behind: timedelta,
+) -> None:
+    made = shop.post(f"/api/admin/{path}", new).json
+    written = clock.parse(made["updatedAt"])
+    monkeypatch.setattr(clock, "now", partial(sub, written, behind))
+    after = shop.call(method, f"/api/admin/{path}/{made['id']}", change).json
+    assert after["updatedAt"] == clock.iso(written + timedelta(milliseconds=1))

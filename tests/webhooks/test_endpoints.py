@@ -1,6 +1,7 @@
 """Creating, changing, listing and deleting webhooks, and the required role."""
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -90,6 +91,9 @@ def test_a_change_keeps_the_omitted_fields(world: World) -> None:
     same = webhook.put(changed)
     assert (same.status, same.json) == (200, changed)
     assert of_request(world.shop, world.double, same) == []
+    world.now -= timedelta(minutes=5)  # the clock of another function
+    paused = webhook.put({"enabled": False}).json
+    assert paused["updatedAt"] > changed["updatedAt"]
     assert webhook.put({"url": "http://example.com"}).refused == ["url"]
     assert webhook.put({"enabled": None}).refused == ["enabled"]
 

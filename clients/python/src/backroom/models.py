@@ -585,7 +585,8 @@ class CreateApiKey(TypedDict):
     role: Role
     """What the key may do."""
     expiresAt: NotRequired[str | None]
-    """Requests after it are 401 `key_expired`; default: never."""
+    """Requests after it are 401 `key_expired`; default: never. Without an offset it is a time of
+    the shop's zone."""
 
 
 class CreateCustomer(TypedDict):
@@ -716,7 +717,7 @@ class CreateOrder(TypedDict):
     metadata: NotRequired[dict[str, Any] | None]
     """Any data of the shop: JSON up to 16 KB, 28 levels deep."""
     orderDate: NotRequired[str | None]
-    """At most 24 hours ahead."""
+    """At most 24 hours ahead. Without an offset it is a time of the shop's zone."""
     processedAt: NotRequired[str | None]
     """The same as orderDate, which counts if both are sent."""
     dryRun: NotRequired[bool]
@@ -1192,7 +1193,7 @@ class EditOrder(TypedDict):
     source: NotRequired[str | None]
     """Where the order came from."""
     orderDate: NotRequired[str | None]
-    """At most 24 hours ahead."""
+    """At most 24 hours ahead. Without an offset it is a time of the shop's zone."""
     reason: str
     """Why it is edited."""
     dryRun: NotRequired[bool]
@@ -2360,7 +2361,7 @@ class PaymentInput(TypedDict):
     note: NotRequired[str | None]
     """Free text about it."""
     receivedAt: NotRequired[str | None]
-    """At most 24 hours ahead; now."""
+    """At most 24 hours ahead; now. Without an offset it is a time of the shop's zone."""
     tendered: NotRequired[Amount | None]
     """Cash that was handed over."""
     allowOverpayment: NotRequired[bool]
@@ -2682,7 +2683,7 @@ class RecoverDeliveries(TypedDict):
     """The failed and waiting deliveries to send again."""
 
     since: str
-    """ISO 8601"""
+    """ISO 8601. Without an offset it is a time of the shop's zone."""
     dryRun: NotRequired[bool]
     """Only count"""
 
@@ -3164,7 +3165,7 @@ class TakePayments(TypedDict):
     note: NotRequired[str | None]
     """Free text about it."""
     receivedAt: NotRequired[str | None]
-    """At most 24 hours ahead; now."""
+    """At most 24 hours ahead; now. Without an offset it is a time of the shop's zone."""
     tendered: NotRequired[Amount | None]
     """Cash that was handed over."""
     allowOverpayment: NotRequired[bool]
