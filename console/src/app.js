@@ -139,7 +139,7 @@ function unshown(mine, error) {
 }
 
 async function signOut() {
-  if (visit?.unsaved && !(await visit.mayLeave("Sign out", "Sign out without saving?"))) return;
+  if (visit?.unsent && !(await visit.mayLeave("Sign out", "Sign out without saving?", "unsent"))) return;
   leave();
 }
 

@@ -56,6 +56,18 @@ export function words(name) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+// A status of PAID says that an order stands; what is paid is said beside it.
+export const statusWord = (status) => words(status === "PAID" ? "CONFIRMED" : status);
+export const paymentWord = (state) => words(state === "PENDING" ? "NOT_PAID" : state);
+export const repWord = (id) => String(id ?? "").replace(/^emp_/, "");
+
+// The value of a field of an order, a product or a filter.
+export const valueWord = (name, value) => {
+  const say = { status: statusWord, paymentStatus: paymentWord, salesRepId: repWord }[name.split(".").at(-1)];
+  if (typeof value === "boolean") return value ? "Yes" : "No";
+  return say?.(value) ?? (/^[A-Z_]{4,}$/.test(value) ? words(value) : String(value));
+};
+
 export const text = (value) =>
   value === null || value === undefined || value === "" ? NONE : String(value);
 
@@ -74,7 +86,7 @@ const NAMED = {
   images: "Pictures",
   compareAtPrice: "Compare-at price",
   lowStockThreshold: "Low-stock threshold",
-  salesRepId: "Sales rep ID",
+  salesRepId: "Sales rep",
 };
 
 // A field of the API as people call it: lineItems.0.trackingNumber → Line items 1 tracking number

@@ -1,7 +1,7 @@
 // One search over orders, products, customers, pages and actions, from any page (`/` or Ctrl+K).
 
 import { h, newId } from "./dom.js";
-import { date, money, words } from "./format.js";
+import { date, money, statusWord, words } from "./format.js";
 import { MENU } from "./navigation.js";
 import { match } from "./router.js";
 import { may } from "./session.js";
@@ -108,7 +108,7 @@ async function search(visit, text, signal) {
   const { data } = await visit.get("admin/search", { q: text }, signal);
   const orders = data.orders.map((each) => ({
     text: `Order #${each.number}`,
-    kind: words(each.status),
+    kind: statusWord(each.status),
     about: [
       each.customer?.email,
       " ",

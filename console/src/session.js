@@ -35,6 +35,7 @@ export function forget() {
 
 export function end() {
   forget();
+  sessionStorage.clear(); // an order that was begun
   tabs.ended();
 }
 
@@ -76,6 +77,7 @@ export function whenEndedElsewhere(left) {
     ended: () => {
       if (!me) return;
       forget();
+      sessionStorage.clear();
       left();
     },
   });

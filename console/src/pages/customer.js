@@ -3,7 +3,7 @@
 import { button, emailLink, h, newKey, replace } from "../dom.js";
 import { date, dateTime, money, number } from "../format.js";
 import { editAddress, shown } from "../parts/address.js";
-import { badge } from "../parts/badge.js";
+import { badge, statusBadge } from "../parts/badge.js";
 import { customerFinder } from "../parts/buyer.js";
 import { choice } from "../parts/choice.js";
 import { typedConfirm } from "../parts/confirm.js";
@@ -150,7 +150,7 @@ function page(visit, record, found) {
                 class: "key",
               },
               { title: "Date", cell: ({ orderDate }) => date(orderDate) },
-              { title: "Status", cell: ({ status }) => badge(status) },
+              { title: "Status", cell: ({ status }) => statusBadge(status) },
               { title: "Total", cell: ({ total }) => money(total), class: "number money" },
             ],
             rows: found.data,

@@ -2,7 +2,7 @@
 
 import { h } from "../dom.js";
 import { TIMEZONE } from "../facts.js";
-import { dateTime, money, number, plural, words } from "../format.js";
+import { dateTime, money, number, plural, statusWord, words } from "../format.js";
 import { bars, shares } from "../parts/bars.js";
 import { firstSteps } from "../parts/first-steps.js";
 import { byProduct, few, lowStock } from "../parts/low-stock.js";
@@ -129,7 +129,7 @@ async function draw(visit) {
             ? empty("No open orders", "New orders are listed here until they are delivered.")
             : shares(
                 Object.entries(byStatus).map(([status, count]) => ({
-                  name: words(status),
+                  name: statusWord(status),
                   href: link("/orders", { status }),
                   share: count / total,
                   text: number(count),

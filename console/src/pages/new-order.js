@@ -1,105 +1,158 @@
 // An order entered by hand, such as a sale in the shop or by telephone. It can be entered with a scanner
 // or the keyboard alone: Enter adds the item found, and only Ctrl+Enter places the order.
 
+import { isLeft } from "../api.js";
 import { button, h, newKey, replace } from "../dom.js";
-import { PAYMENTS, TIMEZONE } from "../facts.js";
-import { amountOf } from "../parts/amount.js";
-import { words } from "../format.js";
+import { TIMEZONE } from "../facts.js";
+import { amountOf, decimal } from "../parts/amount.js";
+import { called, money, words } from "../format.js";
 import { editAddress, shown } from "../parts/address.js";
 import { chooseBuyer } from "../parts/buyer.js";
-import { choice, methodField } from "../parts/choice.js";
-import { field, optionsOf, saving, summary, values } from "../parts/form.js";
+import { choice, NAMES, repField } from "../parts/choice.js";
+import { field, saving, summary, values, wrong } from "../parts/form.js";
+import { isCash, methodPicks, picks } from "../parts/method.js";
 import { announce, toast } from "../parts/notice.js";
-import { coded, SOURCES, tagsOf } from "../parts/order.js";
+import { coded, repOf, SOURCES, tagsOf } from "../parts/order.js";
 import { discountOf, orderLines } from "../parts/order-lines.js";
 import { card } from "../parts/page.js";
 import { create } from "../parts/record.js";
 import { shortage } from "../parts/shortage.js";
 import { splitPayment } from "../parts/split.js";
+import { held, retype } from "../parts/typed.js";
 import { momentOf } from "../parts/zone.js";
 import { link } from "../router.js";
+
+const DRAFT = "backroom-order"; // what was begun in this tab
+const PAUSE = 250; // milliseconds without a key before the sums are asked for
+const PAID = [
+  ["none", "Not paid"],
+  ["deposit", "Deposit"],
+  ["paid", "Paid"],
+];
 
 export async function show(visit) {
   const known = visit.query.customer
     ? (await visit.get(`admin/customers/${encodeURIComponent(visit.query.customer)}`)).data
     : null;
-  begin(visit, known);
+  const draft = JSON.parse(sessionStorage.getItem(DRAFT));
+  begin(visit, known, draft?.customer === (visit.query.customer ?? "") ? { draft } : {});
 }
 
-// `left`: { pieces, texts } that were scanned while the order before this one was being created.
-function begin(visit, known, left = { pieces: [], texts: [] }) {
+const drop = () => sessionStorage.removeItem(DRAFT);
+
+// `left`: { pieces, texts } that were scanned while the order before this one was being created, or the `draft` of this tab.
+function begin(visit, known, left = {}) {
+  const { customer = "" } = visit.query;
+  const draft = left.draft ?? null;
   // A retry after a lost connection does not place a second order.
-  const idempotencyKey = newKey();
+  const idempotencyKey = draft?.key ?? newKey();
   let isPlacing = false;
-  const sum = h.p({ class: "strong", role: "status" });
+  let blank = null; // what is sent where nothing was entered
+  const sums = h.div({ class: "totals", role: "status" });
   // Offered when the stock does not suffice.
   const force = field({ name: "force", label: "Sell it anyway: the customer has it in hand", type: "checkbox" });
   force.hidden = true;
   const submit = h.button({ type: "submit", class: "main" }, "Create order");
   const used = (name, more) => choice(visit, ["orders", name], { name, ...more });
-  const status = field({ name: "paymentStatus", value: "PENDING", options: optionsOf(PAYMENTS) });
-  const method = methodField(visit, { name: "paymentMethod", placeholder: "Card terminal" });
-  // Payments say what the status is.
-  const split = splitPayment({ visit, changed: (count) => (status.hidden = method.hidden = count > 0) });
+  const amount = (name, more) => field({ name, inputmode: "decimal", placeholder: "0", ...more });
+  const paid = field({ name: "paid", label: "Paid now", value: "none", type: "hidden" });
+  paid.append(picks(visit, paid, "How much is paid", PAID).group);
+  const deposit = amount("deposit", { placeholder: "30 % or 100.00", inputmode: "text", hint: "The order begins when it is paid." });
+  const method = methodPicks(visit, { name: "method" });
+  const given = amount("tendered", { label: "Cash received", placeholder: "" });
+  given.dataset.field = "payments.0.tendered";
+  const split = splitPayment({ visit, changed: () => blank && changed() });
   const hint = "Enter adds the item. Ctrl+Enter creates the order.";
-  const items = orderLines(visit, { hint, changed: () => total() });
+  const items = orderLines(visit, { hint, changed: () => changed() });
   const { find } = items;
-  const who = chooseBuyer({ visit, known, changed: () => find.focus() });
+  const who = chooseBuyer({ visit, known, changed: () => (changed(), find.focus()) });
   // Collapsed: a sale in the shop has no address, and needs no extra key press.
   let shipsTo = null;
   const to = h.div({ class: "stack even", "data-field": "shippingAddress" });
+  const fold = (name, ...content) => h.details({ class: "card" }, h.summary(name), h.div({ class: "stack even" }, content));
+  const buyer = fold("Customer", who.node);
+  buyer.open = Boolean(known);
   const form = h.form(
-    { novalidate: true, onsubmit: submitted, oninput: total, onkeydown: pressed },
+    { class: "till", novalidate: true, onsubmit: submitted, oninput: changed, onkeydown: pressed },
+    card("Items", items.nodes),
     h.div(
-      { class: "columns" },
-      h.div(
-        card("Items", items.nodes, sum),
-        card(
-          "Note and tags",
-          field({ name: "note", rows: 3 }),
-          used("tag", { name: "tags", hint: "Separate with commas.", several: true }),
-        ),
+      { class: "stack tight folds" },
+      buyer,
+      fold(
+        "Note and tags",
+        field({ name: "note", rows: 3 }),
+        used("tag", { name: "tags", hint: "Separate with commas.", several: true }),
       ),
-      h.div(
-        card("Customer", who.node),
-        card(
-          "Payment",
-          status,
-          method,
-          split.node,
-          [
-            ["discount", "5.00 or 10 %", "text"],
-            ["shipping"],
-            ["tax"],
-          ].map(([name, placeholder = "0", inputmode = "decimal"]) => field({ name, inputmode, placeholder })),
-        ),
-        card("Shipping address", to),
-        card(
-          "Order details",
-          used("source", { value: words("IN_PERSON"), shown: words, also: SOURCES }),
-          used("salesRepId"),
-          field({ name: "orderDate", type: "datetime-local", hint: `Leave blank for now. Time zone: ${TIMEZONE}.` }),
-        ),
+      fold("Shipping address", to),
+      fold(
+        "Date, source and sales rep",
+        field({
+          name: "orderDate",
+          type: "datetime-local",
+          hint: `Also of the payment. Leave blank for now. Time zone: ${TIMEZONE}.`,
+        }),
+        used("source", { value: words("IN_PERSON"), ...NAMES, also: SOURCES }),
+        repField(visit, {}),
       ),
     ),
-    h.div({ class: "save" }, summary(), force, h.div({ class: "actions" }, submit)),
+    card(
+      "Payment",
+      h.div(
+        { class: "fields three" },
+        amount("discount", { placeholder: "5 or 10 %", inputmode: "text" }),
+        amount("shipping"),
+        amount("tax"),
+      ),
+      sums,
+      paid,
+      method,
+      h.div({ class: "fields" }, deposit, given),
+      split.node,
+      summary(),
+      force,
+      h.div({ class: "actions" }, submit),
+    ),
   );
-  visit.draw({ title: "New order", back: [link("/orders"), "Orders"] }, form);
-  total();
+  const again = draft && h.div(
+    { class: "notice actions" },
+    "This order was begun before, and is not created yet.",
+    button("Start over", () => (drop(), begin(visit, null)), { class: "small" }),
+  );
+  visit.draw({ title: "New order", back: [link("/orders"), "Orders"] }, again, form);
   drawAddress();
-  for (const { piece, more } of left.pieces) items.add(piece).quantity.value = String(more);
-  left.texts.forEach((text) => find.scan(text));
-  total();
+  blank = JSON.stringify(order());
+  for (const { piece, more } of left.pieces ?? []) items.add(piece).quantity.value = String(more);
+  left.texts?.forEach((text) => find.scan(text));
+  if (draft) restore();
+  changed();
   find.focus();
-  const blank = JSON.stringify(order());
   visit.guard(
     "order",
     () => isPlacing || JSON.stringify(order()) !== blank,
     "This order has not been created yet. What you entered will be lost.",
+    true,
   );
+
+  // What was entered survives in its tab: a reload, and other pages.
+  function keep() {
+    if (JSON.stringify(order()) === blank) return drop();
+    const kept = { lines: items.kept(), split: split.kept(), who: who.known(), shipsTo, fields: [...held(form)] };
+    return sessionStorage.setItem(DRAFT, JSON.stringify({ customer, key: idempotencyKey, ...kept }));
+  }
+
+  function restore() {
+    items.restore(draft.lines);
+    split.restore(draft.split);
+    if (draft.who) who.choose(draft.who);
+    drawAddress(draft.shipsTo);
+    retype(form, new Map(draft.fields));
+    buyer.open = Boolean(who.read(values(form)));
+    form.querySelectorAll(".order-lines .field[hidden]").forEach((note) => (note.hidden = !note.querySelector("input").value));
+  }
 
   function drawAddress(address = shipsTo) {
     shipsTo = address;
+    if (blank) changed();
     const act = (text, onclick) => button(text, onclick, { class: "small" });
     const enter = () =>
       editAddress(visit, {
@@ -130,9 +183,70 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
     );
   }
 
-  function total() {
-    const { tax, shipping, discount } = values(form);
-    replace(sum, items.total([tax, shipping], discount));
+  function changed() {
+    const typed = values(form);
+    const isSplit = split.kept().length > 0;
+    const isUnpaid = typed.paid === "none";
+    deposit.hidden = typed.paid === "paid";
+    method.hidden = isUnpaid || isSplit;
+    method.dataset.field = isSplit ? "method" : "payments.0.method"; // as the API calls it in its errors
+    given.hidden = method.hidden || !isCash(typed.method);
+    split.node.hidden = isUnpaid;
+    if (!isPlacing) keep();
+    sums.ariaBusy = "true";
+    visit.after(PAUSE, "sums", addUp);
+  }
+
+  // What the order would come to, as the API says it.
+  async function addUp() {
+    const { lineItems, ...all } = order();
+    if (lineItems.length === 0) return drawSums();
+    const { discount, shipping, tax, deposit: agreed, payments } = all;
+    const body = { lineItems, discount, shipping, tax, deposit: agreed, payments, stockPolicy: "FORCE" };
+    const mine = visit.latest("trial");
+    try {
+      drawSums(await trial(await completed(body, mine), mine));
+    } catch (refusal) {
+      if (isLeft(refusal) || mine.aborted) return;
+      const [first] = refusal.errors ?? [];
+      const name = first && called(first.field.replace(/^(lineItems|payments)\.\d+\./, "").replace(/\..*/, ""));
+      drawSums(null, first ? `${name} ${first.message}.` : refusal.message);
+    }
+  }
+
+  async function trial(body, signal) {
+    const asked = { body: { ...body, dryRun: true }, signal };
+    return (await visit.send("POST", "admin/orders", asked)).data;
+  }
+
+  // A deposit that is a share is paid once the API has said how much it is.
+  async function completed(body, signal) {
+    const { paid: is } = values(form);
+    if (is !== "deposit" || split.kept().length > 0 || !body.deposit) return body;
+    const { deposit: its } = await trial({ ...body, payments: [] }, signal);
+    return { ...body, payments: [{ ...body.payments[0], amount: its.amount }] };
+  }
+
+  function drawSums(would, none = "The sums are shown with the first item.") {
+    sums.ariaBusy = null;
+    const row = (name, sum, is) => sum && Number(sum) !== 0 && h.div({ class: is }, h.dt(name), h.dd(money(sum)));
+    if (!would) return replace(sums, h.p({ class: "soft" }, none));
+    const [first] = would.payments;
+    return replace(
+      sums,
+      h.dl(
+        { class: "sums" },
+        row("Subtotal", would.subtotal),
+        row("Discount", would.discount && `-${would.discount.amount}`),
+        row("Shipping", would.shipping),
+        row("Tax", would.tax),
+        h.div({ class: "strong" }, h.dt("Total"), h.dd(money(would.total))),
+        row("Deposit", would.deposit?.amount),
+        h.div({ class: "big" }, h.dt("Due now"), h.dd(money(would.amountPaid))),
+        row("Change", first?.change, "big good"),
+        row("Due later", would.balanceDue),
+      ),
+    );
   }
 
   // Scanners send Enter, so Enter never places the order, wherever the focus is.
@@ -147,43 +261,59 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
     }
   }
 
-  function order() {
+  // `isSure`: what the API would take, but no shop means, is refused.
+  function order(isSure = false) {
     const typed = values(form);
-    const given = (name, make = (text) => text.trim()) =>
+    const set = (name, make = (text) => text.trim()) =>
       typed[name]?.trim() ? { [name]: make(typed[name]) } : {};
-    const money = split.read(typed);
-    const asked = { paymentStatus: typed.paymentStatus, ...given("paymentMethod", coded) };
     return {
       lineItems: items.read(),
       ...(typed.force && { stockPolicy: "FORCE" }),
       customer: who.read(typed),
       ...(shipsTo && { shippingAddress: shipsTo }),
-      ...(!money.payments && asked),
-      ...money,
-      ...given("source", coded),
-      ...given("discount", discountOf),
-      ...given("shipping", amountOf),
-      ...given("tax", amountOf),
-      ...given("salesRepId"),
-      ...given("note"),
-      ...given("orderDate", momentOf),
+      ...paymentOf(typed, isSure),
+      ...set("source", coded),
+      ...set("discount", discountOf),
+      ...set("shipping", amountOf),
+      ...set("tax", amountOf),
+      ...set("salesRepId", repOf),
+      ...set("note"),
+      ...set("orderDate", momentOf),
       tags: tagsOf(typed.tags),
     };
+  }
+
+  // The deposit and the payments; each has a method, and the day of the order.
+  function paymentOf(typed, isSure) {
+    const text = typed.deposit.trim();
+    const share = /^(.*)%$/.exec(text);
+    const agreed = typed.paid !== "paid" && text && { deposit: share ? { percent: decimal(share[1]) } : { amount: amountOf(text) } };
+    if (typed.paid === "none") return agreed || {};
+    if (isSure && typed.paid === "deposit" && !text) throw wrong("deposit", "is required");
+    const at = typed.orderDate ? { receivedAt: momentOf(typed.orderDate) } : {};
+    const several = split.read(isSure).map((each) => ({ ...each, ...at }));
+    if (several.length > 0) return { ...agreed, payments: several };
+    const how = coded(typed.method) || null;
+    if (isSure && !how) throw wrong("payments.0.method", "must be chosen");
+    const cash = isCash(typed.method) && typed.tendered.trim() && { tendered: amountOf(typed.tendered) };
+    return { ...agreed, ...(how && { paymentMethod: how }), payments: [{ method: how, ...cash, ...at }] };
   }
 
   async function submitted(event) {
     event.preventDefault();
     await saving(form, submit, async () => {
       if (!(await isReady())) return;
+      const body = await completed(order(true));
       isPlacing = true;
       const before = items.pieces();
       const success = (placed) => `Order #${placed.number} created.`;
       const found = [link("/orders"), "View orders: it is the newest"];
       const made = (placed, sent) => next(placed, before, sent);
       try {
-        await create(visit, "order", { form, found, made, body: order(), idempotencyKey, success });
+        await create(visit, "order", { form, found, made, body, idempotencyKey, success });
       } catch (refusal) {
         isPlacing = false;
+        keep();
         throw explained(refusal);
       }
     });
@@ -209,6 +339,7 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
 
   // What was scanned while the order was created is on the next one.
   async function next(placed, before, sent) {
+    drop();
     await find.settled();
     const pieces = items.since(before);
     const texts = find.left();
@@ -235,7 +366,7 @@ function begin(visit, known, left = { pieces: [], texts: [] }) {
   function explained(refusal) {
     if (refusal.code === "insufficient_stock") force.hidden = false;
     const errors = shortage(refusal, items.fieldOf) ?? refusal.errors;
-    const whole = (name) => (name.startsWith("deposit.") ? "deposit" : name);
+    const whole = (name) => (/^deposit|^payments.0.amount$/.test(name) && !form.querySelector(`[data-field="${name}"]`) ? "deposit" : name);
     refusal.errors = errors?.map((error) => ({ ...error, field: whole(error.field) }));
     return refusal;
   }

@@ -1,19 +1,19 @@
 // One order: where it stands, its money, what is next, and what happened.
 
 import { button, emailLink, h } from "../dom.js";
-import { MOVES, PAYMENT_MOVES } from "../facts.js";
-import { called, dateTime, money, number, words } from "../format.js";
+import { MOVES } from "../facts.js";
+import { called, date, dateTime, money, number, statusWord, words } from "../format.js";
 import { editAddress, linesOf, shown } from "../parts/address.js";
-import { badge } from "../parts/badge.js";
-import { choice } from "../parts/choice.js";
+import { paymentBadge, statusBadge } from "../parts/badge.js";
+import { choice, repField } from "../parts/choice.js";
 import { copyButton } from "../parts/copy.js";
 import { deliveryTable } from "../parts/deliveries.js";
 import { dialogForm } from "../parts/dialog-form.js";
 import { editItems } from "../parts/edit-order.js";
-import { field, form, optionsOf, values } from "../parts/form.js";
+import { field, form, values } from "../parts/form.js";
 import { menu } from "../parts/menu.js";
 import { toast } from "../parts/notice.js";
-import { buyer, carrierOf, tagsOf } from "../parts/order.js";
+import { buyer, carrierOf, repOf, tagsOf } from "../parts/order.js";
 import { storyOf } from "../parts/order-story.js";
 import { card, facts } from "../parts/page.js";
 import { moneyOf } from "../parts/payments.js";
@@ -25,13 +25,13 @@ import { link } from "../router.js";
 import { may } from "../session.js";
 
 const VERBS = {
-  PAID: "Mark as paid",
-  CANCELLED: "Cancel order",
-  REFUNDED: "Refund all and close",
+  PAID: "Confirm",
   IN_PRODUCTION: "Start production",
   PROCESSING: "Start processing",
   SHIPPED: "Ship",
   DELIVERED: "Mark as delivered",
+  CANCELLED: "Cancel order",
+  REFUNDED: "Refund all and close",
 };
 const MOST_DELIVERIES = 20;
 const EDITABLE = ["PENDING", "PAID", "IN_PRODUCTION", "PROCESSING"];
@@ -44,13 +44,7 @@ export async function show(visit) {
   const record = new Record(visit, {
     path: `admin/orders/${encodeURIComponent(visit.params.id)}`,
     what: "order",
-    fields: ({ trackingNumber, salesRepId, paymentStatus, note, tags }) => ({
-      trackingNumber,
-      salesRepId,
-      paymentStatus,
-      note,
-      tags,
-    }),
+    fields: ({ trackingNumber, salesRepId, note, tags }) => ({ trackingNumber, salesRepId, note, tags }),
     watched: ({ status }) => ({ status }),
     draw: () => page(visit, record, webhooks),
   });
@@ -73,9 +67,10 @@ function page(visit, record, webhooks) {
   const { data: order } = record;
   const its = moneyOf(visit, record);
   const isStaff = may("STAFF");
-  // What was refunded is never paid again.
+  // What was refunded is never paid again; and money is not booked without its method.
   const isRefunded = order.paymentStatus === "REFUNDED";
-  const moves = isStaff ? MOVES[order.status].filter((each) => !(isRefunded && each === "PAID")) : [];
+  const isOwed = Number(order.balanceDue) > 0;
+  const moves = isStaff ? MOVES[order.status].filter((each) => each !== "PAID" || !(isRefunded || isOwed)) : [];
   const steps = moves.filter((each) => !BACKWARD.has(each));
   const next = nextStep();
 
@@ -83,11 +78,7 @@ function page(visit, record, webhooks) {
     {
       title: `Order #${order.number}`,
       back: [link("/orders"), "Orders"],
-      badges: [
-        badge(order.status),
-        order.paymentStatus !== order.status &&
-          badge(order.paymentStatus, `Payment: ${words(order.paymentStatus).toLowerCase()}`),
-      ],
+      badges: [statusBadge(order.status), paymentBadge(order)],
       actions: [
         next?.button,
         isStaff && h.a({ class: `button ${next ? "quiet" : "main"}`, href: link("/orders/new") }, "New order"),
@@ -113,12 +104,10 @@ function page(visit, record, webhooks) {
     ),
   );
 
-  // What is done next is the one main button: money where the status does not go on without, else the next status.
+  // What is done next is the one main button: money that is owed, until an agreed deposit is there; else the next status.
   function nextStep() {
     const act = (work, name) => ({ work, button: button(name, visit.once(work), { class: "main" }) });
-    const isBegun = order.status === "PENDING" && Number(order.amountPaid) > 0;
-    const waits = order.deposit ? !order.deposit.isReached : isBegun;
-    if (its.mayTake && (steps.length === 0 || waits)) return act(its.take, "Take payment");
+    if (its.mayTake && (steps.length === 0 || !order.deposit?.isReached)) return act(its.take, "Take payment");
     if (steps.length === 0)
       return its.mayGiveBack && Number(order.balanceDue) < 0 ? act(its.giveBack, "Refund") : null;
     const isMade = order.source === "PRIVATE_COMMISSION";
@@ -130,9 +119,19 @@ function page(visit, record, webhooks) {
     return button(VERBS[status], visit.once(() => move(status)), { class: kind });
   }
 
+  // Its money leaves the reports, also of past days.
   function remove() {
     const text = "If it has not been shipped, its items will be restocked.";
-    return record.remove("/orders", text, `order #${order.number}`);
+    const records = [...order.payments.filter(({ voidedAt }) => !voidedAt), ...order.refunds.map((one) => ({ ...one, isBack: true }))];
+    const lost = records.length > 0 && [
+      h.p("These will be gone from the reports, also of past days:"),
+      h.ul(
+        records.map(({ amount, method, receivedAt, createdAt, isBack }) =>
+          h.li(`${money(amount)} ${isBack ? "refunded" : "received"}, ${words(method).toLowerCase()}, `, date(receivedAt ?? createdAt)),
+        ),
+      ),
+    ];
+    return record.remove("/orders", [h.p(text), lost], `order #${order.number}`);
   }
 
   // The way of an order, as far as it has come.
@@ -144,7 +143,7 @@ function page(visit, record, webhooks) {
     return h.ol(
       { class: "progress", "aria-label": "Progress" },
       way.map((each, place) =>
-        h.li({ class: place <= now ? "done" : "", "aria-current": place === now && "step" }, words(each)),
+        h.li({ class: place <= now ? "done" : "", "aria-current": place === now && "step" }, statusWord(each)),
       ),
     );
   }
@@ -293,11 +292,9 @@ function page(visit, record, webhooks) {
 
   // The note stands open; what rarely changes is folded.
   function details() {
-    const payments = [order.paymentStatus, ...PAYMENT_MOVES[order.paymentStatus]].filter((each) => each !== "REFUNDED");
     const read = (typed) => ({
       trackingNumber: typed.trackingNumber.trim() || null,
-      salesRepId: typed.salesRepId.trim() || null,
-      paymentStatus: typed.paymentStatus ?? order.paymentStatus,
+      salesRepId: repOf(typed.salesRepId) || null,
       note: typed.note.trim() || null,
       tags: tagsOf(typed.tags),
     });
@@ -311,12 +308,7 @@ function page(visit, record, webhooks) {
           { class: "whole" },
           h.summary("More details"),
           plain("trackingNumber"),
-          used("salesRepId", "salesRepId", order.salesRepId),
-          // Payments on record say what it is; a cancelled order's stays.
-          order.payments.length === 0 &&
-            order.status !== "CANCELLED" &&
-            !isRefunded &&
-            plain("paymentStatus", { options: optionsOf(payments) }),
+          repField(visit, { value: order.salesRepId }),
         ),
       ],
       submit: "Save",
@@ -360,7 +352,7 @@ function page(visit, record, webhooks) {
       fields: field({
         name: "trackingNumber",
         value: { ...order, ...record.unsaved }.trackingNumber,
-        hint: "Optional. It is sent with the order.shipped event.",
+        hint: "Optional. Connected systems are told it with the shipping.",
       }),
       submit: "Ship",
       async save({ trackingNumber }) {
@@ -371,13 +363,13 @@ function page(visit, record, webhooks) {
 
   // What is typed in Details is saved with the move. If someone else was first, the page shows the
   // current order.
-  async function moved(body, word = words(body.status).toLowerCase()) {
+  async function moved(body, word = statusWord(body.status).toLowerCase()) {
     try {
       await record.act(body, `Order #${order.number}: ${word}.`);
     } catch (refusal) {
       if (refusal.status !== 412 && refusal.code !== "invalid_transition") throw refusal;
       await record.load();
-      const status = words(record.data.status).toLowerCase();
+      const status = statusWord(record.data.status).toLowerCase();
       toast(`Not changed: this order was edited meanwhile. It is now ${status}.`, "bad");
     }
   }

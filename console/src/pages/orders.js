@@ -2,14 +2,13 @@
 
 import { button, h } from "../dom.js";
 import { PAYMENTS, TIMEZONE } from "../facts.js";
-import { dateTime, money, number, plural, words } from "../format.js";
-import { badge } from "../parts/badge.js";
+import { dateTime, money, number, paymentWord, plural, repWord, statusWord, words } from "../format.js";
+import { paymentBadge, statusBadge } from "../parts/badge.js";
 import { bulkEdit, bulkForm } from "../parts/bulk-edit.js";
-import { choice } from "../parts/choice.js";
-import { optionsOf } from "../parts/form.js";
+import { NAMES, repField, REPS } from "../parts/choice.js";
 import { list } from "../parts/list.js";
 import { empty } from "../parts/page.js";
-import { buyer, CLOSED, coded, SOURCES, STATUSES } from "../parts/order.js";
+import { buyer, CLOSED, coded, repOf, SOURCES, STATUSES } from "../parts/order.js";
 import { daysAgo } from "../parts/zone.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
@@ -25,22 +24,23 @@ export async function show(visit) {
     exports: may("STAFF") && "orders",
     filters: [
       { name: "search", type: "search", placeholder: "Number, name, email, tracking number, SKU" },
-      { name: "status", options: [["", "All"], ["open", "Open"], ...optionsOf(STATUSES)] },
+      { name: "status", options: [["", "All"], ["open", "Open"], ...named(STATUSES, statusWord)] },
       { name: "balance", options: BALANCES },
       { name: "period", label: "Date", options: PERIODS, not: ["from", "to"] },
-      { name: "salesRepId", placeholder: "All", used: {} },
+      { name: "salesRepId", placeholder: "All", used: REPS },
       { name: "sort", options: SORTS },
       { name: "from", label: `From (${TIMEZONE})`, type: "date", not: ["period"], more: true },
       { name: "to", label: `To (${TIMEZONE})`, type: "date", not: ["period"], more: true },
-      { name: "paymentStatus", label: "Payment", options: optionsOf(PAYMENTS, "All"), more: true },
+      { name: "paymentStatus", label: "Payment", options: [["", "All"], ...named(PAYMENTS, paymentWord)], more: true },
       { name: "tag", placeholder: "All", used: {}, more: true },
       { name: "customerId", label: "Customer ID", placeholder: "cus_…", more: true },
-      { name: "source", placeholder: "All", used: { shown: words, also: SOURCES }, more: true },
+      { name: "source", placeholder: "All", used: { ...NAMES, also: SOURCES }, more: true },
     ],
-    toQuery: ({ status, source, period, ...rest }) => ({
+    toQuery: ({ status, source, salesRepId, period, ...rest }) => ({
       ...(period && { from: daysAgo(Number(period)) }),
       ...rest,
       source: source && coded(source),
+      salesRepId: salesRepId && repOf(salesRepId),
       ...(status === "open" ? { excludeStatus: CLOSED.join(",") } : { status }),
     }),
     columns: [
@@ -56,14 +56,10 @@ export async function show(visit) {
         sorts: ["", "orderDate"],
       },
       { title: "Customer", cell: ({ customer }) => buyer(customer), class: "first" },
-      { title: "Status", cell: ({ status }) => badge(status), class: "last" },
-      {
-        title: "Payment",
-        cell: ({ status, paymentStatus }) => status !== paymentStatus && badge(paymentStatus),
-        class: "wide",
-      },
+      { title: "Status", cell: ({ status }) => statusBadge(status), class: "last" },
+      { title: "Payment", cell: paymentBadge, class: "wide" },
       { title: "Source", cell: ({ source }) => words(source), class: "wide" },
-      { title: "Rep", cell: ({ salesRepId }) => salesRepId, class: "wide" },
+      { title: "Rep", cell: ({ salesRepId }) => repWord(salesRepId), class: "wide" },
       { title: "Items", cell: ({ itemsCount }) => number(itemsCount), class: "number wide" },
       {
         title: "Due",
@@ -77,6 +73,7 @@ export async function show(visit) {
   });
 }
 
+const named = (values, word) => values.map((each) => [each, word(each)]);
 const BALANCES = [
   ["", "All"],
   ["due", "Due"],
@@ -97,14 +94,14 @@ const NEXT = ["PROCESSING", "SHIPPED", "DELIVERED"];
 // Each order makes the moves it may; the dry run says how many cannot.
 function changes(visit, selection, done) {
   const asked = { name: "order", selection };
-  const rep = () => choice(visit, ["orders", "salesRepId"], { name: "salesRepId" });
+  const changeOf = ({ salesRepId }) => ({ salesRepId: repOf(salesRepId) });
   return [
     NEXT.map((status) => {
-      const word = words(status).toLowerCase();
+      const word = statusWord(status).toLowerCase();
       const title = `Set ${plural(selection.size, "order")} to ${word}?`;
       const set = () => bulkEdit(visit, { ...asked, title, change: { status }, undoable: false }, done);
       return button(`Set to ${word}`, visit.once(set));
     }),
-    button("Tags and sales rep", () => bulkForm(visit, asked, { fields: rep() }, done)),
+    button("Tags and sales rep", () => bulkForm(visit, asked, { fields: repField(visit, {}), changeOf }, done)),
   ];
 }

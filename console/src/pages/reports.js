@@ -2,7 +2,7 @@
 
 import { button, h, replace } from "../dom.js";
 import { TIMEZONE } from "../facts.js";
-import { ago, called, money, number, plural, words } from "../format.js";
+import { ago, called, money, number, plural, repWord, words } from "../format.js";
 import { bars, dayName } from "../parts/bars.js";
 import { field, optionsOf } from "../parts/form.js";
 import { announce } from "../parts/notice.js";
@@ -119,7 +119,7 @@ function drawn(job) {
 function labelled({ key, label }, about) {
   if (key === null) return NONE[about.by];
   const isName = ["source", "paymentMethod"].includes(about.by);
-  const text = about.by === "day" ? dayName(key) : isName ? words(key) : label;
+  const text = about.by === "day" ? dayName(key) : isName ? words(key) : about.by === "salesRep" ? repWord(key) : label;
   const href = leads(key, about);
   return href ? h.a({ href }, h.bdi(text)) : h.bdi(text);
 }

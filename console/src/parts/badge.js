@@ -1,7 +1,7 @@
 // States, by colour and by word.
 
 import { h } from "../dom.js";
-import { words } from "../format.js";
+import { paymentWord, statusWord, words } from "../format.js";
 
 const TONES = {
   good: ["ACTIVE", "APPLIED", "PAID", "DELIVERED", "COMPLETED", "ENABLED"],
@@ -17,10 +17,18 @@ const TONES = {
     "NEEDS_MAPPING",
   ],
   bad: ["FAILED"],
-  info: ["SHIPPED", "OPEN", "RUNNING", "OWNER"],
+  info: ["CONFIRMED", "SHIPPED", "OPEN", "RUNNING", "OWNER"],
 };
 
 export function badge(state, text = words(state)) {
   const tone = Object.keys(TONES).find((each) => TONES[each].includes(state)) ?? "plain";
   return h.span({ class: `badge ${tone}` }, text);
+}
+
+export const statusBadge = (status) => badge(status === "PAID" ? "CONFIRMED" : status, statusWord(status));
+
+// Beside the status. What an order that has ended still owes is nobody's task.
+export function paymentBadge({ status, paymentStatus, closedAt }) {
+  if (status === "REFUNDED" && paymentStatus === "REFUNDED") return null;
+  return badge(closedAt || status === "CANCELLED" ? "" : paymentStatus, paymentWord(paymentStatus));
 }

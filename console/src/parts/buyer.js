@@ -70,8 +70,7 @@ export function chooseBuyer({ visit, known, changed }) {
     retype(node, typed);
   }
 
-  // In the API's shape. A name alone is sent too, so that the API reports the missing address
-  // and the name is not lost.
+  // In the API's shape.
   function read(typed) {
     if (customer) return { id: customer.id };
     const [email, firstName, lastName, phone] = ["email", "firstName", "lastName", "phone"].map(
@@ -79,7 +78,7 @@ export function chooseBuyer({ visit, known, changed }) {
     );
     if (!email && !firstName && !lastName && !phone) return null;
     return {
-      email,
+      email: email || null,
       firstName: firstName || null,
       lastName: lastName || null,
       phone: phone || null,
@@ -124,6 +123,7 @@ export function chooseBuyer({ visit, known, changed }) {
     node,
     read,
     confirmed,
+    choose,
     known: () => customer,
     settled: () => find?.settled(),
     missed: () => (customer ? 0 : find.missed()),

@@ -1,7 +1,7 @@
 // What would differ in a record, as people say it.
 
 import { h } from "../dom.js";
-import { called, number, words } from "../format.js";
+import { called, number, valueWord } from "../format.js";
 
 const TOLD = ["name", "slug", "description", "status", "price", "compareAtPrice", "sku", "vendor", "type"];
 const TOLD_LAST = ["storefront", "published", "tags", "lowStockThreshold", "seo", "images", "variants", "salesRepId"];
@@ -14,7 +14,7 @@ export function changesOf(before, after) {
     .flatMap((name) =>
       name === "variants"
         ? ofVariants(before.variants ?? [], after.variants, "price" in after)
-        : [line(called(name), before[name], after[name])],
+        : [line(called(name), before[name], after[name], name)],
     );
 }
 
@@ -42,23 +42,22 @@ function ofVariants(before, after, isPriced) {
   return [...lines, ...gone.map(({ title }) => line("Removed", undefined, title))];
 }
 
-const line = (name, before, after) =>
+const line = (label, before, after, name) =>
   h.div(
     { class: "cut" },
-    h.span({ class: "soft" }, `${name} `),
-    before !== undefined && [h.del(shown(before)), " → "],
-    h.span(shown(after)),
+    h.span({ class: "soft" }, `${label} `),
+    before !== undefined && [h.del(shown(before, name)), " → "],
+    h.span(shown(after, name)),
   );
 
 // A value of any field.
-export function shown(value) {
+export function shown(value, name = "") {
   if (value === null || value === undefined || value === "" || value.length === 0) return "none";
-  if (typeof value === "boolean") return value ? "Yes" : "No";
-  if (Array.isArray(value)) return value.map(shown).join(", ");
+  if (Array.isArray(value)) return value.map((each) => shown(each)).join(", ");
   if (typeof value === "object") {
     const parts = Object.entries(value).filter(([name, each]) => name !== "id" && each);
     const isNested = parts.some(([, each]) => typeof each === "object");
     return isNested ? JSON.stringify(value) : parts.map(([, each]) => each).join(", ") || "none";
   }
-  return /^[A-Z_]{4,}$/.test(value) ? words(value) : String(value);
+  return valueWord(name, value);
 }

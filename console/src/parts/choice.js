@@ -1,11 +1,11 @@
 // Fields that offer what the shop has used, such as vendors, and take other text too.
 
-import { number, words } from "../format.js";
+import { number, repWord, words } from "../format.js";
 import { combobox } from "./combobox.js";
 import { field } from "./form.js";
-import { METHODS } from "./order.js";
+import { METHODS, repOf } from "./order.js";
 
-const asked = async (visit, [type, name], search, signal) =>
+export const asked = async (visit, [type, name], search, signal) =>
   (await visit.get("admin/facets", { type, field: name, search: search.slice(0, 200), limit: 20 }, signal)).data.data;
 
 // The values in use that may be meant by a text: itself, or in another case, if there is one; then those with a word that
@@ -17,8 +17,9 @@ export async function meant(visit, of, text, signal) {
 }
 
 // `of`: whose field, such as ["products", "vendor"]. `several`: values with commas between them. `shown`: how
-// people read a value; `also`: values that are offered before they are used. The rest is for `field`.
-export function choice(visit, of, { several = false, shown = String, also = [], ...settings }) {
+// people read a value; `code`: what is searched for a text; `also`: values that are offered before they are used. The rest
+// is for `field`.
+export function choice(visit, of, { several = false, shown = String, code = String, also = [], ...settings }) {
   const node = field(settings);
   const input = node.querySelector("input");
   const { box, close } = combobox({
@@ -45,8 +46,8 @@ export function choice(visit, of, { several = false, shown = String, also = [], 
 
   async function ask(_, signal) {
     const [before, text] = begun();
-    const used = await asked(visit, of, shown === words ? text.replaceAll(/\s+/g, "_") : text, signal);
-    const fits = (value) => words(value).toLowerCase().startsWith(text.toLowerCase());
+    const used = await asked(visit, of, code(text), signal);
+    const fits = (value) => shown(value).toLowerCase().startsWith(text.toLowerCase());
     const more = also.filter((value) => fits(value) && !used.some((each) => each.value === value));
     return [...used, ...more.map((value) => ({ value, count: null }))]
       .map(({ value, count }) => ({ text: shown(value), about: count && number(count) }))
@@ -60,5 +61,10 @@ export function choice(visit, of, { several = false, shown = String, also = [], 
   }
 }
 
+export const NAMES = { shown: words, code: (text) => text.replaceAll(/\s+/g, "_") }; // such as sources and methods
+export const REPS = { shown: repWord, code: repOf };
+
 export const methodField = (visit, settings) =>
-  choice(visit, ["orders", "paymentMethod"], { shown: words, also: METHODS, ...settings });
+  choice(visit, ["orders", "paymentMethod"], { ...NAMES, also: METHODS, ...settings });
+export const repField = (visit, { value, ...settings }) =>
+  choice(visit, ["orders", "salesRepId"], { name: "salesRepId", value: repWord(value), ...REPS, ...settings });

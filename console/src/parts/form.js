@@ -75,7 +75,7 @@ function showErrors(node, errors) {
     }
     const control = place.querySelector("input, select, textarea, [tabindex]");
     control?.setAttribute("aria-invalid", "true");
-    place.closest(".line[hidden]")?.removeAttribute("hidden");
+    place.closest(".line[hidden], .field[hidden]")?.removeAttribute("hidden");
     place.closest("details:not([open])")?.setAttribute("open", "");
     const shown = place.querySelector(":scope > .error") ?? place.querySelector(".error");
     shown.textContent = `${shown.textContent ? `${shown.textContent}; ` : ""}${message}`;

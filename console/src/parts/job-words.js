@@ -1,15 +1,15 @@
 // What a job does, as people say it: its change, and for which records.
 
-import { called, number, plural, words } from "../format.js";
+import { called, number, plural, repWord, statusWord, valueWord, words } from "../format.js";
 
 const CHANGES = {
-  status: (value) => `status ${words(value).toLowerCase()}`,
+  status: (value) => `status ${statusWord(value).toLowerCase()}`,
   published: (value) => (value ? "published" : "not published"),
   addTags: (tags) => `add tags ${tags.join(", ")}`,
   removeTags: (tags) => `remove tags ${tags.join(", ")}`,
   vendor: (name) => `vendor ${name}`,
   type: (name) => `type ${name}`,
-  salesRepId: (id) => `sales rep ${id}`,
+  salesRepId: (id) => `sales rep ${repWord(id)}`,
   price: ({ set, add, percent, roundTo }) =>
     [
       set !== undefined && `price ${set}`,
@@ -31,7 +31,7 @@ export const changeInWords = (change = {}) =>
 // { ids } or { filters } → 47 selected, or: all with search moss, status Active
 export function recordsInWords({ ids, filters }) {
   if (ids) return `${ids.length} selected`;
-  const given = Object.entries(filters ?? {}).map(([name, value]) => `${called(name).toLowerCase()} ${value}`);
+  const given = Object.entries(filters ?? {}).map(([name, value]) => `${called(name).toLowerCase()} ${valueWord(name, value)}`);
   return given.length ? `all with ${given.join(", ")}` : "all";
 }
 

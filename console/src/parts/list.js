@@ -50,7 +50,8 @@ export async function list(visit, spec) {
   const knowns = fields.filter(({ used }) => used).map(({ name }) => name);
   const exact = new Map(); // what was typed → the value that it means
   const drawn = ({ used, more: _, not: __, ...each }) => {
-    const settings = { ...each, value: asked[each.name] ?? "", oninput: typed };
+    const value = asked[each.name] ?? "";
+    const settings = { ...each, value: used?.shown?.(value) ?? value, oninput: typed };
     return used ? choice(visit, of(each.name), { ...settings, ...used }) : field(settings);
   };
   const rest = fields.filter(({ more }) => more);
@@ -75,8 +76,8 @@ export async function list(visit, spec) {
       views(visit, given(asked), drawChips),
       fields
         .filter(({ name, type }) => asked[name] && type !== "search")
-        .map(({ name, label, options }) => {
-          const value = options?.find(([option]) => option === asked[name])?.[1] ?? asked[name];
+        .map(({ name, label, options, used }) => {
+          const value = options?.find(([option]) => option === asked[name])?.[1] ?? used?.shown?.(asked[name]) ?? asked[name];
           return h.span(
             { class: "chip" },
             `${label}: ${value}`,
@@ -108,7 +109,8 @@ export async function list(visit, spec) {
     const text = asked[each].trim();
     const key = `${each} ${text}`;
     if (!exact.has(key)) {
-      const { same, first } = await meant(visit, of(each), text, mine);
+      const { code = String } = fields.find(({ name: its }) => its === each).used;
+      const { same, first } = await meant(visit, of(each), code(text), mine);
       if (first) exact.set(key, same ?? first);
     }
     return [each, exact.get(key) ?? text];
@@ -150,8 +152,9 @@ export async function list(visit, spec) {
   function draw({ data, pagination }, found) {
     const filtered = fields.some((each) => asked[each.name]);
     const limits = Object.entries(found)
-      .filter(([each, value]) => value !== asked[each])
-      .map(([each, value]) => ` · ${fields.find((one) => one.name === each).label}: ${value}`);
+      .map(([each, value]) => [fields.find((one) => one.name === each), value])
+      .filter(([{ name: its, used }, value]) => ![value, used.shown?.(value)].includes(asked[its]))
+      .map(([{ label, used }, value]) => ` · ${label}: ${used.shown?.(value) ?? value}`);
     replace(count, pagination.total > 0 && [plural(pagination.total, name), limits]);
     exportButton.hidden = !spec.exports || total === 0;
     // Unchanged rows are not redrawn, because the user may be clicking on one.

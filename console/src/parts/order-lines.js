@@ -2,7 +2,7 @@
 
 import { button, h, replace } from "../dom.js";
 import { amountOf, decimal } from "./amount.js";
-import { money, whole } from "../format.js";
+import { whole } from "../format.js";
 import { field } from "./form.js";
 import { icon } from "./icon.js";
 import { announce } from "./notice.js";
@@ -42,7 +42,7 @@ export function orderLines(visit, { changed, ...more }) {
     const line = { product, variant, name };
     const number = (label, settings) =>
       field({
-        label: `${label} of ${name}`,
+        label: [label, h.span({ class: "unseen" }, ` of ${name}`)],
         onkeydown: (event) => {
           if (event.key !== "Enter" || event.ctrlKey || event.metaKey) return;
           event.preventDefault();
@@ -56,7 +56,14 @@ export function orderLines(visit, { changed, ...more }) {
     const price = number("Price", { name: "price", value: variant.price, inputmode: "decimal" });
     const title = isCustom && number("Name", { name: "title", maxlength: "200", placeholder: "Such as an engraving" });
     line.title = title && title.querySelector("input");
-    line.fields = { quantity, price, ...(title && { title }) };
+    const note = number("Note", { name: "note", maxlength: "1000", placeholder: "Such as measures" });
+    note.hidden = true;
+    line.note = note.querySelector("input");
+    const noting = button("Add a note", () => ((note.hidden = false), line.note.focus()), {
+      class: "small quiet",
+      "aria-label": `Add a note to ${name}`,
+    });
+    line.fields = { quantity, price, note, ...(title && { title }) };
     line.quantity = quantity.querySelector("input");
     line.price = price.querySelector("input");
     line.node = h.div(
@@ -72,6 +79,8 @@ export function orderLines(visit, { changed, ...more }) {
             .join(" · "),
         ),
         line.short,
+        noting,
+        note,
       ),
       quantity,
       price,
@@ -130,8 +139,9 @@ export function orderLines(visit, { changed, ...more }) {
     add,
     lines,
     read: () =>
-      lines.map(({ variant, title, quantity, price }) => ({
+      lines.map(({ variant, title, quantity, price, note }) => ({
         ...(title ? { title: title.value.trim() } : { variantId: variant.id }),
+        ...(note.value.trim() && { note: note.value.trim() }),
         quantity: whole(quantity.value.trim()),
         price: priceOf({ variant, price }) || null,
       })),
@@ -147,15 +157,13 @@ export function orderLines(visit, { changed, ...more }) {
           more: Number(quantity.value) - (before.get(variant.id) ?? 0),
         }))
         .filter(({ more }) => more > 0),
-    // The total as the API will compute it, if all input is numbers.
-    // `more`: tax and shipping; `less`: a discount.
-    total: (more, less) => {
-      const known = (amount) => Number(decimal(amount)) || 0;
-      const sum = lines.reduce((so, line) => so + Number(line.quantity.value) * Number(priceOf(line)), 0);
-      const off = isPercent(less) ? (sum * known(less)) / 100 : known(less);
-      const all = more.reduce((so, amount) => so + known(amount), sum - off);
-      return lines.length > 0 && Number.isFinite(all) ? `Total ${money(all.toFixed(4))}` : "";
-    },
+    // What `restore` needs, besides what the fields hold.
+    kept: () =>
+      lines.map(({ product: { status, name, variants = [] }, variant }) => ({
+        product: { status, name, variants: variants.map(() => null) },
+        variant,
+      })),
+    restore: (pieces) => pieces.forEach(append),
     // The names of products that the shop does not sell now.
     unusual: () =>
       lines

@@ -1,7 +1,7 @@
 // What happened to an order: its moves, payments, refunds, edits and other changes, as one list of events.
 
 import { h } from "../dom.js";
-import { called, exact, money, plural, words } from "../format.js";
+import { called, exact, money, plural, valueWord, words } from "../format.js";
 
 const FIELDS = ["trackingNumber", "salesRepId", "note", "tags", "shippingAddress", "billingAddress"];
 const MINUTE = 60_000;
@@ -66,8 +66,7 @@ function inWords(part) {
   if (kind) return `${words(kind)} ${money(amount)}, ${words(method).toLowerCase()}`;
   const [, name, before, after] = /^(\w+) (.*) → (.*)$/.exec(part) ?? [];
   if (!name) return FIELDS.includes(part) ? `${called(part)} changed` : words(part);
-  const isState = /^(s|paymentS)tatus$/.test(name);
-  const shown = (value) => (isState ? words(value) : value);
+  const shown = (value) => valueWord(name, value);
   if (before === "none") return `${called(name)}: ${shown(after)}`;
   if (after === "none") return `${called(name)} removed`;
   return `${called(name)}: ${shown(before)} → ${shown(after)}`;

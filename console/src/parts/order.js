@@ -18,7 +18,7 @@ export function buyer(customer) {
 }
 
 export const SOURCES = ["IN_PERSON", "PRIVATE_COMMISSION", "PHONE", "EMAIL", "ONLINE", "OTHER"];
-export const METHODS = ["CARD_TERMINAL", "CASH", "BANK_TRANSFER", "INVOICE"];
+export const METHODS = ["CASH", "CARD_TERMINAL", "BANK_TRANSFER", "INVOICE"];
 
 // Card terminal → CARD_TERMINAL, as the API has it.
 export const coded = (text) =>
@@ -26,6 +26,12 @@ export const coded = (text) =>
     .trim()
     .toUpperCase()
     .replaceAll(/[\s-]+/g, "_");
+
+// Ann Lee → emp_Ann-Lee; an id stays.
+export const repOf = (text) => {
+  const name = text.trim().normalize("NFKD").replaceAll(/\s+/g, "-").replaceAll(/[^\w-]/g, "");
+  return !name || name.startsWith("emp_") ? name : `emp_${name}`;
+};
 
 // Each once, as the API keeps them.
 export const tagsOf = (text) => [...new Set(text.split(",").map((tag) => tag.trim()))].filter(Boolean);

@@ -2,13 +2,15 @@
 
 import { button, h, replace } from "../dom.js";
 import { amountOf, decimal } from "./amount.js";
-import { money, plural, whole, words } from "../format.js";
-import { methodField } from "./choice.js";
+import { TIMEZONE } from "../facts.js";
+import { money, plural, whole } from "../format.js";
 import { dialogForm, previewed } from "./dialog-form.js";
-import { field, optionsOf, values } from "./form.js";
+import { field, optionsOf, values, wrong } from "./form.js";
+import { isCash, methodPicks } from "./method.js";
 import { once } from "./once.js";
-import { coded, METHODS } from "./order.js";
+import { coded } from "./order.js";
 import { shortage } from "./shortage.js";
+import { momentOf } from "./zone.js";
 import { may } from "../session.js";
 
 const REASONS = ["RETURNED", "DAMAGED", "GOODWILL", "OTHER"];
@@ -90,42 +92,49 @@ export function moneyOf(visit, record) {
     const first = isDeposit ? deposit.amount : order.balanceDue;
     const change = h.p({ class: "strong", role: "status" });
     const over = field({ name: "allowOverpayment", label: "Take more than is due", type: "checkbox" });
-    over.hidden = true;
+    const given = field({ name: "tendered", label: "Cash received", inputmode: "decimal", hint: "Shows the change." });
+    over.hidden = given.hidden = true;
     let most = due;
     const node = dialogForm(visit, `Take payment · ${money(first)} ${isDeposit ? "deposit" : "due"}`, {
       fields: [
         field({ name: "amount", value: first, inputmode: "decimal" }),
-        methodField(visit, {
-          name: "method",
-          label: "Payment method",
-          value: words(order.paymentMethod ?? METHODS[0]),
-        }),
-        field({ name: "tendered", label: "Cash received", inputmode: "decimal", hint: "Shows the change." }),
+        methodPicks(visit, { name: "method", wide: true }),
+        given,
+        field({ name: "receivedAt", label: "Received", type: "datetime-local", hint: `Blank: now. Time zone: ${TIMEZONE}.` }),
         field({ name: "reference", placeholder: "Receipt or transfer" }),
         over,
         change,
       ],
       submit: "Take payment",
       async save(typed) {
+        const method = coded(typed.method);
+        if (!method) throw wrong("method", "must be chosen");
         const body = {
           amount: amountOf(typed.amount) || first,
-          method: coded(typed.method) || null,
-          ...(typed.tendered.trim() && { tendered: amountOf(typed.tendered) }),
+          method,
+          ...(isCash(method) && typed.tendered.trim() && { tendered: amountOf(typed.tendered) }),
+          ...(typed.receivedAt && { receivedAt: momentOf(typed.receivedAt) }),
           ...(typed.reference.trim() && { reference: typed.reference.trim() }),
           ...(typed.allowOverpayment && { allowOverpayment: true }),
         };
-        await send("payments", { body, key: key(body), success: `${money(body.amount)} received.` }).catch(explain);
+        await send("payments", { body, key: key(body), success: receipt }).catch(explain);
       },
     });
     visit.listen(node, "input", () => {
-      const { amount, tendered } = values(node);
+      const { amount, tendered, method } = values(node);
+      given.hidden = !isCash(method);
       const paid = Number(decimal(amount) || first);
       const back = Number(decimal(tendered)) - paid;
       over.hidden = !(paid > most);
       if (over.hidden) node.elements.allowOverpayment.checked = false;
-      replace(change, tendered.trim() && back >= 0 && `Change ${money(back.toFixed(3))}`);
+      replace(change, !given.hidden && tendered.trim() && back >= 0 && `Change ${money(back.toFixed(3))}`);
     });
     node.elements.amount.select();
+
+    function receipt({ payments }) {
+      const { amount, change: back } = payments.at(-1);
+      return `${money(amount)} received${Number(back) > 0 ? `, ${money(back)} change` : ""}.`;
+    }
 
     function explain(refusal) {
       if (refusal.code !== "overpaid") throw refusal;

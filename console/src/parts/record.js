@@ -1,6 +1,7 @@
 // One record of the API on its page: loaded, drawn, edited, saved. Only edited fields are sent. What
 // is typed stays through every answer, and a field that someone else changed meanwhile is asked about.
 
+import { h } from "../dom.js";
 import { refused } from "./form.js";
 import { toast } from "./notice.js";
 import { differing, edited, has, whichStays } from "./stale.js";
@@ -144,9 +145,9 @@ export class Record {
   }
 
   // After a question. `up`: the list that is shown then; `text`: what stays.
-  async remove(up, text = "", name = this.visit.title) {
+  async remove(up, text = null, name = this.visit.title) {
     const { path, visit, etag, what } = this;
-    const question = [text, "This cannot be undone."].filter(Boolean).join(" ");
+    const question = [text && h.div(text), h.p("This cannot be undone.")];
     if (!(await visit.ask({ title: `Delete ${name}?`, text: question, yes: "Delete", bad: true }))) return;
     try {
       await visit.send("DELETE", path, { ifMatch: etag, success: `${visit.title} deleted.` });

@@ -1,21 +1,15 @@
-// The payments of an order that is entered by hand: several methods, and a deposit.
+// Several payments of an order that is entered by hand, such as a part in cash.
 
 import { button, h, replace } from "../dom.js";
-import { amountOf, decimal } from "./amount.js";
+import { amountOf } from "./amount.js";
 import { methodField } from "./choice.js";
-import { field } from "./form.js";
+import { field, wrong } from "./form.js";
 import { coded } from "./order.js";
 
 // `changed`: called with how many payments there are.
 export function splitPayment({ visit, changed }) {
   let rows = [];
   const node = h.div({ class: "stack even" });
-  const deposit = field({
-    name: "deposit",
-    label: "Deposit",
-    inputmode: "decimal",
-    hint: "An amount, or a share such as 30 %. The order begins when it is paid.",
-  });
 
   function draw() {
     const typed = rows.map(read);
@@ -52,19 +46,17 @@ export function splitPayment({ visit, changed }) {
 
   draw();
   return {
-    node: h.div({ class: "stack even" }, node, deposit),
-    // The fields of the order: an error of one names its input.
-    read(typed) {
-      const text = typed.deposit.trim();
-      const share = /^(.*)%$/.exec(text);
-      const payments = rows.map(read).map(({ amount, method }) => ({
-        amount: amountOf(amount),
-        method: coded(method) || null,
-      }));
-      return {
-        ...(payments.length > 0 && { payments }),
-        ...(text && { deposit: share ? { percent: decimal(share[1]) } : { amount: amountOf(text) } }),
-      };
+    node,
+    kept: () => rows.map(read),
+    restore(typed) {
+      rows = typed;
+      draw();
     },
+    // As the API takes them: an error of one names its input. `isSure`: each has a method.
+    read: (isSure) =>
+      rows.map(read).map(({ amount, method }, at) => {
+        if (isSure && !method.trim()) throw wrong(`payments.${at}.method`, "must be chosen");
+        return { amount: amountOf(amount), method: coded(method) || null };
+      }),
   };
 }

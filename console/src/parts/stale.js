@@ -78,7 +78,7 @@ export function overlap({ was, now, mine }) {
 export function whichStays({ signal }, { was, now, mine, what }) {
   const rows = overlap({ was, now, mine });
   const isSame = rows.some(({ both }) => both);
-  const own = (row) => (row.both ? h.bdi(shown(row.mine)) : h.span({ class: "soft" }, "not changed"));
+  const own = (row) => (row.both ? h.bdi(shown(row.mine, row.name)) : h.span({ class: "soft" }, "not changed"));
   const content = [
     h.p(
       isSame
@@ -89,8 +89,8 @@ export function whichStays({ signal }, { was, now, mine, what }) {
       name: "Changes",
       columns: [
         { title: "Field", cell: ({ name, of }) => h.b(of ? [h.bdi(of), " · "] : null, called(name)) },
-        { title: "Before", cell: (row) => h.bdi(shown(row.was)) },
-        { title: "Now", cell: (row) => h.bdi(shown(row.now)) },
+        { title: "Before", cell: (row) => h.bdi(shown(row.was, row.name)) },
+        { title: "Now", cell: (row) => h.bdi(shown(row.now, row.name)) },
         { title: "Yours", cell: own },
       ],
       rows,

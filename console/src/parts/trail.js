@@ -1,7 +1,7 @@
 // Who changed a record, and how: its entries of the audit log.
 
 import { h } from "../dom.js";
-import { called, words } from "../format.js";
+import { called, valueWord, words } from "../format.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
 import { timeline } from "./timeline.js";
@@ -31,8 +31,8 @@ function eventOf({ at, action, actor, changes, jobId, record, request }, { recor
 const said = (action) => words(action.replace(/^(order|product|customer)\./, "").replace(".", " "));
 
 const changeOf = ({ field, before, after }) =>
-  h.span({ class: "small" }, nameOf(field), ": ", value(before), " → ", value(after));
+  h.span({ class: "small" }, nameOf(field), ": ", value(field, before), " → ", value(field, after));
 
 // Without ids of parts, which say nothing to a reader: "variants[var_1].price" → "Variants price".
 const nameOf = (field) => called(field.replaceAll(/\[[^\]]*\]/g, ""));
-const value = (told) => (told === null || told === "" ? "–" : h.bdi(String(told)));
+const value = (field, told) => (told === null || told === "" ? "–" : h.bdi(valueWord(field, told)));

@@ -14,6 +14,7 @@ from playwright.sync_api import (
     Error,
     Locator,
     Page,
+    Request,
     Route,
     expect,
 )
@@ -102,6 +103,20 @@ class Desk:
     def label(self, name: str) -> Locator:
         return self.page.get_by_label(name, exact=True)
 
+    def pay(self, method: str = "Cash", **typed: str) -> None:
+        """Takes what is due, or other amounts, from the page of an order."""
+        self.button("Take payment").click()
+        self.dialog.get_by_role("button", name=method, exact=True).click()
+        for label, text in typed.items():
+            self.dialog.get_by_label(label.replace("_", " "), exact=True).fill(text)
+        self.dialog.get_by_role("button", name="Take payment").click()
+        expect(self.dialog).to_have_count(0)
+
+    def total(self, text: str) -> None:
+        """Waits for the total of a new order, as the API says it."""
+        row = self.page.locator(".totals .strong")
+        expect(row).to_have_text(f"Total{text}")
+
     def more(self, name: str) -> None:
         """Presses a button, which may be in a menu."""
         pressed = self.page.get_by_role("button", name=name, exact=True, include_hidden=True)
@@ -149,9 +164,14 @@ class Desk:
         self.dialog.get_by_role("button", name="Sign in").click()
 
     def sent(self, method: str = "POST") -> list[str]:
-        """The addresses of the following requests."""
+        """The addresses of the following requests, but dry runs of an order."""
         found: list[str] = []
-        self.page.on("request", lambda asked: asked.method == method and found.append(asked.url))
+
+        def note(asked: Request) -> None:
+            if asked.method == method and not is_trial(asked):
+                found.append(asked.url)
+
+        self.page.on("request", note)
         return found
 
     def kept(self, address: str | re.Pattern[str]) -> Kept:
@@ -171,7 +191,7 @@ class Desk:
 
         def lose(route: Route) -> None:
             asked = route.request
-            other = is_meant is not None and not is_meant(asked.post_data_json)
+            other = not is_meant(asked.post_data_json) if is_meant else is_trial(asked)
             if asked.method != method or found or other:
                 return route.continue_()
             found.append(route.fetch().status)
@@ -217,6 +237,11 @@ def _note(desk: Desk, message: ConsoleMessage) -> None:
 ASKED = re.compile(r"/api/")
 
 
+def is_trial(asked: Request) -> bool:
+    """Whether a request only asks what an order would come to."""
+    return asked.url.endswith("/orders") and '"dryRun":true' in (asked.post_data or "")
+
+
 @contextmanager
 def held(desk: Desk, pressed: str = "", but: str = "\0") -> Iterator[Callable[..., None]]:
     """The next change is made, unless its body says `but`, and its answer waits until it is let
@@ -225,7 +250,12 @@ def held(desk: Desk, pressed: str = "", but: str = "\0") -> Iterator[Callable[..
     kept: list[APIResponse] = []
 
     def hold(route: Route) -> None:
-        if route.request.method == "GET" or asked or but in (route.request.post_data or ""):
+        if (
+            route.request.method == "GET"
+            or asked
+            or is_trial(route.request)
+            or but in (route.request.post_data or "")
+        ):
             route.continue_()
             return
         asked.append(route)

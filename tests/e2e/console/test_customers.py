@@ -165,9 +165,11 @@ def test_a_new_order_with_an_address_takes_no_extra_keys(desk: Desk, known: bool
     expect(desk.page.get_by_role("option", name=name)).to_be_visible()
     desk.page.keyboard.press("ArrowDown")
     desk.page.keyboard.press("Enter")
+    desk.unfold("Shipping address")
     if known:
         desk.button("Copy from customer").click()
     else:
+        desk.unfold("Customer")
         desk.label("Email").fill("quincey@whitby.example")
         desk.label("Phone").fill("01947 1")
         desk.button("Add address").click()

@@ -127,7 +127,7 @@ def test_an_order_shows_names_instead_of_codes(desk: Desk) -> None:
     desk.open(f"/orders/{order['id']}")
     text = desk.page.locator("main").inner_text()
     assert "In person" in text and "received, card terminal" in text
-    assert "Status: Pending → Paid" in text
+    assert "Status: Pending → Confirmed" in text
     for code in ("IN_PERSON", "CARD_TERMINAL", "none →", "PENDING"):
         assert code not in text
     # A right-to-left name does not swap with the numbers next to it.

@@ -28,16 +28,18 @@ def test_an_order_is_created_by_hand_and_moved_to_delivered(desk: Desk) -> None:
     expect(desk.label("Find a product")).to_be_focused()
     desk.label("Quantity of Gannet Lamp").fill("2")
     desk.label("Tax").fill("5")
-    expect(desk.page.get_by_text("Total $165.00")).to_be_visible()
+    desk.total("$165.00")
+    desk.unfold("Customer")
     desk.label("Email").fill("ada@example.com")
     desk.label("First name").fill("Ada")
-    desk.label("Sales rep ID").fill("emp_7")
+    desk.unfold("Date, source and sales rep")
+    desk.label("Sales rep").fill("7")
     desk.button("Create order").click()
     desk.placed_order()
     expect(desk.page.get_by_text("$165.00").first).to_be_visible()
 
-    assert actions(desk) == ["Mark as paid", "Cancel order", *PRINTS, "Delete"]
-    desk.button("Mark as paid").click()
+    assert actions(desk) == ["Take payment", "Cancel order", *PRINTS, "Delete"]
+    desk.pay("Card terminal")
     expect(desk.button("Start processing")).to_be_visible()
     assert actions(desk) == [
         "Start processing",
@@ -65,18 +67,19 @@ def test_an_order_is_created_by_hand_and_moved_to_delivered(desk: Desk) -> None:
     assert [one.split("\n")[0] for one in story.all_inner_texts()] == [
         "Status: Shipped → Delivered",
         "Status: Processing → Shipped",
-        "Status: Paid → Processing",
-        "Status: Pending → Paid",
+        "Status: Confirmed → Processing",
+        "Status: Pending → Confirmed",
         "Order created",
     ]
     expect(story.nth(1)).to_contain_text(f"Tracking number: {TRACKING}")
-    expect(story.nth(3)).to_contain_text("$165.00 received, other")
+    expect(story.nth(3)).to_contain_text("$165.00 received, card terminal")
 
 
 def test_what_is_not_in_stock_is_sold_anyway_if_asked_and_the_history_says_so(desk: Desk) -> None:
     made = desk.api.product("Heron Cup", variants=[{"stock": 2}])
     desk.choose("Heron Cup")
     desk.label("Quantity of Heron Cup").fill("3")
+    desk.unfold("Note and tags")
     desk.label("Note").fill("Kept while it is fixed")
     anyway = desk.page.get_by_label("Sell it anyway")
     expect(anyway).to_be_hidden()
@@ -110,6 +113,7 @@ def test_what_is_not_in_stock_is_sold_anyway_if_asked_and_the_history_says_so(de
 def test_a_retry_after_a_lost_answer_is_one_order(desk: Desk) -> None:
     desk.api.product("Shearwater")
     desk.choose("Shearwater")
+    desk.unfold("Customer")
     desk.label("Email").fill("twice@example.com")
     lost = desk.lost("**/api/admin/orders")
     desk.button("Create order").click()
@@ -152,22 +156,22 @@ def test_a_move_saves_unsaved_input(desk: Desk) -> None:
 
 
 def test_an_outdated_move_shows_the_current_status(desk: Desk) -> None:
-    order = desk.shown(desk.api.order("Fulmar"))
-    desk.api.move(order, "CANCELLED")
-    desk.button("Mark as paid").click()
-    expect(desk.page.locator(".toast")).to_contain_text("It is now cancelled")
-    expect(desk.page.locator("header .badge").first).to_have_text("Cancelled")
+    order = desk.shown(desk.api.order("Fulmar", paymentStatus="PAID"))
+    desk.api.move(order, "REFUNDED")
+    desk.button("Start processing").click()
+    expect(desk.page.locator(".toast")).to_contain_text("It is now refunded")
+    expect(desk.page.locator("header .badge")).to_have_text(["Refunded"])
     assert actions(desk) == ["New order", *PRINTS, "Delete"]
 
 
 def test_a_move_whose_answer_is_lost_is_said_to_be_made(desk: Desk) -> None:
-    order = desk.shown(desk.api.order("Fulmar"))
+    order = desk.shown(desk.api.order("Fulmar", paymentStatus="PAID"))
     desk.label("Note").fill("Rang the bell")
     lost = desk.lost(f"**/api/admin/orders/{order['id']}", method="PATCH")
-    desk.button("Mark as paid").click()
+    desk.button("Start processing").click()
     expect(desk.page.locator(".toast")).to_contain_text("may or may not have been saved")
-    desk.button("Mark as paid").click()
-    done = f"Order #{order['number']}: paid."
+    desk.button("Start processing").click()
+    done = f"Order #{order['number']}: processing."
     expect(desk.page.locator(".toast", has_text=done)).to_be_visible()
     assert lost == [200]
     desk.page.evaluate("location.hash = '#/products'")  # no input is left to be saved
@@ -193,8 +197,9 @@ def test_a_tag_with_a_comma_is_changed_only_by_who_edits_the_tags(desk: Desk) ->
     order = desk.shown(
         desk.api.order("Smew", customer={"email": "smew@example.com"}, source="PHONE", **given)
     )
-    desk.button("Mark as paid").click()
-    expect(desk.button("Start processing")).to_be_visible()
+    desk.pay()
+    desk.button("Start processing").click()
+    expect(desk.button("Ship")).to_be_visible()
     desk.page.get_by_role("link", name="Customers", exact=True).click()
     desk.heading("Customers")
     after = desk.api.get(f"orders/{order['id']}")

@@ -132,10 +132,10 @@ def test_a_dialog_closes_with_its_page(desk: Desk, things: dict[str, str]) -> No
 @contextmanager
 def left_while_paying(desk: Desk) -> Iterator[tuple[Route, str]]:
     """The held request of a change whose page was left, and the id of its order."""
-    order = desk.shown(desk.api.order("Dabchick"))
+    order = desk.shown(desk.api.order("Dabchick", paymentStatus="PAID"))
     with held(desk, method="PATCH") as kept:
-        desk.button("Mark as paid").click()
-        busy(desk.button("Mark as paid"))
+        desk.button("Start processing").click()
+        busy(desk.button("Start processing"))
         go(desk, "/nowhere")
         desk.heading("Page not found")
         yield kept[0], order["id"]
@@ -146,9 +146,9 @@ def test_the_result_of_a_pending_change_is_shown_on_the_next_page(desk: Desk) ->
         before = screen(desk)
         release(desk, request)
     order = desk.api.get(f"orders/{id}")
-    expect(desk.page.locator(".toast")).to_have_text(f"Order #{order['number']}: paid.")
+    expect(desk.page.locator(".toast")).to_have_text(f"Order #{order['number']}: processing.")
     assert screen(desk) == before
-    assert order["status"] == "PAID"
+    assert order["status"] == "PROCESSING"
 
 
 def test_a_change_that_fails_after_leaving_is_reported_with_its_page(desk: Desk) -> None:
@@ -178,14 +178,14 @@ def by_a_held_key(desk: Desk, button: str) -> None:
 def test_an_action_pressed_repeatedly_is_sent_once(
     desk: Desk, pressed: Callable[[Desk, str], None]
 ) -> None:
-    order = desk.shown(desk.api.order("Dabchick"))
+    order = desk.shown(desk.api.order("Dabchick", paymentStatus="PAID"))
     sent = desk.sent("PATCH")
-    pressed(desk, "Mark as paid")
-    expect(desk.button("Start processing")).to_be_visible()
+    pressed(desk, "Start processing")
+    expect(desk.button("Ship")).to_be_visible()
     desk.page.wait_for_timeout(LATE)
-    expect(desk.page.locator(".toast")).to_have_text([f"Order #{order['number']}: paid."])
+    expect(desk.page.locator(".toast")).to_have_text([f"Order #{order['number']}: processing."])
     assert len(sent) == 1
-    assert desk.api.get(f"orders/{order['id']}")["status"] == "PAID"
+    assert desk.api.get(f"orders/{order['id']}")["status"] == "PROCESSING"
 
 
 def test_leaving_asks_once_for_repeated_back_presses(desk: Desk) -> None:

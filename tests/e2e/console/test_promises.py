@@ -59,12 +59,12 @@ def test_stock_is_moved_by_pieces_with_a_reason_on_the_page_of_its_product(desk:
 
 
 def test_a_refused_note_of_a_move_is_at_its_field(desk: Desk) -> None:
-    order = desk.shown(desk.api.order(f"Kept {RUN}"))
+    order = desk.shown(desk.api.order(f"Kept {RUN}", paymentStatus="PAID"))
     desk.label("Note").fill("y" * 6000)
-    desk.button("Mark as paid").click()
+    desk.button("Start processing").click()
     expect(desk.field("note").locator(".error")).not_to_be_empty()
     expect(desk.label("Note")).to_have_value("y" * 6000)
-    assert desk.api.get(f"orders/{order['id']}")["status"] == "PENDING"
+    assert desk.api.get(f"orders/{order['id']}")["status"] == "PAID"
 
 
 def test_a_list_is_read_again_when_the_user_comes_back(desk: Desk) -> None:
@@ -133,6 +133,7 @@ def test_a_new_customer_is_kept_while_another_is_chosen(desk: Desk) -> None:
     known = {"email": f"known-{RUN}@promise.example", "firstName": "Known", "lastName": RUN}
     desk.api.post("customers", known)
     desk.open("/orders/new")
+    desk.unfold("Customer")
     desk.label("First name").fill("Nell")
     desk.label("Email").fill("nell@promise.example")
     desk.label("Find a customer").fill(f"known-{RUN}@promise.example")

@@ -97,10 +97,10 @@ def test_what_is_due_and_since_when_leads_to_its_orders(desk: Desk) -> None:
         expect(tile(desk, name)).to_contain_text(says)
         tile(desk, name).get_by_role("link").click()
         expect(desk.label("Balance")).to_have_value("due")
-        desk.label("Sales rep ID").fill("emp_due")
+        desk.label("Sales rep").fill("due")
         expect(rows.locator("td.key")).to_have_text([f"#{order['number']}" for order in orders])
     desk.open("/")
-    desk.page.get_by_role("link", name="Paid", exact=True).click()
+    desk.page.get_by_role("link", name="Confirmed", exact=True).click()
     desk.heading("Orders")
     expect(desk.label("Status")).to_have_value("PAID")
 

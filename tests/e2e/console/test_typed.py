@@ -17,17 +17,18 @@ def sku(name: str) -> str:
     return f"TYPED-{name}-{RUN}"
 
 
-def placed(api: Api, name: str) -> Any:
-    return api.order(name, customer={"email": f"{name.lower()}@typed.example", "firstName": name})
+def placed(api: Api, name: str, **fields: Any) -> Any:
+    customer = {"email": f"{name.lower()}@typed.example", "firstName": name}
+    return api.order(name, customer=customer, **fields)
 
 
 def test_text_typed_during_a_move_stays_with_its_cursor(desk: Desk) -> None:
-    order = desk.shown(placed(desk.api, "Whimbrel"))
-    with held(desk, "Mark as paid") as answer:
+    order = desk.shown(placed(desk.api, "Whimbrel", paymentStatus="PAID"))
+    with held(desk, "Start processing") as answer:
         desk.label("Note").click()
         desk.page.keyboard.type("call ")
         answer()
-        expect(desk.button("Start processing")).to_be_visible()
+        expect(desk.button("Ship")).to_be_visible()
         desk.page.keyboard.type("before")
     expect(desk.label("Note")).to_have_value("call before")
     desk.save()
@@ -70,11 +71,11 @@ def test_a_question_about_a_dialog_ends_when_it_is_saved(desk: Desk) -> None:
 
 
 def test_text_typed_over_someone_elses_edit_is_asked_about(desk: Desk) -> None:
-    order = desk.shown(placed(desk.api, "Bittern"))
+    order = desk.shown(placed(desk.api, "Bittern", paymentStatus="PAID"))
     desk.label("Note").fill("mine")
     desk.api.call("PATCH", f"orders/{order['id']}", {"note": "theirs"})
-    desk.button("Mark as paid").click()
-    expect(desk.page.locator(".toast")).to_contain_text("It is now pending")
+    desk.button("Start processing").click()
+    expect(desk.page.locator(".toast")).to_contain_text("It is now confirmed")
     expect(desk.label("Note")).to_have_value("mine")
     desk.button("Save").click()
     expect(desk.dialog.get_by_role("row").filter(has_text="Note")).to_contain_text("theirs")
@@ -119,6 +120,7 @@ def test_a_date_that_is_half_typed_is_asked_for(desk: Desk) -> None:
     desk.button("Discard").click()
     desk.api.product("Dated")
     desk.choose("Dated")
+    desk.unfold("Date, source and sales rep")
     desk.label("Order date").press_sequentially("11202026")  # no time
     desk.button("Create order").click()
     expect(desk.field("orderDate").locator(".error")).to_have_text("is incomplete")
@@ -272,6 +274,7 @@ def test_a_new_customer_with_a_known_email_is_asked_about(desk: Desk) -> None:
     ada = desk.api.post("customers", known)
     desk.api.product("Fourth", variants=[{"title": "E", "sku": sku("4")}])
     desk.begin_order(sku("4"))
+    desk.unfold("Customer")
     desk.label("Email").fill(f"ada@{RUN}.example")
     desk.label("First name").fill("Bob")
     desk.label("Phone").fill("+44 20 7946 0000")

@@ -61,6 +61,12 @@ def paid_order_page(api: Api) -> str:
     return address
 
 
+def confirmed_order_page(api: Api) -> str:
+    address = order_page(api)
+    api.move({"id": address.rpartition("/")[2]}, "PAID")
+    return address
+
+
 def customer_page(api: Api) -> str:
     two = [ADDRESS, {**ADDRESS, "address1": "Am Deich 2"}]
     made = api.post("customers", {"email": f"{uuid4().hex[:8]}@walk.example", "addresses": two})
@@ -119,10 +125,9 @@ DRAWN_AGAIN = [
             ("Save",),
             ("Remove: shipping address", "Remove"),
             ("Copy from customer: shipping address",),
-            ("Mark as paid",),
-            ("Start processing",),
         ],
     ),
+    (confirmed_order_page, [("Start production",), ("Start processing",)]),
     (customer_page, [("Save",), ("Make default address 2",), ("Remove address 1",)]),
     (product_page, [("Save",)]),
     (webhook_page, [("Save",), ("Pause",), ("Resume",)]),
@@ -197,14 +202,14 @@ FORMS = {
     "order's address": (order_page, ["Edit: shipping address"], "Save address"),
     "new order": (
         lambda _: "/orders/new",
-        ["Add a custom item", "Split the payment"],
+        ["Add a custom item", "Paid", "Split the payment"],
         "Create order",
     ),
     "payment": (order_page, ["Take payment"], "Take payment"),
     "void": (paid_order_page, ["Void Cash"], "Void payment"),
     "refund": (paid_order_page, ["Refund"], "Refund"),
     "edit of an order": (order_page, ["Edit items"], "Save changes"),
-    "shipping": (order_page, ["Mark as paid", "Start processing", "Ship"], "Ship"),
+    "shipping": (confirmed_order_page, ["Start processing", "Ship"], "Ship"),
     "new webhook": (lambda _: "/settings/developer/webhooks", ["Add webhook"], "Add webhook"),
     "webhook": (webhook_page, [], "Save"),
     "secret": (webhook_page, ["Rotate secret"], "Rotate"),
