@@ -6,9 +6,31 @@ import os
 import socket
 import sys
 from pathlib import Path
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 _PROJECT = Path(__file__).resolve().parent.parent
+_PUBLIC: Final = {
+    "gatewayresponse.header.Access-Control-Allow-Origin": "'*'",
+    "gatewayresponse.header.Access-Control-Expose-Headers": "'Retry-After'",
+}
+_CODES: Final = {  # by API Gateway's name of its answer
+    "DEFAULT_4XX": "gateway_refused",
+    "DEFAULT_5XX": "gateway_failed",
+    "REQUEST_TOO_LARGE": "payload_too_large",
+    "THROTTLED": "rate_limited",
+}
+# API Gateway's own answers have the shape of the API's, and a page of another site can read them.
+GATEWAY_RESPONSES: Final[dict[str, Any]] = {
+    name: {
+        "responseParameters": _PUBLIC
+        | ({"gatewayresponse.header.Retry-After": "'1'"} if name == "THROTTLED" else {}),
+        "responseTemplates": {
+            "application/json": f'{{"code":"{code}","message":$context.error.messageString}}'
+        },
+    }
+    for name, code in _CODES.items()
+}
 
 
 def prepare() -> None:
@@ -19,10 +41,25 @@ def prepare() -> None:
     parser.add_argument("--stage", default="dev")
     parser.add_argument("--profile")
     given, _ = parser.parse_known_args()
+    if given.command in {"deploy", "package"}:
+        _add_gateway_responses()
     if given.command == "deploy":
         _must_be_made(given.stage, given.profile)
     elif given.command == "local":
         _use_what_runs()
+
+
+def _add_gateway_responses() -> None:
+    """Add `GATEWAY_RESPONSES` to the API body that Chalice makes; set elsewhere, they would go."""
+    from chalice.deploy.swagger import SwaggerGenerator
+
+    generate = SwaggerGenerator.generate_swagger
+
+    def generate_with_responses(generator: Any, app: Any, rest_api: Any = None) -> dict[str, Any]:
+        body: dict[str, Any] = generate(generator, app, rest_api)
+        return body | {"x-amazon-apigateway-gateway-responses": GATEWAY_RESPONSES}
+
+    SwaggerGenerator.generate_swagger = generate_with_responses  # type: ignore[method-assign, assignment]
 
 
 def _must_be_made(stage: str, profile: str | None) -> None:

@@ -35,7 +35,7 @@ _INTRODUCTION: Final = (
 # the same (tests/description/test_limits.py).
 _LIMITS: Final = {
     "bytes of a body": routes.LARGEST_BODY,
-    "bytes of the body of a bulk call": products.LARGEST_BULK,
+    "bytes of a bulk call; quotes, backslashes and line breaks count twice": products.LARGEST_BULK,
     "levels of objects and lists in a body": validation.DEEPEST,
     "characters of a number": parse.LONGEST_NUMBER,
     "as the exponent of a number": parse.LARGEST_EXPONENT,

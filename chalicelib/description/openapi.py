@@ -67,9 +67,10 @@ routes = Routes(__name__, "API")
 @routes.get(PATH, "This description", answers={200: dict[str, object], 304: None})
 def get_description() -> Response:
     description = document()
+    base = settings.base_path()
     called = str(current().request.context.get("path", ""))
     # The stage, or whatever prefix a custom domain has; relative, so that any host name works.
-    server = {"url": settings.base_path() or called.removesuffix(PATH) or "/"}
+    server = {"url": (called.removesuffix(PATH) if base is None else base) or "/"}
     return reply(
         200,
         {**description, "servers": [server]},

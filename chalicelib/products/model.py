@@ -24,7 +24,7 @@ from chalicelib.storage.attributes import Fields, Item
 from chalicelib.values import metadata
 
 MOST_LOW_OF_ONE: Final = 5  # variants that the summary lists, so that no product hides the others
-LARGEST_BULK: Final = 6_000_000  # bytes of such a body: Lambda takes 6 MB of event
+LARGEST_BULK: Final = 6_000_000  # bytes: Lambda takes 6 MB of event, the body a JSON text
 # Variants, tags and words of one request. Each is 0.8 to 2.5 write units, in addition to some 20 a
 # product and 4 a KB: 80,000 at most, which a new table takes in 20 of the function's 28 seconds.
 MOST_PARTS: Final = 30_000

@@ -45,7 +45,8 @@ _PUBLIC: Final = {
 _ALWAYS: Final = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 _PREFLIGHT: Final = {
     "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
-    "Access-Control-Allow-Headers": "Accept, Content-Type, If-None-Match",
+    # Whatever a page's tools add, such as `traceparent`; a * does not mean Authorization.
+    "Access-Control-Allow-Headers": "*, Authorization, Accept, Content-Type, If-None-Match",
     "Access-Control-Max-Age": "86400",
 }
 _ID: Final = re.compile("[a-z]{2,5}_[0-9A-Za-z]{1,60}")

@@ -82,6 +82,8 @@ def test_the_server_url_is_that_of_the_stage_or_of_the_base_path_setting(
     monkeypatch.setenv("BASE_PATH", "/_aws/execute-api/backroom/local")
     servers = shop.get("/api/openapi.json").json["servers"]
     assert servers == [{"url": "/_aws/execute-api/backroom/local"}]
+    monkeypatch.setenv("BASE_PATH", "")  # behind a proxy that hides the stage
+    assert shop.get("/api/openapi.json").json["servers"] == [{"url": "/"}]
 
 
 def test_an_unchanged_description_is_answered_with_304(shop: Shop) -> None:

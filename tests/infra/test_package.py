@@ -64,3 +64,20 @@ def test_the_package_contains_no_path_of_the_build_machine(unpacked: Path) -> No
 def test_the_package_contains_no_tools_and_no_tests(unpacked: Path) -> None:
     found = {path.name for path in unpacked.iterdir()}
     assert not found & {"pip", "setuptools", "boto3", "botocore", "tests", "infra", "bench"}
+
+
+def test_what_api_gateway_answers_itself_has_a_code_and_can_be_read_by_a_page() -> None:
+    template = package.build(package.CACHE).template
+    (body,) = (
+        resource["Properties"]["DefinitionBody"]
+        for resource in template["Resources"].values()
+        if resource["Type"] == "AWS::Serverless::Api"
+    )
+    answers = body["x-amazon-apigateway-gateway-responses"]
+    assert {"DEFAULT_4XX", "DEFAULT_5XX"} <= answers.keys()
+    for answer in answers.values():
+        header = "gatewayresponse.header.Access-Control-Allow-Origin"
+        assert answer["responseParameters"][header] == "'*'"
+        text = answer["responseTemplates"]["application/json"]
+        told = json.loads(text.replace("$context.error.messageString", '"Too Many Requests"'))
+        assert told["code"] and told["message"] == "Too Many Requests"
