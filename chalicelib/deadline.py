@@ -42,22 +42,22 @@ def in_background(function: Callable[[Any, Any], T]) -> Callable[[Any, Any], T]:
     """Let calls of a function of Lambda, for which no client waits, be repeated for longer."""
 
     @wraps(function)
-    def run(event: Any, context: Any) -> T:
+    def run_handler(event: Any, context: Any) -> T:
         telemetry.begin(context)
         left = context.get_remaining_time_in_millis() / 1000 if context else float("inf")
         return at_most(left - _LEFT_SECONDS, partial(function, event, context))
 
-    return run
+    return run_handler
 
 
 def at_most(seconds: float, work: Callable[[], T]) -> T:
     """Do the work; its calls are given up after so many seconds, in the background too."""
     inside = copy_context()
-    inside.run(_ends.set, within(seconds))
+    inside.run(_ends.set, deadline_after(seconds))
     return inside.run(work)
 
 
-def within(seconds: float | None = None) -> float:
+def deadline_after(seconds: float | None = None) -> float:
     """Return the deadline (of `time.monotonic`) after so many seconds.
 
     By default those of the policy.
@@ -72,7 +72,7 @@ def of_conflicts() -> float:
     In a request it is earlier than the deadline for throttled calls; in background work it is the
     same.
     """
-    return within(settings.conflict_seconds() if _ends.get() is None else None)
+    return deadline_after(settings.conflict_seconds() if _ends.get() is None else None)
 
 
 def attempts(end: float | None = None) -> Iterator[int]:
@@ -81,7 +81,7 @@ def attempts(end: float | None = None) -> Iterator[int]:
     Full jitter, from 20 ms doubling to that of the policy. It ends when the next attempt, as long
     as the last, would end after `end` (`within()` by default); then the caller raises.
     """
-    end = within() if end is None else end
+    end = deadline_after() if end is None else end
     for attempt in count():
         began = time.monotonic()
         yield attempt
@@ -92,7 +92,9 @@ def attempts(end: float | None = None) -> Iterator[int]:
         time.sleep(pause)
 
 
-def retried(attempt: Callable[[], T], *changed: type[Exception], end: float | None = None) -> T:
+def retry_on_conflict(
+    attempt: Callable[[], T], *changed: type[Exception], end: float | None = None
+) -> T:
     """Return what `attempt` returns; after one of these exceptions, a concurrent change, try again.
 
     `end`: the deadline, as that of `attempts`. Raises Busy.

@@ -69,14 +69,14 @@ class NotFound(Problem):
     status, code = 404, "not_found"
 
     @classmethod
-    def of(cls, kind: str, id: str) -> "NotFound":
+    def for_id(cls, kind: str, id: str) -> "NotFound":
         return cls(f"There is no {kind} {id[:100]!r}.")
 
     @classmethod
     def unless(cls, found: T | None, kind: str, id: str) -> T:
         """Return what was found. Raises NotFound for None."""
         if found is None:
-            raise cls.of(kind, id)
+            raise cls.for_id(kind, id)
         return found
 
 
@@ -98,7 +98,7 @@ class PreconditionFailed(Problem):
     status, code = 412, "precondition_failed"
 
     @classmethod
-    def of(cls, kind: str) -> "PreconditionFailed":
+    def for_kind(cls, kind: str) -> "PreconditionFailed":
         return cls(f"The {kind} was changed since it was read.")
 
 

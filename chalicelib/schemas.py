@@ -114,7 +114,7 @@ class Input(_Sent):
             return sent
         return {name: value for name, value in sent.items() if name not in cls.read_only}
 
-    def given(self) -> dict[str, Any]:
+    def sent_fields(self) -> dict[str, Any]:
         """Return only the fields that the client sent: absent and null differ."""
         return self.model_dump(by_alias=True, exclude_unset=True)
 
@@ -231,14 +231,14 @@ def upper(value: object) -> object:
     return value.strip().upper() if isinstance(value, str) and value.isascii() else value
 
 
-def _seen(sent: object) -> object:
+def _drop_unseen(sent: object) -> object:
     if not isinstance(sent, str) or sent.isprintable():  # blanks are stripped elsewhere
         return sent
     return "" if all(unicodedata.category(one) in _UNSEEN for one in sent) else sent
 
 
 # Text of nothing but blanks and characters without width, such as a zero-width space, is empty.
-SEEN = BeforeValidator(_seen)
+SEEN = BeforeValidator(_drop_unseen)
 
 
 def utc(moment: datetime) -> datetime:
@@ -323,7 +323,7 @@ class Sparse(QueryParameters):
 
     @field_validator("fields")
     @classmethod
-    def _known(cls, asked: list[str]) -> list[str]:
+    def _check_fields(cls, asked: list[str]) -> list[str]:
         for name in asked:
             if name not in cls.shape.__annotations__:
                 there = ", ".join(cls.shape.__annotations__)
@@ -431,13 +431,13 @@ class Page(Generic[Record_co]):
     after: Callable[[int], str] | None = None
 
 
-def listed(data: list[T], total: int, page: PageQuery) -> Listed[T]:
+def numbered_page(data: list[T], total: int, page: PageQuery) -> Listed[T]:
     """Return one page of a list of `total` items."""
     numbers = _pagination(page.page, page.limit, total)
     return {"data": data, "pagination": numbers, "total": total}
 
 
-def walked(data: Sequence[T], page: Page[object], following: str | None = None) -> Walked[T]:
+def cursor_page(data: Sequence[T], page: Page[object], following: str | None = None) -> Walked[T]:
     """Return one page of a list, and the cursor after it: `next`, or after the page."""
     numbers: CursorPagination = {
         **_pagination(page.page, page.limit, page.total),

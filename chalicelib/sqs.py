@@ -59,7 +59,7 @@ def send(url: str, messages: Iterable[Mapping[str, object]]) -> None:
     `messages`: entries of SendMessageBatch without an Id. Raises Unsent, or what botocore raises.
     """
     send = partial(_send_until_taken, aws.client("sqs").send_message_batch, url)
-    threads.together([partial(send, batch) for batch in _batches([*messages])])
+    threads.run_together([partial(send, batch) for batch in _batches([*messages])])
 
 
 def hide(url: str, seconds: Mapping[str, int]) -> None:

@@ -69,21 +69,23 @@ def error(message: str, cause: BaseException | None = None, **fields: Any) -> No
     that refused.
     """
     failure = cause or sys.exc_info()[1]
-    _logger.error(message, exc_info=failure, **_asked(failure), **fields)
+    _logger.error(message, exc_info=failure, **_request_id_fields(failure), **fields)
 
 
 def given_up(operation: str, failure: BaseException | None) -> None:
     """Log a call that was repeated until its time limit."""
-    _logger.warning("call given up", operation=operation, reason=str(failure), **_asked(failure))
+    _logger.warning(
+        "call given up", operation=operation, reason=str(failure), **_request_id_fields(failure)
+    )
 
 
-def _asked(failure: BaseException | None) -> dict[str, Any]:
+def _request_id_fields(failure: BaseException | None) -> dict[str, Any]:
     response: dict[str, Any] = getattr(failure, "response", None) or {}
     id = response.get("ResponseMetadata", {}).get("RequestId")
     return {"awsRequestId": id} if id else {}
 
 
-def measured(message: str, metrics: Mapping[str, float], **fields: object) -> None:
+def log_metrics(message: str, metrics: Mapping[str, float], **fields: object) -> None:
     """Log a line whose `metrics` CloudWatch also counts, per stage.
 
     A metric whose name ends in `Ms` is in milliseconds, every other one is a count.

@@ -17,7 +17,7 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(_AT_ONCE - 1, thread_name_prefix="together")
 
 
-def together(pieces: Sequence[Callable[[], object]]) -> list[Any]:
+def run_together(pieces: Sequence[Callable[[], object]]) -> list[Any]:
     """Return the results of independent pieces of work, each done in the context of the caller.
 
     This thread does the first, and afterwards those that no other has begun: so a piece may itself

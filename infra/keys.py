@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from chalicelib.api_keys import store
-from chalicelib.api_keys.model import ApiKey, NewApiKey, Role, shown
+from chalicelib.api_keys.model import ApiKey, NewApiKey, Role, show_key
 from chalicelib.validation import validate
 from chalicelib.values import clock
 from infra import refused
@@ -51,7 +51,7 @@ def is_valid(table: str, key: str) -> bool:
 def first_owner_key(table: str) -> str | None:
     """Makes the stage's first Owner key; none when one exists."""
     use(table)
-    if any(caller.role is Role.OWNER for caller in store.every()):
+    if any(caller.role is Role.OWNER for caller in store.list_keys()):
         return None
     return store.mint("First owner", Role.OWNER)[1]
 
@@ -83,14 +83,14 @@ def _list(options: argparse.Namespace) -> None:
         f"{'id':30}  {'role':6}  {'reads':>7}  {'writes':>7}  {'created':24}  {'expires':24}  "
         f"{'last used':10}  name"
     )
-    for key in store.page(0, len(store.every()))[0]:
+    for key in store.page(0, len(store.list_keys()))[0]:
         print(_line(key))
 
 
 def _create(options: argparse.Namespace) -> None:
     new = validate(NewApiKey, {"name": options.name, "role": options.role})
     caller, key = store.mint(new.name, new.role, expires=options.expires)
-    print(_line(shown(caller)))
+    print(_line(show_key(caller)))
     print(f"Key, shown only once: {key}")
 
 
@@ -101,7 +101,7 @@ def _revoke(options: argparse.Namespace) -> None:
 
 def _limits(options: argparse.Namespace) -> None:
     limited = store.limit(options.key_id, read=options.read, write=options.write)
-    minute = shown(limited)["limits"]
+    minute = show_key(limited)["limits"]
     print(f"{options.key_id}: {minute['read']:,} reads and {minute['write']:,} writes a minute.")
 
 

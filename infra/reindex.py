@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if job is None:
         asked = {"kinds": options.kinds, "rate": options.rate, "settle": options.settle}
         job = jobs.get(_started(options.stage, asked))
-    print(f"{job.id}: {json.dumps(job.asked)}", flush=True)
+    print(f"{job.id}: {json.dumps(job.request)}", flush=True)
     _follow(job)
 
 

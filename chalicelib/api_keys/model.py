@@ -53,13 +53,13 @@ class Caller:
         return self.role.includes(Role.STAFF)
 
 
-def _ahead(moment: datetime) -> datetime:
+def _check_future(moment: datetime) -> datetime:
     if moment <= clock.now():
         raise ValueError("must be in the future")
     return moment
 
 
-Expiry = Annotated[Time, AfterValidator(_ahead)]
+Expiry = Annotated[Time, AfterValidator(_check_future)]
 
 
 class NewApiKey(Input):
@@ -115,7 +115,7 @@ class ApiKeyWithSecret(_Key):
     key: Annotated[str, about("The API key itself, shown only once.")]
 
 
-def _shown(caller: Caller) -> _Key:
+def _show_common(caller: Caller) -> _Key:
     return {
         "id": caller.id,
         "name": caller.name,
@@ -125,11 +125,11 @@ def _shown(caller: Caller) -> _Key:
     }
 
 
-def shown(caller: Caller) -> ApiKey:
+def show_key(caller: Caller) -> ApiKey:
     reads = int(caller.fields.get("readLimit", READS_PER_MINUTE))
     writes = int(caller.fields.get("writeLimit", WRITES_PER_MINUTE))
-    return {**_shown(caller), "limits": {"read": reads, "write": writes}}
+    return {**_show_common(caller), "limits": {"read": reads, "write": writes}}
 
 
-def minted(caller: Caller, key: str) -> ApiKeyWithSecret:
-    return {**_shown(caller), "key": key}
+def show_key_with_secret(caller: Caller, key: str) -> ApiKeyWithSecret:
+    return {**_show_common(caller), "key": key}

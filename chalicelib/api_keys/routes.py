@@ -10,8 +10,8 @@ from chalicelib.api_keys.model import (
     ListedApiKey,
     NewApiKey,
     Role,
-    minted,
-    shown,
+    show_key,
+    show_key_with_secret,
 )
 from chalicelib.problems import Conflict
 from chalicelib.request import IDEMPOTENT, Routes, body_once, caller, query, reply
@@ -27,7 +27,7 @@ routes = Routes(__name__, "Keys")
     "/api/admin/me", "The key in use", role=Role.READER, answers={200: ApiKey}, reads_first=False
 )
 def get_current_key() -> Response:
-    return reply(200, shown(caller()))
+    return reply(200, show_key(caller()))
 
 
 @routes.get(
@@ -41,7 +41,7 @@ def list_api_keys() -> Response:
     """Newest first, without the keys themselves, which are not stored."""
     asked = query(PageQuery)
     keys, total = store.page((asked.page - 1) * asked.limit, asked.limit)
-    return reply(200, schemas.listed(keys, total, asked))
+    return reply(200, schemas.numbered_page(keys, total, asked))
 
 
 @routes.post(
@@ -60,7 +60,7 @@ def create() -> Response:
         made = store.mint(new.name, new.role, expires=new.expires_at, once=once, bearer=bearer)
     except Repeated as first:  # its text is not what was answered, which had the key
         return reply(201, store.minted_before(first, bearer), headers=REPLAYED)
-    return reply(201, minted(*made))
+    return reply(201, show_key_with_secret(*made))
 
 
 @routes.delete(

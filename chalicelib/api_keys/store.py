@@ -28,8 +28,8 @@ from chalicelib.api_keys.model import (
     Caller,
     ListedApiKey,
     Role,
-    minted,
-    shown,
+    show_key,
+    show_key_with_secret,
 )
 from chalicelib.problems import Conflict, NotFound, Unauthorized
 from chalicelib.storage import outbox, table
@@ -83,7 +83,9 @@ def mint(
     caller, digest = Caller(known), digest_of(key)
     commit = Commit()
     if once:
-        once.record(commit, json.dumps({"nonce": nonce, "minted": minted(caller, "")}), "")
+        once.record(
+            commit, json.dumps({"nonce": nonce, "minted": show_key_with_secret(caller, "")}), ""
+        )
     commit.put({"pk": _pk(digest), "sk": "key", **known}, when=table.absent)
     commit.put({"pk": "keys", "sk": caller.id, "hash": digest, **known}, when=table.absent)
     if _keeps_the_shop_open(known):
@@ -161,7 +163,7 @@ def find(id: str) -> Caller:
     return Caller(_get_entry(id))
 
 
-def every() -> list[Caller]:
+def list_keys() -> list[Caller]:
     """Return every key that was not revoked, newest first. A shop has few."""
     return [Caller(entry) for entry in _list_entries()]
 
@@ -173,7 +175,7 @@ def page(offset: int, most: int) -> tuple[list[ListedApiKey], int]:
     used = table.batch_get((_pk(entry["hash"]), "key") for entry in asked)
     found: list[ListedApiKey] = [
         {
-            **shown(Caller(entry)),
+            **show_key(Caller(entry)),
             "lastUsedAt": _last_used_day(used.get((_pk(entry["hash"]), "key"), {})),
         }
         for entry in asked
@@ -198,7 +200,7 @@ def revoke(id: str) -> None:
     """Revoke a key, at once. Raises NotFound; Conflict for the last Owner key."""
     entry = _get_entry(id)
     commit = Commit()
-    commit.delete(("keys", id), when=table.present, otherwise=NotFound.of("key", id))
+    commit.delete(("keys", id), when=table.present, otherwise=NotFound.for_id("key", id))
     commit.delete((_pk(entry["hash"]), "key"))
     if _keeps_the_shop_open(entry):
         another_owner_lives = Attr("n").gt(1)
@@ -218,7 +220,7 @@ def limit(id: str, *, read: int | None = None, write: int | None = None) -> Call
     wanted = {"readLimit": read, "writeLimit": write}
     given = {name: value for name, value in wanted.items() if value is not None}
     usual = [name for name in wanted if name not in given]
-    gone = NotFound.of("key", id)
+    gone = NotFound.for_id("key", id)
     commit = Commit()
     for key in (("keys", id), (_pk(entry["hash"]), "key")):
         commit.update(key, assign=given, remove=usual, when=table.present, otherwise=gone)
@@ -235,7 +237,7 @@ def _audit_entry(
     key = after or before
     assert key is not None
     return outbox.audited(
-        "key", key.id, before, after, show=shown, action=f"key.{action}", name=key.name
+        "key", key.id, before, after, show=show_key, action=f"key.{action}", name=key.name
     )
 
 

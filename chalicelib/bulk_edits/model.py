@@ -26,13 +26,13 @@ _DryRun = Annotated[bool, Field(description="Report what would change, and chang
 def _one_of(*names: str) -> object:
     """Return a validator: exactly one of these fields was sent."""
 
-    def check(model: Input) -> Input:
+    def check_one(model: Input) -> Input:
         if len(model.model_fields_set & set(names)) != 1:
             there = ", ".join(map(to_camel, names))
             raise PydanticCustomError("one_of", "needs exactly one of {there}", {"there": there})
         return model
 
-    return model_validator(mode="after")(check)
+    return model_validator(mode="after")(check_one)
 
 
 class PriceChange(NullIsAbsent):

@@ -9,7 +9,7 @@ from chalicelib.storage.attributes import Fields
 from chalicelib.values import money
 
 
-def repriced(product: Product, change: Mapping[str, object]) -> dict[str, object]:
+def reprice_product(product: Product, change: Mapping[str, object]) -> dict[str, object]:
     """Return the fields of a price change: `price`, and `variants` if any has its own price.
 
     `change`: `set`, `add` or `percent`, and `roundTo`, as sent. Raises Invalid if a price would
@@ -55,7 +55,7 @@ def _round_amount(amount: Decimal, multiple: Decimal) -> Decimal:
     return (amount / unit).to_integral_value(ROUND_HALF_UP) * unit
 
 
-def compared(product: Product, change: Fields) -> str | None:
+def compare_at_price(product: Product, change: Fields) -> str | None:
     """Return the compare-at price after a change: `set`, `clear` or `fromPrice`, as sent."""
     if change.get("fromPrice"):
         return product.price

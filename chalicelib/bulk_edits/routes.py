@@ -24,7 +24,7 @@ def edit_products() -> Response:
     """Up to 500 by `ids`, all that match `filters`, or with `"all": true` all. The job counts the
     results; with `dryRun` it shows the first 100 as before and after. Emits the same events as a
     PUT of each. It can be undone: `POST /api/admin/jobs/{id}/undo`."""
-    return _started("product", *body_once(BulkProductEdit))
+    return _start_edit("product", *body_once(BulkProductEdit))
 
 
 @routes.post(
@@ -38,10 +38,10 @@ def edit_products() -> Response:
 def edit_orders() -> Response:
     """As for products. Each order moves along the transitions, or is counted as failed. A status
     cannot be undone; the sales rep and tags can."""
-    return _started("order", *body_once(BulkOrderEdit))
+    return _start_edit("order", *body_once(BulkOrderEdit))
 
 
-def _started(kind: str, asked: BulkProductEdit | BulkOrderEdit, once: Once | None) -> Response:
+def _start_edit(kind: str, asked: BulkProductEdit | BulkOrderEdit, once: Once | None) -> Response:
     change = asked.change.model_dump(by_alias=True, exclude_unset=True, mode="json")
     if not change:
         raise Invalid.field("change", "required", "must have at least one field to change")

@@ -32,17 +32,17 @@ _PLAIN: Final = ("status", "published", "storefront", "type", "vendor", "lowStoc
 
 def step(job: Job) -> Step:
     """Change the next records."""
-    if job.asked.get("ids") is not None:
-        ids = list(dict.fromkeys(job.asked["ids"]))
+    if job.request.get("ids") is not None:
+        ids = list(dict.fromkeys(job.request["ids"]))
         at = int(job.cursor or 0)
         end = at + MOST_AT_ONCE
         cursor = end if end < len(ids) else None
-        return Step.together(_change_records(job, ids[at:end]), cursor, total=len(ids))
+        return Step.combine(_change_records(job, ids[at:end]), cursor, total=len(ids))
     if job.cursor is None:
         chosen, total = _choose_next(job, None)
         return Step(cursor=chosen, set={"total": total})
     done, after = _change_records(job, job.cursor["ids"]), job.cursor["after"]
-    return Step.together(done, _choose_next(job, after)[0] if after else None)
+    return Step.combine(done, _choose_next(job, after)[0] if after else None)
 
 
 def _choose_next(job: Job, after: str | None) -> tuple[dict[str, object] | None, int]:
@@ -50,8 +50,8 @@ def _choose_next(job: Job, after: str | None) -> tuple[dict[str, object] | None,
 
     The cursor is None if there are none.
     """
-    kind = job.asked["kind"]
-    matching = LISTS[kind].query_from_body(job.asked["filters"], MOST_AT_ONCE)
+    kind = job.request["kind"]
+    matching = LISTS[kind].query_from_body(job.request["filters"], MOST_AT_ONCE)
     page = _KINDS[kind].store.page(matching.continue_after(after))
     ids = [record.id for record in page.records]
     return ({"ids": ids, "after": page.next} if ids or page.next else None), page.total
@@ -63,15 +63,15 @@ def _change_records(job: Job, ids: Sequence[str]) -> list[Step]:
     done = dict(zip(ids, made, strict=True))
     # An earlier run of this step, or another worker with it, may have changed these.
     unsure = [id for id, part in done.items() if RecordOutcome.UPDATED not in part.counts]
-    done |= dict.fromkeys(undo.changed(job.id, unsure), Step.changed(True))
+    done |= dict.fromkeys(undo.find_changed(job.id, unsure), Step.from_change(True))
     return list(done.values())
 
 
 def _edit_record(job: Job, id: str) -> Step:
     """Change a record, unless this job has done that before."""
-    kind = _KINDS[job.asked["kind"]]
+    kind = _KINDS[job.request["kind"]]
 
-    def log(commit: Commit, before: Any, after: Any) -> None:
+    def log_change(commit: Commit, before: Any, after: Any) -> None:
         undo.note(commit, job.id, id, kind.difference(before, after))
 
     try:
@@ -79,15 +79,15 @@ def _edit_record(job: Job, id: str) -> Step:
             before = kind.store.get(id)
             after = kind.draft(job, before)
         else:
-            before, after, *_ = kind.store.rewrite(id, partial(kind.draft, job), also=log)
+            before, after, *_ = kind.store.rewrite(id, partial(kind.draft, job), also=log_change)
     except undo.AlreadyChanged:
-        return Step.changed(True)
+        return Step.from_change(True)
     except Problem as problem:
-        return Step.refused(id, problem)
+        return Step.from_problem(id, problem)
     if after is before or not job.is_dry_run:
-        return Step.changed(after is not before)
+        return Step.from_change(after is not before)
     return replace(
-        Step.changed(True), previews=[_show_difference(kind.show(before), kind.show(after))]
+        Step.from_change(True), previews=[_show_difference(kind.show(before), kind.show(after))]
     )
 
 
@@ -104,8 +104,8 @@ def _show_difference(before: Fields, after: Fields) -> dict[str, object]:
 
 def _edit_product(job: Job, product: Product) -> Product:
     """Return the product after the edit; itself if nothing differs. Raises what a PUT raises."""
-    given = product_change(product, job.asked["change"])
-    return products.preview_update(product, validate(ProductChange, given).given())
+    given = product_change(product, job.request["change"])
+    return products.preview_update(product, validate(ProductChange, given).sent_fields())
 
 
 def product_change(product: Product, change: Fields) -> dict[str, Any]:
@@ -113,9 +113,9 @@ def product_change(product: Product, change: Fields) -> dict[str, Any]:
     given = {name: change[name] for name in _PLAIN if name in change}
     given["tags"] = _change_tags(product.fields["tags"], change)
     if change.get("compareAtPrice"):
-        given["compareAtPrice"] = prices.compared(product, change["compareAtPrice"])
+        given["compareAtPrice"] = prices.compare_at_price(product, change["compareAtPrice"])
     if change.get("price"):
-        given |= prices.repriced(product, change["price"])
+        given |= prices.reprice_product(product, change["price"])
     return given
 
 
@@ -130,8 +130,12 @@ def _change_tags(tags: Sequence[str], change: Fields) -> list[str]:
 
 def _edit_order(job: Job, order: Order) -> Order:
     """Return the order after the edit; itself if nothing differs. Raises what a PATCH raises."""
-    given = _order_change(order, job.asked["change"])
-    return orders.preview_update(order, validate(OrderChange, given), job.by) if given else order
+    given = _order_change(order, job.request["change"])
+    return (
+        orders.preview_update(order, validate(OrderChange, given), job.requested_by)
+        if given
+        else order
+    )
 
 
 def _order_change(order: Order, change: Fields) -> dict[str, Any]:

@@ -201,12 +201,12 @@ class Customer(listing.Record):
         return "leaving" in self.fields or self.is_erased
 
     @property
-    def held(self) -> str | None:
+    def held_by(self) -> str | None:
         held: str | None = self.fields.get("held")
         return held
 
     @property
-    def merged(self) -> list[str]:
+    def merged_ids(self) -> list[str]:
         return list(self.fields.get("merged", ()))
 
     @property
@@ -244,7 +244,7 @@ class Totals:
         return {"orders": self.orders, "ordersCount": self.count, "totalSpent": self.spent}
 
 
-def counted(customer: Customer, change: Totals) -> Customer:
+def add_totals(customer: Customer, change: Totals) -> Customer:
     fields = dict(customer.fields)
     for name, number in change.numbers().items():
         fields[name] += number
@@ -257,7 +257,7 @@ def _require_identity(fields: Mapping[str, object]) -> None:
         raise Invalid.field("email", "required", message)
 
 
-def made(id: str, given: Mapping[str, object], now: str) -> Customer:
+def make_customer(id: str, given: Mapping[str, object], now: str) -> Customer:
     """Return a new customer; `given`: as NewCustomer gives it, `now`: ISO 8601. Raises Invalid."""
     fields = {"id": id, **_EMPTY, "createdAt": now, "updatedAt": now}
     fields |= {"ordersCount": 0, "totalSpent": Decimal(0), "orders": 0}
@@ -266,14 +266,14 @@ def made(id: str, given: Mapping[str, object], now: str) -> Customer:
     return Customer({**fields, "index": index_of(fields).to_stored()}, 1)
 
 
-def changed(customer: Customer, given: Mapping[str, object], now: str) -> Customer:
+def edit_customer(customer: Customer, given: Mapping[str, object], now: str) -> Customer:
     """Return the customer after a PATCH with `given`; itself if nothing differs. Raises Invalid."""
     fields = {**customer.fields, **_edit_fields(customer.fields, given, is_new=False)}
     _require_identity(fields)
-    return rewritten(customer, fields, now)
+    return rewrite_customer(customer, fields, now)
 
 
-def rewritten(customer: Customer, fields: Mapping[str, object], now: str) -> Customer:
+def rewrite_customer(customer: Customer, fields: Mapping[str, object], now: str) -> Customer:
     """Return the customer with these fields; itself if none that clients change differs."""
     if all(fields[name] == customer.fields[name] for name in EDITABLE):
         return customer
@@ -325,7 +325,7 @@ _SINGLE: Final = (
 ROOM_OF_MERGED: Final = {"note": _NOTE, "tags": _TAGS, "addresses": MOST_ADDRESSES}
 
 
-def merged(into: Customer, other: Customer, now: str) -> tuple[Customer, dict[str, int]]:
+def merge_customers(into: Customer, other: Customer, now: str) -> tuple[Customer, dict[str, int]]:
     """Return the customer with another's values for what it lacks, and what did not fit.
 
     The second value says how much of which field (`ROOM_OF_MERGED`). The same again if it was
@@ -350,13 +350,13 @@ def merged(into: Customer, other: Customer, now: str) -> tuple[Customer, dict[st
     both = {"note": note, "tags": tags, "addresses": [*kept, *new]}
     left = {name: len(both[name]) - most for name, most in ROOM_OF_MERGED.items()}
     fields |= {name: both[name][:most] or _EMPTY[name] for name, most in ROOM_OF_MERGED.items()}
-    fields["merged"] = [*into.merged, *other.merged, other.id]
+    fields["merged"] = [*into.merged_ids, *other.merged_ids, other.id]
     return _next_version(into, fields, now), {
         name: number for name, number in left.items() if number > 0
     }
 
 
-def erased(customer: Customer, now: str) -> Customer:
+def erase_customer(customer: Customer, now: str) -> Customer:
     """Return what is left of an erased customer: the id and the totals."""
     kept = ("id", "createdAt", "ordersCount", "totalSpent", "orders", "merged")
     fields = {name: customer.fields[name] for name in kept if name in customer.fields}

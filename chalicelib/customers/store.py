@@ -31,7 +31,7 @@ from chalicelib.customers.model import (
     OrderCustomerInput,
     Totals,
     index_of,
-    made,
+    make_customer,
     read,
 )
 from chalicelib.customers.schemas import of_order, show
@@ -134,7 +134,7 @@ def from_items(asked: OrderCustomerInput, items: Mapping[Key, Item]) -> Customer
     return customer
 
 
-def created(asked: OrderCustomerInput, now: str) -> Customer:
+def make_order_customer(asked: OrderCustomerInput, now: str) -> Customer:
     """Return a new customer for an order; `now` is ISO 8601. Raises Invalid."""
     if asked.id is not None:
         gone = table.get(_gone_key(asked.id))
@@ -143,7 +143,7 @@ def created(asked: OrderCustomerInput, now: str) -> Customer:
         raise Invalid.field("customer.id", "unknown_customer", message)
     names = ("email", "firstName", "lastName", "phone")
     given = asked.model_dump(by_alias=True, include={"email", "first_name", "last_name", "phone"})
-    return made(ids.new_id("cus"), {name: given[name] for name in names}, now)
+    return make_customer(ids.new_id("cus"), {name: given[name] for name in names}, now)
 
 
 def sample() -> Customer:
@@ -155,8 +155,8 @@ def sample() -> Customer:
         "phone": "+49 30 1234567",
         "addresses": [{"address1": "1 Example Street", "city": "Berlin", "countryCode": "DE"}],
     }
-    new = NewCustomer.model_validate(given).given()
-    return made(ids.new_id("cus"), new, clock.now_iso())
+    new = NewCustomer.model_validate(given).sent_fields()
+    return make_customer(ids.new_id("cus"), new, clock.now_iso())
 
 
 def register(commit: Commit, customer: Customer, ordered: Totals, room: int) -> None:
@@ -165,7 +165,7 @@ def register(commit: Commit, customer: Customer, ordered: Totals, room: int) -> 
     `room`: how many of its words fit; the commit has room for six more items. The commit raises
     EmailTaken.
     """
-    insert(commit, model.counted(customer, ordered), inside=room, room=room)
+    insert(commit, model.add_totals(customer, ordered), inside=room, room=room)
 
 
 def count(commit: Commit, id: str, change: Totals, *, placing: bool) -> None:
@@ -198,7 +198,7 @@ def get(id: str, fields: Iterable[str] = ()) -> Customer:
         return read(items[_key(id)])
     if _gone_key(id) in items:
         raise Merged(id, str(items[_gone_key(id)]["into"]))
-    raise NotFound.of("customer", id)
+    raise NotFound.for_id("customer", id)
 
 
 # --- Writing --------------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ def create(new: NewCustomer, once: Once | None) -> tuple[Customer, str]:
     Raises EmailTaken, Invalid; with `once` also Repeated and KeyReused.
     """
     with unless_answered(once):
-        customer = made(ids.new_id("cus"), new.given(), clock.now_iso())
+        customer = make_customer(ids.new_id("cus"), new.sent_fields(), clock.now_iso())
     text = encode(show(customer))
     commit = Commit()
     if once:
@@ -226,22 +226,22 @@ def change(id: str, asked: CustomerChange, if_match: frozenset[str] | None) -> C
 
     Raises NotFound, Invalid, EmailTaken, PreconditionFailed, CustomerBusy, Erased.
     """
-    given = asked.given()
+    given = asked.sent_fields()
 
-    def attempt() -> Customer:
+    def change_once() -> Customer:
         before = _unchanged_since(if_match, get(id))
         if before.is_erased:
             raise Erased
         if before.is_leaving:
-            raise CustomerBusy(before.held)
-        after = model.changed(before, given, clock.now_iso())
+            raise CustomerBusy(before.held_by)
+        after = model.edit_customer(before, given, clock.now_iso())
         if after is not before:
             commit = Commit()
             _write_customer(commit, before, after)
             commit.send()
         return after
 
-    return _retry_if_changed(attempt)
+    return _retry_if_changed(change_once)
 
 
 def remove(id: str, if_match: frozenset[str] | None) -> None:
@@ -250,21 +250,21 @@ def remove(id: str, if_match: frozenset[str] | None) -> None:
     Raises NotFound, HasOrders, PreconditionFailed, CustomerBusy.
     """
 
-    def attempt() -> None:
+    def remove_once() -> None:
         before = _unchanged_since(if_match, get(id))
-        if before.held:
-            raise CustomerBusy(before.held)
+        if before.held_by:
+            raise CustomerBusy(before.held_by)
         if before.fields.get("orders"):
             raise HasOrders
         commit = Commit()
         _write_customer(commit, before, None)
         commit.send()
 
-    _retry_if_changed(attempt)
+    _retry_if_changed(remove_once)
 
 
 def _retry_if_changed(attempt: Callable[[], T]) -> T:
-    return deadline.retried(attempt, CustomerChanged, end=deadline.of_conflicts())
+    return deadline.retry_on_conflict(attempt, CustomerChanged, end=deadline.of_conflicts())
 
 
 # --- Merging and erasing --------------------------------------------------------------------------
@@ -334,7 +334,7 @@ def _hold_customer(
         assign={"held": job_id, **more},
         add={"version": 1},
         when=_is_unchanged(customer),
-        otherwise=CustomerBusy(customer.held),
+        otherwise=CustomerBusy(customer.held_by),
     )
 
 
@@ -345,21 +345,21 @@ def absorb(source_id: str, into_id: str, job_id: str) -> Mapping[str, int]:
     Doing it again changes nothing.
     """
 
-    def attempt() -> Mapping[str, int]:
+    def absorb_once() -> Mapping[str, int]:
         source = find(source_id)
         if source is None:
             lost: Mapping[str, int] = (table.get(_gone_key(source_id)) or {}).get("lost", {})
             return lost
         into = get(into_id)
-        after, left = model.merged(into, source, clock.now_iso())
-        if source.id not in into.merged:
+        after, left = model.merge_customers(into, source, clock.now_iso())
+        if source.id not in into.merged_ids:
             commit = Commit()
             _write_customer(commit, into, after, holders=[source.id])
             commit.send()
         _remove_merged(source, into_id, job_id, left)
         return left
 
-    return _retry_if_changed(attempt)
+    return _retry_if_changed(absorb_once)
 
 
 def _remove_merged(source: Customer, into_id: str, job_id: str, left: Mapping[str, int]) -> None:
@@ -367,7 +367,7 @@ def _remove_merged(source: Customer, into_id: str, job_id: str, left: Mapping[st
     if external_ids.find_records(["customer"], source.fields["externalId"] or "") != [source.id]:
         # The other customer has taken it.
         source = Customer({**source.fields, "externalId": None}, source.version)
-    table.batch_write(_merged_item(id, into_id) for id in source.merged)
+    table.batch_write(_merged_item(id, into_id) for id in source.merged_ids)
     commit = Commit()
     kept = (into.email or "").lower() == (source.email or "").lower()
     _write_customer(
@@ -389,17 +389,17 @@ def forget(id: str) -> None:
     Doing it again changes nothing.
     """
 
-    def attempt() -> None:
+    def forget_once() -> None:
         before = find(id)
         if before is None or before.is_erased:
             return
         commit = Commit()
         # The e-mail may be taken by now.
-        after = model.erased(before, clock.now_iso())
+        after = model.erase_customer(before, clock.now_iso())
         _write_customer(commit, before, after, locks=False, action=_ERASED)
         commit.send()
 
-    _retry_if_changed(attempt)
+    _retry_if_changed(forget_once)
 
 
 def let_go(id: str, job_id: str) -> None:
@@ -417,7 +417,7 @@ def _release_customer(commit: Commit, id: str, job_id: str) -> None:
 
 def _unchanged_since(if_match: frozenset[str] | None, customer: Customer) -> Customer:
     if not customer.matches(if_match):
-        raise PreconditionFailed.of("customer")
+        raise PreconditionFailed.for_kind("customer")
     return customer
 
 
@@ -451,7 +451,7 @@ def _audit_entry(
         action=action,
         name=name,
         customers=[customer.id],
-        merged=[] if after else customer.merged,
+        merged=[] if after else customer.merged_ids,
     )
 
 

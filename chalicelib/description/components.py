@@ -34,7 +34,7 @@ def public(node: object) -> Any:
     return made
 
 
-def named(paths: object, definitions: Mapping[str, Schema]) -> dict[str, Schema]:
+def referenced_schemas(paths: object, definitions: Mapping[str, Schema]) -> dict[str, Schema]:
     """The schemas that something refers to."""
     found: dict[str, Schema] = {}
     wanted = list(references(paths))

@@ -16,10 +16,10 @@ from chalicelib.description import public_names
 from chalicelib.description.components import (
     REFERENCE,
     Schema,
-    named,
     one_line,
     plain_schemas,
     public,
+    referenced_schemas,
     references,
 )
 from chalicelib.description.limits import DESCRIPTION
@@ -114,7 +114,7 @@ def document() -> Schema:
         "paths": paths,
         "webhooks": webhooks,
         "components": {
-            "schemas": {**named([paths, webhooks], definitions), "Error": _ERROR},
+            "schemas": {**referenced_schemas([paths, webhooks], definitions), "Error": _ERROR},
             "responses": {**refusals, **_GATEWAYS_ANSWERS},
             "headers": _HEADERS,
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer"}},

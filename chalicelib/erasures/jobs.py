@@ -26,7 +26,7 @@ def is_waiting(job: Job, before: str) -> bool:
     return job.status is JobStatus.NEEDS_MAPPING and str(job.fields["createdAt"]) < before
 
 
-def redacted(job: Job, person: Person) -> dict[str, object]:
+def redact_job(job: Job, person: Person) -> dict[str, object]:
     """Return the attributes of a job that change now because the person is erased."""
     if job.type not in _NAMING:
         return {}

@@ -31,7 +31,7 @@ def erase_customer(id: str) -> Response:
     customer.updated."""
     repeatable = looked_up()
     customer = customers.get(id)
-    jobs.require_free(customer.held, customers.CustomerBusy)
+    jobs.require_free(customer.held_by, customers.CustomerBusy)
     hold, about = partial(customers.hold_for_erasure, customer), {"customer": id}
     text = jobs.create(JobType.CUSTOMER_ERASURE, about, once=repeatable, also=hold)
     return reply_text(202, text)

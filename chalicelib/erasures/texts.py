@@ -37,7 +37,7 @@ def _key(customer_id: str) -> Key:
 def load_person(customer: Customer) -> Person:
     """Return the customer, with those who were merged into it and the texts that are known."""
     known = (table.get(_key(customer.id)) or {}).get("texts", ())
-    return Person(frozenset([customer.id, *customer.merged]), frozenset(known))
+    return Person(frozenset([customer.id, *customer.merged_ids]), frozenset(known))
 
 
 def remember(customer_id: str, person: Person, texts: Iterable[str]) -> Person:

@@ -69,7 +69,7 @@ def step(job: Job) -> Step:
     """Do the next step of the current phase; after the last phase, end the erasure."""
     at = job.cursor or _BEGINNING
     at = at if at["phase"] in _PHASES else _BEGINNING  # of release 1.0.0
-    customer = customers.get(str(job.asked["customer"]))
+    customer = customers.get(str(job.request["customer"]))
     person = texts.load_person(customer)
     done, changed = _PHASES[at["phase"]](_Erasure(job, customer, person, at["after"]))
     touched = dict(Counter(at["touched"]) + changed)
@@ -104,7 +104,7 @@ def _erase_orders(erasure: _Erasure) -> _Done:
     person = erasure.learn(set().union(*facts))
     calls = [partial(orders.forget, order.id, person) for order in page.records]
     total = {} if erasure.after else {"total": page.total + 1}  # and the customer
-    done = Step.together(map(Step.changed, jobs.at_once(calls)), page.next, **total)
+    done = Step.combine(map(Step.from_change, jobs.at_once(calls)), page.next, **total)
     return done, Counter(orders=len(page.records))
 
 
@@ -180,7 +180,7 @@ def _erase_requests(erasure: _Erasure) -> _Done:
         for job in page.records:
             at["again"] |= requests.is_needed(job, erasure.person)
             current = _end_waiting(job, erasure)
-            if changes := requests.redacted(current, erasure.person):
+            if changes := requests.redact_job(current, erasure.person):
                 same = all_of(Attr(name).eq(current.fields[name]) for name in changes)
                 at["again"] |= not jobs.update_if(job.id, same, assign=changes)
                 changed["jobs"] += 1

@@ -41,7 +41,7 @@ def read_events() -> Response:
 
     def size_of(happened: Happened) -> int:
         stock = _OF_VARIANT * len(model.variants(happened)) if asked.stock else 0
-        return size.carried(happened.event.body) + _AROUND + stock
+        return size.count_sent_bytes(happened.event.body) + _AROUND + stock
 
     most = size.LARGEST_ANSWER - _AROUND
     part = feed.read(place, kinds, asked.limit, most, size_of)

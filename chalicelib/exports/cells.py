@@ -40,7 +40,7 @@ def cell(value: object) -> str:
     return f"'{text}" if is_marked else text
 
 
-def listed(values: Iterable[str]) -> str:
+def join_list(values: Iterable[str]) -> str:
     r"""Return a list separated by commas; a comma within a value is `\,`, a backslash `\\`."""
     return ", ".join(value.replace("\\", "\\\\").replace(",", "\\,") for value in values)
 

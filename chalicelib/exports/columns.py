@@ -9,7 +9,7 @@ from typing import Any, Final
 from chalicelib.customers.schemas import OrderCustomer, ShownCustomer
 from chalicelib.customers.schemas import show as show_customer
 from chalicelib.exports import products
-from chalicelib.exports.cells import BOM, lines, listed
+from chalicelib.exports.cells import BOM, join_list, lines
 from chalicelib.exports.model import ExportColumns, ExportFormat, ExportType
 from chalicelib.ledger.model import MovementActor, ShownMovement
 from chalicelib.ledger.model import show as show_movement
@@ -89,7 +89,7 @@ def _csv_writer(
 def _order_rows(order: Fields) -> Iterator[list[object]]:
     """Return a row for each line, each with what the order is."""
     customer = order["customer"] or {}
-    whole = {name: order[name] for name in _PLAIN} | {"tags": listed(order["tags"])}
+    whole = {name: order[name] for name in _PLAIN} | {"tags": join_list(order["tags"])}
     whole |= {name: _amount(order[name]) for name in ("deposit", "discount")}
     whole["metadata"] = _flat_text(order["metadata"])
     whole["balanceDue"] = Decimal(order["balanceDue"])  # may be negative
@@ -125,7 +125,7 @@ def _customer_row(customer: Mapping[str, object]) -> list[object]:
 
 def _flat_text(value: object) -> object:
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
-        return listed(value)
+        return join_list(value)
     if isinstance(value, list | dict):
         return json.dumps(value, ensure_ascii=False) if value else None
     return value

@@ -7,7 +7,7 @@ the same rows from the first on. In Shopify's columns the first variant is in th
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from chalicelib.exports.cells import Text, listed
+from chalicelib.exports.cells import Text, join_list
 from chalicelib.products.model import Product
 
 _Fields = Mapping[str, object]
@@ -49,7 +49,7 @@ def backroom_rows(product: Product) -> _Rows:
     first: _Fields = {
         **{name: fields[name] for name in BACKROOM if name in fields},
         "price": product.price,
-        "tags": listed(fields["tags"]),
+        "tags": join_list(fields["tags"]),
         "seoTitle": fields["seo"]["title"],
         "seoDescription": fields["seo"]["description"],
     }
@@ -87,7 +87,7 @@ def shopify_rows(product: Product) -> _Rows:
         "Description": fields["description"],
         "Vendor": fields["vendor"],
         "Type": fields["type"],
-        "Tags": listed(fields["tags"]),
+        "Tags": join_list(fields["tags"]),
         "Published on online store": fields["published"],
         "Status": str(fields["status"]).capitalize(),
         "Option1 name": "Title",

@@ -14,12 +14,15 @@ KINDS: Final = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson
 
 def place(job: Job, ending: str = "") -> dict[str, str]:
     """Return bucket and key of a file of the job: by default, of the one that it makes."""
-    return {"Bucket": settings.bucket(), "Key": f"exports/{job.id}.{ending or job.asked['format']}"}
+    return {
+        "Bucket": settings.bucket(),
+        "Key": f"exports/{job.id}.{ending or job.request['format']}",
+    }
 
 
 def begin(job: Job) -> str:
     """Begin the file; return the upload's id."""
-    kind = KINDS[job.asked["format"]]
+    kind = KINDS[job.request["format"]]
     begun = aws.client("s3").create_multipart_upload(**place(job), ContentType=kind)
     return str(begun["UploadId"])
 
@@ -43,7 +46,7 @@ def end(job: Job, upload: str, pieces: Iterable[tuple[int, str]]) -> None:
 
 def download_url(job: Job) -> str:
     """Return an address of the file, valid for an hour without a key."""
-    name = f"{job.asked['type']}-{str(job.fields['createdAt'])[:10]}.{job.asked['format']}"
+    name = f"{job.request['type']}-{str(job.fields['createdAt'])[:10]}.{job.request['format']}"
     shown = {"ResponseContentDisposition": f'attachment; filename="{name}"'}
     address: str = aws.client("s3").generate_presigned_url(
         "get_object", Params={**place(job), **shown}, ExpiresIn=URL_SECONDS

@@ -35,7 +35,7 @@ def step(job: Job) -> Step:
     if before.get("all"):
         store.end(job, before["upload"], zip(before["numbers"], before["etags"], strict=True))
         return Step(set={"bytes": before["bytes"]})
-    asked = job.asked
+    asked = job.request
     upload = before.get("upload") or store.begin(job)
     write = writer(asked["type"], asked["format"], asked["columns"])
     piece = bytearray() if before["etags"] else bytearray(write.head)

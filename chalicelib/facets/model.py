@@ -51,7 +51,7 @@ class ListFacets(QueryParameters):
 
     @field_validator("field")
     @classmethod
-    def _known(cls, name: str, info: ValidationInfo) -> str:
+    def _check_field(cls, name: str, info: ValidationInfo) -> str:
         there = FIELDS.get(info.data.get("type", ""), ())
         if there and name not in there:
             names = {"name": repr(name), "there": ", ".join(there)}

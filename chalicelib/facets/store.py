@@ -32,7 +32,7 @@ def _pk(of: str, field: str) -> str:
     return f"used#{KINDS[of].name}#{field}"
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     return " ".join(words.fold(text).split())[:_SORTED]
 
 
@@ -50,7 +50,7 @@ def values_in(kind: str, record: Mapping[str, object]) -> set[Value]:
 
 def key_of(value: Value) -> Key:
     of, field, text = value
-    return _pk(of, field), f"{_folded(text)}#{text}"
+    return _pk(of, field), f"{_fold(text)}#{text}"
 
 
 def save_values(values: Mapping[Key, Value], known: Container[Key]) -> None:
@@ -72,7 +72,7 @@ def forget_tags(customer: Fields) -> None:
     """Before a customer is erased: no other customer has these tags."""
     for tag in customer["tags"]:
         if customers.page(listing.Query({"tag": frozenset({tag})}, limit=1)).total <= 1:
-            table.delete((_pk(FacetOf.customers, "tag"), f"{_folded(tag)}#{tag}"))
+            table.delete((_pk(FacetOf.customers, "tag"), f"{_fold(tag)}#{tag}"))
 
 
 def forget(person: Person) -> int:
@@ -94,18 +94,18 @@ def find(asked: ListFacets) -> Facets:
         return {"data": [], "more": False}
     reads = [table.query.call(pk, limit=_LOOKED_AT)]
     if terms:  # among more values, those that begin with it
-        begun = table.sk.begins_with(_folded(asked.search))
+        begun = table.sk.begins_with(_fold(asked.search))
         reads.append(table.query.call(pk, where=begun, limit=asked.limit + 1))
     read = dynamodb.wait_for_results(reads)
     values = [item["value"] for rows in read for item in rows.items]
     fit = list(dict.fromkeys(value for value in values if _fits(value, terms)))
-    offered = _offered(asked, fit)
+    offered = _count_offered(asked, fit)
     shown = list(islice(offered, asked.limit))
     more = next(offered, None) is not None or (read[0].after is not None and not terms)
     return {"data": shown, "more": more}
 
 
-def _offered(asked: ListFacets, values: Sequence[str]) -> Iterator[Facet]:
+def _count_offered(asked: ListFacets, values: Sequence[str]) -> Iterator[Facet]:
     """Those that a record has, or that are not counted; no more are counted than are needed."""
     for some in batches(values, asked.limit + 1):
         counts = listing.count_each(KINDS[asked.type], asked.field, some)

@@ -112,7 +112,7 @@ def _prefer_stored(values: _Given, there: Mapping[str, Any]) -> _Given:
     Line ends differ, and a compare-at price of 0.00 is none.
     """
 
-    def prefer(name: str, value: object) -> object:
+    def prefer_value(name: str, value: object) -> object:
         is_there = there.get(name)
         if value == is_there:
             return is_there
@@ -124,7 +124,7 @@ def _prefer_stored(values: _Given, there: Mapping[str, Any]) -> _Given:
             return is_there
         return value
 
-    return {name: prefer(name, value) for name, value in values.items()}
+    return {name: prefer_value(name, value) for name, value in values.items()}
 
 
 def _draft_product(
@@ -135,11 +135,11 @@ def _draft_product(
     given, places = _add_variants(values, variants)
     try:
         if product is None:
-            new = validate(NewProduct, given).given()
+            new = validate(NewProduct, given).sent_fields()
             return products.draft_product(new, new["slug"])
         there = product.fields
         given = {k: v for k, v in given.items() if k not in there or v != there[k]}
-        change = validate(ProductChange, given).given()
+        change = validate(ProductChange, given).sent_fields()
         return products.preview_update(product, change, exactly=True)
     except Invalid as invalid:
         is_new, every = product is None, invalid.extra["errors"]

@@ -12,18 +12,18 @@ from chalicelib.imports.formats import (
     Format,
     Mapped,
     Shop,
+    bind_header,
     by_name,
     find_likely_format,
-    fitted,
     read_as,
     recognise,
 )
 from chalicelib.imports.formats.mapped import (
-    changed,
     faults,
     field_of,
     fields_of,
     find_undecided,
+    remap_format,
 )
 from chalicelib.imports.formats.proposal import propose, samples_of
 from chalicelib.imports.formats.sheet import name_columns, plain
@@ -45,7 +45,8 @@ def choose_format(form: FileFormat, options: Options) -> Format | None:
         named = named if options.format else recognise(header)
         if named is None:
             return None if asks else read_as(header, line)
-        wrong, code = find_undecided(fitted(named, header, line).undecided), "unknown_columns"
+        wrong = find_undecided(bind_header(named, header, line).undecided_columns)
+        code = "unknown_columns"
     if not wrong:
         return bind_format(form, options, named)
     if asks:
@@ -65,10 +66,10 @@ def bind_format(form: FileFormat, options: Options, known: type[Format] | None) 
     """Bind a known format, a mapping, or a mapping that changes a known format to the header."""
     if options.mapping is None:
         assert known is not None
-        return fitted(known, form.header, form.header_row)
+        return bind_header(known, form.header, form.header_row)
     if known is None:
         return Mapped(form.header, options.mapping)
-    return changed(known, form.header, options.mapping)
+    return remap_format(known, form.header, options.mapping)
 
 
 def is_data(header: Sequence[str]) -> bool:

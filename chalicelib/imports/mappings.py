@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from chalicelib import deadline
 from chalicelib.imports.formats import by_name
-from chalicelib.imports.formats.mapped import changed, faults, field_of
+from chalicelib.imports.formats.mapped import faults, field_of, remap_format
 from chalicelib.imports.formats.sheet import REPORT_COLUMNS, name_columns, plain
 from chalicelib.imports.model import LARGEST_MAPPINGS, MOST_MAPPINGS
 from chalicelib.problems import Conflict, Invalid, NotFound
@@ -75,7 +75,7 @@ def save_mapping(
     known = by_name(file_format or "")
     given: Mapping[str, str | None] = mapping or {}
     if known and mapping is not None:
-        bound = changed(known, columns, mapping)
+        bound = remap_format(known, columns, mapping)
         given = {column: field_of(bound, at) for at, column in enumerate(columns)}
     unnamed = {plain(name) for name in _name_unnamed(columns)}
     whole = {column: given.get(column) for column in columns if _is_counted(column)}
@@ -83,7 +83,7 @@ def save_mapping(
     pk, sk = _key(name)
     shown = {"name": name, "columns": whole, "format": file_format}
     item = {"pk": pk, "sk": sk, **shown, "updatedAt": clock.now_iso()}
-    deadline.retried(partial(_save, item), _SavedMeanwhile)
+    deadline.retry_on_conflict(partial(_save, item), _SavedMeanwhile)
     return show_mapping(item)
 
 

@@ -136,8 +136,12 @@ def _format_fields(form: FileFormat | None, csv_format: "Format | None") -> dict
     return {
         "format": form._asdict() if form else {},
         "dialect": csv_format.name if csv_format else None,
-        "ignoredColumns": [name[:200] for name in csv_format.ignored[:200]] if csv_format else [],
-        "missedColumns": [name[:200] for name in csv_format.missed[:50]] if csv_format else [],
+        "ignoredColumns": [name[:200] for name in csv_format.ignored_columns[:200]]
+        if csv_format
+        else [],
+        "missedColumns": [name[:200] for name in csv_format.missed_columns[:50]]
+        if csv_format
+        else [],
     }
 
 

@@ -17,7 +17,7 @@ from chalicelib.imports.chunks import ChunkProduct, Group
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.groups import name_key
 from chalicelib.imports.formats import ImportedProduct
-from chalicelib.imports.formats.cells import spoilt
+from chalicelib.imports.formats.cells import is_spoilt
 from chalicelib.imports.model import ImportJob, ImportMode, ProductOutcome
 from chalicelib.problems import Busy, Invalid
 from chalicelib.products import store as products
@@ -106,7 +106,7 @@ class FileProduct:
         """The product's own and its variants', each once."""
         variants = self.imported.values.get("variants", ())
         skus = [self.sku, *(variant.get("sku") for variant in variants)]
-        return list(dict.fromkeys(sku for sku in skus if sku and not spoilt(sku)))
+        return list(dict.fromkeys(sku for sku in skus if sku and not is_spoilt(sku)))
 
     @property
     def names(self) -> dict[str, str | None]:
@@ -362,9 +362,9 @@ class Upsert:
 
     def _load_outcomes(self, product: Product | None) -> Mapping[str, str]:
         """Return what this job did to the product already: the outcome by line."""
-        if product is None or product.imported.get("job") != self.job.id:
+        if product is None or product.import_memory.get("job") != self.job.id:
             return {}
-        rows: Mapping[str, str] = product.imported["rows"]
+        rows: Mapping[str, str] = product.import_memory["rows"]
         return rows
 
     def _apply_product(self, each: FileProduct, target: _Target) -> tuple[Product, ProductOutcome]:
@@ -398,7 +398,7 @@ def _first_job_of(product: Product) -> object:
 
     See `ImportJob.first_job_id`.
     """
-    return product.imported.get("first", product.imported.get("job"))
+    return product.import_memory.get("first", product.import_memory.get("job"))
 
 
 def _is_same(before: Product, after: Product) -> bool:

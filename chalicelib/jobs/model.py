@@ -79,7 +79,7 @@ class JobRecordError(TypedDict):
     message: Annotated[str, about("What happened, for people.")]
 
 
-def missed(id: str, code: str, message: str) -> JobRecordError:
+def record_error(id: str, code: str, message: str) -> JobRecordError:
     """Return the error of a record that a step did not change, and why."""
     return {"id": id, "code": code, "message": message[:1_000]}
 
@@ -186,12 +186,12 @@ class Job(listing.Record):
         return json.loads(self.fields.get("cursor", "null"))
 
     @property
-    def asked(self) -> Any:
+    def request(self) -> Any:
         """Return the request, parsed from JSON."""
         return json.loads(self.fields["asked"])
 
     @property
-    def by(self) -> str:
+    def requested_by(self) -> str:
         """Return the name of the requesting key."""
         return str(self.fields["by"])
 
@@ -238,24 +238,24 @@ class Step:
     wait: int = 0
 
     @classmethod
-    def of(cls, outcome: RecordOutcome, *errors: JobRecordError) -> "Step":
+    def from_outcome(cls, outcome: RecordOutcome, *errors: JobRecordError) -> "Step":
         """Return the part of a record with this outcome."""
         return cls(counts={outcome: 1}, errors=errors)
 
     @classmethod
-    def changed(cls, is_changed: bool) -> "Step":
+    def from_change(cls, is_changed: bool) -> "Step":
         """Return the part of a record that was changed, or needed no change."""
-        return cls.of(RecordOutcome.UPDATED if is_changed else RecordOutcome.UNCHANGED)
+        return cls.from_outcome(RecordOutcome.UPDATED if is_changed else RecordOutcome.UNCHANGED)
 
     @classmethod
-    def refused(cls, id: str, problem: Problem) -> "Step":
+    def from_problem(cls, id: str, problem: Problem) -> "Step":
         """Return the part of a record that failed. Raises what may pass: the step is repeated."""
         if problem.may_pass:
             raise problem
-        return cls.of(RecordOutcome.FAILED, missed(id, problem.code, str(problem)))
+        return cls.from_outcome(RecordOutcome.FAILED, record_error(id, problem.code, str(problem)))
 
     @classmethod
-    def together(cls, parts: Iterable["Step"], cursor: object, **attributes: object) -> "Step":
+    def combine(cls, parts: Iterable["Step"], cursor: object, **attributes: object) -> "Step":
         """Return the step that did these parts. `attributes`: of the job."""
         done, counts = list(parts), Counter[RecordOutcome]()
         for part in done:
@@ -275,12 +275,12 @@ def show_as(shape: type, job: Job) -> dict[str, object]:
     A member that the job does not have is None.
     """
     stored = {name: job.fields.get(name) for name in shape.__annotations__}
-    return {**stored, "progress": progress(job), "createdBy": job.by}
+    return {**stored, "progress": progress(job), "createdBy": job.requested_by}
 
 
 def show(job: Job) -> dict[str, object]:
     """Return the job in the shape of JobSummary."""
-    return {**show_as(JobSummary, job), "about": job.asked}
+    return {**show_as(JobSummary, job), "about": job.request}
 
 
 def show_whole(

@@ -68,7 +68,7 @@ def _run_steps(job: Job, number: int, again: bool, work: Work) -> None:
         current, wait = store.advance(current, step), step.wait
     if current is not None and current.status is JobStatus.COMPLETED:
         counts = {f"Records{name.title()}": int(current.fields[name]) for name in RecordOutcome}
-        telemetry.measured("job finished", counts, jobId=current.id, type=current.type)
+        telemetry.log_metrics("job finished", counts, jobId=current.id, type=current.type)
 
 
 def _do_step(job: Job, do: Callable[[Job], Step]) -> Step | None:

@@ -171,7 +171,7 @@ def advance(job: Job, step: Step) -> Job | None:
 
 def _send_advance(job: Job, step: Step, ends: Mapping[str, object], when: Condition) -> bool:
     counts = {str(name): n for name, n in step.counts.items()}
-    shown = previewed(job, step.previews) if step.previews else {}
+    shown = extend_preview(job, step.previews) if step.previews else {}
     cursor = json.dumps(step.cursor, ensure_ascii=False)
     commit = Commit()
     commit.update(
@@ -186,7 +186,7 @@ def _send_advance(job: Job, step: Step, ends: Mapping[str, object], when: Condit
     return commit.sent()
 
 
-def previewed(job: Job, more: Sequence[Mapping[str, object]]) -> dict[str, object]:
+def extend_preview(job: Job, more: Sequence[Mapping[str, object]]) -> dict[str, object]:
     """Return a dry run's preview attribute with more records, as far as there is room."""
     shown = json.loads(job.fields.get("preview", "[]"))
     text = json.dumps([*shown, *more][:PREVIEWED], ensure_ascii=False)
@@ -202,7 +202,7 @@ def at_once(calls: Sequence[Callable[[], T]]) -> list[T]:
     """Return what the calls of a step return; as many run at the same time as may be `underway`."""
     done: list[T] = []
     while len(done) < len(calls):
-        done += threads.together(calls[len(done) : len(done) + len(underway)])
+        done += threads.run_together(calls[len(done) : len(done) + len(underway)])
     return done
 
 

@@ -45,7 +45,7 @@ def merge_customer(id: str) -> Response:
     source = customers.get(id)
     into = _target(source, asked.into)
     for each in (source, into):
-        jobs.require_free(each.held, customers.CustomerBusy)
+        jobs.require_free(each.held_by, customers.CustomerBusy)
     if source.is_erased:
         raise customers.Erased
     about = {"customer": id, "into": into.id}

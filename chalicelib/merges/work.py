@@ -11,13 +11,13 @@ from functools import partial
 from chalicelib.customers import store as customers
 from chalicelib.customers.model import ROOM_OF_MERGED
 from chalicelib.jobs import store as jobs
-from chalicelib.jobs.model import MOST_AT_ONCE, Job, JobRecordError, Step, missed
+from chalicelib.jobs.model import MOST_AT_ONCE, Job, JobRecordError, Step, record_error
 from chalicelib.orders import store as orders
 
 
 def step(job: Job) -> Step:
     """Move the next orders, or end the merge."""
-    source, into = str(job.asked["customer"]), str(job.asked["into"])
+    source, into = str(job.request["customer"]), str(job.request["into"])
     if job.cursor == {"all": True}:
         lost = customers.absorb(source, into, job.id)
         return Step(errors=[_overflow_error(source, name, number) for name, number in lost.items()])
@@ -25,14 +25,15 @@ def step(job: Job) -> Step:
     page = orders.page(orders.query_by_customer(source, MOST_AT_ONCE).continue_after(after))
     target = customers.get(into)
     moves = [
-        partial(orders.move_to_customer, order.id, source, target, job.by) for order in page.records
+        partial(orders.move_to_customer, order.id, source, target, job.requested_by)
+        for order in page.records
     ]
     cursor = {"after": page.next} if page.next else {"all": True}
     total = {} if job.step else {"total": page.total}
-    return Step.together(map(Step.changed, jobs.at_once(moves)), cursor, **total)
+    return Step.combine(map(Step.from_change, jobs.at_once(moves)), cursor, **total)
 
 
 def _overflow_error(source: str, name: str, number: int) -> JobRecordError:
     what = "characters of the note" if name == "note" else name
     message = f"{number:,} {what} were not moved: there is room for {ROOM_OF_MERGED[name]:,}."
-    return missed(source, f"too_many_{what.partition(' ')[0]}", message)
+    return record_error(source, f"too_many_{what.partition(' ')[0]}", message)

@@ -26,7 +26,7 @@ def check_totals() -> None:
                 stored=str(one.stored),
                 counted=str(one.counted),
             )
-    telemetry.measured("totals checked", {"CountsWrong": wrong, "RecordsCounted": records})
+    telemetry.log_metrics("totals checked", {"CountsWrong": wrong, "RecordsCounted": records})
 
 
 def list_recounts(all_days: bool = False) -> Iterator[tuple[str, listing.Recount]]:

@@ -89,7 +89,7 @@ def _initial_fields(
     now: str,
 ) -> StoredOrder:
     """Return the fields of a new order before its deposit and payments. Raise Invalid."""
-    sums, given = lines.compute_sums(new_lines, new), new.given()
+    sums, given = lines.compute_sums(new_lines, new), new.sent_fields()
     return {
         "id": ids.new_id("ord"),
         "number": number,
@@ -171,7 +171,7 @@ def _drop_repeats(tags: Iterable[str] | None) -> list[str]:
 
 def apply_change(order: Order, change: OrderChange, by: str, now: str) -> Order:
     """Return the order after a PATCH. Raise InvalidTransition and Invalid."""
-    given = change.given()
+    given = change.sent_fields()
     money_fields = given.keys() & {"deposit", "retained"}
     others = {name: value for name, value in given.items() if name not in money_fields}
     fields = cast(StoredOrder, {**order.fields, **_clean_fields(others)})

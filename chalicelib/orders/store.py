@@ -87,7 +87,7 @@ class ChangeRequest:
     def require_unchanged(self, order: Order) -> Order:
         """Return the order, or raise PreconditionFailed if the client knows another version."""
         if self.if_match is not None and order.etag not in self.if_match:
-            raise PreconditionFailed.of("order")
+            raise PreconditionFailed.for_kind("order")
         return order
 
 
@@ -240,7 +240,7 @@ def _place_order(new: NewOrder, by: str, numbers: Numbers | None, once: Once | N
     customer = customers.from_items(new.customer, items) if new.customer else None
     registers = new.customer is not None and customer is None
     if new.customer and customer is None:
-        customer = customers.created(new.customer, now)
+        customer = customers.make_order_customer(new.customer, now)
     last, has_room = items.get(NUMBERS), room.has_room_for_number(len(wanted))
     number = numbers.next(last, has_room=has_room) if numbers else next_number(last)
     order = lifecycle.create_order(new, found, customer, number=number, by=by, now=now)
@@ -403,7 +403,7 @@ def _apply_edit(before: Order, wanted: EditOrder, by: str) -> tuple[editing.Edit
     customer = customers.from_items(new_customer, items) if new_customer else None
     now = clock.now_iso()
     if new_customer and customer is None:
-        customers.created(new_customer, now)  # which raises, because the id is unknown
+        customers.make_order_customer(new_customer, now)  # which raises, because the id is unknown
     edit = editing.make_edit(before.fields, wanted, known, customer, by=by, now=now)
     _require_stock(edit.moves)
     return edit, lifecycle.apply_edit(before, edit, by, now)

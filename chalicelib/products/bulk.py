@@ -24,7 +24,7 @@ _AT_ONCE: Final = 25
 
 def refuse_too_much(rows: Sequence[NewProduct | Problem]) -> None:
     """Called before anything is written. Raises Invalid if the function would run out of time."""
-    parts = sum(_count_parts(row.given()) for row in rows if isinstance(row, NewProduct))
+    parts = sum(_count_parts(row.sent_fields()) for row in rows if isinstance(row, NewProduct))
     if parts > MOST_PARTS:
         message = f"have {parts:,} variants, tags and words to search for; at most {MOST_PARTS:,}"
         raise Invalid.field("products", "too_long", f"{message} are possible in one request")
@@ -70,7 +70,9 @@ def create_many(
         there = {product.id: product for product in store.load(ids.values())}
         outcomes |= {place: there[id] for place, id in ids.items() if id in there}
     left = [place for place in news if place not in outcomes]
-    chosen = dict(zip(left, _choose_slugs([news[place].given() for place in left]), strict=True))
+    chosen = dict(
+        zip(left, _choose_slugs([news[place].sent_fields() for place in left]), strict=True)
+    )
     for places in batches(left, _AT_ONCE):
         if time.monotonic() > ends:
             outcomes |= dict.fromkeys(places, NotReached())
@@ -87,7 +89,9 @@ def _create_batch(
     now = clock.now_iso()
     for place, new in news.items():
         try:
-            products[place] = merge.create_product(new.given(), chosen[place], now, ids.get(place))
+            products[place] = merge.create_product(
+                new.sent_fields(), chosen[place], now, ids.get(place)
+            )
         except Problem as problem:
             outcomes[place] = problem
     failures = send_all([store.build_commit(None, product) for product in products.values()])
@@ -96,7 +100,7 @@ def _create_batch(
             outcomes[place] = product
         elif isinstance(failure, store.ProductChanged):
             outcomes[place] = store.get(product.id)  # created by the same request, sent twice
-        elif isinstance(failure, store.SlugTaken) and not news[place].given().get("slug"):
+        elif isinstance(failure, store.SlugTaken) and not news[place].sent_fields().get("slug"):
             again = partial(store.create, news[place], id=product.id)
             outcomes[place] = _write_alone(product.id, again)
         elif isinstance(failure, Problem):
@@ -139,7 +143,7 @@ def set_status(ids: Sequence[str], status: ProductStatus) -> list[_Outcome]:
     changed = {id: store.preview_update(known[id], {"status": status.value}) for id in known}
     differing = [id for id in known if changed[id] is not known[id]]
     failures = send_all([store.build_commit(known[id], changed[id]) for id in differing])
-    outcomes: dict[str, _Outcome] = {id: NotFound.of("product", id) for id in ids}
+    outcomes: dict[str, _Outcome] = {id: NotFound.for_id("product", id) for id in ids}
     outcomes.update(changed)
     for id, failure in zip(differing, failures, strict=True):
         if isinstance(failure, store.ProductChanged):

@@ -227,7 +227,7 @@ def match_variants(listed: Sequence[Fields], product: Product | None) -> list[st
         return ids
     only = _single_title(listed, there)
 
-    def claim(key: Callable[[Fields], Hashable]) -> None:
+    def claim_by(key: Callable[[Fields], Hashable]) -> None:
         free: defaultdict[Hashable, deque[str]] = defaultdict(deque)
         for id, variant in unclaimed.items():
             free[key(variant)].append(id)
@@ -237,16 +237,16 @@ def match_variants(listed: Sequence[Fields], product: Product | None) -> list[st
                 own = ids[place] = free[mark].popleft()
                 del unclaimed[own]
 
-    def sku(variant: Fields) -> str | None:
+    def own_sku(variant: Fields) -> str | None:
         return variant.get("sku") or None
 
-    def title(variant: Fields) -> str | None:
+    def own_title(variant: Fields) -> str | None:
         # One without a title is named by its SKU, or is the only one.
-        return variant.get("title") or only or sku(variant)
+        return variant.get("title") or only or own_sku(variant)
 
-    claim(lambda variant: (sku(variant), title(variant)) if sku(variant) else None)
-    claim(sku)
-    claim(title)
+    claim_by(lambda variant: (own_sku(variant), own_title(variant)) if own_sku(variant) else None)
+    claim_by(own_sku)
+    claim_by(own_title)
     whole = next(iter(unclaimed.values()), None)
     stands_for_all = len(there) == 1 and there[0]["title"] == DEFAULT_VARIANT
     if whole and stands_for_all and None in ids:

@@ -114,7 +114,7 @@ class Product(listing.Record):
         return str(own or min((v["price"] for v in self.fields["variants"]), key=Decimal))
 
     @property
-    def imported(self) -> Fields:
+    def import_memory(self) -> Fields:
         """The memory of the last import that wrote it, for repeated steps."""
         left: Mapping[str, object] = self.fields.get("import", {})
         return left
@@ -130,12 +130,12 @@ class Product(listing.Record):
 
     def variant(self, id: str) -> Variant | None:
         """A variant as it is shown, or None."""
-        return next((self._shown(v) for v in self.fields["variants"] if v["id"] == id), None)
+        return next((self._show_variant(v) for v in self.fields["variants"] if v["id"] == id), None)
 
     def variants(self) -> list[Variant]:
-        return [self._shown(variant) for variant in self.fields["variants"]]
+        return [self._show_variant(variant) for variant in self.fields["variants"]]
 
-    def _shown(self, variant: Fields) -> Variant:
+    def _show_variant(self, variant: Fields) -> Variant:
         return {
             "id": variant["id"],
             "title": variant["title"],

@@ -85,7 +85,9 @@ def move_stock(
     """
     # Perhaps the same request, sent twice, has just taken the last piece.
     with unless_answered(once):
-        return deadline.retried(partial(_try_move, product_id, moves, once), store.ProductChanged)
+        return deadline.retry_on_conflict(
+            partial(_try_move, product_id, moves, once), store.ProductChanged
+        )
 
 
 def _try_move(
@@ -106,7 +108,7 @@ def _try_move(
 
 def _load_product(product_id: str, once: Once | None) -> Product:
     if not ids.may_be("prod", product_id):
-        raise NotFound.of("product", product_id)
+        raise NotFound.for_id("product", product_id)
     items = idempotency.read(store.keys(product_id), once)
     return NotFound.unless(store.from_items(product_id, items), "product", product_id)
 

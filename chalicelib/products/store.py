@@ -202,7 +202,7 @@ def sample_product() -> Product:
         "status": "ACTIVE",
         "variants": [{"title": "Default", "sku": "EXAMPLE", "price": "19.90", "stock": 4}],
     }
-    return draft_product(NewProduct.model_validate(given).given(), "example")
+    return draft_product(NewProduct.model_validate(given).sent_fields(), "example")
 
 
 def sample_event_data(event: str) -> dict[str, object]:
@@ -239,7 +239,7 @@ def create(new: NewProduct, once: Once | None = None, id: str | None = None) -> 
 
 
 def _create_with_slug(new: NewProduct, once: Once | None, id: str | None) -> Product:
-    given = new.given()
+    given = new.sent_fields()
     for slug in [given["slug"]] if given.get("slug") else free_slugs(given["name"]):
         product = merge.create_product(given, slug, clock.now_iso(), id)
         commit = build_commit(None, product)
@@ -276,7 +276,7 @@ def update(id: str, asked: ProductChange, if_match: frozenset[str] | None) -> Pr
     """Merges; writes differences and emits product.updated, and inventory.low if stock falls below
     the threshold. Raises NotFound, Invalid, SlugTaken, PreconditionFailed, Conflict.
     """
-    given = asked.given()
+    given = asked.sent_fields()
     return rewrite(id, lambda before: preview_update(before, given), if_match=if_match)[1]
 
 
@@ -289,7 +289,7 @@ def rewrite(
     """As `change`. `draft`: from the current product to the changed one, or to itself. Returns the
     product before and after. `also`: adds to the commit."""
 
-    def attempt() -> tuple[Product, Product]:
+    def rewrite_once() -> tuple[Product, Product]:
         before = _require_unchanged(if_match, get(id))
         after = draft(before)
         if after is not before:
@@ -298,13 +298,13 @@ def rewrite(
             commit.send()
         return before, after
 
-    return _retry_if_changed(attempt)
+    return _retry_if_changed(rewrite_once)
 
 
 def delete(id: str, if_match: frozenset[str] | None) -> None:
     """Raises NotFound, PreconditionFailed, Conflict."""
 
-    def attempt() -> None:
+    def delete_once() -> None:
         before = _require_unchanged(if_match, get(id))
         while len(before.external_ids) > MOST_EXTERNAL_IDS:
             fewer = _without_some_external_ids(before)
@@ -312,7 +312,7 @@ def delete(id: str, if_match: frozenset[str] | None) -> None:
             before = get(id)
         build_commit(before, None, exactly=if_match is not None).send()
 
-    _retry_if_changed(attempt)
+    _retry_if_changed(delete_once)
 
 
 def _without_some_external_ids(product: Product) -> Product:
@@ -326,7 +326,7 @@ def _without_some_external_ids(product: Product) -> Product:
 
 def _require_unchanged(if_match: frozenset[str] | None, product: Product) -> Product:
     if if_match is not None and product.etag not in if_match:
-        raise PreconditionFailed.of("product")
+        raise PreconditionFailed.for_kind("product")
     return product
 
 

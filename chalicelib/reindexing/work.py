@@ -41,17 +41,17 @@ class _Place:
 
 def step(job: Job) -> Step:
     """Moves the next records."""
-    place = _Place(__version__, clock.unix() + int(job.asked["settle"]))
+    place = _Place(__version__, clock.unix() + int(job.request["settle"]))
     if job.cursor and job.cursor["release"] == __version__:
         place = _Place(**job.cursor)
     if place.number > 1 and not place.at and (wait := place.until - clock.unix()) > 0:
         return Step(cursor=asdict(place), wait=min(wait, _WAITED_AT_ONCE))
-    kinds = [records for records in store.ALL if records.kind.name in job.asked["kinds"]]
+    kinds = [records for records in store.ALL if records.kind.name in job.request["kinds"]]
     lists = {pk: records for records in kinds for pk in records.kind.list_pks("*")}
     if place.at not in lists:
         place = replace(place, at=next(iter(lists)), after="")
-    records, rate = lists[place.at], float(job.asked["rate"])
-    after, looked, moved = _moved(records, place.at, place.after, rate)
+    records, rate = lists[place.at], float(job.request["rate"])
+    after, looked, moved = _move_page(records, place.at, place.after, rate)
     left = list(lists)[list(lists).index(place.at) + (after is None) :]
     # Later passes meet the same records again.
     counts = {RecordOutcome.UPDATED: moved}
@@ -69,7 +69,7 @@ def step(job: Job) -> Step:
     return Step(asdict(place), counts, set={"total": max(int(total), processed)})
 
 
-def _moved(
+def _move_page(
     records: listing.Records[listing.Indexed], pk: str, after: str, rate: float
 ) -> tuple[str | None, int, int]:
     """The position of the last record, None at the end; how many were looked at; and moved.
@@ -105,6 +105,6 @@ def _merge_cells(kind: listing.Kind, records: Iterable[Item]) -> None:
 def _is_done(job: Job, place: _Place, kinds: Sequence[listing.Kind], moved: int) -> bool:
     """Whether a pass that has ended was the last."""
     merged = sum(listing.merge_cells(kind, kind.count_pk()) for kind in kinds)
-    if place.number == 1 and job.asked["settle"]:
+    if place.number == 1 and job.request["settle"]:
         return store.are_noted(kinds) and not (moved or merged or job.fields["updated"])
     return True

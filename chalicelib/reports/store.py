@@ -20,7 +20,7 @@ _CSV: Final = "text/csv; charset=utf-8"
 
 def load_sums(job: Job, number: int | None) -> Sums:
     """What the steps until one with this number added up; nothing before the first."""
-    columns = COLUMNS[job.asked["type"]]
+    columns = COLUMNS[job.request["type"]]
     if number is None:
         return Sums(columns)
     kept = json.loads(_get_object(job, f"{number}.json"))
@@ -40,13 +40,13 @@ def _parse_decimals(values: dict[str, str]) -> dict[str, Decimal]:
 def write_report(job: Job, sums: Sums) -> int:
     """Writes the rows of a report that is complete; the size of its CSV. Repeating it changes
     nothing."""
-    keys = sums.ordered(job.asked["by"])
+    keys = sums.order_keys(job.request["by"])
     rows = [_show_row(sums, key, sums.rows[key]) for key in keys[:MOST_ROWS]]
     truncated = sums.left_out or len(rows) < len(keys)
     totals = _render_values(sums, sums.totals)
     report = {"columns": sums.columns, "rows": rows, "totals": totals, "truncated": truncated}
     _put_object(job, "json", json.dumps(report, ensure_ascii=False))
-    header = [job.asked["by"], "label", *sums.columns]
+    header = [job.request["by"], "label", *sums.columns]
     lines = (
         [
             key,

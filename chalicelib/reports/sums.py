@@ -55,7 +55,7 @@ class Sums:
             _add_values(self.rows.setdefault(key, {}), values)
             self.labels.setdefault(key, labels.get(key, key))
 
-    def ordered(self, by: str) -> list[str]:
+    def order_keys(self, by: str) -> list[str]:
         """The keys of the rows: days in their order, others with the most net first."""
         if by == ReportBy.DAY:
             return sorted(self.rows)

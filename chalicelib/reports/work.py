@@ -28,7 +28,7 @@ _ADDED: Final[dict[str, tuple[Any, Any]]] = {
 
 def step(job: Job) -> Step:
     """Adds up the next records; when all are added up, writes the rows."""
-    asked = job.asked
+    asked = job.request
     before = job.cursor or {"list": 0, "after": None, "sums": None}
     sums = store.load_sums(job, before["sums"])
     lists = READS[asked["type"]]

@@ -49,14 +49,14 @@ def reply_page(records: Sequence[object], page: schemas.Page[object]) -> Respons
 
 
 def page_text(records: Sequence[object], page: schemas.Page[object]) -> str:
-    text = encode(schemas.walked(records, page))
+    text = encode(schemas.cursor_page(records, page))
     if size.fits(text):
         return text
     items = [encode(record) for record in records]
     if page.after is None:
         raise size.AnswerTooLarge(size.largest_page(items))
     number = max(1, size.fitting(items))
-    return encode(schemas.walked(records[:number], page, page.after(number)))
+    return encode(schemas.cursor_page(records[:number], page, page.after(number)))
 
 
 def reply_public(text: str) -> Response:

@@ -49,7 +49,7 @@ def authenticate(call: Call) -> Callable[[], object]:
         return _is_admitted
     admitted = _admit_key(call) if is_admin(call) else _admit_address(call)
     reads_first = call.operation is not None and call.operation.reads_first
-    known = _remembered(_who(call)) if reads_first else None
+    known = _recall_admission(_identify_caller(call)) if reads_first else None
     if known is None or not _has_role(call, known.caller):
         admitted()
     else:
@@ -71,7 +71,7 @@ def _uncounted_window(call: Call) -> Window:
     return Window(limit, limit, rate.this_minute())
 
 
-def uncounted() -> Window:
+def uncounted_window() -> Window:
     """Return the window of what is never counted: the whole of the usual limit."""
     return Window(STOREFRONT_PER_MINUTE, 0, rate.this_minute())
 
@@ -96,7 +96,7 @@ def _admit_once(call: Call, admit: Callable[[], None]) -> Callable[[], object]:
                     admit()
                     admitted.set_result(None)
                 except Exception as refused:
-                    _admitted.pop(_who(call), None)
+                    _admitted.pop(_identify_caller(call), None)
                     admitted.set_exception(refused)
                 finally:
                     table.reset_before_writes(waiting)
@@ -108,18 +108,18 @@ def _admit_once(call: Call, admit: Callable[[], None]) -> Callable[[], object]:
 def _admit_address(call: Call) -> Callable[[], object]:
     counted = rate.count(call.address)
 
-    def admit() -> None:
+    def admit_address() -> None:
         call.answer_headers.update(counted().headers())
-        _remember(call, None)
+        _remember_admission(call, None)
 
-    return _admit_once(call, admit)
+    return _admit_once(call, admit_address)
 
 
 def _admit_key(call: Call) -> Callable[[], object]:
     minute = rate.this_minute()
     asked = store.admit(call.bearer, reads=call.reads, minute=minute)
 
-    def admit() -> None:
+    def admit_key() -> None:
         try:
             admission = asked()
             if admission is None:
@@ -133,11 +133,11 @@ def _admit_key(call: Call) -> Callable[[], object]:
         call.caller = admission.caller
         call.answer_headers.update(window.headers())
         if not admission.admitted:
-            raise window.exceeded()
-        _remember(call, admission.caller)
+            raise window.to_rate_limited()
+        _remember_admission(call, admission.caller)
         _require_role(call, admission.caller)
 
-    return _admit_once(call, admit)
+    return _admit_once(call, admit_key)
 
 
 def _require_role(call: Call, caller: Caller) -> None:
@@ -175,19 +175,19 @@ def _explain_header(call: Call) -> str:
 # --- Who was admitted here ------------------------------------------------------------------------
 
 
-def _who(call: Call) -> str:
+def _identify_caller(call: Call) -> str:
     if not is_admin(call):
         return f"address {call.address}"
     return f"key {store.digest_of(call.bearer)}"
 
 
-def _remembered(who: str) -> _Admitted | None:
+def _recall_admission(who: str) -> _Admitted | None:
     known = _admitted.get(who)
     is_fresh = known is not None and 0 <= clock.unix() - known.at < _REMEMBERED_SECONDS
     return known if is_fresh else None
 
 
-def _remember(call: Call, caller: Caller | None) -> None:
+def _remember_admission(call: Call, caller: Caller | None) -> None:
     if len(_admitted) >= _MOST_REMEMBERED:
         _admitted.clear()
-    _admitted[_who(call)] = _Admitted(clock.unix(), caller)
+    _admitted[_identify_caller(call)] = _Admitted(clock.unix(), caller)

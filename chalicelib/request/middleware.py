@@ -21,11 +21,18 @@ from chalicelib.problems import (
 )
 from chalicelib.request import call as calls
 from chalicelib.request.answer import refusal
-from chalicelib.request.authenticate import authenticate, is_admin, uncounted
+from chalicelib.request.authenticate import authenticate, is_admin, uncounted_window
 from chalicelib.request.call import Call
-from chalicelib.request.parse import expected, refuse_wrong_parameters
+from chalicelib.request.parse import explain_expected_body, refuse_wrong_parameters
 from chalicelib.request.repeats import answer_again
-from chalicelib.request.routes import Crash, NoSuchPath, allowed, matched, nearest, paths
+from chalicelib.request.routes import (
+    Crash,
+    NoSuchPath,
+    allowed_methods,
+    find_operation,
+    nearest_paths,
+    paths,
+)
 from chalicelib.storage import outbox, table
 from chalicelib.storage.actor import acting
 from chalicelib.storage.commit import Commit
@@ -69,7 +76,7 @@ def handle(request: Request, get_response: GetResponse) -> Response:
     call = Call(
         request,
         id=str(request.context.get("requestId") or ids.new_id("req")),
-        operation=matched(request.method, request.path),
+        operation=find_operation(request.method, request.path),
     )
     token = calls.begin(call)
     try:
@@ -92,7 +99,7 @@ def handle(request: Request, get_response: GetResponse) -> Response:
 def _answer_or_refuse(call: Call, get_response: GetResponse) -> Response:
     try:
         if f"{call.path}/".startswith("/console/"):
-            call.answer_headers.update(uncounted().headers())
+            call.answer_headers.update(uncounted_window().headers())
             if call.request.method == "OPTIONS":
                 return _answer_options(call)
             return _raise_own_refusal(call, get_response(call.request))
@@ -103,7 +110,7 @@ def _answer_or_refuse(call: Call, get_response: GetResponse) -> Response:
     except Crash as crash:
         return refusal(_log_defect(call, crash.__cause__ or crash))
     except NoSuchPath:
-        return refusal(NoSuchPath(nearest(call.path, paths())))
+        return refusal(NoSuchPath(nearest_paths(call.path, paths())))
     except Repeated as first:
         return answer_again(call, first)
     except Problem as problem:
@@ -147,7 +154,7 @@ def _audit_refusals(call: Call) -> Iterator[None]:
 
 
 def _answer_options(call: Call) -> Response:
-    allow = allowed(call.request.path)
+    allow = allowed_methods(call.request.path)
     if not allow:
         raise NoSuchPath
     return Response("", {"Allow": allow, **({} if is_admin(call) else _PREFLIGHT)}, 204)
@@ -160,7 +167,7 @@ def _raise_own_refusal(call: Call, response: Response) -> Response:
         family = _CHALICE.get(response.status_code, InternalError)
         message = str(body.get("Message"))
         if family is UnsupportedMediaType and call.operation:
-            message = expected(call.operation)
+            message = explain_expected_body(call.operation)
         texts = {name: text for name, text in response.headers.items() if isinstance(text, str)}
         raise family(message, headers=texts)
     return response
@@ -176,7 +183,7 @@ def _log_defect(call: Call, error: BaseException) -> Problem:
 
 def _log_request(call: Call, response: Response, milliseconds: float) -> None:
     status = response.status_code
-    telemetry.measured(
+    telemetry.log_metrics(
         "request",
         {
             "Requests": 1,

@@ -72,7 +72,7 @@ def parsed_body() -> object:
     return _load(text)
 
 
-def expected(operation: Operation) -> str:
+def explain_expected_body(operation: Operation) -> str:
     """Return a message that says which body an operation expects.
 
     For an operation that takes another type than JSON.

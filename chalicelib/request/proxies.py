@@ -16,19 +16,19 @@ def client(peer: str, forwarded: str, trusted: Sequence[str]) -> str:
     """
     address = peer
     for hop in map(str.strip, reversed(forwarded.split(",")[-_MOST_HOPS:])):
-        if not trusted or not _is_in(trusted, address) or not _parsed(hop):
+        if not trusted or not _is_in(trusted, address) or not _parse_ip(hop):
             break
         address = hop
     return address
 
 
 def _is_in(trusted: Sequence[str], address: str) -> bool:
-    found = _parsed(address)
+    found = _parse_ip(address)
     found = getattr(found, "ipv4_mapped", None) or found
     return found is not None and any(found in network for network in _networks(tuple(trusted)))
 
 
-def _parsed(text: str) -> IPv4Address | IPv6Address | None:
+def _parse_ip(text: str) -> IPv4Address | IPv6Address | None:
     try:
         return ip_address(text)
     except ValueError:

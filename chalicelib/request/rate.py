@@ -38,7 +38,7 @@ class Window:
             "X-RateLimit-Reset": str(self.reset),
         }
 
-    def exceeded(self) -> RateLimited:
+    def to_rate_limited(self) -> RateLimited:
         wait = max(1, self.reset - clock.unix())
         return RateLimited(
             f"More than {self.limit} requests in a minute. Try again in {wait} s.",
@@ -69,7 +69,9 @@ def count(address: str) -> Callable[[], Window]:
         try:
             used = int(call.wait_for_result()["n"])
         except table.ConditionFailed:
-            raise Window(STOREFRONT_PER_MINUTE, STOREFRONT_PER_MINUTE, minute).exceeded() from None
+            raise Window(
+                STOREFRONT_PER_MINUTE, STOREFRONT_PER_MINUTE, minute
+            ).to_rate_limited() from None
         return Window(STOREFRONT_PER_MINUTE, used, minute)
 
     return wait_for_window
@@ -84,7 +86,7 @@ def count_failed_sign_in(address: str) -> Window:
     minute = this_minute()
     used = _failed.get((address, minute), 0)
     if used >= FAILED_SIGN_INS_PER_MINUTE:
-        raise Window(FAILED_SIGN_INS_PER_MINUTE, used, minute).exceeded()
+        raise Window(FAILED_SIGN_INS_PER_MINUTE, used, minute).to_rate_limited()
     if len(_failed) >= _MOST_ADDRESSES:
         _failed.clear()
     _failed[address, minute] = used + 1

@@ -122,7 +122,7 @@ class Routes(Blueprint):
     ) -> Callable[[View], View]:
         declared.setdefault("reads_first", method == "GET")
 
-        def register(view: View) -> View:
+        def register_view(view: View) -> View:
             folder = view.__module__.removesuffix(".routes").rpartition(".")[2]
             name, about = f"{folder}.{view.__name__}", view.__doc__ or ""
             operation = Operation(method, path, name, self._tag, summary, about, **declared)
@@ -131,15 +131,15 @@ class Routes(Blueprint):
             # Only a binary type is named: Chalice would judge the content type of requests
             # without a body too, and `body` judges it better.
             types = [] if operation.consumes == JSON else [operation.consumes]
-            self.route(path, name=name, methods=methods, content_types=types)(_guarded(view))
+            self.route(path, name=name, methods=methods, content_types=types)(_guard_view(view))
             return view
 
-        return register
+        return register_view
 
 
-def _guarded(view: View) -> View:
+def _guard_view(view: View) -> View:
     @wraps(view)
-    def answer(**parameters: str) -> Response:
+    def call_view(**parameters: str) -> Response:
         try:
             return view(**{name: unquote(value) for name, value in parameters.items()})
         except ChaliceUnhandledError:
@@ -147,15 +147,15 @@ def _guarded(view: View) -> View:
         except Exception as error:
             raise Crash("unexpected") from error
 
-    return answer
+    return call_view
 
 
-def matched(method: str, path: str) -> Operation | None:
+def find_operation(method: str, path: str) -> Operation | None:
     """Return the operation of a method and a declared path, None without one."""
     return operations.get(("GET" if method == "HEAD" else method, path))
 
 
-def allowed(path: str) -> str:
+def allowed_methods(path: str) -> str:
     """Return the methods of a declared path, as the Allow header lists them.
 
     Empty when there are none.
@@ -173,17 +173,19 @@ def close(app: Chalice, paths: Iterable[str]) -> None:
         taken = [method for method in METHODS if method in app.routes.get(path, {})]
         _allowed[path] = ", ".join([*taken, "OPTIONS"]) if taken else ""
         rest = [method for method in METHODS if method not in taken]
-        app.route(path, methods=rest, content_types=[], name=f"rest of {path}")(_nothing(path))
+        app.route(path, methods=rest, content_types=[], name=f"rest of {path}")(
+            _make_fallback_view(path)
+        )
 
 
-def _nothing(path: str) -> View:
-    def answer(**parameters: str) -> Response:
-        taken = allowed(path)
+def _make_fallback_view(path: str) -> View:
+    def refuse_request(**parameters: str) -> Response:
+        taken = allowed_methods(path)
         if not taken:
             raise NoSuchPath
         raise MethodNotAllowed(f"This path allows {taken}.", headers={"Allow": taken})
 
-    return answer
+    return refuse_request
 
 
 class NoSuchPath(NotFound):
@@ -203,13 +205,13 @@ def paths() -> list[str]:
     return [path for path in {**_allowed, **dict.fromkeys(begins)} if path not in ANY_PATHS]
 
 
-def nearest(asked: str, paths: Iterable[str]) -> str | None:
+def nearest_paths(asked: str, paths: Iterable[str]) -> str | None:
     """Return the declared path that is most similar to the requested one."""
     from difflib import SequenceMatcher  # not part of a cold start
 
     parts = asked[:_LONGEST_HINTED].rstrip("/").split("/")
 
-    def likeness(path: str) -> float:
+    def measure_likeness(path: str) -> float:
         # A parameter matches anything in its place.
         own = path.split("/")
         filled = [
@@ -218,5 +220,5 @@ def nearest(asked: str, paths: Iterable[str]) -> str | None:
         ]
         return SequenceMatcher(None, "/".join(parts).lower(), "/".join(filled)).ratio()
 
-    best = max(paths, key=likeness, default=None)
-    return best if best is not None and likeness(best) >= _LIKE_ENOUGH else None
+    best = max(paths, key=measure_likeness, default=None)
+    return best if best is not None and measure_likeness(best) >= _LIKE_ENOUGH else None

@@ -23,7 +23,7 @@ class AnswerTooLarge(Invalid):
         super().__init__(message, limit=limit)
 
 
-def carried(text: str) -> int:
+def count_sent_bytes(text: str) -> int:
     """Return the bytes of an answer as Lambda's runtime sends it.
 
     That is a JSON string and, up to Python 3.11, all its non-ASCII characters are escaped.
@@ -32,12 +32,12 @@ def carried(text: str) -> int:
 
 
 def fits(text: str) -> bool:
-    return len(text) * _WORST <= LARGEST_ANSWER or carried(text) <= LARGEST_ANSWER
+    return len(text) * _WORST <= LARGEST_ANSWER or count_sent_bytes(text) <= LARGEST_ANSWER
 
 
 def fitting(items: Sequence[str]) -> int:
     """Return how many of the first items, as JSON, fit into one answer."""
-    sizes = accumulate(carried(item) + 1 for item in items)
+    sizes = accumulate(count_sent_bytes(item) + 1 for item in items)
     return sum(size <= LARGEST_ANSWER - _AROUND for size in sizes)
 
 

@@ -41,7 +41,7 @@ def find(search: str) -> list[list[Any]]:
         for asked, some in zip(terms, calls, strict=True)
     ]
     loads = [partial(load, ids) for (_, load, _), ids in zip(_KINDS, found, strict=True) if ids]
-    loaded = iter(threads.together(loads))
+    loaded = iter(threads.run_together(loads))
     return [
         _best(search, asked, next(loaded)) if ids else []
         for asked, ids in zip(terms, found, strict=True)

@@ -22,7 +22,7 @@ from chalicelib.request import (
     reply_page,
     reply_text,
 )
-from chalicelib.schemas import Listed, Walked, listed
+from chalicelib.schemas import Listed, Walked, numbered_page
 from chalicelib.stocktaking import store
 from chalicelib.stocktaking.model import (
     CountedLines,
@@ -90,8 +90,8 @@ def list_stock_count_lines(id: str) -> Response:
     asked = query(ListLines)
     lines = store.lines(id, asked.state)
     start = (asked.page - 1) * asked.limit
-    shown = store.shown(lines[start : start + asked.limit])
-    return reply(200, listed(shown, len(lines), asked))
+    shown = store.show_lines(lines[start : start + asked.limit])
+    return reply(200, numbered_page(shown, len(lines), asked))
 
 
 @routes.put(

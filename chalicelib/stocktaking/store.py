@@ -181,14 +181,14 @@ def _line_states(line: Line | None) -> set[LineState]:
     return {LineState.COUNTED} | ({LineState.DIFFERENT} if line.difference else set())
 
 
-def counted(count: Count, part: int) -> list[tuple[str, Line]]:
+def load_counted_lines(count: Count, part: int) -> list[tuple[str, Line]]:
     """Return the counted lines of one of its items, in the order of ids."""
     item = table.get(_part_key(count.id, part))
     assert item is not None, "a count has as many as it has starts"
     return [(id, line) for id, line in _read_count(item).items() if line]
 
 
-def shown(some: Sequence[tuple[str, Line | None]]) -> list[dict[str, Any]]:
+def show_lines(some: Sequence[tuple[str, Line | None]]) -> list[dict[str, Any]]:
     """Return lines as the API shows them, with what is in stock now."""
     known = _load_products(id for id, _ in some)
     return [show_line(id, line, known.get(ids.product_of(id))) for id, line in some]
@@ -211,7 +211,7 @@ def enter(count_id: str, asked: Sequence[CountedLine], by: str, once: Once | Non
         once.look()
     # Perhaps the same request, sent twice, was just done, and the count has changed since.
     with unless_answered(once):
-        return deadline.retried(partial(_enter_lines, count_id, asked, by, once), _Raced)
+        return deadline.retry_on_conflict(partial(_enter_lines, count_id, asked, by, once), _Raced)
 
 
 def _enter_lines(count_id: str, asked: Sequence[CountedLine], by: str, once: Once | None) -> str:

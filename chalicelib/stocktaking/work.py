@@ -14,7 +14,7 @@ from typing import Final
 
 from chalicelib import deadline
 from chalicelib.jobs import store as jobs
-from chalicelib.jobs.model import Job, JobRecordError, RecordOutcome, Step, missed
+from chalicelib.jobs.model import Job, JobRecordError, RecordOutcome, Step, record_error
 from chalicelib.products import store as products
 from chalicelib.products.model import Product
 from chalicelib.products.schemas import MOST_STOCK, MovedStock
@@ -32,18 +32,18 @@ _Lines = Sequence[tuple[str, Line]]
 
 def step(job: Job) -> Step:
     """Apply the next lines."""
-    count = store.get(str(job.asked["count"]))
+    count = store.get(str(job.request["count"]))
     part, at = job.cursor or (0, 0)
-    waiting = store.counted(count, part)[at:]
+    waiting = store.load_counted_lines(count, part)[at:]
     done, number = [], part * _LINES_OF_A_PART + at
     for product_id, group in groupby(waiting[:_AT_ONCE], lambda one: ids.product_of(one[0])):
         lines = list(group)
         applied = partial(_apply_product, job, count.id, product_id, lines, number)
-        done.append(partial(deadline.retried, applied, *_CHANGED))
+        done.append(partial(deadline.retry_on_conflict, applied, *_CHANGED))
         number += len(lines)
     following = (part, at + _AT_ONCE) if waiting[_AT_ONCE:] else (part + 1, 0)
     cursor = following if following[0] < count.parts else None
-    return Step.together(jobs.at_once(done), cursor, total=int(count.fields["counted"]))
+    return Step.combine(jobs.at_once(done), cursor, total=int(count.fields["counted"]))
 
 
 def _apply_product(job: Job, count_id: str, product_id: str, lines: _Lines, number: int) -> Step:
@@ -89,5 +89,5 @@ def _count_product(
             quantities[id] = was + by
             made.append({"variantId": id, "by": by, "stock": was + by, "reason": "COUNTED"})
             continue
-        errors.append(missed(id, *reason))
+        errors.append(record_error(id, *reason))
     return replace(product, quantities=quantities) if product else None, made, errors

@@ -27,7 +27,7 @@ from chalicelib.storage.attributes import (
 from chalicelib.storage.conditions import Condition
 from chalicelib.storage.dynamodb import NO_ANSWER, THROTTLED, DynamoCall, Wire, may_repeat
 from chalicelib.storage.table import ConditionFailed
-from chalicelib.threads import together
+from chalicelib.threads import run_together
 from chalicelib.values import ids
 from chalicelib.values.compact_json import encode
 
@@ -399,7 +399,7 @@ def send_all(commits: Sequence[Commit], at_once: int = _AT_ONCE) -> list[Excepti
     table.batch_write(item for commit in commits for item in commit._before)
     for wave in _group_into_waves(commits):
         waiting = deque(wave)
-        together(
+        run_together(
             [
                 partial(_send_waiting, send_joint, waiting, sender)
                 for sender in range(min(at_once, len(underway)))

@@ -43,5 +43,5 @@ def get_public_product(id_or_slug: str) -> Response:
         id_or_slug
     )
     if product is None or not product.is_live:
-        raise NotFound.of("product", id_or_slug)
+        raise NotFound.for_id("product", id_or_slug)
     return reply_public(encode(show_public(product, fields)))

@@ -90,7 +90,7 @@ def first_day(today: date) -> date:
 
 def show_summary(today: date) -> dict[str, object]:
     """The shape of ShopSummary. `today` in the shop's time zone."""
-    low, days, (by_status, due, amount), methods = threads.together(
+    low, days, (by_status, due, amount), methods = threads.run_together(
         [
             partial(products.newest_low_stock, MOST_LOW),  # first, because it itself does so
             partial(orders.list_days, first_day(today), today),

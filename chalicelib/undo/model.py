@@ -97,7 +97,7 @@ def is_untouched(product: Product, changes: Sequence[FieldChange]) -> bool:
     return bool(product.fields["updatedAt"] == written and not product.moves)
 
 
-def restored(product: Product, changes: Iterable[FieldChange]) -> Restored:
+def restore_product(product: Product, changes: Iterable[FieldChange]) -> Restored:
     """Return the product without these changes, which are given oldest first."""
     now = Restored(dict(product.fields), dict(product.quantities), product.moves)
     now.fields["variants"] = [dict(variant) for variant in product.fields["variants"]]

@@ -78,7 +78,7 @@ def _entry_sk(record_id: str, version: int) -> str:
     return f"{_PREFIX}{record_id}#{version:0{_DIGITS}d}"
 
 
-def changed(job_id: str, record_ids: Iterable[str]) -> set[str]:
+def find_changed(job_id: str, record_ids: Iterable[str]) -> set[str]:
     """Return the records that a job, which writes each once, has already changed."""
     keys = {(job_id, _entry_sk(id, 0)): id for id in record_ids}
     return {keys[key] for key in table.batch_get(keys)}

@@ -11,7 +11,14 @@ from typing import Final
 
 from chalicelib import deadline
 from chalicelib.jobs import store as jobs
-from chalicelib.jobs.model import MOST_AT_ONCE, Job, JobRecordError, RecordOutcome, Step, missed
+from chalicelib.jobs.model import (
+    MOST_AT_ONCE,
+    Job,
+    JobRecordError,
+    RecordOutcome,
+    Step,
+    record_error,
+)
 from chalicelib.orders import store as orders
 from chalicelib.orders.model import Order
 from chalicelib.orders.schemas import OrderChange
@@ -21,20 +28,26 @@ from chalicelib.products.model import Product
 from chalicelib.storage.attributes import Fields
 from chalicelib.storage.commit import Commit
 from chalicelib.undo import store
-from chalicelib.undo.model import FieldChange, difference, is_untouched, order_difference, restored
+from chalicelib.undo.model import (
+    FieldChange,
+    difference,
+    is_untouched,
+    order_difference,
+    restore_product,
+)
 from chalicelib.undo.store import Entry
 
 
 def step(job: Job) -> Step:
     """Restore the next records, once no worker of the other job writes any more."""
-    undone = str(job.asked["job"])
+    undone = str(job.request["job"])
     if not job.cursor and (wait := jobs.still_writes(jobs.get(undone))):
         return Step(cursor="", wait=wait)
     groups, more = store.entries(undone, job.cursor or "", MOST_AT_ONCE)
     done = jobs.at_once([partial(_undo_record, job, id, group) for id, group in groups.items()])
     # At the end it is exact: several products of a file may have been one of the shop.
     total = _count_changed_records(undone) if more else int(job.fields["processed"]) + len(done)
-    return Step.together(done, max(groups) if more else None, total=total)
+    return Step.combine(done, max(groups) if more else None, total=total)
 
 
 def _count_changed_records(job_id: str) -> int:
@@ -48,16 +61,16 @@ def _undo_record(job: Job, record: str, entries: Sequence[Entry]) -> Step:
         return _repeat_result(job, record)
     live = [entry for entry in entries if entry.undone_by is None]
     if not live:
-        return Step.of(RecordOutcome.UNCHANGED)
+        return Step.from_outcome(RecordOutcome.UNCHANGED)
     put_back = _undo_order if record.startswith("ord_") else _undo_product
     changed = products.ProductChanged, PreconditionFailed
     try:
-        return deadline.retried(partial(put_back, job, record, live), *changed)
+        return deadline.retry_on_conflict(partial(put_back, job, record, live), *changed)
     except store.Raced:
         message = "Another undo of the same job restores it."
         return _leave_record(record, "undone_meanwhile", message)
     except Problem as problem:
-        return Step.refused(record, problem)
+        return Step.from_problem(record, problem)
 
 
 def _repeat_result(job: Job, record: str) -> Step:
@@ -67,11 +80,11 @@ def _repeat_result(job: Job, record: str) -> Step:
     change = entry.change
     made = RecordOutcome.CREATED if "created" in change else RecordOutcome.UPDATED
     outcome = RecordOutcome.DELETED if "deleted" in change else made
-    return Step.of(outcome, *_left_errors(record, change.get("left", [])))
+    return Step.from_outcome(outcome, *_left_errors(record, change.get("left", [])))
 
 
 def _leave_record(id: str, code: str, message: str) -> Step:
-    return Step.of(RecordOutcome.UNCHANGED, missed(id, code, message))
+    return Step.from_outcome(RecordOutcome.UNCHANGED, record_error(id, code, message))
 
 
 # --- Products -------------------------------------------------------------------------------------
@@ -86,22 +99,22 @@ def _undo_product(job: Job, id: str, entries: Sequence[Entry]) -> Step:
         return _delete_created(job, product, entries)
     if product is None:
         return _leave_record(id, "deleted_since", "It was deleted since.")
-    now = restored(product, changes)
+    now = restore_product(product, changes)
     after = products.rewrite_fields(product, now.fields, now.quantities)
     if after is product:
-        return Step.of(RecordOutcome.UNCHANGED, *_left_errors(id, now.left))
+        return Step.from_outcome(RecordOutcome.UNCHANGED, *_left_errors(id, now.left))
     _write_product(job, product, after, entries, now.left)
-    return Step.of(RecordOutcome.UPDATED, *_left_errors(id, now.left))
+    return Step.from_outcome(RecordOutcome.UPDATED, *_left_errors(id, now.left))
 
 
 def _delete_created(job: Job, product: Product | None, entries: Sequence[Entry]) -> Step:
     if product is None:
-        return Step.of(RecordOutcome.UNCHANGED)
+        return Step.from_outcome(RecordOutcome.UNCHANGED)
     if not is_untouched(product, [entry.change for entry in entries]):
         message = "It was changed, ordered or moved since, so it stays."
         return _leave_record(product.id, "changed_since", message)
     _write_product(job, product, None, entries, [])
-    return Step.of(RecordOutcome.DELETED)
+    return Step.from_outcome(RecordOutcome.DELETED)
 
 
 def _create_deleted(job: Job, product: Product | None, entries: Sequence[Entry]) -> Step:
@@ -112,7 +125,7 @@ def _create_deleted(job: Job, product: Product | None, entries: Sequence[Entry])
     version = int(fields.pop("version"))
     quantities = {id: before for id, (before, _) in change["stock"].items()}
     _write_product(job, None, Product(fields, quantities, version), entries, [])
-    return Step.of(RecordOutcome.CREATED)
+    return Step.from_outcome(RecordOutcome.CREATED)
 
 
 def _write_product(
@@ -137,7 +150,7 @@ def _log_undo(
     for entry in entries:
         if "marked" in entry.change:
             store.unmark(commit, entry.change["marked"], entry.change["of"], entry.job)
-    origin = {"of": job.asked["job"], "marked": [entry.sk for entry in entries]}
+    origin = {"of": job.request["job"], "marked": [entry.sk for entry in entries]}
     store.note(commit, job.id, record, {**change, **origin})
 
 
@@ -165,19 +178,19 @@ def _undo_order(job: Job, id: str, entries: Sequence[Entry]) -> Step:
         else:
             left.append(f"{name}: a status cannot go back")
     if not back:
-        return Step.of(RecordOutcome.UNCHANGED, *_left_errors(id, left))
+        return Step.from_outcome(RecordOutcome.UNCHANGED, *_left_errors(id, left))
 
-    def log(commit: Commit, before: Order, after: Order) -> None:
+    def log_change(commit: Commit, before: Order, after: Order) -> None:
         _log_undo(commit, job, id, entries, {**order_difference(before, after), "left": left})
 
     # On condition that it is as it was read, so concurrent changes stay.
-    unchanged = orders.ChangeRequest(job.by, frozenset({order.etag}))
-    orders.update(id, OrderChange.model_validate(back), unchanged, log)
-    return Step.of(RecordOutcome.UPDATED, *_left_errors(id, left))
+    unchanged = orders.ChangeRequest(job.requested_by, frozenset({order.etag}))
+    orders.update(id, OrderChange.model_validate(back), unchanged, log_change)
+    return Step.from_outcome(RecordOutcome.UPDATED, *_left_errors(id, left))
 
 
 def _left_errors(record: str, names: Sequence[str]) -> list[JobRecordError]:
     if not names:
         return []
     message = f"Left as they are, because they were changed since: {', '.join(names)}"
-    return [missed(record, "changed_since", message)]
+    return [record_error(record, "changed_since", message)]

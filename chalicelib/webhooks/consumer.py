@@ -57,7 +57,7 @@ def _create_deliveries(
         for endpoint in _takers(event, endpoints, committed.item.get("only"))
         if not is_repeated
     ]
-    made: list[Delivery] = threads.together(
+    made: list[Delivery] = threads.run_together(
         [
             partial(deliveries.create, event, endpoint.id, test=committed.is_test)
             for event, endpoint in pairs

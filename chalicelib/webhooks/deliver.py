@@ -70,7 +70,7 @@ def batch(event: sqs.Batch, post: Post = safe_post.post) -> sqs.Handled:
     try:
         known = _read([message for _, message in due])
         due = _on_their_lane(due, known, became)
-        threads.together([partial(_take_or_put_off, *one, known, post, became) for one in due])
+        threads.run_together([partial(_take_or_put_off, *one, known, post, became) for one in due])
         health.note(known.endpoints, became.health)
     except Exception as error:
         telemetry.error("batch failed", error)
@@ -121,7 +121,7 @@ def _came_by(record: _Record, queue_url: str) -> bool:
 def _read(due: Sequence[Message]) -> _Known:
     endpoints = {endpoint_of(each.delivery) for each in due}
     outbox_keys = {outbox.key(event_of(each.delivery)) for each in due}
-    found, items = threads.together(
+    found, items = threads.run_together(
         [
             lambda: store.load(endpoints),
             lambda: table.batch_get(outbox_keys, table=settings.outbox_table()),
@@ -162,7 +162,7 @@ def _take(message: Message, known: _Known, post: Post, became: _Batch) -> None:
     attempt = _attempt(delivery, endpoint, event, post)
     became.health.append((endpoint.id, attempt.error is None))
     deliveries.end(delivery, attempt)
-    telemetry.measured(
+    telemetry.log_metrics(
         "delivery attempt",
         {
             "Attempts": 1,

@@ -63,7 +63,7 @@ def list_webhooks() -> Response:
     page, endpoints = query(PageQuery), store.every()
     first = (page.page - 1) * page.limit
     shown = [show_endpoint(endpoint) for endpoint in endpoints[first : first + page.limit]]
-    return reply(200, schemas.listed(shown, len(endpoints), page))
+    return reply(200, schemas.numbered_page(shown, len(endpoints), page))
 
 
 @routes.post(

@@ -127,7 +127,7 @@ def _create(new: NewWebhook, once: Once | None) -> tuple[Endpoint, str]:
 
 def change(id: str, asked: WebhookChange, if_match: frozenset[str] | None) -> Endpoint:
     """Raises NotFound, Invalid, PreconditionFailed, Conflict."""
-    given = asked.given()
+    given = asked.sent_fields()
     if "events" in given:
         given["events"] = tuple(given["events"])
     if "filter" in given:
@@ -200,7 +200,7 @@ def tried(write: Callable[[Endpoint], T], id: str, if_match: frozenset[str] | No
     for _ in range(_TRIES):
         before = get(id)
         if if_match is not None and etag(before) not in if_match:
-            raise PreconditionFailed.of("webhook")
+            raise PreconditionFailed.for_kind("webhook")
         with suppress(table.ConditionFailed):
             return write(before)
     raise Conflict("The webhook keeps changing. Try again.")

@@ -27,7 +27,11 @@ def test_attempts_end_at_the_callers_deadline_after_at_least_one(waited: list[fl
 
 
 def test_a_deadline_is_so_many_seconds_from_now_or_six(waited: list[float]) -> None:
-    assert (deadline.within(2), deadline.within(0), deadline.within()) == (102, 100, 106)
+    assert (deadline.deadline_after(2), deadline.deadline_after(0), deadline.deadline_after()) == (
+        102,
+        100,
+        106,
+    )
 
 
 def test_only_a_client_waits_less_for_conflicts_than_for_throttled_calls(
@@ -57,7 +61,7 @@ def test_background_work_waits_for_a_table_that_throttles_within_its_functions_t
     assert deadline.in_background(refused)({}, _Context(remaining)) == len(waited) + 1
     assert waited[:9] == [0.02 * 2**n for n in range(9)] and set(waited[9:]) <= {10}
     assert most - 10.24 < sum(waited) <= most
-    assert deadline.within() == 100 + sum(waited) + 6, "afterwards a client waits again"
+    assert deadline.deadline_after() == 100 + sum(waited) + 6, "afterwards a client waits again"
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def test_a_failure_has_the_request_ids_of_lambda_and_of_the_service(
     telemetry.begin(_Context())
     response = {"Error": {"Code": "X"}, "ResponseMetadata": {"RequestId": "of-dynamodb"}}
     telemetry.error("it failed", ClientError(response, "PutItem"))  # type: ignore[arg-type]
-    telemetry.measured("request", {"Requests": 1})
+    telemetry.log_metrics("request", {"Requests": 1})
     failed, measured = lines(capsys)
     assert (failed["lambdaRequestId"], failed["awsRequestId"]) == ("of-lambda", "of-dynamodb")
     assert measured["lambdaRequestId"] == "of-lambda"

@@ -28,14 +28,14 @@ ANYTHING = st.text(max_size=80) | st.text(
 )
 READINGS: dict[str, Callable[[str], Any]] = {
     **{name: getattr(cells, name) for name in ("text", "stock", "boolean", "status", "handle")},
-    **{name: getattr(cells, name) for name in ("listed", "urls", "leaf", "day", "single")},
+    **{name: getattr(cells, name) for name in ("parse_list", "urls", "leaf", "day", "single")},
     **{f"amount {s.currency}": (lambda c, s=s: cells.amount(c, s)) for s in SHOPS},
     "currency": lambda cell: cells.currency(cell, SHOPS[0]),
     "stock, point": lambda cell: cells.stock(cell, "."),
     "stock, comma": lambda cell: cells.stock(cell, ","),
     "split": cells.split("|;"),
     "decimal mark": cells.decimal_mark,
-    "spoilt": cells.spoilt,
+    "spoilt": cells.is_spoilt,
     **{
         f"{file_format.name} {field}": reading
         for file_format in ALL
@@ -156,7 +156,7 @@ def test_an_unexpected_error_in_a_format_fails_only_its_rows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     bound = read_as(["slug", "name", "price"])
-    inner = bound.drafted
+    inner = bound.read_product
     monkeypatch.setattr(
         bound, "drafted", lambda draft: 1 / 0 if draft.rows[0]["slug"] == "bad" else inner(draft)
     )

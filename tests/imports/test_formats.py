@@ -77,7 +77,7 @@ def test_each_file_is_recognised_and_gives_the_expected_products(name: str) -> N
     read = [file_format.product(group, SHOP) for group in groups]
     assert [(product.errors, product.repeated) for product in read] == [([], []) for _ in read]
     assert [{"slug": p.slug, **p.values, "new": p.if_new} for p in read] == EXPECTED[name]
-    assert file_format.missed == []
+    assert file_format.missed_columns == []
 
 
 @pytest.mark.thorough
@@ -100,7 +100,7 @@ def test_a_file_is_read_equally_in_every_encoding_and_delimiter(name: str, encod
 
 def dearer(rows: list[list[str]], sheet: Sheet) -> list[list[str]]:
     """All prices raised by 1."""
-    places = {at for field in PRICES for at in sheet.at(field)}
+    places = {at for field in PRICES for at in sheet.columns_of(field)}
     for row in rows:
         for at in places & set(range(len(row))):
             if row[at] and float(row[at]) > 0:

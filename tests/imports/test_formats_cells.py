@@ -144,7 +144,7 @@ def test_status_words_of_other_systems_are_read(cell, status):
 
 
 def test_a_list_has_each_entry_once_and_may_escape_commas():
-    assert cells.listed(r"red, blue,red, Hello\, World,") == ["red", "blue", "Hello, World"]
+    assert cells.parse_list(r"red, blue,red, Hello\, World,") == ["red", "blue", "Hello, World"]
 
 
 @pytest.mark.parametrize(

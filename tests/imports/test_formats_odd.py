@@ -91,7 +91,7 @@ def test_an_old_inventory_has_a_column_for_each_location() -> None:
     (paris, _) = products("\n".join([header, *rows]).encode(), replace(SHOP, location="Paris"))
     assert [v["stock"] for v in paris.values["variants"]] == [4, 5]
     file_format, _ = opened("\n".join([header, *rows]).encode())
-    assert file_format.ignored == ["HS Code", "COO"], "the columns of locations are read"
+    assert file_format.ignored_columns == ["HS Code", "COO"], "the columns of locations are read"
 
 
 def test_an_inventory_without_handles_has_one_product_per_sku() -> None:

@@ -87,7 +87,7 @@ def test_a_duplicate_column_is_refused():
 def test_unread_columns_are_listed_except_those_of_the_report():
     remarks = ["error row", "error field", "error code", "error message"]
     file_format = read_as(["URL handle", "Title", "warehouse", *remarks])
-    assert file_format.ignored == ["warehouse"]
+    assert file_format.ignored_columns == ["warehouse"]
 
 
 # --- our own format -----------------------------------------------------------------------------

@@ -161,7 +161,7 @@ def test_all_saved_mappings_fit_an_answer(desk: Desk) -> None:
     answers = [desk.shop.put(f"{MAPPINGS}/{place}", {"columns": columns}) for place in range(9)]
     assert [answer.status for answer in answers] == [200] * 8 + [409]
     assert answers[8].json["code"] == "too_many_mappings"
-    assert size.carried(desk.shop.get(MAPPINGS).text) < size.LARGEST_ANSWER
+    assert size.count_sent_bytes(desk.shop.get(MAPPINGS).text) < size.LARGEST_ANSWER
     assert desk.shop.put(f"{MAPPINGS}/0", {"columns": columns}).status == 200, "it is one of them"
 
 
@@ -340,8 +340,10 @@ def test_a_preview_that_exceeds_an_answer_has_the_first_products(desk: Desk) -> 
     assert answer.json["created"] == 50
     shown = [one["slug"] for one in answer.json["preview"]]
     assert shown == [f"p{n}" for n in range(len(shown))] and len(shown) < 50
-    largest = size.carried(answer.text) / len(shown)
-    assert size.LARGEST_ANSWER - 2 * largest < size.carried(answer.text) < size.LARGEST_ANSWER
+    largest = size.count_sent_bytes(answer.text) / len(shown)
+    assert (
+        size.LARGEST_ANSWER - 2 * largest < size.count_sent_bytes(answer.text) < size.LARGEST_ANSWER
+    )
 
 
 def test_a_preview_leaves_out_metadata_which_may_be_large(desk: Desk) -> None:

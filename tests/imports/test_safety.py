@@ -10,7 +10,7 @@ import pytest
 
 from chalicelib.exports.cells import cell
 from chalicelib.imports import files
-from chalicelib.imports.formats.sheet import escaped
+from chalicelib.imports.formats.sheet import escape_formula
 from chalicelib.imports.steps import report
 from tests.support.dynamodb_double import Crash
 from tests.support.import_desk import Desk
@@ -128,5 +128,5 @@ def test_a_report_keeps_few_parts_in_memory(desk: Desk, monkeypatch: pytest.Monk
 def test_exports_and_reports_escape_the_same_characters() -> None:
     beginnings = list(map(chr, range(128)))
     in_exports = {one for one in beginnings if cell(f"{one}1") != f"{one}1"}
-    in_reports = {one for one in beginnings if escaped(f"{one}1") != f"{one}1"}
+    in_reports = {one for one in beginnings if escape_formula(f"{one}1") != f"{one}1"}
     assert in_exports == in_reports | {"'"}  # the import takes one off

@@ -19,14 +19,14 @@ def line(capsys: pytest.CaptureFixture[str], function: str = "") -> str:
 def test_a_request_is_printed_as_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     metrics = {"Requests": 1, "LatencyMs": 12.3, "ClientErrors": 0}
     asked = {"method": "POST", "route": "/api/admin/orders", "status": 201, "keyId": "key_1"}
-    telemetry.measured("request", metrics, requestId="r", **asked)
+    telemetry.log_metrics("request", metrics, requestId="r", **asked)
     assert re.fullmatch(r"\d\d:\d\d:\d\d  POST   /api/admin/orders → 201 in 12 ms", line(capsys))
 
 
 def test_a_log_message_is_printed_with_its_nonzero_fields(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    telemetry.measured("import finished", {"Created": 20, "Failed": 0}, jobId="job_1")
+    telemetry.log_metrics("import finished", {"Created": 20, "Failed": 0}, jobId="job_1")
     told = line(capsys, "import_chunk")
     assert told.endswith(
         "  import_chunk: import finished  jobId=job_1  Created=20"

@@ -435,9 +435,9 @@ def test_only_a_completed_job_shows_100_percent() -> None:
 def test_a_preview_has_100_records_and_at_most_200_000_bytes() -> None:
     job = Job({"preview": '["before"]'})
     largest = "é" * ((200_000 - len('["before", ""]')) // 2)
-    assert json.loads(store.previewed(job, [largest])["preview"]) == ["before", largest]
-    assert store.previewed(job, [largest + "x"]) == {}
-    assert len(json.loads(store.previewed(job, [{}] * 100)["preview"])) == 100
+    assert json.loads(store.extend_preview(job, [largest])["preview"]) == ["before", largest]
+    assert store.extend_preview(job, [largest + "x"]) == {}
+    assert len(json.loads(store.extend_preview(job, [{}] * 100)["preview"])) == 100
 
 
 # --- Orders ---------------------------------------------------------------------------------------

@@ -244,10 +244,10 @@ def test_a_step_ends_although_few_records_are_moved_a_second(
     held = {pk: table.everything(pk) for pk in SECOND_RELEASE.kind.list_pks("*")}
     pk = max(held, key=lambda each: len(held[each]))  # an old one: of 20 at least 10
     newest_first = sorted((item["sk"] for item in held[pk]), reverse=True)
-    after, looked, moved = work._moved(SECOND_RELEASE.records, pk, "", 0.4)
+    after, looked, moved = work._move_page(SECOND_RELEASE.records, pk, "", 0.4)
     assert after == newest_first[4]
     assert (looked, moved) == (5, 5) and sum(slept) == pytest.approx(12.5)
-    assert work._moved(SECOND_RELEASE.records, pk, after, 1e9)[1] == len(newest_first) - 5 > 0
+    assert work._move_page(SECOND_RELEASE.records, pk, after, 1e9)[1] == len(newest_first) - 5 > 0
 
 
 # --- infra/reindex.py -----------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from chalicelib import deadline
 from chalicelib.jobs import queue, store
 from chalicelib.products.model import Product
 from chalicelib.undo import store as log
-from chalicelib.undo.model import difference, is_untouched, restored
+from chalicelib.undo.model import difference, is_untouched, restore_product
 from chalicelib.values import clock
 from tests.jobs.test_bulk_edits import edit, editing, order
 from tests.jobs.test_exports import EXPORTS
@@ -323,7 +323,7 @@ def test_a_variant_that_is_put_back_is_the_default_one_only_if_it_was() -> None:
     first = {"id": "var_1", "sku": "B", "default": True}
     product = Product({"variants": [first, {"id": "var_2", "default": True}]}, {}, 2)
     was = [{"id": "var_1", "sku": "A", "default": True}, {"id": "var_2"}]
-    assert restored(product, [change]).fields["variants"] == was
+    assert restore_product(product, [change]).fields["variants"] == was
 
 
 def test_a_new_product_whose_stock_the_job_stopped_tracking_is_untouched() -> None:

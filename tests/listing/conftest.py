@@ -11,7 +11,7 @@ from chalicelib.storage import dynamodb
 def rounds(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The number of calls that are made at the same time, each time."""
     found = list[int]()
-    for where, name in ((dynamodb, "wait_for_results"), (threads, "together")):
+    for where, name in ((dynamodb, "wait_for_results"), (threads, "run_together")):
 
         def count_calls(make: Any, calls: Any) -> Any:
             found.append(len(calls))

@@ -45,7 +45,7 @@ def test_retry_after_is_at_least_one_second(shop: Shop, time_stands: Clock) -> N
     assert beyond.headers()["X-RateLimit-Remaining"] == "0"
     for until_the_next in (1, 0, -1):
         time_stands.seconds = window.reset - until_the_next
-        assert window.exceeded().headers["Retry-After"] == "1"
+        assert window.to_rate_limited().headers["Retry-After"] == "1"
 
 
 def test_writes_are_counted_separately_up_to_60_for_each_key(
@@ -195,7 +195,7 @@ def test_a_preflight_does_not_count(shop: Shop, time_stands: Clock) -> None:
 
 
 def test_an_uncounted_request_shows_the_whole_limit_as_left(time_stands: Clock) -> None:
-    assert authenticate.uncounted().headers() == {
+    assert authenticate.uncounted_window().headers() == {
         "X-RateLimit-Limit": "300",
         "X-RateLimit-Remaining": "300",
         "X-RateLimit-Reset": "1800000060",

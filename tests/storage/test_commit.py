@@ -242,7 +242,7 @@ def test_conflicts_are_retried_until_the_time_that_the_caller_gives(
         hold(dynamodb, "a", times=3)
         waited = pauses(monkeypatch)
         with nullcontext() if patience else pytest.raises(Busy):
-            putting("a").send(deadline.within(patience))
+            putting("a").send(deadline.deadline_after(patience))
         assert len(waited) == tries - 1
         del dynamodb._on_TransactWriteItems
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ConfigDict, TypeAdapter
 
 from chalicelib.description import openapi
-from chalicelib.request.routes import Operation, matched
+from chalicelib.request.routes import Operation, find_operation
 from chalicelib.schemas import Sparse
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def check(method: str, resource: str, answer: "Answer", *, has_fields: bool = Fa
         return
     if answer.status >= 400 and method != "HEAD":
         assert isinstance(answer.json["code"], str) and isinstance(answer.json["message"], str)
-    operation = matched(method, resource)
+    operation = find_operation(method, resource)
     if operation is None:
         assert answer.status in {204, 401, 404, 405, 429, 500, 503}
         return

@@ -22,7 +22,7 @@ from chalicelib.api_keys.model import Role
 from chalicelib.events.model import cursor
 from chalicelib.events.store import Place
 from chalicelib.problems import Busy
-from chalicelib.request.routes import LARGEST_BODY, matched
+from chalicelib.request.routes import LARGEST_BODY, find_operation
 from chalicelib.summary import store as summary
 from chalicelib.webhooks.model import EventKind
 from chalicelib.webhooks.sample_event import sample
@@ -144,7 +144,7 @@ class Day:
 def operation(method: str, path: str) -> str:
     """As it is declared: `GET /api/admin/orders/{id}`."""
     event = api_gateway_event(app.app, method, path, headers={}, address="")
-    found = matched(method, event["resource"])
+    found = find_operation(method, event["resource"])
     assert found is not None
     return f"{method} {found.path}"
 

@@ -22,4 +22,4 @@ def begins() -> None:
 def rests() -> None:
     """Returns when no thread of `threads.together` is at work."""
     everybody = Barrier(17)
-    threads.together([everybody.wait] * 17)
+    threads.run_together([everybody.wait] * 17)

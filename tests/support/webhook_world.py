@@ -339,7 +339,7 @@ def world(*, concurrent: bool = False) -> Iterator[World]:
 
     in_order = ExitStack()
     if not concurrent:
-        in_order.enter_context(mock.patch.object(threads, "together", _one_after_the_other))
+        in_order.enter_context(mock.patch.object(threads, "run_together", _one_after_the_other))
     with (
         in_order,
         mock.patch.dict(os.environ, WEBHOOK_SETTINGS),

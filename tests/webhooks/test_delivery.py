@@ -260,7 +260,9 @@ def test_an_attempt_is_counted_once_in_the_metrics(
 ) -> None:
     counted: list[Any] = []
     monkeypatch.setattr(
-        telemetry, "measured", lambda message, numbers, **fields: counted.append((numbers, fields))
+        telemetry,
+        "log_metrics",
+        lambda message, numbers, **fields: counted.append((numbers, fields)),
     )
     webhook = add(world)
     world.answer = lambda posted: answer

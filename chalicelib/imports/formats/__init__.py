@@ -44,9 +44,9 @@ __all__ = [
     "Mapped",
     "Ours",
     "Shop",
+    "bind_header",
     "by_name",
     "find_likely_format",
-    "fitted",
     "read_as",
     "recognise",
 ]
@@ -68,7 +68,7 @@ def recognise(columns: Sequence[str]) -> type[Format] | None:
     own = [column for column in columns if plain(column) and plain(column) not in _REMARKS]
     if any(file_format.fits(own) for file_format in FORMATS):
         likely = find_likely_format(own)
-        return None if likely is None or likely(own).undecided else likely
+        return None if likely is None or likely(own).undecided_columns else likely
     if not Ours.fits(own) or any(_reads_otherwise(file_format, own) for file_format in FORMATS):
         return None
     return Ours
@@ -87,7 +87,7 @@ def by_name(name: str) -> type[Format] | None:
     return next((file_format for file_format in known if file_format.name == name), None)
 
 
-def fitted(file_format: type[Format], columns: Sequence[str], line: int = 1) -> Format:
+def bind_header(file_format: type[Format], columns: Sequence[str], line: int = 1) -> Format:
     """The format, bound to the header of a file. Raises FileRejected: duplicate_column."""
     seen = set()
     for name in columns:
@@ -105,7 +105,7 @@ def read_as(columns: Sequence[str], line: int = 1) -> Format:
     file_format = recognise(columns)
     if file_format is None:
         raise FileRejected("unknown_columns", _unknown(columns), line)
-    return fitted(file_format, columns, line)
+    return bind_header(file_format, columns, line)
 
 
 def _reads_otherwise(file_format: type[Format], columns: Sequence[str]) -> bool:

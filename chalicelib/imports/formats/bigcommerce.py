@@ -75,7 +75,7 @@ class BigCommerce(Format):
     def row(self, draft: Draft, row: Row) -> None:
         kind = row["kind"].casefold()
         if kind in {"product", ""}:
-            self.once(draft, row, keep=False)
+            self.read_common(draft, row, keep=False)
         if kind in {"variant", "sku"}:
             title = self.title_of(row) or row["sku"]
             self.fill(draft, draft.variant(row, title), row)

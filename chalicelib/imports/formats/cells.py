@@ -131,7 +131,7 @@ def barcode(cell: str) -> str | None:
     write 0 where there is none."""
     whole = _WHOLE_BARCODE.fullmatch(cell) if len(cell) <= _LONGEST else None
     text = (whole[1] if whole else cell) if cell.strip("0") else ""
-    return None if spoilt(text) or len(text) > BARCODE_CHARACTERS else text
+    return None if is_spoilt(text) or len(text) > BARCODE_CHARACTERS else text
 
 
 def amount(cell: str, shop: Shop) -> str:
@@ -142,22 +142,22 @@ def amount(cell: str, shop: Shop) -> str:
     """
     found = None if len(cell) > _LONGEST else _AMOUNT.fullmatch(cell.translate(_SPACES).strip())
     if not found:
-        raise BadCell("not_an_amount", f"{_shown(cell)} is not an amount.")
+        raise BadCell("not_an_amount", f"{_quote_cell(cell)} is not an amount.")
     for mark in (found["before"], found["after"]):
         if mark:
             _refuse_other_currency(mark, cell, shop)
     number = found["number"].strip()
     if number.startswith("-") and number.strip("-0., '"):
-        raise BadCell("negative_amount", f"{_shown(cell)} is below zero.")
+        raise BadCell("negative_amount", f"{_quote_cell(cell)} is below zero.")
     places = money.decimals(shop.currency)
     value = Decimal(_plain(number.lstrip("+-"), cell, places))
     if value >= money.LARGEST:
-        raise BadCell("amount_too_large", f"{_shown(cell)} is not below {money.LARGEST:f}.")
+        raise BadCell("amount_too_large", f"{_quote_cell(cell)} is not below {money.LARGEST:f}.")
     rounded = round(value, places)
     if rounded != value:
         raise BadCell(
             "too_many_decimals",
-            f"{_shown(cell)} has too many decimals: {shop.currency} has {places}.",
+            f"{_quote_cell(cell)} has too many decimals: {shop.currency} has {places}.",
         )
     return f"{rounded:.{places}f}"
 
@@ -166,7 +166,7 @@ def percent(cell: str) -> Decimal:
     """From `12.5`, `12,5` or `12.5 %`: it has any decimals, whatever the currency has."""
     found = re.fullmatch(r"([0-9]{1,3}(?:[.,][0-9]{1,6})?) ?%?", cell)
     if not found:
-        raise BadCell("not_an_amount", f"{_shown(cell)} is not a percentage.")
+        raise BadCell("not_an_amount", f"{_quote_cell(cell)} is not a percentage.")
     return Decimal(found[1].replace(",", "."))
 
 
@@ -185,10 +185,10 @@ def currency(cell: str, shop: Shop) -> str:
 
 def stock(cell: str, decimal: str = "") -> int:
     """A whole number; below zero (sold before it was counted) is none. `decimal`: as of `whole`."""
-    return max(whole(cell, decimal), 0)
+    return max(parse_whole(cell, decimal), 0)
 
 
-def whole(cell: str, decimal: str = "") -> int:
+def parse_whole(cell: str, decimal: str = "") -> int:
     """A whole number, perhaps below zero.
 
     `decimal`: the mark that the row's other numbers have before their decimals, if that is known:
@@ -200,18 +200,18 @@ def whole(cell: str, decimal: str = "") -> int:
     elif found := _THOUSANDS.fullmatch(number):
         grouped, mark, decimals = found.groups()
         if mark == decimal and not decimals:
-            raise BadCell("not_a_whole_number", f"{_shown(cell)} is not a whole number.")
+            raise BadCell("not_a_whole_number", f"{_quote_cell(cell)} is not a whole number.")
         digits = grouped.replace(mark, "")
         if mark in ".," and not (decimal or decimals) and grouped.count(mark) == 1:
             message = (
-                f"{_shown(cell)} can be read as {digits} or with decimals. Write {digits} if it is"
-                " that many."
+                f"{_quote_cell(cell)} can be read as {digits} or with decimals."
+                f" Write {digits} if it is that many."
             )
             raise BadCell("ambiguous_number", message)
     else:
-        raise BadCell("not_a_whole_number", f"{_shown(cell)} is not a whole number.")
+        raise BadCell("not_a_whole_number", f"{_quote_cell(cell)} is not a whole number.")
     if len(digits) > 10:
-        raise BadCell("number_too_large", f"{_shown(cell)} is too large.")
+        raise BadCell("number_too_large", f"{_quote_cell(cell)} is too large.")
     return int(digits)
 
 
@@ -229,7 +229,7 @@ def decimal_mark(cell: str) -> str:
 def boolean(cell: str) -> bool:
     found = _BOOLEANS.get(_word(cell))
     if found is None:
-        raise BadCell("not_a_boolean", f"{_shown(cell)} is neither TRUE nor FALSE.")
+        raise BadCell("not_a_boolean", f"{_quote_cell(cell)} is neither TRUE nor FALSE.")
     return found
 
 
@@ -237,7 +237,7 @@ def status(cell: str) -> str:
     found = _STATUSES.get(_word(cell))
     if found is None:
         raise BadCell(
-            "unknown_status", f"{_shown(cell)} is not a status: ACTIVE, DRAFT or ARCHIVED."
+            "unknown_status", f"{_quote_cell(cell)} is not a status: ACTIVE, DRAFT or ARCHIVED."
         )
     return found
 
@@ -260,7 +260,7 @@ _ENTRIES: Final = re.compile(r"(?:\\[\\,]|[^,])+")
 _ESCAPED: Final = re.compile(r"\\([\\,])")
 
 
-def listed(cell: str) -> list[str]:
+def parse_list(cell: str) -> list[str]:
     r"""A list separated by commas, each entry once; within one, `\,` is a comma, `\\` is `\`."""
     parts = (_ESCAPED.sub(r"\1", part).strip(BLANKS) for part in _ENTRIES.findall(cell))
     return list(dict.fromkeys(part for part in parts if part))
@@ -269,17 +269,17 @@ def listed(cell: str) -> list[str]:
 def split(separators: str) -> Callable[[str], list[str]]:
     """A reader of lists that any of these characters separates, each entry once."""
 
-    def entries(cell: str) -> list[str]:
+    def split_entries(cell: str) -> list[str]:
         plain = cell.translate({ord(mark): separators[0] for mark in separators[1:]})
         parts = map(str.strip, plain.split(separators[0]))
         return list(dict.fromkeys(part for part in parts if part))
 
-    return entries
+    return split_entries
 
 
 def listed_by_any_mark(cell: str) -> list[str]:
     """Return the entries of a list separated by commas, or else by semicolons, bars or lines."""
-    return listed(cell) if "," in cell else split(";|\n")(cell)
+    return parse_list(cell) if "," in cell else split(";|\n")(cell)
 
 
 def urls(cell: str) -> list[str]:
@@ -299,10 +299,12 @@ def day(cell: str) -> date:
     try:
         return date(*map(int, found.groups())) if found else clock.parse(cell[:10]).date()
     except ValueError:
-        raise BadCell("not_a_date", f"{_shown(cell)} is not a date such as 2026-11-20.") from None
+        raise BadCell(
+            "not_a_date", f"{_quote_cell(cell)} is not a date such as 2026-11-20."
+        ) from None
 
 
-def spoilt(sku: str) -> bool:
+def is_spoilt(sku: str) -> bool:
     """Whether a spreadsheet has turned a long number into 4.00638E+12, losing its digits."""
     return len(sku) <= _LONGEST and _SPOILT.fullmatch(sku) is not None
 
@@ -319,26 +321,26 @@ def _plain(number: str, cell: str, places: int) -> str:
         whole, *decimals = re.split("[.,]", number)
         fits = re.fullmatch("[0-9]*", "".join(decimals)) and len(decimals) < 2
         if not fits or not _GROUPED.fullmatch(whole.strip()):
-            raise BadCell("not_an_amount", f"{_shown(cell)} is not an amount.")
+            raise BadCell("not_an_amount", f"{_quote_cell(cell)} is not an amount.")
         return bare.replace(",", ".")
     if len(kinds) == 2:
         decimal = max(kinds, key=number.rindex)
         whole, _, rest = number.rpartition(decimal)
         if decimal in whole or not _GROUPED.fullmatch(whole):
-            raise BadCell("not_an_amount", f"{_shown(cell)} is not an amount.")
+            raise BadCell("not_an_amount", f"{_quote_cell(cell)} is not an amount.")
         return re.sub("[.,]", "", whole) + "." + rest
     if not kinds:
         return number
     mark = kinds.pop()
     if number.count(mark) > 1:
         if not _GROUPED.fullmatch(number):
-            raise BadCell("not_an_amount", f"{_shown(cell)} is not an amount.")
+            raise BadCell("not_an_amount", f"{_quote_cell(cell)} is not an amount.")
         return number.replace(mark, "")
     whole, _, rest = number.partition(mark)
     if len(rest) == 3 != places and len(whole) <= 3 and whole.strip("0"):
         raise BadCell(
             "ambiguous_amount",
-            f"{_shown(cell)} can be read as {whole}{rest} or as {whole}.{rest}. "
+            f"{_quote_cell(cell)} can be read as {whole}{rest} or as {whole}.{rest}. "
             f"Write {whole}{rest}.00, or the amount with {places or 'no'} decimals.",
         )
     return f"{whole or 0}.{rest or 0}"
@@ -348,7 +350,7 @@ def _refuse_other_currency(mark: str, cell: str, shop: Shop) -> None:
     codes = SIGNS.get(mark) or SIGNS.get(mark.upper()) or SIGNS.get(mark.lower())
     if codes is None:
         if not re.fullmatch("[A-Za-z]{3}", mark):
-            raise BadCell("not_an_amount", f"{_shown(cell)} is not an amount.")
+            raise BadCell("not_an_amount", f"{_quote_cell(cell)} is not an amount.")
         codes = mark.upper()
     if shop.currency not in codes.split():
         raise _other_currency(cell, shop)
@@ -356,9 +358,9 @@ def _refuse_other_currency(mark: str, cell: str, shop: Shop) -> None:
 
 def _other_currency(cell: str, shop: Shop) -> BadCell:
     return BadCell(
-        "currency_mismatch", f"{_shown(cell)} is not in the shop's currency, {shop.currency}."
+        "currency_mismatch", f"{_quote_cell(cell)} is not in the shop's currency, {shop.currency}."
     )
 
 
-def _shown(cell: str) -> str:
+def _quote_cell(cell: str) -> str:
     return f'"{cell if len(cell) <= 40 else cell[:39] + "…"}"'

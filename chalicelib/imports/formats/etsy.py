@@ -17,7 +17,7 @@ def _text(cell: str) -> str:
 
 
 def _tags(cell: str) -> list[str]:
-    return [tag.replace("_", " ") for tag in reading.listed(cell)]
+    return [tag.replace("_", " ") for tag in reading.parse_list(cell)]
 
 
 class Etsy(Format):
@@ -54,20 +54,20 @@ class Etsy(Format):
         return f"sku {sku}" if is_one else name_key(self.sheet.cell(cells, "name"))
 
     def row(self, draft: Draft, row: Row) -> None:
-        self.once(draft, row, keep=False)
+        self.read_common(draft, row, keep=False)
         self.images(draft, row)
-        choices = [reading.listed(cell) for _, cell in row.each("variations")]
+        choices = [reading.parse_list(cell) for _, cell in row.texts_of("variations")]
         if not choices:
-            self._whole(draft, row)
+            self._read_single(draft, row)
             return
         # The file has only the total stock of all variations, and lists SKUs in another order than
         # the variations.
-        for title in draft.combined(row, "variations", choices):
+        for title in draft.combine_options(row, "variations", choices):
             self.price(draft, draft.variant(row, title), row)
 
-    def _whole(self, draft: Draft, row: Row) -> None:
+    def _read_single(self, draft: Draft, row: Row) -> None:
         only = draft.variant(row, "")
-        skus = draft.read(row, "sku", reading.listed) or []
+        skus = draft.read(row, "sku", reading.parse_list) or []
         if len(skus) == 1:
             only.set("sku", "sku", skus[0])
         self.price(draft, only, row)

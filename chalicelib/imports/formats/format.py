@@ -29,7 +29,7 @@ _ONCE: Final[Mapping[str, tuple[str, Reading]]] = {
     "published": ("published", reading.boolean),
     "vendor": ("vendor", reading.text),
     "type": ("type", reading.text),
-    "tags": ("tags", reading.listed),
+    "tags": ("tags", reading.parse_list),
     "storefront": ("storefront", reading.text),
     "lowStockThreshold": ("lowStockThreshold", reading.stock),
     "seoTitle": ("seo.title", reading.text),
@@ -130,7 +130,7 @@ class Format:
         return None
 
     @property
-    def ignored(self) -> list[str]:
+    def ignored_columns(self) -> list[str]:
         """The columns of the file that nothing is read from."""
         own = {plain(column) for column in REPORT_COLUMNS}
         header, read = self.sheet.header, self.sheet.read
@@ -141,18 +141,22 @@ class Format:
         ]
 
     @property
-    def missed(self) -> list[str]:
+    def missed_columns(self) -> list[str]:
         """The ignored columns whose names say stock, price, SKU or image: a shop would expect them
         to count."""
-        return [name for name in self._unexpected if any(word in plain(name) for word in _TELLING)]
+        return [
+            name
+            for name in self._unexpected_columns
+            if any(word in plain(name) for word in _TELLING)
+        ]
 
     @property
-    def undecided(self) -> list[str]:
+    def undecided_columns(self) -> list[str]:
         """The columns that say what nothing else in the file does about money, visibility or
         identity, and that are not read."""
         given = {*self.sheet.fields}
         given |= {field for field, others in self.said_by.items() if given & others}
-        named = ((name, find_field(name)) for name in self._unexpected)
+        named = ((name, find_field(name)) for name in self._unexpected_columns)
         return [
             name
             for name, field in named
@@ -160,11 +164,11 @@ class Format:
         ]
 
     @property
-    def _unexpected(self) -> list[str]:
+    def _unexpected_columns(self) -> list[str]:
         """The ignored columns that the format does not ignore on purpose."""
         unread = Sheet(self.sheet.header, {"": self.unread}).read
         known = {self.sheet.header[at] for at in unread}
-        return [name for name in self.ignored if name not in known]
+        return [name for name in self.ignored_columns if name not in known]
 
     # --- Rows ---
 
@@ -196,11 +200,11 @@ class Format:
     def is_variant(self, row: Row) -> bool:
         """Whether the row is of a variant; what it gives for its product counts less than the
         product's own row."""
-        return row.any(("option", "sku", "price"))
+        return row.has_any(("option", "sku", "price"))
 
     def title_of(self, row: Row) -> str:
         """The variant's options, or its title; without any, it is the only one."""
-        title = " / ".join(option for _, option in row.each("option")) or row["variantTitle"]
+        title = " / ".join(option for _, option in row.texts_of("option")) or row["variantTitle"]
         return "" if title.casefold() in self.untitled else title
 
     # --- Products ---
@@ -214,14 +218,14 @@ class Format:
                 draft.skip_other_currencies()
             if "storeView" in self.sheet:
                 draft.skip_other_views()
-            return self.drafted(draft)
+            return self.read_product(draft)
         except Exception as error:
             line = rows[0].line
             telemetry.error("rows cannot be read", error, format=self.name, line=line)
             message = "The row could not be read. Please report it."
             return ImportedProduct(line, errors=[RowError(line, "", "unreadable_row", message)])
 
-    def drafted(self, draft: Draft) -> ImportedProduct:
+    def read_product(self, draft: Draft) -> ImportedProduct:
         draft.refuse_nameless(self.named, self.numbers)
         for row in draft.rows:
             self.row(draft, row)
@@ -229,12 +233,12 @@ class Format:
 
     def row(self, draft: Draft, row: Row) -> None:
         of_variant = self.is_variant(row)
-        self.once(draft, row, keep=of_variant)
+        self.read_common(draft, row, keep=of_variant)
         self.images(draft, row)
         if of_variant:
             self.fill(draft, draft.variant(row, self.title_of(row)), row)
 
-    def once(self, draft: Draft, row: Row, *, keep: bool) -> None:
+    def read_common(self, draft: Draft, row: Row, *, keep: bool) -> None:
         """What the product has once; `keep`: unless an earlier row gave it."""
         for field, key, read in self._once:
             if row[field]:

@@ -20,7 +20,7 @@ _UNSUPPORTED = {"bundle", "grouped"}
 
 def _categories(cell: str) -> list[str]:
     """Paths below a root that every category of a shop has."""
-    paths = (path.partition("/") for path in reading.listed(cell))
+    paths = (path.partition("/") for path in reading.parse_list(cell))
     return [(below or root).replace("/", ">") for root, _, below in paths]
 
 
@@ -81,7 +81,7 @@ class Magento(Format):
     readings: ClassVar = {
         "slug": slugs.of_key,  # Magento takes any text for it
         "category": _categories,
-        "image": reading.listed,  # most are paths in Magento's own store
+        "image": reading.parse_list,  # most are paths in Magento's own store
         "status": lambda cell: "ACTIVE" if cell == "1" else "DRAFT",
         "saleStarts": _day,
         "saleEnds": _day,
@@ -114,7 +114,7 @@ class Magento(Format):
         sku, cell = self.sheet.cell(child, "sku"), self.sheet.cell(cells, "variations")
         return bool(sku) and bool(cell) and sku in _options(cell)
 
-    def drafted(self, draft: Draft) -> ImportedProduct:
+    def read_product(self, draft: Draft) -> ImportedProduct:
         parents = [row for row in draft.rows if row["kind"].casefold() == "configurable"]
         for row in parents[1:]:
             message = "There are two configurable products here without a row between them."
@@ -127,7 +127,7 @@ class Magento(Format):
         return self.finish(draft)
 
     def _configurable(self, draft: Draft, parent: Row) -> None:
-        self._own(draft, parent)
+        self._read_own(draft, parent)
         draft.put(parent, "sku", "sku")
         options = draft.read(parent, "variations", _options) or {}
         rows = {row["sku"]: row for row in draft.rows if row is not parent}
@@ -154,11 +154,11 @@ class Magento(Format):
             # A variant whose product is not next to it: it can update a product, not create one.
             draft.product.only_updates = True
         else:
-            self._own(draft, row)
+            self._read_own(draft, row)
         self.fill(draft, draft.variant(row, ""), row)
 
-    def _own(self, draft: Draft, row: Row) -> None:
-        self.once(draft, row, keep=False)
+    def _read_own(self, draft: Draft, row: Row) -> None:
+        self.read_common(draft, row, keep=False)
         self.images(draft, row)
         if row["visibility"]:
             shown = row["visibility"].casefold() != _HIDDEN

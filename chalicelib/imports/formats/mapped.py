@@ -96,7 +96,7 @@ def field_of(file_format: Format, at: int) -> str | None:
     return _WORDS.get(field, field) if field else None
 
 
-def changed(
+def remap_format(
     file_format: type[Format], columns: Sequence[str], mapping: Mapping[str, str | None]
 ) -> Format:
     """A format that reads some columns of a file otherwise than it does by itself."""
@@ -151,8 +151,10 @@ def faults(
         found.append(Fault("", "missing_value", message))
     if not found:
         named = {plain(column) for column in mapping}
-        bound = changed(file_format, columns, mapping) if file_format else Mapped(columns, mapping)
-        left_out = [column for column in bound.undecided if plain(column) not in named]
+        bound = (
+            remap_format(file_format, columns, mapping) if file_format else Mapped(columns, mapping)
+        )
+        left_out = [column for column in bound.undecided_columns if plain(column) not in named]
         found = find_undecided(left_out)
     return found
 

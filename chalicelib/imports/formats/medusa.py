@@ -50,18 +50,18 @@ class Medusa(Format):
     numbers = ("amounts", "stock")
 
     def is_variant(self, row: Row) -> bool:
-        return row.any(("option", "sku", "variantTitle", "amounts"))
+        return row.has_any(("option", "sku", "variantTitle", "amounts"))
 
-    def once(self, draft: Draft, row: Row, *, keep: bool) -> None:
-        super().once(draft, row, keep=keep)
-        for _, tag in row.each("tag"):
+    def read_common(self, draft: Draft, row: Row, *, keep: bool) -> None:
+        super().read_common(draft, row, keep=keep)
+        for _, tag in row.texts_of("tag"):
             if not tag.startswith("ptag_"):  # only an id
-                draft.tag(*reading.listed(tag))
+                draft.tag(*reading.parse_list(tag))
 
     def prices(self, draft: Draft, row: Row) -> Prices:
         """The price in the shop's currency, of however many there are."""
         code = draft.shop.currency
-        priced = dict(row.each("amounts"))
+        priced = dict(row.texts_of("amounts"))
         for column, cell in priced.items():
             if column.upper().split()[-1] == code:
                 read = draft.read_text(row, column, cell, lambda c: reading.amount(c, draft.shop))

@@ -53,7 +53,7 @@ class Ours(Format):
         "price": frozenset({"variantPrice", "salePrice"}),
     }
     named = ("slug", "name", "sku", "parentSku", *_OF_VARIANT, "image")
-    readings: ClassVar = {"category": reading.listed}
+    readings: ClassVar = {"category": reading.parse_list}
     sku_names_product = True
     own_prices = True
 
@@ -109,19 +109,19 @@ class Ours(Format):
     def is_variant(self, row: Row) -> bool:
         if row.is_own:
             return False
-        return row.any(_OF_VARIANT) or row["parentSku"] not in ("", row["sku"])
+        return row.has_any(_OF_VARIANT) or row["parentSku"] not in ("", row["sku"])
 
     def title_of(self, row: Row) -> str:
         """A variant that names its product by SKU may have only a name of its own."""
         own_name = row["name"] if row["parentSku"] else ""
         return row["variantTitle"] or super().title_of(row) or own_name
 
-    def drafted(self, draft: Draft) -> ImportedProduct:
+    def read_product(self, draft: Draft) -> ImportedProduct:
         if "parentSku" in self.sheet or "option" in self.sheet:
             _mark_own_rows(draft.rows)
         if "parentSku" in self.sheet:
             draft.rows.sort(key=self.is_variant)  # the product's own name counts
-        return super().drafted(draft)
+        return super().read_product(draft)
 
     def row(self, draft: Draft, row: Row) -> None:
         title = _title_by_sku(draft, row)
@@ -167,7 +167,7 @@ def _mark_own_rows(rows: Sequence[Row]) -> None:
     """Mark the rows that are the product's own: others name its SKU as their parent's, or have the
     single values that an option of it lists."""
     parents = {row["parentSku"] for row in rows if row["parentSku"] != row["sku"]}
-    values = Counter((c, v.casefold()) for row in rows for c, v in row.each("option"))
+    values = Counter((c, v.casefold()) for row in rows for c, v in row.texts_of("option"))
     for row in rows:
         listed = (
             [
@@ -175,7 +175,7 @@ def _mark_own_rows(rows: Sequence[Row]) -> None:
                 for part in map(str.strip, _BETWEEN_VALUES.split(cell))
                 if part
             ]
-            for column, cell in row.each("option")
+            for column, cell in row.texts_of("option")
         )
         is_list = any(len(parts) > 1 and all(map(values.get, parts)) for parts in listed)
         is_parent = row["sku"] in parents and row["parentSku"] in ("", row["sku"])
@@ -184,7 +184,7 @@ def _mark_own_rows(rows: Sequence[Row]) -> None:
 
 def _title_by_sku(draft: Draft, row: Row) -> str | None:
     """The title of the variant that a row knows by its SKU alone."""
-    if not row["sku"] or row.any(("slug", "name", "parentSku", *_OF_VARIANT)):
+    if not row["sku"] or row.has_any(("slug", "name", "parentSku", *_OF_VARIANT)):
         return None
     named = (each for each in draft.rows if each["variantSku"] == row["sku"])
     return next((each["variantTitle"] for each in named), None)

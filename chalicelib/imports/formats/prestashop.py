@@ -20,7 +20,7 @@ def _day(cell: str) -> object:
 
 def _categories(cell: str) -> list[str]:
     """Without the root that every product is in."""
-    return [name for name in reading.listed(cell) if name.casefold() not in _HOME]
+    return [name for name in reading.parse_list(cell) if name.casefold() not in _HOME]
 
 
 class PrestaShop(Format):
@@ -77,7 +77,7 @@ class PrestaShop(Format):
     sku_names_product = True
 
     def row(self, draft: Draft, row: Row) -> None:
-        self.once(draft, row, keep=False)
+        self.read_common(draft, row, keep=False)
         self.images(draft, row)
         self.fill(draft, draft.variant(row, ""), row)
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.rows import CsvRow
 from chalicelib.imports.formats import cells
-from chalicelib.imports.formats.cells import BadCell, Shop, spoilt, text
+from chalicelib.imports.formats.cells import BadCell, Shop, is_spoilt, text
 from chalicelib.imports.formats.sheet import Row, Sheet, unreadable
 from chalicelib.imports.formats.synonyms import TOTALS
 from chalicelib.products.schemas import MOST_VARIANTS, is_picture
@@ -125,7 +125,7 @@ class Draft:
         names, numbers, kept = tuple(names), tuple(numbers), self.rows[:1]
         for row in self.rows[1:]:
             number = next((field for field in numbers if row[field]), None)
-            if number and not row.any(names):
+            if number and not row.has_any(names):
                 message = "The row names no product, no variant and no picture."
                 self.fail(row, number, "names_nothing", message)
             else:
@@ -232,7 +232,7 @@ class Draft:
         position: int | None = None,
     ) -> None:
         """Add the pictures of every column of the field; a text for one that had none is taken."""
-        for column, cell in row.each(field):
+        for column, cell in row.texts_of(field):
             urls = self.read_text(row, column, cell, read) or []
             for url in urls:
                 alone = len(urls) == 1
@@ -256,7 +256,7 @@ class Draft:
     def categories(self, row: Row, reading: Callable[[str], object]) -> None:
         """Take the first category's last step for the type, and those of the others for tags."""
         values = self.product.values
-        for column, cell in row.each("category"):
+        for column, cell in row.texts_of("category"):
             for path in self.read_text(row, column, cell, reading) or []:
                 name = cells.leaf(path)
                 if name and values.setdefault("type", name) == name:
@@ -268,7 +268,7 @@ class Draft:
         """Add tags to those that the product is given otherwise."""
         self._tags |= dict.fromkeys(names)
 
-    def combined(self, row: Row, field: str, choices: Sequence[Sequence[str]]) -> list[str]:
+    def combine_options(self, row: Row, field: str, choices: Sequence[Sequence[str]]) -> list[str]:
         """The titles of all variants of a row that lists the values of each option."""
         titles: list[str] = []
         if choices and sum(map(len, choices)) <= MOST_VARIANTS:
@@ -312,13 +312,13 @@ class Draft:
     ) -> Callable[[str], int]:
         """How counts of a row are read: what its prices have before their decimals parts none."""
 
-        def count(cell: str) -> int:
+        def read_count(cell: str) -> int:
             if cell.isdecimal():
                 return read(cell, "")
             prices = (row[price] for price in PRICES)
             return read(cell, next(filter(None, map(cells.decimal_mark, prices)), ""))
 
-        return count
+        return read_count
 
     def finish(self, *, sku_is_key: bool = False, own_prices: bool = False) -> ImportedProduct:
         """The product, with its variants in place and its identity checked.
@@ -376,7 +376,7 @@ class Draft:
         if product.slug is None and not sku and not any(v.get("sku") for v in variants):
             message = "The row names no product: it has no slug, no name and no SKU."
             product.errors.append(RowError(product.line, "", "missing_key", message))
-        elif sku and spoilt(sku):
+        elif sku and is_spoilt(sku):
             # Different numbers look the same once shortened: the wrong product could be changed.
             message = f'"{sku}" has lost digits in a spreadsheet and can name no product.'
             product.errors.append(RowError(*product.locate("sku"), "spoilt_sku", message))
@@ -456,7 +456,7 @@ class DraftVariant:
         """Set the stock from a column for each location, or for the one that is asked for;
         `location`: which a column is of."""
         wanted, count = self.draft.shop.location.casefold(), self.draft.counting(self.row)
-        cells = self.row.each(field)
+        cells = self.row.texts_of(field)
         asked = [(c, text) for c, text in cells if wanted in ("", location(c).casefold())]
         counts = [self.draft.read_text(self.row, column, text, count) for column, text in asked]
         if counts and None not in counts:

@@ -68,16 +68,16 @@ def propose(columns: Sequence[str], samples: Sequence[Sequence[str]]) -> list[st
     if "sale" in taken:
         sold = ("stock", _WEAK)  # a quantity; what is called stock is none that was sold
         given = {at: f for at, f in given.items() if f != "sale" and (f, judged[at][1]) != sold}
-    given = _numbered(given)
+    given = _number_options(given)
     if "price" not in taken:
         # The only price there is is the price, whatever it is called.
-        only = _only(given, ("salePrice", "variantPrice", "compareAtPrice"))
+        only = _sole_column(given, ("salePrice", "variantPrice", "compareAtPrice"))
         unread = (name for at, name in enumerate(columns) if at not in given)
         is_clear = not any(_PRICE.search(spell(name)) for name in unread)
         if only is not None and given[only] != "variantPrice" and is_clear:
             given[only] = "price"
     if "name" not in taken:
-        only = _only(given, ("description",))
+        only = _sole_column(given, ("description",))
         if only is not None and all(len(value) <= _NAME_LENGTH for value in values[only]):
             given[only] = "name"
     return [given.get(at) for at in range(len(columns))]
@@ -87,11 +87,11 @@ def _judge_columns(
     columns: Sequence[str], values: Sequence[list[str]], samples: Sequence[Sequence[str]]
 ) -> list[tuple[str | None, int]]:
     """Return the field of each column by itself, and how far its name is from a known one."""
-    judged = [_judged(name, found) for name, found in zip(columns, values, strict=True)]
+    judged = [_judge_column(name, found) for name, found in zip(columns, values, strict=True)]
     is_odoo = bool(set(ODOO) & set(map(spell, columns)))
     for at, name in enumerate(columns):
         if is_odoo and (field := ODOO_PRICES.get(spell(name))):
-            judged[at] = _suited(field, values[at], name), 1
+            judged[at] = _suitable_field(field, values[at], name), 1
         elif spell(name).startswith(_STYLES) and _is_repeated_code(at, samples):
             judged[at] = "parentSku", 1
     return judged
@@ -111,13 +111,13 @@ def _without_place(columns: Sequence[str]) -> Sequence[str]:
     return [name.replace(places[0], "") for name in columns] if len(places) == 1 else columns
 
 
-def _numbered(given: dict[int, str]) -> dict[int, str]:
+def _number_options(given: dict[int, str]) -> dict[int, str]:
     """The options in the order of their columns."""
     options = iter(_OPTIONS)
     return {at: next(options) if given[at] in _OPTIONS else given[at] for at in sorted(given)}
 
 
-def _only(given: Mapping[int, str], fields: Sequence[str]) -> int | None:
+def _sole_column(given: Mapping[int, str], fields: Sequence[str]) -> int | None:
     """The column of these fields, if there is one alone."""
     found = [at for at, field in given.items() if field in fields]
     return found[0] if len(found) == 1 else None
@@ -133,13 +133,13 @@ def _values(at: int, samples: Sequence[Sequence[str]]) -> list[str]:
     return list(dict.fromkeys(cell for cell in there if cell))
 
 
-def _judged(name: str, values: list[str]) -> tuple[str | None, int]:
+def _judge_column(name: str, values: list[str]) -> tuple[str | None, int]:
     """The field of a column, and how far its name is from one that is known: 0 is one of ours."""
     if plain(name) in map(plain, REPORT_COLUMNS):
         return None, _UNKNOWN
     own = Ours.field(name)
     if own is not None and plain(name) == plain(own):
-        return _suited(own, values, name), 0
+        return _suitable_field(own, values, name), 0
     for distance, (spelt, is_loose) in enumerate(_spellings(name).items(), 1):
         field = fields_by_name().get(spelt)
         if is_loose and _MEANT.get(field or "", field) in {*_AMOUNTS, *_COUNTS, "sku"}:
@@ -148,11 +148,11 @@ def _judged(name: str, values: list[str]) -> tuple[str | None, int]:
             return ("sku" if values and _share(values, _is_code) > 0.5 else "name"), _WEAK
         if field is not None:
             far = _WEAK if field in _VAGUE else distance
-            return _suited(field, values, name), far
+            return _suitable_field(field, values, name), far
     return _by_values(values), _UNKNOWN
 
 
-def _suited(field: str, values: list[str], name: str) -> str | None:
+def _suitable_field(field: str, values: list[str], name: str) -> str | None:
     """The field, if its name and its values can be what it holds."""
     field = _MEANT.get(field, field)
     if field in {*_AMOUNTS, *_COUNTS} and _is_other_money(name):
@@ -192,14 +192,14 @@ def _is_number(value: str) -> bool:
 def _reads(read: Callable[[str], object]) -> Callable[[str], bool]:
     """A test whether a value can be read so."""
 
-    def can(value: str) -> bool:
+    def can_read(value: str) -> bool:
         try:
             read(value)
         except BadCell as bad:
             return bad.code == "ambiguous_number"
         return True
 
-    return can
+    return can_read
 
 
 _is_whole: Final = _reads(cells.stock)

@@ -10,7 +10,7 @@ from typing import Final
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.rows import DELIMITERS, CsvRow, FileFormat
 from chalicelib.imports.formats.ours import COLUMNS
-from chalicelib.imports.formats.sheet import REPORT_COLUMNS, escaped, plain, unescaped
+from chalicelib.imports.formats.sheet import REPORT_COLUMNS, escape_formula, plain, unescape_formula
 
 _line: Final[Callable[[CsvRow], int]] = attrgetter("line")
 _REMARKS = {plain(column) for column in REPORT_COLUMNS}
@@ -81,11 +81,11 @@ def numbers(form: FileFormat, are_of_source: bool) -> Callable[[CsvRow], int]:
         return _line
     column = at
 
-    def number(row: CsvRow) -> int:
+    def row_number(row: CsvRow) -> int:
         text = row.cells[column].strip() if column < len(row.cells) else ""
         return int(text) if text.isdecimal() and len(text) < 12 else row.line
 
-    return number
+    return row_number
 
 
 def report(
@@ -105,7 +105,7 @@ def report(
     own = [at for at, name in enumerate(form.header) if plain(name) not in _REMARKS]
     header = [*(form.header[at] for at in own), *REPORT_COLUMNS]
     # Cells of an error report are escaped already, unless somebody changed them.
-    bare = unescaped if len(own) < width else str
+    bare = unescape_formula if len(own) < width else str
     yield codecs.BOM_UTF8 + b"".join(_lines([header], delimiter))
     for rows, errors in failed:
         shown = []
@@ -116,7 +116,7 @@ def report(
                 last = max(own)
                 cells[last] = form.delimiter.join([cells[last], *cells[width:]])
             shown.append(
-                [*(escaped(bare(cells[at])) for at in own), *_remarks(row, errors, number)]
+                [*(escape_formula(bare(cells[at])) for at in own), *_remarks(row, errors, number)]
             )
         yield b"".join(_lines(shown, delimiter))
 
@@ -130,7 +130,7 @@ def _remarks(
     fields = "; ".join(dict.fromkeys(error.field for error in shown if error.field))
     codes = "; ".join(dict.fromkeys(error.code for error in here))
     texts = " ".join(dict.fromkeys(error.message for error in shown))
-    return [number(row), escaped(fields), codes, escaped(texts)]
+    return [number(row), escape_formula(fields), codes, escape_formula(texts)]
 
 
 def _lines(rows: Iterable[Sequence[object]], delimiter: str) -> Iterator[bytes]:

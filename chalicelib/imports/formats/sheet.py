@@ -85,13 +85,13 @@ class Sheet:
     def __contains__(self, field: str) -> bool:
         return bool(self._at.get(field))
 
-    def at(self, field: str) -> tuple[int, ...]:
+    def columns_of(self, field: str) -> tuple[int, ...]:
         """The positions of the field's columns in a row."""
         return self._at.get(field, ())
 
     def decode_entities(self, cells: Sequence[str]) -> Sequence[str]:
         """Return the cells with `&amp;` as `&`, but for descriptions, which are HTML."""
-        are_html = self.at("description")
+        are_html = self.columns_of("description")
         return [
             html.unescape(text) if "&" in text and at not in are_html else text
             for at, text in enumerate(cells)
@@ -133,37 +133,37 @@ class Row(dict[str, str]):
         self.line = row.line
         self.is_own = False  # whether it is known to be the product's own, and no variant's
         cells = row.cells
-        cells = [unescaped(text) for text in cells] if sheet.is_report else cells
+        cells = [unescape_formula(text) for text in cells] if sheet.is_report else cells
         self._cells = sheet.decode_entities(cells) if sheet.has_entities else cells
         super().__init__(sheet.texts(self._cells))
 
     def __missing__(self, field: str) -> str:
         return ""
 
-    def each(self, field: str) -> Iterator[tuple[str, str]]:
+    def texts_of(self, field: str) -> Iterator[tuple[str, str]]:
         """Every column of the field that is not blank, with its text."""
-        for at in self.sheet.at(field):
+        for at in self.sheet.columns_of(field):
             text = cell(self._cells, at)
             if text:
                 yield self.sheet.header[at], text
 
-    def at(self, place: int) -> str:
+    def cell_at(self, place: int) -> str:
         return cell(self._cells, place)
 
-    def any(self, fields: Iterable[str]) -> bool:
+    def has_any(self, fields: Iterable[str]) -> bool:
         return any(map(self.__getitem__, fields))
 
     def column(self, field: str) -> str:
         return self.sheet.name(field, self._cells)
 
 
-def escaped(text: str) -> str:
+def escape_formula(text: str) -> str:
     """A cell as a report writes it: what a spreadsheet would run as a formula is marked as text.
     One that has such a mark gets another, so that a reader takes one off."""
     return f"'{text}" if _RUNS.match(text) else text
 
 
-def unescaped(text: str) -> str:
+def unescape_formula(text: str) -> str:
     """A cell of a report as the file had it."""
     return text[1:] if text[:1] == "'" and _RUNS.match(text) else text
 

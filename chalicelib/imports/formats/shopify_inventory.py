@@ -40,7 +40,7 @@ class ShopifyInventory(Format):
     untitled = ("default title",)
     numbers = _COUNTS
 
-    def drafted(self, draft: Draft) -> ImportedProduct:
+    def read_product(self, draft: Draft) -> ImportedProduct:
         draft.refuse_nameless(self.named, self.numbers)
         draft.product.only_updates = True
         # A variant has one row for each location.
@@ -74,7 +74,7 @@ class ShopifyInventory(Format):
         found = []
         for at in self._columns:
             name = self.sheet.header[at]
-            cell = row.at(at)
+            cell = row.cell_at(at)
             if cell and cell != _NOT_STOCKED and wanted in ("", name.casefold()):
                 count = draft.read_text(row, name, cell, draft.counting(row))
                 found += [count] if count is not None else []
@@ -83,7 +83,7 @@ class ShopifyInventory(Format):
     def _count(self, draft: Draft, row: Row) -> list[int]:
         """What can be sold: a new count moves it by the difference."""
         # More may have been sold than there is: that counts before a new count is added.
-        read = draft.counting(row, reading.whole)
+        read = draft.counting(row, reading.parse_whole)
         given = {c: draft.read(row, c, read) for c in _COUNTS if row[c] and row[c] != _NOT_STOCKED}
         available, new, current = (given.get(count) for count in _COUNTS)
         if available is not None:
@@ -100,8 +100,8 @@ class ShopifyInventory(Format):
         return [at for at in named if self.sheet.header[at] and at not in self.sheet.read]
 
     @property
-    def ignored(self) -> list[str]:
+    def ignored_columns(self) -> list[str]:
         if "location" in self.sheet:
-            return super().ignored
+            return super().ignored_columns
         locations = {self.sheet.header[at] for at in self._columns}
-        return [name for name in super().ignored if name not in locations]
+        return [name for name in super().ignored_columns if name not in locations]

@@ -32,7 +32,7 @@ class Spree(Format):
 
     def row(self, draft: Draft, row: Row) -> None:
         options = self.title_of(row)
-        self.once(draft, row, keep=bool(options))
+        self.read_common(draft, row, keep=bool(options))
         self.images(draft, row)
         if options or not row["name"]:
             self.fill(draft, draft.variant(row, options), row)

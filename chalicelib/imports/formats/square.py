@@ -15,7 +15,7 @@ _TOKEN = re.compile(r" \([A-Z0-9]{16,40}\)$")
 
 def _categories(cell: str) -> list[str]:
     """Names, each followed by Square's own id."""
-    return [_TOKEN.sub("", path) for path in reading.listed(cell)]
+    return [_TOKEN.sub("", path) for path in reading.parse_list(cell)]
 
 
 class Square(Format):
@@ -55,7 +55,7 @@ class Square(Format):
     if_new: ClassVar = {"status": "ACTIVE"}
 
     def row(self, draft: Draft, row: Row) -> None:
-        self.once(draft, row, keep=True)
+        self.read_common(draft, row, keep=True)
         if draft.read(row, "archived", reading.boolean):
             draft.set(row, "archived", "status", "ARCHIVED")
         shown = row["visibility"].casefold()

@@ -9,7 +9,7 @@ from chalicelib.imports.formats.sheet import Row
 
 
 def _categories(cell: str) -> list[str]:
-    return [path.strip("/ ").replace("/", ">") for path in reading.listed(cell)]
+    return [path.strip("/ ").replace("/", ">") for path in reading.parse_list(cell)]
 
 
 class Squarespace(Format):

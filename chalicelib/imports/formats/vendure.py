@@ -42,13 +42,13 @@ class Vendure(Format):
     def title_of(self, row: Row) -> str:
         return " / ".join(_bars(row["option"]))
 
-    def once(self, draft: Draft, row: Row, *, keep: bool) -> None:
+    def read_common(self, draft: Draft, row: Row, *, keep: bool) -> None:
         if "enabled" in map(str.lower, self.sheet.header) and not row["name"] and not row["slug"]:
             keep = True
-        super().once(draft, row, keep=keep)
+        super().read_common(draft, row, keep=keep)
         first = row["facetsOfLanguage"]
         several = [(row.column("facetsOfLanguage"), first)] if first else []
-        for column, cell in [*row.each("facets"), *several]:
+        for column, cell in [*row.texts_of("facets"), *several]:
             for facet in draft.read_text(row, column, cell, _bars) or []:
                 kind, _, value = facet.partition(":")
                 if kind.casefold() == "brand" and value:

@@ -72,19 +72,19 @@ class Wix(Format):
             draft.put(row, "slug", "slug", reading.handle, keep=True)
             self.fill(draft, draft.variant(row, self.title_of(row) or row["sku"]), row)
         else:
-            self.once(draft, row, keep=False)
+            self.read_common(draft, row, keep=False)
             self.images(draft, row)
 
     def title_of(self, row: Row) -> str:
-        return " / ".join(_plain(value) for _, value in row.each("option"))
+        return " / ".join(_plain(value) for _, value in row.texts_of("option"))
 
     def finish(self, draft: Draft) -> ImportedProduct:
         own = next((row for row in draft.rows if row["kind"].casefold() == "product"), None)
         if own is not None and not draft.variants:
-            choices = [list(map(_plain, _semicolons(cell))) for _, cell in own.each("option")]
+            choices = [list(map(_plain, _semicolons(cell))) for _, cell in own.texts_of("option")]
             if not choices:
                 self.fill(draft, draft.variant(own, ""), own)
-            for title in draft.combined(own, "option", choices):
+            for title in draft.combine_options(own, "option", choices):
                 self._choice(draft, draft.variant(own, title), own)
         return super().finish(draft)
 
@@ -128,13 +128,15 @@ class Wix(Format):
         return given
 
     def _discount(self, draft: Draft, own: Row, total: Decimal) -> Decimal:
-        def value(cell: str) -> Decimal:
+        def parse_discount(cell: str) -> Decimal:
             if len(cell) > 20 or not cell.replace(".", "", 1).isdecimal():
                 raise BadCell("not_an_amount", f'"{cell[:40]}" is not a discount.')
             return Decimal(cell)
 
         if own["discountMode"].casefold().startswith("percent"):
-            off = reading.part(total, draft.read(own, "discount", value) or Decimal(0), draft.shop)
+            off = reading.part(
+                total, draft.read(own, "discount", parse_discount) or Decimal(0), draft.shop
+            )
         else:
             off = Decimal(draft.amount(own, "discount") or 0)
         return min(off, total)

@@ -18,7 +18,7 @@ from chalicelib.imports.formats.sheet import Row, plain
 from chalicelib.imports.formats.woocommerce_columns import COLUMNS, OWN
 
 
-def _unescaped(text: str) -> str:
+def _unescape_breaks(text: str) -> str:
     r"""The export writes a line break in a description as `\n`, and `\n` as `\\n`."""
     lines = (part.replace("\\n", "\n") for part in reading.text(text).split("\\\\n"))
     return "\\n".join(lines)
@@ -37,7 +37,7 @@ class WooCommerce(Format):
     name = "woocommerce"
     title = "WooCommerce product export"
     table = COLUMNS
-    readings: ClassVar = {"description": _unescaped, "category": reading.listed}
+    readings: ClassVar = {"description": _unescape_breaks, "category": reading.parse_list}
     has_entities = True
     named = ("id", "sku", "name", "parent", "option", "image")
     numbers = ("price", "salePrice", "stock")
@@ -65,10 +65,10 @@ class WooCommerce(Format):
         is_named = number and key != known and not _is_variation(kind, parent)
         return (known,) if is_named else ()
 
-    def drafted(self, draft: Draft) -> ImportedProduct:
+    def read_product(self, draft: Draft) -> ImportedProduct:
         # Its own pictures come before those of its variations, wherever their rows are.
         draft.rows.sort(key=lambda row: _is_variation(row["kind"], row["parent"]))
-        return super().drafted(draft)
+        return super().read_product(draft)
 
     def row(self, draft: Draft, row: Row) -> None:
         if _is_variation(row["kind"], row["parent"]):
@@ -77,11 +77,11 @@ class WooCommerce(Format):
         if row["kind"].casefold().startswith("grouped"):
             message = "A grouped product has no price: import the products in it."
             draft.fail(row, "kind", "unsupported_type", message)
-        self.once(draft, row, keep=False)
+        self.read_common(draft, row, keep=False)
         self.images(draft, row)
-        for brand in (draft.read(row, "brand", reading.listed) or [])[:1]:
+        for brand in (draft.read(row, "brand", reading.parse_list) or [])[:1]:
             draft.set(row, "brand", "vendor", brand)
-        published = draft.read(row, "publication", _published)
+        published = draft.read(row, "publication", _parse_published)
         if published is not None:
             status, shown = published
             draft.set(row, "publication", "status", status)
@@ -114,12 +114,12 @@ class WooCommerce(Format):
             variant.set("inStock", "stock", 0)
 
     def _variation(self, draft: Draft, row: Row) -> None:
-        options = " / ".join(value.replace("\\,", ",") for _, value in row.each("option"))
+        options = " / ".join(value.replace("\\,", ",") for _, value in row.texts_of("option"))
         variant = draft.variant(row, options or row["name"] or row["sku"] or f"Row {row.line}")
         self.fill(draft, variant, row)
         if row["stock"].casefold() == "parent":
             variant.set("stock", "stock", None)
-        published = draft.read(row, "publication", _published)
+        published = draft.read(row, "publication", _parse_published)
         if published == ("ACTIVE", False):
             # A disabled variation (0) is kept, and cannot be bought. (-1 means that its product is
             # a draft.)
@@ -156,7 +156,7 @@ def _slug(row: Row) -> str | None:
     return f"{name}-{slug_of(number)}" if number else name or None
 
 
-def _published(text: str) -> tuple[str, bool]:
+def _parse_published(text: str) -> tuple[str, bool]:
     """WooCommerce's 1, 0, -1 and 2: published, private, draft, waiting for review."""
     if text in {"-1", "2"}:
         return "DRAFT", True

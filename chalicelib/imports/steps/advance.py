@@ -26,7 +26,7 @@ def start_next_step(job_id: str) -> None:
 def end_job(job: ImportJob) -> None:
     jobs.end(job.id, JobStatus.COMPLETED)
     done = store.get_job(job.id)
-    telemetry.measured(
+    telemetry.log_metrics(
         "import finished",
         {f"Products{name.title()}": int(done.fields[name]) for name in ProductOutcome},
         jobId=job.id,

@@ -163,7 +163,7 @@ def _cut_file(job: ImportJob, rows: Iterator[CsvRow], file_format: Format) -> No
                 count += group.count
             chunks.write_keys(job.id, joining.join())
             for some in batches(chunks.cut(joining.products()), _WRITTEN_AT_ONCE):
-                threads.together([partial(chunks.write, job.id, chunk) for chunk in some])
+                threads.run_together([partial(chunks.write, job.id, chunk) for chunk in some])
                 parts += len(some)
                 total += sum(map(len, some))
         except sqlite3.OperationalError as error:

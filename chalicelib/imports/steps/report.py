@@ -57,7 +57,7 @@ def _read_parts(job: ImportJob) -> Iterator[bytes]:
     """Yield the parts of the report. A few are read at a time, to limit memory."""
     names = map(_name_part, store.list_report_parts(job))
     for some in batches(names, _READERS):
-        yield from threads.together([partial(files.read_kept, job.id, name) for name in some])
+        yield from threads.run_together([partial(files.read_kept, job.id, name) for name in some])
 
 
 def _name_part(chunk: str) -> str:
