@@ -26,7 +26,7 @@ VCPU: Final = 1024 / 1769  # AWS: one at 1,769 MB
 CALL: Final = 0.005  # seconds
 LOG_LINE: Final = 600e-9  # GB a request
 ALARM_METRICS: Final = 39  # infra/alarms.yaml
-OWN_METRICS: Final = 20  # of telemetry.measured, and of the filters in infra/alarms.yaml
+OWN_METRICS: Final = 20  # of telemetry.log_metrics, and of the filters in infra/alarms.yaml
 
 
 @dataclass(frozen=True)

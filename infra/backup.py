@@ -56,23 +56,25 @@ def save(stage: str, folder: Path, tables: Sequence[str]) -> None:
     with TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as around:
         unfinished = Path(around) / folder.name
         unfinished.mkdir(mode=0o700)
-        _copy(stage, unfinished, tables)
+        _copy_tables(stage, unfinished, tables)
         unfinished.rename(folder)
 
 
-def _copy(stage: str, folder: Path, tables: Sequence[str]) -> None:
+def _copy_tables(stage: str, folder: Path, tables: Sequence[str]) -> None:
     for name, table in zip(("table", "outbox"), tables, strict=True):
         with gzip.open(folder / f"{name}.jsonl.gz", "wt", encoding="utf-8") as lines:
-            texts = (json.dumps(item, default=_text, ensure_ascii=False) for item in _items(table))
+            texts = (
+                json.dumps(item, default=_text, ensure_ascii=False) for item in _read_items(table)
+            )
             number = sum(bool(lines.write(f"{text}\n")) for text in texts)
         print(f"{table}: {number:,} items")
     (folder / "master-key").write_text(_master_key(stage))
     with suppress(boto3.client("lambda").exceptions.ResourceNotFoundException):
-        (folder / "shop.json").write_text(json.dumps(steps.shop(stage)))
-    bucket, s3 = _bucket(stage), boto3.client("s3")
+        (folder / "shop.json").write_text(json.dumps(steps.shop_settings(stage)))
+    bucket, s3 = _bucket_name(stage), boto3.client("s3")
     files = folder / "files"
     files.mkdir()
-    for key in list(_files(bucket)):
+    for key in list(_list_files(bucket)):
         try:
             s3.download_file(bucket, key, str(files / quote(key, safe="")))
         except ClientError as refused:
@@ -89,17 +91,17 @@ def restore(stage: str, folder: Path, tables: Sequence[str]) -> None:
     try:
         master_key = (folder / "master-key").read_text()
         for name in ("table", "outbox"):
-            deque(_saved(folder, name), maxlen=0)
+            deque(_read_saved(folder, name), maxlen=0)
     except (OSError, EOFError, ValueError, zlib.error) as damaged:
         raise SystemExit(f"{folder} is no whole backup: {damaged}") from damaged
     if (folder / "shop.json").exists():
         shop = json.loads((folder / "shop.json").read_text())
-        if shop != steps.shop(stage):
+        if shop != steps.shop_settings(stage):
             wanted = " ".join(f"--{name} {value}" for name, value in shop.items())
             raise SystemExit(f"{stage} has another currency or time zone: deploy it with {wanted}.")
-    new = list(_items(table))
+    new = list(_read_items(table))
     used = next((item for item in new if not item["pk"]["S"].startswith(_NEW)), None)
-    if used or any(item["events"]["L"] for item in _items(outbox)):
+    if used or any(item["events"]["L"] for item in _read_items(outbox)):
         raise SystemExit(f"{table} has data: restore into a new stage, or destroy this one first.")
     boto3.client("ssm").put_parameter(
         Name=steps.master_key_parameter(stage),
@@ -107,16 +109,16 @@ def restore(stage: str, folder: Path, tables: Sequence[str]) -> None:
         Value=master_key,
         Overwrite=True,
     )
-    _write(table, ({"DeleteRequest": {"Key": _key(item)}} for item in new))
+    _write_batch(table, ({"DeleteRequest": {"Key": _item_key(item)}} for item in new))
     for name, target in (("table", table), ("outbox", outbox)):
-        items = map(_place_in_shard, _saved(folder, name))
-        number = _write(target, ({"PutRequest": {"Item": item}} for item in items))
+        items = map(_place_in_shard, _read_saved(folder, name))
+        number = _write_batch(target, ({"PutRequest": {"Item": item}} for item in items))
         print(f"{target}: {number:,} items")
     found = sorted((folder / "files").iterdir()) if (folder / "files").exists() else []
     for file in found:
         kind = {"ContentType": KINDS.get(file.suffix[1:], "binary/octet-stream")}
-        boto3.client("s3").upload_file(str(file), _bucket(stage), unquote(file.name), kind)
-    print(f"{_bucket(stage)}: {len(found):,} files")
+        boto3.client("s3").upload_file(str(file), _bucket_name(stage), unquote(file.name), kind)
+    print(f"{_bucket_name(stage)}: {len(found):,} files")
     _continue_jobs(stage)
 
 
@@ -140,22 +142,22 @@ def _continue_jobs(stage: str) -> None:
                 queue.send(job.id, job.step)
 
 
-def _saved(folder: Path, name: str) -> Iterator[dict[str, Any]]:
+def _read_saved(folder: Path, name: str) -> Iterator[dict[str, Any]]:
     with gzip.open(folder / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-        yield from (json.loads(line, object_hook=_bytes) for line in lines)
+        yield from (json.loads(line, object_hook=_decode_bytes) for line in lines)
 
 
-def _items(table: str) -> Iterator[dict[str, Any]]:
+def _read_items(table: str) -> Iterator[dict[str, Any]]:
     pages = boto3.client("dynamodb").get_paginator("scan")
     for page in pages.paginate(TableName=table, ConsistentRead=True):
         yield from page["Items"]
 
 
-def _key(item: dict[str, Any]) -> dict[str, Any]:
+def _item_key(item: dict[str, Any]) -> dict[str, Any]:
     return {name: item[name] for name in ("pk", "sk") if name in item}
 
 
-def _write(table: str, requests: Iterator[dict[str, Any]]) -> int:
+def _write_batch(table: str, requests: Iterator[dict[str, Any]]) -> int:
     """How many were written; what DynamoDB leaves out is sent again."""
     number = 0
     for some in batches(requests, _AT_ONCE):
@@ -167,14 +169,16 @@ def _write(table: str, requests: Iterator[dict[str, Any]]) -> int:
     return number
 
 
-def _files(bucket: str) -> Iterator[str]:
+def _list_files(bucket: str) -> Iterator[str]:
     pages = boto3.client("s3").get_paginator("list_objects_v2").paginate(Bucket=bucket)
     keys_of = ([one["Key"] for one in page.get("Contents", [])] for page in pages)
     return (key for key in chain.from_iterable(keys_of) if not key.startswith(_OWN))
 
 
-def _bucket(stage: str) -> str:
-    made = boto3.client("cloudformation").describe_stacks(StackName=steps.stack(stage, "resources"))
+def _bucket_name(stage: str) -> str:
+    made = boto3.client("cloudformation").describe_stacks(
+        StackName=steps.stack_name(stage, "resources")
+    )
     outputs = {one["OutputKey"]: one["OutputValue"] for one in made["Stacks"][0]["Outputs"]}
     return str(outputs["Bucket"])
 
@@ -189,7 +193,7 @@ def _text(value: bytes) -> str:
     return base64.b64encode(value).decode()
 
 
-def _bytes(value: dict[str, Any]) -> dict[str, Any]:
+def _decode_bytes(value: dict[str, Any]) -> dict[str, Any]:
     """An attribute of DynamoDB's JSON, with bytes where it has them."""
     if value.keys() == {"B"} and isinstance(value["B"], str):
         return {"B": base64.b64decode(value["B"])}
@@ -212,7 +216,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         help="back up these tables instead: copies by point-in-time recovery, of one moment",
     )
     options = parser.parse_args(arguments)
-    keys.connect(options.stage, options.endpoint_url)
+    keys.connect_stage(options.stage, options.endpoint_url)
     own = (os.environ["TABLE"], os.environ["OUTBOX_TABLE"])
     if options.to:
         if options.to.exists():

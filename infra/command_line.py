@@ -93,7 +93,7 @@ def _use_what_runs() -> None:
     from infra.emulator import credentials
 
     os.environ.update(credentials(found["awsKey"]) | {"AWS_ENDPOINT_URL": found["awsEndpoint"]})
-    api = steps.functions(local.STAGE)[0]
+    api = steps.function_names(local.STAGE)[0]
     deployed = boto3.client("lambda").get_function_configuration(FunctionName=api)
     own = deployed["Environment"]["Variables"]
     del own["BASE_PATH"]  # here the API is at the root

@@ -32,11 +32,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--all-days", action="store_true", help="check the sales of all days, not of the last 30"
     )
     parser.add_argument(
-        "--timezone", type=steps.timezone, help="IANA name; default: that of the stage"
+        "--timezone", type=steps.check_timezone, help="IANA name; default: that of the stage"
     )
     options = parser.parse_args(arguments)
-    keys.connect(options.stage, options.endpoint_url)
-    os.environ["TIMEZONE"] = options.timezone or steps.shop(options.stage)["timezone"]
+    keys.connect_stage(options.stage, options.endpoint_url)
+    os.environ["TIMEZONE"] = options.timezone or steps.shop_settings(options.stage)["timezone"]
     for kind, found in check.list_recounts(options.all_days):
         print(f"{kind}: {found.records:,} records, {len(found.wrong):,} wrong totals")
         for one in found.wrong:

@@ -39,15 +39,17 @@ _SLACK = timedelta(minutes=1)  # between the clocks of a function and of the str
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    options = _parser().parse_args(arguments)
-    keys.connect(options.stage, options.endpoint_url)
+    options = _make_parser().parse_args(arguments)
+    keys.connect_stage(options.stage, options.endpoint_url)
     name = f"backroom-{options.stage}"
-    again = {"deliveries": _deliver, "fan-out": _fan_out, "schedules": _run}[options.queue]
+    again = {"deliveries": _deliver_letter, "fan-out": _fan_out, "schedules": _run_function}[
+        options.queue
+    ]
     sqs = boto3.client("sqs")
     url = sqs.get_queue_url(QueueName=f"{name}-{options.queue}-dead")["QueueUrl"]
     number, hidden = 0, []
     try:
-        for letter in _letters(sqs, url, 1 if options.again else _SHOWN_AT_ONCE):
+        for letter in _receive_letters(sqs, url, 1 if options.again else _SHOWN_AT_ONCE):
             sent = datetime.fromtimestamp(int(letter["Attributes"]["SentTimestamp"]) / 1000, UTC)
             print(clock.iso(sent), letter["Body"], flush=True)
             number += 1
@@ -60,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(f"{number:,} dead letters {'retried' if options.again else 'found'}")
 
 
-def _letters(sqs: Any, url: str, at_once: int) -> Iterator[Mapping[str, Any]]:
+def _receive_letters(sqs: Any, url: str, at_once: int) -> Iterator[Mapping[str, Any]]:
     while True:
         found = sqs.receive_message(
             QueueUrl=url,
@@ -74,7 +76,7 @@ def _letters(sqs: Any, url: str, at_once: int) -> Iterator[Mapping[str, Any]]:
         yield from found
 
 
-def _deliver(name: str, letter: Mapping[str, Any]) -> None:
+def _deliver_letter(name: str, letter: Mapping[str, Any]) -> None:
     sqs = boto3.client("sqs")
     url = sqs.get_queue_url(QueueName=f"{name}-retries")["QueueUrl"]
     sqs.send_message(QueueUrl=url, MessageBody=json.dumps(letter))
@@ -88,13 +90,13 @@ def _fan_out(name: str, letter: Mapping[str, Any]) -> None:
         batch = letter["DDBStreamBatchInfo"]
         first = clock.parse(batch["approximateArrivalOfFirstRecord"]) - _SLACK
         last = clock.parse(batch["approximateArrivalOfLastRecord"]) + _SLACK
-        events = list(_lost(first, last))
+        events = list(_find_lost_events(first, last))
         print(f"  {len(events):,} lost commits between {first} and {last}")
     for event in events:
-        _invoke(f"{name}-fan_out", {"republish": [event]})
+        _invoke_function(f"{name}-fan_out", {"republish": [event]})
 
 
-def _lost(first: datetime, last: datetime) -> Iterator[str]:
+def _find_lost_events(first: datetime, last: datetime) -> Iterator[str]:
     """The events of the commits in that time that were not fanned out. Reads the whole outbox."""
     after = None
     while True:
@@ -105,25 +107,25 @@ def _lost(first: datetime, last: datetime) -> Iterator[str]:
             return
 
 
-def _run(name: str, letter: Mapping[str, Any]) -> None:
+def _run_function(name: str, letter: Mapping[str, Any]) -> None:
     """Lambda's envelope names the function; a rule that did not reach it leaves its own event."""
     context = letter.get("requestContext", {})
     if "functionArn" in context:
-        _invoke(context["functionArn"].split(":")[6], letter["requestPayload"])
+        _invoke_function(context["functionArn"].split(":")[6], letter["requestPayload"])
     else:
         hourly = any("hourly" in rule for rule in letter.get("resources", ()))
         function = "send_summaries" if hourly else "check_counts"
-        _invoke(f"{name}-{'fan_out' if 'republish' in letter else function}", letter)
+        _invoke_function(f"{name}-{'fan_out' if 'republish' in letter else function}", letter)
 
 
-def _invoke(function: str, event: object) -> None:
+def _invoke_function(function: str, event: object) -> None:
     functions = boto3.client("lambda", config=_UNTIL_IT_ENDS)
     answer = functions.invoke(FunctionName=function, Payload=json.dumps(event))
     if "FunctionError" in answer:
         raise SystemExit(f"{function} failed again: {answer['Payload'].read().decode()}")
 
 
-def _parser() -> argparse.ArgumentParser:
+def _make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -52,7 +52,7 @@ _OPTIONS = {
 
 def main() -> None:
     """One command; ends with status 1 and a message if it fails."""
-    options = _options()
+    options = _parse_options()
     try:
         if options.package:
             package.write(package.build(package.CACHE), options.package)
@@ -68,33 +68,35 @@ def _at_aws(options: argparse.Namespace) -> None:
     caller = boto3.client("sts").get_caller_identity()
     region = boto3.session.Session().region_name
     print(f"Stage {stage}, account {caller['Account']}, {region}")
-    known = stacks.outputs(steps.stack(stage, "resources"))
-    wanted = known and (options.pull or not record.deployed(stage).exists())
+    known = stacks.outputs(steps.stack_name(stage, "resources"))
+    wanted = known and (options.pull or not record.chalice_record(stage).exists())
     if wanted and record.pull(stage, known["Bucket"]):
         print(f"downloaded the record of {stage} from {known['Bucket']}")
     record.refuse_elsewhere(stage, region, caller["Account"])
     if options.destroy:
-        _destroy(options, known)
+        _destroy_stage(options, known)
     elif options.show:
-        _show(options)
+        _show_changes(options)
     else:
-        _deploy(options, known)
+        _deploy_stage(options, known)
 
 
-def _deploy(options: argparse.Namespace, known: stacks.Outputs) -> None:
+def _deploy_stage(options: argparse.Namespace, known: stacks.Outputs) -> None:
     stage: str = options.stage
     by_chalice = options.from_package is None
-    consent = _consent(stage)
+    consent = _make_consent(stage)
     _refuse_another_currency(options)
     _refuse_the_other_way(stage, by_chalice)
     if known:
-        keys.use(known["Table"])
+        keys.use_table(known["Table"])
         release.refuse_to_skip(stage)
         release.lower_numbers(stage)
-    parameters, environment = _parameters(options), _environment(options)
+    parameters, environment = _given_parameters(options), _given_environment(options)
     if not known:
-        _make(stage, parameters)
-    made = steps.resources(stage, {"DeletionProtection": "true"} | parameters, consent=consent)
+        _make_stage(stage, parameters)
+    made = steps.apply_resources(
+        stage, {"DeletionProtection": "true"} | parameters, consent=consent
+    )
     record.write(
         stage, made, parameters=parameters, environment=environment, memory=dict(options.memory)
     )
@@ -107,9 +109,9 @@ def _deploy(options: argparse.Namespace, known: stacks.Outputs) -> None:
     finally:  # the next run takes the bucket's record, and with it the options of this one
         record.push(stage, made["Bucket"])
     parameters = _with_lanes(parameters)
-    domain = steps.triggers(stage, made, parameters | {"RestApiId": api}, consent=consent)
-    topic = steps.alarms(stage, parameters)["Topic"]
-    keys.use(made["Table"])
+    domain = steps.apply_triggers(stage, made, parameters | {"RestApiId": api}, consent=consent)
+    topic = steps.apply_alarms(stage, parameters)["Topic"]
+    keys.use_table(made["Table"])
     release.note_deployment()
     print(f"\nBackroom is deployed: {address.rstrip('/')}")
     if "DomainTarget" in domain:
@@ -125,74 +127,74 @@ def _by_chalice(stage: str) -> tuple[str, str]:
     compiled.add(package.PROJECT)
     chalice = Path(sys.executable).parent / "chalice"
     subprocess.run([chalice, "deploy", "--stage", stage], cwd=package.PROJECT, check=True)
-    steps.disks(stage)
-    api = record.api(stage)
+    steps.set_disk_sizes(stage)
+    api = record.chalice_api(stage)
     return api["rest_api_id"], api["rest_api_url"]
 
 
 def _from_package(stage: str, made: stacks.Outputs, folder: Path) -> tuple[str, str]:
-    settings = record.settings(stage)
-    variables, memory = settings["environment_variables"], _memory(settings)
-    app = steps.app(stage, made, package.read(folder), environment=variables, memory=memory)
+    settings = record.stage_settings(stage)
+    variables, memory = settings["environment_variables"], _memory_sizes(settings)
+    app = steps.apply_app(stage, made, package.read(folder), environment=variables, memory=memory)
     return app["RestApiId"], app["Address"]
 
 
-def _make(stage: str, parameters: dict[str, str]) -> None:
+def _make_stage(stage: str, parameters: dict[str, str]) -> None:
     """Not protected from the first moment: a first run that fails must be able to roll back."""
     steps.refuse_name(stage)
     unprotected = parameters | {"DeletionProtection": "false"}
     try:
-        steps.resources(stage, unprotected)
+        steps.apply_resources(stage, unprotected)
     except stacks.StackError as failure:
         if "60 seconds" not in str(failure):
             raise
         print("SQS keeps the name of a queue for a minute after it was deleted; waiting for that.")
         time.sleep(61)
-        steps.resources(stage, unprotected)
+        steps.apply_resources(stage, unprotected)
 
 
-def _show(options: argparse.Namespace) -> None:
+def _show_changes(options: argparse.Namespace) -> None:
     stage: str = options.stage
-    parameters = _parameters(options)
-    made = steps.resources(stage, parameters, only_show=True)
+    parameters = _given_parameters(options)
+    made = steps.apply_resources(stage, parameters, only_show=True)
     parameters = _with_lanes(parameters)
-    if made and stacks.exists(steps.stack(stage, "triggers")):
-        steps.triggers(stage, made, parameters, only_show=True)
-        steps.alarms(stage, parameters, only_show=True)
+    if made and stacks.exists(steps.stack_name(stage, "triggers")):
+        steps.apply_triggers(stage, made, parameters, only_show=True)
+        steps.apply_alarms(stage, parameters, only_show=True)
     else:
         print(f"{stage}: then functions, triggers and alarms would be created")
         return
     print(f"{stage}: functions and routes would be updated from the source")
 
 
-def _destroy(options: argparse.Namespace, made: stacks.Outputs) -> None:
+def _destroy_stage(options: argparse.Namespace, made: stacks.Outputs) -> None:
     stage: str = options.stage
-    if not stacks.exists(steps.stack(stage, "resources")):
+    if not stacks.exists(steps.stack_name(stage, "resources")):
         raise SystemExit(f"There is no stage {stage} here.")
     if made and not options.with_data:
         lost = ["delete the API, all functions, triggers and alarms; all data is kept"]
-        _consent(stage)(stage, lost)
-        destroy.functions(stage)
+        _make_consent(stage)(stage, lost)
+        destroy.delete_functions(stage)
         record.push(stage, made["Bucket"])
         print(f"{stage} is deleted. Its data is kept; --with-data deletes it.")
         return
-    _consent(stage)(stage, [f"delete {each}" for each in destroy.contents(made)])
-    destroy.everything(stage, made)
+    _make_consent(stage)(stage, [f"delete {each}" for each in destroy.describe_contents(made)])
+    destroy.delete_everything(stage, made)
     print(f"{stage} and its data are deleted.")
 
 
 def _with_lanes(parameters: dict[str, str]) -> dict[str, str]:
     """The parameters, with the lanes that suit the account where they are not given; says it."""
-    limit = lanes.limit()
-    column = parameters.get("Lanes") or lanes.chosen(limit)
+    limit = lanes.account_limit()
+    column = parameters.get("Lanes") or lanes.choose_column(limit)
     print(lanes.summary(limit, column))
     return parameters | {"Lanes": column}
 
 
-def _consent(stage: str) -> stacks.Consent:
+def _make_consent(stage: str) -> stacks.Consent:
     """Asks at the terminal; without one, refuses."""
 
-    def ask(stack: str, lost: Sequence[str]) -> None:
+    def ask_consent(stack: str, lost: Sequence[str]) -> None:
         print(f"{stack}: this will", *(f"  - {each}" for each in lost), sep="\n")
         try:
             answer = input(f"Type {stage} to continue: ")
@@ -201,10 +203,10 @@ def _consent(stage: str) -> stacks.Consent:
         if answer != stage:
             raise SystemExit("Nothing was changed.")
 
-    return ask
+    return ask_consent
 
 
-def _environment(options: argparse.Namespace) -> dict[str, str]:
+def _given_environment(options: argparse.Namespace) -> dict[str, str]:
     """The settings of the functions that were given this time; the others stay."""
     given = {
         "CURRENCY": options.currency,
@@ -213,17 +215,17 @@ def _environment(options: argparse.Namespace) -> dict[str, str]:
     }
     if options.trusted_proxies is not None:
         try:
-            blocks = proxies.blocks(options.trusted_proxies, boto3.client("ec2"))
+            blocks = proxies.resolve_blocks(options.trusted_proxies, boto3.client("ec2"))
         except ValueError as wrong:
             raise SystemExit(f"--trusted-proxies: {wrong}") from None
         given["TRUSTED_PROXIES"] = blocks
     return {name: str(value) for name, value in given.items() if value is not None} | dict(
-        steps.pairs(options.setting)
+        steps.parse_pairs(options.setting)
     )
 
 
 def _refuse_another_currency(options: argparse.Namespace) -> None:
-    variables = record.settings(options.stage).get("environment_variables")
+    variables = record.stage_settings(options.stage).get("environment_variables")
     now = (variables or {}).get("CURRENCY", "USD")
     if not variables or not options.currency:
         return
@@ -235,7 +237,9 @@ def _refuse_another_currency(options: argparse.Namespace) -> None:
 
 
 def _refuse_the_other_way(stage: str, by_chalice: bool) -> None:
-    other = stacks.exists(steps.stack(stage, "app")) if by_chalice else record.is_chalices(stage)
+    other = (
+        stacks.exists(steps.stack_name(stage, "app")) if by_chalice else record.is_chalices(stage)
+    )
     if other:
         way = "with --from-package" if by_chalice else "by Chalice"
         raise SystemExit(f"{stage} was deployed {way}. To change that, --destroy it first.")
@@ -265,9 +269,9 @@ def _mention_summaries(sender: str, receiver: str) -> None:
         print(f"SES has verified neither {' nor '.join(identities)}: no summary is sent yet.")
 
 
-def _parameters(options: argparse.Namespace) -> dict[str, str]:
+def _given_parameters(options: argparse.Namespace) -> dict[str, str]:
     """Those of all templates, given now or before; each template takes its own."""
-    before: dict[str, str] = record.settings(options.stage).get("parameters", {})
+    before: dict[str, str] = record.stage_settings(options.stage).get("parameters", {})
     given: dict[str, str | None] = {
         "MailFrom": options.mail_from,
         "NotifyEmail": options.notify_email,
@@ -282,13 +286,13 @@ def _parameters(options: argparse.Namespace) -> dict[str, str]:
     return found
 
 
-def _memory(settings: dict[str, dict[str, dict[str, int]]]) -> dict[str, int]:
+def _memory_sizes(settings: dict[str, dict[str, dict[str, int]]]) -> dict[str, int]:
     functions = settings.get("lambda_functions", {})
     key = "lambda_memory_size"
     return {name: chosen[key] for name, chosen in functions.items() if key in chosen}
 
 
-def _options() -> argparse.Namespace:
+def _parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -305,11 +309,13 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--from-package", type=Path, metavar="DIR", help="deploy a built package")
     parser.add_argument(
         "--currency",
-        type=steps.currency,
+        type=steps.check_currency,
         help="ISO 4217 code, fixed by the first deployment; default: USD",
     )
     parser.add_argument(
-        "--timezone", type=steps.timezone, help="IANA name of the shop's time zone; default: UTC"
+        "--timezone",
+        type=steps.check_timezone,
+        help="IANA name of the shop's time zone; default: UTC",
     )
     parser.add_argument(
         "--trusted-proxies",
@@ -357,14 +363,14 @@ def _options() -> argparse.Namespace:
         parser.error("--destroy goes without --show and --from-package")
     if (options.storefront_max_age or 0) < 0:
         parser.error("--storefront-max-age takes a number of seconds, at least 0")
-    options.parameters = dict(steps.pairs(options.parameter))
-    if wrong := set(options.parameters) - steps.parameters():
+    options.parameters = dict(steps.parse_pairs(options.parameter))
+    if wrong := set(options.parameters) - steps.parameter_names():
         parser.error(f"no such parameter: {', '.join(sorted(wrong))}")
-    given = list(steps.pairs(options.memory))
+    given = list(steps.parse_pairs(options.memory))
     if odd := [f"{name}={size}" for name, size in given if not size.isdecimal()]:
         parser.error(f"--memory takes a number of MB, not {', '.join(odd)}")
     options.memory = [(name, int(size)) for name, size in given]
-    for name, _ in steps.pairs(options.setting):
+    for name, _ in steps.parse_pairs(options.setting):
         if name in _OPTIONS:
             parser.error(f"--setting {name}: use {_OPTIONS[name]}")
     if unknown := {name for name, _ in options.memory} - set(steps.ROLES):

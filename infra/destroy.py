@@ -12,40 +12,40 @@ import boto3
 from infra import package, record, stacks, steps
 
 
-def functions(stage: str) -> None:
+def delete_functions(stage: str) -> None:
     """Deletes triggers, alarms, functions and the API; keeps tables, bucket and queues.
 
     Messages wait in the queues (14 days) and in the outbox's stream (24 hours) for the next
     deployment.
     """
     for step in ("alarms", "triggers", "app"):
-        stacks.delete(steps.stack(stage, step))
+        stacks.delete(steps.stack_name(stage, step))
     if record.is_chalices(stage):
         chalice = Path(sys.executable).parent / "chalice"
         subprocess.run([chalice, "delete", "--stage", stage], cwd=package.PROJECT, check=True)
-    record.deployed(stage).unlink(missing_ok=True)
+    record.chalice_record(stage).unlink(missing_ok=True)
 
 
-def everything(stage: str, made: Mapping[str, str]) -> None:
+def delete_everything(stage: str, made: Mapping[str, str]) -> None:
     """Also deletes the data and the master key of all signing secrets: for ever.
 
     `made`: the outputs of the first stack; none if its creation failed, which left no data. The
     stack goes after the data, because it names it: what an interrupted run has left is deleted by
     the next.
     """
-    functions(stage)
+    delete_functions(stage)
     if made:
-        _data(stage, made)
-    stacks.delete(steps.stack(stage, "resources"))  # leaves what its template retains
+        _delete_data(stage, made)
+    stacks.delete(steps.stack_name(stage, "resources"))  # leaves what its template retains
     if made:
         s3 = boto3.client("s3")
         with contextlib.suppress(s3.exceptions.NoSuchBucket):
-            _empty(made["Bucket"])  # again: an address for an upload is valid for an hour
+            _empty_bucket(made["Bucket"])  # again: an address for an upload is valid for an hour
             s3.delete_bucket(Bucket=made["Bucket"])  # until now the stack had its policy
     record.forget(stage)
 
 
-def _data(stage: str, made: Mapping[str, str]) -> None:
+def _delete_data(stage: str, made: Mapping[str, str]) -> None:
     states, dynamodb = boto3.client("stepfunctions"), boto3.client("dynamodb")
     s3, ssm = boto3.client("s3"), boto3.client("ssm")
     with contextlib.suppress(states.exceptions.StateMachineDoesNotExist):
@@ -56,7 +56,7 @@ def _data(stage: str, made: Mapping[str, str]) -> None:
             dynamodb.get_waiter("table_exists").wait(TableName=table)
             dynamodb.delete_table(TableName=table)
     with contextlib.suppress(s3.exceptions.NoSuchBucket):
-        _empty(made["Bucket"])
+        _empty_bucket(made["Bucket"])
     with contextlib.suppress(ssm.exceptions.ParameterNotFound):
         ssm.delete_parameter(Name=steps.master_key_parameter(stage))
 
@@ -74,7 +74,7 @@ def _stop_waiting(states: Any, machine: str) -> None:
             states.stop_execution(executionArn=execution, cause="The stage is destroyed.")
 
 
-def contents(made: Mapping[str, str]) -> list[str]:
+def describe_contents(made: Mapping[str, str]) -> list[str]:
     """What is lost with the data, roughly: table counts are up to six hours old (AWS)."""
     if not made:
         return ["what is left of a creation that failed; it has no data"]
@@ -92,7 +92,7 @@ def contents(made: Mapping[str, str]) -> list[str]:
     ]
 
 
-def _empty(bucket: str) -> None:
+def _empty_bucket(bucket: str) -> None:
     s3 = boto3.client("s3")
     for page in s3.get_paginator("list_objects_v2").paginate(Bucket=bucket):
         for found in page.get("Contents", []):

@@ -122,7 +122,7 @@ class Emulator:
         process, self._process = self._process, None
         if process is None:
             return
-        _end(process.pid, process.poll, self._home / "state")
+        _end_process(process.pid, process.poll, self._home / "state")
         self._pid_file.unlink(missing_ok=True)
         # Thousands of files of the functions' packages: nobody waits for that, nor the next start.
         done = self._home / f"tmp-{process.pid}"
@@ -153,26 +153,26 @@ def stop_leftover(home: Path) -> None:
     except (OSError, ValueError):
         return
     if f"STATE_DIR={home / 'state'}".encode() in environment.split(b"\0"):
-        _end(pid, lambda: None if _lives(pid) else 0, home / "state")
+        _end_process(pid, lambda: None if _is_alive(pid) else 0, home / "state")
 
 
-def _end(pid: int, poll: Callable[[], int | None], state: Path) -> None:
+def _end_process(pid: int, poll: Callable[[], int | None], state: Path) -> None:
     """Stop the emulator; kill it only if it has written nothing for a while."""
     written, deadline = 0, time.monotonic() + _STOP_SECONDS
-    _signal(pid, signal.SIGTERM, group=False)
+    _send_signal(pid, signal.SIGTERM, group=False)
     while poll() is None and time.monotonic() < deadline:
         time.sleep(0.05)
         if (size := emulator_snapshots.measure(state)) != written:
             written, deadline = size, time.monotonic() + _STOP_SECONDS
-    _signal(pid, signal.SIGKILL, group=True)
+    _send_signal(pid, signal.SIGKILL, group=True)
 
 
-def _signal(pid: int, number: signal.Signals, *, group: bool) -> None:
+def _send_signal(pid: int, number: signal.Signals, *, group: bool) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(pid, number) if group else os.kill(pid, number)
 
 
-def _lives(pid: int) -> bool:
+def _is_alive(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:

@@ -99,12 +99,12 @@ def keep(app: ModuleType, functions: ModuleType, folder: Path) -> None:
         wrapped = {"__ministack_format__": version, "payload": state}
         emulator_snapshots.write_json(target / f"{name}.json", wrapped, persistence._json_default)
 
-    def write() -> None:
+    def write_states() -> None:
         functions.__dict__["CODE_BLOB_DIR"] = str(folder / "unfinished/lambda-blobs")
         states = app._build_persistence_save_dict
         emulator_snapshots.write_snapshot(folder, states, write_state)
 
-    snapshots = emulator_snapshots.Snapshots(folder, write)
+    snapshots = emulator_snapshots.Snapshots(folder, write_states)
     app.__dict__["save_all"] = lambda _: snapshots.finish()
     app.__dict__["app"] = snapshots.watch(app.app)
 
@@ -158,13 +158,13 @@ def fail_alone(worker: Any) -> None:
     ran into, all requests failed for seconds."""
     own = worker.invoke
 
-    def invoke(self: Any, *arguments: Any, **named: Any) -> Any:
+    def invoke_alone(self: Any, *arguments: Any, **named: Any) -> Any:
         try:
             return own(self, *arguments, **named)
         except Exception as failure:
             return {"status": "error", "error": str(failure)}
 
-    worker.invoke = invoke
+    worker.invoke = invoke_alone
 
 
 def stop_soon() -> None:
@@ -255,7 +255,11 @@ class Index:
         with self._lock:
             found = dict(self._page(request, partition, span))
         narrow = {**table, "items": {span.partition: found}}
-        own = {**vars(module), "_tables": _One(narrow), "_evaluate_condition": _once(module)}
+        own = {
+            **vars(module),
+            "_tables": _One(narrow),
+            "_evaluate_condition": _cache_conditions(module),
+        }
         answer: Answer = FunctionType(self._query.__code__, own)(request)
         return answer
 
@@ -308,7 +312,7 @@ class Index:
 
 def span_of(request: Wire, table: Wire) -> Span | None:
     """Where the query looks; None for one that ministack has to answer, or to refuse, by itself."""
-    names, values = request.get("ExpressionAttributeNames") or {}, _values(request)
+    names, values = request.get("ExpressionAttributeNames") or {}, _text_values(request)
     match = _CONDITION.fullmatch(request.get("KeyConditionExpression") or "")
     keys = {definition["AttributeName"]: definition for definition in table["AttributeDefinitions"]}
     if (
@@ -347,7 +351,7 @@ def _is_key(given: Any) -> bool:
     )
 
 
-def _values(request: Wire) -> dict[str, str]:
+def _text_values(request: Wire) -> dict[str, str]:
     """Those that are text."""
     given = request.get("ExpressionAttributeValues") or {}
     return {
@@ -367,12 +371,12 @@ class _One:
         return self._table
 
 
-def _once(module: ModuleType) -> Callable[..., Any]:
+def _cache_conditions(module: ModuleType) -> Callable[..., Any]:
     """`_evaluate_condition`, which reads and checks an expression of one query once, and not again
     for each item."""
     original, read = module._evaluate_condition, dict[tuple[str, str], Any]()
 
-    def evaluate(
+    def evaluate_cached(
         text: str, item: Any, values: Any, names: Any, slot: str = "ConditionExpression"
     ) -> Any:
         if (text, slot) in read:
@@ -384,7 +388,7 @@ def _once(module: ModuleType) -> Callable[..., Any]:
         read[text, slot] = module._tokenize(text)
         return result
 
-    return evaluate
+    return evaluate_cached
 
 
 if __name__ == "__main__":

@@ -40,13 +40,13 @@ def main() -> None:
     try:
         venv.create(folder, with_pip=True, symlinks=os.name != "nt", clear=_is_foreign(folder))
     except subprocess.CalledProcessError as failure:
-        _stop(f"{failure} {failure.output!r}")
+        _stop_with(f"{failure} {failure.output!r}")
     except OSError as failure:
-        _stop(str(failure))
-    _pip(folder, len(pinned), "--requirement", requirements)
+        _stop_with(str(failure))
+    _run_pip(folder, len(pinned), "--requirement", requirements)
     for project in projects:
         # What it needs is among the requirements, setuptools too.
-        _pip(folder, 0, "--no-deps", "--no-build-isolation", "--editable", project)
+        _run_pip(folder, 0, "--no-deps", "--no-build-isolation", "--editable", project)
 
 
 def _is_foreign(folder: str) -> bool:
@@ -72,7 +72,7 @@ def _use_newer() -> None:
     )
 
 
-def _pip(folder: str, expected: int, *what: str) -> None:
+def _run_pip(folder: str, expected: int, *what: str) -> None:
     """Ends the program with what pip said, if it fails."""
     options = ("--progress-bar", "off", "--retries", "2")
     command = [f"{folder}/bin/python", "-m", "pip", "install", *options, *what]
@@ -86,14 +86,14 @@ def _pip(folder: str, expected: int, *what: str) -> None:
             found = _COLLECTED.match(line)
             if expected and found:
                 names.append(found.group(1))
-                _show(f"  {len(names)} of {expected}: {found[1]}")
+                _show_line(f"  {len(names)} of {expected}: {found[1]}")
             elif expected and line.startswith("Installing collected packages"):
-                _show("  unpacking them …", last=True)
+                _show_line("  unpacking them …", last=True)
     if pip.returncode:
-        _stop("".join(said[-40:]))
+        _stop_with("".join(said[-40:]))
 
 
-def _stop(said: str) -> None:
+def _stop_with(said: str) -> None:
     """Ends the program with one sentence for a known cause, otherwise with all that was said."""
     for pattern, sentence in _CAUSES:
         if re.search(pattern, said):
@@ -102,7 +102,7 @@ def _stop(said: str) -> None:
     sys.exit(f"\n{said}")
 
 
-def _show(text: str, *, last: bool = False) -> None:
+def _show_line(text: str, *, last: bool = False) -> None:
     """One line, that changes in a terminal; in a log, one line each."""
     if sys.stdout.isatty():
         text = f"\r\x1b[K{text}" + ("\n" if last else "")

@@ -30,7 +30,7 @@ from infra.emulator import CREDENTIALS, credentials
 _LOCAL = Path(__file__).resolve().parent.parent / ".local" / "endpoint.json"
 
 
-def use(table: str) -> None:
+def use_table(table: str) -> None:
     """Lets the storage modules, which read their settings like a function does, use this table."""
     os.environ["TABLE"] = table
     os.environ["OUTBOX_TABLE"] = f"{table}-outbox"
@@ -38,19 +38,19 @@ def use(table: str) -> None:
 
 def mint_owner(table: str, name: str) -> str:
     """Creates an Owner key and returns it; it is not stored."""
-    use(table)
+    use_table(table)
     return store.mint(name, Role.OWNER)[1]
 
 
 def is_valid(table: str, key: str) -> bool:
     """Whether there is such a key. Counts as one of its reads."""
-    use(table)
+    use_table(table)
     return store.admit(key, reads=True, minute=clock.unix() // 60)() is not None
 
 
 def first_owner_key(table: str) -> str | None:
     """Makes the stage's first Owner key; none when one exists."""
-    use(table)
+    use_table(table)
     if any(caller.role is Role.OWNER for caller in store.list_keys()):
         return None
     return store.mint("First owner", Role.OWNER)[1]
@@ -58,14 +58,14 @@ def first_owner_key(table: str) -> str | None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """One command; ends with status 1 and a message if it fails."""
-    options = _parser().parse_args(arguments)
-    connect(options.stage, options.endpoint_url)
+    options = _make_parser().parse_args(arguments)
+    connect_stage(options.stage, options.endpoint_url)
     refused.run(lambda: options.run(options))
 
 
-def connect(stage: str, endpoint_url: str | None) -> None:
+def connect_stage(stage: str, endpoint_url: str | None) -> None:
     """Lets the storage modules use the tables of a stage; `local` is what `make run` started."""
-    use(f"backroom-{stage}")
+    use_table(f"backroom-{stage}")
     found = CREDENTIALS
     if endpoint_url is None and stage == "local" and _LOCAL.exists():
         running = json.loads(_LOCAL.read_text())
@@ -78,34 +78,34 @@ def connect(stage: str, endpoint_url: str | None) -> None:
         os.environ.update(found)
 
 
-def _list(options: argparse.Namespace) -> None:
+def _list_keys(options: argparse.Namespace) -> None:
     print(
         f"{'id':30}  {'role':6}  {'reads':>7}  {'writes':>7}  {'created':24}  {'expires':24}  "
         f"{'last used':10}  name"
     )
     for key in store.page(0, len(store.list_keys()))[0]:
-        print(_line(key))
+        print(_render_key(key))
 
 
-def _create(options: argparse.Namespace) -> None:
+def _create_key(options: argparse.Namespace) -> None:
     new = validate(NewApiKey, {"name": options.name, "role": options.role})
     caller, key = store.mint(new.name, new.role, expires=options.expires)
-    print(_line(show_key(caller)))
+    print(_render_key(show_key(caller)))
     print(f"Key, shown only once: {key}")
 
 
-def _revoke(options: argparse.Namespace) -> None:
+def _revoke_key(options: argparse.Namespace) -> None:
     store.revoke(options.key_id)
     print(f"{options.key_id} is revoked.")
 
 
-def _limits(options: argparse.Namespace) -> None:
+def _set_limits(options: argparse.Namespace) -> None:
     limited = store.limit(options.key_id, read=options.read, write=options.write)
     minute = show_key(limited)["limits"]
     print(f"{options.key_id}: {minute['read']:,} reads and {minute['write']:,} writes a minute.")
 
 
-def _line(key: ApiKey) -> str:
+def _render_key(key: ApiKey) -> str:
     limits = f"{key['limits']['read']:7,}  {key['limits']['write']:7,}"
     until, used = key["expiresAt"] or "never", key.get("lastUsedAt") or "never"
     return (
@@ -114,7 +114,7 @@ def _line(key: ApiKey) -> str:
     )
 
 
-def _parser() -> argparse.ArgumentParser:
+def _make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -122,26 +122,26 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--endpoint-url", help="of an emulated AWS")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     listing = commands.add_parser("list", help="every valid key, with its requests per minute")
-    listing.set_defaults(run=_list)
+    listing.set_defaults(run=_list_keys)
     create = commands.add_parser("create", help="create a key; it is printed once")
     create.add_argument("name", help="who or what will use it")
     create.add_argument("role", choices=[role.value for role in Role])
-    create.add_argument("--expires", type=_moment, help="such as 2027-06-30; default: never")
-    create.set_defaults(run=_create)
+    create.add_argument("--expires", type=_parse_moment, help="such as 2027-06-30; default: never")
+    create.set_defaults(run=_create_key)
     revoke = commands.add_parser("revoke", help="revoke a key")
     revoke.add_argument("key_id")
-    revoke.set_defaults(run=_revoke)
+    revoke.set_defaults(run=_revoke_key)
     limits = commands.add_parser(
         "limits", help="set the requests per minute of a key; without options: the defaults"
     )
     limits.add_argument("key_id")
-    limits.add_argument("--read", type=_positive)
-    limits.add_argument("--write", type=_positive)
-    limits.set_defaults(run=_limits)
+    limits.add_argument("--read", type=_parse_positive)
+    limits.add_argument("--write", type=_parse_positive)
+    limits.set_defaults(run=_set_limits)
     return parser
 
 
-def _moment(text: str) -> datetime:
+def _parse_moment(text: str) -> datetime:
     try:
         moment = clock.parse(text)
     except ValueError:
@@ -151,7 +151,7 @@ def _moment(text: str) -> datetime:
     return moment
 
 
-def _positive(text: str) -> int:
+def _parse_positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError("must be a whole number of at least 1")
     return int(text)

@@ -10,13 +10,13 @@ import boto3
 COLUMNS = {"usual": 99, "some": 46, "few": 20, "least": 9}
 
 
-def limit() -> int:
+def account_limit() -> int:
     """How many functions the account runs at once, in this region."""
     settings = boto3.client("lambda").get_account_settings()
     return int(settings["AccountLimit"]["ConcurrentExecutions"])
 
 
-def chosen(limit: int) -> str:
+def choose_column(limit: int) -> str:
     """The widest column that takes at most half of the limit, or else the smallest."""
     return next((name for name, total in COLUMNS.items() if total <= limit / 2), "least")
 

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from infra import keys, package, seed, stacks, steps
 from infra.emulator import KEY_VARIABLE, Emulator, credentials, make_key, stop_leftover
-from infra.log_lines import readable
+from infra.log_lines import render_line
 
 STAGE = "local"
 _BASE_PATH = f"/_aws/execute-api/backroom/{STAGE}"
@@ -40,23 +40,23 @@ _LOG_LATE_MS = 5_000
 _PLATFORM_LINES = ("START RequestId", "END RequestId", "REPORT RequestId")
 
 
-def deploy(cache: Path, settings: Mapping[str, str]) -> dict[str, str]:
+def deploy_source(cache: Path, settings: Mapping[str, str]) -> dict[str, str]:
     """Deploys what the source says now; what the tables, queues and bucket hold stays."""
     say("creating the tables, the queues and the bucket")
-    made = steps.resources(STAGE, {"Size": "local", "DeletionProtection": "false"} | _MAIL)
+    made = steps.apply_resources(STAGE, {"Size": "local", "DeletionProtection": "false"} | _MAIL)
     boto3.client("ses").verify_email_identity(EmailAddress=made["MailFrom"])
     say("packaging the functions (half a minute if the source has changed)")
     built = package.build(cache)
     say("deploying the functions and the API, what triggers them, and the alarms")
     # The emulator gives an API whose routes changed another id, and after a restart its stream
     # mappings skip events. Both stacks hold no data, so each start recreates them.
-    stacks.delete(steps.stack(STAGE, "triggers"))
-    stacks.delete(steps.stack(STAGE, "app"))
+    stacks.delete(steps.stack_name(STAGE, "triggers"))
+    stacks.delete(steps.stack_name(STAGE, "app"))
     steps.ensure_master_key(STAGE)
-    environment = steps.environment(STAGE, made) | _LOCAL_ONLY | dict(settings)
-    steps.app(STAGE, made, built, environment=environment, api_id="backroom")
-    steps.triggers(STAGE, made, {"Lanes": "local"})
-    steps.alarms(STAGE, {"MetricMath": "false"})
+    environment = steps.function_environment(STAGE, made) | _LOCAL_ONLY | dict(settings)
+    steps.apply_app(STAGE, made, built, environment=environment, api_id="backroom")
+    steps.apply_triggers(STAGE, made, {"Lanes": "local"})
+    steps.apply_alarms(STAGE, {"MetricMath": "false"})
     return made
 
 
@@ -97,7 +97,7 @@ def kept_back() -> Iterator[None]:
         raise
 
 
-def endpoint(aws: str, api_key: str, aws_key: str) -> dict[str, str]:
+def describe_endpoint(aws: str, api_key: str, aws_key: str) -> dict[str, str]:
     """Return what a client needs to know; `aws_key`: ID:SECRET, for clients of the emulated AWS."""
     base_url = aws + _BASE_PATH
     return {
@@ -136,9 +136,9 @@ def _write_secret(target: Path, text: str) -> None:
     unfinished.replace(target)
 
 
-def announce(home: Path, found: dict[str, str], kept: str) -> None:
+def announce_endpoint(home: Path, found: dict[str, str], kept: str) -> None:
     """Prints the way in, and writes it for programs: per port, and last for whichever is newest."""
-    own, newest = _announced(home)
+    own, newest = _announcement_files(home)
     mail_key = found["awsKey"].partition(":")[0]
     shown = os.path.relpath(newest) if newest.is_relative_to(Path.cwd()) else newest
     print(
@@ -165,23 +165,23 @@ Ctrl-C stops it; {kept}. The log follows; LOG=json shows it raw.
         _write_secret(target, json.dumps(found, indent=2) + "\n")
 
 
-def retract(home: Path) -> None:
+def retract_endpoint(home: Path) -> None:
     """Takes back what `announce` wrote, unless a later run has written since."""
-    own, newest = _announced(home)
+    own, newest = _announcement_files(home)
     if own.exists() and newest.exists() and own.read_text() == newest.read_text():
         newest.unlink()
     own.unlink(missing_ok=True)
 
 
-def _announced(home: Path) -> tuple[Path, Path]:
+def _announcement_files(home: Path) -> tuple[Path, Path]:
     return home / "endpoint.json", home.parent / "endpoint.json"
 
 
-def follow(emulator: Emulator, *, as_json: bool) -> None:
+def follow_logs(emulator: Emulator, *, as_json: bool) -> None:
     """Prints what the functions log, until the emulator ends or this process is asked to stop."""
     logs = boto3.client("logs")
     since = time.time_ns() // 10**6
-    groups = [f"/aws/lambda/{name}" for name in steps.functions(STAGE)]
+    groups = [f"/aws/lambda/{name}" for name in steps.function_names(STAGE)]
     printed: dict[tuple[str, str], int] = {}  # a line of a group → when it was logged
     while emulator.is_running():
         # Looks back, because a line may arrive after later ones.
@@ -195,7 +195,7 @@ def follow(emulator: Emulator, *, as_json: bool) -> None:
                 if not event["message"].startswith(_PLATFORM_LINES):
                     name, said = group.removeprefix("/aws/lambda/"), event["message"].rstrip()
                     function = name.removeprefix(f"backroom-{STAGE}").removeprefix("-")
-                    people = readable(function, said, event["timestamp"])
+                    people = render_line(function, said, event["timestamp"])
                     print(f"{name} {said}" if as_json else people, flush=True)
         printed = {line: logged for line, logged in printed.items() if logged >= start}
         time.sleep(_LOG_SECONDS)
@@ -204,7 +204,7 @@ def follow(emulator: Emulator, *, as_json: bool) -> None:
 
 def main() -> None:
     """Runs on one port, alone there. Ctrl-C and SIGTERM stop all that was started."""
-    options = _options()
+    options = _parse_options()
     local: Path = options.local_dir.resolve()
     keeps = not options.throwaway
     home = local / (str(options.port) if keeps else f"{options.port}-throwaway")
@@ -220,10 +220,10 @@ def main() -> None:
         if options.fresh or options.throwaway:
             shutil.rmtree(home, ignore_errors=True)
         home.mkdir(mode=0o700, exist_ok=True)
-        run(home, options)
+        run_shop(home, options)
 
 
-def run(home: Path, options: argparse.Namespace) -> None:
+def run_shop(home: Path, options: argparse.Namespace) -> None:
     """One run, from the emulator's start to its end."""
     key = folder_key(home)
     keeps = not options.throwaway
@@ -236,20 +236,20 @@ def run(home: Path, options: argparse.Namespace) -> None:
         print(f"Starting Backroom on port {options.port}:", flush=True)
         say("starting the AWS emulator")
         emulator.start()
-        asked = {"TIMEZONE": options.timezone} | dict(steps.pairs(options.setting))
+        asked = {"TIMEZONE": options.timezone} | dict(steps.parse_pairs(options.setting))
         with kept_back():
-            made = deploy(options.packages, asked)
-            os.environ.update(steps.environment(STAGE, made) | _LOCAL_ONLY | asked)
+            made = deploy_source(options.packages, asked)
+            os.environ.update(steps.function_environment(STAGE, made) | _LOCAL_ONLY | asked)
             restart_waits()
             emulator.save()
-        found = endpoint(emulator.endpoint, owner_key(home, made["Table"]), key)
+        found = describe_endpoint(emulator.endpoint, owner_key(home, made["Table"]), key)
         if not options.empty and seed.is_empty(found["baseUrl"], found["apiKey"]):
             say(f"importing {seed.CATALOGUE.relative_to(_PROJECT)}")
             job = seed.seed(found["baseUrl"], found["apiKey"])
             say(f"imported {job['created']} products")
         stays = "the data stays for the next start (FRESH=1 starts with no data)"
-        announce(home, found, "nothing is kept" if options.throwaway else stays)
-        follow(emulator, as_json=options.log == "json")
+        announce_endpoint(home, found, "nothing is kept" if options.throwaway else stays)
+        follow_logs(emulator, as_json=options.log == "json")
     except KeyboardInterrupt:
         waits = "" if options.throwaway else ": the emulator writes its data, some 20 MB a second"
         print(f"\nstopping{waits} …", flush=True)
@@ -259,7 +259,7 @@ def run(home: Path, options: argparse.Namespace) -> None:
         # A second Ctrl-C would lose the data: let the emulator write it.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        retract(home)
+        retract_endpoint(home)
         emulator.stop()
 
 
@@ -267,7 +267,7 @@ def _interrupt(*_: Any) -> None:
     raise KeyboardInterrupt
 
 
-def _options() -> argparse.Namespace:
+def _parse_options() -> argparse.Namespace:
     environment = os.environ
     parser = argparse.ArgumentParser(description=__doc__)
     port = environment.get("PORT") or "4566"
@@ -286,7 +286,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--packages", type=Path, default=package.CACHE)
     zone = environment.get("TIMEZONE") or "UTC"
     parser.add_argument(
-        "--timezone", type=steps.timezone, default=zone, help="IANA name of the shop's time zone"
+        "--timezone",
+        type=steps.check_timezone,
+        default=zone,
+        help="IANA name of the shop's time zone",
     )
     log = environment.get("LOG") or "text"
     parser.add_argument("--log", choices=["text", "json"], default=log, help="how the log is shown")

@@ -22,7 +22,7 @@ _OF_REQUESTS: Final = {
 _LONGEST: Final = 300
 
 
-def readable(function: str, message: str, milliseconds: int) -> str:
+def render_line(function: str, message: str, milliseconds: int) -> str:
     """One line, or more with a traceback. `function`: without the name of the stage; the API has
     none. `milliseconds`: when it was logged, since 1970."""
     time = f"{datetime.fromtimestamp(milliseconds / 1000):%H:%M:%S}"
@@ -35,16 +35,16 @@ def readable(function: str, message: str, milliseconds: int) -> str:
     if parsed.get("message") == "request" and "route" in parsed:
         status, took = parsed.get("status"), parsed.get("LatencyMs", 0)
         what = f"{parsed.get('method', ''):6} {parsed['route']}"
-        more = _fields({name: parsed[name] for name in parsed if name not in _OF_REQUESTS})
+        more = _render_fields({name: parsed[name] for name in parsed if name not in _OF_REQUESTS})
         return f"{time}  {what} → {status} in {took:.0f} ms{more}"
     level = parsed.get("level", "INFO")
     loud = f"{level}: " if level not in {"INFO", "DEBUG"} else ""
     trace = parsed.pop("exception", None)
-    line = f"{time}  {function or 'api'}: {loud}{parsed.get('message', '')}{_fields(parsed)}"
+    line = f"{time}  {function or 'api'}: {loud}{parsed.get('message', '')}{_render_fields(parsed)}"
     return f"{line}\n{trace}" if trace else line
 
 
-def _fields(fields: dict[str, Any]) -> str:
+def _render_fields(fields: dict[str, Any]) -> str:
     """Without fields that are zero or empty."""
     parts = (
         f"{name}={value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"

@@ -70,7 +70,7 @@ def read(source: Path) -> Package:
     return Package(zip_path, digest, json.loads((source / "sam.json").read_text()))
 
 
-def _sources() -> Iterator[Path]:
+def _list_sources() -> Iterator[Path]:
     for name in _PACKAGED:
         path = PROJECT / name
         yield from sorted(path.rglob("*")) if path.is_dir() else [path]
@@ -78,7 +78,7 @@ def _sources() -> Iterator[Path]:
 
 def _source_digest() -> str:
     digest = hashlib.sha256(repr(sys.version_info[:2]).encode())
-    for path in _sources():
+    for path in _list_sources():
         if path.is_file() and "__pycache__" not in path.parts:
             digest.update(
                 str(path.relative_to(PROJECT)).encode() + b"\0" + path.read_bytes() + b"\0"
@@ -126,7 +126,7 @@ def _forget_oldest(cache: Path) -> None:
         shutil.rmtree(old)
 
 
-def native(
+def to_native_template(
     package: Package,
     *,
     stage: str,
@@ -163,7 +163,7 @@ def native(
                 },
             }
         elif resource["Type"] == "AWS::Serverless::Api":
-            resources |= _api(name, properties, stage, api_id)
+            resources |= _native_api(name, properties, stage, api_id)
         else:
             resources[name] = resource
     url = "https://${RestAPI}.execute-api.${AWS::Region}.${AWS::URLSuffix}/" + stage
@@ -174,7 +174,7 @@ def native(
     return json.dumps({"Resources": resources, "Outputs": outputs}, separators=(",", ":"))
 
 
-def _api(
+def _native_api(
     name: str, properties: Mapping[str, Any], stage: str, api_id: str | None
 ) -> dict[str, Any]:
     body, least = properties["DefinitionBody"], properties["MinimumCompressionSize"]

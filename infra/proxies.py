@@ -12,19 +12,19 @@ _LISTS: Final = (
 )
 
 
-def blocks(asked: str, ec2: Any) -> str:
+def resolve_blocks(asked: str, ec2: Any) -> str:
     """CIDR blocks, separated by blanks, from what was asked for: blocks, or `cloudfront` for those
     that it has today. Raises ValueError. `ec2`: a client of EC2, for the latter."""
     words = asked.replace(",", " ").split()
-    found = [block for word in words for block in _of(word, ec2)]
+    found = [block for word in words for block in _networks_of(word, ec2)]
     return " ".join(dict.fromkeys(str(ip_network(block)) for block in found))
 
 
-def _of(word: str, ec2: Any) -> Iterable[str]:
-    return _cloudfront(ec2) if word.lower() == CLOUDFRONT else [word]
+def _networks_of(word: str, ec2: Any) -> Iterable[str]:
+    return _list_cloudfront(ec2) if word.lower() == CLOUDFRONT else [word]
 
 
-def _cloudfront(ec2: Any) -> Iterator[str]:
+def _list_cloudfront(ec2: Any) -> Iterator[str]:
     names = [{"Name": "prefix-list-name", "Values": list(_LISTS)}]
     for known in ec2.describe_managed_prefix_lists(Filters=names)["PrefixLists"]:
         pages = ec2.get_paginator("get_managed_prefix_list_entries")

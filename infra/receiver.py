@@ -27,7 +27,7 @@ def is_signed(secret: str, signature: str, body: bytes, now: float) -> bool:
     return recent and any(hmac.compare_digest(expected, value) for value in given)
 
 
-def server(port: int, secret: str) -> ThreadingHTTPServer:
+def make_server(port: int, secret: str) -> ThreadingHTTPServer:
     class Receiver(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
@@ -55,7 +55,7 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=9000)
     parser.add_argument("--secret", default="", help="whsec_…: check each signature")
     asked = parser.parse_args()
-    receiver = server(asked.port, asked.secret)
+    receiver = make_server(asked.port, asked.secret)
     print(f"listening on http://127.0.0.1:{asked.port}/; Ctrl-C stops it", flush=True)
     with contextlib.suppress(KeyboardInterrupt):
         receiver.serve_forever()

@@ -14,7 +14,7 @@ from infra import package, steps
 CONFIG = package.PROJECT / ".chalice/config.json"
 
 
-def settings(stage: str) -> dict[str, Any]:
+def stage_settings(stage: str) -> dict[str, Any]:
     """The stage's part of .chalice/config.json; empty when it has none."""
     found: dict[str, Any] = json.loads(CONFIG.read_text()).get("stages", {}).get(stage, {})
     return found
@@ -38,19 +38,19 @@ def write(
     noted["api_gateway_stage"] = stage
     noted.setdefault("parameters", {}).update(parameters)
     variables = noted.setdefault("environment_variables", {})
-    variables.update(steps.environment(stage, made) | dict(environment))
+    variables.update(steps.function_environment(stage, made) | dict(environment))
     functions = noted.setdefault("lambda_functions", {})
-    for function, role in steps.roles(made).items():
+    for function, role in steps.role_arns(made).items():
         functions.setdefault(function, {})["iam_role_arn"] = role
     for function, megabytes in memory.items():
         functions[function]["lambda_memory_size"] = megabytes
-    _write(CONFIG, config)
+    _write_json(CONFIG, config)
 
 
 def refuse_elsewhere(stage: str, region: str | None, account: str | None = None) -> None:
     """Raises SystemExit if the stage is in another region or account: this record of it would be
     lost, and then Chalice would not find its API and make another, with a new address."""
-    variables = settings(stage).get("environment_variables", {})
+    variables = stage_settings(stage).get("environment_variables", {})
     there = variables.get("REDRIVE_STATE_MACHINE_ARN", "").split(":")[3:5]
     if there and there != [region, account or there[1]]:
         raise SystemExit(
@@ -63,66 +63,70 @@ def forget(stage: str) -> None:
     """Takes the stage out of .chalice/config.json."""
     config = json.loads(CONFIG.read_text())
     config.get("stages", {}).pop(stage, None)
-    _write(CONFIG, config)
+    _write_json(CONFIG, config)
 
 
 def push(stage: str, bucket: str) -> None:
     """Uploads both to the bucket."""
     s3 = boto3.client("s3")
-    s3.put_object(Bucket=bucket, Key=_key("config"), Body=json.dumps(settings(stage)).encode())
-    if deployed(stage).exists():
-        s3.put_object(Bucket=bucket, Key=_key("deployed"), Body=deployed(stage).read_bytes())
+    s3.put_object(
+        Bucket=bucket, Key=_object_key("config"), Body=json.dumps(stage_settings(stage)).encode()
+    )
+    if chalice_record(stage).exists():
+        s3.put_object(
+            Bucket=bucket, Key=_object_key("deployed"), Body=chalice_record(stage).read_bytes()
+        )
     else:
-        s3.delete_object(Bucket=bucket, Key=_key("deployed"))
+        s3.delete_object(Bucket=bucket, Key=_object_key("deployed"))
 
 
 def pull(stage: str, bucket: str) -> bool:
     """Replaces both by the bucket's copies; returns whether there were any."""
     s3 = boto3.client("s3")
-    noted = _get(s3, bucket, "config")
+    noted = _get_copy(s3, bucket, "config")
     if noted is None:
         return False
     config = json.loads(CONFIG.read_text())
     config.setdefault("stages", {})[stage] = json.loads(noted)
-    _write(CONFIG, config)
-    if (found := _get(s3, bucket, "deployed")) is None:
-        deployed(stage).unlink(missing_ok=True)
+    _write_json(CONFIG, config)
+    if (found := _get_copy(s3, bucket, "deployed")) is None:
+        chalice_record(stage).unlink(missing_ok=True)
     else:
-        deployed(stage).parent.mkdir(parents=True, exist_ok=True)
-        deployed(stage).write_bytes(found)
+        chalice_record(stage).parent.mkdir(parents=True, exist_ok=True)
+        chalice_record(stage).write_bytes(found)
     return True
 
 
-def deployed(stage: str) -> Path:
+def chalice_record(stage: str) -> Path:
     """Chalice's own record, without which it would make everything a second time."""
     return package.PROJECT / f".chalice/deployed/{stage}.json"
 
 
 def is_chalices(stage: str) -> bool:
     """Whether Chalice has functions of the stage, by its record here."""
-    path = deployed(stage)
+    path = chalice_record(stage)
     return path.exists() and bool(json.loads(path.read_text())["resources"])
 
 
-def api(stage: str) -> Mapping[str, str]:
+def chalice_api(stage: str) -> Mapping[str, str]:
     """What Chalice deployed as the API: `rest_api_id`, `rest_api_url`."""
-    for resource in json.loads(deployed(stage).read_text())["resources"]:
+    for resource in json.loads(chalice_record(stage).read_text())["resources"]:
         if resource["resource_type"] == "rest_api":
             return dict(resource)
-    raise LookupError(f"no REST API in {deployed(stage)}")
+    raise LookupError(f"no REST API in {chalice_record(stage)}")
 
 
-def _get(s3: Any, bucket: str, record: str) -> bytes | None:
+def _get_copy(s3: Any, bucket: str, record: str) -> bytes | None:
     try:
-        found: bytes = s3.get_object(Bucket=bucket, Key=_key(record))["Body"].read()
+        found: bytes = s3.get_object(Bucket=bucket, Key=_object_key(record))["Body"].read()
     except (s3.exceptions.NoSuchKey, s3.exceptions.NoSuchBucket):
         return None
     return found
 
 
-def _key(record: str) -> str:
+def _object_key(record: str) -> str:
     return f"deployments/{record}.json"
 
 
-def _write(path: Path, value: Mapping[str, Any]) -> None:
+def _write_json(path: Path, value: Mapping[str, Any]) -> None:
     path.write_text(json.dumps(value, indent=2) + "\n")

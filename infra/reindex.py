@@ -38,23 +38,23 @@ _BETWEEN_LOOKS: Final = 2  # seconds
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    options = _options(arguments)
-    keys.connect(options.stage, options.endpoint_url)
-    job = _running()
+    options = _parse_options(arguments)
+    keys.connect_stage(options.stage, options.endpoint_url)
+    job = _find_running()
     if job is None:
         asked = {"kinds": options.kinds, "rate": options.rate, "settle": options.settle}
-        job = jobs.get(_started(options.stage, asked))
+        job = jobs.get(_start_job(options.stage, asked))
     print(f"{job.id}: {json.dumps(job.request)}", flush=True)
-    _follow(job)
+    _follow_job(job)
 
 
-def _running() -> Job | None:
+def _find_running() -> Job | None:
     """The job that was started last, unless it has ended."""
     job = jobs.find((table.get(RELEASE) or {}).get("job", ""))
     return None if job is None or job.has_ended else job
 
 
-def _started(stage: str, asked: dict[str, object]) -> str:
+def _start_job(stage: str, asked: dict[str, object]) -> str:
     name = f"backroom-{stage}-jobs"
     os.environ["JOBS_QUEUE_URL"] = boto3.client("sqs").get_queue_url(QueueName=name)["QueueUrl"]
     id = str(json.loads(jobs.create(JobType.REINDEX, asked, "infra/reindex.py"))["jobId"])
@@ -62,7 +62,7 @@ def _started(stage: str, asked: dict[str, object]) -> str:
     return id
 
 
-def _follow(job: Job) -> None:
+def _follow_job(job: Job) -> None:
     """Returns when it is completed."""
     shown = ""
     while True:
@@ -81,7 +81,7 @@ def _follow(job: Job) -> None:
         job = jobs.get(job.id)
 
 
-def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+def _parse_options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

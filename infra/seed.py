@@ -16,7 +16,7 @@ _BOUNDARY = "backroom-sample-catalogue"
 
 def is_empty(base_url: str, key: str) -> bool:
     """Whether the shop has no product yet."""
-    return bool(_call(f"{base_url}/api/admin/products?limit=1", key)["total"] == 0)
+    return bool(_call_api(f"{base_url}/api/admin/products?limit=1", key)["total"] == 0)
 
 
 def seed(base_url: str, key: str) -> dict[str, Any]:
@@ -24,11 +24,11 @@ def seed(base_url: str, key: str) -> dict[str, Any]:
 
     Raises RuntimeError unless the job completes and every row of it became a product.
     """
-    started = _call(f"{base_url}/api/admin/products/import", key, upload=CATALOGUE)
+    started = _call_api(f"{base_url}/api/admin/products/import", key, upload=CATALOGUE)
     job_url = f"{base_url}/api/admin/jobs/{started['jobId']}"
     deadline = time.monotonic() + _JOB_SECONDS
     while time.monotonic() < deadline:
-        job = _call(job_url, key)
+        job = _call_api(job_url, key)
         if job["status"] in {"COMPLETED", "FAILED"}:
             if job["status"] == "FAILED" or job["failed"]:
                 raise RuntimeError(f"the sample catalogue was not imported: {json.dumps(job)}")
@@ -37,7 +37,7 @@ def seed(base_url: str, key: str) -> dict[str, Any]:
     raise RuntimeError(f"the sample catalogue is not imported after {_JOB_SECONDS} s: {job}")
 
 
-def _call(url: str, key: str, *, upload: Path | None = None) -> dict[str, Any]:
+def _call_api(url: str, key: str, *, upload: Path | None = None) -> dict[str, Any]:
     headers = {"Authorization": f"Bearer {key}"}
     body = None
     if upload is not None:

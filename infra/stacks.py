@@ -34,7 +34,7 @@ class StackError(RuntimeError):
     """CloudFormation refused the stack; the message says which resource, and why."""
 
 
-def never(stack: str, lost: Sequence[str]) -> None:
+def refuse_loss(stack: str, lost: Sequence[str]) -> None:
     """The consent of a program: raises StackError."""
     raise StackError(f"{stack}: would {'; '.join(lost)}, which holds data")
 
@@ -46,7 +46,7 @@ def apply(
     *,
     only_show: bool = False,
     bucket: str | None = None,
-    consent: Consent = never,
+    consent: Consent = refuse_loss,
 ) -> Outputs:
     """Brings the stack to this template and returns its outputs; says each change first.
 
@@ -57,7 +57,7 @@ def apply(
     if only_show and status(name) in {"UPDATE_ROLLBACK_FAILED", *_ABANDONED}:
         print(f"{name}: is {status(name)}; a deployment first ends or deletes that", flush=True)
         return outputs(name)
-    before = _usable(cloudformation, name)
+    before = _free_stack(cloudformation, name)
     is_new = before is None or before["StackStatus"] == "REVIEW_IN_PROGRESS"
     change_set = f"change-{time.time_ns()}"
     body = _travelling(template, name, bucket)
@@ -67,10 +67,10 @@ def apply(
         ChangeSetName=change_set,
         ChangeSetType="CREATE" if is_new else "UPDATE",
         Capabilities=["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM"],
-        Parameters=_parameters(cloudformation.get_template_summary(**body), parameters, had),
+        Parameters=_make_parameters(cloudformation.get_template_summary(**body), parameters, had),
         **body,
     )
-    change = _described(cloudformation, name, change_set)
+    change = _await_change_set(cloudformation, name, change_set)
     if change["Status"] == "FAILED":
         cloudformation.delete_change_set(StackName=name, ChangeSetName=change_set)
         reason = change.get("StatusReason", "")
@@ -78,9 +78,9 @@ def apply(
             raise StackError(f"{name}: {reason}")
         print(f"{name}: nothing to change", flush=True)
         return outputs(name)
-    print(f"{name}: {_changes(change)}", flush=True)
+    print(f"{name}: {_describe_changes(change)}", flush=True)
     try:
-        lost = [] if only_show else endangered(change)
+        lost = [] if only_show else find_endangered(change)
         if lost:
             consent(name, lost)
     except BaseException:
@@ -95,56 +95,56 @@ def apply(
     cloudformation.execute_change_set(
         StackName=name, ChangeSetName=change_set, ClientRequestToken=change_set
     )
-    if _ended(cloudformation, stack_id, change_set) not in _DONE:
+    if _wait_until_ended(cloudformation, stack_id, change_set) not in _DONE:
         raise StackError(f"{name}: {_first_failure(cloudformation, stack_id, change_set)}")
     return outputs(name)
 
 
 def outputs(name: str) -> Outputs:
     """The outputs of the stack; none when there is no such stack."""
-    stack = _find(boto3.client("cloudformation"), name)
+    stack = _find_stack(boto3.client("cloudformation"), name)
     return {o["OutputKey"]: o["OutputValue"] for o in (stack or {}).get("Outputs", [])}
 
 
 def exists(name: str) -> bool:
     """Whether the stack was made, even if it is only half made."""
-    stack = _find(boto3.client("cloudformation"), name)
+    stack = _find_stack(boto3.client("cloudformation"), name)
     return stack is not None and stack["StackStatus"] != "REVIEW_IN_PROGRESS"
 
 
 def settle(name: str) -> None:
     """Waits until no operation runs on the stack."""
-    _settled(boto3.client("cloudformation"), name)
+    _wait_until_settled(boto3.client("cloudformation"), name)
 
 
 def status(name: str) -> str | None:
     """CloudFormation's word for its state; none when there is no such stack."""
-    stack = _find(boto3.client("cloudformation"), name)
+    stack = _find_stack(boto3.client("cloudformation"), name)
     return str(stack["StackStatus"]) if stack else None
 
 
 def delete(name: str) -> None:
     """Deletes the stack and waits until it is gone; what its template retains stays."""
     cloudformation = boto3.client("cloudformation")
-    stack = _settled(cloudformation, name)
+    stack = _wait_until_settled(cloudformation, name)
     if stack is None:
         return
     stack_id, token = str(stack["StackId"]), f"delete-{time.time_ns()}"
     cloudformation.delete_stack(StackName=name, ClientRequestToken=token)
-    if _ended(cloudformation, stack_id, token) not in _DELETED:
+    if _wait_until_ended(cloudformation, stack_id, token) not in _DELETED:
         raise StackError(f"{name}: {_first_failure(cloudformation, stack_id, token)}")
 
 
-def endangered(change_set: Mapping[str, Any]) -> list[str]:
+def find_endangered(change_set: Mapping[str, Any]) -> list[str]:
     """The data that a change set would delete: a sentence for each resource."""
     return [
         f"{verb} {resource['LogicalResourceId']}"
-        for verb, resource in _each(change_set)
+        for verb, resource in _resource_changes(change_set)
         if verb not in {"add", "modify"} and resource["ResourceType"] in _HOLDS_DATA
     ]
 
 
-def _find(cloudformation: Any, name: str) -> dict[str, Any] | None:
+def _find_stack(cloudformation: Any, name: str) -> dict[str, Any] | None:
     try:
         stack: dict[str, Any] = cloudformation.describe_stacks(StackName=name)["Stacks"][0]
     except cloudformation.exceptions.ClientError as error:
@@ -154,24 +154,24 @@ def _find(cloudformation: Any, name: str) -> dict[str, Any] | None:
     return None if stack["StackStatus"] == "DELETE_COMPLETE" else stack
 
 
-def _usable(cloudformation: Any, name: str) -> dict[str, Any] | None:
+def _free_stack(cloudformation: Any, name: str) -> dict[str, Any] | None:
     """The stack as an earlier run left it, freed from what that run could not finish."""
-    stack = _settled(cloudformation, name)
+    stack = _wait_until_settled(cloudformation, name)
     if stack is not None and stack["StackStatus"] == "UPDATE_ROLLBACK_FAILED":
         token = f"rollback-{time.time_ns()}"
         cloudformation.continue_update_rollback(StackName=name, ClientRequestToken=token)
-        _ended(cloudformation, str(stack["StackId"]), token)
-        stack = _settled(cloudformation, name)
+        _wait_until_ended(cloudformation, str(stack["StackId"]), token)
+        stack = _wait_until_settled(cloudformation, name)
     if stack is not None and stack["StackStatus"] in _ABANDONED:
         delete(name)
         return None
     return stack
 
 
-def _settled(cloudformation: Any, name: str) -> dict[str, Any] | None:
+def _wait_until_settled(cloudformation: Any, name: str) -> dict[str, Any] | None:
     """Waits until no other operation runs; a change set under review does not count."""
-    for wait in _waits():
-        stack = _find(cloudformation, name)
+    for wait in _increasing_waits():
+        stack = _find_stack(cloudformation, name)
         if stack is None or stack["StackStatus"] == "REVIEW_IN_PROGRESS":
             return stack
         if not stack["StackStatus"].endswith("_IN_PROGRESS"):
@@ -180,17 +180,17 @@ def _settled(cloudformation: Any, name: str) -> dict[str, Any] | None:
     return None
 
 
-def _ended(cloudformation: Any, stack_id: str, token: str) -> str | None:
+def _wait_until_ended(cloudformation: Any, stack_id: str, token: str) -> str | None:
     """Waits for the end of the operation with that token; None when the stack is gone.
 
     Told by its own events: an operation begins after its call has returned, and until then the
     stack has the status of the one before.
     """
-    for wait in _waits():
-        stack = _find(cloudformation, stack_id)
+    for wait in _increasing_waits():
+        stack = _find_stack(cloudformation, stack_id)
         if stack is None:
             return None
-        for event in _events(cloudformation, stack_id, token):
+        for event in _list_events(cloudformation, stack_id, token):
             status = str(event["ResourceStatus"])
             if event["PhysicalResourceId"] == stack_id:
                 if not status.endswith("_IN_PROGRESS"):
@@ -200,7 +200,7 @@ def _ended(cloudformation: Any, stack_id: str, token: str) -> str | None:
     return None
 
 
-def _events(cloudformation: Any, stack_id: str, token: str) -> Iterator[Mapping[str, Any]]:
+def _list_events(cloudformation: Any, stack_id: str, token: str) -> Iterator[Mapping[str, Any]]:
     """Those of the operation with that token, newest first: no other runs at the same time."""
     pages = cloudformation.get_paginator("describe_stack_events").paginate(StackName=stack_id)
     for page in pages:
@@ -210,9 +210,9 @@ def _events(cloudformation: Any, stack_id: str, token: str) -> Iterator[Mapping[
             return
 
 
-def _described(cloudformation: Any, name: str, change_set: str) -> dict[str, Any]:
+def _await_change_set(cloudformation: Any, name: str, change_set: str) -> dict[str, Any]:
     which = {"StackName": name, "ChangeSetName": change_set}
-    for wait in _waits():
+    for wait in _increasing_waits():
         change: dict[str, Any] = cloudformation.describe_change_set(**which)
         if change["Status"] in {"CREATE_COMPLETE", "FAILED"}:
             break
@@ -224,7 +224,7 @@ def _described(cloudformation: Any, name: str, change_set: str) -> dict[str, Any
     return change
 
 
-def _waits() -> Iterator[float]:
+def _increasing_waits() -> Iterator[float]:
     """Endless, increasing waits, because CloudFormation throttles frequent calls."""
     wait = _FIRST_WAIT
     while True:
@@ -232,7 +232,7 @@ def _waits() -> Iterator[float]:
         wait = min(wait * 1.5, _LONGEST_WAIT)
 
 
-def _each(change_set: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _resource_changes(change_set: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for change in change_set.get("Changes", []):
         resource = change["ResourceChange"]
         verb = str(resource["Action"]).lower()
@@ -240,14 +240,14 @@ def _each(change_set: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any
         yield replaced.get(resource.get("Replacement", ""), verb), resource
 
 
-def _changes(change_set: Mapping[str, Any]) -> str:
+def _describe_changes(change_set: Mapping[str, Any]) -> str:
     changed: dict[str, list[str]] = {}
-    for verb, resource in _each(change_set):
+    for verb, resource in _resource_changes(change_set):
         changed.setdefault(verb, []).append(resource["LogicalResourceId"])
     return "; ".join(f"{verb} {', '.join(names)}" for verb, names in changed.items())
 
 
-def _parameters(
+def _make_parameters(
     summary: Mapping[str, Any], given: Mapping[str, str], had: Collection[str]
 ) -> list[dict[str, Any]]:
     declared = [p["ParameterKey"] for p in summary.get("Parameters", [])]
@@ -274,7 +274,7 @@ def _travelling(template: str, name: str, bucket: str | None) -> dict[str, str]:
 
 def _first_failure(cloudformation: Any, stack_id: str, token: str) -> str:
     """What failed first in the operation with that token; the rest follows from it."""
-    events = list(_events(cloudformation, stack_id, token))
+    events = list(_list_events(cloudformation, stack_id, token))
     failed = [e for e in events if e["ResourceStatus"].endswith("FAILED")]
     if not failed:
         return json.dumps(events[:1], default=str)

@@ -31,7 +31,7 @@ ROLES = {
 }
 
 
-def stack(stage: str, step: str) -> str:
+def stack_name(stage: str, step: str) -> str:
     """The name of one of the stage's stacks: resources, app (not if Chalice deploys), triggers,
     alarms."""
     return f"backroom-{stage}-{step}"
@@ -45,19 +45,19 @@ def refuse_name(stage: str) -> None:
         raise SystemExit(f"backroom-{stage} is a name in a stage {other}: take another name.")
 
 
-def resources(
+def apply_resources(
     stage: str,
     parameters: Mapping[str, str],
     *,
     only_show: bool = False,
-    consent: stacks.Consent = stacks.never,
+    consent: stacks.Consent = stacks.refuse_loss,
 ) -> stacks.Outputs:
     """Step 1: tables, bucket, queues, roles and the state machine; returns the stack's outputs."""
     own = {"Stage": stage, "RedriveDefinition": (_HERE / "redrive.asl.json").read_text()}
-    return _apply(stage, "resources", own | {**parameters}, only_show, consent)
+    return _apply_step(stage, "resources", own | {**parameters}, only_show, consent)
 
 
-def app(
+def apply_app(
     stage: str,
     made: Mapping[str, str],
     built: package.Package,
@@ -73,20 +73,20 @@ def app(
     """
     key = f"deployments/{built.digest}.zip"
     boto3.client("s3").put_object(Bucket=made["Bucket"], Key=key, Body=built.zip.read_bytes())
-    template = package.native(
+    template = package.to_native_template(
         built,
         stage=stage,
         bucket=made["Bucket"],
         key=key,
-        roles=roles(made),
+        roles=role_arns(made),
         environment=environment,
         memory=memory or {},
         api_id=api_id,
     )
-    return stacks.apply(stack(stage, "app"), template, {}, bucket=made["Bucket"])
+    return stacks.apply(stack_name(stage, "app"), template, {}, bucket=made["Bucket"])
 
 
-def disks(stage: str) -> None:
+def set_disk_sizes(stage: str) -> None:
     """Step 2 by Chalice, which cannot set the size of a function's disk."""
     client = boto3.client("lambda")
     for function, size in package.DISK.items():
@@ -95,27 +95,31 @@ def disks(stage: str) -> None:
         client.update_function_configuration(FunctionName=name, EphemeralStorage={"Size": size})
 
 
-def triggers(
+def apply_triggers(
     stage: str,
     made: Mapping[str, str],
     parameters: Mapping[str, str],
     *,
     only_show: bool = False,
-    consent: stacks.Consent = stacks.never,
+    consent: stacks.Consent = stacks.refuse_loss,
 ) -> stacks.Outputs:
     """Step 3: what calls the functions, which must exist; returns the stack's outputs."""
     # Asked of the table, not of its stack: a restored table has another stream.
     table = boto3.client("dynamodb").describe_table(TableName=made["OutboxTable"])["Table"]
     own = {"Stage": stage, "OutboxStreamArn": table["LatestStreamArn"]}
-    return _apply(stage, "triggers", own | {**parameters}, only_show, consent)
+    return _apply_step(stage, "triggers", own | {**parameters}, only_show, consent)
 
 
-def alarms(stage: str, parameters: Mapping[str, str], *, only_show: bool = False) -> stacks.Outputs:
+def apply_alarms(
+    stage: str, parameters: Mapping[str, str], *, only_show: bool = False
+) -> stacks.Outputs:
     """Step 3, too: what watches the stage; returns the stack's outputs."""
-    return _apply(stage, "alarms", {"Stage": stage, **parameters}, only_show, stacks.never)
+    return _apply_step(
+        stage, "alarms", {"Stage": stage, **parameters}, only_show, stacks.refuse_loss
+    )
 
 
-def _apply(
+def _apply_step(
     stage: str,
     step: str,
     parameters: Mapping[str, str],
@@ -124,11 +128,11 @@ def _apply(
 ) -> stacks.Outputs:
     template = (_HERE / f"{step}.yaml").read_text()
     return stacks.apply(
-        stack(stage, step), template, parameters, only_show=only_show, consent=consent
+        stack_name(stage, step), template, parameters, only_show=only_show, consent=consent
     )
 
 
-def environment(stage: str, made: Mapping[str, str]) -> dict[str, str]:
+def function_environment(stage: str, made: Mapping[str, str]) -> dict[str, str]:
     """What every function reads from its environment (chalicelib/settings.py); no secrets."""
     return {
         "STAGE": stage,
@@ -147,12 +151,12 @@ def environment(stage: str, made: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def functions(stage: str) -> list[str]:
+def function_names(stage: str) -> list[str]:
     """The functions' names on AWS."""
     return [f"backroom-{stage}", *(f"backroom-{stage}-{name}" for name in ROLES if name != API)]
 
 
-def shop(stage: str) -> dict[str, str]:
+def shop_settings(stage: str) -> dict[str, str]:
     """The deployed shop's `currency` and `timezone`, by which amounts and sales of a day are
     stored."""
     name = f"backroom-{stage}-check_counts"
@@ -164,7 +168,7 @@ def shop(stage: str) -> dict[str, str]:
     }
 
 
-def roles(made: Mapping[str, str]) -> dict[str, str]:
+def role_arns(made: Mapping[str, str]) -> dict[str, str]:
     """The role ARN of each function, by Chalice's name of it."""
     return {function: made[output] for function, output in ROLES.items()}
 
@@ -186,27 +190,27 @@ def ensure_master_key(stage: str) -> None:
         )
 
 
-def parameters() -> set[str]:
+def parameter_names() -> set[str]:
     """The names of the parameters of all templates."""
     texts = [(_HERE / f"{step}.yaml").read_text() for step in ("resources", "triggers", "alarms")]
     return set(re.findall(r"^  (\w+): \{Type: (?:String|Number)\b", "\n".join(texts), re.MULTILINE))
 
 
-def currency(code: str) -> str:
+def check_currency(code: str) -> str:
     """An ISO 4217 code in capitals, as amounts are kept by it for ever."""
     if not (code.isascii() and code.isalpha() and len(code) == 3):
         raise argparse.ArgumentTypeError(f"{code!r} is no ISO 4217 code, such as EUR")
     return code.upper()
 
 
-def timezone(name: str) -> str:
+def check_timezone(name: str) -> str:
     """The name of a time zone that there is."""
     if name not in zoneinfo.available_timezones():
         raise argparse.ArgumentTypeError(f"{name!r} is no time zone, such as Europe/Berlin")
     return name
 
 
-def pairs(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+def parse_pairs(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
     """The options of a command line that are written as Name=value."""
     for text in texts:
         name, equals, value = text.partition("=")

@@ -26,68 +26,75 @@ from infra import keys, local, package, refused, stacks, steps
 from infra.verification import deployment, webhooks
 from infra.verification.listed import STATEMENTS
 from infra.verification.stage import Stage
-from infra.verification.statements import Row, Statement, printed, rows, summary, write
+from infra.verification.statements import (
+    Row,
+    Statement,
+    check_statements,
+    render_row,
+    summary,
+    write_report,
+)
 
 _LONGEST_NAME: Final = 15  # a trial's name is five characters longer; a stage's has at most 20
 _REQUESTS: Final = 1_500  # of all checks without the load, with room
 
 
 def main() -> None:
-    options = _options()
+    options = _parse_options()
     signal.signal(signal.SIGTERM, _interrupt)
-    stage = _local(options) if options.stage == local.STAGE else _on_aws(options)
+    stage = _local_stage(options) if options.stage == local.STAGE else _on_aws(options)
     table: list[Row] = []
     try:
-        _run(stage, table)
+        _run_checks(stage, table)
     except KeyboardInterrupt:
         print("\ninterrupted", flush=True)
     finally:
         # A second Ctrl-C would leave a stage that costs money.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        _end(stage, table)
+        _clean_up(stage, table)
         path = options.json or package.PROJECT / f".local/verify-{stage.name}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
-        write(path, stage.name, table)
+        write_report(path, stage.name, table)
         print(f"\n{summary(table)} Written to {path}")
     if len(table) < len(STATEMENTS) or any(row.holds is False for row in table):
         raise SystemExit(1)
 
 
-def _run(stage: Stage, table: list[Row]) -> None:
+def _run_checks(stage: Stage, table: list[Row]) -> None:
     """All but the last statement, which deletes a trial."""
-    deploying = STATEMENTS.index(_named("A package is deployed to an empty account.")) + 1
-    _print(stage, STATEMENTS[:deploying], table)
+    deploying = STATEMENTS.index(_find_statement("A package is deployed to an empty account.")) + 1
+    _print_rows(stage, STATEMENTS[:deploying], table)
     if table[-1].holds is False:
         return
-    with webhooks.receiving(stage) as stage.receiver:
-        _print(stage, STATEMENTS[deploying:-1], table)
+    with webhooks.run_receiver(stage) as stage.receiver:
+        _print_rows(stage, STATEMENTS[deploying:-1], table)
 
 
-def _end(stage: Stage, table: list[Row]) -> None:
+def _clean_up(stage: Stage, table: list[Row]) -> None:
     """Whatever was reached: the receiver and the keys of the checks go, and a trial as a whole."""
     if not stage.is_emulated:
-        stacks.delete(steps.stack(stage.name, "receiver"))
+        stacks.delete(steps.stack_name(stage.name, "receiver"))
     if not stage.is_trial:
         stage.forget_keys()
-    _print(stage, STATEMENTS[-1:], table)
+    _print_rows(stage, STATEMENTS[-1:], table)
     if stage.is_trial and table[-1].holds is not True:
         again = f"infra/deploy.py --stage {stage.name} --destroy --with-data"
         print(f"\nThe trial may still cost money. Run: python {again}")
 
 
-def _print(stage: Stage, some: tuple[Statement, ...], table: list[Row]) -> None:
-    for row in rows(some, stage):
-        print(printed(row), flush=True)
+def _print_rows(stage: Stage, some: tuple[Statement, ...], table: list[Row]) -> None:
+    for row in check_statements(some, stage):
+        print(render_row(row), flush=True)
         table.append(row)
 
 
-def _named(says: str) -> Statement:
+def _find_statement(says: str) -> Statement:
     return next(statement for statement in STATEMENTS if statement.says == says)
 
 
-def _local(options: argparse.Namespace) -> Stage:
-    keys.connect(options.stage, options.endpoint_url)
+def _local_stage(options: argparse.Namespace) -> Stage:
+    keys.connect_stage(options.stage, options.endpoint_url)
     return Stage(options.stage, load=options.load or 50)
 
 
@@ -106,13 +113,13 @@ def _on_aws(options: argparse.Namespace) -> Stage:
     print(f"Stage {name}, account {account}, {boto3.session.Session().region_name}")
     if options.existing:
         print("It gets keys, products, orders and webhooks of the checks; its orders stay.")
-    print(estimate(stage))
+    print(estimate_cost(stage))
     if not options.yes:
-        _ask(name)
+        _ask_consent(name)
     return stage
 
 
-def estimate(stage: Stage) -> str:
+def estimate_cost(stage: Stage) -> str:
     """Dollars, by the prices of bench/shops.py; the free tier is not counted."""
     requests = _REQUESTS * sum(shops.LIST.dollars.values())
     written = (stage.load + 500) * sum(shops.WRITE.dollars.values())
@@ -130,7 +137,7 @@ def estimate(stage: Stage) -> str:
     return f"This costs about ${sum(parts.values()):.2f}: {each}. Half an hour, or more."
 
 
-def _ask(name: str) -> None:
+def _ask_consent(name: str) -> None:
     try:
         answer = input(f"Type {name} to continue: ")
     except EOFError:
@@ -143,7 +150,7 @@ def _interrupt(*_: Any) -> None:
     raise KeyboardInterrupt
 
 
-def _options() -> argparse.Namespace:
+def _parse_options() -> argparse.Namespace:
     assert __doc__
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

@@ -230,7 +230,7 @@ class Commit:
 
         Raises the exception of the first failed condition, Invalid (422) if it exceeds a
         transaction or the outbox, or Busy (503) after conflicts until the usual deadline or
-        `conflicts_until` (`deadline.within`); a throttled one is tried 2.2 s longer.
+        `conflicts_until` (`deadline_after`); a throttled one is tried 2.2 s longer.
 
         After a time-out the outcome is unknown. The same request with the same token is idempotent
         for ten minutes, so that is what is retried, also if the retry is throttled. Only a

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from infra import destroy, package, record, stacks, steps
 from infra.verification import shop
-from infra.verification.stage import Stage, until
+from infra.verification.stage import Stage, wait_until
 from infra.verification.statements import DoesNotHoldError, NotShownError
 
 _SETTINGS: Final = ("WEBHOOK_SCHEDULE_SCALE=0.0005",)  # the week of retries takes minutes
@@ -29,25 +29,25 @@ _BROKEN: Final = """
 
 
 def exists(name: str) -> bool:
-    return any(stacks.exists(steps.stack(name, step)) for step in _STEPS) or bool(
-        record.settings(name)
+    return any(stacks.exists(steps.stack_name(name, step)) for step in _STEPS) or bool(
+        record.stage_settings(name)
     )
 
 
 def by_package(stage: Stage) -> str:
     """Deploys a trial as a pipeline does."""
     _only_a_trial(stage)
-    package.write(package.build(package.CACHE), _package(stage))
-    _deploy(stage, *_from_package(stage), *_first(stage))
-    return _answers(stage)
+    package.write(package.build(package.CACHE), _build_package(stage))
+    _run_deploy(stage, *_from_package(stage), *_first_arguments(stage))
+    return _wait_for_answer(stage)
 
 
 def by_chalice(stage: Stage) -> str:
     """Deletes functions and API of the trial, and deploys them by Chalice, over the same data."""
     _only_a_trial(stage)
-    destroy.functions(stage.name)
-    _deploy(stage, *_first(stage))
-    return _answers(stage)
+    destroy.delete_functions(stage.name)
+    _run_deploy(stage, *_first_arguments(stage))
+    return _wait_for_answer(stage)
 
 
 def later_change(stage: Stage) -> str:
@@ -56,7 +56,7 @@ def later_change(stage: Stage) -> str:
     address, failed, number = stage.base_url, [0], [0]
     over = threading.Event()
 
-    def ask() -> None:
+    def ask_repeatedly() -> None:
         while not over.wait(0.5):
             number[0] += 1
             try:
@@ -64,10 +64,10 @@ def later_change(stage: Stage) -> str:
             except OSError:
                 failed[0] += 1
 
-    asking = threading.Thread(target=ask)
+    asking = threading.Thread(target=ask_repeatedly)
     asking.start()
     try:
-        _deploy(stage, "--memory", "deliver=640", *_from_package(stage))
+        _run_deploy(stage, "--memory", "deliver=640", *_from_package(stage))
     finally:
         over.set()
         asking.join()
@@ -84,7 +84,7 @@ def later_change(stage: Stage) -> str:
 def failing_change(stage: Stage) -> str:
     """A change of a stack that fails midway is rolled back, and the next one works."""
     _only_a_trial(stage)
-    name = steps.stack(stage.name, "alarms")
+    name = steps.stack_name(stage.name, "alarms")
     template = (Path(__file__).parent.parent / "alarms.yaml").read_text()
     broken = template.replace("\nResources:\n", f"\nResources:{_BROKEN}", 1)
     try:
@@ -103,7 +103,7 @@ def failing_change(stage: Stage) -> str:
 def protection(stage: Stage) -> str:
     """Nobody deletes a table by mistake: of a trial it is tried."""
     _only_a_trial(stage)
-    table = stage.made["Table"]
+    table = stage.resource_outputs["Table"]
     dynamodb = stage.aws("dynamodb")
     try:
         dynamodb.delete_table(TableName=table)
@@ -116,21 +116,21 @@ def take_down(stage: Stage) -> str:
     """Deletes a trial with its data, in whatever state it is, and looks for what is left."""
     _only_a_trial(stage)
     for step in _STEPS:
-        stacks.settle(steps.stack(stage.name, step))
-    destroy.everything(stage.name, stacks.outputs(steps.stack(stage.name, "resources")))
-    _sweep(stage)
-    shutil.rmtree(_package(stage), ignore_errors=True)
+        stacks.settle(steps.stack_name(stage.name, step))
+    destroy.delete_everything(stage.name, stacks.outputs(steps.stack_name(stage.name, "resources")))
+    _sweep_leftovers(stage)
+    shutil.rmtree(_build_package(stage), ignore_errors=True)
     with suppress(TimeoutError):  # a table takes a while
-        until(lambda: not _left(stage), _PATIENCE, "", 5)
-    if left := _left(stage):
+        wait_until(lambda: not _find_leftovers(stage), _PATIENCE, "", 5)
+    if left := _find_leftovers(stage):
         raise DoesNotHoldError(f"left over, delete by hand: {', '.join(left)}")
     return f"nothing of {stage.name} is left"
 
 
-def _sweep(stage: Stage) -> None:
+def _sweep_leftovers(stage: Stage) -> None:
     """What an interrupted `chalice deploy` made and did not note."""
     functions, gateway = stage.aws("lambda"), stage.aws("apigateway")
-    for name in _functions(functions, stage):
+    for name in _list_functions(functions, stage):
         functions.delete_function(FunctionName=name)
     for page in gateway.get_paginator("get_rest_apis").paginate():
         for api in page["items"]:
@@ -139,39 +139,43 @@ def _sweep(stage: Stage) -> None:
                 gateway.delete_rest_api(restApiId=api["id"])
 
 
-def _functions(functions: Any, stage: Stage) -> list[str]:
-    ours = set(steps.functions(stage.name))
+def _list_functions(functions: Any, stage: Stage) -> list[str]:
+    ours = set(steps.function_names(stage.name))
     pages = functions.get_paginator("list_functions").paginate()
     return [f["FunctionName"] for p in pages for f in p["Functions"] if f["FunctionName"] in ours]
 
 
-def _left(stage: Stage) -> list[str]:
+def _find_leftovers(stage: Stage) -> list[str]:
     prefix = f"backroom-{stage.name}"
     tables = stage.aws("dynamodb").get_paginator("list_tables").paginate()
     buckets = stage.aws("s3").list_buckets()["Buckets"]
     names = [
         *(table for page in tables for table in page["TableNames"]),
         *(bucket["Name"] for bucket in buckets),
-        *(steps.stack(stage.name, s) for s in _STEPS if stacks.exists(steps.stack(stage.name, s))),
-        *_functions(stage.aws("lambda"), stage),
+        *(
+            steps.stack_name(stage.name, s)
+            for s in _STEPS
+            if stacks.exists(steps.stack_name(stage.name, s))
+        ),
+        *_list_functions(stage.aws("lambda"), stage),
     ]
     return [name for name in names if name.startswith(prefix)]
 
 
-def _answers(stage: Stage) -> str:
+def _wait_for_answer(stage: Stage) -> str:
     """A new address answers some seconds after it was made."""
 
-    def does() -> bool:
+    def does_answer() -> bool:
         with suppress(OSError):
             return stage.call("GET", "/api", role=None).status == 200
         return False
 
     with suppress(TimeoutError):
-        until(does, _PATIENCE, "", 3)
+        wait_until(does_answer, _PATIENCE, "", 3)
     return shop.answers(stage)
 
 
-def _deploy(stage: Stage, *options: str) -> None:
+def _run_deploy(stage: Stage, *options: str) -> None:
     """As an operator does it; its output is shown, indented, as it comes. Ctrl-C waits for its end:
     what an interrupted deployment was making, nobody knows."""
     deploying = subprocess.Popen(
@@ -198,26 +202,26 @@ def _deploy(stage: Stage, *options: str) -> None:
     stage.__dict__.pop("made", None)  # known before it was there
 
 
-def _first(stage: Stage) -> list[str]:
+def _first_arguments(stage: Stage) -> list[str]:
     parameters = ("LogRetentionDays=1", *(_ON_EMULATOR if stage.is_emulated else ()))
     return [
-        *(word for setting in _settings(stage) for word in ("--setting", setting)),
+        *(word for setting in _shop_settings(stage) for word in ("--setting", setting)),
         *(word for parameter in parameters for word in ("--parameter", parameter)),
     ]
 
 
-def _settings(stage: Stage) -> tuple[str, ...]:
+def _shop_settings(stage: Stage) -> tuple[str, ...]:
     local = ("WEBHOOK_ALLOWED_NETWORKS=127.0.0.0/8", "CONFLICT_SECONDS=6")
     return (*_SETTINGS, *(local if stage.is_emulated else ()))
 
 
-def _package(stage: Stage) -> Path:
+def _build_package(stage: Stage) -> Path:
     return package.CACHE / f"verify-{stage.name}"
 
 
 def _from_package(stage: Stage) -> list[str]:
     """None for a stage that Chalice deployed meanwhile."""
-    return [] if record.is_chalices(stage.name) else ["--from-package", str(_package(stage))]
+    return [] if record.is_chalices(stage.name) else ["--from-package", str(_build_package(stage))]
 
 
 def _only_a_trial(stage: Stage) -> None:

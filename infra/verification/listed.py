@@ -34,15 +34,15 @@ STATEMENTS: Final = (
         "Conflicts and throttles under load cost nobody an order.",
         shop.under_load,
     ),
-    Statement("A request is found in the log by its id.", shop.logged),
+    Statement("A request is found in the log by its id.", shop.find_request_log),
     Statement(
         "API Gateway's id of a request is ours.",
         shop.request_id,
         "it sends another id in that header",
     ),
     # ---- Webhooks ----
-    Statement("A signed delivery reaches a receiver.", webhooks.delivered),
-    Statement("A failed delivery is retried.", webhooks.retried),
+    Statement("A signed delivery reaches a receiver.", webhooks.deliver_signed),
+    Statement("A failed delivery is retried.", webhooks.retry_failed),
     Statement("A slow receiver and a redirect are failures.", webhooks.slow_and_redirect),
     Statement(
         "The week of retries, scaled: SQS's delay, the state machine.",

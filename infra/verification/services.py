@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from infra import steps
-from infra.verification.stage import Stage, until
+from infra.verification.stage import Stage, wait_until
 from infra.verification.statements import DoesNotHoldError, NotShownError
 
 _HOUR: Final = 3_600
@@ -47,7 +47,7 @@ def roles(stage: Stage) -> str:
     wrong = []
     for cases, expected in ((_MAY, "allowed"), (_MUST_NOT, "denied")):
         for function, action, what, key in cases:
-            decision = _decision(stage, function, action, what, key)
+            decision = _simulate_decision(stage, function, action, what, key)
             if decision != expected:
                 wrong.append(f"{function}: {action} on {what} {key} is {decision}")
     if wrong:
@@ -55,8 +55,8 @@ def roles(stage: Stage) -> str:
     return f"{len(_MAY)} calls are allowed, {len(_MUST_NOT)} are denied"
 
 
-def _decision(stage: Stage, function: str, action: str, what: str, key: str) -> str:
-    made = stage.made
+def _simulate_decision(stage: Stage, function: str, action: str, what: str, key: str) -> str:
+    made = stage.resource_outputs
     role = made[steps.ROLES[function]]
     table = stage.aws("dynamodb").describe_table(TableName=made["Table"])["Table"]["TableArn"]
     place = table.partition(":table/")[0].partition(":dynamodb:")
@@ -93,25 +93,25 @@ def alarms(stage: Stage) -> str:
         for name in names:
             cloudwatch.set_alarm_state(AlarmName=name, StateValue="OK", StateReason=_BY_HAND)
         return f"{len(names)} alarms went to ALARM and, by hand, back to OK"
-    _evaluated(stage, names)
+    _wait_until_evaluated(stage, names)
     return f"{len(names)} alarms went to ALARM, and CloudWatch set them back"
 
 
 def _alarm_names(stage: Stage) -> list[str]:
-    return stage.resources("alarms", "AWS::CloudWatch::Alarm")
+    return stage.resource_names("alarms", "AWS::CloudWatch::Alarm")
 
 
 def metric_math(stage: Stage) -> str:
     """CloudWatch has evaluated the five expressions."""
     found = stage.aws("cloudwatch").describe_alarms(AlarmNames=_alarm_names(stage))["MetricAlarms"]
     with_math = [alarm["AlarmName"] for alarm in found if alarm.get("Metrics")]
-    states = _evaluated(stage, with_math)
+    states = _wait_until_evaluated(stage, with_math)
     if len(states) != 5:
         raise DoesNotHoldError(f"{len(states)} alarms have metric math, not five")
     return ", ".join(f"{name}: {state}" for name, state in states.items())
 
 
-def _evaluated(stage: Stage, names: list[str]) -> dict[str, str]:
+def _wait_until_evaluated(stage: Stage, names: list[str]) -> dict[str, str]:
     """The state of each, once none is as this program or its creation left it."""
     states, waiting = dict[str, str](), list[str]()
 
@@ -126,7 +126,7 @@ def _evaluated(stage: Stage, names: list[str]) -> dict[str, str]:
         return not waiting
 
     try:
-        until(all_are, _METRICS_LATE, "", 15)
+        wait_until(all_are, _METRICS_LATE, "", 15)
     except TimeoutError:
         raise DoesNotHoldError(f"not evaluated yet: {', '.join(waiting)}") from None
     return states
@@ -144,7 +144,7 @@ def dashboard(stage: Stage) -> str:
         ("AWS/SQS", "ApproximateAgeOfOldestMessage"),
         ("AWS/Lambda", "IteratorAge"),
     }
-    shown = set(_metrics(widgets))
+    shown = set(_list_metrics(widgets))
     if missing := wanted - shown:
         raise DoesNotHoldError(f"the dashboard does not show {sorted(missing)}")
     pages = stage.aws("cloudwatch").get_paginator("list_metrics")
@@ -159,13 +159,13 @@ def dashboard(stage: Stage) -> str:
         return not wanted
 
     try:
-        until(all_there, _METRICS_LATE, "", 20)
+        wait_until(all_there, _METRICS_LATE, "", 20)
     except TimeoutError:
         raise DoesNotHoldError(f"CloudWatch has no {sorted(wanted)}") from None
     return f"{len(widgets)} widgets; their metrics of this run are there"
 
 
-def _metrics(widgets: list[Any]) -> Iterator[tuple[str, str]]:
+def _list_metrics(widgets: list[Any]) -> Iterator[tuple[str, str]]:
     """`.` repeats the namespace of the row above, in CloudWatch's notation."""
     for widget in widgets:
         above: list[Any] = []
@@ -180,7 +180,7 @@ def _metrics(widgets: list[Any]) -> Iterator[tuple[str, str]]:
 def log_filters(stage: Stage) -> str:
     """The patterns of the metric filters, and of the commands of the page, fit our lines."""
     logs = stage.aws("logs")
-    filters = stage.resources("alarms", "AWS::Logs::MetricFilter")
+    filters = stage.resource_names("alarms", "AWS::Logs::MetricFilter")
     lines = {
         '{ $.level = "ERROR" }': '{"level": "ERROR", "message": "request failed"}',
         '{ $.message = "import failed" }': '{"level": "ERROR", "message": "import failed"}',
@@ -195,7 +195,7 @@ def log_filters(stage: Stage) -> str:
 
 def slow_routes(stage: Stage) -> str:
     """The query of docs/operations.md#api-slow finds the routes of this run."""
-    result = _query(
+    result = _query_log(
         stage,
         'filter message = "request" | stats count(*) as n, pct(LatencyMs, 50) as p50,'
         " pct(LatencyMs, 99) as p99 by method, route | sort by n desc | limit 5",
@@ -208,7 +208,7 @@ def slow_routes(stage: Stage) -> str:
     )
 
 
-def _query(stage: Stage, text: str) -> list[dict[str, str]]:
+def _query_log(stage: Stage, text: str) -> list[dict[str, str]]:
     """Rows of a query of the API's log of the last hour; a line can be queried after a minute."""
     logs, now = stage.aws("logs"), int(time.time())
     for _ in range(6):
@@ -223,7 +223,7 @@ def _query(stage: Stage, text: str) -> list[dict[str, str]]:
             found = logs.get_query_results(queryId=id)
             return found if found["status"] not in {"Scheduled", "Running"} else None
 
-        rows = until(done, 60, "the query did not end")["results"]
+        rows = wait_until(done, 60, "the query did not end")["results"]
         if rows:
             return [{each["field"]: each["value"] for each in row} for row in rows]
         time.sleep(20)
@@ -234,7 +234,7 @@ def cold_starts(stage: Stage) -> str:
     """What Lambda reports of each function: its slowest start, and the memory it took."""
     seen, wrong = [], []
     logs = stage.aws("logs").get_paginator("filter_log_events")
-    for function in steps.functions(stage.name):
+    for function in steps.function_names(stage.name):
         pages = logs.paginate(
             logGroupName=f"/aws/lambda/{function}",
             filterPattern='"REPORT RequestId"',
@@ -262,7 +262,7 @@ def cold_starts(stage: Stage) -> str:
 
 def time_to_live(stage: Stage) -> str:
     """It is on. AWS deletes within days, so that an hour does not show a deletion."""
-    for table in (stage.made["Table"], stage.made["OutboxTable"]):
+    for table in (stage.resource_outputs["Table"], stage.resource_outputs["OutboxTable"]):
         found = stage.aws("dynamodb").describe_time_to_live(TableName=table)
         state = found["TimeToLiveDescription"]
         on = state["TimeToLiveStatus"] in {"ENABLED", "ENABLING"}  # up to an hour, says AWS
@@ -273,7 +273,7 @@ def time_to_live(stage: Stage) -> str:
 
 def encrypted_queues(stage: Stage) -> str:
     """That they work as well is shown by deliveries and imports."""
-    sqs, urls = stage.aws("sqs"), stage.resources("resources", "AWS::SQS::Queue")
+    sqs, urls = stage.aws("sqs"), stage.resource_names("resources", "AWS::SQS::Queue")
     asked = "SqsManagedSseEnabled"
     for url in urls:
         found = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=[asked])
@@ -296,7 +296,9 @@ def schedules(stage: Stage) -> str:
     }
     events.put_rule(Name=name, ScheduleExpression="rate(1 minute)")
     try:
-        until(lambda: logs.filter_log_events(**where)["events"], 300, "the rule called nothing", 5)
+        wait_until(
+            lambda: logs.filter_log_events(**where)["events"], 300, "the rule called nothing", 5
+        )
     finally:
         events.put_rule(Name=name, ScheduleExpression="rate(1 hour)")
     return f"it called send_summaries after {time.time() - began / 1_000:.0f} s"

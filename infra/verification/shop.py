@@ -12,7 +12,7 @@ import boto3
 
 from chalicelib.api_keys.model import Role
 from infra import stacks
-from infra.verification.stage import Stage, asked, form, until
+from infra.verification.stage import Stage, encode_form, send_request, wait_until
 from infra.verification.statements import DoesNotHoldError
 
 _CSV = "slug,name,price,sku,status,stock\n"
@@ -37,7 +37,7 @@ def routes_by_role(stage: Stage) -> str:
     written is empty, or for a record that is not there: nothing changes."""
     described = stage.call("GET", "/api/openapi.json", role=None).json
     wrong, count = list[str](), 0
-    for method, path, operation in _operations(described):
+    for method, path, operation in _list_operations(described):
         target = re.sub(r"\{[^}]+\}", "verify_0", path) + _ASKED.get(path, "")
         body: object = {} if "requestBody" in operation else None
         role = operation.get("x-role")
@@ -45,7 +45,7 @@ def routes_by_role(stage: Stage) -> str:
         documented = set(operation["responses"]) - {"401", "403", "429", "500", "502", "503", "504"}
         if str(said.status) not in documented:
             wrong.append(f"{method} {path} as {role}: {said.status}")
-        if below := _below(role):
+        if below := _role_below(role):
             refused = stage.call(method, target, body, role=below)
             if refused.status != 403:
                 wrong.append(f"{method} {path} as {below}: {refused.status}, not 403")
@@ -58,44 +58,44 @@ def routes_by_role(stage: Stage) -> str:
     return f"{count} operations answer as documented; less than their role is 403, no key is 401"
 
 
-def _operations(described: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+def _list_operations(described: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     for path, item in described["paths"].items():
         for method, operation in item.items():
             if method in {"get", "post", "put", "patch", "delete"}:
                 yield method.upper(), path, operation
 
 
-def _below(role: str | None) -> str | None:
+def _role_below(role: str | None) -> str | None:
     ranks = [each.value for each in Role]
     return ranks[ranks.index(role) - 1] if role in ranks[1:] else None
 
 
 def main_job(stage: Stage) -> str:
     """What a shop does in a day, each step answered with success."""
-    mark = _mark()
-    product = stage.done("POST", "/products", _product(mark, stock=9), role="STAFF")
+    mark = _make_mark()
+    product = stage.call_json("POST", "/products", _make_product(mark, stock=9), role="STAFF")
     etag = stage.call("GET", f"/api/admin/products/{product['id']}").headers["ETag"]
-    stage.done("PUT", f"/products/{product['id']}", {"price": 8}, headers={"If-Match": etag})
+    stage.call_json("PUT", f"/products/{product['id']}", {"price": 8}, headers={"If-Match": etag})
     line = {"variantId": product["variants"][0]["id"], "quantity": 2}
     order = {"lineItems": [line], "customer": {"email": f"{mark}@example.com"}}
     once = {"Idempotency-Key": mark}
-    placed = [stage.done("POST", "/orders", order, headers=once)["id"] for _ in range(2)]
+    placed = [stage.call_json("POST", "/orders", order, headers=once)["id"] for _ in range(2)]
     if placed[0] != placed[1]:
         raise DoesNotHoldError("the same Idempotency-Key placed two orders")
-    stage.done("POST", f"/orders/{placed[0]}/payments", {"amount": 1, "method": "CASH"})
-    stage.done("PATCH", f"/orders/{placed[0]}", {"status": "PAID"})
+    stage.call_json("POST", f"/orders/{placed[0]}/payments", {"amount": 1, "method": "CASH"})
+    stage.call_json("PATCH", f"/orders/{placed[0]}", {"status": "PAID"})
     found = [
-        stage.done("GET", f"/products?search={mark}")["total"],
-        stage.done("GET", f"/orders?search={mark}")["total"],
+        stage.call_json("GET", f"/products?search={mark}")["total"],
+        stage.call_json("GET", f"/orders?search={mark}")["total"],
         stage.call("GET", f"/api/products?search={mark}", role=None).json["total"],
     ]
     if found != [1, 1, 1]:
         raise DoesNotHoldError(f"searches of what was just written found {found}, not one each")
     edit = {"ids": [product["id"]], "change": {"vendor": "Verify"}}
-    edited = stage.ended(stage.done("POST", "/products/bulk-edit", edit)["jobId"])
-    undone = stage.ended(stage.done("POST", f"/jobs/{edited['id']}/undo")["jobId"])
-    export = stage.done("POST", "/exports", {"type": "products", "filters": {"search": mark}})
-    exported = stage.ended(export["jobId"])
+    edited = stage.wait_for_job(stage.call_json("POST", "/products/bulk-edit", edit)["jobId"])
+    undone = stage.wait_for_job(stage.call_json("POST", f"/jobs/{edited['id']}/undo")["jobId"])
+    export = stage.call_json("POST", "/exports", {"type": "products", "filters": {"search": mark}})
+    exported = stage.wait_for_job(export["jobId"])
     states = [job["status"] for job in (edited, undone, exported)]
     if set(states) != {"COMPLETED"}:
         raise DoesNotHoldError(f"bulk edit, undo and export ended as {', '.join(states)}")
@@ -103,27 +103,27 @@ def main_job(stage: Stage) -> str:
 
 
 def import_by_form(stage: Stage) -> str:
-    body, kind = form({}, _rows(3))
-    started = stage.done("POST", "/products/import", body, kind=kind, role="STAFF")
-    return _imported(stage.ended(started["jobId"]), 3)
+    body, kind = encode_form({}, _make_rows(3))
+    started = stage.call_json("POST", "/products/import", body, kind=kind, role="STAFF")
+    return _check_import(stage.wait_for_job(started["jobId"]), 3)
 
 
 def import_by_s3(stage: Stage) -> str:
-    upload = stage.done("POST", "/products/import/uploads", {"fileName": "verify.csv"})
-    body, kind = form(upload["fields"], _rows(3))
-    posted = asked("POST", upload["url"], body, {"Content-Type": kind})
+    upload = stage.call_json("POST", "/products/import/uploads", {"fileName": "verify.csv"})
+    body, kind = encode_form(upload["fields"], _make_rows(3))
+    posted = send_request("POST", upload["url"], body, {"Content-Type": kind})
     host = upload["url"].partition("://")[2].partition("/")[0]
     if posted.status not in {200, 201, 204}:
         raise DoesNotHoldError(f"{host} answered {posted.status}: {posted.text.decode()[:300]}")
-    return f"{_imported(stage.ended(upload['jobId']), 3)}, uploaded to {host}"
+    return f"{_check_import(stage.wait_for_job(upload['jobId']), 3)}, uploaded to {host}"
 
 
 def under_load(stage: Stage) -> str:
     """Orders of one product at the same time, beside an import: each is placed or refused as
     documented, and the stock is exact."""
-    body, kind = form({}, _rows(stage.load))
-    job = stage.done("POST", "/products/import", body, kind=kind)["jobId"]
-    product = stage.done("POST", "/products", _product(_mark(), stock=_ORDERS))
+    body, kind = encode_form({}, _make_rows(stage.load))
+    job = stage.call_json("POST", "/products/import", body, kind=kind)["jobId"]
+    product = stage.call_json("POST", "/products", _make_product(_make_mark(), stock=_ORDERS))
     order = {"lineItems": [{"variantId": product["variants"][0]["id"], "quantity": 1}]}
     began = time.monotonic()
     with ThreadPoolExecutor(_AT_ONCE) as callers:
@@ -134,8 +134,8 @@ def under_load(stage: Stage) -> str:
     statuses = {
         status: sum(a.status == status for a in said) for status in {a.status for a in said}
     }
-    left = stage.done("GET", f"/products/{product['id']}")["variants"][0]["stock"]
-    imported = _imported(stage.ended(job, 900), stage.load)
+    left = stage.call_json("GET", f"/products/{product['id']}")["variants"][0]["stock"]
+    imported = _check_import(stage.wait_for_job(job, 900), stage.load)
     slowest = max(answer.seconds for answer in said)
     seen = f"orders {statuses} in {seconds:.1f} s, the slowest {slowest:.2f} s; {imported}"
     if set(statuses) - {201, 503} or left != _ORDERS - statuses.get(201, 0):
@@ -155,7 +155,7 @@ def _given_up(stage: Stage) -> int:
 
 def warm_latency(stage: Stage) -> str:
     """From here, with the network. What AWS says of itself is in another check."""
-    product = stage.done("POST", "/products", _product(_mark(), stock=0))["id"]
+    product = stage.call_json("POST", "/products", _make_product(_make_mark(), stock=0))["id"]
     targets = {
         "get a product": f"/api/admin/products/{product}",
         "list 20": "/api/admin/products?limit=20",
@@ -182,7 +182,7 @@ def request_id(stage: Stage) -> str:
     return f"both headers have {ours}"
 
 
-def logged(stage: Stage) -> str:
+def find_request_log(stage: Stage) -> str:
     """The id of an answer finds the line of its request, which has Lambda's id as well."""
     shown = stage.call("GET", "/api/admin/me").headers["X-Request-Id"]
     logs = stage.aws("logs")
@@ -191,7 +191,9 @@ def logged(stage: Stage) -> str:
         "filterPattern": f'"{shown}"',
         "startTime": int((time.time() - 300) * 1000),
     }
-    found = until(lambda: logs.filter_log_events(**where)["events"], 90, f"no line with {shown}")
+    found = wait_until(
+        lambda: logs.filter_log_events(**where)["events"], 90, f"no line with {shown}"
+    )
     lines = [event["message"] for event in found]
     if not any("lambdaRequestId" in line for line in lines):
         raise DoesNotHoldError(f"the line has no lambdaRequestId: {lines[0]}")
@@ -200,12 +202,12 @@ def logged(stage: Stage) -> str:
 
 def https_only(stage: Stage) -> str:
     """A request that S3 accepts by HTTPS is refused by HTTP."""
-    bucket, key = stage.made["Bucket"], "verify.txt"
+    bucket, key = stage.resource_outputs["Bucket"], "verify.txt"
     s3 = boto3.client("s3", config=stacks.OF_THE_REGION)
     signed = s3.generate_presigned_url("put_object", Params={"Bucket": bucket, "Key": key})
     try:
-        secure = asked("PUT", signed, b"verify").status
-        plain = asked("PUT", signed.replace("https://", "http://", 1), b"verify").status
+        secure = send_request("PUT", signed, b"verify").status
+        plain = send_request("PUT", signed.replace("https://", "http://", 1), b"verify").status
     finally:
         s3.delete_object(Bucket=bucket, Key=key)
     if (secure, plain) != (200, 403):
@@ -213,22 +215,22 @@ def https_only(stage: Stage) -> str:
     return "the same signed request is 200 by HTTPS, 403 by HTTP"
 
 
-def _product(mark: str, *, stock: int) -> dict[str, Any]:
+def _make_product(mark: str, *, stock: int) -> dict[str, Any]:
     variant = {"title": "One", "sku": mark, "stock": stock}
     return {"name": f"Verify {mark}", "price": 9, "status": "ACTIVE", "variants": [variant]}
 
 
-def _rows(number: int) -> bytes:
-    mark = _mark()
+def _make_rows(number: int) -> bytes:
+    mark = _make_mark()
     lines = (f"{mark}-{n},Verify {mark} {n},9.50,{mark}-{n},DRAFT,1\n" for n in range(number))
     return (_CSV + "".join(lines)).encode()
 
 
-def _imported(job: Mapping[str, Any], number: int) -> str:
+def _check_import(job: Mapping[str, Any], number: int) -> str:
     if (job["status"], job["created"], job["failed"]) != ("COMPLETED", number, 0):
         raise DoesNotHoldError(f"the import ended as {job['status']}: {job.get('error')}")
     return f"{number:,} products imported"
 
 
-def _mark() -> str:
+def _make_mark() -> str:
     return f"v{secrets.token_hex(4)}"

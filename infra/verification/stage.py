@@ -44,7 +44,7 @@ class Stage:
     is_trial: bool = False
     load: int = 1_000
     receiver: str = ""
-    """The address of the receiver of webhooks (`webhooks.receiving`)."""
+    """The address of the receiver of webhooks (`webhooks.run_receiver`)."""
     key_of: dict[str, str] = field(default_factory=dict)
     _key_ids: list[str] = field(default_factory=list)
 
@@ -57,35 +57,35 @@ class Stage:
         return client(service)
 
     @cached_property
-    def made(self) -> stacks.Outputs:
+    def resource_outputs(self) -> stacks.Outputs:
         """The outputs of the first stack."""
-        return stacks.outputs(steps.stack(self.name, "resources"))
+        return stacks.outputs(steps.stack_name(self.name, "resources"))
 
     @property
     def base_url(self) -> str:
         """Asked for each time: deployed by Chalice, the API has another address."""
         if self.name == local.STAGE:
-            return local.endpoint(os.environ["AWS_ENDPOINT_URL"], "", "")["baseUrl"]
-        app = stacks.outputs(steps.stack(self.name, "app"))
+            return local.describe_endpoint(os.environ["AWS_ENDPOINT_URL"], "", "")["baseUrl"]
+        app = stacks.outputs(steps.stack_name(self.name, "app"))
         if not app:
-            if not record.deployed(self.name).exists():
-                record.pull(self.name, self.made["Bucket"])
-            api = record.api(self.name)
+            if not record.chalice_record(self.name).exists():
+                record.pull(self.name, self.resource_outputs["Bucket"])
+            api = record.chalice_api(self.name)
             app = {"RestApiId": api["rest_api_id"], "Address": api["rest_api_url"]}
         if self.is_emulated:
             path = f"/_aws/execute-api/{app['RestApiId']}/{self.name}"
             return os.environ["AWS_ENDPOINT_URL"] + path
         return app["Address"].rstrip("/")
 
-    def resources(self, step: str, kind: str) -> list[str]:
+    def resource_names(self, step: str, kind: str) -> list[str]:
         """The names (of queues: the URLs) of the resources of that type in one of the stacks."""
         cloudformation = self.aws("cloudformation")
         pages = cloudformation.get_paginator("list_stack_resources")
-        found = pages.paginate(StackName=steps.stack(self.name, step))
+        found = pages.paginate(StackName=steps.stack_name(self.name, step))
         each = (one for page in found for one in page["StackResourceSummaries"])
         return [one["PhysicalResourceId"] for one in each if one["ResourceType"] == kind]
 
-    def settings(self, function: str = "deliver") -> dict[str, str]:
+    def function_settings(self, function: str = "deliver") -> dict[str, str]:
         """The environment of a function."""
         name = f"backroom-{self.name}-{function}" if function else f"backroom-{self.name}"
         found = self.aws("lambda").get_function_configuration(FunctionName=name)
@@ -93,10 +93,10 @@ class Stage:
 
     # ---- Requests ----
 
-    def key(self, role: str) -> str:
+    def role_key(self, role: str) -> str:
         """A key of that role without effective limits; `forget_keys` revokes it."""
         if role not in self.key_of:
-            keys.use(self.made["Table"])
+            keys.use_table(self.resource_outputs["Table"])
             caller, self.key_of[role] = api_keys.mint(f"verify {role}", Role(role))
             api_keys.limit(caller.id, read=_PLENTY, write=_PLENTY)
             self._key_ids.append(caller.id)
@@ -119,30 +119,30 @@ class Stage:
         kind: str = "application/json",
     ) -> Answer:
         """One request. `body`: bytes as they are, anything else as JSON."""
-        known = {} if role is None else {"Authorization": f"Bearer {self.key(role)}"}
+        known = {} if role is None else {"Authorization": f"Bearer {self.role_key(role)}"}
         sent = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
         if sent is not None:
             known["Content-Type"] = kind
-        return asked(method, self.base_url + path, sent, {**known, **(headers or {})})
+        return send_request(method, self.base_url + path, sent, {**known, **(headers or {})})
 
-    def done(self, method: str, path: str, body: object = None, **options: Any) -> Any:
+    def call_json(self, method: str, path: str, body: object = None, **options: Any) -> Any:
         """The JSON of a request that must succeed."""
         answer = self.call(method, f"/api/admin{path}", body, **options)
         if answer.status >= 300:
             raise RuntimeError(f"{method} {path}: {answer.status} {answer.text.decode()[:300]}")
         return answer.json
 
-    def ended(self, job: str, seconds: float = 300) -> Any:
+    def wait_for_job(self, job: str, seconds: float = 300) -> Any:
         """The job, once it has ended."""
 
-        def found() -> Any:
-            job_now = self.done("GET", f"/jobs/{job}")
+        def find_ended() -> Any:
+            job_now = self.call_json("GET", f"/jobs/{job}")
             return job_now if job_now["status"] in {"COMPLETED", "FAILED"} else None
 
-        return until(found, seconds, f"job {job} did not end")
+        return wait_until(find_ended, seconds, f"job {job} did not end")
 
 
-def asked(
+def send_request(
     method: str, url: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
 ) -> Answer:
     """One request, whatever its answer's status; redirects are followed as by urllib."""
@@ -155,7 +155,7 @@ def asked(
         return Answer(error.code, error.headers, error.read(), time.monotonic() - began)
 
 
-def form(fields: Mapping[str, str], file: bytes) -> tuple[bytes, str]:
+def encode_form(fields: Mapping[str, str], file: bytes) -> tuple[bytes, str]:
     """A form with a CSV file as its last part, as a browser posts it, and its media type."""
     parts = [
         f'--{_EDGE}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
@@ -167,7 +167,7 @@ def form(fields: Mapping[str, str], file: bytes) -> tuple[bytes, str]:
     return body, f"multipart/form-data; boundary={_EDGE}"
 
 
-def until(
+def wait_until(
     found: Callable[[], Found | None], seconds: float, otherwise: str, pause: float = 1.0
 ) -> Found:
     """The first result that is not empty; TimeoutError with `otherwise` after so many seconds."""

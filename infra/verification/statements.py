@@ -45,17 +45,17 @@ class Row:
     emulator: str
 
 
-def rows(statements: Sequence[Statement], stage: Stage) -> Iterator[Row]:
+def check_statements(statements: Sequence[Statement], stage: Stage) -> Iterator[Row]:
     """One after the other; a check that fails for whatever reason does not hold."""
     for statement in statements:
         began = time.monotonic()
-        holds, seen = _seen(statement, stage)
+        holds, seen = _check_statement(statement, stage)
         seconds = round(time.monotonic() - began, 1)
         emulator = statement.no_program or statement.only_on_aws or "shows it"
         yield Row(statement.says, seen, holds, seconds, emulator)
 
 
-def _seen(statement: Statement, stage: Stage) -> tuple[bool | None, str]:
+def _check_statement(statement: Statement, stage: Stage) -> tuple[bool | None, str]:
     if statement.check is None:
         return None, f"no program can check it: {statement.no_program}"
     if stage.is_emulated and statement.only_on_aws:
@@ -70,7 +70,7 @@ def _seen(statement: Statement, stage: Stage) -> tuple[bool | None, str]:
         return False, f"the check failed: {type(error).__name__}: {error}"
 
 
-def printed(row: Row) -> str:
+def render_row(row: Row) -> str:
     """Holds or not, seconds, the statement; below it what was seen."""
     return f"{_HOLDS[row.holds]:>4} {row.seconds:6.1f} s  {row.statement}\n{'':15}{row.seen}"
 
@@ -84,5 +84,5 @@ def summary(table: Sequence[Row]) -> str:
     )
 
 
-def write(path: Path, stage: str, table: Sequence[Row]) -> None:
+def write_report(path: Path, stage: str, table: Sequence[Row]) -> None:
     path.write_text(json.dumps({"stage": stage, "rows": [asdict(row) for row in table]}, indent=1))

@@ -37,39 +37,39 @@ class Units:
 
 def as_documented(stage: Stage) -> str:
     """Creates a page of products like those of the page, reads and changes them."""
-    keys.use(stage.made["Table"])
-    os.environ["CURRENCY"] = steps.shop(stage.name)["currency"]
+    keys.use_table(stage.resource_outputs["Table"])
+    os.environ["CURRENCY"] = steps.shop_settings(stage.name)["currency"]
     mark = f"v{secrets.token_hex(3)}"
-    made = [_product(mark, number) for number in range(_PRODUCTS)]
+    made = [_make_product(mark, number) for number in range(_PRODUCTS)]
     vendor = listing.Query({"vendor": frozenset({mark})}, "")
     try:
-        seen = {"create": _billed(lambda: _create(made))}
+        seen = {"create": _measure_units(lambda: _create_products(made))}
         seen["create"].write /= _PRODUCTS
-        seen["get"] = _billed(lambda: store.get(made[0].id))
-        seen["vendor"] = _billed(lambda: store.page(vendor))
-        seen["change a price"] = _billed(lambda: _change(made[0].id))
+        seen["get"] = _measure_units(lambda: store.get(made[0].id))
+        seen["vendor"] = _measure_units(lambda: store.page(vendor))
+        seen["change a price"] = _measure_units(lambda: _change_product(made[0].id))
     finally:
         for one in made:
             store.delete(one.id, None)
-    return _compared(seen)
+    return _compare_units(seen)
 
 
-def _compared(seen: dict[str, Units]) -> str:
+def _compare_units(seen: dict[str, Units]) -> str:
     texts, wrong = [], False
     for name, units in seen.items():
-        reads, writes = documented(name)
+        reads, writes = documented_units(name)
         texts.append(
             f"{name} {units.read:g} and {units.write:g} ({reads:g} and {writes:g}),"
             f" ${1e6 * (units.read * _READ + units.write * _WRITE):.2f} a million"
         )
-        wrong |= not (_near(units.read, reads) and _near(units.write, writes))
+        wrong |= not (_is_near(units.read, reads) and _is_near(units.write, writes))
     text = f"read and write units (documented): {'; '.join(texts)}"
     if wrong:
         raise DoesNotHoldError(text)
     return text
 
 
-def documented(request: str) -> tuple[float, float]:
+def documented_units(request: str) -> tuple[float, float]:
     """Read units at 1,000 products, and write units, of a row of docs/listing.md."""
     row = re.search(rf"^\| {re.escape(request)} \|(.*)\|$", _PAGE.read_text(), re.M)
     if row is None:
@@ -78,11 +78,11 @@ def documented(request: str) -> tuple[float, float]:
     return float(cells[1]), float(cells[4])
 
 
-def _near(real: float, expected: float) -> bool:
+def _is_near(real: float, expected: float) -> bool:
     return abs(real - expected) <= _SLACK * expected + 2
 
 
-def _product(mark: str, number: int) -> Product:
+def _make_product(mark: str, number: int) -> Product:
     """Like a product of bench/requests.py, but of its own vendor."""
     sku, slug = f"SKU{number:06d}", f"{mark}-shirt-{number}"
     fields = {
@@ -102,24 +102,24 @@ def _product(mark: str, number: int) -> Product:
     return merge.create_product(fields, slug, clock.iso(clock.now()))
 
 
-def _create(products: Sequence[Product]) -> None:
+def _create_products(products: Sequence[Product]) -> None:
     for one in products:
         store.build_commit(None, one).send()
 
 
-def _change(id: str) -> None:
+def _change_product(id: str) -> None:
     before, cheaper = store.get(id), {"price": money.render(Decimal(1))}
     store.build_commit(before, merge.apply_change(before, cheaper, clock.iso(clock.now()))).send()
 
 
-def _billed(work: Callable[[], object]) -> Units:
-    with _asking() as units:
+def _measure_units(work: Callable[[], object]) -> Units:
+    with _count_units() as units:
         work()
     return units
 
 
 @contextmanager
-def _asking() -> Iterator[Units]:
+def _count_units() -> Iterator[Units]:
     """What the calls made meanwhile consumed."""
     units, send, read_reply = Units(), DynamoCall.send, DynamoCall.read_reply
 

@@ -16,7 +16,7 @@ from chalicelib.webhooks import retry
 from infra import stacks, steps
 from infra.receiver import is_signed
 from infra.verification import receiver
-from infra.verification.stage import Stage, asked, until
+from infra.verification.stage import Stage, send_request, wait_until
 from infra.verification.statements import DoesNotHoldError, NotShownError
 
 _HERE: Final = Path(__file__).parent
@@ -25,20 +25,22 @@ _LONGEST: Final = 600.0  # seconds that a check waits for a schedule
 
 
 @contextmanager
-def receiving(stage: Stage) -> Iterator[str]:
+def run_receiver(stage: Stage) -> Iterator[str]:
     """The address of a receiver: on loopback for the emulator, otherwise a function of its own."""
     if stage.is_emulated:
         with _on_loopback() as url:
             yield url
         return
-    name = steps.stack(stage.name, "receiver")
+    name = steps.stack_name(stage.name, "receiver")
     code = (_HERE / "receiver.py").read_text()
     try:
         api = stage.aws("lambda").get_function_configuration(FunctionName=f"backroom-{stage.name}")
         parameters = {"Name": name, "Code": code, "Runtime": api["Runtime"]}
         made = stacks.apply(name, (_HERE / "receiver.yaml").read_text(), parameters)
         url = made["Url"].rstrip("/")
-        until(lambda: asked("POST", f"{url}/ok", b"{}").status == 200, _SOON, f"no {url}")
+        wait_until(
+            lambda: send_request("POST", f"{url}/ok", b"{}").status == 200, _SOON, f"no {url}"
+        )
         yield url
     finally:
         stacks.delete(name)
@@ -69,10 +71,10 @@ def _on_loopback() -> Iterator[str]:
         server.shutdown()
 
 
-def delivered(stage: Stage) -> str:
+def deliver_signed(stage: Stage) -> str:
     """A signed delivery reaches the receiver; what it got has our signature and our bytes."""
-    with _webhook(stage, "/ok") as (webhook, secret):
-        delivery = _sent(stage, webhook, lambda found: found["status"] == "DELIVERED")
+    with _make_webhook(stage, "/ok") as (webhook, secret):
+        delivery = _send_sample(stage, webhook, lambda found: found["status"] == "DELIVERED")
         attempt = delivery["attempts"][-1]
         got, body = json.loads(attempt["response"]["body"]), delivery["body"].encode()
         if not is_signed(secret, got["signature"], body, time.time()):
@@ -82,10 +84,10 @@ def delivered(stage: Stage) -> str:
         return f"delivered in {attempt['durationMs']} ms to {attempt['address']}, signed"
 
 
-def retried(stage: Stage) -> str:
+def retry_failed(stage: Stage) -> str:
     """500, and then 204: the first retry waits in the queue."""
-    with _webhook(stage, "/flaky") as (webhook, _):
-        delivery = _sent(stage, webhook, lambda found: found["status"] == "DELIVERED")
+    with _make_webhook(stage, "/flaky") as (webhook, _):
+        delivery = _send_sample(stage, webhook, lambda found: found["status"] == "DELIVERED")
         statuses = [attempt["response"]["status"] for attempt in delivery["attempts"]]
         if statuses[-1] != 204 or set(statuses[:-1]) != {500}:
             raise DoesNotHoldError(f"the attempts were answered {statuses}")
@@ -96,8 +98,8 @@ def slow_and_redirect(stage: Stage) -> str:
     """A slow receiver is a failure after ten seconds; a redirect is not followed."""
     seen = []
     for path, expected in (("/slow", "timeout"), ("/redirect", "status")):
-        with _webhook(stage, path) as (webhook, _):
-            delivery = _sent(stage, webhook, lambda found: found["attempts"])
+        with _make_webhook(stage, path) as (webhook, _):
+            delivery = _send_sample(stage, webhook, lambda found: found["attempts"])
             attempt = delivery["attempts"][0]
             seen.append(f"{path}: {attempt['error']} after {attempt['durationMs']} ms")
             if attempt["error"] != expected:
@@ -108,18 +110,20 @@ def slow_and_redirect(stage: Stage) -> str:
 def schedule(stage: Stage) -> str:
     """A receiver that always fails: attempts by SQS's delay and by the state machine's wait, each
     at its time."""
-    scale = float(stage.settings().get("WEBHOOK_SCHEDULE_SCALE", "1"))
+    scale = float(stage.function_settings().get("WEBHOOK_SCHEDULE_SCALE", "1"))
     waits = [wait * scale for wait in retry.SCHEDULE[: retry.FIRST_DAILY + 1]]
     if sum(waits) > _LONGEST:
         hours = sum(waits) / 3_600
         raise NotShownError(
             f"the schedule of this stage takes {hours:.0f} hours; a trial's is scaled"
         )
-    with _webhook(stage, "/fail") as (webhook, _):
+    with _make_webhook(stage, "/fail") as (webhook, _):
         enough = len(waits) + 1
         patience = sum(waits) * (1 + retry.MOST_JITTER) + 4 * _SOON
-        delivery = _sent(stage, webhook, lambda found: len(found["attempts"]) >= enough, patience)
-        times = [_seconds(attempt["at"]) for attempt in delivery["attempts"][:enough]]
+        delivery = _send_sample(
+            stage, webhook, lambda found: len(found["attempts"]) >= enough, patience
+        )
+        times = [_to_seconds(attempt["at"]) for attempt in delivery["attempts"][:enough]]
     real = [later - earlier for earlier, later in pairwise(times)]
     early = [f"{r:.0f} s, not {w:.0f}" for r, w in zip(real, waits, strict=True) if r < w - 1]
     if early:
@@ -136,11 +140,12 @@ def unreadable_event(stage: Stage) -> str:
     key = {"pk": {"S": f"evt_verify_{time.time_ns()}"}, "sk": {"S": "events"}}
     soon = {"N": str(int(time.time()) + 86_400)}
     dynamodb.put_item(
-        TableName=stage.made["OutboxTable"], Item={**key, "events": soon, "expiresAt": soon}
+        TableName=stage.resource_outputs["OutboxTable"],
+        Item={**key, "events": soon, "expiresAt": soon},
     )
-    url = stage.made["FanOutDeadQueueUrl"]
+    url = stage.resource_outputs["FanOutDeadQueueUrl"]
 
-    def letter() -> Any:
+    def receive_letter() -> Any:
         found = sqs.receive_message(QueueUrl=url, WaitTimeSeconds=5, MaxNumberOfMessages=10)
         ours = [one for one in found.get("Messages", []) if key["pk"]["S"] in one["Body"]]
         for one in ours:
@@ -148,52 +153,52 @@ def unreadable_event(stage: Stage) -> str:
         return ours
 
     try:
-        until(letter, _SOON, "no dead letter came")
+        wait_until(receive_letter, _SOON, "no dead letter came")
     finally:
-        dynamodb.delete_item(TableName=stage.made["OutboxTable"], Key=key)
-    with _webhook(stage, "/ok") as (webhook, _):
-        _sent(stage, webhook, lambda found: found["status"] == "DELIVERED")
+        dynamodb.delete_item(TableName=stage.resource_outputs["OutboxTable"], Key=key)
+    with _make_webhook(stage, "/ok") as (webhook, _):
+        _send_sample(stage, webhook, lambda found: found["status"] == "DELIVERED")
     return "its id became a dead letter, and the next event was delivered"
 
 
 def botocore_of_lambda(stage: Stage) -> str:
     """Which botocore Lambda's runtime has: the receiver has no other."""
-    with _webhook(stage, "/ok") as (webhook, _):
-        delivery = _sent(stage, webhook, lambda found: found["status"] == "DELIVERED")
+    with _make_webhook(stage, "/ok") as (webhook, _):
+        delivery = _send_sample(stage, webhook, lambda found: found["status"] == "DELIVERED")
     version = json.loads(delivery["attempts"][-1]["response"]["body"])["botocore"]
     return f"botocore {version} of the runtime made every call of these checks"
 
 
 @contextmanager
-def _webhook(stage: Stage, path: str) -> Iterator[tuple[str, str]]:
+def _make_webhook(stage: Stage, path: str) -> Iterator[tuple[str, str]]:
     """The id and the secret of a webhook that lives as long as the check."""
     hook = {"url": stage.receiver + path, "events": ["order.created"]}
-    made = stage.done("POST", "/webhooks", hook, role="ADMIN")
+    made = stage.call_json("POST", "/webhooks", hook, role="ADMIN")
     try:
         yield made["id"], made["secret"]
     finally:
-        stage.done("DELETE", f"/webhooks/{made['id']}", role="ADMIN")
+        stage.call_json("DELETE", f"/webhooks/{made['id']}", role="ADMIN")
 
 
-def _sent(stage: Stage, webhook: str, enough: Any, seconds: float = 0) -> Mapping[str, Any]:
+def _send_sample(stage: Stage, webhook: str, enough: Any, seconds: float = 0) -> Mapping[str, Any]:
     """A delivery of sample data, once it is `enough`."""
-    scale = float(stage.settings().get("WEBHOOK_SCHEDULE_SCALE", "1"))
+    scale = float(stage.function_settings().get("WEBHOOK_SCHEDULE_SCALE", "1"))
     first = retry.SCHEDULE[0] * scale * (1 + retry.MOST_JITTER)
-    id = stage.done("POST", f"/webhooks/{webhook}/test", {}, role="ADMIN")["id"]
+    id = stage.call_json("POST", f"/webhooks/{webhook}/test", {}, role="ADMIN")["id"]
     found: Mapping[str, Any] = {}
 
-    def now() -> bool:
+    def has_reached_state() -> bool:
         nonlocal found
-        found = stage.done("GET", f"/deliveries/{id}", role="ADMIN")
+        found = stage.call_json("GET", f"/deliveries/{id}", role="ADMIN")
         return bool(enough(found))
 
     try:
-        until(now, seconds or _SOON + first, "")
+        wait_until(has_reached_state, seconds or _SOON + first, "")
     except TimeoutError:
         attempts = [(each["error"], each["message"]) for each in found["attempts"]]
         raise DoesNotHoldError(f"the delivery is {found['status']}; attempts: {attempts}") from None
     return found
 
 
-def _seconds(moment: str) -> float:
+def _to_seconds(moment: str) -> float:
     return clock.parse(moment).timestamp()

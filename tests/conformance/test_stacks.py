@@ -81,7 +81,7 @@ def make(step: str, **parameters: str) -> dict[str, str]:
 
 def _stack(step: str, verb: str, template: str, **parameters: str) -> dict[str, str]:
     cloudformation = boto3.client("cloudformation")
-    name = steps.stack(STAGE, step)
+    name = steps.stack_name(STAGE, step)
     where = {"TemplateBody": template}
     if len(template) > 51_200:
         bucket = f"backroom-{STAGE}-000000000000-us-east-1"
@@ -113,7 +113,7 @@ def _functions(made: Mapping[str, str]) -> None:
     code = io.BytesIO()
     with zipfile.ZipFile(code, "w") as zipped:
         zipped.writestr("app.py", "")
-    for function, role in steps.roles(made).items():
+    for function, role in steps.role_arns(made).items():
         suffix = "" if function == "api_handler" else f"-{function}"
         boto3.client("lambda").create_function(
             FunctionName=f"backroom-{STAGE}{suffix}",
@@ -139,7 +139,7 @@ def test_each_listed_resource_is_made(outputs: Mapping[str, str], step: str) -> 
     pages = boto3.client("cloudformation").get_paginator("list_stack_resources")
     found = [
         each
-        for page in pages.paginate(StackName=steps.stack(STAGE, step))
+        for page in pages.paginate(StackName=steps.stack_name(STAGE, step))
         for each in page["StackResourceSummaries"]
         if each["ResourceType"] not in NOT_THERE
     ]
@@ -280,12 +280,12 @@ def test_the_api_is_imported_with_every_route(outputs: Mapping[str, str]) -> Non
     """As `chalice package` wrote it, without its functions: their stack would wait for them."""
     built = package.build(package.CACHE)
     whole = json.loads(
-        package.native(
+        package.to_native_template(
             built,
             stage=STAGE,
             bucket=outputs["Bucket"],
             key="none.zip",
-            roles=steps.roles(outputs),
+            roles=steps.role_arns(outputs),
             environment={},
             memory={},
         )

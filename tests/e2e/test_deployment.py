@@ -11,7 +11,7 @@ from tests.support.running import Stack
 def test_the_functions_run_the_package_and_not_the_source_tree(stack: Stack) -> None:
     functions = client(stack.aws_endpoint, "lambda").list_functions()["Functions"]
     sizes = {f["FunctionName"]: f["CodeSize"] for f in functions}
-    assert set(sizes) == set(steps.functions("local"))
+    assert set(sizes) == set(steps.function_names("local"))
     assert len(set(sizes.values())) == 1
     assert min(sizes.values()) > 1_000_000
 

@@ -131,7 +131,7 @@ def handled_twice(desk: Desk, message: dict[str, Any], nth: int) -> None:
     def faults(operation: str, request: Any) -> Fault | None:
         nonlocal seen
         seen += 1
-        # A thread of `threads.together` must not use it again.
+        # A thread of `threads.run_together` must not use it again.
         if seen == nth and not threading.current_thread().name.startswith("together"):
             desk.dynamodb.faults = usual
             desk.handle_again(twin)

@@ -63,11 +63,11 @@ def test_executions_are_stopped_first_and_the_stack_goes_after_the_data_that_it_
         order.append(f"{stack}, {len(states.running)} waiting")
 
     monkeypatch.setattr("infra.destroy.boto3.client", of)
-    monkeypatch.setattr(destroy, "functions", lambda stage: order.append("functions"))
+    monkeypatch.setattr(destroy, "delete_functions", lambda stage: order.append("functions"))
     monkeypatch.setattr(stacks, "delete", delete)
-    monkeypatch.setattr(destroy, "_empty", lambda bucket: order.append("emptied"))
+    monkeypatch.setattr(destroy, "_empty_bucket", lambda bucket: order.append("emptied"))
     monkeypatch.setattr(destroy.record, "forget", lambda stage: None)
-    destroy.everything("try", MADE)
+    destroy.delete_everything("try", MADE)
     waiting = "backroom-try-resources, 0 waiting"
     # The second time of what was uploaded while the stack was deleted.
     assert order == ["functions", "t", "o", "emptied", waiting, "emptied", "b"]
@@ -95,12 +95,12 @@ def test_what_an_interrupted_destruction_left_is_destroyed_by_the_next(
         stub.activate()
     deleted = list[str]()
     monkeypatch.setattr("infra.destroy.boto3.client", clients.__getitem__)
-    monkeypatch.setattr(destroy, "functions", lambda stage: None)
+    monkeypatch.setattr(destroy, "delete_functions", lambda stage: None)
     monkeypatch.setattr(stacks, "delete", deleted.append)
     monkeypatch.setattr(destroy.record, "forget", lambda stage: None)
     assert not destroy.record.pull("try", "b")
-    assert not any("table" in each for each in destroy.contents(MADE))
-    destroy.everything("try", MADE)
+    assert not any("table" in each for each in destroy.describe_contents(MADE))
+    destroy.delete_everything("try", MADE)
     assert deleted == ["backroom-try-resources"]
 
 
@@ -110,22 +110,22 @@ def test_a_record_that_the_bucket_has_not_is_old(
     """Another machine deleted the functions: with this record, Chalice would look for them."""
     monkeypatch.setattr(record, "CONFIG", tmp_path / "config.json")
     monkeypatch.setattr(record.package, "PROJECT", tmp_path)
-    monkeypatch.setattr(record, "_get", lambda s3, bucket, name: {"config": b"{}"}.get(name))
+    monkeypatch.setattr(record, "_get_copy", lambda s3, bucket, name: {"config": b"{}"}.get(name))
     record.CONFIG.write_text("{}")
-    record.deployed("try").parent.mkdir(parents=True)
-    record.deployed("try").write_text("{}")
+    record.chalice_record("try").parent.mkdir(parents=True)
+    record.chalice_record("try").write_text("{}")
     assert record.pull("try", "b")
-    assert not record.deployed("try").exists()
+    assert not record.chalice_record("try").exists()
 
 
 def test_a_stage_whose_creation_failed_is_destroyed(monkeypatch: pytest.MonkeyPatch) -> None:
     deleted = list[str]()
-    monkeypatch.setattr(destroy, "functions", lambda stage: None)
+    monkeypatch.setattr(destroy, "delete_functions", lambda stage: None)
     monkeypatch.setattr(stacks, "exists", lambda stack: True)
     monkeypatch.setattr(stacks, "delete", deleted.append)
     monkeypatch.setattr(destroy.record, "forget", lambda stage: None)
     monkeypatch.setattr("builtins.input", lambda question: "try")
-    deploy._destroy(argparse.Namespace(stage="try", with_data=False), {})
+    deploy._destroy_stage(argparse.Namespace(stage="try", with_data=False), {})
     assert deleted == ["backroom-try-resources"]
 
 
@@ -143,9 +143,9 @@ def test_recreating_a_stage_within_a_minute_waits_for_its_queues(
             raise outcome
         return outcome
 
-    monkeypatch.setattr(steps, "resources", resources)
+    monkeypatch.setattr(steps, "apply_resources", resources)
     monkeypatch.setattr("infra.deploy.time.sleep", waited.append)
-    deploy._make("try", {"Size": "aws"})
+    deploy._make_stage("try", {"Size": "aws"})
     assert [each["DeletionProtection"] for each in asked] == ["false", "false"]
     assert len(waited) == 1 and waited[0] > 60
     assert "keeps the name of a queue for a minute" in capsys.readouterr().out
@@ -155,9 +155,9 @@ def test_any_other_failure_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(stage: str, parameters: dict[str, str]) -> Any:
         raise stacks.StackError("no permission")
 
-    monkeypatch.setattr(steps, "resources", fails)
+    monkeypatch.setattr(steps, "apply_resources", fails)
     with pytest.raises(stacks.StackError, match="no permission"):
-        deploy._make("try", {})
+        deploy._make_stage("try", {})
 
 
 @pytest.mark.parametrize(
@@ -175,8 +175,8 @@ def test_show_prints_the_lanes_of_the_account(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(lanes, "limit", lambda: account)
-    monkeypatch.setattr(steps, "resources", lambda stage, parameters, only_show: {})
-    monkeypatch.setattr(deploy, "_parameters", lambda options: dict(given))
-    deploy._show(argparse.Namespace(stage="try"))
+    monkeypatch.setattr(lanes, "account_limit", lambda: account)
+    monkeypatch.setattr(steps, "apply_resources", lambda stage, parameters, only_show: {})
+    monkeypatch.setattr(deploy, "_given_parameters", lambda options: dict(given))
+    deploy._show_changes(argparse.Namespace(stage="try"))
     assert said in capsys.readouterr().out

@@ -9,12 +9,12 @@ from tests.support.templates import load_template
 
 @pytest.mark.parametrize("limit", [10, 20, 40, 50, 91, 92, 100, 198, 1_000])
 def test_the_workers_get_half_of_the_account_or_the_minimum(limit: int) -> None:
-    total = lanes.COLUMNS[lanes.chosen(limit)]
+    total = lanes.COLUMNS[lanes.choose_column(limit)]
     assert total <= max(limit / 2, lanes.COLUMNS["least"]) < limit
 
 
 def test_an_account_of_default_size_gets_the_default_lanes() -> None:
-    assert lanes.chosen(1_000) == "usual"
+    assert lanes.choose_column(1_000) == "usual"
 
 
 def test_each_column_of_the_template_has_its_total_and_the_minimum_of_aws() -> None:
@@ -29,7 +29,7 @@ def test_each_column_of_the_template_has_its_total_and_the_minimum_of_aws() -> N
 
 
 def test_the_chosen_lanes_are_deployed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lanes, "limit", lambda: 10)
+    monkeypatch.setattr(lanes, "account_limit", lambda: 10)
     assert deploy._with_lanes({"A": "b"}) == {"A": "b", "Lanes": "least"}
     assert deploy._with_lanes({"Lanes": "few"})["Lanes"] == "few"
     widths = {
@@ -48,7 +48,7 @@ def test_the_chosen_lanes_are_deployed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_small_account_gets_a_hint_about_its_quota() -> None:
-    said = lanes.summary(10, lanes.chosen(10))
+    said = lanes.summary(10, lanes.choose_column(10))
     assert "runs 10 functions at once" in said and "1 are left for the API" in said
     assert "request-service-quota-increase" in said
     assert "increase" not in lanes.summary(1_000, "usual")

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from chalicelib import telemetry
-from infra.log_lines import readable
+from infra.log_lines import render_line
 
 pytestmark = pytest.mark.usefixtures("configured")
 
@@ -13,7 +13,7 @@ AT = 1_800_000_020_000
 
 
 def line(capsys: pytest.CaptureFixture[str], function: str = "") -> str:
-    return readable(function, capsys.readouterr().out.strip(), AT)
+    return render_line(function, capsys.readouterr().out.strip(), AT)
 
 
 def test_a_request_is_printed_as_one_line(capsys: pytest.CaptureFixture[str]) -> None:
@@ -44,5 +44,5 @@ def test_an_error_is_printed_with_its_traceback(capsys: pytest.CaptureFixture[st
 
 
 def test_a_line_that_is_not_json_is_printed_unchanged() -> None:
-    assert readable("deliver", "Task timed out", AT).endswith("  deliver: Task timed out")
-    assert readable("deliver", "12", AT).endswith("  deliver: 12")
+    assert render_line("deliver", "Task timed out", AT).endswith("  deliver: Task timed out")
+    assert render_line("deliver", "12", AT).endswith("  deliver: 12")

@@ -22,7 +22,7 @@ def test_a_currency_is_kept_in_capitals_and_mistyped_options_are_refused(
 
     def asked(*options: str) -> str | None:
         monkeypatch.setattr(sys, "argv", ["deploy.py", "--stage", "prod", *options])
-        currency: str | None = deploy._options().currency
+        currency: str | None = deploy._parse_options().currency
         return currency
 
     assert asked("--currency", "jpy", "--parameter", "Alarms=free") == "JPY"
@@ -44,19 +44,19 @@ def test_a_currency_is_kept_in_capitals_and_mistyped_options_are_refused(
 def test_a_domain_needs_its_certificate_before_anything_is_deployed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(record, "settings", lambda stage: {})
+    monkeypatch.setattr(record, "stage_settings", lambda stage: {})
     asked = ["deploy.py", "--stage", "prod", "--domain", "api.example.com"]
     monkeypatch.setattr(sys, "argv", asked)
     with pytest.raises(SystemExit, match="--domain needs --certificate"):
-        deploy._parameters(deploy._options())
+        deploy._given_parameters(deploy._parse_options())
     monkeypatch.setattr(sys, "argv", [*asked, "--certificate", "arn:1"])
-    assert deploy._parameters(deploy._options())["CertificateArn"] == "arn:1"
+    assert deploy._given_parameters(deploy._parse_options())["CertificateArn"] == "arn:1"
 
 
 def test_a_new_stage_has_no_name_that_another_uses() -> None:
     for taken in ("prod-outbox", "prod-deliver"):
         with pytest.raises(SystemExit, match=f"backroom-{taken} is a name in a stage prod"):
-            deploy._make(taken, {})
+            deploy._make_stage(taken, {})
     for free in ("prod", "prod-eu", "outbox"):
         steps.refuse_name(free)
 
@@ -65,11 +65,11 @@ def test_a_currency_in_small_letters_stays_what_1_0_0_made_it(
     configured: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = {"environment_variables": {"CURRENCY": "eur"}}
-    monkeypatch.setattr(record, "settings", lambda stage: kept)
+    monkeypatch.setattr(record, "stage_settings", lambda stage: kept)
     monkeypatch.setattr(sys, "argv", ["deploy.py", "--stage", "prod", "--currency", "eur"])
-    options = deploy._options()
+    options = deploy._parse_options()
     deploy._refuse_another_currency(options)
-    assert deploy._environment(options) == {"CURRENCY": "eur"}
+    assert deploy._given_environment(options) == {"CURRENCY": "eur"}
     options.currency = "JPY"
     with pytest.raises(SystemExit, match="are in eur"):
         deploy._refuse_another_currency(options)
@@ -93,8 +93,8 @@ def test_a_stage_that_is_elsewhere_is_not_touched_here(
     monkeypatch.setenv("AWS_DEFAULT_REGION", region)
     monkeypatch.setattr("boto3.client", lambda service: caller)
     monkeypatch.setattr(stacks, "outputs", lambda stack: {})
-    monkeypatch.setattr(record, "settings", lambda stage: kept)
-    monkeypatch.setattr(deploy, "_destroy", lambda *given: destroyed.append(given))
+    monkeypatch.setattr(record, "stage_settings", lambda stage: kept)
+    monkeypatch.setattr(deploy, "_destroy_stage", lambda *given: destroyed.append(given))
     monkeypatch.setattr(sys, "argv", ["deploy.py", "--stage", "prod", "--destroy"])
     with (
         pytest.raises(SystemExit, match="prod is in eu-west-1, account 1")
@@ -114,17 +114,19 @@ def test_the_options_of_a_deployment_that_fails_are_in_the_bucket(
     monkeypatch.setattr(record, "CONFIG", config)
     monkeypatch.setattr(record, "is_chalices", lambda stage: False)
     pushed = list[object]()
-    monkeypatch.setattr(record, "push", lambda stage, bucket: pushed.append(record.settings(stage)))
+    monkeypatch.setattr(
+        record, "push", lambda stage, bucket: pushed.append(record.stage_settings(stage))
+    )
     made = defaultdict(str, Table="t", Bucket="b")
-    monkeypatch.setattr(deploy.keys, "use", lambda table: None)
+    monkeypatch.setattr(deploy.keys, "use_table", lambda table: None)
     monkeypatch.setattr(deploy.release, "refuse_to_skip", lambda stage: None)
     monkeypatch.setattr(deploy.release, "lower_numbers", lambda *given: None)
-    monkeypatch.setattr(steps, "resources", lambda *given, **more: made)
+    monkeypatch.setattr(steps, "apply_resources", lambda *given, **more: made)
     monkeypatch.setattr(steps, "ensure_master_key", lambda stage: None)
     options = ["--from-package", str(tmp_path), "--timezone", "Europe/Berlin"]
     monkeypatch.setattr(sys, "argv", ["deploy.py", "--stage", "prod", *options])
     with pytest.raises(FileNotFoundError):
-        deploy._deploy(deploy._options(), made)
+        deploy._deploy_stage(deploy._parse_options(), made)
     (kept,) = pushed
     assert kept["environment_variables"]["TIMEZONE"] == "Europe/Berlin"
 
@@ -151,7 +153,7 @@ def test_wrong_proxies_are_refused_with_a_sentence(
     options = ["deploy.py", "--stage", "prod", "--trusted-proxies", "10.0.0.1/8"]
     monkeypatch.setattr(sys, "argv", options)
     with pytest.raises(SystemExit, match=r"--trusted-proxies: .*host bits"):
-        deploy._environment(deploy._options())
+        deploy._given_environment(deploy._parse_options())
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import urllib.request
 import pytest
 
 from chalicelib.webhooks import signature
-from infra.receiver import is_signed, server
+from infra.receiver import is_signed, make_server
 
 SECRET = "whsec_a"
 BODY = b'{"event":"order.paid","data":{"id":"ord_1","number":"1001"}}'
@@ -26,7 +26,7 @@ def test_only_signed_deliveries_are_accepted() -> None:
 
 
 def test_accepted_deliveries_are_printed(capfd: pytest.CaptureFixture[str]) -> None:
-    receiver = server(0, "")
+    receiver = make_server(0, "")
     thread = threading.Thread(target=receiver.serve_forever)
     thread.start()
     try:

@@ -91,7 +91,7 @@ def test_every_function_has_its_own_role_and_a_log_with_retention() -> None:
     assert set(steps.ROLES.values()) <= set(outputs)
     logs = of_type("resources.yaml", "AWS::Logs::LogGroup").values()
     assert {log["LogGroupName"]["Fn::Sub"] for log in logs} == {
-        f"/aws/lambda/{name}" for name in steps.functions("${Stage}")
+        f"/aws/lambda/{name}" for name in steps.function_names("${Stage}")
     }
     assert all("RetentionInDays" in log for log in logs)
 
@@ -175,7 +175,7 @@ def test_each_alarm_has_an_entry_in_the_runbook() -> None:
 
 
 def test_every_function_has_alarms_for_errors_and_logged_errors() -> None:
-    names = set(steps.functions("${Stage}"))
+    names = set(steps.function_names("${Stage}"))
     failing = alarms()["FunctionsFailing"]["Metrics"]
     stats = [each["MetricStat"]["Metric"] for each in failing if "MetricStat" in each]
     assert {metric["MetricName"] for metric in stats} == {"Errors"}
@@ -191,7 +191,7 @@ def test_the_runbook_queries_the_log_of_every_function() -> None:
         entry = text.partition(f"\n### {alarm}\n")[2].partition("\n#")[0]
         (loop,) = re.findall(r"^for f in (.+); do$", entry, re.MULTILINE)
         named = {"backroom-${Stage}" + ending.strip('"') for ending in loop.split()}
-        assert named == set(steps.functions("${Stage}")), alarm
+        assert named == set(steps.function_names("${Stage}")), alarm
 
 
 def test_the_ten_free_alarms_have_one_metric_each() -> None:

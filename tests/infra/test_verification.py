@@ -19,8 +19,8 @@ from infra.verification.statements import (
     DoesNotHoldError,
     NotShownError,
     Statement,
-    printed,
-    rows,
+    check_statements,
+    render_row,
     summary,
 )
 from tests.support.dynamodb_double import Double
@@ -56,7 +56,7 @@ def test_a_row_says_what_was_seen(monkeypatch: pytest.MonkeyPatch) -> None:
         Statement("five", lambda stage: "not here", only_on_aws="it is too small"),
         Statement("six", no_program="it takes a week"),
     )
-    table = list(rows(statements, STAGE))
+    table = list(check_statements(statements, STAGE))
     assert [(row.holds, row.seen) for row in table] == [
         (True, "all of it"),
         (False, "nothing of it"),
@@ -66,7 +66,7 @@ def test_a_row_says_what_was_seen(monkeypatch: pytest.MonkeyPatch) -> None:
         (None, "no program can check it: it takes a week"),
     ]
     assert [row.emulator for row in table][3:] == ["shows it", "it is too small", "it takes a week"]
-    assert printed(table[1]).splitlines()[0].split() == ["NO", "0.0", "s", "two"]
+    assert render_row(table[1]).splitlines()[0].split() == ["NO", "0.0", "s", "two"]
     assert summary(table).startswith("1 hold, 2 do not hold, 3 were not shown")
 
 
@@ -128,7 +128,7 @@ def test_a_trial_is_taken_down_however_it_ends(
 
     last = Statement(STATEMENTS[-1].says, take_down)
     monkeypatch.setattr(verify, "STATEMENTS", (*STATEMENTS[:-1], last))
-    monkeypatch.setattr(verify, "_run", stops)
+    monkeypatch.setattr(verify, "_run_checks", stops)
     monkeypatch.setattr(verify.stacks, "delete", down.append)
     with pytest.raises((SystemExit, ValueError)):
         verify.main()
@@ -154,10 +154,10 @@ def test_prices_are_in_the_currency_of_the_shop(
     dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CURRENCY", "USD")
-    monkeypatch.setattr(steps, "shop", lambda stage: {"currency": "JPY"})
-    monkeypatch.setattr(Stage, "made", {"Table": "backroom-test"})
-    monkeypatch.setattr(units, "_billed", lambda work: (work() and None) or units.Units())
-    monkeypatch.setattr(units, "_compared", lambda seen: "")
+    monkeypatch.setattr(steps, "shop_settings", lambda stage: {"currency": "JPY"})
+    monkeypatch.setattr(Stage, "resource_outputs", {"Table": "backroom-test"})
+    monkeypatch.setattr(units, "_measure_units", lambda work: (work() and None) or units.Units())
+    monkeypatch.setattr(units, "_compare_units", lambda seen: "")
     prices, remove = set[object](), store.delete
 
     def removed(id: str, version: None) -> None:
@@ -170,12 +170,12 @@ def test_prices_are_in_the_currency_of_the_shop(
 
 
 def test_the_units_are_those_of_the_page() -> None:
-    assert units.documented("create") == (0, 79)
-    assert units.documented("get") == (2, 0)
+    assert units.documented_units("create") == (0, 79)
+    assert units.documented_units("get") == (2, 0)
     near = {"create": units.Units(0, 80), "get": units.Units(2, 0)}
-    assert "create 0 and 80 (0 and 79), $50.00 a million" in units._compared(near)
+    assert "create 0 and 80 (0 and 79), $50.00 a million" in units._compare_units(near)
     with pytest.raises(DoesNotHoldError):
-        units._compared({"create": units.Units(0, 120)})
+        units._compare_units({"create": units.Units(0, 120)})
 
 
 # ---- Checks that the emulator cannot show, with AWS's answers as documented ----
@@ -231,7 +231,7 @@ def test_a_role_that_may_too_much_is_named(monkeypatch: pytest.MonkeyPatch) -> N
     table = {"Table": {"TableArn": arn}}
     stage = _on(monkeypatch, describe_table=table, simulate_principal_policy=simulate)
     made = {output: output for output in steps.ROLES.values()}
-    stage.made = {**made, "Table": "backroom-trial-0000", "Bucket": "b"}
+    stage.resource_outputs = {**made, "Table": "backroom-trial-0000", "Bucket": "b"}
     granted = [
         (steps.ROLES[function], action, *([[key]] if key else []))
         for function, action, _, key in services._MAY

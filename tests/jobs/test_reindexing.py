@@ -255,7 +255,7 @@ def test_a_step_ends_although_few_records_are_moved_a_second(
 
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(reindex.keys, "connect", lambda stage, endpoint_url: None)  # type: ignore[attr-defined]
+    monkeypatch.setattr(reindex.keys, "connect_stage", lambda stage, endpoint_url: None)  # type: ignore[attr-defined]
     return lambda *options: reindex.main(["--stage", "test", "--settle", "0", *options])
 
 

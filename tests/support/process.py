@@ -20,6 +20,6 @@ def begins() -> None:
 
 
 def rests() -> None:
-    """Returns when no thread of `threads.together` is at work."""
+    """Returns when no thread of `threads.run_together` is at work."""
     everybody = Barrier(17)
     threads.run_together([everybody.wait] * 17)
