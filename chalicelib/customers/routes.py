@@ -5,6 +5,7 @@ from chalice.app import Response
 from chalicelib.customers import store
 from chalicelib.customers.model import CustomerChange, NewCustomer
 from chalicelib.customers.schemas import CustomerFields, ListCustomerFields, ShownCustomer, show
+from chalicelib.listing.external_ids import resolve_id
 from chalicelib.problems import Conflict, PreconditionFailed
 from chalicelib.request import (
     IDEMPOTENT,
@@ -63,9 +64,10 @@ def create() -> Response:
     answers={200: ShownCustomer, 304: None},
 )
 def get(id: str) -> Response:
-    """With `fields` there is no ETag. A merged customer is 404 `merged` with `into`."""
+    """The `id` may be `externalId:4711`. With `fields` there is no ETag. A merged customer is 404
+    `merged` with `into`."""
     fields = query(CustomerFields).fields
-    customer = store.get(id, fields)
+    customer = store.get(resolve_id("customer", id), fields)
     return reply(200, show(customer, fields), etag=None if fields else customer.etag)
 
 
@@ -82,7 +84,7 @@ def update(id: str) -> Response:
     """Absent fields stay, null clears; `addresses` replaces the list, each as a whole, and one with
     an `id` keeps it. Orders keep their copies. 409 `email_taken` has the `id` of the customer with
     the e-mail. Orders placed since do not cause a 412. Emits customer.updated."""
-    customer = store.change(id, body(CustomerChange), if_match())
+    customer = store.change(resolve_id("customer", id), body(CustomerChange), if_match())
     return reply(200, show(customer), etag=customer.etag)
 
 

@@ -11,7 +11,7 @@ A variant is a kind of its own, whose record is the product.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Final, NamedTuple
 
-from chalicelib.problems import Busy, Conflict
+from chalicelib.problems import Busy, Conflict, NotFound
 from chalicelib.schemas import length
 from chalicelib.storage import table
 from chalicelib.storage.attributes import Item, Key
@@ -22,6 +22,7 @@ from chalicelib.values.ids import key_part
 CHARACTERS: Final = 100
 ABOUT: Final = "Its id in another system, such as an ERP; each is used once."
 FILTER: Final = "The one with this id of another system"
+PATH_PREFIX: Final = "externalId:"
 ExternalId = Annotated[str, length(CHARACTERS)]
 
 
@@ -65,6 +66,22 @@ def find_records(kinds: Iterable[str], external_id: str) -> list[str]:
     """The listed records of who has it; of each kind one at most."""
     locks = table.batch_get(lock_key(kind, external_id) for kind in kinds)
     return list(dict.fromkeys(str(lock["record"]) for lock in locks.values()))
+
+
+def find_holders(kinds: Iterable[str], wanted: Iterable[str]) -> dict[str, str]:
+    """Return the listed record of who has each of these ids; the first of the kinds counts."""
+    every = list(wanted)
+    keys = {lock_key(kind, one): one for kind in reversed([*kinds]) for one in every}
+    locks = table.batch_get(keys)
+    return {one: str(locks[at]["record"]) for at, one in keys.items() if at in locks}
+
+
+def resolve_id(kind: str, id: str) -> str:
+    """Return the id that a path means: `externalId:4711` is who has that id. Raise NotFound."""
+    own, is_external, external_id = id.partition(PATH_PREFIX)
+    if own or not is_external:
+        return id
+    return NotFound.unless(find_holders([kind], [external_id]).get(external_id), kind, id)
 
 
 def count_writes(before: Held, after: Held) -> int:

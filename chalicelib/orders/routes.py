@@ -2,6 +2,7 @@
 
 from chalice.app import Response
 
+from chalicelib.listing.external_ids import resolve_id
 from chalicelib.orders import store
 from chalicelib.orders.model import show_order, show_transaction
 from chalicelib.orders.schemas import (
@@ -95,9 +96,9 @@ def create() -> Response:
     answers={200: ShownOrder, 304: None},
 )
 def get(id: str) -> Response:
-    """With `fields` there is no ETag."""
+    """The `id` may be `externalId:4711`. With `fields` there is no ETag."""
     fields = query(OrderFields).fields
-    order = store.get(id, fields)
+    order = store.get(resolve_id("order", id), fields)
     shown = show_order(order, fields, costs=caller().sees_costs)
     return reply(200, shown, etag=None if fields else order.etag)
 
@@ -115,7 +116,7 @@ def update(id: str) -> Response:
     """`status` moves along the transitions only; any other is 422 `invalid_transition` with
     `from`, `to` and `allowed`. PAID and REFUNDED set the payment status too; CANCELLED and REFUNDED
     return the stock. Emits order.updated, and the more specific events."""
-    return _reply_written(200, store.update(id, body(OrderChange), _request()))
+    return _reply_written(200, store.update(resolve_id("order", id), body(OrderChange), _request()))
 
 
 @routes.delete(

@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from functools import partial
@@ -11,7 +12,7 @@ from chalicelib.listing import words
 from chalicelib.problems import Busy, Invalid, NotFound, Problem
 from chalicelib.products import merge, store
 from chalicelib.products.model import MOST_PARTS, Product, show_product
-from chalicelib.products.schemas import NewProduct, ProductChange, ProductStatus
+from chalicelib.products.schemas import NewProduct, ProductChange, ProductRow, ProductStatus
 from chalicelib.storage.attributes import Fields
 from chalicelib.storage.commit import send_all
 from chalicelib.storage.idempotency import Begun
@@ -22,9 +23,9 @@ _Outcome = Product | Problem
 _AT_ONCE: Final = 25
 
 
-def refuse_too_much(rows: Sequence[NewProduct | Problem]) -> None:
+def refuse_too_much(rows: Sequence[NewProduct | ProductRow | Problem]) -> None:
     """Called before anything is written. Raises Invalid if the function would run out of time."""
-    parts = sum(_count_parts(row.sent_fields()) for row in rows if isinstance(row, NewProduct))
+    parts = sum(_count_parts(row.sent_fields()) for row in rows if not isinstance(row, Problem))
     if parts > MOST_PARTS:
         message = f"have {parts:,} variants, tags and words to search for; at most {MOST_PARTS:,}"
         raise Invalid.field("products", "too_long", f"{message} are possible in one request")
@@ -32,7 +33,7 @@ def refuse_too_much(rows: Sequence[NewProduct | Problem]) -> None:
 
 def _count_parts(given: Fields) -> int:
     variants, tags = given.get("variants") or [], given.get("tags") or []
-    texts = [given["name"], given.get("vendor"), given.get("sku"), *tags]
+    texts = [given.get("name"), given.get("vendor"), given.get("sku"), *tags]
     texts += [variant.get(name) for variant in variants for name in ("title", "sku", "barcode")]
     return len(variants) + len(tags) + len(words.index_words(filter(None, texts)))
 
@@ -71,7 +72,7 @@ def create_many(
         outcomes |= {place: there[id] for place, id in ids.items() if id in there}
     left = [place for place in news if place not in outcomes]
     chosen = dict(
-        zip(left, _choose_slugs([news[place].sent_fields() for place in left]), strict=True)
+        zip(left, choose_slugs([news[place].sent_fields() for place in left]), strict=True)
     )
     for places in batches(left, _AT_ONCE):
         if time.monotonic() > ends:
@@ -110,7 +111,7 @@ def _create_batch(
     return outcomes
 
 
-def _choose_slugs(given: Sequence[Fields]) -> list[str]:
+def choose_slugs(given: Sequence[Fields]) -> list[str]:
     """A slug for each: the given one, or the simplest that is free, also within this call."""
     plain = [row.get("slug") or slugs.of_name(row["name"]) for row in given]
     taken = {row["slug"] for row in given if row.get("slug")}
@@ -170,6 +171,15 @@ def is_final(outcomes: Sequence[_Outcome]) -> bool:
 def show_result(outcomes: Sequence[_Outcome], detail: Detail) -> dict[str, object]:
     """The shape of BulkResult."""
     return _show_rows("created", [_show_row(outcome, "created", detail) for outcome in outcomes])
+
+
+def show_upsert(outcomes: Sequence[tuple[str, _Outcome]], detail: Detail) -> dict[str, object]:
+    """The shape of BulkResult, in the modes `upsert` and `update`."""
+    rows = [_show_row(outcome, status, detail) for status, outcome in outcomes]
+    numbers = Counter(status for status, _ in outcomes)
+    summary = {name: numbers[name] for name in ("created", "updated", "unchanged")}
+    data = [{"index": index, **row} for index, row in enumerate(rows)]
+    return {"data": data, "summary": {**summary, "failed": numbers["error"]}}
 
 
 def _show_rows(done: str, rows: Sequence[dict[str, object]]) -> dict[str, object]:

@@ -1,17 +1,21 @@
 """The catalogue, for the shop's staff and programs."""
 
 import time
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable
+from functools import partial
+from typing import Final, TypeVar
 
 from chalice.app import Response
 
+from chalicelib.listing.external_ids import resolve_id
 from chalicelib.problems import Conflict, Invalid, PreconditionFailed, Problem
-from chalicelib.products import bulk, moves, store
+from chalicelib.products import bulk, moves, store, upsert
 from chalicelib.products.model import LARGEST_BULK, show_product
 from chalicelib.products.moves import StockMoves
 from chalicelib.products.schemas import (
     BULK_PRODUCTS,
+    BulkMode,
+    BulkQuery,
     BulkResult,
     BulkStatus,
     BulkStatusResult,
@@ -20,6 +24,7 @@ from chalicelib.products.schemas import (
     NewProducts,
     ProductChange,
     ProductFields,
+    ProductRow,
     ShownProduct,
 )
 from chalicelib.request import (
@@ -41,9 +46,11 @@ from chalicelib.request import (
 )
 from chalicelib.request.size import fits
 from chalicelib.schemas import Deleted, Walked
+from chalicelib.storage.idempotency import Begun, Once
 from chalicelib.values.compact_json import encode
 
 routes = Routes(__name__, "Products")
+Row = TypeVar("Row", NewProduct, ProductRow)
 
 _BULK_SECONDS: Final = 20.0  # of the 28 that the function has
 _WHOLE_ANSWERS: Final = 2_000_000  # bytes of a request whose rows are answered with their products
@@ -90,9 +97,9 @@ def create() -> Response:
     answers={200: ShownProduct, 304: None},
 )
 def get(id: str) -> Response:
-    """With `fields` there is no ETag."""
+    """The `id` may be `externalId:4711`. With `fields` there is no ETag."""
     fields = query(ProductFields).fields
-    product = store.get(id, fields)
+    product = store.get(resolve_id("product", id), fields)
     shown = show_product(product, fields, costs=caller().sees_costs)
     return reply(200, shown, etag=None if fields else product.etag)
 
@@ -109,7 +116,7 @@ def get(id: str) -> Response:
 def update(id: str) -> Response:
     """Absent fields stay, null clears, a list replaces the old list; variants match by id,
     then SKU, then title, and keep absent fields. Emits product.updated if something differs."""
-    product = store.update(id, body(ProductChange), if_match())
+    product = store.update(resolve_id("product", id), body(ProductChange), if_match())
     return reply(200, show_product(product), etag=product.etag)
 
 
@@ -148,6 +155,7 @@ def move_stock(id: str) -> Response:
     "/api/admin/products/bulk",
     "Create up to 500 products",
     role=Role.STAFF,
+    query=BulkQuery,
     body=NewProducts,
     answers={200: BulkResult},
     headers=IDEMPOTENT,
@@ -158,10 +166,18 @@ def create_products() -> Response:
     as one write. Together they have at most 30,000 variants, tags and words of names, vendors,
     SKUs and titles: more is 422 `too_long`, and nothing is written.
 
+    With `mode=upsert` or `update` a row is the product with its `id`; else with its `externalId`,
+    its own or a variant's; else the only one with its SKU or one of its variants' (several:
+    `ambiguous_sku`). Absent fields and variants stay, and null clears.
+
     If the request exceeds 2 MB, or the answer would exceed 6 MB, rows have the `id` of the created
     product and no `product`. If storage is too slow for 20 seconds, the rest is `not_reached`: it
     was not written, and the same request with its Idempotency-Key continues there."""
     ends = time.monotonic() + _BULK_SECONDS
+    asked = query(BulkQuery)
+    is_create = asked.mode is BulkMode.CREATE
+    if asked.dry_run and is_create:
+        raise Invalid.field("dryRun", "invalid", "needs the mode upsert or update")
     sent = parsed_body()
     rows = sent.get("products") if isinstance(sent, dict) else sent
     if isinstance(sent, dict) and sent.keys() != {"products"}:
@@ -171,22 +187,34 @@ def create_products() -> Response:
     if len(rows) > BULK_PRODUCTS:
         message = f"must be at most {BULK_PRODUCTS} products, not {len(rows)}"
         raise Invalid.field("products", "too_long", message)
-    news = [_parse_row(row) for row in rows]
-    bulk.refuse_too_much(news)
-    repeatable = once(sent)
-    begun = repeatable.begin() if repeatable else None
-    outcomes = bulk.create_many(news, begun, ends)
-    text = _show_bulk_result(outcomes)
-    if begun and bulk.is_final(outcomes):
+    if is_create:
+        news = [_parse_row(NewProduct, row) for row in rows]
+        bulk.refuse_too_much(news)
+        begun = _begin(once(sent))
+        created = bulk.create_many(news, begun, ends)
+        is_final, show = bulk.is_final(created), partial(bulk.show_result, created)
+    else:
+        changes = [_parse_row(ProductRow, row) for row in rows]
+        bulk.refuse_too_much(changes)
+        begun = None if asked.dry_run else _begin(once([asked.mode.value, sent]))
+        became = upsert.BulkUpsert(asked.mode, begun, is_dry=asked.dry_run).run(changes, ends)
+        is_final = bulk.is_final([outcome for _, outcome in became])
+        show = partial(bulk.show_upsert, became)
+    text = _show_bulk_result(show)
+    if begun and is_final:
         begun.finish(text)
     return reply_text(200, text)
 
 
-def _show_bulk_result(outcomes: Sequence[bulk._Outcome]) -> str:
+def _begin(repeatable: Once | None) -> Begun | None:
+    return repeatable.begin() if repeatable else None
+
+
+def _show_bulk_result(show: Callable[[bulk.Detail], object]) -> str:
     """As much of each row as fits into an answer."""
     is_small = len(raw_body()) <= _WHOLE_ANSWERS
     details = [detail for detail in bulk.Detail if is_small or detail is not bulk.Detail.WHOLE]
-    texts = (encode(bulk.show_result(outcomes, detail)) for detail in details)
+    texts = (encode(show(detail)) for detail in details)
     return next(text for text in texts if fits(text))
 
 
@@ -205,8 +233,8 @@ def set_product_statuses() -> Response:
     return reply(200, bulk.show_status_result(asked.ids, outcomes))
 
 
-def _parse_row(sent: object) -> NewProduct | Problem:
+def _parse_row(model: type[Row], sent: object) -> Row | Problem:
     try:
-        return validate(NewProduct, sent)
+        return validate(model, sent)
     except Invalid as problem:
         return problem

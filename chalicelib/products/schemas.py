@@ -14,7 +14,17 @@ from typing_extensions import TypeAliasType, TypedDict
 from chalicelib import listing, settings
 from chalicelib.listing import external_ids
 from chalicelib.listing.external_ids import ExternalId
-from chalicelib.schemas import SEEN, Choice, Several, Sparse, Stripped, about, length, optional
+from chalicelib.schemas import (
+    SEEN,
+    Choice,
+    QueryParameters,
+    Several,
+    Sparse,
+    Stripped,
+    about,
+    length,
+    optional,
+)
 from chalicelib.values import money
 from chalicelib.values.metadata import ABOUT as METADATA
 from chalicelib.values.metadata import Metadata
@@ -160,12 +170,17 @@ class PublicProduct(TypedDict):
 
 
 class BulkRow(TypedDict):
-    """`id` and `product` if it was created, otherwise `error` (as an error body)."""
+    """`id` and `product`, or `error` (as an error body). `updated` and `unchanged` are of the modes
+    `upsert` and `update`."""
 
     index: Annotated[int, about("Place in the request, from 0.")]
-    status: Annotated[Literal["created", "error"], about("The result for this product.")]
+    status: Annotated[
+        Literal["created", "updated", "unchanged", "error"], about("The result for this product.")
+    ]
     id: NotRequired[Annotated[str, about("Identifier.")]]
-    product: NotRequired[Annotated[ShownProduct, about("The product, where it was created.")]]
+    product: NotRequired[
+        Annotated[ShownProduct, about("The product; left out of large answers: use `id`.")]
+    ]
     error: NotRequired[Annotated[dict[str, object], about("Why it failed; null: it did not.")]]
 
 
@@ -173,6 +188,8 @@ class BulkSummary(TypedDict):
     """How many were created, and how many were not."""
 
     created: Annotated[int, about("How many were created.")]
+    updated: NotRequired[Annotated[int, about("How many were changed; not of `create`.")]]
+    unchanged: NotRequired[Annotated[int, about("How many were so already; not of `create`.")]]
     failed: Annotated[int, about("How many failed.")]
 
 
@@ -363,14 +380,44 @@ class NewProduct(_ProductFields):
     variants: list[NewVariant] | None = Field(None, max_length=MOST_VARIANTS)
 
 
+class ProductRow(ProductChange):
+    """A row of the modes `upsert` and `update`: absent fields stay, null clears. A new product
+    needs what NewProduct needs."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset({"createdAt", "updatedAt"})
+
+    id: Annotated[str, length(60, 1)] | None = None
+
+
 # The body of a bulk call, for the description only: its rows are validated one by one.
 NewProducts = TypeAliasType(
     "NewProducts",
     Annotated[
-        list[NewProduct],
-        about("The products of a bulk creation; each succeeds or fails independently."),
+        list[NewProduct] | list[ProductRow],
+        about("The rows of a bulk call; each succeeds or fails independently."),
     ],
 )
+
+
+class BulkMode(Choice):
+    """What a bulk call does with its rows."""
+
+    CREATE = "create"
+    UPSERT = "upsert"
+    UPDATE = "update"
+
+
+class BulkQuery(QueryParameters):
+    mode: Annotated[
+        BulkMode,
+        Field(
+            description="`upsert` changes the products that there are and creates the others;"
+            " `update` creates none"
+        ),
+    ] = BulkMode.CREATE
+    dry_run: Annotated[
+        bool, Field(description="With `upsert` or `update`: answers the same, and writes nothing")
+    ] = False
 
 
 class BulkStatus(Stripped):

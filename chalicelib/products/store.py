@@ -187,9 +187,9 @@ match_variants = merge.match_variants
 # --- Writing --------------------------------------------------------------------------------------
 
 
-def draft_product(given: Mapping[str, object], slug: str) -> Product:
+def draft_product(given: Mapping[str, object], slug: str, id: str | None = None) -> Product:
     """A new product that is not written yet. `given`: as NewProduct gives it. Raises Invalid."""
-    return merge.create_product(given, slug, clock.now_iso())
+    return merge.create_product(given, slug, clock.now_iso(), id)
 
 
 def sample_product() -> Product:

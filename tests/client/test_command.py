@@ -202,6 +202,25 @@ def test_short_stock_names_the_item(counter: Answering, capsys: pytest.CaptureFi
     assert json.loads(capsys.readouterr().err)["error"]["lines"] == [short]
 
 
+def test_a_file_of_products_is_sent_in_calls_of_500(
+    counter: Answering, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "prices.json"
+    file.write_text(json.dumps([{"sku": f"S-{n}", "price": "1.00"} for n in range(501)]))
+    bad = {"code": "not_found", "message": "There is no product S-500."}
+    whole = [{"index": n, "status": "updated", "id": f"prod_{n}"} for n in range(500)]
+    rest = [{"index": 0, "status": "error", "error": bad}]
+    counter.answers["/products/bulk"] = [{"data": whole}, {"data": rest}]
+    assert run("products", "upsert", str(file), "--mode", "update") == commands.INCOMPLETE
+    assert [len(json.loads(request.content)) for request in counter.requests] == [500, 1]
+    assert {request.url.query for request in counter.requests} == {b"mode=update"}
+    read = capsys.readouterr()
+    assert "row 500: There is no product S-500." in read.err
+    assert "updated" in read.out and "500" in read.out
+    file.write_text('{"sku": 1}')
+    assert run("products", "upsert", str(file)) == commands.USAGE
+
+
 def test_a_dry_run_ends_with_its_counts_however_much_it_would_change(
     counter: Answering, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -46,6 +46,8 @@ SAYS = {
     "expiresAt": '"role":"STAFF"',
     "orders --balance": "payment",
     "balance=due": '"1',
+    "> prices.json": "",
+    "products upsert": "updated",
     "--dry-run": "MUG-1.stock",
     '\'{"Article": "sku", "Pieces": "stock"}\'': "COMPLETED",
     "stock receive": "7 before, 19 now",
@@ -57,10 +59,10 @@ SAYS = {
 def test_each_recipe_does_what_it_says(stack: Stack, home: Path) -> None:
     (home / "mug.csv").write_text("slug,name,price,sku,stock\nmug,Mug,9,MUG-1,4\n")
     run(stack, home, "backroom import mug.csv && backroom orders create --item MUG-1")
-    assert len(LINES) == 9
+    assert len(LINES) == 12
     for line in LINES:
         said = run(stack, home, line)
         expected = next(SAYS[part] for part in SAYS if part in line)
         assert expected in said, (line, said)
     (product,) = json.loads(run(stack, home, "backroom products --search MUG-1 --json"))["variants"]
-    assert (product["stock"], product["price"]) == (19, "9.00"), "the price stays"
+    assert (product["stock"], product["price"]) == (19, "9.90"), "as the ERP sent it"

@@ -16,6 +16,9 @@ AuditVia: TypeAlias = Literal["API", "JOB"]
 Balance: TypeAlias = Literal["due", "owed"]
 """Who owes money: due: the customer; owed: the shop."""
 
+BulkMode: TypeAlias = Literal["create", "upsert", "update"]
+"""What a bulk call does with its rows."""
+
 CountStatus: TypeAlias = Literal["OPEN", "APPLIED", "CANCELLED"]
 """OPEN: it takes lines. APPLIED: a job changes the stock by its differences, or has done so."""
 
@@ -139,8 +142,8 @@ TransactionKind: TypeAlias = Literal["PAYMENT", "REFUND", "VOID"]
 UnknownColumnsMode: TypeAlias = Literal["ask", "fail"]
 """What happens to a file that is not recognised."""
 
-CreateProducts: TypeAlias = "list[CreateProduct]"
-"""The products of a bulk creation; each succeeds or fails independently."""
+CreateProducts: TypeAlias = "list[CreateProduct] | list[ProductRow]"
+"""The rows of a bulk call; each succeeds or fails independently."""
 
 
 class Address(TypedDict):
@@ -466,16 +469,17 @@ class BulkResult(TypedDict):
 
 
 class BulkRow(TypedDict):
-    """`id` and `product` if it was created, otherwise `error` (as an error body)."""
+    """`id` and `product`, or `error` (as an error body). `updated` and `unchanged` are of the
+    modes `upsert` and `update`."""
 
     index: int
     """Place in the request, from 0."""
-    status: Literal["created", "error"]
+    status: Literal["created", "updated", "unchanged", "error"]
     """The result for this product."""
     id: NotRequired[str]
     """Identifier."""
     product: NotRequired[Product]
-    """The product, where it was created."""
+    """The product; left out of large answers: use `id`."""
     error: NotRequired[dict[str, Any]]
     """Why it failed; null: it did not."""
 
@@ -525,6 +529,10 @@ class BulkSummary(TypedDict):
 
     created: int
     """How many were created."""
+    updated: NotRequired[int]
+    """How many were changed; not of `create`."""
+    unchanged: NotRequired[int]
+    """How many were so already; not of `create`."""
     failed: int
     """How many failed."""
 
@@ -2585,6 +2593,52 @@ class ProductList(TypedDict):
     """How many there are in all."""
     totalIsAtLeast: NotRequired[bool]
     """There are more than `total`; they were not counted"""
+
+
+class ProductRow(TypedDict):
+    """A row of the modes `upsert` and `update`: absent fields stay, null clears. A new product
+    needs what NewProduct needs."""
+
+    currency: NotRequired[str | None]
+    """The shop's currency, ISO 4217."""
+    description: NotRequired[str | None]
+    """Free text."""
+    status: NotRequired[ProductStatus | None]
+    """Its state."""
+    price: NotRequired[Amount | None]
+    """A decimal amount, in the shop's currency."""
+    compareAtPrice: NotRequired[Amount | None]
+    """The price before a reduction; a decimal amount."""
+    sku: NotRequired[str | None]
+    """Stock keeping unit."""
+    vendor: NotRequired[str | None]
+    """Who makes or supplies it."""
+    tags: NotRequired[list[str] | None]
+    """Words to find it by."""
+    type: NotRequired[str | None]
+    """Product type."""
+    storefront: NotRequired[str | None]
+    """The storefront that it is assigned to; null: all."""
+    published: NotRequired[bool | None]
+    """Whether the storefront may show it."""
+    images: NotRequired[list[ImageInput] | None]
+    """Images, the main one first."""
+    seo: NotRequired[SeoInput | None]
+    """What search engines show."""
+    lowStockThreshold: NotRequired[int | None]
+    """A stock below this is low."""
+    externalId: NotRequired[str | None]
+    """Its id in another system, such as an ERP; each is used once."""
+    metadata: NotRequired[dict[str, Any] | None]
+    """Any data of the shop: JSON up to 16 KB, 28 levels deep."""
+    name: NotRequired[str]
+    """Name."""
+    slug: NotRequired[str]
+    """Its part of a web address, such as blue-shirt."""
+    variants: NotRequired[list[VariantInput] | None]
+    """Variants; there is at least one."""
+    id: NotRequired[str | None]
+    """Identifier."""
 
 
 class ProductUpdatedEvent(TypedDict):

@@ -16,6 +16,7 @@ from backroom.models import (
     Audit,
     AuditList,
     Balance,
+    BulkMode,
     BulkOrderEdit,
     BulkProductEdit,
     BulkResult,
@@ -287,7 +288,8 @@ class AsyncOperations:
     ) -> Customer:
         """Get a customer.
 
-        With `fields` there is no ETag. A merged customer is 404 `merged` with `into`.
+        The `id` may be `externalId:4711`. With `fields` there is no ETag. A merged customer is
+        404 `merged` with `into`.
 
         `GET /api/admin/customers/{id}`, from the role READER on.
         """
@@ -931,7 +933,7 @@ class AsyncOperations:
     ) -> Order:
         """Get an order.
 
-        With `fields` there is no ETag.
+        The `id` may be `externalId:4711`. With `fields` there is no ETag.
 
         `GET /api/admin/orders/{id}`, from the role READER on.
         """
@@ -1202,6 +1204,8 @@ class AsyncOperations:
         self,
         body: CreateProducts,
         *,
+        mode: BulkMode | None = None,
+        dry_run: bool | None = None,
         idempotency_key: str = AUTOMATIC,
         timeout: float | None = None,
     ) -> BulkResult:
@@ -1209,9 +1213,12 @@ class AsyncOperations:
 
         An array of products, or `{"products": […]}`. Each succeeds or fails independently. It
         counts as one write. Together they have at most 30,000 variants, tags and words of
-        names, vendors, SKUs and titles: more is 422 `too_long`, and nothing is written. If the
-        request exceeds 2 MB, or the answer would exceed 6 MB, rows have the `id` of the created
-        product and no `product`. If storage is too slow for 20 seconds, the rest is
+        names, vendors, SKUs and titles: more is 422 `too_long`, and nothing is written. With
+        `mode=upsert` or `update` a row is the product with its `id`; else with its
+        `externalId`, its own or a variant's; else the only one with its SKU or one of its
+        variants' (several: `ambiguous_sku`). Absent fields and variants stay, and null clears.
+        If the request exceeds 2 MB, or the answer would exceed 6 MB, rows have the `id` of the
+        created product and no `product`. If storage is too slow for 20 seconds, the rest is
         `not_reached`: it was not written, and the same request with its Idempotency-Key
         continues there.
 
@@ -1222,6 +1229,7 @@ class AsyncOperations:
             "/api/admin/products/bulk",
             (),
             body=body,
+            query={"mode": mode, "dryRun": dry_run},
             headers={"Idempotency-Key": idempotency_key},
             timeout=timeout,
         )
@@ -1401,7 +1409,7 @@ class AsyncOperations:
     ) -> Product:
         """Get a product.
 
-        With `fields` there is no ETag.
+        The `id` may be `externalId:4711`. With `fields` there is no ETag.
 
         `GET /api/admin/products/{id}`, from the role READER on.
         """

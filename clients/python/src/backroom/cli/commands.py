@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -43,6 +44,7 @@ from backroom.errors import (
     Unreachable,
 )
 from backroom.models import (
+    BulkMode,
     CreateExport,
     CreateImportUpload,
     CreateOrder,
@@ -79,7 +81,7 @@ app = typer.Typer(
 orders = typer.Typer(
     help="List orders; show, place, edit and pay one.", invoke_without_command=True
 )
-products = typer.Typer(help="List products; show one.", invoke_without_command=True)
+products = typer.Typer(help="List products; show one; upsert many.", invoke_without_command=True)
 webhooks = typer.Typer(help="List webhooks; add and remove one.", invoke_without_command=True)
 app.command()(signing_in.login)
 app.command()(signing_in.logout)
@@ -98,6 +100,7 @@ jobs = typer.Typer(
 )
 app.add_typer(jobs, name="jobs")
 
+_BULK_ROWS = 500  # of one call
 OrderName = Annotated[str, typer.Argument(help="Its number, or its id: ord_…")]
 
 
@@ -660,6 +663,39 @@ def show_product(id: str, as_json: Json = False) -> None:
             for each in product["variants"]
         ),
     )
+
+
+@products.command("upsert")
+def upsert_products(
+    *,
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="A JSON array.")],
+    mode: Annotated[BulkMode, typer.Option(help="`update` creates none.")] = "upsert",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Write nothing.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Change the products of a file, by id, externalId or SKU; create the others."""
+    try:
+        rows = json.loads(file.read_bytes())
+    except ValueError as error:
+        base.fail(f"{file} is not JSON: {error}", USAGE)
+    if not isinstance(rows, list):
+        base.fail(f"{file} has no JSON array.", USAGE)
+    found = Counter[str]()
+    with base.shop() as shop:
+        for begin in range(0, len(rows), _BULK_ROWS):
+            part = rows[begin : begin + _BULK_ROWS]
+            for row in shop.create_products(part, mode=mode, dry_run=dry_run or None)["data"]:
+                found[row["status"]] += 1
+                if as_json:
+                    shown.line({**row, "index": begin + row["index"]})
+                elif failure := cast(Any, row.get("error")):
+                    first = next(iter(failure.get("errors", ())), {"message": failure["message"]})
+                    text = " ".join(filter(None, (first.get("field"), first["message"])))
+                    shown.note(f"row {begin + row['index']}: {text}")
+    if not as_json:
+        shown.facts(dict(found))
+    if found["error"]:
+        raise typer.Exit(INCOMPLETE)
 
 
 def _stock(product: Product) -> int | None:

@@ -1,0 +1,217 @@
+"""Rows of a request into the catalogue: each is found, merged and written, or created.
+
+A row is the product with its `id`; else the one with its `externalId`, or with a variant that has
+it; else the only one with its SKU, or with one of its variants'. What a row does not name stays,
+variants too. If its SKU or `externalId` is that of one variant of several, its price is that
+variant's, as in an import of a file.
+"""
+
+import math
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from chalicelib.listing import external_ids
+from chalicelib.problems import Busy, Invalid, NotFound, Problem
+from chalicelib.products import bulk, store
+from chalicelib.products.model import KIND, Product
+from chalicelib.products.schemas import BulkMode, NewProduct, ProductRow
+from chalicelib.storage.attributes import Fields
+from chalicelib.storage.commit import Commit, send_all
+from chalicelib.storage.idempotency import Begun
+from chalicelib.validation import validate
+from chalicelib.values.batches import batches
+
+_AT_ONCE: Final = 50  # rows that are read and written together
+_ROUNDS: Final = 6
+
+Outcome = tuple[str, Product | Problem]  # what became of a row: "created", "updated", …
+_Rows = Mapping[int, Fields]  # by their place in the request
+
+
+@dataclass
+class _Target:
+    """A product of the catalogue, or a new one (`before` None), before and after its rows."""
+
+    before: Product | None
+    after: Product | None
+    outcomes: dict[int, Outcome] = field(default_factory=dict)
+
+
+class BulkUpsert:
+    """The rows of one request.
+
+    `begun`: a repeatable request: what it created before is found, not created again. `is_dry`:
+    nothing is written, and each row is compared with the shop as it is.
+    """
+
+    def __init__(self, mode: BulkMode, begun: Begun | None = None, *, is_dry: bool = False) -> None:
+        self._mode, self._begun, self._is_dry = mode, begun, is_dry
+        self._left: dict[str, list[str]] = {}  # SKUs, and products that no longer have them
+
+    def run(self, rows: Sequence[ProductRow | Problem], ends: float = math.inf) -> list[Outcome]:
+        """Return what became of each row. `ends`: by `time.monotonic`; the rows that are not
+        reached by then are NotReached."""
+        outcomes: dict[int, Outcome] = {
+            place: ("error", row) for place, row in enumerate(rows) if isinstance(row, Problem)
+        }
+        given = {n: row.sent_fields() for n, row in enumerate(rows) if not isinstance(row, Problem)}
+        for places in batches(list(given), _AT_ONCE):
+            if time.monotonic() > ends:
+                outcomes |= dict.fromkeys(places, ("error", bulk.NotReached()))
+            else:
+                outcomes |= self._write_rows({place: given[place] for place in places})
+        return [outcomes[place] for place in range(len(rows))]
+
+    def _write_rows(self, rows: _Rows) -> dict[int, Outcome]:
+        outcomes: dict[int, Outcome] = {}
+        for _ in range(_ROUNDS):
+            targets = self._apply_rows(rows)
+            changed = [one for one in targets if one.after and one.after is not one.before]
+            failures = [None] * len(changed) if self._is_dry else send_all(self._build(changed))
+            for target, failure in zip(changed, failures, strict=True):
+                if isinstance(failure, store.SkuTaken):
+                    self._left[failure.sku] = [failure.product_id]
+                gives_slug = any(rows[place].get("slug") for place in target.outcomes)
+                if isinstance(failure, store.SkuTaken | store.ProductChanged) or (
+                    isinstance(failure, store.SlugTaken) and not gives_slug
+                ):
+                    target.outcomes.clear()  # the next round reads them again
+                elif isinstance(failure, Problem):
+                    _fail_target(target, failure)
+                elif failure is not None:
+                    raise failure
+            for target in targets:
+                outcomes |= target.outcomes
+            rows = {place: row for place, row in rows.items() if place not in outcomes}
+            if not rows:
+                return outcomes
+        return outcomes | dict.fromkeys(rows, ("error", Busy()))
+
+    def _build(self, changed: Iterable[_Target]) -> list[Commit]:
+        return [
+            store.build_commit(target.before, target.after, once=self._left) for target in changed
+        ]
+
+    # --- Which product is meant ---
+
+    def _apply_rows(self, rows: _Rows) -> list[_Target]:
+        """Return the products of these rows, after all of their rows, in memory."""
+        found = self._find_products(rows)
+        new = {place: rows[place] for place, product in found.items() if product is None}
+        named = {place: row for place, row in new.items() if row.get("name")}
+        slugs = dict(zip(named, bulk.choose_slugs(list(named.values())), strict=True))
+        targets: dict[object, _Target] = {}
+        for place, row in rows.items():
+            product = found[place]
+            identity = next(_identities(row), place)
+            key = product.id if isinstance(product, Product) else identity
+            is_alone = self._is_dry or isinstance(product, Problem)
+            known = None if isinstance(product, Problem) else product
+            target = targets.setdefault(place if is_alone else key, _Target(known, known))
+            try:
+                if isinstance(product, Problem):
+                    raise product
+                target.outcomes[place] = self._apply_row(row, place, slugs.get(place, ""), target)
+            except Problem as problem:
+                target.outcomes[place] = "error", problem
+        return list(targets.values())
+
+    def _apply_row(self, row: Fields, place: int, slug: str, target: _Target) -> Outcome:
+        """Return what becomes of the row of a target. Raise a Problem."""
+        if target.after is None:
+            if self._mode is BulkMode.UPDATE or row.get("id"):
+                raise NotFound.for_id("product", str(row.get("id") or next(_identities(row), "")))
+            new = validate(NewProduct, {k: v for k, v in row.items() if k != "id"}).sent_fields()
+            id = self._begun.id("prod", place) if self._begun else None
+            target.after = store.draft_product(new, slug, id)
+            return "created", target.after
+        after = store.preview_update(target.after, _merge_row(row, target.after), exactly=True)
+        is_same, target.after = after is target.after, after
+        was_created = self._begun and after.id == self._begun.id("prod", place)
+        return "created" if was_created else "unchanged" if is_same else "updated", after
+
+    def _find_products(self, rows: _Rows) -> dict[int, Product | Problem | None]:
+        """Return the product of each row; None: there is none, or a Problem: there are several."""
+        ids = {place: str(row["id"]) for place, row in rows.items() if row.get("id")}
+        rest = {place: row for place, row in rows.items() if place not in ids}
+        wanted = {row["externalId"] for row in rest.values() if row.get("externalId")}
+        holders = external_ids.find_holders(KIND.identified, wanted)
+        for place, row in rest.items():
+            if holder := holders.get(row.get("externalId") or ""):
+                ids[place] = holder
+            elif self._begun and self._begun.again:
+                ids[place] = self._begun.id("prod", place)
+        there = {product.id: product for product in store.load(dict.fromkeys(ids.values()))}
+        found = {place: there.get(ids.get(place, "")) for place in rows}
+        lost = {place: row for place, row in rest.items() if found[place] is None}
+        by_sku = store.find_by_skus({sku for row in lost.values() for sku in _list_skus(row)})
+        return {**found, **{place: _find_only(row, by_sku) for place, row in lost.items()}}
+
+
+def _fail_target(target: _Target, failure: Problem) -> None:
+    """Note that nothing was written of a product, except rows that had failed already."""
+    for place, (_, outcome) in target.outcomes.items():
+        if isinstance(outcome, Product):
+            target.outcomes[place] = "error", failure
+
+
+def _list_skus(row: Fields) -> list[str]:
+    """Return the row's own SKU and its variants', each once."""
+    skus = [row.get("sku"), *(variant.get("sku") for variant in row.get("variants") or ())]
+    return list(dict.fromkeys(sku for sku in skus if sku))
+
+
+def _identities(row: Fields) -> Iterator[str]:
+    """Return what names the product of a row, the first of which counts."""
+    names = [("id", row.get("id")), ("external", row.get("externalId"))]
+    names += [("sku", sku) for sku in _list_skus(row)]
+    return (f"{kind} {name}" for kind, name in names if name)
+
+
+def _find_only(row: Fields, by_sku: Mapping[str, Sequence[Product]]) -> Product | Problem | None:
+    own = by_sku.get(row.get("sku") or "", ())
+    every = own or [one for sku in _list_skus(row) for one in by_sku[sku]]
+    same = {product.id: product for product in every}
+    if len(same) > 1:
+        message = f"{len(same)} products have this SKU: {', '.join([*same][:5])}"
+        return Invalid.field("sku", "ambiguous_sku", message)
+    return next(iter(same.values()), None)
+
+
+def _merge_row(row: Fields, product: Product) -> dict[str, Any]:
+    """Return the change that a row makes to a product. Raise Invalid."""
+    given = {name: value for name, value in row.items() if name != "id"}
+    there = product.variants()
+    if given.get("variants"):
+        given["variants"] = _complete_variants(given["variants"], product)
+        return given
+    for name in ("sku", "externalId"):
+        value = given.get(name)
+        named = [v["id"] for v in there if value and v[name] == value]
+        follows = product.fields["variants"][0].get("default")
+        if not named or follows or (name == "externalId" and product.fields[name] == value):
+            continue
+        if len(named) > 1:
+            message = f"Several variants of {product.id} have it"
+            raise Invalid.field(name, "ambiguous_sku", message)
+        own = {"price": given["price"]} if "price" in given else {}
+        if len(there) > 1:
+            given.pop("price", None)
+        del given[name]
+        given["variants"] = [{"id": v["id"], **(own if v["id"] in named else {})} for v in there]
+    return given
+
+
+def _complete_variants(listed: Sequence[Fields], product: Product) -> list[Fields]:
+    """Return all variants of a product: as listed, as they are, or new."""
+    ids = store.match_variants(listed, product)
+    every: dict[str, Fields] = {v["id"]: {"id": v["id"]} for v in product.variants()}
+    new = []
+    for variant, id in zip(listed, ids, strict=True):
+        if id is None:
+            new.append({**variant, "title": variant.get("title") or variant.get("sku")})
+        else:
+            every[id] = {**variant, "id": id}
+    return [*every.values(), *new]

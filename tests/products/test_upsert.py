@@ -1,0 +1,146 @@
+"""Up to 500 products in one request that changes those that there are."""
+
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from tests.products.build import PRODUCTS, new_product
+from tests.support.dynamodb_double import Crash, Double
+from tests.support.shop import Shop
+
+BULK = f"{PRODUCTS}/bulk"
+UPSERT = f"{BULK}?mode=upsert"
+KEY = {"Idempotency-Key": "night"}
+
+
+def rows(shop: Shop, sent: list[Any], path: str = UPSERT) -> list[dict[str, Any]]:
+    answer = shop.post(path, sent)
+    assert answer.status == 200, answer.json
+    data: list[dict[str, Any]] = answer.json["data"]
+    return data
+
+
+def statuses(shop: Shop, sent: list[Any], path: str = UPSERT) -> list[str]:
+    return [row["status"] for row in rows(shop, sent, path)]
+
+
+def test_a_row_is_matched_by_id_external_id_or_sku_and_merged(shop: Shop) -> None:
+    mug = shop.made(PRODUCTS, new_product(name="Mug", sku="MUG", price="5.00", tags=["a"]))
+    cup = shop.made(PRODUCTS, {"name": "Cup", "price": "4.00", "externalId": "ERP-1"})
+    variants = [{"title": t, "sku": f"S-{t}", "price": p} for t, p in (("S", "1"), ("L", "2"))]
+    shirt = shop.made(PRODUCTS, {"name": "Shirt", "variants": variants})
+    answer = shop.post(
+        UPSERT,
+        [
+            {"id": mug["id"], "vendor": "Kestrel"},
+            {"externalId": "ERP-1", "price": "4.50"},
+            {"sku": "S-L", "price": "2.50"},
+            {"variants": [{"sku": "S-S", "stock": 3}]},
+            {"sku": "MUG", "tags": ["b"]},
+            {"sku": "NEW", "name": "New", "price": 1},
+            {"sku": "NOTHING", "price": 1},
+            {"id": "prod_none", "price": 1},
+            {"sku": "MUG", "prize": 1},
+        ],
+    ).json
+    wanted = ["updated"] * 5 + ["created"] + ["error"] * 3
+    assert [row["status"] for row in answer["data"]] == wanted
+    assert answer["summary"] == {"created": 1, "updated": 5, "unchanged": 0, "failed": 3}
+    codes = [row["error"]["code"] for row in answer["data"] if "error" in row]
+    assert codes == ["validation_failed", "not_found", "validation_failed"]
+    mug = shop.read(f"{PRODUCTS}/{mug['id']}")
+    assert (mug["vendor"], mug["tags"], mug["price"]) == ("Kestrel", ["b"], "5.00")
+    assert shop.read(f"{PRODUCTS}/{cup['id']}")["price"] == "4.50"
+    shirt = shop.read(f"{PRODUCTS}/{shirt['id']}")
+    shown = [(v["sku"], v["price"], v["stock"]) for v in shirt["variants"]]
+    assert shown == [("S-S", "1.00", 3), ("S-L", "2.50", None)]
+
+
+def test_the_same_rows_again_are_unchanged_and_write_nothing(shop: Shop, dynamodb: Double) -> None:
+    sent = [{"sku": f"K-{n}", "name": f"Knife {n}", "price": n + 1} for n in range(60)]
+    assert statuses(shop, sent) == ["created"] * 60
+    commits = dynamodb.asked("TransactWriteItems")
+    assert statuses(shop, sent) == ["unchanged"] * 60
+    assert statuses(shop, [*sent, {"sku": "K-0", "price": 9}])[-1] == "updated"
+    assert len(commits) == 1
+    assert shop.read(PRODUCTS)["total"] == 60
+
+
+def test_several_products_with_a_sku_are_an_error_of_the_row(shop: Shop) -> None:
+    for name in ("One", "Two"):
+        shop.post(PRODUCTS, new_product(name=name, sku="SAME"))
+    one, other = rows(shop, [{"sku": "SAME", "price": 1}, {"sku": "X", "name": "X", "price": 1}])
+    assert one["error"]["errors"][0]["code"] == "ambiguous_sku"
+    assert other["status"] == "created"
+
+
+def test_update_creates_nothing_and_a_dry_run_writes_nothing(shop: Shop, dynamodb: Double) -> None:
+    shop.post(PRODUCTS, new_product(sku="MUG", price="5.00"))
+    sent = [{"sku": "MUG", "price": "6.00"}, {"sku": "NEW", "name": "New", "price": 1}]
+    commits = dynamodb.asked("TransactWriteItems")
+    assert statuses(shop, sent, f"{UPSERT}&dryRun=true") == ["updated", "created"]
+    assert commits == [] and shop.read(PRODUCTS)["data"][0]["price"] == "5.00"
+    assert statuses(shop, sent, f"{BULK}?mode=update") == ["updated", "error"]
+    assert shop.read(PRODUCTS)["total"] == 1
+    assert shop.post(f"{BULK}?dryRun=true", sent).status == 422
+
+
+def test_rows_of_one_new_product_make_one(shop: Shop) -> None:
+    sent = [{"sku": "A", "name": "A", "price": 1}, {"sku": "A", "price": 2}]
+    assert statuses(shop, sent) == ["created", "updated"]
+    (product,) = shop.read(PRODUCTS)["data"]
+    assert product["price"] == "2.00"
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("calls", range(1, 11))
+@pytest.mark.parametrize("after", [False, True])
+def test_a_repeat_after_a_crash_creates_nothing_twice(
+    shop: Shop, dynamodb: Double, calls: int, after: bool
+) -> None:
+    shop.post(PRODUCTS, new_product(name="Mug", sku="MUG", price="5.00"))
+    sent = [
+        *({"name": f"No SKU {n}", "price": 1} for n in range(3)),
+        {"sku": "NEW", "name": "New", "price": 1},
+        {"sku": "MUG", "price": "6.00"},
+    ]
+    dynamodb.crashes(nth=calls, after=after)
+    with suppress(Crash):
+        shop.post(UPSERT, sent, headers=KEY)
+    dynamodb.faults = lambda operation, request: None
+    answer = shop.post(UPSERT, sent, headers=KEY)
+    assert [row["status"] for row in answer.json["data"][:4]] == ["created"] * 4
+    assert answer.json["data"][4]["product"]["price"] == "6.00"
+    assert shop.post(UPSERT, sent, headers=KEY).text == answer.text
+    assert shop.read(PRODUCTS)["total"] == 5
+    assert shop.post(BULK, sent, headers=KEY).json["code"] == "idempotency_key_reused"
+
+
+def test_a_sale_and_an_edit_meanwhile_are_kept(shop: Shop, dynamodb: Double) -> None:
+    mug = shop.made(PRODUCTS, new_product(sku="MUG", price="5.00"))
+
+    def edit() -> None:
+        shop.put(f"{PRODUCTS}/{mug['id']}", {"vendor": "Kestrel"})
+
+    dynamodb.meanwhile("TransactWriteItems", edit)
+    (row,) = rows(shop, [{"sku": "MUG", "price": "6.00"}])
+    assert (row["status"], row["product"]["vendor"]) == ("updated", "Kestrel")
+
+
+def test_records_are_read_and_changed_by_their_external_id(shop: Shop) -> None:
+    mug = shop.made(PRODUCTS, new_product(externalId="ERP/1"))
+    path = f"{PRODUCTS}/externalId:ERP%2F1"
+    assert shop.read(path)["id"] == mug["id"]
+    assert shop.put(path, {"vendor": "Kestrel"}).json["vendor"] == "Kestrel"
+    ann = shop.made("/api/admin/customers", {"email": "ann@example.com", "externalId": "C1"})
+    path = "/api/admin/customers/externalId:C1"
+    assert shop.read(path)["id"] == ann["id"]
+    assert shop.patch(path, {"firstName": "Ann"}).json["firstName"] == "Ann"
+    line = {"title": "Work", "price": 1, "quantity": 1}
+    order = shop.made("/api/admin/orders", {"lineItems": [line], "externalId": "O1"})
+    path = "/api/admin/orders/externalId:O1"
+    assert shop.read(path)["id"] == order["id"]
+    assert shop.patch(path, {"note": "soon"}).json["note"] == "soon"
+    missing = shop.get("/api/admin/orders/externalId:O2")
+    assert (missing.status, missing.json["code"]) == (404, "not_found")
