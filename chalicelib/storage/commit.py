@@ -288,8 +288,10 @@ class Commit:
                 underway.widen()
                 return
             except ClientError as error:
-                last = error
                 code = error.response["Error"]["Code"]
+                if last and code == "IdempotentParameterMismatchException":
+                    break  # the service does not recognise what it did not answer
+                last = error
                 reasons = error.response.get("CancellationReasons", [])
                 if code == "TransactionCanceledException":
                     self._raise_reason(reasons, error)

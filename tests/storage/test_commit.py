@@ -13,6 +13,7 @@ from chalicelib import deadline, settings
 from chalicelib.problems import Busy, Invalid
 from chalicelib.storage import commit as commit_module
 from chalicelib.storage import outbox, table
+from chalicelib.storage.attributes import pack
 from chalicelib.storage.commit import Commit, send_all
 from chalicelib.storage.dynamodb import DynamoCall
 from tests.support.dynamodb_double import Double, Fault
@@ -366,6 +367,25 @@ def test_background_work_sends_half_as_many_commits_at_once_after_a_throttle(
     deadline.in_background(work)({}, None)
     assert seen == [3, 2, 3, 4, 4, 4]
     assert len(commit_module.underway) == 4, "a client's commits are not held back"
+
+
+def test_a_repeat_that_the_service_does_not_recognise_is_busy(dynamodb: Double) -> None:
+    answers = iter([Fault.LOST, None])
+    dynamodb.faults = lambda operation, request: next(answers)
+    commit = putting("a")
+    token = "of another"
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(commit_module.ids, "ulid", lambda: token)
+        dynamodb._tokens[token] = 0
+        with pytest.raises(Busy):
+            commit.send()
+
+
+def test_a_number_is_written_without_zeros_at_its_end() -> None:
+    numbers = [Decimal(text) for text in ("0.00", "37.50", "100", "-2.0", "1E+2", "0.10")]
+    assert [pack({"n": n})["n"] for n in numbers] == [
+        {"N": text} for text in ("0", "37.5", "100", "-2", "1E+2", "0.1")
+    ]
 
 
 @pytest.mark.usefixtures("dynamodb")
