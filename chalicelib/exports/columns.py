@@ -22,7 +22,15 @@ from chalicelib.values.addresses import Address
 # Sums of an order are in its first row only, so that a column of them adds up.
 _SUMS: Final = (
     *("subtotal", "discount", "shipping", "tax", "total", "originalTotal"),
-    *("amountPaid", "amountRefunded", "amountCredited", "balanceDue", "deposit", "retained"),
+    *(
+        "amountPaid",
+        "amountRefunded",
+        "amountCredited",
+        "balanceDue",
+        "deposit",
+        "retained",
+        "kept",
+    ),
 )
 _LINE: Final = {name: f"line{name[0].upper()}{name[1:]}" for name in LineItem.__annotations__}
 _CUSTOMER: Final = {
@@ -38,8 +46,12 @@ _NESTED: Final = {
     *("lineItems", "itemsCount", "customer", "history", "tags", "payments", "refunds", "edits"),
     *dict(_ADDRESSES.values()),
 }
-_PLAIN: Final = tuple(name for name in ShownOrder.__annotations__ if name not in _NESTED)
-ORDERS: Final = (*_PLAIN, "tags", *_CUSTOMER.values(), *_LINE.values(), *_ADDRESSES)
+# Columns that the first release had not are the last.
+_CLOSING: Final = ("closedAt", "closeReason", "closedBy", "kept")
+_PLAIN: Final = tuple(
+    name for name in ShownOrder.__annotations__ if name not in {*_NESTED, *_CLOSING}
+)
+ORDERS: Final = (*_PLAIN, "tags", *_CUSTOMER.values(), *_LINE.values(), *_ADDRESSES, *_CLOSING)
 TRANSACTIONS: Final = tuple(ShownTransaction.__annotations__)
 MOVEMENTS: Final = (
     *(name for name in ShownMovement.__annotations__ if name != "actor"),
@@ -89,7 +101,8 @@ def _csv_writer(
 def _order_rows(order: Fields) -> Iterator[list[object]]:
     """Return a row for each line, each with what the order is."""
     customer = order["customer"] or {}
-    whole = {name: order[name] for name in _PLAIN} | {"tags": join_list(order["tags"])}
+    whole = {name: order[name] for name in (*_PLAIN, *_CLOSING)}
+    whole |= {"tags": join_list(order["tags"])}
     whole |= {name: _amount(order[name]) for name in ("deposit", "discount")}
     whole["metadata"] = _flat_text(order["metadata"])
     whole["balanceDue"] = Decimal(order["balanceDue"])  # may be negative

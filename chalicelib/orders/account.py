@@ -68,6 +68,7 @@ class Account:
     status: OrderStatus
     payment: PaymentStatus
     has_payments: bool
+    is_closed: bool
 
     @classmethod
     def from_fields(cls, fields: StoredOrder) -> "Account":
@@ -81,6 +82,7 @@ class Account:
             status=OrderStatus(fields["status"]),
             payment=PaymentStatus(fields["paymentStatus"]),
             has_payments=bool(fields["payments"]),
+            is_closed=bool(fields["closedAt"]),
         )
 
     @property
@@ -93,6 +95,8 @@ class Account:
         """What the customer owes in all."""
         if self.is_refunded:
             return NOTHING
+        if self.is_closed:
+            return self.net
         if self.status is OrderStatus.CANCELLED:
             return self.retained
         return self.total - self.credited
@@ -105,7 +109,8 @@ class Account:
     @property
     def refundable(self) -> Decimal:
         """The money in hand that is not retained."""
-        return self.net - (self.retained if self.status is OrderStatus.CANCELLED else NOTHING)
+        retains = self.status is OrderStatus.CANCELLED and not self.is_closed
+        return self.net - (self.retained if retains else NOTHING)
 
     @property
     def revenue(self) -> Decimal:
@@ -127,6 +132,8 @@ class Account:
             return self.payment
         if not self.paid:
             return PaymentStatus.PENDING
+        if self.is_closed:
+            return self.payment
         return PaymentStatus.PARTIALLY_PAID if self.balance > 0 else PaymentStatus.PAID
 
     def refund_status(self) -> RefundStatus:
@@ -158,7 +165,10 @@ def with_balance(fields: StoredOrder) -> StoredOrder:
         "balanceDue": money.render(account.balance),
         "refundStatus": account.refund_status().value,
         "revenue": money.render(account.revenue),
+        "kept": money.render(account.net) if account.is_closed else None,
     }
+    if account.is_closed and account.status is OrderStatus.CANCELLED:
+        after["retained"] = after["kept"] if account.net else None
     if fields["deposit"]:
         after["deposit"] = _with_reached(fields["deposit"], account)
     pieces = Counter[str]()
@@ -182,6 +192,12 @@ def _with_reached(deposit: Deposit, account: Account) -> Deposit:
 
 
 # --- Rules of payments and refunds ----------------------------------------------------------------
+
+
+def refuse_closed(fields: StoredOrder) -> None:
+    """Raise Denied if the order is closed."""
+    if fields["closedAt"]:
+        raise Denied("order_closed", "The order is closed. It can only be closed again, with less.")
 
 
 def refuse_duplicate(known: Iterable[Transfer], method: str, reference: str | None) -> None:
@@ -245,6 +261,7 @@ def change_retained(fields: StoredOrder, sent: str | None) -> str | None:
     amount = Decimal(sent or 0)
     if amount == Decimal(known or 0):
         return known
+    refuse_closed(fields)
     if fields["status"] != OrderStatus.CANCELLED:
         message = (
             "is only possible for a CANCELLED order; edit the total of another to what it keeps"

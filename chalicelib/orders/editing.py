@@ -175,7 +175,8 @@ def _former_customers(before: StoredOrder, after: StoredOrder) -> dict[AddressNa
 
 
 def _refuse_late_edit(fields: StoredOrder, wanted: EditOrder) -> None:
-    """Raise TooLate if the lines and amounts can no longer change."""
+    """Raise Denied for a closed order, TooLate if the lines and amounts can no longer change."""
+    account.refuse_closed(fields)
     is_open = fields["status"] in BEFORE_SHIPPING
     if wanted.is_of_amounts and not is_open:
         raise TooLate(f"The order is {fields['status']}: its lines and amounts cannot change.")

@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 from chalicelib import settings
 from chalicelib.customers.model import Customer, Totals
 from chalicelib.customers.schemas import OrderCustomer, of_order
-from chalicelib.orders import account, editing, lines, payments, refunds, room
+from chalicelib.orders import account, closing, editing, lines, payments, refunds, room
 from chalicelib.orders.model import (
     ADDRESSES,
     LARGEST_HISTORY,
@@ -25,6 +25,7 @@ from chalicelib.orders.model import (
     index_of,
 )
 from chalicelib.orders.schemas import (
+    CloseOrder,
     NewOrder,
     OrderChange,
     OrderHistoryEntry,
@@ -113,6 +114,9 @@ def _initial_fields(
         "refunds": [],
         "deposit": None,
         "retained": None,
+        "closedAt": None,
+        "closeReason": None,
+        "closedBy": None,
         "amountCredited": money.render(Decimal(0)),
         "note": new.note or None,
         "tags": _drop_repeats(new.tags),
@@ -183,6 +187,7 @@ def apply_change(order: Order, change: OrderChange, by: str, now: str) -> Order:
     fields["paymentStatus"] = order.fields["paymentStatus"]
     if "status" in given:
         status = move_status(order.status, OrderStatus(given["status"]))
+        account.refuse_closed(order.fields)
         payment = _implied_payment_status(status, payment)
         if status is OrderStatus.SHIPPED:
             fields["shippedAt"] = now
@@ -198,6 +203,7 @@ def apply_change(order: Order, change: OrderChange, by: str, now: str) -> Order:
         wanted = PaymentStatus(payment)
         moved = move_payment_status(status, start, wanted, has_payments=has_payments)
         if moved is not start:
+            account.refuse_closed(order.fields)
             fields = _with_payment_status(fields, moved, by, now)
     after = _next_version(order, fields, by, now)
     if fields["metadata"] != order.fields["metadata"]:
@@ -229,6 +235,12 @@ def apply_edit(order: Order, edit: editing.Edit, by: str, now: str) -> Order:
     without = frozenset({"payments", "refunds", "edits"}) | room.GROWING
     room.refuse_large_order(Order(edit.after, order.version), "body", without)
     return apply_growth(order, edit.after, by, now)
+
+
+def apply_close(order: Order, wanted: CloseOrder, by: str, now: str) -> Order:
+    """Return the order after it was closed; the same if nothing differs. Raise Denied, Invalid."""
+    fields = closing.close_order(order.fields, wanted, by, now)
+    return order if fields is order.fields else _next_version(order, fields, by, now)
 
 
 def apply_growth(order: Order, fields: StoredOrder, by: str, now: str) -> Order:
@@ -313,6 +325,12 @@ def _describe_changes(before: Fields, after: Fields) -> Iterator[str]:
         yield f"edited, total {before['total']} → {after['total']}"
     if before["retained"] != after["retained"]:
         yield f"retained {before['retained'] or 'none'} → {after['retained'] or 'none'}"
+    if before["kept"] != after["kept"]:
+        yield (
+            f"kept {before['kept']} → {after['kept']}"
+            if before["kept"]
+            else (f"closed, kept {after['kept']}")
+        )
     silent = ("note", "tags", "externalId", "metadata", *ADDRESSES)
     yield from (name for name in silent if before[name] != after[name])
     if _sent_deposit(before["deposit"]) != _sent_deposit(after["deposit"]):
@@ -401,7 +419,8 @@ def returned_stock(before: Order, after: Order | None) -> dict[str, dict[str, in
     """
     if after is None:
         return before.pieces_taken() if before.status in BEFORE_SHIPPING else {}
-    if after.status in GIVES_BACK:
+    closes = after.fields["closedAt"] and before.status in BEFORE_SHIPPING
+    if closes or after.status in GIVES_BACK:
         return before.pieces_taken()
     returned: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     lines = {line["id"]: line for line in after.fields["lineItems"]}

@@ -16,6 +16,8 @@ from chalicelib import listing
 from chalicelib.customers.model import searchable
 from chalicelib.customers.schemas import OrderCustomer
 from chalicelib.orders.schemas import (
+    CLOSED,
+    Balance,
     LineItem,
     OrderEditEntry,
     OrderHistoryEntry,
@@ -146,6 +148,10 @@ class StoredOrder(TypedDict):
     revenue: NotRequired[str]
     deposit: Deposit | None
     retained: str | None
+    closedAt: str | None
+    closeReason: str | None
+    closedBy: str | None
+    kept: NotRequired[str | None]
     note: str | None
     tags: list[str]
     trackingNumber: str | None
@@ -191,6 +197,11 @@ class Order(listing.Record):
     @property
     def revenue(self) -> Decimal:
         return Decimal(self.fields["revenue"])
+
+    @property
+    def is_settled(self) -> bool:
+        """Say whether it is refunded or closed: nothing of its price is owed."""
+        return self.payment_status is PaymentStatus.REFUNDED or bool(self.fields["closedAt"])
 
     def pieces_taken(self) -> dict[str, dict[str, int]]:
         """Return the pieces that it took from the stock: product id → variant id → pieces."""
@@ -246,7 +257,7 @@ def index_of(fields: Fields) -> listing.Index:
             "source": fields["source"],
             "paymentStatus": fields["paymentStatus"],
             "refundStatus": fields["refundStatus"],
-            "balance": "due" if balance > 0 else "owed" if balance < 0 else "",
+            "balance": _balance_facet(fields),
             "due": fields["balanceDue"] if balance > 0 else "",
             "revenue": fields["revenue"],
             "customerId": customer["id"] if customer else "",
@@ -269,14 +280,26 @@ def index_of(fields: Fields) -> listing.Index:
     )
 
 
+def _balance_facet(fields: Fields) -> str:
+    """Return who owes money, or CLOSED: nobody does then, and open orders are counted without."""
+    if fields.get("closedAt"):  # the first release's records have none
+        return CLOSED
+    balance = Decimal(fields["balanceDue"])
+    return Balance.DUE if balance > 0 else Balance.OWED if balance < 0 else ""
+
+
 def to_item(order: Order) -> Item:
     """Return the attributes of an order's item, without its keys."""
     return {**metadata.to_stored(order.fields), "version": order.version}
 
 
 def from_item(item: Item) -> Order:
-    """Return the order of an item."""
-    return Order(cast(StoredOrder, metadata.from_stored(item)), item["version"])
+    """Return the order of an item. The first release closed no orders."""
+    fields = {**_NOT_CLOSED, **metadata.from_stored(item)}
+    return Order(cast(StoredOrder, fields), item["version"])
+
+
+_NOT_CLOSED: Final = dict.fromkeys(("closedAt", "closeReason", "closedBy", "kept"))
 
 
 # --- What is shown --------------------------------------------------------------------------------
@@ -320,12 +343,12 @@ def show_preview(order: Order, *, registers: bool) -> dict[str, object]:
         "id": None,
         "number": None,
         "customer": None if registers else shown["customer"],
-        "lineItems": [_pick(line, PreviewedLine) for line in shown["lineItems"]],
-        "payments": [_pick(payment, PreviewedPayment) for payment in shown["payments"]],
+        "lineItems": [pick_members(line, PreviewedLine) for line in shown["lineItems"]],
+        "payments": [pick_members(payment, PreviewedPayment) for payment in shown["payments"]],
     }
 
 
-def _pick(record: Fields, shape: type) -> dict[str, object]:
+def pick_members(record: Fields, shape: type) -> dict[str, object]:
     """Return the members of a record that a shape has."""
     return {name: record[name] for name in shape.__annotations__}
 

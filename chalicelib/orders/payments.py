@@ -8,6 +8,7 @@ from chalicelib.orders.account import (
     NOTHING,
     Account,
     Denied,
+    refuse_closed,
     refuse_duplicate,
     refuse_too_many,
     unrefunded_amount,
@@ -46,6 +47,7 @@ def take_payments(
     after = with_balance(fields)
     if after["status"] in _CLOSED or after["paymentStatus"] == PaymentStatus.REFUNDED:
         raise Denied("order_closed", "The order is cancelled or refunded: it takes no payment.")
+    refuse_closed(after)
     for place, payment in enumerate(received):
         path = "" if isinstance(payment, TakePayments) else f"payments.{place}."
         after = _take_payment(after, payment, path, by, now)

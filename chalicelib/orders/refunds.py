@@ -122,18 +122,35 @@ def refund_everything(fields: StoredOrder, by: str, now: str) -> StoredOrder:
     if account.refundable < account.net:
         message = "A part of the money is retained. Send retained: 0 to refund it too."
         raise Denied("exceeds_refundable", message, refundable=account.refundable)
-    parts, rest = [], account.net
+    after = refund_by_method(fields, account.net, by, now, implied=True)
+    # An order without payments has no money to refund; it is said to be refunded.
+    return with_balance({**after, "paymentStatus": PaymentStatus.REFUNDED.value})
+
+
+def refund_by_method(
+    fields: StoredOrder,
+    amount: Decimal,
+    by: str,
+    now: str,
+    method: str | None = None,
+    *,
+    implied: bool = False,
+) -> StoredOrder:
+    """Return the fields after refunds of this amount: by `method`, or by those of the payments."""
+    parts = _split_by_method(fields, amount) if method is None else [(method, amount)]
+    refunds = [_new_refund(part, name, by, now, implied=implied) for name, part in parts if part]
+    return _with_refunds(fields, refunds)
+
+
+def _split_by_method(fields: StoredOrder, amount: Decimal) -> list[tuple[str, Decimal]]:
+    """Return the parts of an amount that go back by each method of payment."""
+    parts, rest = [], amount
     for method, left in _left_by_method(fields).items():
         part = min(left, rest)
         if part > 0:
             parts.append((method, part))
             rest -= part
-    if len(parts) > _MOST_METHODS:
-        parts = [("OTHER", account.net)]
-    refunds = [_new_refund(amount, method, by, now, implied=True) for method, amount in parts]
-    after = _with_refunds(fields, refunds)
-    # An order without payments has no money to refund; it is said to be refunded.
-    return with_balance({**after, "paymentStatus": PaymentStatus.REFUNDED.value})
+    return parts if len(parts) <= _MOST_METHODS else [("OTHER", amount)]
 
 
 def _left_by_method(fields: StoredOrder) -> dict[str, Decimal]:

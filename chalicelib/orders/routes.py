@@ -6,6 +6,8 @@ from chalicelib.listing.external_ids import resolve_id
 from chalicelib.orders import store
 from chalicelib.orders.model import show_order, show_transaction
 from chalicelib.orders.schemas import (
+    CloseOrder,
+    ClosePreview,
     EditOrder,
     EditPreview,
     ListOrderFields,
@@ -153,6 +155,29 @@ def edit(id: str) -> Response:
     if wanted.dry_run:
         return reply(200, store.preview_edit(id, wanted, _request()))
     return _reply_written(200, store.edit(id, wanted, _request(once)))
+
+
+@routes.post(
+    "/api/admin/orders/{id}/close",
+    "Close an order",
+    role=Role.STAFF,
+    body=CloseOrder,
+    answers={200: ShownOrder | ClosePreview},
+    problems=[PreconditionFailed],
+    headers=IDEMPOTENT,
+    reads_first=True,
+)
+def close(id: str) -> Response:
+    """Ends an order in any status: refunds what it does not `keep`, returns pieces that were not
+    shipped, and leaves nothing due. PENDING becomes CANCELLED; PAID becomes REFUNDED if money was
+    in hand and nothing is kept; another status stays. Closed again, it can only keep less. 422
+    `order_closed`: it takes no payment, edit or move. With `dryRun` nothing is written, and the
+    answer says what would happen. Emits order.closed, order.updated, refund.created, and
+    order.cancelled, order.refunded where they apply."""
+    wanted, once = body_once(CloseOrder)
+    if wanted.dry_run:
+        return reply(200, store.preview_close(id, wanted, _request()))
+    return _reply_written(200, store.close(id, wanted, _request(once)))
 
 
 @routes.post(

@@ -93,6 +93,11 @@ class Balance(Choice):
     OWED = "owed"
 
 
+# Balances in lists: of a closed order nothing is due, so it has this in place of "".
+CLOSED: Final = "closed"
+NOT_CLOSED: Final = frozenset({"", *map(str, Balance)})
+
+
 # --- What is answered -----------------------------------------------------------------------------
 
 
@@ -233,6 +238,35 @@ class AnnouncedEdit(OrderEditEntry, _OfOrder):
     """An edit, as its event carries it."""
 
 
+class AnnouncedClosing(_OfOrder):
+    """An order that was closed, as its event carries it."""
+
+    status: Annotated[OrderStatus, about("Its state.")]
+    closedAt: Annotated[str, about("When it was closed first.")]
+    closedBy: Annotated[str, about("Name of the API key.")]
+    closeReason: Annotated[str | None, about("Why; null: erased with the customer.")]
+    kept: Annotated[str, about("The money that it keeps.")]
+
+
+class PreviewedRefund(TypedDict):
+    """Money that would be given back."""
+
+    amount: Annotated[str, about("A decimal amount.")]
+    method: Annotated[str, about("Such as CASH or CARD_TERMINAL.")]
+    paymentId: Annotated[str | None, about("The payment that it refunds, if one was named.")]
+
+
+class ClosePreview(TypedDict):
+    """What the same request without `dryRun` would do now."""
+
+    refunds: Annotated[list[PreviewedRefund], about("What would be given back.")]
+    kept: Annotated[str, about("The money that the order would keep.")]
+    restocks: Annotated[list[RestockedVariant], about("What would return to the stock.")]
+    work: Annotated[list[str], about("Work that would be cancelled: always empty.")]
+    statusAfter: Annotated[OrderStatus, about("Its state after it.")]
+    events: Annotated[list[str], about("The events that would be emitted.")]
+
+
 class EditedSums(TypedDict):
     """The sums of an order."""
 
@@ -344,6 +378,10 @@ class ShownOrder(TypedDict):
     updatedAt: Annotated[str, about("When it was last changed.")]
     history: Annotated[list[OrderHistoryEntry], about("What changed, oldest first.")]
     edits: Annotated[list[OrderEditEntry], about("The latest edits, oldest first.")]
+    closedAt: Annotated[str | None, about("When it was closed; null: it is not.")]
+    closeReason: Annotated[str | None, about("Why; null also if erased with the customer.")]
+    closedBy: Annotated[str | None, about("Name of the API key that closed it.")]
+    kept: Annotated[str | None, about("The money that a closed order keeps.")]
 
 
 class PreviewedLine(TypedDict):
@@ -605,11 +643,48 @@ class RefundInput(Stripped):
         return lines
 
 
+class CloseRefund(Stripped):
+    """A part of what goes back."""
+
+    shape: ClassVar[type] = ShownRefund
+
+    amount: Amount
+    method: OpenName | None = optional("Default: that of the payment, or the only one used.")
+    payment_id: Annotated[str, length(60)] | None = optional(
+        "The payment that is refunded, `pay_…`."
+    )
+
+
+class CloseOrder(Stripped):
+    """What an order keeps when it ends; the rest of the money goes back."""
+
+    keep: Annotated[
+        Price, null_is("0"), about("The money to keep, at most what was paid and not refunded.")
+    ] = "0"
+    reason: Annotated[str, SEEN, length(500, 1), about("Why it ends.")]
+    restock: Annotated[
+        bool,
+        null_is(True),
+        Field(strict=True, description="Return its pieces to the stock, unless it was shipped."),
+    ] = True
+    refunds: Annotated[list[CloseRefund], null_is([]), Field(max_length=10)] = Field(
+        default_factory=list, description="How the rest goes back; default: as it was paid."
+    )
+    method: OpenName | None = optional("Return all of the rest by this method.")
+    dry_run: Annotated[Flag, about("Only say what would happen.")] = False
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> "CloseOrder":
+        if self.refunds and self.method is not None:
+            raise ValueError("needs either refunds or method")
+        return self
+
+
 # What an order's lines, payments and refunds say; never sent.
 _DERIVED: Final = frozenset(
     {"refunds", "amountPaid", "amountRefunded", "amountCredited", "balanceDue", "refundStatus"}
     | {"id", "number", "createdAt", "updatedAt", "paidAt", "shippedAt", "history"}
-    | {"itemsCount", "originalTotal", "edits"}
+    | {"itemsCount", "originalTotal", "edits", "closedAt", "closeReason", "closedBy", "kept"}
 )
 
 
@@ -792,6 +867,7 @@ class ListOrders(listing.Dated):
     payment_status: Several[PaymentStatus] = Field(default_factory=list)
     refund_status: Several[RefundStatus] = Field(default_factory=list)
     balance: Balance | None = optional("due: the customer owes money; owed: the shop does")
+    closed: bool | None = optional("true: closed orders only; false: the others only.")
     customer_id: Annotated[str, Field(max_length=60, description="Orders of this customer.")] = ""
     sales_rep_id: Annotated[str, Field(max_length=64)] = ""
     tag: Annotated[str, Field(max_length=50, description="One of the order's tags")] = ""
@@ -806,6 +882,9 @@ class ListOrders(listing.Dated):
         if self.balance is Balance.DUE:
             # What is due follows from the payment status too, which has lists.
             where.setdefault("paymentStatus", frozenset({"PENDING", "PARTIALLY_PAID", "FAILED"}))
+        if self.closed is not None:
+            having = frozenset({CLOSED}) if self.closed else NOT_CLOSED
+            where["balance"] = where.get("balance", having) & having
         return where
 
 

@@ -5,7 +5,7 @@ After a concurrent change it is computed again.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, NamedTuple
@@ -19,6 +19,7 @@ from chalicelib.listing.lookup import find_records_by_text
 from chalicelib.listing.search import MOST_MATCHES, TooBroad
 from chalicelib.orders import (
     account,
+    closing,
     editing,
     lifecycle,
     lines,
@@ -37,6 +38,7 @@ from chalicelib.orders.model import (
     Transaction,
     from_item,
     index_of,
+    pick_members,
     show_order,
     show_preview,
     show_transaction,
@@ -45,11 +47,14 @@ from chalicelib.orders.model import (
 from chalicelib.orders.numbers import KEY as NUMBERS
 from chalicelib.orders.numbers import Numbers, NumberTaken, next_number
 from chalicelib.orders.schemas import (
+    NOT_CLOSED,
     Balance,
+    CloseOrder,
     EditOrder,
     NewOrder,
     OrderChange,
     PaymentInput,
+    PreviewedRefund,
     RefundInput,
     StockPolicy,
 )
@@ -101,11 +106,14 @@ class Written(NamedTuple):
 
 Also = Callable[[Commit, Order, Order], None]
 GoneVariants = frozenset[str]  # which take no returned stock
+Returns = Callable[[Order, Order | None], dict[str, dict[str, int]]]
 Revise = Callable[[Order, GoneVariants], Order | None]
 
 _ERASED: Final = "order.erased"  # whose audit entry has no changes
 # What transactions are made of, and how many orders are loaded at a time.
-_MONEY: Final = ("number", "customer", "status", "paymentStatus", "payments", "refunds", "tax")
+_MONEY: Final = (
+    *("number", "customer", "status", "paymentStatus", "payments", "refunds", "tax", "closedAt"),
+)
 _LOADED: Final = 1_000
 
 
@@ -169,19 +177,22 @@ def _load_transactions(entries: list[str]) -> list[Transaction]:
 
 
 def count_open_orders() -> tuple[dict[str, int], int, Decimal]:
-    """Return the number of orders in each status that is not final, and what is due.
+    """Return the number of open orders in each status that is not final, and what is due.
 
     The second is how many orders have a balance that is due, the third the sum of these.
     """
     cells = table.everything(KIND.count_pk())
     known = sum_counts(KIND, {}, [cells])
 
-    def count_orders(facet: str, value: str) -> int:
-        return known.size({facet: frozenset({value})}) or 0
+    def count_orders(**where: Iterable[str]) -> int:
+        return known.size({facet: frozenset(values) for facet, values in where.items()}) or 0
 
-    sizes = {status.value: count_orders("status", status) for status in transitions.OPEN}
+    sizes = {
+        status.value: count_orders(status=[status], balance=NOT_CLOSED)
+        for status in transitions.OPEN
+    }
     amount = sum((Decimal(cell.get("due", 0)) for cell in cells), Decimal(0))
-    return sizes, count_orders("balance", Balance.DUE), amount
+    return sizes, count_orders(balance=[Balance.DUE]), amount
 
 
 # --- Creating -------------------------------------------------------------------------------------
@@ -364,6 +375,40 @@ def _apply_refund(
     return refund, lifecycle.apply_growth(before, refund.after, by, now)
 
 
+def close(id: str, wanted: CloseOrder, request: ChangeRequest) -> Written:
+    """Close an order: refund what it does not keep, and return its pieces.
+
+    Emit order.closed, refund.created, and order.cancelled or order.refunded for its move. Raise as
+    `record_payments` does.
+    """
+
+    def close_order(before: Order, gone: GoneVariants) -> Order:
+        return lifecycle.apply_close(before, wanted, request.by, clock.now_iso())
+
+    returns = lifecycle.returned_stock if wanted.restock else _return_nothing
+    return _rewrite(id, close_order, request, action="order.closed", returns=returns)
+
+
+def preview_close(id: str, wanted: CloseOrder, request: ChangeRequest) -> dict[str, object]:
+    """Return the shape of ClosePreview: what `close` would do now. Raise what it does."""
+    before = request.require_unchanged(get(id))
+    after = lifecycle.apply_close(before, wanted, request.by, clock.now_iso())
+    returned = lifecycle.returned_stock(before, after) if wanted.restock else {}
+    gone = products.gone_variants(returned)
+    pieces = [(variant, n) for some in returned.values() for variant, n in some.items()]
+    return {
+        "refunds": [
+            pick_members(refund, PreviewedRefund)
+            for refund in after.fields["refunds"][len(before.fields["refunds"]) :]
+        ],
+        "kept": after.fields["kept"],
+        "restocks": [{"variantId": v, "quantity": n} for v, n in pieces if v not in gone],
+        "work": [],
+        "statusAfter": after.status,
+        "events": [] if after is before else [event for event, _ in _list_events(before, after)],
+    }
+
+
 def edit(id: str, wanted: EditOrder, request: ChangeRequest) -> Written:
     """Edit lines, amounts, customer, source or date of an order.
 
@@ -457,9 +502,11 @@ def sample_event_data(event: str) -> dict[str, object]:
         case "order.edited":
             wanted = EditOrder.model_validate({"shipping": "5", "reason": "An example"})
             _, after = _apply_edit(order, wanted, by)
+        case "order.closed":
+            after = lifecycle.apply_close(order, CloseOrder(reason="An example"), by, now)
         case _:
             return show_order(order)
-    return dict((*account.money_events(order, after), *editing.edit_events(order, after)))[event]
+    return dict(_list_events(order, after))[event]
 
 
 def query_by_customer(customer_id: str, limit: int) -> listing.Query:
@@ -505,13 +552,24 @@ def delete(id: str, request: ChangeRequest) -> None:
     _rewrite(id, lambda before, gone: None, request)
 
 
+def _return_nothing(before: Order, after: Order | None) -> dict[str, dict[str, int]]:
+    """Return no stock, as `lifecycle.returned_stock` would."""
+    return {}
+
+
 def _rewrite(
-    id: str, revise: Revise, request: ChangeRequest, also: Also | None = None, action: str = ""
+    id: str,
+    revise: Revise,
+    request: ChangeRequest,
+    also: Also | None = None,
+    action: str = "",
+    *,
+    returns: Returns = lifecycle.returned_stock,
 ) -> Written:
     """Write the order that `revise` returns, computed again after a concurrent change.
 
     `also`: adds to the commit, given the order before and after. `action`: for the audit log, if it
-    is more than an update.
+    is more than an update. `returns`: which stock goes back.
     """
     gone, customer_is_gone, until = GoneVariants(), False, deadline.of_conflicts()
     # Perhaps the same request, sent twice, has just done the same.
@@ -530,7 +588,7 @@ def _rewrite(
                     commit.send(until)
                 return Written(before, before, text)
             _write(commit, before, after, action)
-            returned = lifecycle.returned_stock(before, after)
+            returned = returns(before, after)
             for product, pieces in returned.items():
                 there = {variant: n for variant, n in pieces.items() if variant not in gone}
                 if there:
@@ -582,14 +640,19 @@ def _write(commit: Commit, before: Order | None, after: Order | None, action: st
     transactions.write_entries(commit, before, after)
     commit.audit(_audit_entry(before, after, action))
     if after:
-        shown = show_order(after, costs=False)
-        for event in lifecycle.events(before, after):
-            commit.announce(event, shown)
-        money_events = account.money_events(before, after)
-        for event, data in (*money_events, *editing.edit_events(before, after)):
+        for event, data in _list_events(before, after):
             commit.announce(event, data)
     else:
         commit.announce("order.deleted", show_order(order, costs=False))
+
+
+def _list_events(before: Order | None, after: Order) -> Iterator[tuple[str, dict[str, object]]]:
+    """Return the events of a new order or of a change, with their data."""
+    shown = show_order(after, costs=False)
+    yield from ((event, shown) for event in lifecycle.events(before, after))
+    yield from account.money_events(before, after)
+    yield from editing.edit_events(before, after)
+    yield from closing.close_events(before, after)
 
 
 def _audit_entry(before: Order | None, after: Order | None, action: str) -> dict[str, object]:

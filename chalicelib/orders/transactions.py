@@ -15,7 +15,6 @@ from chalicelib.orders.model import Order, Payment, Transaction, Transfer, refun
 from chalicelib.orders.room import MOST_TRANSACTION_ENTRIES, count_transaction_items
 from chalicelib.orders.schemas import (
     OrderStatus,
-    PaymentStatus,
     ShownTransaction,
     TransactionKind,
 )
@@ -89,15 +88,16 @@ def _show_transfer(
 def _refunded_tax(order: Order) -> list[Decimal]:
     """Return the tax in each refund.
 
-    The last refund of an order that was refunded in full, with those of the same request, has all
-    that is left of it, up to the money; those of a cancelled order, which counts no tax, have none.
+    The last refund of an order that was refunded in full or closed, with those of the same request,
+    has all that is left of it, up to the money; those of a cancelled order, which counts no tax,
+    have none.
     """
     refunds = order.fields["refunds"]
     if order.status is OrderStatus.CANCELLED:
         return [Decimal(0) for _ in refunds]
     tax = list(map(refunded_tax, refunds))
     left = Decimal(order.fields["tax"]) - sum(tax, Decimal(0))
-    if order.payment_status is PaymentStatus.REFUNDED:
+    if order.is_settled:
         for place in reversed(range(len(refunds))):
             if refunds[place]["createdAt"] == refunds[-1]["createdAt"]:
                 more = min(left, Decimal(refunds[place]["amount"]) - tax[place])

@@ -28,13 +28,16 @@ class ReportSums(TypedDict):
         Annotated[
             str,
             about(
-                "Sales: gross less discounts and refunds. Money: payments less refunds and voids."
-                " Tax: charged less refunded."
+                "Sales: gross less discounts and refunds, and what was kept."
+                " Money: payments less refunds and voids. Tax: charged less refunded."
             ),
         ]
     ]
     tax: NotRequired[Annotated[str, about("Sales: tax of the orders, as charged.")]]
     shipping: NotRequired[Annotated[str, about("Sales: shipping of the orders, as charged.")]]
+    kept: NotRequired[
+        Annotated[str, about("Sales: money of closed or cancelled orders that did not go back.")]
+    ]
     payments: NotRequired[Annotated[str, about("Money: payments that were recorded.")]]
     voids: NotRequired[Annotated[str, about("Money: payments that were voided.")]]
     charged: NotRequired[Annotated[str, about("Tax: of orders that were not cancelled.")]]

@@ -12,7 +12,7 @@ from typing import Final
 
 from chalicelib.listing import Record
 from chalicelib.orders.model import Order, refunded_tax
-from chalicelib.orders.schemas import OrderStatus, PaymentStatus
+from chalicelib.orders.schemas import OrderStatus
 from chalicelib.reports.model import MOST_KEPT, ReportBy, ReportType
 from chalicelib.storage.attributes import Fields
 from chalicelib.values import clock, money, timezone
@@ -22,7 +22,7 @@ Values = Mapping[str, Decimal]
 COUNTS: Final = frozenset({"orders", "pieces"})
 COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     ReportType.SALES: (
-        *("orders", "pieces", "gross", "discounts", "refunds", "net", "tax", "shipping"),
+        *("orders", "pieces", "gross", "discounts", "refunds", "net", "tax", "shipping", "kept"),
     ),
     ReportType.MONEY: ("payments", "refunds", "voids", "net"),
     ReportType.TAX: ("charged", "refunded", "net"),
@@ -113,19 +113,22 @@ def _shop_day(at: str) -> str:
 
 
 def _charged_tax(order: Order) -> Decimal:
-    """The tax of an order. One that was only said to be refunded never had any."""
-    refunded = order.payment_status is PaymentStatus.REFUNDED and not order.fields["refunds"]
-    if order.status is OrderStatus.CANCELLED or refunded:
+    """The tax of an order. One that ended without a refund never had any."""
+    ended = order.is_settled and not order.fields["refunds"]
+    if order.status is OrderStatus.CANCELLED or ended:
         return _NOTHING
     return Decimal(order.fields["tax"])
 
 
 def order_sales(order: Order) -> dict[str, Decimal]:
-    """What an order adds to sales. A cancelled one: what is kept of a deposit."""
+    """What an order adds to sales. A cancelled one: what is kept of a deposit. A closed one is
+    refunded as a whole, and may keep money."""
     fields = order.fields
     if order.status is OrderStatus.CANCELLED:
+        kept = Decimal(fields["retained"] or 0)
         nothing = dict.fromkeys(COLUMNS[ReportType.SALES], _NOTHING)
-        return nothing | {"net": Decimal(fields["retained"] or 0)}
+        return nothing | {"net": kept, "kept": kept}
+    kept = Decimal(fields["kept"] or 0)
     lines = fields["lineItems"]
     tax, shipping = Decimal(fields["tax"]), Decimal(fields["shipping"])
     goods = Decimal(fields["total"]) - tax - shipping
@@ -136,9 +139,10 @@ def order_sales(order: Order) -> dict[str, Decimal]:
         "gross": _sum_amounts(map(_gross_amount, lines)),
         "discounts": _sum_amounts(map(_discount_amount, (fields, *lines))),
         "refunds": refunds,
-        "net": goods - refunds,
+        "net": goods - refunds + kept,
         "tax": tax,
         "shipping": shipping,
+        "kept": kept,
     }
 
 
@@ -153,7 +157,7 @@ def _discount_amount(part: Fields) -> Decimal:
 
 def _refunded_goods(order: Order, goods: Decimal) -> Decimal:
     """What refunds took off the price of the goods: without tax and shipping."""
-    if order.payment_status is PaymentStatus.REFUNDED:
+    if order.is_settled:
         return goods
     left = Decimal(order.fields["amountCredited"])
     refunds = order.fields["refunds"]
@@ -167,10 +171,10 @@ def _split_by_product(order: Order, whole: Values) -> dict[str, dict[str, Decima
     lines = order.fields["lineItems"]
     costs = [Decimal(line["total"]) for line in lines]
     sells = whole["orders"]  # 0: it is cancelled, and only keeps some money
-    goods = share_out(whole["net"] + whole["refunds"], costs)
+    goods = share_out(whole["net"] + whole["refunds"] - whole["kept"], costs)
     refunds = _refunds_by_line(order, whole, goods)
     discounts = share_out(sells * _discount_amount(order.fields), costs)
-    tax, shipping = (share_out(whole[name], costs) for name in ("tax", "shipping"))
+    tax, shipping, kept = (share_out(whole[name], costs) for name in ("tax", "shipping", "kept"))
     rows: dict[str, dict[str, Decimal]] = {}
     for place, line in enumerate(lines):
         part = {
@@ -178,9 +182,10 @@ def _split_by_product(order: Order, whole: Values) -> dict[str, dict[str, Decima
             "gross": sells * _gross_amount(line),
             "discounts": sells * _discount_amount(line) + discounts[place],
             "refunds": refunds[place],
-            "net": goods[place] - refunds[place],
+            "net": goods[place] - refunds[place] + kept[place],
             "tax": tax[place],
             "shipping": shipping[place],
+            "kept": kept[place],
         }
         _add_values(rows.setdefault(line["productId"] or "", {"orders": sells}), part)
     return rows
@@ -188,7 +193,7 @@ def _split_by_product(order: Order, whole: Values) -> dict[str, dict[str, Decima
 
 def _refunds_by_line(order: Order, whole: Values, goods: list[Decimal]) -> list[Decimal]:
     """What was refunded of a line is its own; the rest is shared out by what is left of them."""
-    if not whole["net"]:
+    if whole["net"] == whole["kept"]:
         return goods
     own = [
         whole["orders"] * _refunded_line(order, line["id"]) for line in order.fields["lineItems"]

@@ -22,7 +22,7 @@ _PLACES: Final = ("shippingAddress", "billingAddress")
 _PARTS: Final = ("firstName", "lastName", "company", "address1", "address2", "phone")
 _TRANSFERS: Final = frozenset({"payments", "refunds"})  # of an order
 _TEXTS: Final = frozenset({"reference", "note", "voidReason"})
-_MENTIONING: Final = frozenset({"note", "tags", "metadata", "edits", "discount"})
+_MENTIONING: Final = frozenset({"note", "tags", "metadata", "edits", "discount", "closeReason"})
 _SHORTEST: Final = 2  # letters of a text that is searched for
 _DEEPEST: Final = 40  # branches within each other, because patterns are parsed recursively
 
@@ -68,6 +68,7 @@ class Person:
         if "edits" in data:
             edits = data["edits"]
             left["edits"] = [{**known.redact(one), "reason": None} for one in edits]
+        left |= dict.fromkeys({"closeReason"} & data.keys())
         left["customer"] = {**dict.fromkeys(data["customer"]), "id": data["customer"]["id"]}
         for name in _PLACES:
             if name in data:

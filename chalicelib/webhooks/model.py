@@ -62,6 +62,7 @@ class EventKind(Choice):
         "order.edited",
         "Lines, amounts, customer, source or date of an order were edited.",
     )
+    ORDER_CLOSED = "order.closed", "An order was closed, or keeps less since."
     PAYMENT_CREATED = "payment.created", "A payment of an order was recorded."
     PAYMENT_VOIDED = "payment.voided", "A payment of an order was voided."
     REFUND_CREATED = "refund.created", "A refund of an order was recorded."

@@ -20,6 +20,7 @@ def announced(kind: EventKind) -> object:
     # Imported only for the API's description.
     from chalicelib.customers.schemas import ShownCustomer
     from chalicelib.orders.schemas import (
+        AnnouncedClosing,
         AnnouncedEdit,
         AnnouncedPayment,
         AnnouncedRefund,
@@ -30,6 +31,7 @@ def announced(kind: EventKind) -> object:
     of = {
         "order": ShownOrder,
         EventKind.ORDER_EDITED: AnnouncedEdit,
+        EventKind.ORDER_CLOSED: AnnouncedClosing,
         "payment": AnnouncedPayment,
         "refund": AnnouncedRefund,
         "customer": ShownCustomer,

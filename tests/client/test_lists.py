@@ -63,6 +63,7 @@ def test_the_example_of_a_copy_of_all_orders_takes_edits_from_updates_and_deleti
     database = sqlite3.connect(":memory:")
     database.execute("CREATE TABLE orders (id PRIMARY KEY, updated, whole)")
     apply(database, {"event": "order.edited", "data": {"id": "edit_1", "orderId": "ord_1"}})
+    apply(database, {"event": "order.closed", "data": {"orderId": "ord_1"}})
     apply(database, {"event": "order.updated", "data": {"id": "ord_1", "updatedAt": "T1"}})
     assert database.execute("SELECT id, updated FROM orders").fetchall() == [("ord_1", "T1")]
     order = {"id": "ord_1", "updatedAt": "T2"}

@@ -71,7 +71,7 @@ BOUNDS: Final = {
         addTags address1 city columns events fileName id ids into lineItemId lineItems lines mapping
         moves name productId q reason remove removeTags saveAs slug tags title url variantId
         variantIds""",
-    "max_length 10": "payments",
+    "max_length 10": "payments refunds",
     "max_length 20": "addresses method postalCode source",
     "max_length 30": "field",
     "max_length 40": "encoding from orderDate processedAt receivedAt to",

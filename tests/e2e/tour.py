@@ -143,6 +143,9 @@ class Tour(examples.Day):
             self.admin("POST", f"{path}/refunds", half, Idempotency_Key="half")
             self.admin("POST", f"{path}/edit", edit, Idempotency_Key="edit")
         self.admin("POST", f"{path}/edit", {**edit, "dryRun": True})
+        close = {"keep": "1.00", "reason": "Stopped"}
+        for _ in range(2):
+            self.admin("POST", f"{path}/close", close, Idempotency_Key="close")
         other = self.admin("POST", "/orders", {"lineItems": [self._line]})
         self.admin("PATCH", f"/orders/{other['id']}", {"status": "CANCELLED"})
         self.admin("DELETE", f"/orders/{other['id']}")

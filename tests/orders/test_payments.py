@@ -348,7 +348,7 @@ def in_state(shop: Shop, status: str, records: str) -> Any:
 @pytest.mark.parametrize("records", RECORDS)
 @pytest.mark.parametrize("status", STATUSES)
 def test_staff_can_end_an_order_in_each_state(shop: Shop, status: str, records: str) -> None:
-    """The ways of docs/orders.md#ending-early: nothing is owed then, and the piece is back."""
+    """Also without closing it, nothing is owed then, and the piece is back."""
     order = in_state(shop, status, records)
     staff, path = shop.as_("STAFF"), f"{ORDERS}/{order['id']}"
     left = Decimal(order["amountPaid"]) - Decimal(order["amountRefunded"])

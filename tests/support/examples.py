@@ -312,6 +312,9 @@ def _orders(day: Day, shirt: Any) -> None:
     day.admin("GET", "/stock/movements?cause=SALE&limit=2")
     day.admin("GET", "/stock/low?limit=2")
     _count(day, shirt["variants"][0]["id"])
+    day.admin("POST", f"{path}/close", {"reason": "The customer withdrew", "dryRun": True})
+    ending = {"keep": "5.00", "reason": "The customer withdrew", "method": "CARD_TERMINAL"}
+    day.admin("POST", f"{path}/close", ending)
     day.admin("DELETE", path)
     _customers(day, order["customer"]["id"])
     day.admin("GET", "/search?q=ada")

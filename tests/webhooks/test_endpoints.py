@@ -8,7 +8,13 @@ import pytest
 from pydantic import ConfigDict, TypeAdapter
 
 from chalicelib.customers.schemas import ShownCustomer
-from chalicelib.orders.schemas import AnnouncedEdit, AnnouncedPayment, AnnouncedRefund, ShownOrder
+from chalicelib.orders.schemas import (
+    AnnouncedClosing,
+    AnnouncedEdit,
+    AnnouncedPayment,
+    AnnouncedRefund,
+    ShownOrder,
+)
 from chalicelib.products.schemas import LowStockVariant, ShownProduct
 from chalicelib.webhooks import master_key, signature
 from chalicelib.webhooks.model import EventKind
@@ -201,6 +207,7 @@ def test_a_test_event_has_the_shape_of_a_real_one(kind: EventKind, world: World)
     shapes = {"order": ShownOrder, "customer": ShownCustomer, "product": ShownProduct}
     shapes |= {"payment": AnnouncedPayment, "refund": AnnouncedRefund}
     shapes |= {"order": AnnouncedEdit} if kind is EventKind.ORDER_EDITED else {}
+    shapes |= {"order": AnnouncedClosing} if kind is EventKind.ORDER_CLOSED else {}
     shape = shapes.get(kind.value.partition(".")[0], LowStockVariant)
     exact = TypeAdapter(list[shape], config=ConfigDict(extra="forbid"))
     exact.validate_json(data, strict=True)

@@ -15,6 +15,7 @@ const EVENTS = {
   "order.refunded": "An order was refunded",
   "order.deleted": "An order was deleted",
   "order.edited": "Lines or amounts of an order were edited",
+  "order.closed": "An order was closed, or keeps less since",
   "payment.created": "A payment was recorded",
   "payment.voided": "A payment was voided",
   "refund.created": "A refund was recorded",

@@ -23,6 +23,8 @@ class Receiver(BaseHTTPRequestHandler):
             self.seen.add(delivery["id"])
             if delivery["event"] == "inventory.low":
                 print(delivery["event"], delivery["data"]["variantId"], flush=True)
+            elif delivery["event"] == "order.closed":
+                print(delivery["event"], delivery["data"]["orderId"], flush=True)
             else:
                 print(delivery["event"], delivery["data"]["id"], flush=True)
         self.send_response(204)

@@ -39,7 +39,8 @@ def synchronise(database: sqlite3.Connection, shop: Backroom, cursor: str | None
 
 
 def apply(database: sqlite3.Connection, event: FeedEvent) -> None:
-    if event["event"] == "order.edited" or not event["event"].startswith("order."):
+    about_orders = {"order.edited", "order.closed"}
+    if event["event"] in about_orders or not event["event"].startswith("order."):
         return  # an edit of an order is also an `order.updated`, which has the whole of it
     order = event["data"]
     is_deleted = event["event"] == "order.deleted"

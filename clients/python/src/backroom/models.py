@@ -37,6 +37,7 @@ EventKind: TypeAlias = Literal[
     "order.refunded",
     "order.deleted",
     "order.edited",
+    "order.closed",
     "payment.created",
     "payment.voided",
     "refund.created",
@@ -194,6 +195,27 @@ class AddressInput(TypedDict):
     """ISO 3166-1 alpha-2"""
     phone: NotRequired[str | None]
     """Phone number, as it is written."""
+
+
+class AnnouncedClosing(TypedDict):
+    """An order that was closed, as its event carries it."""
+
+    orderId: str
+    """Id of its order."""
+    orderNumber: str
+    """Number of its order."""
+    customer: OrderCustomer | None
+    """The order's customer."""
+    status: OrderStatus
+    """Its state."""
+    closedAt: str
+    """When it was closed first."""
+    closedBy: str
+    """Name of the API key."""
+    closeReason: str | None
+    """Why; null: erased with the customer."""
+    kept: str
+    """The money that it keeps."""
 
 
 class AnnouncedEdit(TypedDict):
@@ -554,6 +576,51 @@ class ChosenMapping(TypedDict):
     """Name of a format, such as `shopify`."""
     saveAs: NotRequired[str | None]
     """Keep the mapping under this name: without a slash, and not of dots alone."""
+
+
+class CloseOrder(TypedDict):
+    """What an order keeps when it ends; the rest of the money goes back."""
+
+    keep: NotRequired[Amount]
+    """The money to keep, at most what was paid and not refunded."""
+    reason: str
+    """Why it ends."""
+    restock: NotRequired[bool]
+    """Return its pieces to the stock, unless it was shipped."""
+    refunds: NotRequired[list[CloseRefund]]
+    """How the rest goes back; default: as it was paid."""
+    method: NotRequired[str | None]
+    """Return all of the rest by this method."""
+    dryRun: NotRequired[bool]
+    """Only say what would happen."""
+
+
+class ClosePreview(TypedDict):
+    """What the same request without `dryRun` would do now."""
+
+    refunds: list[PreviewedRefund]
+    """What would be given back."""
+    kept: str
+    """The money that the order would keep."""
+    restocks: list[RestockedVariant]
+    """What would return to the stock."""
+    work: list[str]
+    """Work that would be cancelled: always empty."""
+    statusAfter: OrderStatus
+    """Its state after it."""
+    events: list[str]
+    """The events that would be emitted."""
+
+
+class CloseRefund(TypedDict):
+    """A part of what goes back."""
+
+    amount: Amount
+    """An amount, at most the currency's decimals"""
+    method: NotRequired[str | None]
+    """Default: that of the payment, or the only one used."""
+    paymentId: NotRequired[str | None]
+    """The payment that is refunded, `pay_…`."""
 
 
 class CompareAtPriceChange(TypedDict):
@@ -2051,6 +2118,14 @@ class Order(TypedDict):
     """What changed, oldest first."""
     edits: list[OrderEditEntry]
     """The latest edits, oldest first."""
+    closedAt: str | None
+    """When it was closed; null: it is not."""
+    closeReason: str | None
+    """Why; null also if erased with the customer."""
+    closedBy: str | None
+    """Name of the API key that closed it."""
+    kept: str | None
+    """The money that a closed order keeps."""
 
 
 class OrderCancelledEvent(TypedDict):
@@ -2091,6 +2166,17 @@ class OrderChange(TypedDict):
     """Its id in another system, such as an ERP; each is used once."""
     metadata: NotRequired[dict[str, Any] | None]
     """Any data of the shop: JSON up to 16 KB, 28 levels deep."""
+
+
+class OrderClosedEvent(TypedDict):
+    """An order was closed, or keeps less since."""
+
+    id: str
+    """Of the delivery: the same on every attempt. Use it to drop repeats."""
+    event: Literal["order.closed"]
+    """Kind of the event."""
+    data: AnnouncedClosing
+    """What it is about."""
 
 
 class OrderCreatedEvent(TypedDict):
@@ -2428,6 +2514,17 @@ class PreviewedPayment(TypedDict):
     """Cash that was handed over."""
     change: str | None
     """Cash to give back."""
+
+
+class PreviewedRefund(TypedDict):
+    """Money that would be given back."""
+
+    amount: str
+    """A decimal amount."""
+    method: str
+    """Such as CASH or CARD_TERMINAL."""
+    paymentId: str | None
+    """The payment that it refunds, if one was named."""
 
 
 class PriceChange(TypedDict):
@@ -2941,12 +3038,14 @@ class ReportRow(TypedDict):
     refunds: NotRequired[str]
     """Sales: what refunds took off the price of the goods. Money: what was refunded."""
     net: NotRequired[str]
-    """Sales: gross less discounts and refunds. Money: payments less refunds and voids. Tax:
-    charged less refunded."""
+    """Sales: gross less discounts and refunds, and what was kept. Money: payments less refunds and
+    voids. Tax: charged less refunded."""
     tax: NotRequired[str]
     """Sales: tax of the orders, as charged."""
     shipping: NotRequired[str]
     """Sales: shipping of the orders, as charged."""
+    kept: NotRequired[str]
+    """Sales: money of closed or cancelled orders that did not go back."""
     payments: NotRequired[str]
     """Money: payments that were recorded."""
     voids: NotRequired[str]
@@ -2975,12 +3074,14 @@ class ReportSums(TypedDict):
     refunds: NotRequired[str]
     """Sales: what refunds took off the price of the goods. Money: what was refunded."""
     net: NotRequired[str]
-    """Sales: gross less discounts and refunds. Money: payments less refunds and voids. Tax:
-    charged less refunded."""
+    """Sales: gross less discounts and refunds, and what was kept. Money: payments less refunds and
+    voids. Tax: charged less refunded."""
     tax: NotRequired[str]
     """Sales: tax of the orders, as charged."""
     shipping: NotRequired[str]
     """Sales: shipping of the orders, as charged."""
+    kept: NotRequired[str]
+    """Sales: money of closed or cancelled orders that did not go back."""
     payments: NotRequired[str]
     """Money: payments that were recorded."""
     voids: NotRequired[str]
@@ -3563,6 +3664,7 @@ ReceivedEvent: TypeAlias = (
     | OrderRefundedEvent
     | OrderDeletedEvent
     | OrderEditedEvent
+    | OrderClosedEvent
     | PaymentCreatedEvent
     | PaymentVoidedEvent
     | RefundCreatedEvent

@@ -23,6 +23,8 @@ from backroom.models import (
     BulkStatus,
     BulkStatusResult,
     ChosenMapping,
+    CloseOrder,
+    ClosePreview,
     CountedLines,
     CreateApiKey,
     CreateCustomer,
@@ -795,6 +797,7 @@ class AsyncOperations:
         payment_status: PaymentStatus | Sequence[PaymentStatus] | None = None,
         refund_status: RefundStatus | Sequence[RefundStatus] | None = None,
         balance: Balance | None = None,
+        closed: bool | None = None,
         customer_id: str | None = None,
         sales_rep_id: str | None = None,
         tag: str | None = None,
@@ -828,6 +831,7 @@ class AsyncOperations:
                 "paymentStatus": payment_status,
                 "refundStatus": refund_status,
                 "balance": balance,
+                "closed": closed,
                 "customerId": customer_id,
                 "salesRepId": sales_rep_id,
                 "tag": tag,
@@ -852,6 +856,7 @@ class AsyncOperations:
         payment_status: PaymentStatus | Sequence[PaymentStatus] | None = None,
         refund_status: RefundStatus | Sequence[RefundStatus] | None = None,
         balance: Balance | None = None,
+        closed: bool | None = None,
         customer_id: str | None = None,
         sales_rep_id: str | None = None,
         tag: str | None = None,
@@ -872,6 +877,7 @@ class AsyncOperations:
             "paymentStatus": payment_status,
             "refundStatus": refund_status,
             "balance": balance,
+            "closed": closed,
             "customerId": customer_id,
             "salesRepId": sales_rep_id,
             "tag": tag,
@@ -979,6 +985,36 @@ class AsyncOperations:
         """
         answer: Deleted = await self._transport.call(
             "DELETE", "/api/admin/orders/{}", (id,), headers={"If-Match": if_match}, timeout=timeout
+        )
+        return answer
+
+    async def close_order(
+        self,
+        id: str,
+        body: CloseOrder,
+        *,
+        idempotency_key: str = AUTOMATIC,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> Order | ClosePreview:
+        """Close an order.
+
+        Ends an order in any status: refunds what it does not `keep`, returns pieces that were
+        not shipped, and leaves nothing due. PENDING becomes CANCELLED; PAID becomes REFUNDED if
+        money was in hand and nothing is kept; another status stays. Closed again, it can only
+        keep less. 422 `order_closed`: it takes no payment, edit or move. With `dryRun` nothing
+        is written, and the answer says what would happen. Emits order.closed, order.updated,
+        refund.created, and order.cancelled, order.refunded where they apply.
+
+        `POST /api/admin/orders/{id}/close`, from the role STAFF on.
+        """
+        answer: Order | ClosePreview = await self._transport.call(
+            "POST",
+            "/api/admin/orders/{}/close",
+            (id,),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key, "If-Match": if_match},
+            timeout=timeout,
         )
         return answer
 

@@ -1,0 +1,73 @@
+"""Closing an order: what the shop keeps, and what goes back: pure functions
+(docs/orders.md#closing)."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from chalicelib.orders.account import Account, Denied, with_balance
+from chalicelib.orders.model import Order, StoredOrder
+from chalicelib.orders.refunds import make_refund, refund_by_method
+from chalicelib.orders.schemas import CloseOrder, OrderStatus, RefundInput
+from chalicelib.orders.transitions import BEFORE_SHIPPING, GIVES_BACK, move_status
+from chalicelib.problems import Invalid
+from chalicelib.values import money
+
+
+def close_order(fields: StoredOrder, wanted: CloseOrder, by: str, now: str) -> StoredOrder:
+    """Return the fields after the order was closed; the same if it keeps so much already.
+
+    Raise Denied, Invalid.
+    """
+    status, net, keep = fields["status"], Account.from_fields(fields).net, Decimal(wanted.keep)
+    if fields["closedAt"] and keep == net:
+        return fields
+    if fields["closedAt"] and keep > net:
+        message = f"The order is closed, and keeps {money.render(net)}: it can only keep less."
+        raise Denied("order_closed", message, kept=net)
+    if status in GIVES_BACK and not fields["closedAt"]:
+        raise Denied("order_closed", f"The order is {status}: it has ended.")
+    if keep > net:
+        message = f"must be at most what was paid and not refunded, {money.render(net)}"
+        raise Invalid.field("keep", "out_of_range", message)
+    after = fields.copy()
+    if status == OrderStatus.PENDING:
+        after["status"] = status = move_status(OrderStatus.PENDING, OrderStatus.CANCELLED)
+    if status == OrderStatus.CANCELLED:
+        after["retained"] = money.render(keep) if keep else None
+    after = _refund_rest(after, wanted, net - keep, by, now)
+    if status == OrderStatus.PAID and net and not keep:
+        after["status"] = move_status(OrderStatus.PAID, OrderStatus.REFUNDED)
+    if fields["status"] in BEFORE_SHIPPING:
+        after["lineItems"] = [{**line, "taken": 0} for line in after["lineItems"]]
+    after["closeReason"] = wanted.reason
+    if not fields["closedAt"]:
+        after |= {"closedAt": now, "closedBy": by}
+    return with_balance(after)
+
+
+def _refund_rest(
+    fields: StoredOrder, wanted: CloseOrder, rest: Decimal, by: str, now: str
+) -> StoredOrder:
+    """Return the fields after refunds of the rest: as they were sent, or by method."""
+    if not wanted.refunds:
+        return refund_by_method(fields, rest, by, now, wanted.method)
+    sent = sum((Decimal(one.amount) for one in wanted.refunds), Decimal(0))
+    if sent > rest:
+        message = f"{money.render(sent)} is more than is not kept, {money.render(rest)}."
+        raise Denied("exceeds_refundable", message, refundable=rest)
+    if sent < rest:
+        message = f"must be {money.render(rest)} in all, which is what is not kept"
+        raise Invalid.field("refunds", "out_of_range", message)
+    for one in wanted.refunds:
+        refund = RefundInput.model_validate(one.sent_fields())
+        fields = make_refund(fields, refund, by, now).after
+    return fields
+
+
+def close_events(before: Order | None, after: Order) -> Iterator[tuple[str, dict[str, object]]]:
+    """Return the event of an order that was closed, or that keeps less since, with its data."""
+    closing = {name: after.fields[name] for name in ("closedAt", "closedBy", "closeReason", "kept")}
+    if before and closing["kept"] not in {None, before.fields["kept"]}:
+        about = {"orderId": after.id, "orderNumber": after.fields["number"]}
+        customer = after.fields["customer"]
+        yield "order.closed", {**about, "customer": customer, "status": after.status, **closing}
