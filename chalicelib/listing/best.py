@@ -17,8 +17,10 @@ _Read = DynamoCall[table.Rows]
 
 
 def candidate_calls(kind: Kind, terms: Sequence[str]) -> list[_Read]:
-    """The calls that read the index for `candidates`; their number does not depend on the
-    records."""
+    """Return the calls that read the index for `rank_candidates`.
+
+    Their number does not depend on the records.
+    """
     calls: list[_Read] = []
     for term in terms:
         most = _BEGINNING if len(terms) == 1 else _BESIDE
@@ -31,7 +33,10 @@ def candidate_calls(kind: Kind, terms: Sequence[str]) -> list[_Read]:
 
 
 def rank_candidates(terms: Sequence[str], read: Sequence[table.Rows]) -> list[str]:
-    """The ids of records that may match all terms, the best first, from what `reading` read."""
+    """Return the ids of records that may match all terms, the best match first.
+
+    `read`: the results of `candidate_calls`.
+    """
     each = len(read) // len(terms)
     whole, cut = set[str](), list[bool]()
     found: list[dict[str, str]] = []

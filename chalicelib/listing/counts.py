@@ -16,16 +16,20 @@ Cells = list[tuple[dict[str, str], int]]
 
 @dataclass(frozen=True)
 class Counts:
-    """The cells that a list with filters needs: of the whole kind, and under each requested value,
-    `<facet>=<value>`."""
+    """The cells that a list with filters needs.
+
+    `cells`: of the whole kind; `under`: those of each requested value, `<facet>=<value>`.
+    """
 
     kind: Kind
     cells: Cells
     under: Mapping[str, Cells]
 
     def size(self, where: Where) -> int | None:
-        """How many records match `where`, a part of the filters; None if no cells have it. At least
-        0, though half of a change may have been read."""
+        """Return how many records match `where`, a part of the filters; None if no cells have it.
+
+        It is at least 0, though half of a change may have been read.
+        """
         if not is_counted(self.kind, where):
             return None
         numbers = [n for facets, n in self.cells if _matches(facets, where)]
@@ -38,7 +42,7 @@ class Counts:
 
 
 def is_counted(kind: Kind, where: Where) -> bool:
-    """Whether cells have the number of records that match `where`."""
+    """Return whether cells have the number of records that match `where`."""
     under = [facet for facet in where if facet in kind.under]
     return where.keys() <= {*kind.counted, *under[:1]} and not any(
         "" in where[facet] for facet in under
@@ -52,8 +56,10 @@ def _matches(facets: Mapping[str, str], where: Where) -> bool:
 def count_calls(
     kind: Kind, where: Where, *, for_total: bool = False
 ) -> list[DynamoCall[list[Item]]]:
-    """Return the calls that read the cells for `counts`. `for_total`: only those that count what
-    matches all of `where`."""
+    """Return the calls that read the cells for `sum_counts`.
+
+    `for_total`: only the cells that count what matches all of `where`.
+    """
     pks = [
         f"{kind.count_pk()}#{value}" if value else kind.count_pk()
         for value in _partitions(kind, where, for_total)
@@ -78,13 +84,16 @@ def _partitions(kind: Kind, where: Where, for_total: bool) -> list[str]:
 
 
 def _split_values(kind: Kind, where: Where) -> list[str]:
-    """The requested values of the split facet."""
+    """Return the requested values of the split facet."""
     return sorted(filter(None, where.get(kind.split, ())))
 
 
 def _sum_cells(kind: Kind, where: Where, items: list[Item]) -> Cells:
-    """The facets of each cell, and its number, summed over its shards; for each requested value of
-    the split facet, the part of the cell that has it."""
+    """Return the facets of each cell, and its number summed over its shards.
+
+    For each requested value of the split facet, the part of the cell that has the value is a cell
+    of its own.
+    """
     names = {split_attribute(value): value for value in _split_values(kind, where)}
     found: defaultdict[tuple[str, str], int | Decimal] = defaultdict(int)
     for item in items:

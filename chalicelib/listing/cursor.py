@@ -22,20 +22,23 @@ _MOST_PAGES: Final = 10**15
 
 @dataclass(frozen=True)
 class Cursor:
-    """`position`: of the last record returned. `page`: the number of the page after it."""
+    """A place in a list.
+
+    `position`: of the last record returned. `page`: the number of the next page.
+    """
 
     position: str
     page: int
 
     def to_text(self, asked: Mapping[str, object]) -> str:
-        """Opaque, and bound to the request."""
+        """Return the cursor as an opaque text that is bound to the request `asked`."""
         body = json.dumps([self.position, self.page], ensure_ascii=False, separators=(",", ":"))
         whole = f"{_checksum(asked, body)}{body}".encode("utf-8", "surrogatepass")
         return base64.urlsafe_b64encode(whole).decode().rstrip("=")
 
 
 def parse(text: str, asked: Mapping[str, object]) -> Cursor:
-    """Raises Invalid if it is not a cursor of this list."""
+    """Return the cursor of a text. Raise Invalid if it is of another list than `asked`."""
     if text == BEGIN:
         return Cursor("", 1)
     try:

@@ -20,11 +20,11 @@ def change(
     inside: int | None = None,
     room: int | None = None,
 ) -> Index | None:
-    """Adds the index writes between two versions of a record to the commit that changes it; returns
-    the index of the new version, which the record must store.
+    """Add the index writes between two versions of a record to the commit that changes it.
 
-    `inside`, `room`: the kind's, unless given. Words without room in the transaction are written
-    before it, and deleted after it.
+    Return the index of the new version, which the record must store. `before`, `after`: None if the
+    record is created or deleted. `inside`, `room`: the kind's, unless given. Words without room in
+    the transaction are written before the commit, or deleted after it.
     """
     room = kind.room if room is None else room
     if after is not None:
@@ -57,16 +57,21 @@ def change(
 
 
 def append(commit: Commit, kind: Kind, id: str, index: Index) -> None:
-    """Add the list entries of a new record without words and further orders, of a kind without
-    additions, to its commit. It does what `change` does, in a third of the time."""
+    """Add the list entries of a new record to its commit.
+
+    It does what `change` does in a third of the time, for a record without words and further
+    orders, of a kind without additions.
+    """
     index = replace(index, many=True) if len(index.several) > kind.inside // 2 else index
     commit.put_each(list_entries(kind, id, index), _entry_attributes(index))
     count_record(commit, kind, index, 1)
 
 
 def remove_later(commit: Commit, kind: Kind, id: str, index: Index) -> None:
-    """As `change` to nothing, of a record whose entries have no effect without it: they are deleted
-    after the commit, which has no room for them."""
+    """Take a record out of its count cells, and delete its entries after the commit.
+
+    The commit has no room for them, and they have no effect without the record.
+    """
     for key in entries_of(kind, id, index):
         commit.delete_after(key)
     count_record(commit, kind, index, -1)
@@ -82,13 +87,17 @@ def count_record(commit: Commit, kind: Kind, index: Index, step: int) -> None:
 
 
 def count_cells(kind: Kind, index: Index) -> list[Key]:
-    """The cells that count a record with this index."""
+    """Return the keys of the cells that count a record with this index."""
     values = [v for v in kind.values_counted(index.facets) if not kind.is_added(v)]
     return kind.cells_of(index.facets, (*values, *index.cells))
 
 
 def _change_words(commit: Commit, old: dict[Key, bool], new: dict[Key, bool], room: int) -> None:
-    """`old`, `new`: the keys of words, and whether each belongs to a generation."""
+    """Add the differences between the old and the new words of a record to the commit.
+
+    `old`, `new`: the keys of the words, and whether each belongs to a generation. `room`: how many
+    writes the transaction still takes.
+    """
     added, gone = [key for key in new if key not in old], [key for key in old if key not in new]
     fits = len(added) + len(gone) <= room
     commit.put_each((key for key in added if not new[key]), {})
@@ -106,12 +115,12 @@ def _change_words(commit: Commit, old: dict[Key, bool], new: dict[Key, bool], ro
 
 
 def entries_of(kind: Kind, id: str, index: Index | None) -> set[Key]:
-    """The keys of all list and word entries of a record with this index."""
+    """Return the keys of all list and word entries of a record with this index."""
     return {*list_entries(kind, id, index), *word_keys(kind, id, index)}
 
 
 def list_entries(kind: Kind, id: str, index: Index | None) -> dict[Key, Item]:
-    """The keys of the list entries, and the other attributes of each."""
+    """Return the keys of a record's list entries, and the other attributes of each entry."""
     if index is None:
         return {}
     names = [name for name in kind.lists(index.facets) if not kind.is_added(name)]
@@ -128,7 +137,7 @@ def list_entries(kind: Kind, id: str, index: Index | None) -> dict[Key, Item]:
 
 
 def order_entries(kind: Kind, id: str, index: Index | None) -> dict[Key, Item]:
-    """Those of them in other orders."""
+    """Return the list entries of a record in other orders than the kind's."""
     if index is None:
         return {}
     known = _entry_attributes(index)
@@ -136,11 +145,12 @@ def order_entries(kind: Kind, id: str, index: Index | None) -> dict[Key, Item]:
 
 
 def _entry_attributes(index: Index) -> Item:
+    """Return the attributes that each list entry of a record with this index has."""
     return {**index.facets, **({SEVERAL: frozenset(index.several)} if index.several else {})}
 
 
 def word_keys(kind: Kind, id: str, index: Index | None) -> dict[Key, bool]:
-    """The keys of a record's words, and whether each belongs to a generation."""
+    """Return the keys of a record's words, and whether each word belongs to a generation."""
     if index is None:
         return {}
     shard = shard_of(id, kind.word_shards)

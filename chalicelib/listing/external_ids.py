@@ -1,5 +1,6 @@
-"""Ids that records have in another system. No two records of a kind have the same: a lock on each
-names the one that has it.
+"""Ids that records have in another system.
+
+No two records of a kind have the same id: a lock on each id names the record that has it.
 
 | item | pk | sk | attributes |
 |---|---|---|---|
@@ -46,24 +47,25 @@ class ExternalIdTaken(Conflict):
 
 
 def held_ids(kind: str, fields: Mapping[str, object]) -> Held:
-    """What a record without variants has."""
+    """Return the external id that a record without variants has, and its holder."""
     own = fields["externalId"]
     return {(kind, str(own)): Holder(str(fields["id"]))} if own else {}
 
 
 def lock_key(kind: str, external_id: str) -> Key:
+    """Return the key of the lock on an external id."""
     return f"external#{kind}#{key_part(external_id)}", "lock"
 
 
 def refuse_taken(kind: str, external_id: str, items: Mapping[Key, Item]) -> None:
-    """Raises ExternalIdTaken, if its lock is among the items that were read."""
+    """Raise ExternalIdTaken if the lock on the id is among the items that were read."""
     lock = items.get(lock_key(kind, external_id))
     if lock:
         raise ExternalIdTaken("externalId", str(lock["id"]))
 
 
 def find_records(kinds: Iterable[str], external_id: str) -> list[str]:
-    """The listed records of who has it; of each kind one at most."""
+    """Return the ids of the records listed for an external id: at most one of each kind."""
     locks = table.batch_get(lock_key(kind, external_id) for kind in kinds)
     return list(dict.fromkeys(str(lock["record"]) for lock in locks.values()))
 
@@ -85,15 +87,18 @@ def resolve_id(kind: str, id: str) -> str:
 
 
 def count_writes(before: Held, after: Held) -> int:
-    """How many items `change` writes."""
+    """Return how many items `change` writes."""
     return sum(before.get(at) != after.get(at) for at in before.keys() | after.keys())
 
 
 def change(
     commit: Commit, record: str, before: Held, after: Held, *, holders: Iterable[str] = ()
 ) -> None:
-    """Moves the locks between two versions of a record; `holders`: who else may have had them until
-    now. The commit raises ExternalIdTaken."""
+    """Move the locks on external ids between two versions of a record.
+
+    The commit raises ExternalIdTaken. `holders`: the ids of records that may have had the locks
+    until now, and lose them by this commit.
+    """
     free = table.absent
     others = list(holders)
     if others:
@@ -112,4 +117,5 @@ def change(
 
 
 def _taken_error(field: str) -> Callable[[Item | None], Exception]:
+    """Return what makes an error of the lock in a commit's way: Busy if the lock is gone."""
     return lambda lock: ExternalIdTaken(field, str(lock["id"])) if lock else Busy()

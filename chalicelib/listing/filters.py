@@ -28,13 +28,16 @@ class Filters(Walk):
     most_counted: ClassVar[int | None] = None
 
     def accepted_values(self) -> dict[str, frozenset[str]]:
+        """Return the accepted values of each facet by which the client filters."""
         asked = {to_camel(name): _to_texts(getattr(self, name)) for name in self.facets}
         return {facet: texts for facet, texts in asked.items() if texts}
 
     def sort_range(self) -> Range:
+        """Return the range of sorts to which the list is limited."""
         return EVERYTHING
 
     def to_query(self) -> Query:
+        """Return the query of the page that the client asks for."""
         sort = str(getattr(self, "sort", "-"))
         return Query(
             self.accepted_values(),
@@ -51,8 +54,10 @@ class Filters(Walk):
 
     @classmethod
     def query_from_body(cls, sent: dict[str, object], limit: int) -> Query:
-        """The list that filters in a body choose, `limit` at a time. Raises Invalid, named
-        `filters.…`."""
+        """Return the query of the list that filters in a body choose, `limit` records at a time.
+
+        Raises Invalid, with fields named `filters.…`.
+        """
         return replace(filters(cls, sent, "filters").to_query(), limit=limit)
 
 

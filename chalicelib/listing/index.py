@@ -24,13 +24,16 @@ MOST_WORD_BYTES: Final = 150_000  # with a product of 200 KB it fits DynamoDB's 
 
 @dataclass  # a frozen one takes five times as long to make
 class Index:
-    """`sort`: text in whose descending order the kind is listed. `facets`: as key parts; `several`:
-    those of the facet with several values, `many` if they are too many for a list entry each.
+    """The index of a record, as the record stores it.
+
+    `sort`: text in whose descending order the kind is listed. `facets`: as key parts; `several`:
+    the values of the facet with several, `many` if they are too many for a list entry each.
     `orders`: the keys of other sort orders. `words`, `ahead`: as stored.
 
     `lists`: those of its lists that the first release had not; `cells`: the values under which it
     is counted, and the first release did not count. A record names them, because code of the
-    release before has to remove them with it."""
+    release before has to remove them with it.
+    """
 
     sort: str
     facets: Mapping[str, str]
@@ -54,8 +57,11 @@ class Index:
         texts: Iterable[str] = (),
         exact: Iterable[str] = (),
     ) -> "Index":
-        """The index of a record that is found by `texts`, and by each of the `exact` as a whole.
-        `orders`: text, which is sorted without case and accents, or a time."""
+        """Return the index of a record with these values.
+
+        It is found by `texts`, and by each of the `exact` as a whole. `orders`: text, which is
+        sorted without case and accents, or a time.
+        """
         if "#" in sort or "+" in sort:
             raise ValueError(f"{sort!r} cannot be a sort key: # and + separate the parts of a key")
         parts = {name: key_part(value) for name, value in facets.items()}
@@ -69,16 +75,17 @@ class Index:
 
     @property
     def list_state(self) -> tuple[object, ...]:
-        """Everything that its counts and its list entries depend on, but those in other orders."""
+        """Return all that the counts and the list entries in the kind's order depend on."""
         where = self.sort, self.facets, self.several, self.many, self.lists, self.cells
         return *where, self.ahead, self.generation
 
     @property
     def word_state(self) -> tuple[object, ...]:
-        """Everything that its word entries depend on."""
+        """Return all that the word entries depend on."""
         return self.words, self.ahead, self.generation, self.sort
 
     def to_stored(self) -> dict[str, object]:
+        """Return the attribute `index` of the record."""
         some = {
             "ahead": " ".join(self.ahead),  # no word has a blank in it
             "generation": self.generation,
@@ -99,6 +106,7 @@ class Index:
 
     @classmethod
     def from_stored(cls, stored: Fields) -> "Index":
+        """Return the index of a record from its attribute `index`."""
         return cls(
             stored["sort"],
             stored["facets"],
@@ -114,7 +122,7 @@ class Index:
 
     @property
     def listed_values(self) -> tuple[str, ...]:
-        """Those of the facet with several values that have a list entry each."""
+        """Return the values of the facet with several that have a list entry each."""
         return () if self.many else self.several
 
     @property
@@ -126,13 +134,16 @@ class Index:
         return len(" ".join(self.every_word).encode())
 
     def matches(self, where: Mapping[str, frozenset[str]], terms: Iterable[str] = ()) -> bool:
-        """Whether the record belongs to a list with these filters (key parts) and search terms."""
+        """Return whether the record is in a list with these filters (key parts) and terms."""
         return self.passes_filters(where) and all(
             any(word.startswith(term) for word in self.every_word) for term in terms
         )
 
     def passes_filters(self, where: Mapping[str, frozenset[str]]) -> bool:
-        """`SEVERAL` is the facet with several values, by whatever name in the kind."""
+        """Return whether the record has an accepted value of each facet in `where` (key parts).
+
+        `SEVERAL` is the facet with several values, by whatever name in the kind.
+        """
         return all(
             not wanted.isdisjoint(self.several)
             if facet == SEVERAL
@@ -160,8 +171,10 @@ _NONE: Final = Index("", {})  # of a record that is not there
 
 
 class Placed(NamedTuple):
-    """Where the words of a record are: `inside` its transaction, or `ahead` of it. `is_renewed`:
-    all of `ahead` is written again, as a new generation."""
+    """Where the words of a record are: `inside` its transaction, or `ahead` of it.
+
+    `is_renewed`: all of `ahead` is written again, as a new generation.
+    """
 
     inside: tuple[str, ...]
     ahead: tuple[str, ...]
@@ -240,7 +253,7 @@ def settle_words(before: Index | None, wanted: Index, *, inside: int, room: int)
 
 
 def value_writes(before: Index | None, after: Index | None) -> int:
-    """The most writes of list entries of values between two versions of a record."""
+    """Return the most writes of list entries of values between two versions of a record."""
     had, has = (one.listed_values if one else () for one in (before, after))
     if before and after and before.sort != after.sort:
         return len(had) + len(has)
@@ -248,15 +261,19 @@ def value_writes(before: Index | None, after: Index | None) -> int:
 
 
 def several_part(value: str) -> str:
-    """A value of the facet with several, short enough for a hundred of them in each list entry."""
+    """Return a value of the facet with several, so short that a hundred fit in each list entry."""
     return key_part(value, 40)
 
 
 def _to_sort_key(value: str) -> str:
-    """Without what sorts before `#`, after which an id follows: "Ring" comes before "Ring blue"."""
+    """Return a text as a sort key, without what sorts before `#`, after which an id follows.
+
+    "Ring" comes before "Ring blue".
+    """
     plain = kinds.escape("$".join(text.fold(value).split())[:_LONGEST_SORT])
     return plain.replace("!", "%21").replace('"', "%22") or "!"
 
 
 def _new_generation() -> str:
+    """Return a random name of a generation of words."""
     return os.urandom(6).hex()

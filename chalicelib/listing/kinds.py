@@ -69,11 +69,11 @@ class Kind:
 
     @property
     def number(self) -> int:
-        """The number of its last reindexing."""
+        """Return the number of the kind's last reindexing."""
         return max(self.since.values(), default=FIRST)
 
     def lists(self, facets: Mapping[str, str]) -> list[str]:
-        """The lists of a record with these facets, except those of `several`."""
+        """Return the lists of a record with these facets, but for those of `several`."""
         return [
             "*",
             *(f"{facet}={facets[facet]}" for facet in self.listed if facets.get(facet)),
@@ -81,10 +81,12 @@ class Kind:
         ]
 
     def is_added(self, name: str) -> bool:
-        """Whether the first release had not this list, `<facet>=<value>`, facet or order."""
+        """Return whether the first release had not this list, `<facet>=<value>`, facet or order."""
         return name.partition("=")[0] in self.since
 
     def cell(self, facets: Mapping[str, str]) -> str:
+        """Return the name of the cell that counts records with these facets."""
+
         def cell_value(facet: str) -> str:
             value = facets.get(facet, "")
             return SOME if value and facet == self.split else value
@@ -92,15 +94,15 @@ class Kind:
         return "|".join(["1", *map(cell_value, self.counted)])
 
     def values_counted(self, facets: Mapping[str, str]) -> list[str]:
-        """The values, `<facet>=<value>`, under which a record with these facets is counted."""
+        """Return the `<facet>=<value>` under which a record with these facets is counted."""
         return [f"{facet}={facets[facet]}" for facet in self.under if facets.get(facet)]
 
     def cells(self, facets: Mapping[str, str]) -> list[Key]:
-        """The cells that count a record with these facets."""
+        """Return the keys of the cells that count a record with these facets."""
         return self.cells_of(facets, self.values_counted(facets))
 
     def cells_of(self, facets: Mapping[str, str], values: Iterable[str]) -> list[Key]:
-        """The cells of a record that is counted under these values, `<facet>=<value>`."""
+        """Return the keys of the cells of a record counted under these `<facet>=<value>`."""
         cell = self.cell(facets)
         return [
             (self.count_pk(), cell),
@@ -108,7 +110,7 @@ class Kind:
         ]
 
     def numbers(self, pk: str, facets: Mapping[str, str]) -> dict[str, int | Decimal]:
-        """What a record with these facets adds to a cell in this partition."""
+        """Return what a record with these facets adds to each attribute of a cell."""
         numbers: dict[str, int | Decimal] = {"n": 1}
         if value := facets.get(self.split):
             numbers[split_attribute(value)] = 1
@@ -117,7 +119,7 @@ class Kind:
         return numbers
 
     def cell_facets(self, cell: str) -> dict[str, str]:
-        """The facets of a cell."""
+        """Return the facets of a cell, parsed from its name."""
         return dict(zip(self.counted, cell.split("|")[1:], strict=False))
 
     def count_pk(self, facet: str = "", value: str = "") -> str:
@@ -136,7 +138,7 @@ class Kind:
         return [self.word_pk(word, shard) for shard in range(self.word_shards)]
 
     def entry_key(self, name: str, id: str, sort: str) -> Key:
-        """The position of a record in a list."""
+        """Return the key of a record's entry in a list."""
         return self.list_pk(name, shard_of(id, self.list_shards)), f"{sort}#{id}"
 
     def shard_pk(self, pk: str, sk: str) -> str:
@@ -149,7 +151,7 @@ class Kind:
 
 
 def split_attribute(value: str) -> str:
-    """The attribute of a cell that counts the records with a value of the split facet."""
+    """Return the attribute of a cell that counts the records with a value of the split facet."""
     return "=" + value.replace(".", "%2E")  # a point would be the path to a member
 
 
@@ -158,5 +160,5 @@ def shard_of(id: str, shards: int) -> int:
 
 
 def escape(word: str) -> str:
-    """A word as part of a key: `#` separates the parts."""
+    """Return a word as part of a key, in which `#` separates the parts."""
     return word.replace("%", "%25").replace("#", "%23")

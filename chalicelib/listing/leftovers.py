@@ -15,11 +15,10 @@ from chalicelib.storage.conditions import Attr
 
 
 def discard_words(records: Records[Indexed], word: str, before: int) -> int:
-    """Delete the entries of words that begin with `word` and that a failed write left; return how
-    many.
+    """Delete the entries of words that begin with `word` and that a failed write left.
 
-    They belong to a generation that their record does not have. `before`: Unix seconds of the
-    latest that are deleted, because a write may still be running.
+    Return how many there were. They belong to a generation that their record does not have.
+    `before`: Unix seconds of the latest that are deleted, because a write may still be running.
     """
     old = Attr("at").lte(before)
     found = 0
@@ -31,6 +30,7 @@ def discard_words(records: Records[Indexed], word: str, before: int) -> int:
 
 
 def _discard_entry(records: Records[Indexed], item: Item) -> bool:
+    """Delete an entry if its record does not have it; return whether it was deleted."""
     key: Key = item["pk"], item["sk"]
     id = item["sk"].rpartition("#")[2]
     stored = table.get(records.key(id))

@@ -60,13 +60,13 @@ class Lists:
     total: int | None = None
 
     def cost(self, need: int) -> float:
-        """The cost of finding `need` matching records, in entries read."""
+        """Return the cost of finding `need` matching records, in entries read."""
         size = UNKNOWN if self.size is None else self.size
         read = need * size / self.total if self.total else size
         return min(size, read) + _QUERY_COST * len(self.names)
 
     def first_queries(self, need: int, after: str | None, forward: bool) -> list[Read]:
-        """The first query of each partition, to find `need` matching records."""
+        """Return the first query of each partition, to find `need` matching records."""
         limit = self._query_limit(need)
         return [self._query_call(pk, forward, limit, after) for pk in self._partition_keys()]
 
@@ -78,8 +78,11 @@ class Lists:
         forward: bool = False,
         read: Sequence[table.Rows] | None = None,
     ) -> Iterator[str]:
-        """Positions of the matching records, newest first or `forward`, after `after`; for a caller
-        that uses `need` of them. `read`: the results of `reads`."""
+        """Yield the positions of matching records, newest first or `forward`.
+
+        `need`: how many the caller uses. `after`: the position that they follow. `read`: the
+        results of `first_queries`, if they were sent.
+        """
         if read is None:
             read = dynamodb.wait_for_results(self.first_queries(need, after, forward))
         limit = self._query_limit(need)
@@ -93,22 +96,24 @@ class Lists:
         return (position for position, _ in merged if position != after)
 
     def tally_calls(self, most: int | None) -> list[Tallying]:
-        """The calls that count the matches by reading up to `most` keys."""
+        """Return the calls that count the matches by reading up to `most` keys."""
         pks = self._partition_keys()
         each = -(-(MOST_COUNTED if most is None else most) // len(pks))
         where, condition = self._sort_condition(None, forward=True), _filter_condition(self.rest)
         return [table.tally.call(pk, where=where, matching=condition, most=each) for pk in pks]
 
     def count_positions(self) -> int:
-        """The number of matches, counted by position: the counting calls would count records that
-        are in two of the lists twice."""
+        """Return the number of matches, counted by position.
+
+        The calls of `tally_calls` would count a record that is in two of the lists twice.
+        """
         return sum(1 for _ in self.read_positions(_CALL_ENTRIES))
 
     def _partition_keys(self) -> list[str]:
         return [pk for name in self.names for pk in self.kind.list_pks(name)]
 
     def _query_limit(self, need: int) -> int:
-        """A shard's part, with room for an uneven hash; more if filters drop some of it."""
+        """Return a shard's part of `need`, with room for an uneven hash and for filters."""
         part = need / self.kind.list_shards
         if self.rest:
             known = self.size is not None and self.total is not None
@@ -154,8 +159,10 @@ class Lists:
 
 
 def serving_lists(kind: Kind, where: Where, between: Range) -> Lists | None:
-    """The lists that hold exactly the matches, if they are few; or the list of all records if no
-    filter has a list."""
+    """Return the lists that hold exactly the matches, or else the list of all.
+
+    None if such lists are more than a few, or if only lists with other records too serve a filter.
+    """
     for name, wanted in kind.combined.items():
         if where == {facet: frozenset({value}) for facet, value in wanted.items()}:
             return Lists(kind, [name], {}, between)
@@ -170,7 +177,7 @@ def serving_lists(kind: Kind, where: Where, between: Range) -> Lists | None:
 
 
 def serving_choices(kind: Kind, where: Where, between: Range, known: Counts) -> list[Lists]:
-    """Every way in which the lists can serve these filters."""
+    """Return every way in which lists can serve these filters."""
     total = None if between else known.size(where)
     found = [Lists(kind, ["*"], where, between, known.size({}), total)]
     for facet, accepted in where.items():
@@ -189,7 +196,7 @@ def serving_choices(kind: Kind, where: Where, between: Range, known: Counts) -> 
 
 
 def _list_names(kind: Kind, facet: str, accepted: frozenset[str]) -> list[str]:
-    """The lists of a facet's values, if each has one."""
+    """Return the names of the lists of a facet's values; empty if not each value has one."""
     if facet == SEVERAL:
         values = [f"{kind.several}={value}" for value in sorted(accepted)]
         return [*values, f"{kind.several}*"]

@@ -16,10 +16,10 @@ _LAST: Final = "\U0010ffff"
 
 
 def find_records_by_text(kind: Kind, texts: Iterable[str]) -> dict[str, set[str]]:
-    """For each of the `exact` texts (`Index.build`) the ids of the records that may contain it. The
-    caller compares them, because a few do not.
+    """Return the ids of the records that may have each text among `exact` (`Index.build`).
 
-    Texts with the same beginning are close together in the index: one query of a shard finds many.
+    The caller compares the records, because a few do not have it. Texts with the same beginning are
+    close together in the index: one query of a shard finds many.
     """
     words = {text: whole_word(text) for text in texts}
     wanted = [*{*words.values()} - {""}]
@@ -30,7 +30,7 @@ def find_records_by_text(kind: Kind, texts: Iterable[str]) -> dict[str, set[str]
 
 
 def _read_blocks(kind: Kind, wanted: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """For each partition that may hold them, the words and the keys of each."""
+    """Yield each word with its keys in one partition, for each partition that may hold the word."""
     partitions: dict[str, list[str]] = {}
     for word in sorted(wanted, key=_key_prefix):
         for pk in kind.word_pks(word):
@@ -41,11 +41,15 @@ def _read_blocks(kind: Kind, wanted: list[str]) -> Iterator[tuple[str, list[str]
 
 
 def _read_partition(pk: str, begins: Sequence[str]) -> DynamoCall[list[list[str]]]:
-    """The keys with each of these prefixes in one partition: one query from the first prefix on,
-    the next from the first prefix that was not reached, or from where its keys were cut."""
+    """Return the call that reads the keys with each of these prefixes in one partition.
+
+    One query reads from the first prefix on; the next from the first prefix that was not reached,
+    or after the last key of a prefix whose keys were cut off.
+    """
     found: list[list[str]] = []
 
     def query_onward(cut: Sequence[str] = ()) -> DynamoCall[Any]:
+        """Query the keys from the first unread prefix on, or after the last key of `cut`."""
         return table.query.call(
             pk,
             where=table.sk.between(begins[len(found)], begins[-1] + _LAST),
@@ -56,6 +60,7 @@ def _read_partition(pk: str, begins: Sequence[str]) -> DynamoCall[list[list[str]
         )
 
     def collect_blocks(cut: Sequence[str], rows: table.Rows) -> object:
+        """Add the keys of each prefix to `found`; return it, or the next query."""
         keys = [*cut, *(item["sk"] for item in rows.items)]
         for begin in begins[len(found) :]:
             block = keys[bisect_left(keys, begin) : bisect_left(keys, begin + _LAST)]

@@ -16,10 +16,10 @@ _ATTEMPTS: Final = 20
 
 
 def reindex(records: Records[Indexed], id: str, read: Item | None = None) -> bool:
-    """Moves one record if needed; returns whether it was. `read`: the record, if it was read.
+    """Move one record to its current index if needed; return whether it was moved. Raise Busy.
 
-    A writer that has read the record before sees a new version: it must not remove entries from
-    their old places. Raises Busy.
+    `read`: the record, if it was read. A writer that has read the record before sees a new version:
+    it must not remove entries from their old places.
     """
     for _ in range(_ATTEMPTS):
         item, read = read or table.get(records.key(id)), None

@@ -16,8 +16,10 @@ from chalicelib.values.ids import key_part
 
 
 def count(kind: Kind, where: Mapping[str, frozenset[str]]) -> int:
-    """How many records have one of the accepted values in every given facet: `counted` ones, and at
-    most one of `under`."""
+    """Return how many records have one of the accepted values in every facet of `where`.
+
+    Facets: `counted` ones, and at most one of `under`.
+    """
     parts = key_parts(kind, where)
     total = _counts(kind, parts).size(parts)
     if total is None:
@@ -26,7 +28,7 @@ def count(kind: Kind, where: Mapping[str, frozenset[str]]) -> int:
 
 
 def count_each(kind: Kind, facet: str, values: Sequence[str]) -> list[int | None]:
-    """How many records have each of these values of a facet; None if no cells count it."""
+    """Return how many records have each of these values of a facet; None if no cells count it."""
     if facet not in {*kind.counted, *kind.under} or not values:
         return [None] * len(values)
     parts = list(map(key_part, values))
@@ -41,7 +43,7 @@ def _counts(kind: Kind, where: Where) -> Counts:
 
 
 def read_page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
-    """One page, in the requested order.
+    """Return one page, in the requested order.
 
     `load` returns the existing records of ids, in order. Raises Invalid for a search that matches
     too much, a page that is too deep, too many values of a facet, or a cursor of another list;
@@ -73,6 +75,7 @@ def read_page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
     next_ = follows.to_text(asked) if follows else None
 
     def cursor_after(number: int) -> str:
+        """Return the cursor after the first `number` records of the page."""
         positions = {id_of(position): position for position in found.positions}
         return Cursor(positions[kept[number - 1].id], start.page + 1).to_text(asked)
 
@@ -81,7 +84,7 @@ def read_page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
 
 
 def walk_pages(read: Callable[[Query], Page[R]], query: Query) -> Iterator[Page[R]]:
-    """The pages of a list from the query's on; `read` reads one."""
+    """Yield the pages of a list from the query's on; `read` reads one."""
     following: str | None = query.cursor
     while following is not None:
         found = read(query.continue_after(following))
@@ -90,7 +93,7 @@ def walk_pages(read: Callable[[Query], Page[R]], query: Query) -> Iterator[Page[
 
 
 def _features(kind: Kind, query: Query, where: Where) -> set[str]:
-    """The requested facets and order, as the kind's `since` names them."""
+    """Return the requested facets and order, as the kind's `since` names them."""
     facets = {kind.several if facet == SEVERAL else facet for facet in where}
     return facets | {f"*{query.order}"} if query.order else facets
 
@@ -100,7 +103,7 @@ def _fits(index: Index, query: Query, where: Where, terms: Iterable[str]) -> boo
 
 
 def page_of(kind: Kind, query: Query, records: Iterable[R]) -> Page[R]:
-    """A page of few records, which were all read and fit the query and one answer."""
+    """Return a page of few records, which were all read and fit the query and one answer."""
     asked = _list_identity(kind, query, key_parts(kind, query.where))
     start = cursor.parse(query.cursor, asked) if query.cursor else Cursor("", query.page)
     places = {query.position_of(record): record for record in records}
@@ -114,7 +117,7 @@ def page_of(kind: Kind, query: Query, records: Iterable[R]) -> Page[R]:
 
 
 def _list_identity(kind: Kind, query: Query, where: Where) -> dict[str, object]:
-    """The parts of a request that identify its list."""
+    """Return the parts of a request that identify its list."""
     return {
         "kind": kind.name,
         "where": {facet: sorted(accepted) for facet, accepted in where.items()},

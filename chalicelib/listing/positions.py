@@ -78,12 +78,13 @@ class Listing(Generic[R]):
 
     @property
     def need(self) -> int:
-        """Includes one more, to see whether more follow."""
+        """Return how many matches to find: one more than the page needs."""
         return self.skip + self.query.limit + 1
 
     # --- Without a search -------------------------------------------------------------------------
 
     def browse_positions(self) -> Slice:
+        """Return the positions of the page of a list without a search."""
         one = self._serving_lists()
         if one is None or self.skip + self.query.limit > _NEAR:
             return self._read_cheapest()
@@ -104,7 +105,7 @@ class Listing(Generic[R]):
 
     @property
     def _is_counted(self) -> bool:
-        """Whether cells have the total; otherwise it is counted from keys."""
+        """Return whether cells have the total; otherwise it is counted from keys."""
         return is_counted(self.kind, self.where) and not self.query.between
 
     def _tally_calls(self, some: Lists, most: int | None = None) -> list[lists.Tallying]:
@@ -113,11 +114,15 @@ class Listing(Generic[R]):
         return some.tally_calls(most or self.query.most_counted) if is_once else []
 
     def _slice_calls(self, base: Lists, *, is_counted: bool) -> list[DynamoCall[Any]]:
-        """What to read for `_page`."""
+        """Return the calls that read what `_slice_results` needs."""
         reads = base.first_queries(self.need, self.after, self.query.forward)
         return reads if is_counted else [*self._tally_calls(base), *reads]
 
     def _slice_results(self, base: Lists, total: int | None, results: Sequence[Any]) -> Slice:
+        """Return the page from the results of `_slice_calls`.
+
+        Without a `total`, the records are counted.
+        """
         tallied = [one for one in results if isinstance(one, table.Tally)]
         at_least = False
         if total is None:
@@ -129,7 +134,7 @@ class Listing(Generic[R]):
         return self._make_slice(islice(found, self.skip, self.need), total, at_least)
 
     def _read_cheapest(self) -> Slice:
-        """First the counts, then the cheapest lists by them."""
+        """Read the counts, and then the page from the lists that cost least by these counts."""
         probe, probing = None, list[lists.Tallying]()
         if SEVERAL in self.where:
             several = {SEVERAL: self.where[SEVERAL]}
@@ -150,7 +155,7 @@ class Listing(Generic[R]):
         return self._read_slice(min(ways, key=lambda way: way.cost(self.need)), total)
 
     def _read_slice(self, base: Lists, total: int | None) -> Slice:
-        """The page, from these lists; counts their records unless the total is known."""
+        """Read the page from these lists; count their records unless the total is known."""
         query = self.query
         if total is not None and self.skip >= total and not self.after:
             return Slice([], False, total)
@@ -171,7 +176,10 @@ class Listing(Generic[R]):
         return self._slice_results(base, total, dynamodb.wait_for_results(calls))
 
     def _read_in_order(self, ways: list[Lists], total: int | None, known: Counts) -> Slice:
-        """In another order: few records are loaded and sorted; otherwise from the list of all."""
+        """Read the page in another order.
+
+        Few records are loaded and sorted; otherwise the list with that order is read.
+        """
         size = known.size({}) or 0
         few = total is not None and total <= _FEW
         # Reads the list in that order, or loads the matches, whichever is cheaper.
@@ -184,7 +192,7 @@ class Listing(Generic[R]):
         return self._read_slice(Lists(self.kind, order, self.where, size=size, total=total), total)
 
     def _sort_records(self, ids: list[str]) -> Slice:
-        """These records in another order, by their own values."""
+        """Load these records, and return the page of those that match, in order."""
         found = [
             self.query.position_of(record)
             for record in self._load_in_parts(ids)
@@ -194,13 +202,14 @@ class Listing(Generic[R]):
         return self._slice_positions(found, len(found))
 
     def _load_in_parts(self, ids: list[str]) -> Iterator[R]:
-        """As few in memory as one call loads."""
+        """Yield the records with these ids; only as many are in memory as one call loads."""
         for some in batches(ids, _LOADED_AT_ONCE):
             yield from self.load(list(some))
 
     # --- With a search ----------------------------------------------------------------------------
 
     def search_positions(self, terms: list[str]) -> Slice:
+        """Return the positions of the page of a search."""
         where = self.where
         is_filtered = bool(where or self.query.order)
         matching, unchecked, known = match_terms(self.kind, where, terms, is_filtered)
@@ -218,12 +227,15 @@ class Listing(Generic[R]):
         return self._slice_positions(positions, len(positions), matching.at_least)
 
     def _keep_matching(self, found: Found, terms: list[str]) -> Found:
-        """Those whose records match the filters and these terms too."""
+        """Load the found records, and keep those that match the filters and these terms too."""
         records = self._load_in_parts(list(found))
         return {one.id: found[one.id] for one in records if one.index.matches(self.where, terms)}
 
     def _keep_filtered(self, matching: Matches, known: Counts | None) -> Found:
-        """Those that match the filters: by their entries, or by a whole list if that is cheaper."""
+        """Keep the matches that pass the filters.
+
+        It reads their entries, or a whole list if that is cheaper.
+        """
         if known is None:
             return verify_matches(self.kind, matching, all_of=False)[0]
         total = known.size(self.where)
@@ -240,6 +252,10 @@ class Listing(Generic[R]):
         return {id: found[id] for id in entries if _entry_passes(entries[id], self.where)}
 
     def _sort_found(self, found: Found, at_least: bool, known: Counts) -> Slice:
+        """Return the page of the found records in another order.
+
+        It loads them, or reads the list in that order, whichever is cheaper.
+        """
         if len(found) * ENTRIES_A_RECORD <= max(_FEW * ENTRIES_A_RECORD, known.size({}) or 0):
             in_order = self._sort_records(list(found))
             return Slice(in_order.positions, in_order.follows, in_order.total, at_least)
@@ -254,7 +270,7 @@ class Listing(Generic[R]):
     # --- Both -------------------------------------------------------------------------------------
 
     def _slice_positions(self, positions: list[str], total: int, at_least: bool = False) -> Slice:
-        """The page, from all positions."""
+        """Return the page, from the positions of all matches."""
         in_order = self.query.in_order(positions, self.after)
         return self._make_slice(iter(in_order[self.skip : self.need]), total, at_least)
 
@@ -269,13 +285,16 @@ def id_of(position: str) -> str:
 
 
 def _sum_tallies(tallied: list[table.Tally]) -> tuple[int, bool]:
-    """The total, and whether it is a lower bound."""
+    """Return the total of tallies, and whether it is a lower bound."""
     passed, whole = sum(part.passed for part in tallied), all(part.whole for part in tallied)
     return (passed, False) if whole else (min(passed, lists.MOST_COUNTED), True)
 
 
 def _with_probed_size(way: Lists, probe: Lists, probed: list[table.Tally]) -> Lists:
-    """With the size that was counted."""
+    """Return `way` with the size that the probe found, if both read the same lists.
+
+    The size is UNKNOWN if the probe did not reach the end.
+    """
     if list(way.names) != list(probe.names):
         return way
     whole = all(part.whole for part in probed)

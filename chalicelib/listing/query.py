@@ -47,29 +47,31 @@ class Query:
     external_id: str = ""
 
     def continue_after(self, cursor: str | None) -> "Query":
-        """The same list after a cursor; None: from the start."""
+        """Return the query of the same list after a cursor; None: from the start."""
         return replace(self, cursor=cursor or "")
 
     def position_of(self, record: Indexed) -> str:
-        """Where a record is in the requested order."""
+        """Return the position of a record in the requested order."""
         sort = record.index.orders.get(self.order, "!") if self.order else record.index.sort
         return f"{sort}#{record.id}"
 
     def in_order(self, positions: Iterable[str], after: str | None) -> list[str]:
-        """Those after a position, or all, in the requested order."""
+        """Return the positions after `after` (None: all) in the requested order."""
         found = sorted(set(positions), reverse=not self.forward)
         return [one for one in found if not after or (one > after if self.forward else one < after)]
 
     def fields_to_load(self, shown: Iterable[str]) -> tuple[str, ...]:
-        """The fields to load so that these can be shown; none: all. With `index`, if records are
-        compared with the request."""
+        """Return the fields to load so that the fields `shown` can be shown; none: all fields.
+
+        Includes `index`, if records are compared with the request.
+        """
         fields = tuple(shown)
         compares = self.where or self.search or self.between or self.order or self.external_id
         return (*fields, "index") if fields and compares else fields
 
 
 def key_parts(kind: Kind, where: Mapping[str, frozenset[str]]) -> Where:
-    """Filters as the index holds facets. Raises Invalid for too many values of one."""
+    """Return filters in the form of the index. Raise Invalid for too many values of a facet."""
     parts = {}
     for facet, accepted in where.items():
         refuse_many(facet, accepted)

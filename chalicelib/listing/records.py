@@ -41,7 +41,10 @@ class Records(Generic[R_co]):
     made_of: Mapping[str, str] = field(default_factory=dict)
 
     def load(self, wanted: Iterable[str], fields: Iterable[str] = ()) -> list[R_co]:
-        """Those that exist of these, in their order; of each these fields, if some are named."""
+        """Return the records with these ids that exist, in the order of the ids.
+
+        `fields`: only what these fields are made of; empty: all.
+        """
         asked = [self.made_of.get(name, name) for name in fields]
         only = ("id", "version", *asked) if asked else ()
         keys = list(map(self.key, wanted))
@@ -49,15 +52,19 @@ class Records(Generic[R_co]):
         return [self.read(found[key]) for key in keys if key in found]
 
     def find(self, id: str, fields: Iterable[str] = ()) -> R_co | None:
+        """Return the record with this id, or None."""
         return next(iter(self.load([id] if ids.may_be(self.prefix, id) else [], fields)), None)
 
     def get(self, id: str, fields: Iterable[str] = ()) -> R_co:
-        """Raises NotFound."""
+        """Return the record with this id. Raise NotFound."""
         return NotFound.unless(self.find(id, fields), self.what or self.kind.name, id)
 
     def insert(self, commit: Commit, fields: Item, **room: int) -> Item:
-        """Part of the commit that creates a record, with these fields; returns the whole item. It
-        raises ConditionFailed if the id is taken. `room`: as of `change`."""
+        """Add a new record with these fields and its entries to a commit; return the whole item.
+
+        The commit raises ConditionFailed if the id is taken. `room`: `inside` and `room` of
+        `change`.
+        """
         id, new, free = fields["id"], self.index(fields), table.absent
         return self.write(commit, id, None, new, fields, when=free, otherwise=None, **room)
 
@@ -73,9 +80,11 @@ class Records(Generic[R_co]):
         otherwise: Exception | None,
         **room: int,
     ) -> Item:
-        """Part of the commit between two versions of a record, of which `fields` are those of the
-        new one; it is deleted without a new index. Returns the whole item. `room`: as of
-        `change`."""
+        """Add the writes between two versions of a record to a commit; return the whole item.
+
+        `fields`: of the new version. Without an index `after` the record is deleted. `room`:
+        `inside` and `room` of `change`.
+        """
         index = change(commit, self.kind, id, before, after, **room)
         pk, sk = self.key(id)
         item = {"pk": pk, "sk": sk, **fields}

@@ -1,5 +1,8 @@
-"""Checks the totals of a kind against its list. One transaction writes both, so they agree unless
-code was wrong or someone edited the table by hand."""
+"""The totals of a kind, compared with its list, and repaired.
+
+One transaction writes both, so they agree unless code was wrong or someone edited the table by
+hand.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -47,7 +50,10 @@ class Recount:
 
 
 def recount(kind: Kind) -> Recount:
-    """Reads the list of all records. What not all records have yet is not compared."""
+    """Count the list of all records, and return the wrong cells.
+
+    What not all records have yet is not compared.
+    """
     kind = limit_to_indexed(kind, ())
     counted, wrong = find_disagreement(lambda: _count_and_load(kind))
     found = [
@@ -59,6 +65,7 @@ def recount(kind: Kind) -> Recount:
 
 
 def _count_and_load(kind: Kind) -> tuple[Mapping[_Place, Number], Stored[_Place]]:
+    """Return the counted and then the stored numbers of all cells."""
     counted = _count_from_lists(kind)
     return counted, _load_stored_cells(kind, {pk for (pk, _), _ in counted})
 
@@ -66,7 +73,7 @@ def _count_and_load(kind: Kind) -> tuple[Mapping[_Place, Number], Stored[_Place]
 def find_disagreement(
     look: Callable[[], tuple[Counted[K], Stored[K]]],
 ) -> tuple[Counted[K], dict[K, tuple[Number, Number]]]:
-    """The result of the last count, and for each wrong cell the stored and the counted value.
+    """Return the last count, and for each wrong cell the stored and the counted value.
 
     `look` counts, then reads the stored values; it is repeated up to three times while they differ.
     Clients write during a look. So a cell is wrong only if each time it differs from the records,
@@ -94,7 +101,7 @@ def find_disagreement(
 
 
 def _is_explained(first: Mapping[str, object], last: Mapping[str, object], counted: Number) -> bool:
-    """Whether writes during a look can explain the difference between a cell and the records."""
+    """Return whether writes during a look can explain how a cell differs from the records."""
     changes = Counter(last)
     changes.subtract(first)
     changed = sum(map(abs, changes.values()))
@@ -108,8 +115,10 @@ def _sum_shards(cell: Mapping[str, Any]) -> Number:
 
 
 def repair(wrong: Iterable[Wrong]) -> None:
-    """Adds the difference to each cell, once although an answer is lost: each is a transaction.
-    Concurrent counts stay. Raises Busy."""
+    """Add the difference to each wrong cell, once although an answer is lost. Raise Busy.
+
+    Each difference is a transaction. Concurrent counts stay.
+    """
     for one in wrong:
         commit, difference = Commit(), {one.attribute: one.counted - one.stored}
         if one.sharded:
@@ -120,7 +129,7 @@ def repair(wrong: Iterable[Wrong]) -> None:
 
 
 def walk_entries(kind: Kind, fields: Sequence[str], first: str = "") -> Iterator[dict[str, str]]:
-    """The entries of all records with a sort from `first` on: `sk`, and these facets."""
+    """Yield `sk` and these facets of the entries of all records with a sort from `first` on."""
     where = table.sk.gte(first) if first else None
     for pk in kind.list_pks("*"):
         # Newest first: records created meanwhile are not read, and the newest, which change most,
@@ -129,7 +138,7 @@ def walk_entries(kind: Kind, fields: Sequence[str], first: str = "") -> Iterator
 
 
 def _count_from_lists(kind: Kind) -> Mapping[_Place, Number]:
-    """What each cell should have, by the facets in the list entries of records."""
+    """Return the number that each cell should have, by the list entries of records."""
     found: defaultdict[_Place, Number] = defaultdict(int)
     facets = (*kind.counted, *kind.under, *filter(None, [kind.summed]))
     for item in walk_entries(kind, list(dict.fromkeys(facets))):
@@ -140,8 +149,11 @@ def _count_from_lists(kind: Kind) -> Mapping[_Place, Number]:
 
 
 def _load_stored_cells(kind: Kind, pks: Iterable[str]) -> Stored[_Place]:
-    """What the shards of each cell hold, of the whole kind and under the values that are counted.
-    A cell of 1.0.0 counts in the one that it would be merged into."""
+    """Return the numbers in each shard of all cells to compare.
+
+    These are the cells of the whole kind and under the counted values. A cell of 1.0.0 counts in
+    the cell that it would be merged into.
+    """
     found: defaultdict[_Place, dict[str, Number]] = defaultdict(dict)
     for pk in {kind.count_pk(), *pks}:
         for item in chain.from_iterable(table.pages(pk)):

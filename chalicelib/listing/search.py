@@ -30,9 +30,11 @@ class TooBroad(Invalid):
 
 @dataclass
 class Matches:
-    """The matches by words. `sure`: id → sort. `claimed`: id → generations with their sorts; a
-    match only if one of them is the record's, because words written ahead may be left by a failed
-    or superseded write."""
+    """The matches by words. `sure`: id → sort. `claimed`: id → generations with their sorts.
+
+    A claimed one is a match only if one of its generations is the record's, because words written
+    ahead may be left by a failed or superseded write.
+    """
 
     sure: Found = field(default_factory=dict)
     claimed: dict[str, set[tuple[str, str]]] = field(default_factory=dict)
@@ -45,7 +47,7 @@ class Matches:
         return id in self.sure or id in self.claimed
 
     def keep(self, holds: Callable[[str], bool]) -> None:
-        """Only those with such a sort."""
+        """Keep only the matches with a sort for which `holds` is true."""
         self.sure = {id: sort for id, sort in self.sure.items() if holds(sort)}
         self.claimed = {
             id: kept
@@ -54,13 +56,13 @@ class Matches:
         }
 
     def join(self, other: "Matches") -> None:
-        """The union."""
+        """Add the matches of another set: the union."""
         self.sure |= other.sure
         for id, generations in other.claimed.items():
             self.claimed.setdefault(id, set()).update(generations)
 
     def meet(self, other: "Matches") -> "Matches":
-        """The intersection."""
+        """Return the matches that are in both: the intersection."""
         both = Matches(at_least=self.at_least or other.at_least)
         for id in self.sure.keys() | self.claimed.keys():
             if id not in other:
@@ -77,10 +79,10 @@ class Matches:
 def match_terms(
     kind: Kind, where: Where, terms: list[str], counted: bool
 ) -> tuple[Matches, list[str], Counts | None]:
-    """The records that match every term that is narrow enough to be read completely; the other
-    terms, which are not checked yet; and the counts, if requested.
+    """Return the matches of the narrow terms, the other terms, and the counts if `counted`.
 
-    All is read in parallel. Raises Invalid (`search_too_broad`) if no term is narrow.
+    A term is narrow if its matches can be read completely; the others are not checked yet. All is
+    read in parallel. Raises Invalid (`search_too_broad`) if no term is narrow.
     """
     asked = sorted(terms, key=len, reverse=True)[:_MOST_READ]
     cells = count_calls(kind, where) if counted else []
@@ -105,7 +107,7 @@ def match_terms(
 
 
 def _find_whole_words(kind: Kind, term: str) -> Matches:
-    """Records with the term as a whole word, if too many begin with it."""
+    """Return the records with the term as a whole word. Raise TooBroad for too many."""
     found = find_matches(kind, term, min(_MOST_WHOLE, MOST_MATCHES), suffix="#")
     if not found:
         raise TooBroad
@@ -114,15 +116,19 @@ def _find_whole_words(kind: Kind, term: str) -> Matches:
 
 
 def find_matches(kind: Kind, term: str, most: int, suffix: str = "") -> Matches | None:
-    """All matches of a term, or None if there are more than `most`. `suffix`: what follows it in
-    the key, `#` for the term as a whole word."""
+    """Return all matches of a term, or None if there are more than `most`.
+
+    `suffix`: what follows the term in the key, `#` for the term as a whole word.
+    """
     of, calls = _term_calls(kind, [term], most, suffix)
     return _narrow_terms(zip(of, dynamodb.wait_for_results(calls), strict=True), most).get(term)
 
 
 def verify_matches(kind: Kind, found: Matches, all_of: bool) -> tuple[Found, dict[str, Item]]:
-    """The verified matches; and the entries in the list of all, at least of these; `all_of`: of
-    every match."""
+    """Return the sure and the verified matches, and their entries in the list of all.
+
+    `all_of`: read the entries of every match; otherwise only of the claimed ones.
+    """
     sorts = {id: {sort for sort, _ in claims} for id, claims in found.claimed.items()}
     if all_of:
         for id, sort in found.sure.items():
@@ -143,7 +149,7 @@ def verify_matches(kind: Kind, found: Matches, all_of: bool) -> tuple[Found, dic
 def _term_calls(
     kind: Kind, terms: list[str], most_matches: int, suffix: str = ""
 ) -> tuple[list[str], list[DynamoCall[Matches | None]]]:
-    """The calls that read the terms, and the term of each."""
+    """Return the calls that read the terms, and the term of each call."""
     # One shard's part of the most matches, with room for an uneven hash (ten times its spread).
     part = most_matches / kind.word_shards
     most = min(most_matches, math.ceil(part + 10 * math.sqrt(part)))
@@ -153,7 +159,7 @@ def _term_calls(
 
 
 def _narrow_terms(parts: Iterable[tuple[str, Matches | None]], most: int) -> dict[str, Matches]:
-    """The matches of each term that does not have too many."""
+    """Return the matches of each term that has at most `most`."""
     found: dict[str, Matches | None] = {}
     for term, part in parts:
         before = found.setdefault(term, Matches())
@@ -167,7 +173,7 @@ def _narrow_terms(parts: Iterable[tuple[str, Matches | None]], most: int) -> dic
 
 
 def _read_shard(pk: str, begin: str, most: int) -> DynamoCall[Matches | None]:
-    """The matches in one shard, or None if there are too many."""
+    """Return the call that reads the matches in one shard; it results in None for too many."""
     found = Matches()
     where = table.sk.begins_with(begin)
 
@@ -177,6 +183,7 @@ def _read_shard(pk: str, begin: str, most: int) -> DynamoCall[Matches | None]:
         )
 
     def collect_matches(rows: table.Rows) -> object:
+        """Add these entries to `found`; return it, the next query, or None for too many."""
         for item in rows.items:
             _, sort, id = item["sk"].split("#")
             if "+" in sort:

@@ -43,7 +43,7 @@ _UNSPACED: Final = re.compile(
 
 
 def fold(text: str) -> str:
-    """Without case and accents: `ÉTÉ` → `ete`, `Straße` → `strasse`."""
+    """Return the text without case and accents: `ÉTÉ` → `ete`, `Straße` → `strasse`."""
     if text.isascii():
         return (text if text.isprintable() else _NO_TEXT.sub(" ", text)).lower()
     text = _NO_TEXT.sub(" ", text)
@@ -52,16 +52,16 @@ def fold(text: str) -> str:
 
 
 def search_terms(search: str) -> list[str]:
-    """The terms of a search, each once; a term replaces another one that it begins with."""
+    """Return the terms of a search, each once; a term replaces another one that it begins with."""
     return _longest_only([word[:LONGEST_WORD] for word in fold(search).split()])
 
 
 def index_words(texts: Iterable[str], exact: Iterable[str] = ()) -> list[str]:
-    """The words that the texts of a record are stored under.
+    """Return the words that the texts of a record are stored under.
 
-    In the order of the texts, whole words of all texts before the starts inside them. A word that
-    is the beginning of another needs no entry. Each of the `exact` texts, such as SKUs, always has
-    one, by which `lookup.py` finds it.
+    They are in the order of the texts, whole words of all texts before the starts inside them. A
+    word that is the beginning of another needs no entry. Each of the `exact` texts, such as SKUs,
+    always has one, by which `lookup.py` finds it.
     """
     wholes = list(dict.fromkeys(filter(None, map(whole_word, exact))))
     found = [word for text in texts for word in fold(text).split()]
@@ -71,12 +71,12 @@ def index_words(texts: Iterable[str], exact: Iterable[str] = ()) -> list[str]:
 
 
 def whole_word(text: str) -> str:
-    """The word for a text as a whole, with its blanks; none if nothing of it is visible."""
+    """Return the word for a text as a whole, with its blanks; "" if nothing of it is visible."""
     return _BLANK.join(fold(text).split())[:_LONGEST_WHOLE]
 
 
 def _inner_starts(word: str) -> Iterable[str]:
-    """The text from each start inside a word."""
+    """Yield the text from each start inside a word."""
     if word.isascii() and "@" not in word:
         if not word.isalpha():  # most words: no start inside
             yield from (
@@ -91,11 +91,12 @@ def _inner_starts(word: str) -> Iterable[str]:
 
 @lru_cache(2)
 def _ascii_starts(digits: int) -> re.Pattern[str]:
-    """The same as `_starts`, for ASCII without an @."""
+    """Return the pattern of what `_is_start` finds in ASCII without an @."""
     return re.compile(f"(?<![0-9a-z])[0-9a-z]|[0-9](?=[0-9]{{{digits - 1}}})")
 
 
 def _is_start(word: str, at: int) -> bool:
+    """Return whether a search may begin at this character of a word."""
     before, here = word[at - 1], word[at]
     if not here.isalnum():
         return unicodedata.category(here) == "So"  # an emoji
@@ -110,8 +111,7 @@ def _is_start(word: str, at: int) -> bool:
 
 
 def _longest_only(found: list[str]) -> list[str]:
-    """Without words that are the beginning of others; the longer word takes the first one's
-    place."""
+    """Return the words without the beginnings of others, whose place the longer word takes."""
     stands_for: dict[str, str] = {}
     longest = ""
     for word in sorted(set(found), reverse=True):

@@ -75,12 +75,12 @@ FIELDS: Final = tuple(Address.__annotations__)
 
 
 def to_address(given: Mapping[str, object]) -> dict[str, object]:
-    """An AddressInput in the shape of Address; blank fields are null."""
+    """Return an AddressInput in the shape of Address; blank fields become null."""
     return {name: given.get(name) or None for name in FIELDS}
 
 
 def is_same_address(one: Mapping[str, object], other: Mapping[str, object]) -> bool:
-    """Whether both are the same place and person."""
+    """Return whether both are the same place and person, but for case and blanks."""
     return all(_fold(one.get(name)) == _fold(other.get(name)) for name in FIELDS)
 
 
@@ -89,7 +89,7 @@ def _fold(value: object) -> str:
 
 
 def forget_address(address: Mapping[str, object] | None) -> dict[str, object] | None:
-    """What an erasure leaves of an address."""
+    """Return what an erasure leaves of an address: the country."""
     if address is None:
         return None
     return {**dict.fromkeys(FIELDS), "countryCode": address["countryCode"]}

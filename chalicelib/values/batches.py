@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 def batches(items: Iterable[T], most: int) -> Iterator[list[T]]:
-    """The items in their order, up to `most` at a time; no more of them are taken ahead."""
+    """Yield the items in their order, up to `most` at a time; no more of them are taken ahead."""
     left = iter(items)
     while some := list(islice(left, most)):
         yield some

@@ -37,8 +37,11 @@ class Change(TypedDict):
 
 
 def list_changes(kind: str, before: Shown | None, after: Shown | None) -> list[Change]:
-    """At most 50. Of a record that was created or deleted (None): its own fields, but not those of
-    its parts, nor a person's. `kind`: of the record, such as `order`."""
+    """Return at most 50 differences between two versions of a record.
+
+    Of a record that was created or deleted (None): its own fields, but not those of its parts, nor
+    a person's. `kind`: of the record, such as `order`.
+    """
     if before is not None and after is not None:
         return list(islice(_find_differences("", before, after), MOST))
     own: Iterator[Change] = (
@@ -51,13 +54,17 @@ def list_changes(kind: str, before: Shown | None, after: Shown | None) -> list[C
 
 
 def _says_something(value: object) -> bool:
-    """Of a record that was created or deleted: no part, and no amount of nothing."""
+    """Return whether a field of a created or deleted record is worth showing.
+
+    Parts are not, nor is an amount of nothing.
+    """
     if isinstance(value, str):
         return bool(value.strip("0."))
     return bool(value) and not isinstance(value, _COMPOUND)
 
 
 def _find_differences(path: str, before: object, after: object) -> Iterator[Change]:
+    """Yield what differs between two values at a path, such as `variants[var_1].price`."""
     if before in _EMPTY and after in _EMPTY:
         return
     was, now = _to_parts(before), _to_parts(after)
@@ -75,8 +82,7 @@ def _find_differences(path: str, before: object, after: object) -> Iterator[Chan
 
 
 def _to_parts(value: object) -> Mapping[str, object] | None:
-    """Of an object its members; of a list of objects with an id, these by id; None: it is a
-    value."""
+    """Return the members of an object, or a list's objects by id; None for a plain value."""
     if isinstance(value, dict):
         return value
     if value in _EMPTY:
@@ -102,13 +108,13 @@ def _shorten(value: object) -> object:
 
 
 def is_personal(kind: str, field: str) -> bool:
-    """Whether an erasure clears the field's values."""
+    """Return whether an erasure clears the field's values."""
     of_order = kind == "order" and not _PERSONAL.isdisjoint(re.split(r"[.\[\]]", field))
     return kind == "customer" or of_order
 
 
 def clear_personal(kind: str, changes: list[Change]) -> list[Change]:
-    """Without values of a person."""
+    """Return the changes without values of a person."""
     return [
         _empty_values(change) if is_personal(kind, change["field"]) else change
         for change in changes
@@ -116,7 +122,10 @@ def clear_personal(kind: str, changes: list[Change]) -> list[Change]:
 
 
 def _empty_values(change: Change) -> Change:
-    """Without its values, and without the names of metadata, which may be a person's as well."""
+    """Return a change without its values.
+
+    Names of metadata go too, because they may be a person's.
+    """
     field = change["field"].partition(".")[0]
     kept = field if field == "metadata" else change["field"]
     return {"field": kept, "before": None, "after": None}

@@ -21,7 +21,7 @@ def seconds_from_now(seconds: int) -> datetime:
 
 
 def unix() -> int:
-    """Whole seconds since 1970, for TTLs, signatures and rate-limit windows."""
+    """Return whole seconds since 1970, for TTLs, signatures and rate-limit windows."""
     return int(time.time())
 
 
@@ -30,7 +30,7 @@ def unix_ms() -> int:
 
 
 def iso(moment: datetime) -> str:
-    """`2026-11-20T06:12:14.123Z`: sorts as text in the order of time, for four-digit years."""
+    """Return `2026-11-20T06:12:14.123Z`, which sorts as text by time, for four-digit years."""
     return f"{moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
 
 
@@ -47,8 +47,9 @@ def next_iso(last: str, now: str) -> str:
 
 
 def parse(text: str) -> datetime:
-    """The time of an ISO 8601 text, such as `iso` writes or 2026-11-20; without an offset it is
-    one of the shop's zone. Raises ValueError.
+    """Return the time of an ISO 8601 text, such as `iso` writes or 2026-11-20. Raise ValueError.
+
+    A text without an offset is in UTC.
     """
     if not _FORM.fullmatch(text):
         raise ValueError("must be a day, such as 2026-11-20, or a time of it")

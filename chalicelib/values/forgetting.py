@@ -29,19 +29,24 @@ _DEEPEST: Final = 40  # branches within each other, because patterns are parsed 
 
 @dataclass(frozen=True)
 class Person:
-    """`ids`: of the customer, and of those that were merged into it. `facts`: identifying texts:
-    e-mail addresses, names, phones, the lines of addresses."""
+    """A person who is erased: a customer.
+
+    `ids`: of the customer, and of those that were merged into it. `facts`: identifying texts:
+    e-mail addresses, names, phones, the lines of addresses.
+    """
 
     ids: frozenset[str]
     facts: frozenset[str] = frozenset()
 
     def is_about(self, order: Mapping[str, object]) -> bool:
-        """Whether it is an order of this customer."""
+        """Return whether it is an order of this customer."""
         return self._customer_of(order).get("id") in self.ids
 
     def redact_moved_order(self, data: Mapping[str, Any], places: Iterable[str]) -> dict[str, Any]:
-        """Return another customer's order without mentions of the person, and without these
-        addresses, which are the person's: an edit moved it."""
+        """Return an order that an edit moved to another customer, without this person.
+
+        `places`: the names of the addresses that are the person's, and go as a whole.
+        """
         gone = {name: addresses.forget_address(data[name]) for name in places}
         left = self._redact_members(data, _MENTIONING)
         left["lineItems"] = [
@@ -87,11 +92,11 @@ class Person:
         return None if own_id and self.is_mentioned_in(own_id) else own_id
 
     def _redact_members(self, data: Mapping[str, Any], names: Set[str]) -> dict[str, Any]:
-        """Without mentions of the person in these members."""
+        """Return the data without mentions of the person in the members with these names."""
         return {**data, **{name: self.redact(data[name]) for name in names & data.keys()}}
 
     def facts_in(self, data: Mapping[str, Any]) -> set[str]:
-        """The identifying texts in a customer or an order."""
+        """Return the identifying texts in a customer or an order."""
         own = data if data.get("id") in self.ids else self._customer_of(data)
         parts = [own.get(name) for name in _NAMED]
         places = [data.get(name) or {} for name in _PLACES]
@@ -103,7 +108,7 @@ class Person:
         return bool(self._pattern.search(text))
 
     def redact(self, value: object) -> Any:
-        """A JSON value without mentions of the person; names of members stay."""
+        """Return a JSON value without mentions of the person; names of members stay."""
         if isinstance(value, str):
             return self._pattern.sub(ERASED, value)
         if isinstance(value, list):
@@ -118,8 +123,11 @@ class Person:
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        """As written, without accents, JSON-escaped, and URL-encoded; a phone also as its digits.
-        Whole words only: Ann is not in `annual`."""
+        """Return the pattern that finds the person's facts in a text, as whole words.
+
+        A fact is found as written, without accents, JSON-escaped, and URL-encoded; a phone also as
+        its digits. Ann is not in `annual`.
+        """
         written = {form for fact in self.facts for form in _written_forms(fact)}
         if not written:
             return re.compile(r"(?!)")
@@ -142,14 +150,19 @@ def identifying_values(changes: Iterable[Change]) -> set[str]:
 
 
 def _mentioning_members(line: Mapping[str, Any]) -> set[str]:
-    """The members of a line that may mention somebody: the title of a variant's line stays as it
-    was sold."""
+    """Return the names of the members of a line that may mention somebody.
+
+    The title of a variant's line stays as it was sold.
+    """
     return {"note", "discount", *(["title"] if line.get("isCustom") else [])}
 
 
 def _pattern_of_any(texts: Sequence[str], at: int = 0, depth: int = 0) -> str:
-    """A pattern for what follows the first `at` characters of any of these texts, the longest that
-    fits. It branches where they differ, so that thousands of texts take no longer than a few."""
+    """Return a pattern for what follows the first `at` characters of any of these texts.
+
+    It takes the longest that fits. It branches where the texts differ, so that thousands of them
+    take no longer than a few.
+    """
     if len(texts) == 1 or depth == _DEEPEST:
         longest_first = sorted((text[at:] for text in texts), key=len, reverse=True)
         return f"(?:{'|'.join(map(re.escape, longest_first))})"
@@ -163,7 +176,7 @@ def _pattern_of_any(texts: Sequence[str], at: int = 0, depth: int = 0) -> str:
 
 
 def _group_by_letter(texts: Sequence[str], at: int) -> dict[str, list[str]]:
-    """The texts by the letter there."""
+    """Return the texts by their letter at a place."""
     found: dict[str, list[str]] = {}
     for text in texts:
         found.setdefault(_fold_letter(text[at : at + 1]), []).append(text)

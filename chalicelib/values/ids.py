@@ -14,7 +14,7 @@ _PLAIN = re.compile(r"[\w.~-]*", re.ASCII)
 
 
 def ulid() -> str:
-    """26 characters: 48 bits of milliseconds, 80 random bits; sorts by time."""
+    """Return 26 characters: 48 bits of milliseconds, 80 random bits; they sort by time."""
     return _to_letters(int(time.time() * 1000), 5) + os.urandom(16).translate(_LETTERS).decode()
 
 
@@ -27,37 +27,40 @@ def _ulid(milliseconds: int, chance: int) -> str:
 
 
 def new_id(prefix: str) -> str:
-    """A new identifier, such as `prod_01JD3W…` for the prefix `prod`."""
+    """Return a new identifier, such as `prod_01JD3W…` for the prefix `prod`."""
     return f"{prefix}_{ulid()}"
 
 
 def may_be(prefix: str, id: str) -> bool:
-    """Whether a client's text may be an identifier with this prefix; no key is too long then."""
+    """Return whether a client's text may be an id with this prefix; no key is too long then."""
     return id.startswith(f"{prefix}_") and len(id) < 100
 
 
 def derive_id(prefix: str, milliseconds: int, seed: str) -> str:
-    """The identifier of this time and seed, always the same."""
+    """Return the identifier of this time and seed, always the same."""
     chance = hashlib.sha256(seed.encode()).digest()[:10]
     return f"{prefix}_{_ulid(milliseconds, int.from_bytes(chance, 'big'))}"
 
 
 def new_variant(product_id: str) -> str:
-    """`var_<product's part><10 random characters>`: leads to its product without an index."""
+    """Return `var_<product's part><10 random characters>`.
+
+    It leads to its product without an index.
+    """
     return f"var_{product_id.removeprefix('prod_')}{ulid()[-10:]}"
 
 
 def product_of(variant_id: str) -> str:
-    """The id of the product of a variant with this id, if it exists."""
+    """Return the id of the product of a variant with this id, if it exists."""
     return f"prod_{variant_id.removeprefix('var_')[:26]}"
 
 
 def key_part(value: str, longest: int = 200) -> str:
-    """A client's text as part of a key: percent-encoded, and hashed from `longest` characters on.
+    """Return a client's text as part of a key.
 
-    Hashed texts have exactly that many, others fewer: no two texts have the same key.
-    `#` separates the parts of a key, and DynamoDB takes 2,048 bytes of partition key and 1,024 of
-    sort key.
+    It is percent-encoded, and hashed from `longest` characters on. Hashed texts have exactly that
+    many, others fewer: no two texts have the same key. `#` separates the parts of a key, and
+    DynamoDB takes 2,048 bytes of partition key and 1,024 of sort key.
     """
     is_plain = _PLAIN.fullmatch(value)  # most are, and need no encoding
     encoded = value if is_plain else quote(value, safe="", errors="surrogatepass")
@@ -68,7 +71,7 @@ def key_part(value: str, longest: int = 200) -> str:
 
 
 def made_at(id: str) -> datetime:
-    """When an identifier was made, by the clock of its maker."""
+    """Return the time at which an identifier was made, by the clock of its maker."""
     milliseconds = 0
     for letter in id.partition("_")[2][:10]:
         milliseconds = milliseconds << 5 | _CROCKFORD.index(letter)
@@ -76,5 +79,5 @@ def made_at(id: str) -> datetime:
 
 
 def first_at(moment: datetime) -> str:
-    """The smallest ULID of a time: those made since sort after it."""
+    """Return the smallest ULID of a time: those made since sort after it."""
     return _ulid(max(0, int(moment.timestamp() * 1000)), 0)

@@ -1,5 +1,7 @@
-"""Metadata: any data of the shop on a record. It is stored as JSON text, because its shape is
-unknown."""
+"""Metadata: any data of the shop on a record.
+
+It is stored as JSON text, because its shape is unknown.
+"""
 
 import json
 from collections.abc import Mapping
@@ -29,7 +31,7 @@ def _check(value: dict[str, object]) -> dict[str, object]:
 
 
 def _as_number(value: object) -> float:
-    """A non-integer number of a request's JSON: bounded, so that it is a finite double."""
+    """Return a non-integer number of a request's JSON: it is bounded, so it is a finite double."""
     assert isinstance(value, Decimal)
     return float(value)
 
@@ -38,7 +40,7 @@ Metadata = Annotated[dict[str, object], AfterValidator(_check)]
 
 
 def to_stored(fields: Mapping[str, object]) -> dict[str, Any]:
-    """The fields of a record, with the metadata as text."""
+    """Return the fields of a record, with the metadata as text."""
     own = fields["metadata"]
     return {**fields, "metadata": json.dumps(own, ensure_ascii=False) if own else _NONE}
 
@@ -49,8 +51,10 @@ def parse(text: str) -> dict[str, object]:
 
 
 def from_stored(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a stored record, without its keys and its version; the metadata, if it is among
-    them, as data."""
+    """Return the fields of a stored record, without its keys and its version.
+
+    The metadata, if it is among them, becomes data.
+    """
     fields = {name: value for name, value in stored.items() if name not in _NO_FIELDS}
     if "metadata" in fields:
         fields["metadata"] = parse(fields["metadata"])

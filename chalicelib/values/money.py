@@ -31,15 +31,15 @@ _NOISE: Final = Decimal("1e-6")
 
 
 def decimals(currency: str | None = None) -> int:
-    """Number of decimals of a currency, by default the shop's."""
+    """Return the number of decimals of a currency, by default the shop's."""
     return _DECIMALS.get(currency or settings.currency(), 2)
 
 
 def parse(value: object) -> Decimal:
-    """The amount of a number or a numeric string.
+    """Return the amount of a number or a numeric string.
 
-    A number within 1e-6 of an amount with the currency's decimals is that amount. Raises
-    ValueError with a message for the client: not a number, too many decimals, too large.
+    A number within 1e-6 of an amount with the currency's decimals is that amount. Raises ValueError
+    with a message for the client: not a number, too many decimals, too large.
     """
     text = str(value).strip()  # of 19.99 what the client wrote; of true, null and lists no number
     try:
@@ -60,22 +60,22 @@ def parse(value: object) -> Decimal:
 
 
 def is_rendered(value: object) -> bool:
-    """Whether it is an amount as `render` writes it."""
+    """Return whether the value is an amount as `render` writes it."""
     found = _RENDERED.fullmatch(value) if isinstance(value, str) else None
     return found is not None and len(found[1] or "") == decimals()
 
 
 def render(amount: Decimal) -> str:
-    """The amount as the API shows it: a string with exactly the currency's decimals."""
+    """Return the amount as the API shows it: a string with exactly the currency's decimals."""
     return f"{amount:.{decimals()}f}"
 
 
 def round_half_up(amount: Fraction, currency: str | None = None) -> Decimal:
-    """To the decimals of a currency, by default the shop's, half up."""
+    """Round an amount to the decimals of a currency, by default the shop's, half up."""
     unit = Decimal(1).scaleb(-decimals(currency))
     return unit * math.floor(amount / Fraction(unit) + Fraction(1, 2))
 
 
 def percent_of(amount: Decimal, percent: str) -> Decimal:
-    """Half up."""
+    """Return the percentage of an amount, rounded half up."""
     return round_half_up(Fraction(amount) * Fraction(percent) / 100)

@@ -10,8 +10,10 @@ LONGEST: Final = 120
 
 
 def plain(text: str) -> str:
-    """`Éclair "Blå" 5″` → `eclair-bla-5`. Not shortened, so long texts stay distinct; may be
-    empty."""
+    """Return the text in letters, digits and hyphens: `Éclair "Blå" 5″` → `eclair-bla-5`.
+
+    It is not shortened, so long texts stay distinct; it may be empty.
+    """
     if not text.isascii():
         from anyascii import anyascii  # its tables take 15 ms to load
 
@@ -20,12 +22,12 @@ def plain(text: str) -> str:
 
 
 def of_name(name: str) -> str:
-    """The slug of a product with only a name."""
+    """Return the slug of a product with only a name."""
     return _shorten(plain(name)) or "product"
 
 
 def of_key(key: str) -> str:
-    """A slug for a SKU or an id; the same only for texts that differ in case alone."""
+    """Return a slug for a SKU or an id; the same only for texts that differ in case alone."""
     slug = plain(key)
     if slug == key.lower() and len(slug) <= LONGEST:
         return slug
@@ -33,13 +35,12 @@ def of_key(key: str) -> str:
 
 
 def add_checksum(slug: str, text: str) -> str:
-    """A slug with a checksum that distinguishes it from others of its name; always the same for the
-    same text."""
+    """Return the slug with a checksum of `text`, which distinguishes it from others of its name."""
     return f"{_shorten(slug) or 'product'}-{zlib.crc32(text.encode()):08x}"
 
 
 def numbered_slugs(slug: str) -> Iterator[str]:
-    """`hat`, `hat-2`, `hat-3` …"""
+    """Yield `hat`, `hat-2`, `hat-3` and so on, without end."""
     yield slug
     yield from (f"{slug}-{number}" for number in count(2))
 

@@ -1,5 +1,4 @@
-"""What spreadsheets save for a formula that fails, for a column that is too narrow, for a long
-number, and for a text that looks like a number or a date.
+"""What a spreadsheet makes of a cell: errors, numbers without their digits, other texts.
 
 Read as text, `#N/A` would be the SKU of several products: the import refuses it, and the export
 marks it as text. `00123` becomes 123, `1-2` becomes 02-Jan: the export marks such texts too, and
@@ -43,14 +42,15 @@ _DATE: Final = re.compile(
 
 
 def is_retyped(text: str) -> bool:
-    """Return whether a spreadsheet that opens a CSV takes a text for a number or date, and so
-    changes it."""
+    """Return whether a spreadsheet that opens a CSV changes a text, as a number or a date."""
     return _RETYPED.fullmatch(text) is not None
 
 
 def is_number_of(given: str, stored: str) -> bool:
-    """Return whether a spreadsheet writes the stored text as the given number: `123` of `00123`,
-    `1.5` of `1.50`, `4.1E+14` of `4102810954E5`."""
+    """Return whether a spreadsheet writes the stored text as the given number.
+
+    Such as `123` of `00123`, `1.5` of `1.50`, `4.1E+14` of `4102810954E5`.
+    """
     if given == stored:
         return False
     exponent = _EXPONENT.fullmatch(given)
@@ -66,8 +66,7 @@ def is_number_of(given: str, stored: str) -> bool:
 
 
 def is_date_of(given: str, stored: str) -> bool:
-    """Return whether a spreadsheet may write the stored text as the given date: `02-Jan` of
-    `1-2`."""
+    """Return whether a spreadsheet may write a stored text as the given date: `02-Jan` of `1-2`."""
     pair, found = _PAIR.fullmatch(stored), _DATE.fullmatch(given)
     if not pair or not found:
         return False

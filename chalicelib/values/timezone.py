@@ -8,7 +8,7 @@ from chalicelib.values import clock
 
 
 def day_at(moment: datetime) -> date:
-    """The shop's day at a time."""
+    """Return the shop's day at a time."""
     return moment.astimezone(ZoneInfo(settings.timezone())).date()
 
 
@@ -17,16 +17,21 @@ def today() -> date:
 
 
 def start_of_day(day_of_shop: date) -> datetime:
-    """The time at which a day of the shop begins, in UTC: 23, 24 or 25 hours before the next,
-    as clocks change."""
+    """Return the time at which a day of the shop begins, in UTC.
+
+    It is 23, 24 or 25 hours before the next, as clocks change.
+    """
     # If midnight occurs twice, the day begins at the first; if it does not occur, when the clocks
     # change.
     return datetime.combine(day_of_shop, time(), ZoneInfo(settings.timezone())).astimezone(UTC)
 
 
 def parse_period(first: str, last: str) -> tuple[str, str]:
-    """The start and the (exclusive) end of a range, as `clock.iso` writes them. A day, such as
-    2026-11-01, counts as a whole, a time exactly. Empty: no bound. Raises ValueError."""
+    """Return the start and the (exclusive) end of a range, as `clock.iso` writes them.
+
+    A day, such as 2026-11-01, counts as a whole, a time exactly. Empty: no bound. Raises
+    ValueError.
+    """
     return (_parse_start(first) if first else "", _parse_end(last) if last else "")
 
 
@@ -49,5 +54,5 @@ def _parse_end(last: str) -> str:
 
 
 def _parse_day(text: str) -> date | None:
-    """The day, if the text has no time: 2026-11-01."""
+    """Return the day of a text without a time, such as 2026-11-01; None if it has a time."""
     return clock.parse(text).date() if len(text) == len("2026-11-01") else None
