@@ -161,7 +161,8 @@ class Lists:
 def serving_lists(kind: Kind, where: Where, between: Range) -> Lists | None:
     """Return the lists that hold exactly the matches, or else the list of all.
 
-    None if such lists are more than a few, or if only lists with other records too serve a filter.
+    None if these lists are more than a few, or if a filter beside others has lists: then the counts
+    say which to read.
     """
     for name, wanted in kind.combined.items():
         if where == {facet: frozenset({value}) for facet, value in wanted.items()}:

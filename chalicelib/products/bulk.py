@@ -24,7 +24,7 @@ _AT_ONCE: Final = 25
 
 
 def refuse_too_much(rows: Sequence[NewProduct | ProductRow | Problem]) -> None:
-    """Called before anything is written. Raises Invalid if the function would run out of time."""
+    """Raise Invalid if the function would run out of time; called before anything is written."""
     parts = sum(_count_parts(row.sent_fields()) for row in rows if not isinstance(row, Problem))
     if parts > MOST_PARTS:
         message = f"have {parts:,} variants, tags and words to search for; at most {MOST_PARTS:,}"
@@ -56,7 +56,7 @@ class NotReached(Busy):
 def create_many(
     rows: Sequence[NewProduct | Problem], begun: Begun | None = None, ends: float = math.inf
 ) -> list[_Outcome]:
-    """Creates the valid rows; rows that are problems stay problems. Emits product.created.
+    """Create the valid rows; rows that are problems stay problems. Emit product.created.
 
     `begun`: a repeatable request; products that it created before are found, not created again.
     `ends`: the deadline of the answer, by `time.monotonic`; products not reached by then are not
@@ -112,7 +112,10 @@ def _create_batch(
 
 
 def choose_slugs(given: Sequence[Fields]) -> list[str]:
-    """A slug for each: the given one, or the simplest that is free, also within this call."""
+    """Return a slug for each product: the given one, or the simplest that is free.
+
+    Two products of one call get different slugs.
+    """
     plain = [row.get("slug") or slugs.of_name(row["name"]) for row in given]
     taken = {row["slug"] for row in given if row.get("slug")}
     taken |= store.taken_slugs(
@@ -127,8 +130,10 @@ def choose_slugs(given: Sequence[Fields]) -> list[str]:
 
 
 def _write_alone(id: str, write: Callable[[], Product]) -> _Outcome:
-    """The outcome of a write that another one was in the way of: alone, a creation finds another
-    free slug, and a change merges."""
+    """Return the outcome of a write that another one was in the way of.
+
+    Alone, a creation finds another free slug, and a change merges.
+    """
     try:
         return write()
     except store.ProductChanged:
@@ -138,8 +143,10 @@ def _write_alone(id: str, write: Callable[[], Product]) -> _Outcome:
 
 
 def set_status(ids: Sequence[str], status: ProductStatus) -> list[_Outcome]:
-    """Sets the status of products, each independently, in order. Emits product.updated for each
-    that changes."""
+    """Set the status of products, each independently, in order.
+
+    Emits product.updated for each that changes.
+    """
     known = {product.id: product for product in store.load(dict.fromkeys(ids))}
     changed = {id: store.preview_update(known[id], {"status": status.value}) for id in known}
     differing = [id for id in known if changed[id] is not known[id]]
@@ -158,7 +165,7 @@ def set_status(ids: Sequence[str], status: ProductStatus) -> list[_Outcome]:
 
 
 def show_status_result(ids: Sequence[str], outcomes: Sequence[_Outcome]) -> dict[str, object]:
-    """The shape of BulkStatusResult."""
+    """Return the shape of BulkStatusResult."""
     rows = [_show_row(outcome, "updated", Detail.IDS) for outcome in outcomes]
     return _show_rows("updated", [{"id": id, **row} for id, row in zip(ids, rows, strict=True)])
 
@@ -169,12 +176,12 @@ def is_final(outcomes: Sequence[_Outcome]) -> bool:
 
 
 def show_result(outcomes: Sequence[_Outcome], detail: Detail) -> dict[str, object]:
-    """The shape of BulkResult."""
+    """Return the shape of BulkResult."""
     return _show_rows("created", [_show_row(outcome, "created", detail) for outcome in outcomes])
 
 
 def show_upsert(outcomes: Sequence[tuple[str, _Outcome]], detail: Detail) -> dict[str, object]:
-    """The shape of BulkResult, in the modes `upsert` and `update`."""
+    """Return the shape of BulkResult, in the modes `upsert` and `update`."""
     rows = [_show_row(outcome, status, detail) for status, outcome in outcomes]
     numbers = Counter(status for status, _ in outcomes)
     summary = {name: numbers[name] for name in ("created", "updated", "unchanged")}

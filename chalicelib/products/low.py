@@ -32,13 +32,13 @@ _Load = Callable[[Iterable[str]], list[Product]]
 
 
 def low_variants(product: Product) -> set[str]:
-    """The ids of the variants whose stock is below the threshold."""
+    """Return the ids of the variants whose stock is below the threshold."""
     threshold = product.low_stock_threshold
     return {id for id, stock in product.quantities.items() if stock < threshold}
 
 
 def show_low_stock(product: Product, variant_id: str, stock: int) -> dict[str, object]:
-    """A variant that runs low, as inventory.low announces and the summary lists it."""
+    """Return a variant that runs low, as inventory.low announces and the summary lists it."""
     variant = product.variant(variant_id)
     return {
         "productId": product.id,
@@ -64,10 +64,10 @@ def note_low_products(commit: Commit, product_ids: Sequence[str]) -> None:
 
 
 def newest_low_stock(load: _Load, most: int) -> list[dict[str, object]]:
-    """Low variants, the latest first; without drafts and archived products, which need no
-    reordering. It looks at 500 products at most.
+    """Return low variants, the latest first, of 500 products at most.
 
-    `load` gets products by their ids.
+    Drafts and archived products need no reordering, and are left out. `load` gets products by their
+    ids.
     """
     rows, looked_at = list[dict[str, object]](), set[str]()
     for entries in islice(table.pages(_PK, forward=False, limit=_ENTRIES), _LOADS):
@@ -83,9 +83,10 @@ def newest_low_stock(load: _Load, most: int) -> list[dict[str, object]]:
 def list_low_stock(
     load: _Load, most: int, after: str
 ) -> tuple[list[dict[str, object]], str | None]:
-    """All low variants, of the newest product first, `most` at a time; and the cursor of the next
-    page, None at the end. A page can be short. In an order that no sale changes, what is low
-    throughout comes exactly once. Raises Invalid for a cursor of another list.
+    """Return a page of all low variants, of the newest product first, and the next cursor.
+
+    The cursor is None at the end. A page can be shorter than `most`. In an order that no sale
+    changes, what is low throughout comes exactly once. Raises Invalid for a cursor of another list.
     """
     product_id, _, variant_id = cursor.parse(after, _LIST).position.partition("#")
     entries = table.everything(_PK, forward=False)
@@ -123,8 +124,10 @@ def _load_active(load: _Load, entries: list[Item], looked_at: list[str]) -> list
 def _delete_outdated(
     entries: list[Item], looked_at: set[str], products: dict[str, Product]
 ) -> None:
-    """Deletes entries whose products are all in a newer one, or not low: a product that becomes low
-    meanwhile gets a new entry."""
+    """Delete entries whose products are all in a newer entry, or not low.
+
+    A product that becomes low meanwhile gets a new entry.
+    """
     outdated, named_by_newer = list[Key](), set[str]()
     for entry in entries:
         names = set(entry["products"]) - named_by_newer

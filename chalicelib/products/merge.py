@@ -52,7 +52,7 @@ _CLEARED: dict[str, Any] = {
 
 
 def create_product(given: Given, slug: str, now: str, id: str | None = None) -> Product:
-    """A new product. `given` has a name; `now` is ISO 8601. Raises Invalid."""
+    """Return a new product. `given` has a name; `now` is ISO 8601. Raise Invalid."""
     id = id or ids.new_id("prod")
     fields = {
         **_CLEARED,
@@ -67,8 +67,9 @@ def create_product(given: Given, slug: str, now: str, id: str | None = None) -> 
 
 
 def apply_change(product: Product, given: Given, now: str, *, exactly: bool = False) -> Product:
-    """The product after a change; the same object if nothing differs. `exactly`: variants get the
-    given prices, even if one equals the old price that it followed. Raises Invalid.
+    """Return the product after a change; the same object if nothing differs. Raise Invalid.
+
+    `exactly`: variants get the given prices, even if one equals the old price that it followed.
     """
     fields = {**product.fields, **_clean_fields(given, product.fields)}
     asked = fields["price"]
@@ -90,8 +91,10 @@ def apply_change(product: Product, given: Given, now: str, *, exactly: bool = Fa
 def rewrite_fields(
     product: Product, fields: dict[str, object], quantities: dict[str, int], now: str
 ) -> Product:
-    """The product with these stored fields and this stock; the same object if nothing differs.
-    Raises Invalid."""
+    """Return the product with these stored fields and this stock. Raise Invalid.
+
+    It is the same object if nothing differs.
+    """
     if fields == product.fields and quantities == product.quantities:
         return product
     return _next_version(product, fields, quantities, now)
@@ -105,7 +108,7 @@ def _next_version(
 
 
 def _clean_fields(given: Given, before: Fields | None = None) -> dict[str, object]:
-    """The given fields as stored: null and blank become the defaults."""
+    """Return the given fields as stored: null and blank become the defaults."""
     fields: dict[str, Any] = {
         name: _CLEARED.get(name) if value is None or value == "" else value
         for name, value in given.items()
@@ -144,9 +147,11 @@ def _check_product(fields: dict[str, Any], quantities: dict[str, int], version: 
 def _merge_variants(
     product_id: str, given: Iterable[Given] | None, product: Product | None, is_priced: bool = False
 ) -> tuple[list[dict[str, object]], dict[str, int]]:
-    """The variants of a given list, and their stock; without a list, the default variant.
+    """Return the variants of a given list, and their stock.
 
-    `is_priced`: the product has a price of its own that a variant may follow."""
+    Without a list: the default variant. `is_priced`: the product has a price of its own that a
+    variant may follow.
+    """
     listed = list(given or [{}])
     is_only = len(listed) == 1
     known = {v["id"]: v for v in product.fields["variants"]} if product else {}
@@ -174,7 +179,10 @@ def _merge_variants(
 def _merge_variant(
     wanted: Given, old: dict[str, object], shown: Given, is_priced: bool
 ) -> dict[str, object]:
-    """A variant that is sent back unchanged still follows its product's SKU and price."""
+    """Return a variant after a change of it.
+
+    One that is sent back unchanged still follows its product's SKU and price.
+    """
     news = {
         name: wanted[name] or None
         for name in ("title", "sku", "price")
@@ -210,8 +218,10 @@ def _given_extras(wanted: Given) -> dict[str, object]:
 
 
 def match_variants(listed: Sequence[Fields], product: Product | None) -> list[str | None]:
-    """The variant id of each given one, None if it is new. Raises Invalid for an id that the
-    product does not have."""
+    """Return the id of each given variant, None if it is new.
+
+    Raises Invalid for an id that the product does not have.
+    """
     there = product.variants() if product else []
     unclaimed = {variant["id"]: variant for variant in there}
     ids: list[str | None] = [None] * len(listed)
@@ -255,7 +265,7 @@ def match_variants(listed: Sequence[Fields], product: Product | None) -> list[st
 
 
 def _single_title(listed: Sequence[Fields], there: Sequence[Fields]) -> str | None:
-    """The title of a single variant that is given without one."""
+    """Return the title of a single variant that is given without one."""
     if len(listed) != 1:
         return None
     if len(there) != 1:

@@ -78,8 +78,10 @@ class Product(listing.Record):
 
     @property
     def etag(self) -> str:
-        """Changes with all shown fields, including stock; without quotes. Unique per product,
-        because a slug can move from one to another."""
+        """Return a tag that changes with all shown fields, including stock; without quotes.
+
+        It is unique per product, because a slug can move from one to another.
+        """
         stock = ",".join(f"{id}={n}" for id, n in sorted(self.quantities.items()))
         return f"{self.version}-{zlib.crc32(f'{self.id} {stock}'.encode()):08x}"
 
@@ -129,7 +131,7 @@ class Product(listing.Record):
         return int(self.fields["lowStockThreshold"])
 
     def variant(self, id: str) -> Variant | None:
-        """A variant as it is shown, or None."""
+        """Return a variant as it is shown, or None."""
         return next((self._show_variant(v) for v in self.fields["variants"] if v["id"] == id), None)
 
     def variants(self) -> list[Variant]:
@@ -150,7 +152,7 @@ class Product(listing.Record):
 
 
 def title_of(name: str, variant_title: str) -> str:
-    """What a variant is called where its product is not shown."""
+    """Return the name of a variant where its product is not shown."""
     return name if variant_title == DEFAULT_VARIANT else f"{name} / {variant_title}"
 
 
@@ -160,8 +162,10 @@ def skus_of(fields: Fields) -> set[str]:
 
 
 def index_of(fields: Fields) -> listing.Index:
-    """How a product is listed and found: by name, SKU, vendor and tags, and by its variants' SKUs,
-    barcodes and titles."""
+    """Return how a product is listed and found.
+
+    It is found by name, SKU, vendor and tags, and by its variants' SKUs, barcodes and titles.
+    """
     variants = fields["variants"]
     texts: Iterable[str | None] = (
         fields["name"],
@@ -188,8 +192,10 @@ def index_of(fields: Fields) -> listing.Index:
 
 
 def attributes_of(fields: Iterable[str]) -> set[str]:
-    """The attributes of a record and its stock that these fields, as shown, are made of; none for
-    all of them."""
+    """Return the attributes of a record and its stock that make these shown fields.
+
+    No fields: none, which stands for all.
+    """
     made_of = {
         "currency": set[str](),
         "price": {"price", "variants"},
@@ -205,7 +211,7 @@ def reads_stock(fields: Iterable[str]) -> bool:
 
 
 def to_item(product: Product) -> Item:
-    """The record's attributes, without its keys. JSON of unknown shape is kept as text."""
+    """Return the record's attributes, without its keys. JSON of unknown shape is kept as text."""
     fields = metadata.to_stored(product.fields)
     fields["variants"] = list(map(metadata.to_stored, fields["variants"]))
     return {**fields, "version": product.version}
@@ -227,7 +233,7 @@ _SHOWN: Final = ShownProduct.__annotations__
 def show_product(
     product: Product, fields: Collection[str] = (), *, costs: bool = True
 ) -> dict[str, Any]:
-    """The shape of ShownProduct, or these fields of it. Without `costs` each is null."""
+    """Return the shape of ShownProduct, or these fields of it. Without `costs` each is null."""
     shown = _show_fields(_SHOWN, fields, product, product.variants)
     return shown if costs else without_costs(shown)
 
@@ -244,7 +250,7 @@ def _show_fields(
     product: Product,
     variants: Callable[[], Sequence[object]],
 ) -> dict[str, object]:
-    """The fields with these names, or those of them that are asked for."""
+    """Return the fields with these names, or those of them that are asked for."""
     wanted = [name for name in names if name in asked] if asked else names
     shown = {name: product.fields.get(name) for name in wanted}
     if "price" in shown:
@@ -260,7 +266,7 @@ _PUBLIC: Final = PublicProduct.__annotations__
 
 
 def show_public(product: Product, fields: Collection[str] = ()) -> dict[str, object]:
-    """The shape of PublicProduct, or these fields of it."""
+    """Return the shape of PublicProduct, or these fields of it."""
     return _show_fields(
         _PUBLIC, fields, product, lambda: [_show_public_variant(v) for v in product.variants()]
     )

@@ -77,11 +77,10 @@ class ShortOfStock(Invalid):
 def move_stock(
     product_id: str, moves: Sequence[StockMove], once: Once | None
 ) -> tuple[Product, str]:
-    """The product after all of the moves, or none of them, and the text of the answer.
+    """Write all of the moves, or none; return the product after them, and the text of the answer.
 
     Emits product.updated, whose data also has `stockMoves`, and inventory.low if stock falls below
-    the threshold.
-    Raises NotFound, Invalid, ShortOfStock; with `once` also Repeated and KeyReused.
+    the threshold. Raises NotFound, Invalid, ShortOfStock; with `once` also Repeated and KeyReused.
     """
     # Perhaps the same request, sent twice, has just taken the last piece.
     with unless_answered(once):
@@ -114,8 +113,10 @@ def _load_product(product_id: str, once: Once | None) -> Product:
 
 
 def apply_moves(product: Product, moves: Sequence[StockMove]) -> tuple[Product, list[MovedStock]]:
-    """The product after the moves, in order, and the result of each. Raises Invalid,
-    ShortOfStock."""
+    """Return the product after the moves, in order, and the result of each move.
+
+    Raises Invalid, ShortOfStock.
+    """
     quantities, made = dict(product.quantities), list[MovedStock]()
     known = {variant["id"] for variant in product.fields["variants"]}
     for place, one in enumerate(moves):

@@ -265,7 +265,7 @@ def _check_currency(value: str) -> str:
 
 
 def _to_text(value: object) -> object:
-    """A number becomes its text: spreadsheets and programs send such SKUs."""
+    """Return the text of a number: spreadsheets and programs send such SKUs."""
     is_number = isinstance(value, int | Decimal) and not isinstance(value, bool)
     return str(value) if is_number else value
 

@@ -75,7 +75,7 @@ def _signed_steps(pieces: Wanted) -> list[Step]:
 
 
 def find_shortages(sales: Iterable[tuple[Product, Wanted]]) -> list[dict[str, object]]:
-    """The variants with too little, as an error shows them."""
+    """Return the variants with too little stock, as an error shows them."""
     return [
         {"variantId": id, "requested": n, "available": product.quantities[id]}
         for product, wanted in sales
@@ -85,14 +85,16 @@ def find_shortages(sales: Iterable[tuple[Product, Wanted]]) -> list[dict[str, ob
 
 
 def stock_levels(product_ids: Iterable[str]) -> dict[str, dict[str, int]]:
-    """The stock of the tracked variants of each existing product."""
+    """Return the stock of the tracked variants of each existing product."""
     found = table.batch_get(map(key, product_ids))
     return {id: dict(item["quantities"]) for (id, _), item in found.items()}
 
 
 def all_stock_levels(product_ids: Iterable[str]) -> dict[str, int]:
-    """The stock of every variant of these products that is tracked, or was moved; 0 for one that
-    is not tracked now."""
+    """Return the stock of each variant of these products that is tracked or was moved.
+
+    It is 0 for a variant that is not tracked now.
+    """
     found = table.batch_get(map(key, product_ids)).values()
     return {
         id: int(item["quantities"].get(id, 0))
@@ -109,9 +111,11 @@ def sell_pieces(
     cause: str = "SALE",
     oversold: Wanted = MappingProxyType({}),
 ) -> None:
-    """Takes the wanted pieces, which are in stock (negative: they return): one item a product, and
-    one more if any falls below its threshold. `oversold`: pieces that are sold but not there, only
-    if the stock is exactly what was read. Emits inventory.low. The commit raises StockMoved.
+    """Take the wanted pieces, which are in stock (negative: they return). Emit inventory.low.
+
+    It is one item a product, and one more if any variant falls below its threshold. `oversold`:
+    pieces that are sold but not there, only if the stock is exactly what was read. The commit
+    raises StockMoved.
 
     Untracked variants are neither taken nor checked: if tracking begins during an order, the count
     is of what is left after it.
@@ -148,8 +152,10 @@ def sell_pieces(
 
 
 def _crosses_alike(product: Product, wanted: Wanted, exactly: Set[str]) -> Condition:
-    """The condition that this sale crosses the threshold for the same variants as with the stock
-    read, and that the stock of those in `exactly` is the same."""
+    """Return the condition that a sale crosses the threshold for the variants as read.
+
+    The stock of those in `exactly` must be what was read, too.
+    """
     threshold = product.low_stock_threshold
     same = [Attr("threshold").eq(threshold)]
     if _are_many(wanted):
@@ -172,7 +178,7 @@ def _crosses_alike(product: Product, wanted: Wanted, exactly: Set[str]) -> Condi
 def _count_moves(
     product: Product, moved: Set[str]
 ) -> tuple[dict[str, object], dict[str, int], list[Condition]]:
-    """What an update sets or adds, and its condition, to count one move of each variant."""
+    """Return what an update sets and adds to count one move of each variant, and its condition."""
     if _are_many(moved):
         whole = {**product.moves, **{id: product.moves.get(id, 0) + 1 for id in moved}}
         return {"moves": whole}, {}, [Attr("moves").eq(dict(product.moves))]
@@ -189,8 +195,11 @@ def _find_crossing(before: Wanted, after: Wanted, threshold: int) -> list[str]:
 
 
 def return_pieces(commit: Commit, product_id: str, taken: Wanted, *, order_id: str) -> None:
-    """Returns stock. The commit raises VariantGone if one of the variants cannot take it. Of many
-    variants, those that cannot are left out, and it also raises if any stock changes meanwhile."""
+    """Give stock back to its variants. The commit raises VariantGone if one cannot take it.
+
+    Of many variants, those that cannot are left out, and it also raises if any stock changes
+    meanwhile.
+    """
     stock: Wanted = {}
     when = all_of(Attr(f"quantities.{id}").exists() for id in taken)
     if _are_many(taken):
@@ -203,7 +212,10 @@ def return_pieces(commit: Commit, product_id: str, taken: Wanted, *, order_id: s
 
 
 def _addition(stock: Wanted, pieces: Wanted) -> tuple[dict[str, object], dict[str, int]]:
-    """What an update sets or adds to add these pieces to the stock; for many, as it was read."""
+    """Return what an update sets and adds to add these pieces to the stock.
+
+    Of many pieces it sets the sum with the stock as it was read.
+    """
     if _are_many(pieces):
         there = {id: stock[id] + n for id, n in pieces.items() if id in stock}
         return {"quantities": {**stock, **there}}, {}
@@ -211,7 +223,7 @@ def _addition(stock: Wanted, pieces: Wanted) -> tuple[dict[str, object], dict[st
 
 
 def gone_variants(taken: Mapping[str, Iterable[str]]) -> frozenset[str]:
-    """The variants of these products that take no returned stock."""
+    """Return the variants of these products that take no returned stock."""
     there = stock_levels(taken)
     return frozenset(
         id for product, ids in taken.items() for id in ids if id not in there.get(product, {})
@@ -230,11 +242,12 @@ def write_edit(
     otherwise: Exception,
     moved: Sequence[Step] = (),
 ) -> None:
-    """Writes the stock between two versions of a product: only the quantities that differ, each on
-    condition that it is still what was read; `exactly`: that all are, and nothing was sold.
-    `moved`: the moves between them, if pieces were received, counted or written off.
+    """Write the stock between two versions of a product. Emit inventory.low.
 
-    Emits inventory.low for each variant that becomes low: new, sold, or by another threshold.
+    Only the quantities that differ are written, each on condition that it is still what was read;
+    `exactly`: that all are, and nothing was sold. `moved`: the moves between them, if pieces were
+    received, counted or written off. A variant becomes low if it is new, sold, or has another
+    threshold.
     """
     if before is None:
         assert after is not None
@@ -317,6 +330,6 @@ def _update_stock(
 
 
 def _is_unchanged(name: str, was: Wanted, id: str) -> Condition:
-    """The condition that this member of a map is what was read."""
+    """Return the condition that this member of a map is what was read."""
     member = Attr(f"{name}.{id}")
     return member.eq(was[id]) if id in was else member.not_exists()

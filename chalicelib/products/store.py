@@ -99,19 +99,21 @@ def _sku_key(sku: str) -> Key:
 
 
 def keys(id: str) -> tuple[Key, Key]:
-    """What to read, for `from_items`, where a product is read together with other things."""
+    """Return the keys to read for `from_items`, where a product is read with other things."""
     return _product_key(id), stock.key(id)
 
 
 def from_items(id: str, items: Mapping[Key, Item]) -> Product | None:
-    """The product, if it is among the items that were read."""
+    """Return the product, if it is among the items that were read."""
     record = items.get(_product_key(id))
     return from_item(record, items.get(stock.key(id))) if record else None
 
 
 def load(ids: Iterable[str], fields: Iterable[str] = ()) -> list[Product]:
-    """The products that exist of these, in their order; of each what `fields` of it are made of,
-    where some are named."""
+    """Return the products with these ids that exist, in the order of the ids.
+
+    `fields`: only what these fields are made of; empty: all.
+    """
     wanted = list(ids)
     asked = [keys(id) if reads_stock(fields) else [_product_key(id)] for id in wanted]
     items = table.batch_get(chain.from_iterable(asked), fields=attributes_of(fields))
@@ -125,12 +127,12 @@ def find(id: str, fields: Iterable[str] = ()) -> Product | None:
 
 
 def get(id: str, fields: Iterable[str] = ()) -> Product:
-    """Raises NotFound."""
+    """Return the product with this id. Raise NotFound."""
     return NotFound.unless(find(id, fields), "product", id)
 
 
 def find_by_slugs(wanted: Iterable[str], fields: Iterable[str] = ()) -> dict[str, Product]:
-    """The products with one of these slugs, by slug; see `load` for `fields`."""
+    """Return the products with one of these slugs, by slug; `load` says what `fields` are."""
     locks = table.batch_get(_lock_key(slug) for slug in wanted)
     asked = {"slug", *fields} if fields else ()
     products = load((lock["product"] for lock in locks.values()), asked)
@@ -138,8 +140,10 @@ def find_by_slugs(wanted: Iterable[str], fields: Iterable[str] = ()) -> dict[str
 
 
 def find_by_skus(skus: Iterable[str]) -> dict[str, list[Product]]:
-    """The products with exactly one of these SKUs, their own or a variant's, by SKU; of one that
-    hundreds have, some of them."""
+    """Return the products with exactly one of these SKUs, their own or a variant's, by SKU.
+
+    Of a SKU that hundreds have, it returns some of them.
+    """
     left = {sku: sorted(ids) for sku, ids in find_records_by_text(KIND, skus).items()}
     found: dict[str, list[Product]] = {sku: [] for sku in left}
     while some := {
@@ -167,7 +171,7 @@ def newest_low_stock(most: int) -> list[dict[str, object]]:
 
 
 def list_low_stock(most: int, after: str) -> tuple[list[dict[str, object]], str | None]:
-    """A page of all of them, and the cursor of the next: `low.page`."""
+    """Return a page of all low variants, and the cursor of the next page."""
     return low.list_low_stock(load, most, after)
 
 
@@ -188,12 +192,15 @@ match_variants = merge.match_variants
 
 
 def draft_product(given: Mapping[str, object], slug: str, id: str | None = None) -> Product:
-    """A new product that is not written yet. `given`: as NewProduct gives it. Raises Invalid."""
+    """Return a new product that is not written yet. Raise Invalid.
+
+    `given`: as NewProduct gives it.
+    """
     return merge.create_product(given, slug, clock.now_iso(), id)
 
 
 def sample_product() -> Product:
-    """A product that does not exist, for test events."""
+    """Return a product that does not exist, for test events."""
     given = {
         "name": "Example",
         "description": "A product that a test event is about.",
@@ -206,7 +213,7 @@ def sample_product() -> Product:
 
 
 def sample_event_data(event: str) -> dict[str, object]:
-    """What an event about it sends."""
+    """Return what an event about the sample product sends."""
     product = sample_product()
     if event != "inventory.low":
         return show_product(product)
@@ -224,15 +231,19 @@ def preview_update(
 def rewrite_fields(
     product: Product, fields: dict[str, object], quantities: dict[str, int]
 ) -> Product:
-    """The product with these stored fields and this stock; itself if nothing differs. Raises
-    Invalid."""
+    """Return the product with these stored fields and this stock. Raise Invalid.
+
+    It is the same object if nothing differs.
+    """
     return merge.rewrite_fields(product, fields, quantities, clock.now_iso())
 
 
 def create(new: NewProduct, once: Once | None = None, id: str | None = None) -> Product:
-    """Emits product.created. Raises SlugTaken for a slug that was given, and Invalid; with `once`
-    also Repeated and KeyReused; with an `id` of its own ProductChanged, where that is there
-    already."""
+    """Create a product. Emit product.created.
+
+    Raises SlugTaken for a slug that was given, and Invalid; with `once` also Repeated and
+    KeyReused; with an `id` of its own ProductChanged, where that is there already.
+    """
     # Perhaps the same request, sent before, has taken the slug.
     with unless_answered(once):
         return _create_with_slug(new, once, id)
@@ -273,8 +284,10 @@ def taken_slugs(asked: Iterable[str]) -> set[str]:
 
 
 def update(id: str, asked: ProductChange, if_match: frozenset[str] | None) -> Product:
-    """Merges; writes differences and emits product.updated, and inventory.low if stock falls below
-    the threshold. Raises NotFound, Invalid, SlugTaken, PreconditionFailed, Conflict.
+    """Merge a change into a product, and write what differs.
+
+    Emits product.updated, and inventory.low if stock falls below the threshold. Raises NotFound,
+    Invalid, SlugTaken, PreconditionFailed, Conflict.
     """
     given = asked.sent_fields()
     return rewrite(id, lambda before: preview_update(before, given), if_match=if_match)[1]
@@ -286,8 +299,11 @@ def rewrite(
     also: Callable[[Commit, Product, Product], None] = lambda commit, before, after: None,
     if_match: frozenset[str] | None = None,
 ) -> tuple[Product, Product]:
-    """As `change`. `draft`: from the current product to the changed one, or to itself. Returns the
-    product before and after. `also`: adds to the commit."""
+    """Write the product that `draft` makes of the current one; return both.
+
+    `draft` returns the same object if nothing changes. `also`: adds to the commit. Raises what
+    `update` does.
+    """
 
     def rewrite_once() -> tuple[Product, Product]:
         before = _require_unchanged(if_match, get(id))
@@ -302,7 +318,7 @@ def rewrite(
 
 
 def delete(id: str, if_match: frozenset[str] | None) -> None:
-    """Raises NotFound, PreconditionFailed, Conflict."""
+    """Delete a product. Raise NotFound, PreconditionFailed, Conflict."""
 
     def delete_once() -> None:
         before = _require_unchanged(if_match, get(id))
@@ -331,7 +347,10 @@ def _require_unchanged(if_match: frozenset[str] | None, product: Product) -> Pro
 
 
 def _retry_if_changed(attempt: Callable[[], T]) -> T:
-    """A write is merged into the current state, or refused for that by its If-Match."""
+    """Repeat a write that another one was in the way of.
+
+    It is merged into the current state, or refused for that by its If-Match.
+    """
     for _ in range(_TRIES):
         with suppress(ProductChanged):
             return attempt()
@@ -387,8 +406,10 @@ def build_commit(
 def build_move_commit(
     before: Product, after: Product, made: Sequence[MovedStock], **of: str
 ) -> Commit:
-    """The commit of the moves between two versions of a product. `of`: what else their entries in
-    the ledger say. It raises ProductChanged."""
+    """Return the commit of the moves between two versions of a product.
+
+    `of`: what else their entries in the ledger say. The commit raises ProductChanged.
+    """
     commit = Commit()
     if made:
         was, now = show_product(before), show_product(after)
@@ -416,8 +437,10 @@ def _audit_entry(product: Product, was: _Shown, now: _Shown, action: str = "") -
 
 
 def require_unedited(commit: Commit, product: Product) -> None:
-    """The condition that the product was not edited since it was read, for a commit that does not
-    write it. The commit raises ProductChanged."""
+    """Add the condition that a product was not edited since it was read to a commit.
+
+    The commit does not write the product; it raises ProductChanged.
+    """
     commit.check(_product_key(product.id), Attr("version").eq(product.version), ProductChanged())
 
 
@@ -433,8 +456,10 @@ def _write_slug(commit: Commit, before: Product | None, after: Product | None) -
 
 
 def locked_skus(product: Product) -> list[str]:
-    """A lock on each makes two creations of one product conflict: its own SKU and the first of its
-    variants', because a transaction has no room for all."""
+    """Return the SKUs of which a lock makes two creations of one product conflict.
+
+    These are its own and the first of its variants', because a transaction has no room for all.
+    """
     first = min((sku for v in product.fields["variants"] if (sku := v["sku"])), default=None)
     return sorted({product.fields["sku"], first} - {None})
 

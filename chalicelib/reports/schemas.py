@@ -70,6 +70,6 @@ class ShownReportJob(ShownJob):
 
 
 def show_report(job: Job) -> dict[str, object]:
-    """The shape of ShownReportJob."""
+    """Return the shape of ShownReportJob."""
     shown = show_whole(job, [], download_url(job) if job.has_file else None)
     return {**shown, "report": store.load_report(job) if job.has_file else None}

@@ -1,7 +1,8 @@
-"""What a report has added up, in S3: `exports/<job>.<number>.json` after a step, and when it has
-ended the rows as `exports/<job>.json` and `exports/<job>.csv`. They expire as exports do.
+"""What a report has added up, in S3.
 
-A step writes under a number of its own: a worker with the same step replaces nothing that counts.
+It is `exports/<job>.<number>.json` after a step, and when the report has ended its rows are
+`exports/<job>.json` and `exports/<job>.csv`. They expire as exports do. A step writes under a
+number of its own: a worker with the same step replaces nothing that counts.
 """
 
 import json
@@ -19,7 +20,7 @@ _CSV: Final = "text/csv; charset=utf-8"
 
 
 def load_sums(job: Job, number: int | None) -> Sums:
-    """What the steps until one with this number added up; nothing before the first."""
+    """Return what the steps until one with this number added up; nothing before the first."""
     columns = COLUMNS[job.request["type"]]
     if number is None:
         return Sums(columns)
@@ -38,8 +39,10 @@ def _parse_decimals(values: dict[str, str]) -> dict[str, Decimal]:
 
 
 def write_report(job: Job, sums: Sums) -> int:
-    """Writes the rows of a report that is complete; the size of its CSV. Repeating it changes
-    nothing."""
+    """Write the rows of a complete report; return the size of its CSV in bytes.
+
+    Repeating it changes nothing.
+    """
     keys = sums.order_keys(job.request["by"])
     rows = [_show_row(sums, key, sums.rows[key]) for key in keys[:MOST_ROWS]]
     truncated = sums.left_out or len(rows) < len(keys)
@@ -73,7 +76,7 @@ _ZERO: Final = Decimal(0)
 
 
 def load_report(job: Job) -> object:
-    """The shape of Report."""
+    """Return the shape of Report."""
     return json.loads(_get_object(job, "json"))
 
 

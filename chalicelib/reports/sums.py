@@ -56,7 +56,7 @@ class Sums:
             self.labels.setdefault(key, labels.get(key, key))
 
     def order_keys(self, by: str) -> list[str]:
-        """The keys of the rows: days in their order, others with the most net first."""
+        """Return the keys of the rows: days in their order, others with the most net first."""
         if by == ReportBy.DAY:
             return sorted(self.rows)
         return sorted(self.rows, key=lambda key: (-self.rows[key]["net"], key))
@@ -68,8 +68,10 @@ def _add_values(to: dict[str, Decimal], values: Values) -> None:
 
 
 def add_order(sums: Sums, asked: Fields, order: Order) -> None:
-    """Adds what an order has on the day of its date; of sales perhaps only the part of a
-    product. `asked`: NewReport, as sent."""
+    """Add what an order has on the day of its date; of sales perhaps only a product's part.
+
+    `asked`: NewReport, as sent.
+    """
     by, product_id = asked["by"], asked.get("productId")
     if asked["type"] == ReportType.TAX:
         charged = _charged_tax(order)
@@ -95,7 +97,7 @@ def add_order(sums: Sums, asked: Fields, order: Order) -> None:
 
 
 def add_transaction(sums: Sums, asked: Fields, transaction: Record) -> None:
-    """Adds what a transaction has on its day. `asked`: NewReport, as sent."""
+    """Add what a transaction has on its day. `asked`: NewReport, as sent."""
     fields = transaction.fields
     if asked["type"] == ReportType.TAX:
         refunded = -Decimal(fields["tax"])
@@ -113,7 +115,7 @@ def _shop_day(at: str) -> str:
 
 
 def _charged_tax(order: Order) -> Decimal:
-    """The tax of an order. One that ended without a refund never had any."""
+    """Return the tax of an order. One that ended without a refund never had any."""
     ended = order.is_settled and not order.fields["refunds"]
     if order.status is OrderStatus.CANCELLED or ended:
         return _NOTHING
@@ -121,8 +123,11 @@ def _charged_tax(order: Order) -> Decimal:
 
 
 def order_sales(order: Order) -> dict[str, Decimal]:
-    """What an order adds to sales. A cancelled one: what is kept of a deposit. A closed one is
-    refunded as a whole, and may keep money."""
+    """Return what an order adds to sales.
+
+    Of a cancelled one: what is kept of a deposit. A closed one is refunded as a whole, and may keep
+    money.
+    """
     fields = order.fields
     if order.status is OrderStatus.CANCELLED:
         kept = Decimal(fields["retained"] or 0)
@@ -151,12 +156,12 @@ def _gross_amount(line: Fields) -> Decimal:
 
 
 def _discount_amount(part: Fields) -> Decimal:
-    """The discount of an order or of a line."""
+    """Return the discount of an order or of a line."""
     return Decimal(part["discount"]["amount"]) if part["discount"] else _NOTHING
 
 
 def _refunded_goods(order: Order, goods: Decimal) -> Decimal:
-    """What refunds took off the price of the goods: without tax and shipping."""
+    """Return what refunds took off the price of the goods, without tax and shipping."""
     if order.is_settled:
         return goods
     left = Decimal(order.fields["amountCredited"])
@@ -166,8 +171,10 @@ def _refunded_goods(order: Order, goods: Decimal) -> Decimal:
 
 
 def _split_by_product(order: Order, whole: Values) -> dict[str, dict[str, Decimal]]:
-    """The parts of an order by product; custom lines are "". What it has as a whole is shared out
-    by what the lines cost."""
+    """Return the parts of an order by product; custom lines are "".
+
+    What the order has as a whole is shared out by what the lines cost.
+    """
     lines = order.fields["lineItems"]
     costs = [Decimal(line["total"]) for line in lines]
     sells = whole["orders"]  # 0: it is cancelled, and only keeps some money
@@ -192,7 +199,10 @@ def _split_by_product(order: Order, whole: Values) -> dict[str, dict[str, Decima
 
 
 def _refunds_by_line(order: Order, whole: Values, goods: list[Decimal]) -> list[Decimal]:
-    """What was refunded of a line is its own; the rest is shared out by what is left of them."""
+    """Return what was refunded of each line.
+
+    What refunds name of a line is its own; the rest is shared out by what is left of the lines.
+    """
     if whole["net"] == whole["kept"]:
         return goods
     own = [
@@ -208,7 +218,7 @@ def _refunds_by_line(order: Order, whole: Values, goods: list[Decimal]) -> list[
 
 
 def _refunded_line(order: Order, line_id: str) -> Decimal:
-    """What refunds named of a line, without its tax."""
+    """Return what refunds name of a line, without its tax."""
     parts = (line for one in order.fields["refunds"] for line in one["lines"])
     return _sum_amounts(
         Decimal(part["amount"]) - Decimal(part["tax"])
@@ -218,8 +228,10 @@ def _refunded_line(order: Order, line_id: str) -> Decimal:
 
 
 def share_out(amount: Decimal, weights: Sequence[Decimal]) -> list[Decimal]:
-    """The amount in parts by weight. Each is rounded from the beginning on, less the parts before
-    it; the last takes the rest, so that all are exactly the amount."""
+    """Return the amount in parts by weight, which together are exactly the amount.
+
+    Each part is rounded from the beginning on, less the parts before it; the last takes the rest.
+    """
     whole, until, done = Fraction(_sum_amounts(weights)), Fraction(0), _NOTHING
     parts: list[Decimal] = []
     for weight in weights[:-1]:

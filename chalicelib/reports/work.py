@@ -27,7 +27,7 @@ _ADDED: Final[dict[str, tuple[Any, Any]]] = {
 
 
 def step(job: Job) -> Step:
-    """Adds up the next records; when all are added up, writes the rows."""
+    """Add up the next records; when all are added up, write the rows."""
     asked = job.request
     before = job.cursor or {"list": 0, "after": None, "sums": None}
     sums = store.load_sums(job, before["sums"])
@@ -54,7 +54,7 @@ def step(job: Job) -> Step:
 
 
 def _name_products(sums: Sums) -> None:
-    """Calls each product as it is called now; one that is gone keeps the title of a line."""
+    """Call each product as it is called now; one that is gone keeps the title of a line."""
     for ids in batches([key for key in sums.rows if key], _PAGE):
         for product in products.load(ids, ("name",)):
             sums.labels[product.id] = product.fields["name"]
