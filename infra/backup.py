@@ -51,7 +51,7 @@ _AT_ONCE: Final = 25  # items of one write: DynamoDB's limit
 
 
 def save(stage: str, folder: Path, tables: Sequence[str]) -> None:
-    """Makes the folder, whole or not at all. Only its owner may read it."""
+    """Make the folder, whole or not at all. Only its owner may read it."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as around:
         unfinished = Path(around) / folder.name
@@ -84,9 +84,11 @@ def _copy_tables(stage: str, folder: Path, tables: Sequence[str]) -> None:
 
 
 def restore(stage: str, folder: Path, tables: Sequence[str]) -> None:
-    """Fills an empty stage: the tables first, because a file that arrives looks for its job. Ends
-    with a message if the backup is damaged, or the stage has data, or another currency or time
-    zone."""
+    """Fill an empty stage from a backup: the tables first, then the files.
+
+    A file that arrives looks for its job. The program ends with a message if the backup is damaged,
+    or the stage has data, or another currency or time zone.
+    """
     table, outbox = tables
     try:
         master_key = (folder / "master-key").read_text()
@@ -130,9 +132,11 @@ def _place_in_shard(item: dict[str, Any]) -> dict[str, Any]:
 
 
 def _continue_jobs(stage: str) -> None:
-    """Sends the message that each job at work had. A merge or an erasure cannot be cancelled, and
-    holds its customers until it ends. Not of an export: the pieces of its file are in the old
-    bucket, and its end would not notice that."""
+    """Send the message that each job at work had, except for exports.
+
+    A merge or an erasure cannot be cancelled, and holds its customers until it ends. The pieces of
+    an export's file are in the old bucket, and its end would not notice that.
+    """
     name = f"backroom-{stage}-jobs"
     os.environ["JOBS_QUEUE_URL"] = boto3.client("sqs").get_queue_url(QueueName=name)["QueueUrl"]
     for page in listing.walk_pages(jobs.page, listing.Query(limit=100, cursor="*")):
@@ -194,7 +198,7 @@ def _text(value: bytes) -> str:
 
 
 def _decode_bytes(value: dict[str, Any]) -> dict[str, Any]:
-    """An attribute of DynamoDB's JSON, with bytes where it has them."""
+    """Return an attribute of DynamoDB's JSON, with bytes where it has them."""
     if value.keys() == {"B"} and isinstance(value["B"], str):
         return {"B": base64.b64decode(value["B"])}
     return value

@@ -24,7 +24,7 @@ _INSTALL = (
 
 
 def find() -> str | None:
-    """The path of a browser: the one that `CHROME_BIN` names, otherwise the first of NAMES."""
+    """Return the path of a browser: that of `CHROME_BIN`, or else the first of NAMES."""
     named = os.environ.get(VARIABLE)
     return next(filter(None, map(shutil.which, [named] if named else NAMES)), None)
 
@@ -38,8 +38,10 @@ def missing() -> str:
 
 
 def main() -> None:
-    """Installs Chromium if there is no browser, with root's rights and apt. Without those, or if
-    it fails, the tests that need a browser are skipped: only they do."""
+    """Install Chromium if there is no browser, with root's rights and apt.
+
+    Without those, or if it fails, the tests that need a browser are skipped: only they do.
+    """
     if find() is None and not os.environ.get(VARIABLE) and _may_install():
         print("Installing Chromium with apt-get, for the tests of the console:", flush=True)
         for command in _INSTALL:

@@ -34,8 +34,10 @@ GATEWAY_RESPONSES: Final[dict[str, Any]] = {
 
 
 def prepare() -> None:
-    """Called while a command of Chalice imports the application; ends it with a message if it
-    cannot work."""
+    """Prepare the application for a command of Chalice that imports it.
+
+    It ends the command with a message if it cannot work.
+    """
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("command", nargs="?")
     parser.add_argument("--stage", default="dev")
@@ -77,8 +79,10 @@ def _must_be_made(stage: str, profile: str | None) -> None:
 
 
 def _use_what_runs() -> None:
-    """The tables, queues, bucket and settings of `make run`: this process serves the API, and its
-    workers do the rest."""
+    """Use the tables, queues, bucket and settings of `make run`.
+
+    This process serves the API, and the workers of `make run` do the rest.
+    """
     try:
         found = json.loads((_PROJECT / ".local/endpoint.json").read_text())
         aws = urlsplit(found["awsEndpoint"])

@@ -97,7 +97,10 @@ def _fan_out(name: str, letter: Mapping[str, Any]) -> None:
 
 
 def _find_lost_events(first: datetime, last: datetime) -> Iterator[str]:
-    """The events of the commits in that time that were not fanned out. Reads the whole outbox."""
+    """Yield the ids of events whose commits in that time were not fanned out.
+
+    It reads the whole outbox.
+    """
     after = None
     while True:
         items, after = table.scanned(settings.outbox_table(), after)

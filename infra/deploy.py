@@ -123,7 +123,7 @@ def _deploy_stage(options: argparse.Namespace, known: stacks.Outputs) -> None:
 
 
 def _by_chalice(stage: str) -> tuple[str, str]:
-    """The id and the address of the API."""
+    """Deploy by Chalice; return the id and the address of the API."""
     compiled.add(package.PROJECT)
     chalice = Path(sys.executable).parent / "chalice"
     subprocess.run([chalice, "deploy", "--stage", stage], cwd=package.PROJECT, check=True)
@@ -184,7 +184,7 @@ def _destroy_stage(options: argparse.Namespace, made: stacks.Outputs) -> None:
 
 
 def _with_lanes(parameters: dict[str, str]) -> dict[str, str]:
-    """The parameters, with the lanes that suit the account where they are not given; says it."""
+    """Return the parameters with lanes that suit the account, unless given; print the choice."""
     limit = lanes.account_limit()
     column = parameters.get("Lanes") or lanes.choose_column(limit)
     print(lanes.summary(limit, column))
@@ -207,7 +207,7 @@ def _make_consent(stage: str) -> stacks.Consent:
 
 
 def _given_environment(options: argparse.Namespace) -> dict[str, str]:
-    """The settings of the functions that were given this time; the others stay."""
+    """Return the settings of the functions that were given this time; the others stay."""
     given = {
         "CURRENCY": options.currency,
         "TIMEZONE": options.timezone,
@@ -256,7 +256,7 @@ def _mention_alarms(topic: str) -> None:
 
 
 def _mention_summaries(sender: str, receiver: str) -> None:
-    """What keeps the summary e-mails of failed webhook deliveries from being sent."""
+    """Print what keeps the summary e-mails of failed webhook deliveries from being sent."""
     if not sender:
         print("No summary e-mail is sent when webhook deliveries fail: set --mail-from.")
         return

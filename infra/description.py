@@ -1,5 +1,7 @@
-"""Prints the description of the API, as `GET /api/openapi.json` answers it: python -m
-infra.description > openapi.json"""
+"""Prints the description of the API, as `GET /api/openapi.json` answers it.
+
+python -m infra.description > openapi.json
+"""
 
 import json
 import sys

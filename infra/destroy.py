@@ -13,7 +13,7 @@ from infra import package, record, stacks, steps
 
 
 def delete_functions(stage: str) -> None:
-    """Deletes triggers, alarms, functions and the API; keeps tables, bucket and queues.
+    """Delete triggers, alarms, functions and the API; keep tables, bucket and queues.
 
     Messages wait in the queues (14 days) and in the outbox's stream (24 hours) for the next
     deployment.
@@ -27,7 +27,7 @@ def delete_functions(stage: str) -> None:
 
 
 def delete_everything(stage: str, made: Mapping[str, str]) -> None:
-    """Also deletes the data and the master key of all signing secrets: for ever.
+    """Delete the functions, the data and the master key of all signing secrets: for ever.
 
     `made`: the outputs of the first stack; none if its creation failed, which left no data. The
     stack goes after the data, because it names it: what an interrupted run has left is deleted by
@@ -62,8 +62,11 @@ def _delete_data(stage: str, made: Mapping[str, str]) -> None:
 
 
 def _stop_waiting(states: Any, machine: str) -> None:
-    """Stops waiting executions: until they have ended, which may take a week, the state machine
-    stays, and another of its name cannot be created."""
+    """Stop waiting executions.
+
+    Until they have ended, which may take a week, the state machine stays, and another of its name
+    cannot be created.
+    """
     pages = states.get_paginator("list_executions")
     while True:
         running = pages.paginate(stateMachineArn=machine, statusFilter="RUNNING")
@@ -75,7 +78,7 @@ def _stop_waiting(states: Any, machine: str) -> None:
 
 
 def describe_contents(made: Mapping[str, str]) -> list[str]:
-    """What is lost with the data, roughly: table counts are up to six hours old (AWS)."""
+    """Return what is lost with the data, roughly: table counts are up to six hours old (AWS)."""
     if not made:
         return ["what is left of a creation that failed; it has no data"]
     dynamodb = boto3.client("dynamodb")

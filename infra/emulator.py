@@ -1,5 +1,7 @@
-"""The emulated AWS: ministack in its own process, on loopback, with permission checks on, and only
-for who has its key (`emulator_guard`)."""
+"""The emulated AWS: ministack in its own process.
+
+It is on loopback, with permission checks on, and only for who has its key (`emulator_guard`).
+"""
 
 import base64
 import contextlib
@@ -49,8 +51,11 @@ CREDENTIALS = credentials(KEY)
 
 
 class Emulator:
-    """One emulator on one port; everything that it keeps is under `home`, unless it keeps nothing,
-    which spares it to write all of its data when it stops."""
+    """One emulator on one port.
+
+    All that it keeps is under `home`, unless it keeps nothing, which spares it to write all of its
+    data when it stops.
+    """
 
     def __init__(
         self,
@@ -69,7 +74,10 @@ class Emulator:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Returns when it answers. Raises RuntimeError when the port is taken or it dies."""
+        """Start the emulator, and wait until it answers.
+
+        Raises RuntimeError when the port is taken or the emulator dies.
+        """
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", self._port)) == 0:
                 raise RuntimeError(f"port {self._port} is in use; choose another with PORT=…")
@@ -118,7 +126,7 @@ class Emulator:
                 time.sleep(0.05)
 
     def stop(self) -> None:
-        """Stops it and its functions; it writes its state on the way out."""
+        """Stop the emulator and its functions; it writes its state on the way out."""
         process, self._process = self._process, None
         if process is None:
             return

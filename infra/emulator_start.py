@@ -91,7 +91,10 @@ def main() -> None:
 
 
 def keep(app: ModuleType, functions: ModuleType, folder: Path) -> None:
-    """Its own writes all data when it stops, in minutes, over what it wrote before."""
+    """Keep the data by snapshots.
+
+    The emulator's own way writes all data when it stops, in minutes, over what it wrote before.
+    """
     from ministack.core import persistence
 
     def write_state(name: str, state: Any, target: Path) -> None:
@@ -110,7 +113,10 @@ def keep(app: ModuleType, functions: ModuleType, folder: Path) -> None:
 
 
 def protect(app: ModuleType, evaluator: ModuleType, s3: ModuleType) -> None:
-    """Its own answers every request of any program and web page on this machine."""
+    """Refuse requests without the key.
+
+    The emulator's own server answers every request of any program and web page on this machine.
+    """
     from ministack.services import sts
 
     def is_session(key: str) -> bool:
@@ -135,7 +141,10 @@ def hide_sessions(*modules: ModuleType) -> None:
 
 
 def compress(gateway: ModuleType) -> None:
-    """Its own keeps `minimumCompressionSize`, and sends every answer as it is."""
+    """Compress answers as AWS does.
+
+    The emulator keeps `minimumCompressionSize`, and sends every answer as it is.
+    """
     own = gateway._handle_execute_in_scope
 
     async def handle(
@@ -153,9 +162,12 @@ def compress(gateway: ModuleType) -> None:
 
 
 def fail_alone(worker: Any) -> None:
-    """What `invoke` raises becomes its answer. Its own caller ends all processes of the function
-    then; those that are just starting fail, too, and end others: after a deployment that requests
-    ran into, all requests failed for seconds."""
+    """Make what `invoke` raises its answer.
+
+    The emulator's own caller ends all processes of the function then; those that are just starting
+    fail, too, and end others: after a deployment that requests ran into, all requests failed for
+    seconds.
+    """
     own = worker.invoke
 
     def invoke_alone(self: Any, *arguments: Any, **named: Any) -> Any:
@@ -168,8 +180,11 @@ def fail_alone(worker: Any) -> None:
 
 
 def stop_soon() -> None:
-    """Its own waits for idle connections and for threads that poll queues: seconds in which nothing
-    happens. When `serve` returns, it has written its data."""
+    """End the process as soon as `serve` returns: the emulator has written its data then.
+
+    The emulator's own way waits for idle connections and for threads that poll queues: seconds in
+    which nothing happens.
+    """
     from hypercorn import asyncio as server
     from hypercorn.config import Config
 
@@ -184,8 +199,11 @@ def stop_soon() -> None:
 
 
 def parse_once(dynamodb: ModuleType, actions: ModuleType, evaluator: ModuleType) -> None:
-    """Its own parses the policies of a role and the body of a request for each check of it, and an
-    expression for each item."""
+    """Parse policies, request bodies and expressions once.
+
+    The emulator's own code parses the policies of a role and the body of a request for each check
+    of it, and an expression for each item.
+    """
     own = evaluator.parse_policy_document
     kept = lru_cache(1_000)(own)
     evaluator.__dict__["parse_policy_document"] = lambda document: (
@@ -209,8 +227,11 @@ def check_once(actions: ModuleType) -> None:
 
 
 def take_turns(app: ModuleType) -> None:
-    """Its own serves all transactions that have arrived before it looks for others: a list waited
-    for a dozen transactions of an import, at each of its calls."""
+    """Let other requests come between transactions.
+
+    The emulator's own loop serves all transactions that have arrived before it looks for others: a
+    list waited for a dozen transactions of an import, at each of its calls.
+    """
     own, turn = app._dispatch_service_request, asyncio.Lock()
 
     async def dispatch(method: str, path: str, headers: Any, *rest: Any) -> Any:
@@ -245,7 +266,7 @@ class Index:
         )
 
     def query(self, request: dict[str, Any]) -> Answer:
-        """What `_query` answers."""
+        """Return what `_query` answers, looking only at one partition."""
         module = self._dynamodb
         table = module._tables.get(module._normalize_table_name(request.get("TableName")))
         span = span_of(request, table) if table else None
@@ -372,8 +393,10 @@ class _One:
 
 
 def _cache_conditions(module: ModuleType) -> Callable[..., Any]:
-    """`_evaluate_condition`, which reads and checks an expression of one query once, and not again
-    for each item."""
+    """Return `_evaluate_condition` that parses an expression of one query once.
+
+    The original reads and checks it again for each item.
+    """
     original, read = module._evaluate_condition, dict[tuple[str, str], Any]()
 
     def evaluate_cached(

@@ -59,7 +59,7 @@ def _is_foreign(folder: str) -> bool:
 
 
 def _use_newer() -> None:
-    """Runs this program with a newer Python, or ends with a sentence."""
+    """Run this program with a newer Python, or end it with a sentence."""
     for name in _NEWER:
         found = shutil.which(name)
         if found:
@@ -73,7 +73,7 @@ def _use_newer() -> None:
 
 
 def _run_pip(folder: str, expected: int, *what: str) -> None:
-    """Ends the program with what pip said, if it fails."""
+    """Run pip; end the program with what pip said, if it fails."""
     options = ("--progress-bar", "off", "--retries", "2")
     command = [f"{folder}/bin/python", "-m", "pip", "install", *options, *what]
     with subprocess.Popen(
@@ -94,7 +94,7 @@ def _run_pip(folder: str, expected: int, *what: str) -> None:
 
 
 def _stop_with(said: str) -> None:
-    """Ends the program with one sentence for a known cause, otherwise with all that was said."""
+    """End the program with a sentence for a known cause, or else with all that was said."""
     for pattern, sentence in _CAUSES:
         if re.search(pattern, said):
             version = ".".join(map(str, sys.version_info[:2]))

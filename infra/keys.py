@@ -31,13 +31,13 @@ _LOCAL = Path(__file__).resolve().parent.parent / ".local" / "endpoint.json"
 
 
 def use_table(table: str) -> None:
-    """Lets the storage modules, which read their settings like a function does, use this table."""
+    """Let the storage modules, which read their settings as in a function, use this table."""
     os.environ["TABLE"] = table
     os.environ["OUTBOX_TABLE"] = f"{table}-outbox"
 
 
 def mint_owner(table: str, name: str) -> str:
-    """Creates an Owner key and returns it; it is not stored."""
+    """Create an Owner key and return it; it is not stored."""
     use_table(table)
     return store.mint(name, Role.OWNER)[1]
 
@@ -49,7 +49,7 @@ def is_valid(table: str, key: str) -> bool:
 
 
 def first_owner_key(table: str) -> str | None:
-    """Makes the stage's first Owner key; none when one exists."""
+    """Make the stage's first Owner key, and return it; None when one exists."""
     use_table(table)
     if any(caller.role is Role.OWNER for caller in store.list_keys()):
         return None
@@ -64,7 +64,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def connect_stage(stage: str, endpoint_url: str | None) -> None:
-    """Lets the storage modules use the tables of a stage; `local` is what `make run` started."""
+    """Let the storage modules use the tables of a stage.
+
+    `local` is what `make run` started.
+    """
     use_table(f"backroom-{stage}")
     found = CREDENTIALS
     if endpoint_url is None and stage == "local" and _LOCAL.exists():

@@ -11,18 +11,18 @@ COLUMNS = {"usual": 99, "some": 46, "few": 20, "least": 9}
 
 
 def account_limit() -> int:
-    """How many functions the account runs at once, in this region."""
+    """Return how many functions the account runs at once, in this region."""
     settings = boto3.client("lambda").get_account_settings()
     return int(settings["AccountLimit"]["ConcurrentExecutions"])
 
 
 def choose_column(limit: int) -> str:
-    """The widest column that takes at most half of the limit, or else the smallest."""
+    """Return the widest column that takes at most half of the limit, or else the smallest."""
     return next((name for name, total in COLUMNS.items() if total <= limit / 2), "least")
 
 
 def summary(limit: int, column: str) -> str:
-    """A summary for the operator."""
+    """Return a summary for the operator."""
     if column not in COLUMNS:
         return (
             f"The account runs {limit:,} functions at once; the queues have the limits of the"

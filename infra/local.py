@@ -41,7 +41,7 @@ _PLATFORM_LINES = ("START RequestId", "END RequestId", "REPORT RequestId")
 
 
 def deploy_source(cache: Path, settings: Mapping[str, str]) -> dict[str, str]:
-    """Deploys what the source says now; what the tables, queues and bucket hold stays."""
+    """Deploy what the source says now; what the tables, queues and bucket hold stays."""
     say("creating the tables, the queues and the bucket")
     made = steps.apply_resources(STAGE, {"Size": "local", "DeletionProtection": "false"} | _MAIL)
     boto3.client("ses").verify_email_identity(EmailAddress=made["MailFrom"])
@@ -61,8 +61,10 @@ def deploy_source(cache: Path, settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def restart_waits() -> None:
-    """Start an execution for each slot in which a delivery is due: the emulator ends the waits of
-    its state machine when it stops."""
+    """Start an execution for each slot in which a delivery is due.
+
+    The emulator ends the waits of its state machine when it stops.
+    """
     from chalicelib import aws, settings
     from chalicelib.values import clock, ids
     from chalicelib.webhooks import parking, retry, store
@@ -81,13 +83,13 @@ def restart_waits() -> None:
 
 
 def say(step: str) -> None:
-    """Prints progress on the terminal, regardless of what the steps print."""
+    """Print progress on the terminal, regardless of what the steps print."""
     print(f"  {step} …", file=sys.__stdout__, flush=True)
 
 
 @contextmanager
 def kept_back() -> Iterator[None]:
-    """What is printed meanwhile is shown only if it fails: every resource of every stack."""
+    """Show what is printed meanwhile only if it fails: every resource of every stack."""
     printed = io.StringIO()
     try:
         with redirect_stdout(printed):
@@ -120,8 +122,10 @@ def folder_key(home: Path) -> str:
 
 
 def owner_key(home: Path, table: str) -> str:
-    """The Owner key of this data, kept next to it: made once, and again if it was revoked, or if
-    other data was restored."""
+    """Return the Owner key of this data, which is kept next to it.
+
+    It is made once, and again if it was revoked, or if other data was restored.
+    """
     kept = home / "owner-key"
     if not (kept.exists() and keys.is_valid(table, kept.read_text())):
         _write_secret(kept, keys.mint_owner(table, "Local owner"))
@@ -137,7 +141,7 @@ def _write_secret(target: Path, text: str) -> None:
 
 
 def announce_endpoint(home: Path, found: dict[str, str], kept: str) -> None:
-    """Prints the way in, and writes it for programs: per port, and last for whichever is newest."""
+    """Print the way in, and write it for programs: per port, and for the newest run."""
     own, newest = _announcement_files(home)
     mail_key = found["awsKey"].partition(":")[0]
     shown = os.path.relpath(newest) if newest.is_relative_to(Path.cwd()) else newest
@@ -166,7 +170,7 @@ Ctrl-C stops it; {kept}. The log follows; LOG=json shows it raw.
 
 
 def retract_endpoint(home: Path) -> None:
-    """Takes back what `announce` wrote, unless a later run has written since."""
+    """Delete what `announce_endpoint` wrote, unless a later run has written since."""
     own, newest = _announcement_files(home)
     if own.exists() and newest.exists() and own.read_text() == newest.read_text():
         newest.unlink()
@@ -178,7 +182,7 @@ def _announcement_files(home: Path) -> tuple[Path, Path]:
 
 
 def follow_logs(emulator: Emulator, *, as_json: bool) -> None:
-    """Prints what the functions log, until the emulator ends or this process is asked to stop."""
+    """Print what the functions log, until the emulator ends or this process must stop."""
     logs = boto3.client("logs")
     since = time.time_ns() // 10**6
     groups = [f"/aws/lambda/{name}" for name in steps.function_names(STAGE)]
@@ -203,7 +207,7 @@ def follow_logs(emulator: Emulator, *, as_json: bool) -> None:
 
 
 def main() -> None:
-    """Runs on one port, alone there. Ctrl-C and SIGTERM stop all that was started."""
+    """Run on one port, alone there. Ctrl-C and SIGTERM stop all that was started."""
     options = _parse_options()
     local: Path = options.local_dir.resolve()
     keeps = not options.throwaway

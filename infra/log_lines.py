@@ -23,8 +23,11 @@ _LONGEST: Final = 300
 
 
 def render_line(function: str, message: str, milliseconds: int) -> str:
-    """One line, or more with a traceback. `function`: without the name of the stage; the API has
-    none. `milliseconds`: when it was logged, since 1970."""
+    """Return a log entry as one line, or more with a traceback.
+
+    `function`: without the name of the stage; the API has none. `milliseconds`: when it was logged,
+    since 1970.
+    """
     time = f"{datetime.fromtimestamp(milliseconds / 1000):%H:%M:%S}"
     try:
         parsed = json.loads(message)

@@ -44,7 +44,7 @@ class Package:
 
 
 def build(cache: Path) -> Package:
-    """Packages the application, or takes the package of exactly this source from `cache`."""
+    """Package the application, or take the package of exactly this source from `cache`."""
     cache.mkdir(parents=True, exist_ok=True)
     with open(cache / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -57,14 +57,14 @@ def build(cache: Path) -> Package:
 
 
 def write(package: Package, target: Path) -> None:
-    """Leaves in a folder what `read` takes from there."""
+    """Write a package to a folder, from which `read` takes it."""
     target.mkdir(parents=True, exist_ok=True)
     shutil.copy(package.zip, target / "deployment.zip")
     (target / "sam.json").write_text(json.dumps(package.template))
 
 
 def read(source: Path) -> Package:
-    """The package that is in this folder."""
+    """Return the package that is in this folder."""
     zip_path = source / "deployment.zip"
     digest = hashlib.sha256(zip_path.read_bytes()).hexdigest()
     return Package(zip_path, digest, json.loads((source / "sam.json").read_text()))
@@ -137,7 +137,7 @@ def to_native_template(
     memory: Mapping[str, int],
     api_id: str | None = None,
 ) -> str:
-    """The package's template in CloudFormation's own resource types, as JSON.
+    """Return the package's template in CloudFormation's own resource types, as JSON.
 
     By Chalice's name of a function: `roles` its role's ARN, `memory` megabytes, where not as
     packaged. `api_id`: the REST API's id, where one can choose it.

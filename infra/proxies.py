@@ -13,8 +13,11 @@ _LISTS: Final = (
 
 
 def resolve_blocks(asked: str, ec2: Any) -> str:
-    """CIDR blocks, separated by blanks, from what was asked for: blocks, or `cloudfront` for those
-    that it has today. Raises ValueError. `ec2`: a client of EC2, for the latter."""
+    """Return CIDR blocks, separated by blanks. Raise ValueError.
+
+    `asked`: blocks, or `cloudfront` for those that it has today. `ec2`: a client of EC2, for the
+    latter.
+    """
     words = asked.replace(",", " ").split()
     found = [block for word in words for block in _networks_of(word, ec2)]
     return " ".join(dict.fromkeys(str(ip_network(block)) for block in found))

@@ -44,7 +44,7 @@ def make_server(port: int, secret: str) -> ThreadingHTTPServer:
             self.end_headers()
 
         def log_message(self, file_format: str, *args: object) -> None:
-            """It prints what it received, in place of an access log."""
+            """Print nothing: what was received is printed in place of an access log."""
 
     return ThreadingHTTPServer(("127.0.0.1", port), Receiver)
 

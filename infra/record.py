@@ -1,5 +1,7 @@
-"""What is deployed, as Chalice keeps it: the stage's settings in .chalice/config.json, and its own
-record in .chalice/deployed/. The bucket has a copy of both, so that any machine can continue.
+"""What is deployed, as Chalice keeps it.
+
+The stage's settings are in .chalice/config.json, and Chalice's own record in .chalice/deployed/.
+The bucket has a copy of both, so that any machine can continue.
 """
 
 import json
@@ -15,7 +17,7 @@ CONFIG = package.PROJECT / ".chalice/config.json"
 
 
 def stage_settings(stage: str) -> dict[str, Any]:
-    """The stage's part of .chalice/config.json; empty when it has none."""
+    """Return the stage's part of .chalice/config.json; empty when it has none."""
     found: dict[str, Any] = json.loads(CONFIG.read_text()).get("stages", {}).get(stage, {})
     return found
 
@@ -28,7 +30,7 @@ def write(
     environment: Mapping[str, str],
     memory: Mapping[str, int],
 ) -> None:
-    """Notes the stage's parameters, roles, environment and memory; all else in the file stays.
+    """Note the stage's parameters, roles, environment and memory; all else in the file stays.
 
     `parameters`: of the templates; Chalice does not read them. `memory`: megabytes by Chalice's
     name of a function. What is not given keeps its value.
@@ -48,8 +50,11 @@ def write(
 
 
 def refuse_elsewhere(stage: str, region: str | None, account: str | None = None) -> None:
-    """Raises SystemExit if the stage is in another region or account: this record of it would be
-    lost, and then Chalice would not find its API and make another, with a new address."""
+    """Raise SystemExit if the stage is in another region or account.
+
+    This record of it would be lost, and then Chalice would not find its API and make another, with
+    a new address.
+    """
     variables = stage_settings(stage).get("environment_variables", {})
     there = variables.get("REDRIVE_STATE_MACHINE_ARN", "").split(":")[3:5]
     if there and there != [region, account or there[1]]:
@@ -60,14 +65,14 @@ def refuse_elsewhere(stage: str, region: str | None, account: str | None = None)
 
 
 def forget(stage: str) -> None:
-    """Takes the stage out of .chalice/config.json."""
+    """Take the stage out of .chalice/config.json."""
     config = json.loads(CONFIG.read_text())
     config.get("stages", {}).pop(stage, None)
     _write_json(CONFIG, config)
 
 
 def push(stage: str, bucket: str) -> None:
-    """Uploads both to the bucket."""
+    """Upload the settings and Chalice's record to the bucket."""
     s3 = boto3.client("s3")
     s3.put_object(
         Bucket=bucket, Key=_object_key("config"), Body=json.dumps(stage_settings(stage)).encode()
@@ -81,7 +86,7 @@ def push(stage: str, bucket: str) -> None:
 
 
 def pull(stage: str, bucket: str) -> bool:
-    """Replaces both by the bucket's copies; returns whether there were any."""
+    """Replace the settings and Chalice's record by the bucket's; return whether it had any."""
     s3 = boto3.client("s3")
     noted = _get_copy(s3, bucket, "config")
     if noted is None:
@@ -98,7 +103,10 @@ def pull(stage: str, bucket: str) -> bool:
 
 
 def chalice_record(stage: str) -> Path:
-    """Chalice's own record, without which it would make everything a second time."""
+    """Return the path of Chalice's own record.
+
+    Without it, Chalice would make everything a second time.
+    """
     return package.PROJECT / f".chalice/deployed/{stage}.json"
 
 
@@ -109,7 +117,7 @@ def is_chalices(stage: str) -> bool:
 
 
 def chalice_api(stage: str) -> Mapping[str, str]:
-    """What Chalice deployed as the API: `rest_api_id`, `rest_api_url`."""
+    """Return what Chalice deployed as the API: `rest_api_id`, `rest_api_url`."""
     for resource in json.loads(chalice_record(stage).read_text())["resources"]:
         if resource["resource_type"] == "rest_api":
             return dict(resource)

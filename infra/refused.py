@@ -11,8 +11,10 @@ ERRORS: Final = (BotoCoreError, ClientError, Problem)
 
 
 def run(main: Callable[[], None]) -> None:
-    """Runs a program. It ends with status 1 and what AWS said: no credentials, no permission, no
-    such stage in this region."""
+    """Run a program. It ends with status 1 and what AWS said if AWS refuses it.
+
+    Such as: no credentials, no permission, no such stage in this region.
+    """
     try:
         main()
     except ERRORS as refused:

@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _find_running() -> Job | None:
-    """The job that was started last, unless it has ended."""
+    """Return the job that was started last, unless it has ended."""
     job = jobs.find((table.get(RELEASE) or {}).get("job", ""))
     return None if job is None or job.has_ended else job
 
@@ -63,7 +63,7 @@ def _start_job(stage: str, asked: dict[str, object]) -> str:
 
 
 def _follow_job(job: Job) -> None:
-    """Returns when it is completed."""
+    """Print the progress of a job until it is completed."""
     shown = ""
     while True:
         text = (

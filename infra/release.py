@@ -18,8 +18,11 @@ _KINDS: Final = [records.kind for records in ALL]
 
 
 def refuse_to_skip(stage: str) -> None:
-    """Raises SystemExit if another release was deployed and its reindexing has not ended: the next
-    one may no longer read what it would have moved. The one before may always be deployed again."""
+    """Raise SystemExit if another release was deployed and its reindexing has not ended.
+
+    The next one may no longer read what it would have moved. The one before may always be deployed
+    again.
+    """
     found = table.get(RELEASE)
     if found is None or __version__ in (found["release"], found.get("before")):
         return
@@ -36,8 +39,10 @@ def refuse_to_skip(stage: str) -> None:
 
 
 def lower_numbers(stage: str) -> None:
-    """Before this release writes records without what a later one has indexed: the later one, when
-    it is deployed again, has to index them again."""
+    """Note that a later release has to index its additions again.
+
+    It is done before this release writes records without them.
+    """
     found = table.get(RELEASE) or {}
     later = {kind.name for kind in _KINDS if number_in(found, kind) > kind.number}
     if later:
@@ -50,7 +55,7 @@ def lower_numbers(stage: str) -> None:
 
 
 def note_deployment() -> None:
-    """Notes that this release is deployed."""
+    """Note that this release is deployed."""
     found, numbers = table.get(RELEASE), {kind.name: kind.number for kind in _KINDS}
     last = (found or {}).get("release", __version__)
     before = {} if last == __version__ else {"before": last}

@@ -20,7 +20,7 @@ def is_empty(base_url: str, key: str) -> bool:
 
 
 def seed(base_url: str, key: str) -> dict[str, Any]:
-    """Imports the sample catalogue and returns the finished job.
+    """Import the sample catalogue and return the finished job.
 
     Raises RuntimeError unless the job completes and every row of it became a product.
     """

@@ -35,7 +35,7 @@ class StackError(RuntimeError):
 
 
 def refuse_loss(stack: str, lost: Sequence[str]) -> None:
-    """The consent of a program: raises StackError."""
+    """Raise StackError: the consent of a program to lose data."""
     raise StackError(f"{stack}: would {'; '.join(lost)}, which holds data")
 
 
@@ -48,11 +48,7 @@ def apply(
     bucket: str | None = None,
     consent: Consent = refuse_loss,
 ) -> Outputs:
-    """Brings the stack to this template and returns its outputs; says each change first.
-
-    Of `parameters` it takes those that the template declares; one not given keeps its value.
-    Safe to run again after any interruption. A template over 51,200 bytes travels through `bucket`.
-    """
+    """Bring the stack to this template and return its outputs; print each change first."""
     cloudformation = boto3.client("cloudformation")
     if only_show and status(name) in {"UPDATE_ROLLBACK_FAILED", *_ABANDONED}:
         print(f"{name}: is {status(name)}; a deployment first ends or deletes that", flush=True)
@@ -101,30 +97,30 @@ def apply(
 
 
 def outputs(name: str) -> Outputs:
-    """The outputs of the stack; none when there is no such stack."""
+    """Return the outputs of the stack; none when there is no such stack."""
     stack = _find_stack(boto3.client("cloudformation"), name)
     return {o["OutputKey"]: o["OutputValue"] for o in (stack or {}).get("Outputs", [])}
 
 
 def exists(name: str) -> bool:
-    """Whether the stack was made, even if it is only half made."""
+    """Return whether the stack was made, even if it is only half made."""
     stack = _find_stack(boto3.client("cloudformation"), name)
     return stack is not None and stack["StackStatus"] != "REVIEW_IN_PROGRESS"
 
 
 def settle(name: str) -> None:
-    """Waits until no operation runs on the stack."""
+    """Wait until no operation runs on the stack."""
     _wait_until_settled(boto3.client("cloudformation"), name)
 
 
 def status(name: str) -> str | None:
-    """CloudFormation's word for its state; none when there is no such stack."""
+    """Return CloudFormation's word for the stack's state; None when there is no such stack."""
     stack = _find_stack(boto3.client("cloudformation"), name)
     return str(stack["StackStatus"]) if stack else None
 
 
 def delete(name: str) -> None:
-    """Deletes the stack and waits until it is gone; what its template retains stays."""
+    """Delete the stack and wait until it is gone; what its template retains stays."""
     cloudformation = boto3.client("cloudformation")
     stack = _wait_until_settled(cloudformation, name)
     if stack is None:
@@ -136,7 +132,7 @@ def delete(name: str) -> None:
 
 
 def find_endangered(change_set: Mapping[str, Any]) -> list[str]:
-    """The data that a change set would delete: a sentence for each resource."""
+    """Return the data that a change set would delete: a sentence for each resource."""
     return [
         f"{verb} {resource['LogicalResourceId']}"
         for verb, resource in _resource_changes(change_set)
@@ -155,7 +151,7 @@ def _find_stack(cloudformation: Any, name: str) -> dict[str, Any] | None:
 
 
 def _free_stack(cloudformation: Any, name: str) -> dict[str, Any] | None:
-    """The stack as an earlier run left it, freed from what that run could not finish."""
+    """Return the stack as an earlier run left it, freed from what that run could not finish."""
     stack = _wait_until_settled(cloudformation, name)
     if stack is not None and stack["StackStatus"] == "UPDATE_ROLLBACK_FAILED":
         token = f"rollback-{time.time_ns()}"
@@ -169,7 +165,7 @@ def _free_stack(cloudformation: Any, name: str) -> dict[str, Any] | None:
 
 
 def _wait_until_settled(cloudformation: Any, name: str) -> dict[str, Any] | None:
-    """Waits until no other operation runs; a change set under review does not count."""
+    """Wait until no other operation runs; a change set under review does not count."""
     for wait in _increasing_waits():
         stack = _find_stack(cloudformation, name)
         if stack is None or stack["StackStatus"] == "REVIEW_IN_PROGRESS":
@@ -181,10 +177,10 @@ def _wait_until_settled(cloudformation: Any, name: str) -> dict[str, Any] | None
 
 
 def _wait_until_ended(cloudformation: Any, stack_id: str, token: str) -> str | None:
-    """Waits for the end of the operation with that token; None when the stack is gone.
+    """Wait for the end of the operation with that token; return None when the stack is gone.
 
-    Told by its own events: an operation begins after its call has returned, and until then the
-    stack has the status of the one before.
+    Its own events tell: an operation begins after its call has returned, and until then the stack
+    has the status of the one before.
     """
     for wait in _increasing_waits():
         stack = _find_stack(cloudformation, stack_id)
@@ -201,7 +197,10 @@ def _wait_until_ended(cloudformation: Any, stack_id: str, token: str) -> str | N
 
 
 def _list_events(cloudformation: Any, stack_id: str, token: str) -> Iterator[Mapping[str, Any]]:
-    """Those of the operation with that token, newest first: no other runs at the same time."""
+    """Yield the events of the operation with that token, newest first.
+
+    No other operation runs at the same time.
+    """
     pages = cloudformation.get_paginator("describe_stack_events").paginate(StackName=stack_id)
     for page in pages:
         ours = [e for e in page["StackEvents"] if e.get("ClientRequestToken") == token]
@@ -225,7 +224,7 @@ def _await_change_set(cloudformation: Any, name: str, change_set: str) -> dict[s
 
 
 def _increasing_waits() -> Iterator[float]:
-    """Endless, increasing waits, because CloudFormation throttles frequent calls."""
+    """Yield increasing waits in seconds, endlessly: CloudFormation throttles frequent calls."""
     wait = _FIRST_WAIT
     while True:
         yield wait
@@ -273,7 +272,7 @@ def _travelling(template: str, name: str, bucket: str | None) -> dict[str, str]:
 
 
 def _first_failure(cloudformation: Any, stack_id: str, token: str) -> str:
-    """What failed first in the operation with that token; the rest follows from it."""
+    """Return what failed first in the operation with that token; the rest follows from it."""
     events = list(_list_events(cloudformation, stack_id, token))
     failed = [e for e in events if e["ResourceStatus"].endswith("FAILED")]
     if not failed:

@@ -32,14 +32,18 @@ ROLES = {
 
 
 def stack_name(stage: str, step: str) -> str:
-    """The name of one of the stage's stacks: resources, app (not if Chalice deploys), triggers,
-    alarms."""
+    """Return the name of one of the stage's stacks.
+
+    `step`: resources, app (not if Chalice deploys), triggers, alarms.
+    """
     return f"backroom-{stage}-{step}"
 
 
 def refuse_name(stage: str) -> None:
-    """Raises SystemExit if the stage's table or API would have the name of the outbox or a function
-    of another stage."""
+    """Raise SystemExit if the stage's name would clash with another stage's.
+
+    Its table or API would have the name of the outbox or a function of that stage.
+    """
     other, _, ending = stage.rpartition("-")
     if other and ending in {"outbox", *ROLES}:
         raise SystemExit(f"backroom-{stage} is a name in a stage {other}: take another name.")
@@ -52,7 +56,7 @@ def apply_resources(
     only_show: bool = False,
     consent: stacks.Consent = stacks.refuse_loss,
 ) -> stacks.Outputs:
-    """Step 1: tables, bucket, queues, roles and the state machine; returns the stack's outputs."""
+    """Apply step 1: tables, bucket, queues, roles and the state machine; return its outputs."""
     own = {"Stage": stage, "RedriveDefinition": (_HERE / "redrive.asl.json").read_text()}
     return _apply_step(stage, "resources", own | {**parameters}, only_show, consent)
 
@@ -103,7 +107,7 @@ def apply_triggers(
     only_show: bool = False,
     consent: stacks.Consent = stacks.refuse_loss,
 ) -> stacks.Outputs:
-    """Step 3: what calls the functions, which must exist; returns the stack's outputs."""
+    """Apply step 3: what calls the functions, which must exist; return the stack's outputs."""
     # Asked of the table, not of its stack: a restored table has another stream.
     table = boto3.client("dynamodb").describe_table(TableName=made["OutboxTable"])["Table"]
     own = {"Stage": stage, "OutboxStreamArn": table["LatestStreamArn"]}
@@ -113,7 +117,7 @@ def apply_triggers(
 def apply_alarms(
     stage: str, parameters: Mapping[str, str], *, only_show: bool = False
 ) -> stacks.Outputs:
-    """Step 3, too: what watches the stage; returns the stack's outputs."""
+    """Apply step 3, too: what watches the stage; return the stack's outputs."""
     return _apply_step(
         stage, "alarms", {"Stage": stage, **parameters}, only_show, stacks.refuse_loss
     )
@@ -133,7 +137,10 @@ def _apply_step(
 
 
 def function_environment(stage: str, made: Mapping[str, str]) -> dict[str, str]:
-    """What every function reads from its environment (chalicelib/settings.py); no secrets."""
+    """Return what every function reads from its environment (chalicelib/settings.py).
+
+    It has no secrets.
+    """
     return {
         "STAGE": stage,
         "TABLE": made["Table"],
@@ -152,13 +159,15 @@ def function_environment(stage: str, made: Mapping[str, str]) -> dict[str, str]:
 
 
 def function_names(stage: str) -> list[str]:
-    """The functions' names on AWS."""
+    """Return the functions' names on AWS."""
     return [f"backroom-{stage}", *(f"backroom-{stage}-{name}" for name in ROLES if name != API)]
 
 
 def shop_settings(stage: str) -> dict[str, str]:
-    """The deployed shop's `currency` and `timezone`, by which amounts and sales of a day are
-    stored."""
+    """Return the deployed shop's `currency` and `timezone`.
+
+    Amounts and sales of a day are stored by them.
+    """
     name = f"backroom-{stage}-check_counts"
     deployed = boto3.client("lambda").get_function_configuration(FunctionName=name)
     variables = deployed["Environment"]["Variables"]
@@ -169,17 +178,17 @@ def shop_settings(stage: str) -> dict[str, str]:
 
 
 def role_arns(made: Mapping[str, str]) -> dict[str, str]:
-    """The role ARN of each function, by Chalice's name of it."""
+    """Return the role ARN of each function, by Chalice's name of it."""
     return {function: made[output] for function, output in ROLES.items()}
 
 
 def master_key_parameter(stage: str) -> str:
-    """The SSM parameter of the key that signing secrets derive from; roles name it too."""
+    """Return the SSM parameter of the key that signing secrets derive from; roles name it too."""
     return f"/backroom/{stage}/master-key"
 
 
 def ensure_master_key(stage: str) -> None:
-    """Makes the master key if there is none; never another: every secret follows from it."""
+    """Make the master key if there is none; never another: every secret follows from it."""
     ssm = boto3.client("ssm")
     with contextlib.suppress(ssm.exceptions.ParameterAlreadyExists):
         ssm.put_parameter(
@@ -191,27 +200,27 @@ def ensure_master_key(stage: str) -> None:
 
 
 def parameter_names() -> set[str]:
-    """The names of the parameters of all templates."""
+    """Return the names of the parameters of all templates."""
     texts = [(_HERE / f"{step}.yaml").read_text() for step in ("resources", "triggers", "alarms")]
     return set(re.findall(r"^  (\w+): \{Type: (?:String|Number)\b", "\n".join(texts), re.MULTILINE))
 
 
 def check_currency(code: str) -> str:
-    """An ISO 4217 code in capitals, as amounts are kept by it for ever."""
+    """Return an ISO 4217 code in capitals, as amounts are kept by it for ever."""
     if not (code.isascii() and code.isalpha() and len(code) == 3):
         raise argparse.ArgumentTypeError(f"{code!r} is no ISO 4217 code, such as EUR")
     return code.upper()
 
 
 def check_timezone(name: str) -> str:
-    """The name of a time zone that there is."""
+    """Return the name of a time zone that exists."""
     if name not in zoneinfo.available_timezones():
         raise argparse.ArgumentTypeError(f"{name!r} is no time zone, such as Europe/Berlin")
     return name
 
 
 def parse_pairs(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The options of a command line that are written as Name=value."""
+    """Yield the options of a command line that are written as Name=value."""
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals:

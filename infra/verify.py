@@ -99,7 +99,7 @@ def _local_stage(options: argparse.Namespace) -> Stage:
 
 
 def _on_aws(options: argparse.Namespace) -> Stage:
-    """The stage to check, after consent; a trial is not there yet."""
+    """Return the stage to check, after consent; a trial is not there yet."""
     known = deployment.exists(options.stage)
     if options.existing and not known:
         raise SystemExit(f"There is no stage {options.stage} here.")

@@ -43,7 +43,7 @@ def by_package(stage: Stage) -> str:
 
 
 def by_chalice(stage: Stage) -> str:
-    """Deletes functions and API of the trial, and deploys them by Chalice, over the same data."""
+    """Delete functions and API of the trial, and deploy them by Chalice, over the same data."""
     _only_a_trial(stage)
     destroy.delete_functions(stage.name)
     _run_deploy(stage, *_first_arguments(stage))
@@ -51,7 +51,7 @@ def by_chalice(stage: Stage) -> str:
 
 
 def later_change(stage: Stage) -> str:
-    """A second deployment: the address stays, and no request fails meanwhile."""
+    """Deploy a second time: the address stays, and no request fails meanwhile."""
     _only_a_trial(stage)
     address, failed, number = stage.base_url, [0], [0]
     over = threading.Event()
@@ -82,7 +82,7 @@ def later_change(stage: Stage) -> str:
 
 
 def failing_change(stage: Stage) -> str:
-    """A change of a stack that fails midway is rolled back, and the next one works."""
+    """Make a change of a stack that fails midway: it is rolled back, and the next one works."""
     _only_a_trial(stage)
     name = steps.stack_name(stage.name, "alarms")
     template = (Path(__file__).parent.parent / "alarms.yaml").read_text()
@@ -113,7 +113,7 @@ def protection(stage: Stage) -> str:
 
 
 def take_down(stage: Stage) -> str:
-    """Deletes a trial with its data, in whatever state it is, and looks for what is left."""
+    """Delete a trial with its data, in whatever state it is, and look for what is left."""
     _only_a_trial(stage)
     for step in _STEPS:
         stacks.settle(steps.stack_name(stage.name, step))
@@ -128,7 +128,7 @@ def take_down(stage: Stage) -> str:
 
 
 def _sweep_leftovers(stage: Stage) -> None:
-    """What an interrupted `chalice deploy` made and did not note."""
+    """Delete what an interrupted `chalice deploy` made and did not note."""
     functions, gateway = stage.aws("lambda"), stage.aws("apigateway")
     for name in _list_functions(functions, stage):
         functions.delete_function(FunctionName=name)
@@ -163,7 +163,7 @@ def _find_leftovers(stage: Stage) -> list[str]:
 
 
 def _wait_for_answer(stage: Stage) -> str:
-    """A new address answers some seconds after it was made."""
+    """Wait for the API: a new address answers some seconds after it was made."""
 
     def does_answer() -> bool:
         with suppress(OSError):
@@ -176,8 +176,10 @@ def _wait_for_answer(stage: Stage) -> str:
 
 
 def _run_deploy(stage: Stage, *options: str) -> None:
-    """As an operator does it; its output is shown, indented, as it comes. Ctrl-C waits for its end:
-    what an interrupted deployment was making, nobody knows."""
+    """Deploy as an operator does it; show the output, indented, as it comes.
+
+    Ctrl-C waits for its end: what an interrupted deployment was making, nobody knows.
+    """
     deploying = subprocess.Popen(
         [sys.executable, "infra/deploy.py", "--stage", stage.name, *options],
         cwd=package.PROJECT,

@@ -112,7 +112,7 @@ def metric_math(stage: Stage) -> str:
 
 
 def _wait_until_evaluated(stage: Stage, names: list[str]) -> dict[str, str]:
-    """The state of each, once none is as this program or its creation left it."""
+    """Return the state of each alarm, once none is as this program or its creation left it."""
     states, waiting = dict[str, str](), list[str]()
 
     def all_are() -> bool:
@@ -178,7 +178,7 @@ def _list_metrics(widgets: list[Any]) -> Iterator[tuple[str, str]]:
 
 
 def log_filters(stage: Stage) -> str:
-    """The patterns of the metric filters, and of the commands of the page, fit our lines."""
+    """Check that the patterns of the metric filters, and of the page's commands, fit our lines."""
     logs = stage.aws("logs")
     filters = stage.resource_names("alarms", "AWS::Logs::MetricFilter")
     lines = {
@@ -194,7 +194,7 @@ def log_filters(stage: Stage) -> str:
 
 
 def slow_routes(stage: Stage) -> str:
-    """The query of docs/operations.md#api-slow finds the routes of this run."""
+    """Check that the query of docs/operations.md#api-slow finds the routes of this run."""
     result = _query_log(
         stage,
         'filter message = "request" | stats count(*) as n, pct(LatencyMs, 50) as p50,'
@@ -231,7 +231,7 @@ def _query_log(stage: Stage, text: str) -> list[dict[str, str]]:
 
 
 def cold_starts(stage: Stage) -> str:
-    """What Lambda reports of each function: its slowest start, and the memory it took."""
+    """Return what Lambda reports of each function: its slowest start, and its memory."""
     seen, wrong = [], []
     logs = stage.aws("logs").get_paginator("filter_log_events")
     for function in steps.function_names(stage.name):
@@ -261,7 +261,10 @@ def cold_starts(stage: Stage) -> str:
 
 
 def time_to_live(stage: Stage) -> str:
-    """It is on. AWS deletes within days, so that an hour does not show a deletion."""
+    """Check that it is on.
+
+    AWS deletes within days, so that an hour does not show a deletion.
+    """
     for table in (stage.resource_outputs["Table"], stage.resource_outputs["OutboxTable"]):
         found = stage.aws("dynamodb").describe_time_to_live(TableName=table)
         state = found["TimeToLiveDescription"]
@@ -272,7 +275,7 @@ def time_to_live(stage: Stage) -> str:
 
 
 def encrypted_queues(stage: Stage) -> str:
-    """That they work as well is shown by deliveries and imports."""
+    """Check that the queues are encrypted; deliveries and imports show that they work."""
     sqs, urls = stage.aws("sqs"), stage.resource_names("resources", "AWS::SQS::Queue")
     asked = "SqsManagedSseEnabled"
     for url in urls:
@@ -283,7 +286,7 @@ def encrypted_queues(stage: Stage) -> str:
 
 
 def schedules(stage: Stage) -> str:
-    """The hourly rule, set to every minute for a moment, calls its function."""
+    """Set the hourly rule to every minute for a moment, and check that it calls its function."""
     if not stage.is_trial:
         raise NotShownError("it would change the rule of a stage that is in use")
     events, name = stage.aws("events"), f"backroom-{stage.name}-hourly"

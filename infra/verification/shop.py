@@ -24,7 +24,7 @@ _ASKED = {"/api/admin/audit": "?recordId=ord_verify_0"}
 
 
 def answers(stage: Stage) -> str:
-    """The stacks are complete, and the API answers."""
+    """Check that the stacks are complete, and the API answers."""
     said = stage.call("GET", "/api", role=None)
     release = said.json.get("release") or said.json.get("version") if said.status == 200 else None
     if said.status != 200:
@@ -33,8 +33,10 @@ def answers(stage: Stage) -> str:
 
 
 def routes_by_role(stage: Stage) -> str:
-    """Each operation once with its role, and once with the role below, which is refused. What is
-    written is empty, or for a record that is not there: nothing changes."""
+    """Send each operation once with its role, and once with the role below, which is refused.
+
+    What is written is empty, or for a record that is not there: nothing changes.
+    """
     described = stage.call("GET", "/api/openapi.json", role=None).json
     wrong, count = list[str](), 0
     for method, path, operation in _list_operations(described):
@@ -71,7 +73,7 @@ def _role_below(role: str | None) -> str | None:
 
 
 def main_job(stage: Stage) -> str:
-    """What a shop does in a day, each step answered with success."""
+    """Do what a shop does in a day, each step answered with success."""
     mark = _make_mark()
     product = stage.call_json("POST", "/products", _make_product(mark, stock=9), role="STAFF")
     etag = stage.call("GET", f"/api/admin/products/{product['id']}").headers["ETag"]
@@ -119,8 +121,10 @@ def import_by_s3(stage: Stage) -> str:
 
 
 def under_load(stage: Stage) -> str:
-    """Orders of one product at the same time, beside an import: each is placed or refused as
-    documented, and the stock is exact."""
+    """Place orders of one product at the same time, beside an import.
+
+    Each is placed or refused as documented, and the stock is exact.
+    """
     body, kind = encode_form({}, _make_rows(stage.load))
     job = stage.call_json("POST", "/products/import", body, kind=kind)["jobId"]
     product = stage.call_json("POST", "/products", _make_product(_make_mark(), stock=_ORDERS))
@@ -174,7 +178,7 @@ def warm_latency(stage: Stage) -> str:
 
 
 def request_id(stage: Stage) -> str:
-    """API Gateway's id of a request is ours."""
+    """Check that API Gateway's id of a request is ours."""
     said = stage.call("GET", "/api/admin/me")
     shown, ours = said.headers.get("x-amzn-RequestId"), said.headers.get("X-Request-Id")
     if not shown or shown != ours:
@@ -183,7 +187,7 @@ def request_id(stage: Stage) -> str:
 
 
 def find_request_log(stage: Stage) -> str:
-    """The id of an answer finds the line of its request, which has Lambda's id as well."""
+    """Find the line of a request by the id of its answer; it has Lambda's id as well."""
     shown = stage.call("GET", "/api/admin/me").headers["X-Request-Id"]
     logs = stage.aws("logs")
     where = {
@@ -201,7 +205,7 @@ def find_request_log(stage: Stage) -> str:
 
 
 def https_only(stage: Stage) -> str:
-    """A request that S3 accepts by HTTPS is refused by HTTP."""
+    """Check that a request that S3 accepts by HTTPS is refused by HTTP."""
     bucket, key = stage.resource_outputs["Bucket"], "verify.txt"
     s3 = boto3.client("s3", config=stacks.OF_THE_REGION)
     signed = s3.generate_presigned_url("put_object", Params={"Bucket": bucket, "Key": key})

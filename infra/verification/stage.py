@@ -37,8 +37,11 @@ class Answer:
 
 @dataclass
 class Stage:
-    """`is_trial`: made for this and deleted afterwards, so a check may break it. `load`: products
-    that the check of load imports."""
+    """The stage that is checked.
+
+    `is_trial`: made for this and deleted afterwards, so a check may break it. `load`: products that
+    the check of load imports.
+    """
 
     name: str
     is_trial: bool = False
@@ -58,7 +61,7 @@ class Stage:
 
     @cached_property
     def resource_outputs(self) -> stacks.Outputs:
-        """The outputs of the first stack."""
+        """Return the outputs of the first stack."""
         return stacks.outputs(steps.stack_name(self.name, "resources"))
 
     @property
@@ -78,7 +81,7 @@ class Stage:
         return app["Address"].rstrip("/")
 
     def resource_names(self, step: str, kind: str) -> list[str]:
-        """The names (of queues: the URLs) of the resources of that type in one of the stacks."""
+        """Return the names (of queues: the URLs) of one stack's resources of that type."""
         cloudformation = self.aws("cloudformation")
         pages = cloudformation.get_paginator("list_stack_resources")
         found = pages.paginate(StackName=steps.stack_name(self.name, step))
@@ -86,7 +89,7 @@ class Stage:
         return [one["PhysicalResourceId"] for one in each if one["ResourceType"] == kind]
 
     def function_settings(self, function: str = "deliver") -> dict[str, str]:
-        """The environment of a function."""
+        """Return the environment of a function."""
         name = f"backroom-{self.name}-{function}" if function else f"backroom-{self.name}"
         found = self.aws("lambda").get_function_configuration(FunctionName=name)
         return dict(found["Environment"]["Variables"])
@@ -94,7 +97,7 @@ class Stage:
     # ---- Requests ----
 
     def role_key(self, role: str) -> str:
-        """A key of that role without effective limits; `forget_keys` revokes it."""
+        """Return a key of that role without effective limits; `forget_keys` revokes it."""
         if role not in self.key_of:
             keys.use_table(self.resource_outputs["Table"])
             caller, self.key_of[role] = api_keys.mint(f"verify {role}", Role(role))
@@ -118,7 +121,7 @@ class Stage:
         headers: Mapping[str, str] | None = None,
         kind: str = "application/json",
     ) -> Answer:
-        """One request. `body`: bytes as they are, anything else as JSON."""
+        """Send one request. `body`: bytes as they are, anything else as JSON."""
         known = {} if role is None else {"Authorization": f"Bearer {self.role_key(role)}"}
         sent = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
         if sent is not None:
@@ -126,14 +129,14 @@ class Stage:
         return send_request(method, self.base_url + path, sent, {**known, **(headers or {})})
 
     def call_json(self, method: str, path: str, body: object = None, **options: Any) -> Any:
-        """The JSON of a request that must succeed."""
+        """Return the JSON of a request that must succeed."""
         answer = self.call(method, f"/api/admin{path}", body, **options)
         if answer.status >= 300:
             raise RuntimeError(f"{method} {path}: {answer.status} {answer.text.decode()[:300]}")
         return answer.json
 
     def wait_for_job(self, job: str, seconds: float = 300) -> Any:
-        """The job, once it has ended."""
+        """Return the job, once it has ended."""
 
         def find_ended() -> Any:
             job_now = self.call_json("GET", f"/jobs/{job}")
@@ -145,7 +148,10 @@ class Stage:
 def send_request(
     method: str, url: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
 ) -> Answer:
-    """One request, whatever its answer's status; redirects are followed as by urllib."""
+    """Send one request, and return its answer, whatever its status.
+
+    Redirects are followed as by urllib.
+    """
     request = urllib.request.Request(url, body, dict(headers or {}), method=method)
     began = time.monotonic()
     try:
@@ -156,7 +162,7 @@ def send_request(
 
 
 def encode_form(fields: Mapping[str, str], file: bytes) -> tuple[bytes, str]:
-    """A form with a CSV file as its last part, as a browser posts it, and its media type."""
+    """Return a form with a CSV file as its last part, as a browser posts it, and its media type."""
     parts = [
         f'--{_EDGE}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
         for name, value in fields.items()
@@ -170,7 +176,10 @@ def encode_form(fields: Mapping[str, str], file: bytes) -> tuple[bytes, str]:
 def wait_until(
     found: Callable[[], Found | None], seconds: float, otherwise: str, pause: float = 1.0
 ) -> Found:
-    """The first result that is not empty; TimeoutError with `otherwise` after so many seconds."""
+    """Return the first result of `found` that is not empty.
+
+    Raises TimeoutError with the text `otherwise` after so many seconds.
+    """
     ends = time.monotonic() + seconds
     while not (result := found()):
         if time.monotonic() > ends:

@@ -13,7 +13,7 @@ _HOLDS = {True: "yes", False: "NO", None: "-"}
 
 
 class NotShownError(Exception):
-    """This stage cannot show it; the text is the reason."""
+    """A stage cannot show a statement; the text is the reason."""
 
 
 class DoesNotHoldError(Exception):
@@ -71,7 +71,7 @@ def _check_statement(statement: Statement, stage: Stage) -> tuple[bool | None, s
 
 
 def render_row(row: Row) -> str:
-    """Holds or not, seconds, the statement; below it what was seen."""
+    """Return whether a statement holds, seconds, the statement, and below it what was seen."""
     return f"{_HOLDS[row.holds]:>4} {row.seconds:6.1f} s  {row.statement}\n{'':15}{row.seen}"
 
 

@@ -36,7 +36,7 @@ class Units:
 
 
 def as_documented(stage: Stage) -> str:
-    """Creates a page of products like those of the page, reads and changes them."""
+    """Create products like those of the page, and read and change them."""
     keys.use_table(stage.resource_outputs["Table"])
     os.environ["CURRENCY"] = steps.shop_settings(stage.name)["currency"]
     mark = f"v{secrets.token_hex(3)}"
@@ -70,7 +70,7 @@ def _compare_units(seen: dict[str, Units]) -> str:
 
 
 def documented_units(request: str) -> tuple[float, float]:
-    """Read units at 1,000 products, and write units, of a row of docs/listing.md."""
+    """Return read units at 1,000 products, and write units, of a row of docs/listing.md."""
     row = re.search(rf"^\| {re.escape(request)} \|(.*)\|$", _PAGE.read_text(), re.M)
     if row is None:
         raise LookupError(f"docs/listing.md has no row {request}")
@@ -120,7 +120,7 @@ def _measure_units(work: Callable[[], object]) -> Units:
 
 @contextmanager
 def _count_units() -> Iterator[Units]:
-    """What the calls made meanwhile consumed."""
+    """Yield what the calls made meanwhile consume."""
     units, send, read_reply = Units(), DynamoCall.send, DynamoCall.read_reply
 
     def ask_for_units(call: DynamoCall[Any]) -> None:

@@ -26,7 +26,7 @@ _LONGEST: Final = 600.0  # seconds that a check waits for a schedule
 
 @contextmanager
 def run_receiver(stage: Stage) -> Iterator[str]:
-    """The address of a receiver: on loopback for the emulator, otherwise a function of its own."""
+    """Yield the address of a receiver: on loopback for the emulator, or else a function."""
     if stage.is_emulated:
         with _on_loopback() as url:
             yield url
@@ -61,7 +61,7 @@ def _on_loopback() -> Iterator[str]:
                 self.wfile.write(text.encode())
 
         def log_message(self, file_format: str, *args: object) -> None:
-            """It is asked for what it got; nothing is printed."""
+            """Print nothing: the receiver is asked for what it got."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -72,7 +72,7 @@ def _on_loopback() -> Iterator[str]:
 
 
 def deliver_signed(stage: Stage) -> str:
-    """A signed delivery reaches the receiver; what it got has our signature and our bytes."""
+    """Check that a signed delivery reaches the receiver, with our signature and our bytes."""
     with _make_webhook(stage, "/ok") as (webhook, secret):
         delivery = _send_sample(stage, webhook, lambda found: found["status"] == "DELIVERED")
         attempt = delivery["attempts"][-1]
@@ -85,7 +85,7 @@ def deliver_signed(stage: Stage) -> str:
 
 
 def retry_failed(stage: Stage) -> str:
-    """500, and then 204: the first retry waits in the queue."""
+    """Answer 500, and then 204: the first retry waits in the queue."""
     with _make_webhook(stage, "/flaky") as (webhook, _):
         delivery = _send_sample(stage, webhook, lambda found: found["status"] == "DELIVERED")
         statuses = [attempt["response"]["status"] for attempt in delivery["attempts"]]
@@ -95,7 +95,7 @@ def retry_failed(stage: Stage) -> str:
 
 
 def slow_and_redirect(stage: Stage) -> str:
-    """A slow receiver is a failure after ten seconds; a redirect is not followed."""
+    """Check that a slow receiver fails after ten seconds, and that a redirect is not followed."""
     seen = []
     for path, expected in (("/slow", "timeout"), ("/redirect", "status")):
         with _make_webhook(stage, path) as (webhook, _):
@@ -108,8 +108,10 @@ def slow_and_redirect(stage: Stage) -> str:
 
 
 def schedule(stage: Stage) -> str:
-    """A receiver that always fails: attempts by SQS's delay and by the state machine's wait, each
-    at its time."""
+    """Deliver to a receiver that always fails: each attempt comes at its time.
+
+    Attempts wait by SQS's delay and by the state machine.
+    """
     scale = float(stage.function_settings().get("WEBHOOK_SCHEDULE_SCALE", "1"))
     waits = [wait * scale for wait in retry.SCHEDULE[: retry.FIRST_DAILY + 1]]
     if sum(waits) > _LONGEST:
@@ -133,7 +135,7 @@ def schedule(stage: Stage) -> str:
 
 
 def unreadable_event(stage: Stage) -> str:
-    """A record of the stream that cannot be read becomes a dead letter; those after it go on."""
+    """Check that an unreadable record of the stream becomes a dead letter; the next go on."""
     if not (stage.is_trial or stage.is_emulated):
         raise NotShownError("it would start the alarm fan-out-dead of a stage that is in use")
     sqs, dynamodb = stage.aws("sqs"), stage.aws("dynamodb")
@@ -171,7 +173,7 @@ def botocore_of_lambda(stage: Stage) -> str:
 
 @contextmanager
 def _make_webhook(stage: Stage, path: str) -> Iterator[tuple[str, str]]:
-    """The id and the secret of a webhook that lives as long as the check."""
+    """Yield the id and the secret of a webhook that lives as long as the check."""
     hook = {"url": stage.receiver + path, "events": ["order.created"]}
     made = stage.call_json("POST", "/webhooks", hook, role="ADMIN")
     try:
@@ -181,7 +183,7 @@ def _make_webhook(stage: Stage, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _send_sample(stage: Stage, webhook: str, enough: Any, seconds: float = 0) -> Mapping[str, Any]:
-    """A delivery of sample data, once it is `enough`."""
+    """Return a delivery of sample data, once it is `enough`."""
     scale = float(stage.function_settings().get("WEBHOOK_SCHEDULE_SCALE", "1"))
     first = retry.SCHEDULE[0] * scale * (1 + retry.MOST_JITTER)
     id = stage.call_json("POST", f"/webhooks/{webhook}/test", {}, role="ADMIN")["id"]
