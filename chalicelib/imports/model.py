@@ -26,7 +26,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field, WithJsonSchema
 from pydantic.alias_generators import to_camel
 from typing_extensions import TypedDict
 
@@ -141,7 +141,10 @@ Columns = Annotated[
     AfterValidator(_check_size),
 ]
 Delimiter = Annotated[
-    Literal["", ",", ";", "\t", "|"], Field(description="Between cells; default: detected.")
+    Literal["", ",", ";", "\t", "|"],
+    # Not an enum: generators make names of its values, and none of a tab.
+    WithJsonSchema({"type": "string", "pattern": r"^[,;\t|]?$"}),
+    Field(description="Between cells; default: detected."),
 ]
 
 

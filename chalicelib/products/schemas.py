@@ -465,15 +465,28 @@ class ListProducts(listing.Filters):
         return super().accepted_values() | {"published": frozenset({PUBLISHED[self.published]})}
 
 
+class PublicSort(Choice):
+    """The order of the storefront."""
+
+    NEWEST = "newest"
+    NAME = "name"
+
+
+_Values = Annotated[list[Annotated[str, length(255)]], Field(max_length=100)]
+
+
 class BrowseProducts(listing.Filters):
     """The storefront's query."""
 
     shape: ClassVar[type] = PublicProduct
 
-    facets = ("type",)
+    facets = ("type", "vendor", "tag")
 
     search: Annotated[str, length(200), Field(description="Beginnings of words")] = ""
-    type: Annotated[str, length(255)] = ""
+    type: _Values = Field(default_factory=list, description="Any of these types; repeatable")
+    vendor: _Values = Field(default_factory=list, description="Any of these vendors; repeatable")
+    tag: _Values = Field(default_factory=list, description="Any of these tags; repeatable")
+    sort: Annotated[PublicSort, about("The order of the list.")] = PublicSort.NEWEST
     storefront: Annotated[
         str, length(100), about("The storefront that it is assigned to; null: all.")
     ] = ""
@@ -489,7 +502,10 @@ class BrowseProducts(listing.Filters):
         return where
 
     def query(self) -> listing.Query:
-        return replace(super().to_query(), deepest=DEEPEST_PUBLIC)
+        is_by_name = self.sort is PublicSort.NAME
+        order = "name" if is_by_name else ""
+        asked = super().to_query()
+        return replace(asked, deepest=DEEPEST_PUBLIC, order=order, forward=is_by_name)
 
 
 class ProductFields(Sparse):

@@ -23,7 +23,11 @@ from chalicelib.request import call as calls
 from chalicelib.request.answer import refusal
 from chalicelib.request.authenticate import authenticate, is_admin, uncounted_window
 from chalicelib.request.call import Call
-from chalicelib.request.parse import explain_expected_body, refuse_wrong_parameters
+from chalicelib.request.parse import (
+    explain_expected_body,
+    name_ignored_parameters,
+    refuse_wrong_parameters,
+)
 from chalicelib.request.repeats import answer_again
 from chalicelib.request.routes import (
     Crash,
@@ -44,8 +48,8 @@ GetResponse = Callable[[Request], Response]
 _PUBLIC: Final = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Expose-Headers": (
-        "ETag, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset,"
-        " X-Request-Id"
+        "ETag, Retry-After, X-Ignored-Parameters, X-RateLimit-Limit, X-RateLimit-Remaining,"
+        " X-RateLimit-Reset, X-Request-Id"
     ),
 }
 # Routes with cacheable answers override this.
@@ -127,6 +131,8 @@ def _admit_and_answer(call: Call, get_response: GetResponse) -> Response:
             return _answer_options(call)
         if is_admin(call):
             refuse_wrong_parameters(call)
+        else:
+            call.answer_headers.update(name_ignored_parameters(call))
         return _raise_own_refusal(call, get_response(call.request))
     finally:
         table.reset_before_writes(writes)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal, InvalidOperation
 from functools import cache
 from typing import Final, NoReturn, TypeVar
+from urllib.parse import quote
 
 from pydantic import BaseModel, ValidationError
 
@@ -215,6 +216,16 @@ def _refuse_replaced(given: Mapping[str, list[str]], names: Iterable[str]) -> No
     for name in names:
         if REPLACED in "".join((name, *given.get(name, ()))):
             raise NotUtf8(f"The parameter {name[:200]} is not UTF-8.", field=name[:200])
+
+
+def name_ignored_parameters(call: Call) -> dict[str, str]:
+    """Return the header that names the unknown parameters of a public request, of ten at most."""
+    model = call.operation.query if call.operation else None
+    if model is None:
+        return {}
+    names = [name for name in _parameters() if name not in _declared_parameters(model)]
+    texts = (quote(name[:100], safe="") for name in names[:10])
+    return {"X-Ignored-Parameters": ", ".join(texts)} if names else {}
 
 
 def _refuse(names: Iterable[str], message: str, code: str = "invalid") -> None:

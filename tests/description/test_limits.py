@@ -85,12 +85,12 @@ BOUNDS: Final = {
     "max_length 100": """
         addTags address1 address2 city company cursor externalId firstName images lastName name
         phone province reference removeTags saveAs savedMapping sheet sku storefront tag tags
-        trackingNumber""",
+        trackingNumber type vendor""",
     "max_length 200": """
         add after change lineItems lines location name q reason recordId remove search slug title
         """,
     "max_length 254": "email",
-    "max_length 255": "fileName title type vendor",
+    "max_length 255": "fileName tag title type vendor",
     "max_length 500": "alt description ids lines moves name note reason variants",
     "max_length 1_000": "columns description mapping note",
     "max_length 2_000": "columns cursor mapping url",

@@ -120,6 +120,9 @@ ProductSort: TypeAlias = Literal["-createdAt", "createdAt", "name", "-updatedAt"
 ProductStatus: TypeAlias = Literal["ACTIVE", "DRAFT", "ARCHIVED"]
 """ACTIVE products can be sold; the storefront shows those of them that are published."""
 
+PublicSort: TypeAlias = Literal["newest", "name"]
+"""The order of the storefront."""
+
 RefundStatus: TypeAlias = Literal["NONE", "PARTIAL", "FULL"]
 """How much of the money was given back."""
 
@@ -566,7 +569,7 @@ class ChosenMapping(TypedDict):
 
     encoding: NotRequired[str]
     """The file's encoding, such as cp1250; default: detected."""
-    delimiter: NotRequired[Literal["", ",", ";", "\t", "|"]]
+    delimiter: NotRequired[str]
     """Between cells; default: detected."""
     headerRow: NotRequired[int | None]
     """Line of the header, 0: there is none; default: detected."""
@@ -711,7 +714,7 @@ class CreateImportUpload(TypedDict):
 
     encoding: NotRequired[str]
     """The file's encoding, such as cp1250; default: detected."""
-    delimiter: NotRequired[Literal["", ",", ";", "\t", "|"]]
+    delimiter: NotRequired[str]
     """Between cells; default: detected."""
     headerRow: NotRequired[int | None]
     """Line of the header, 0: there is none; default: detected."""

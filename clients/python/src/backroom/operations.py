@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime
-from typing import Any, Literal
+from typing import Any
 
 from backroom.models import (
     ApiKey,
@@ -83,6 +83,7 @@ from backroom.models import (
     ProductStatus,
     PublicProduct,
     PublicProductList,
+    PublicSort,
     RecoverDeliveries,
     RecoveryResult,
     RefundInput,
@@ -1313,7 +1314,7 @@ class Operations:
         file_name: str,
         *,
         encoding: str | None = None,
-        delimiter: Literal["", ",", ";", "\t", "|"] | None = None,
+        delimiter: str | None = None,
         header_row: int | None = None,
         mode: ImportMode | None = None,
         dry_run: bool | None = None,
@@ -2149,7 +2150,10 @@ class Operations:
         limit: int | None = None,
         cursor: str | None = None,
         search: str | None = None,
-        type: str | None = None,
+        type: str | Sequence[str] | None = None,
+        vendor: str | Sequence[str] | None = None,
+        tag: str | Sequence[str] | None = None,
+        sort: PublicSort | None = None,
         storefront: str | None = None,
         timeout: float | None = None,
     ) -> PublicProductList:
@@ -2170,6 +2174,9 @@ class Operations:
                 "cursor": cursor,
                 "search": search,
                 "type": type,
+                "vendor": vendor,
+                "tag": tag,
+                "sort": sort,
                 "storefront": storefront,
             },
             timeout=timeout,
@@ -2182,7 +2189,10 @@ class Operations:
         fields: str | Sequence[str] | None = None,
         limit: int = 100,
         search: str | None = None,
-        type: str | None = None,
+        type: str | Sequence[str] | None = None,
+        vendor: str | Sequence[str] | None = None,
+        tag: str | Sequence[str] | None = None,
+        sort: PublicSort | None = None,
         storefront: str | None = None,
         timeout: float | None = None,
     ) -> Iterator[PublicProduct]:
@@ -2192,6 +2202,9 @@ class Operations:
             "limit": limit,
             "search": search,
             "type": type,
+            "vendor": vendor,
+            "tag": tag,
+            "sort": sort,
             "storefront": storefront,
         }
         return walk(

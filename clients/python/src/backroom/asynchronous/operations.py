@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import date, datetime
-from typing import Any, Literal
+from typing import Any
 
 from backroom.asynchronous.transport import AsyncTransport, walk
 from backroom.models import (
@@ -84,6 +84,7 @@ from backroom.models import (
     ProductStatus,
     PublicProduct,
     PublicProductList,
+    PublicSort,
     RecoverDeliveries,
     RecoveryResult,
     RefundInput,
@@ -1317,7 +1318,7 @@ class AsyncOperations:
         file_name: str,
         *,
         encoding: str | None = None,
-        delimiter: Literal["", ",", ";", "\t", "|"] | None = None,
+        delimiter: str | None = None,
         header_row: int | None = None,
         mode: ImportMode | None = None,
         dry_run: bool | None = None,
@@ -2157,7 +2158,10 @@ class AsyncOperations:
         limit: int | None = None,
         cursor: str | None = None,
         search: str | None = None,
-        type: str | None = None,
+        type: str | Sequence[str] | None = None,
+        vendor: str | Sequence[str] | None = None,
+        tag: str | Sequence[str] | None = None,
+        sort: PublicSort | None = None,
         storefront: str | None = None,
         timeout: float | None = None,
     ) -> PublicProductList:
@@ -2178,6 +2182,9 @@ class AsyncOperations:
                 "cursor": cursor,
                 "search": search,
                 "type": type,
+                "vendor": vendor,
+                "tag": tag,
+                "sort": sort,
                 "storefront": storefront,
             },
             timeout=timeout,
@@ -2190,7 +2197,10 @@ class AsyncOperations:
         fields: str | Sequence[str] | None = None,
         limit: int = 100,
         search: str | None = None,
-        type: str | None = None,
+        type: str | Sequence[str] | None = None,
+        vendor: str | Sequence[str] | None = None,
+        tag: str | Sequence[str] | None = None,
+        sort: PublicSort | None = None,
         storefront: str | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[PublicProduct]:
@@ -2200,6 +2210,9 @@ class AsyncOperations:
             "limit": limit,
             "search": search,
             "type": type,
+            "vendor": vendor,
+            "tag": tag,
+            "sort": sort,
             "storefront": storefront,
         }
         return walk(
