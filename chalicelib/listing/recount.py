@@ -30,7 +30,8 @@ _LOOKS: Final = 3
 class Wrong:
     """A wrong count cell: the value of its `attribute`, and the value computed from its records.
 
-    `sharded`: it is kept in shards; otherwise `cell` is the key of a record."""
+    `sharded`: it is kept in shards; otherwise `cell` is the key of a record.
+    """
 
     cell: Key
     stored: Number
