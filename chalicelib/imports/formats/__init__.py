@@ -61,9 +61,10 @@ _REMARKS = {plain(column) for column in REPORT_COLUMNS}
 
 
 def recognise(columns: Sequence[str]) -> type[Format] | None:
-    """The format whose columns these certainly are, in any order and case; None if there is doubt.
+    """Return the format whose columns these certainly are; None if there is doubt.
 
-    Ours has every column, and no other format that has them too means another thing by one.
+    Order and case do not count. Ours has every column, and no other format that has them too means
+    another thing by one.
     """
     own = [column for column in columns if plain(column) and plain(column) not in _REMARKS]
     if any(file_format.fits(own) for file_format in FORMATS):
@@ -75,20 +76,22 @@ def recognise(columns: Sequence[str]) -> type[Format] | None:
 
 
 def find_likely_format(columns: Sequence[str]) -> type[Format] | None:
-    """Return the only other system's format with columns of these, even if it leaves out others
-    that decide something; None if none or several have."""
+    """Return the only other system's format with columns of these; None for none or several.
+
+    It may leave out others that decide something.
+    """
     fitting = [file_format for file_format in FORMATS if file_format.fits(columns)]
     return fitting[0] if len(fitting) == 1 else None
 
 
 def by_name(name: str) -> type[Format] | None:
-    """The format with a name such as "shopify"; "mapped" is none: it needs a mapping."""
+    """Return the format with a name such as "shopify"; "mapped" is none: it needs a mapping."""
     known: tuple[type[Format], ...] = (Ours, *FORMATS)
     return next((file_format for file_format in known if file_format.name == name), None)
 
 
 def bind_header(file_format: type[Format], columns: Sequence[str], line: int = 1) -> Format:
-    """The format, bound to the header of a file. Raises FileRejected: duplicate_column."""
+    """Return the format, bound to the header of a file. Raise FileRejected: duplicate_column."""
     seen = set()
     for name in columns:
         bare = plain(name)
@@ -100,8 +103,11 @@ def bind_header(file_format: type[Format], columns: Sequence[str], line: int = 1
 
 
 def read_as(columns: Sequence[str], line: int = 1) -> Format:
-    """The format of a file that nobody can be asked about. Raises FileRejected: unknown_columns,
-    with the columns found and the nearest known ones; duplicate_column."""
+    """Return the format of a file that nobody can be asked about.
+
+    Raises FileRejected: unknown_columns, with the columns found and the nearest known ones;
+    duplicate_column.
+    """
     file_format = recognise(columns)
     if file_format is None:
         raise FileRejected("unknown_columns", _unknown(columns), line)

@@ -1,5 +1,8 @@
-"""BigCommerce's product export, new (Item) and old (Item Type): a row for the product, below it
-rows for its variants and pictures, which do not repeat its name."""
+"""BigCommerce's product export, new (Item) and old (Item Type).
+
+A row is for the product; below it are rows for its variants and pictures, which do not repeat its
+name.
+"""
 
 import re
 from decimal import Decimal
@@ -93,7 +96,7 @@ class BigCommerce(Format):
             draft.images(row, alt=row["imageAlt"], read=lambda cell: [cell])
 
     def prices(self, draft: Draft, row: Row) -> Prices:
-        """A variant without a price has the product's. 0 in the sale price is none."""
+        """Return the prices: a variant without one has the product's; a sale price of 0 is none."""
         own = draft.rows[0]
         given = super().prices(draft, row if row["price"] else own)
         price, before = given.get("price"), given.get("compareAtPrice")
@@ -113,7 +116,7 @@ class BigCommerce(Format):
             variant.count()
 
     def _rule(self, draft: Draft, row: Row) -> None:
-        """The old export's row with a variant's own price, such as `[FIXED]12.50`."""
+        """Read the old export's row with a variant's own price, such as `[FIXED]12.50`."""
         for variant in draft.variants:
             if row["sku"] and variant.values.get("sku") == row["sku"]:
                 fixed = row["price"].removeprefix("[FIXED]")

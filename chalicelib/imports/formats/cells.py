@@ -127,18 +127,20 @@ def text(cell: str) -> str:
 
 
 def barcode(cell: str) -> str | None:
-    """None for what cannot be one: it is too long, or a spreadsheet has rounded its digits. Exports
-    write 0 where there is none."""
+    """Return the barcode, "" if the cell has none (blank or 0), or None if it cannot be one.
+
+    It cannot be one if it is too long, or a spreadsheet has rounded its digits.
+    """
     whole = _WHOLE_BARCODE.fullmatch(cell) if len(cell) <= _LONGEST else None
     text = (whole[1] if whole else cell) if cell.strip("0") else ""
     return None if is_spoilt(text) or len(text) > BARCODE_CHARACTERS else text
 
 
 def amount(cell: str, shop: Shop) -> str:
-    """A decimal string with the currency's decimals, from `12.5`, `1.299,00`, `€ 12.50`, `12 EUR`.
+    """Return a decimal string with the currency's decimals.
 
-    One separator before exactly three digits could be either: it is refused, not guessed, unless
-    the currency has three decimals.
+    It is read from `12.5`, `1.299,00`, `€ 12.50`, `12 EUR`. One separator before exactly three
+    digits could be either: it is refused, not guessed, unless the currency has three decimals.
     """
     found = None if len(cell) > _LONGEST else _AMOUNT.fullmatch(cell.translate(_SPACES).strip())
     if not found:
@@ -177,19 +179,22 @@ def part(amount: Decimal, percents: Decimal, shop: Shop) -> Decimal:
 
 
 def currency(cell: str, shop: Shop) -> str:
-    """The shop's currency; any other is refused."""
+    """Return the shop's currency; refuse any other."""
     if cell.upper() != shop.currency:
         raise _other_currency(cell, shop)
     return shop.currency
 
 
 def stock(cell: str, decimal: str = "") -> int:
-    """A whole number; below zero (sold before it was counted) is none. `decimal`: as of `whole`."""
+    """Return a whole number; below zero (sold before it was counted) it is 0.
+
+    `decimal`: as of `parse_whole`.
+    """
     return max(parse_whole(cell, decimal), 0)
 
 
 def parse_whole(cell: str, decimal: str = "") -> int:
-    """A whole number, perhaps below zero.
+    """Return a whole number, perhaps below zero.
 
     `decimal`: the mark that the row's other numbers have before their decimals, if that is known:
     `1,000` is a thousand where it is a point, and refused where that is unknown.
@@ -221,7 +226,7 @@ def _in_thousandths(number: str, decimal: str) -> bool:
 
 
 def decimal_mark(cell: str) -> str:
-    """The mark before the decimals of an amount, where one or two of them leave no doubt."""
+    """Return the mark before the decimals of an amount, where one or two of them leave no doubt."""
     found = None if len(cell) > _LONGEST else _DECIMALS.search(cell)
     return found[1] if found else ""
 
@@ -243,12 +248,12 @@ def status(cell: str) -> str:
 
 
 def handle(cell: str) -> str:
-    """A slug as its shop has it: it knows no capitals."""
+    """Return a slug as its shop has it: it knows no capitals."""
     return cell.lower()
 
 
 def handle_of_address(cell: str) -> str:
-    """The last part of a product's address."""
+    """Return the last part of a product's address."""
     return cell.rstrip("/").rsplit("/", 1)[-1].lower()
 
 
@@ -261,13 +266,16 @@ _ESCAPED: Final = re.compile(r"\\([\\,])")
 
 
 def parse_list(cell: str) -> list[str]:
-    r"""A list separated by commas, each entry once; within one, `\,` is a comma, `\\` is `\`."""
+    r"""Return a list separated by commas, each entry once.
+
+    Within an entry, `\,` is a comma, `\\` is `\`.
+    """
     parts = (_ESCAPED.sub(r"\1", part).strip(BLANKS) for part in _ENTRIES.findall(cell))
     return list(dict.fromkeys(part for part in parts if part))
 
 
 def split(separators: str) -> Callable[[str], list[str]]:
-    """A reader of lists that any of these characters separates, each entry once."""
+    """Return a reader of lists that any of these characters separates, each entry once."""
 
     def split_entries(cell: str) -> list[str]:
         plain = cell.translate({ord(mark): separators[0] for mark in separators[1:]})
@@ -283,14 +291,16 @@ def listed_by_any_mark(cell: str) -> list[str]:
 
 
 def urls(cell: str) -> list[str]:
-    """Addresses of pictures: one, or several that commas, semicolons, bars or line breaks separate.
-    A comma within an address separates nothing."""
+    """Return addresses of pictures that commas, semicolons, bars or line breaks separate.
+
+    A comma within an address separates nothing.
+    """
     parts = (part.strip(" ,;|\r\n\t") for part in _BETWEEN_URLS.split(cell))
     return list(dict.fromkeys(part for part in parts if part))
 
 
 def leaf(cell: str) -> str:
-    """The last step of a category path such as `Men -> Shirts` or `Clothing > Shirts`."""
+    """Return the last step of a category path such as `Men -> Shirts` or `Clothing > Shirts`."""
     return cell.replace("->", ">").rsplit(">", 1)[-1].strip()
 
 
@@ -305,7 +315,7 @@ def day(cell: str) -> date:
 
 
 def is_spoilt(sku: str) -> bool:
-    """Whether a spreadsheet has turned a long number into 4.00638E+12, losing its digits."""
+    """Return whether a spreadsheet has turned a number into 4.00638E+12, losing its digits."""
     return len(sku) <= _LONGEST and _SPOILT.fullmatch(sku) is not None
 
 
@@ -314,7 +324,7 @@ def _word(cell: str) -> str:
 
 
 def _plain(number: str, cell: str, places: int) -> str:
-    """The digits with a point for the decimals."""
+    """Return the digits with a point for the decimals."""
     kinds = {mark for mark in number if mark in ".,"}
     bare = number.replace("'", "").replace(" ", "")
     if "'" in number or " " in number:

@@ -1,5 +1,7 @@
-"""Etsy's download of listings: one row each, with lists of variations and of SKUs in cells. Its
-columns are in the language of the shop."""
+"""Etsy's download of listings: one row each, with lists of variations and of SKUs in cells.
+
+Its columns are in the language of the shop.
+"""
 
 import html
 from typing import ClassVar

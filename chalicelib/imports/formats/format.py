@@ -120,7 +120,7 @@ class Format:
 
     @classmethod
     def field(cls, column: str) -> str | None:
-        """The field that a column gives, by its name alone."""
+        """Return the field that a column gives, by its name alone."""
         bare = plain(column)
         for field, names in cls.table.items():
             for name in names:
@@ -131,7 +131,7 @@ class Format:
 
     @property
     def ignored_columns(self) -> list[str]:
-        """The columns of the file that nothing is read from."""
+        """Return the columns of the file that nothing is read from."""
         own = {plain(column) for column in REPORT_COLUMNS}
         header, read = self.sheet.header, self.sheet.read
         return [
@@ -142,8 +142,10 @@ class Format:
 
     @property
     def missed_columns(self) -> list[str]:
-        """The ignored columns whose names say stock, price, SKU or image: a shop would expect them
-        to count."""
+        """Return the ignored columns whose names say stock, price, SKU or image.
+
+        A shop would expect them to count.
+        """
         return [
             name
             for name in self._unexpected_columns
@@ -152,8 +154,10 @@ class Format:
 
     @property
     def undecided_columns(self) -> list[str]:
-        """The columns that say what nothing else in the file does about money, visibility or
-        identity, and that are not read."""
+        """Return the unread columns that say what nothing else in the file does.
+
+        They are about money, visibility or identity.
+        """
         given = {*self.sheet.fields}
         given |= {field for field, others in self.said_by.items() if given & others}
         named = ((name, find_field(name)) for name in self._unexpected_columns)
@@ -165,7 +169,7 @@ class Format:
 
     @property
     def _unexpected_columns(self) -> list[str]:
-        """The ignored columns that the format does not ignore on purpose."""
+        """Return the ignored columns that the format does not ignore on purpose."""
         unread = Sheet(self.sheet.header, {"": self.unread}).read
         known = {self.sheet.header[at] for at in unread}
         return [name for name in self.ignored_columns if name not in known]
@@ -180,7 +184,7 @@ class Format:
         return f"sku {sku}" if sku else name_key(self.sheet.cell(cells, "name"))
 
     def slug_key(self, cells: list[str]) -> str:
-        """The key of a row with a slug."""
+        """Return the key of a row with a slug."""
         slug = self.sheet.cell(cells, "slug")
         if not slug or (slug[0] in "#E" and is_error(slug)):
             return slug
@@ -198,20 +202,24 @@ class Format:
         return False
 
     def is_variant(self, row: Row) -> bool:
-        """Whether the row is of a variant; what it gives for its product counts less than the
-        product's own row."""
+        """Return whether the row is of a variant.
+
+        What it gives for its product counts less than the product's own row.
+        """
         return row.has_any(("option", "sku", "price"))
 
     def title_of(self, row: Row) -> str:
-        """The variant's options, or its title; without any, it is the only one."""
+        """Return the variant's options, or its title; without any, it is the only one."""
         title = " / ".join(option for _, option in row.texts_of("option")) or row["variantTitle"]
         return "" if title.casefold() in self.untitled else title
 
     # --- Products ---
 
     def product(self, rows: Sequence[CsvRow], shop: Shop) -> ImportedProduct:
-        """The product that these rows, one group, describe. Whatever is wrong with them is an
-        error of theirs, and of no other rows."""
+        """Return the product that these rows, one group, describe.
+
+        Whatever is wrong with them is an error of theirs, and of no other rows.
+        """
         try:
             draft = Draft(self.sheet, rows, shop)
             if "currency" in self.sheet:
@@ -239,7 +247,7 @@ class Format:
             self.fill(draft, draft.variant(row, self.title_of(row)), row)
 
     def read_common(self, draft: Draft, row: Row, *, keep: bool) -> None:
-        """What the product has once; `keep`: unless an earlier row gave it."""
+        """Read what the product has once; `keep`: unless an earlier row gave it."""
         for field, key, read in self._once:
             if row[field]:
                 is_count = read is reading.stock
@@ -266,7 +274,7 @@ class Format:
         variant.count_unless(bool(field), field)
 
     def prices(self, draft: Draft, row: Row) -> Prices:
-        """The price, and the one before a reduction. Exports write 0 where there is none."""
+        """Return the price, and the one before a reduction; 0, as exports write it, is none."""
         found = {field: draft.amount(row, field) for field in self._priced if row[field]}
         price, sale, before = (found.get(f) for f in ("price", "salePrice", "compareAtPrice"))
         given: Prices = {"price": ("price", price)} if price is not None else {}
@@ -287,7 +295,7 @@ class Format:
         return (starts is None or starts <= today) and (ends is None or today <= ends)
 
     def finish(self, draft: Draft) -> ImportedProduct:
-        """The product, with the slug that it has or is to get."""
+        """Return the product, with the slug that it has or is to get."""
         product, values = draft.product, draft.product.values
         product.if_new |= self.if_new
         product.slug = values.get("slug")

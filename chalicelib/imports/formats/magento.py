@@ -1,5 +1,8 @@
-"""Magento 2's product export. A configurable product lists its variants by SKU in a cell; each is
-a row of its own above or below it, which is not visible by itself."""
+"""Magento 2's product export.
+
+A configurable product lists its variants by SKU in a cell; each is a row of its own above or below
+it, which is not visible by itself.
+"""
 
 import re
 from datetime import date
@@ -25,7 +28,7 @@ def _categories(cell: str) -> list[str]:
 
 
 def _day(cell: str) -> date:
-    """A date as American writes it, or as everybody reads it."""
+    """Return a date as American writes it, or as everybody reads it."""
     found = _DAY.fullmatch(cell[:40])
     if not found:
         return reading.day(cell)
@@ -37,7 +40,7 @@ def _day(cell: str) -> date:
 
 
 def _options(cell: str) -> dict[str, str]:
-    """The variants of a cell, by SKU: `sku=T-S,size=S,color=Red|sku=T-M,…`."""
+    """Return the variants of a cell, by SKU: `sku=T-S,size=S,color=Red|sku=T-M,…`."""
     found = {}
     for each in cell.split("|"):
         names = list(_PAIR.finditer(each))

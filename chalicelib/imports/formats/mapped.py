@@ -84,14 +84,14 @@ class Mapped(Ours):
 
 
 def fields_of(file_format: type[Format]) -> list[str]:
-    """What a column can be read as in a format, in the words of a mapping."""
+    """Return what a column can be read as in a format, in the words of a mapping."""
     if issubclass(file_format, Ours):
         return list(FIELDS)
     return [_WORDS.get(field, field) for field in file_format.table]
 
 
 def field_of(file_format: Format, at: int) -> str | None:
-    """What the column there is read as, in the words of a mapping."""
+    """Return what the column there is read as, in the words of a mapping."""
     field = file_format.sheet.field(at)
     return _WORDS.get(field, field) if field else None
 
@@ -99,7 +99,7 @@ def field_of(file_format: Format, at: int) -> str | None:
 def remap_format(
     file_format: type[Format], columns: Sequence[str], mapping: Mapping[str, str | None]
 ) -> Format:
-    """A format that reads some columns of a file otherwise than it does by itself."""
+    """Return a format that reads some columns of a file otherwise than it does by itself."""
     columns = name_columns(columns)
     own = file_format(columns)
     usual = {plain(column): field_of(own, at) for at, column in reversed([*enumerate(columns)])}
@@ -118,8 +118,10 @@ def faults(
     mapping: Mapping[str, str | None],
     file_format: type[Format] | None = None,
 ) -> list[Fault]:
-    """What is wrong with a mapping for a file with these columns, by itself or as a change of a
-    format; nothing, if it can be read."""
+    """Return what is wrong with a mapping for a file with these columns.
+
+    It is judged by itself, or as a change of a format; nothing, if the file can be read.
+    """
     found = []
     columns = name_columns(columns)
     there = [plain(column) for column in columns]

@@ -1,5 +1,7 @@
-"""Medusa's product export and import template, of version 2 and 1: a row for each variant, and a
-column of prices for each currency."""
+"""Medusa's product export and import template, of version 2 and 1.
+
+It has a row for each variant, and a column of prices for each currency.
+"""
 
 from typing import ClassVar
 
@@ -59,7 +61,7 @@ class Medusa(Format):
                 draft.tag(*reading.parse_list(tag))
 
     def prices(self, draft: Draft, row: Row) -> Prices:
-        """The price in the shop's currency, of however many there are."""
+        """Return the price in the shop's currency, of however many there are."""
         code = draft.shop.currency
         priced = dict(row.texts_of("amounts"))
         for column, cell in priced.items():

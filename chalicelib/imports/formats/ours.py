@@ -1,5 +1,7 @@
-"""Our own columns: the names of the API's product fields. One row is a product, or one variant or
-picture of the product whose slug it repeats."""
+"""Our own columns: the names of the API's product fields.
+
+One row is a product, or one variant or picture of the product whose slug it repeats.
+"""
 
 import re
 from collections import Counter
@@ -71,8 +73,10 @@ class Ours(Format):
 
     @classmethod
     def fits(cls, columns: Sequence[str]) -> bool:
-        """Every column is one of ours, no two give the same field, and they say which product and
-        something of it."""
+        """Return whether every column is one of ours, and they describe a product.
+
+        No two give the same field, and they say which product and something of it.
+        """
         named = {plain(column): cls.field(column) for column in columns if plain(column)}
         single = [field for field in named.values() if field not in _SEVERAL]
         fields = {*named.values()}
@@ -90,8 +94,10 @@ class Ours(Format):
         return name_key(name)
 
     def _is_of_product(self, cells: list[str]) -> bool:
-        """Whether a SKU is the product's: a row of a variant has the variant's, unless the file has
-        a column for those."""
+        """Return whether a SKU is the product's.
+
+        A row of a variant has the variant's, unless the file has a column for those.
+        """
         of_variant = any(self.sheet.cell(cells, field) for field in self._of_variant)
         return "variantSku" in self.sheet or not of_variant
 
@@ -112,7 +118,7 @@ class Ours(Format):
         return row.has_any(_OF_VARIANT) or row["parentSku"] not in ("", row["sku"])
 
     def title_of(self, row: Row) -> str:
-        """A variant that names its product by SKU may have only a name of its own."""
+        """Return the variant's title; one that names its product by SKU may have only its name."""
         own_name = row["name"] if row["parentSku"] else ""
         return row["variantTitle"] or super().title_of(row) or own_name
 
@@ -164,8 +170,10 @@ class Ours(Format):
 
 
 def _mark_own_rows(rows: Sequence[Row]) -> None:
-    """Mark the rows that are the product's own: others name its SKU as their parent's, or have the
-    single values that an option of it lists."""
+    """Mark the rows that are the product's own.
+
+    Others name its SKU as their parent's, or have the single values that an option of it lists.
+    """
     parents = {row["parentSku"] for row in rows if row["parentSku"] != row["sku"]}
     values = Counter((c, v.casefold()) for row in rows for c, v in row.texts_of("option"))
     for row in rows:
@@ -183,7 +191,7 @@ def _mark_own_rows(rows: Sequence[Row]) -> None:
 
 
 def _title_by_sku(draft: Draft, row: Row) -> str | None:
-    """The title of the variant that a row knows by its SKU alone."""
+    """Return the title of the variant that a row knows by its SKU alone."""
     if not row["sku"] or row.has_any(("slug", "name", "parentSku", *_OF_VARIANT)):
         return None
     named = (each for each in draft.rows if each["variantSku"] == row["sku"])

@@ -1,5 +1,7 @@
-"""PrestaShop's product file, as its importer takes it, and the list that its catalogue page
-exports: one row a product. Combinations are in a file of their own, which is not read."""
+"""PrestaShop's product file, as its importer takes it, and the list of its catalogue page.
+
+A row is a product. Combinations are in a file of their own, which is not read.
+"""
 
 from decimal import Decimal
 from typing import ClassVar

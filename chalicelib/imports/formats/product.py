@@ -81,7 +81,7 @@ class ImportedProduct:
     sources: dict[str, tuple[int, str]] = field(default_factory=dict)
 
     def locate(self, path: str) -> tuple[int, str]:
-        """The line and column that a value came from: `price`, `variants.2.sku`, `images.0.url`.
+        """Return the line and column of a value: `price`, `variants.2.sku`, `images.0.url`.
 
         For a value that no cell gave, those of the nearest above it; at last the first line.
         """
@@ -93,8 +93,10 @@ class ImportedProduct:
 
 
 class Draft:
-    """Collects the values of one product, and what is wrong with its cells. Cells are named by the
-    field that they give; a message names the file's column."""
+    """The values of one product, as they are collected, and what is wrong with its cells.
+
+    Cells are named by the field that they give; a message names the file's column.
+    """
 
     def __init__(self, sheet: Sheet, rows: Sequence[CsvRow], shop: Shop) -> None:
         self.product = ImportedProduct(rows[0].line)
@@ -120,8 +122,10 @@ class Draft:
             self.rows.append(row)
 
     def refuse_nameless(self, names: Iterable[str], numbers: Iterable[str]) -> None:
-        """Takes out the rows below the first that have numbers, and no name for what they are of:
-        such as a sum at the end of a list, which would be taken for the last product's price."""
+        """Take out the rows below the first that have numbers, and no name for what they are of.
+
+        Such as a sum at the end of a list, which would be taken for the last product's price.
+        """
         names, numbers, kept = tuple(names), tuple(numbers), self.rows[:1]
         for row in self.rows[1:]:
             number = next((field for field in numbers if row[field]), None)
@@ -133,8 +137,10 @@ class Draft:
         self.rows = kept
 
     def skip_other_currencies(self) -> None:
-        """Takes out the rows in other currencies, if there are some in the shop's: they are another
-        price list. Alone, they are errors."""
+        """Take out the rows in other currencies, if there are some in the shop's.
+
+        They are another price list. Alone, they are errors.
+        """
         codes = [row["currency"].upper() for row in self.rows]
         if self.shop.currency not in codes:
             return
@@ -144,7 +150,9 @@ class Draft:
 
     def skip_other_views(self) -> None:
         """Take out the rows of other store views than the main one: they translate the product.
-        Alone, they are errors."""
+
+        Alone, they are errors.
+        """
         views = [row["storeView"].casefold() for row in self.rows]
         main = next((view for view in _MAIN_VIEWS if view in views), None)
         for row, view in zip(self.rows, views, strict=True):
@@ -159,7 +167,7 @@ class Draft:
         self.product.errors.append(RowError(row.line, row.column(field), code, message))
 
     def read(self, row: Row, field: str, reading: Callable[[str], object] = text) -> Any:
-        """The value of a cell; None if it is blank, or wrong, which is noted."""
+        """Return the value of a cell; None if it is blank, or wrong, which is noted."""
         cell = row[field]
         if not cell:
             return None
@@ -204,7 +212,7 @@ class Draft:
             self.product.sources[key] = (row.line, row.column(field))
 
     def repeats(self, row: Row, field: str, key: str, earlier: int, _: str = "") -> None:
-        """Notes that a row gives the same product or variant another name, SKU, price or stock."""
+        """Note that a row gives the same product or variant another name, SKU, price or stock."""
         if row.line != earlier:
             what = "SKU" if key == "sku" else key
             message = (
@@ -269,7 +277,7 @@ class Draft:
         self._tags |= dict.fromkeys(names)
 
     def combine_options(self, row: Row, field: str, choices: Sequence[Sequence[str]]) -> list[str]:
-        """The titles of all variants of a row that lists the values of each option."""
+        """Return the titles of all variants of a row that lists the values of each option."""
         titles: list[str] = []
         if choices and sum(map(len, choices)) <= MOST_VARIANTS:
             combinations = islice(itertools.product(*choices), MOST_VARIANTS + 1)
@@ -281,8 +289,11 @@ class Draft:
         return titles
 
     def variant(self, row: Row, title: str) -> "DraftVariant":
-        """A variant to be filled from a row. The title and the SKU are its identity: of two rows
-        that are the same variant the later wins."""
+        """Return a variant to be filled from a row.
+
+        The title and the SKU are its identity: of two rows that are the same variant the later
+        wins.
+        """
         variant = DraftVariant(self, row, title)
         self.variants.append(variant)
         return variant
@@ -321,7 +332,7 @@ class Draft:
         return read_count
 
     def finish(self, *, sku_is_key: bool = False, own_prices: bool = False) -> ImportedProduct:
-        """The product, with its variants in place and its identity checked.
+        """Return the product, with its variants in place and its identity checked.
 
         `sku_is_key`: the slug was made from the SKU. `own_prices`: the product has columns of its
         own for what the others give per variant.
@@ -344,8 +355,10 @@ class Draft:
         return product
 
     def _each_once(self) -> "list[DraftVariant]":
-        """Of the rows of one variant, by title and SKU, the last, with what only earlier ones
-        give."""
+        """Return each variant once: of its rows the last, with what only earlier ones give.
+
+        The title and the SKU say which rows are of one variant.
+        """
         once: dict[tuple[str, object], DraftVariant] = {}
         skus: dict[str, DraftVariant] = {}
         titles: dict[object, DraftVariant] = {}
@@ -453,8 +466,10 @@ class DraftVariant:
             self.count()
 
     def sum(self, field: str, location: Callable[[str], str]) -> None:
-        """Set the stock from a column for each location, or for the one that is asked for;
-        `location`: which a column is of."""
+        """Set the stock from a column for each location, or for the one that is asked for.
+
+        `location`: which a column is of.
+        """
         wanted, count = self.draft.shop.location.casefold(), self.draft.counting(self.row)
         cells = self.row.texts_of(field)
         asked = [(c, text) for c, text in cells if wanted in ("", location(c).casefold())]

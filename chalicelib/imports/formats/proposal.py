@@ -47,10 +47,10 @@ _WEAK, _UNKNOWN = 6, 9
 
 
 def propose(columns: Sequence[str], samples: Sequence[Sequence[str]]) -> list[str | None]:
-    """The field that each column may be, None: not read. `samples` are the cells of some of the
-    first rows.
+    """Return the field that each column may be, None: not read.
 
-    A field is proposed once, but pictures and categories; the sureset column has it.
+    `samples` are the cells of some of the first rows. A field is proposed once, but pictures and
+    categories; the surest column has it.
     """
     columns = _without_place(columns)
     values = [_values(at, samples) for at in range(len(columns))]
@@ -104,21 +104,23 @@ def _is_repeated_code(at: int, samples: Sequence[Sequence[str]]) -> bool:
 
 
 def _without_place(columns: Sequence[str]) -> Sequence[str]:
-    """The columns without the only shop, in brackets behind several of them: `Price [Main street]`.
-    Of several shops, which one's price is meant is not guessed."""
+    """Return the columns without the only shop in brackets, as in `Price [Main street]`.
+
+    It is behind several of them. Of several shops, which one's price is meant is not guessed.
+    """
     asides = Counter(re.findall(r"\[.*?\]", "\n".join(columns)))
     places = [aside for aside, many in asides.items() if many > 1]
     return [name.replace(places[0], "") for name in columns] if len(places) == 1 else columns
 
 
 def _number_options(given: dict[int, str]) -> dict[int, str]:
-    """The options in the order of their columns."""
+    """Return the columns' fields, with the options numbered in the order of their columns."""
     options = iter(_OPTIONS)
     return {at: next(options) if given[at] in _OPTIONS else given[at] for at in sorted(given)}
 
 
 def _sole_column(given: Mapping[int, str], fields: Sequence[str]) -> int | None:
-    """The column of these fields, if there is one alone."""
+    """Return the column of these fields, if there is one alone."""
     found = [at for at, field in given.items() if field in fields]
     return found[0] if len(found) == 1 else None
 
@@ -134,7 +136,7 @@ def _values(at: int, samples: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _judge_column(name: str, values: list[str]) -> tuple[str | None, int]:
-    """The field of a column, and how far its name is from one that is known: 0 is one of ours."""
+    """Return the field of a column, and how far its name is from a known one: 0 is one of ours."""
     if plain(name) in map(plain, REPORT_COLUMNS):
         return None, _UNKNOWN
     own = Ours.field(name)
@@ -153,7 +155,7 @@ def _judge_column(name: str, values: list[str]) -> tuple[str | None, int]:
 
 
 def _suitable_field(field: str, values: list[str], name: str) -> str | None:
-    """The field, if its name and its values can be what it holds."""
+    """Return the field, if its name and its values can be what it holds."""
     field = _MEANT.get(field, field)
     if field in {*_AMOUNTS, *_COUNTS} and _is_other_money(name):
         return None
@@ -190,7 +192,7 @@ def _is_number(value: str) -> bool:
 
 
 def _reads(read: Callable[[str], object]) -> Callable[[str], bool]:
-    """A test whether a value can be read so."""
+    """Return a test whether a value can be read so."""
 
     def can_read(value: str) -> bool:
         try:
@@ -216,8 +218,10 @@ def _is_other_money(name: str) -> bool:
 
 
 def _is_code(value: str) -> bool:
-    """Whether a text is a number of an article rather than its name: it has no blank, and digits or
-    capitals joined by a mark."""
+    """Return whether a text is a number of an article rather than its name.
+
+    It has no blank, and digits or capitals joined by a mark.
+    """
     return re.fullmatch(r"(?=.*\d|[A-Z]+[-_./])[\w./#-]{1,40}", value) is not None
 
 
@@ -241,8 +245,11 @@ def _words(name: str) -> list[str]:
 
 
 def _spellings(name: str) -> dict[str, bool]:
-    """The name as it is, without what is in brackets, and without the words around it; and whether
-    something is left out that says which price, stock or SKU it is, as in `Price (10 pieces)`."""
+    """Return the name as it is, without its brackets, and without the words around it.
+
+    The value says whether something is left out that says which price, stock or SKU it is, as in
+    `Price (10 pieces)`.
+    """
     name = re.sub("[#№]", " no ", name[:_LONGEST_SAMPLE])
     bare = re.sub(r"[(\[].*?[)\]]", " ", name)
     money = {settings.currency().lower(), *MONEY}

@@ -68,14 +68,18 @@ def template() -> bytes:
 
 
 def written_with(delimiter: str) -> str:
-    """The delimiter of the report about a file with that one: with a `sep=` line, which the report
-    does not have, it may be any."""
+    """Return the delimiter of the report about a file with that one.
+
+    With a `sep=` line, which the report does not have, it may be any.
+    """
     return delimiter if delimiter in DELIMITERS else ","
 
 
 def numbers(form: FileFormat, are_of_source: bool) -> Callable[[CsvRow], int]:
-    """The number shown for a row: its line; or, of a report, the row of the file that the
-    report is about, which the report contains."""
+    """Return what gives the number shown for a row: its line.
+
+    Of a report, it is the row of the file that the report is about, which the report contains.
+    """
     at = next((at for at, name in enumerate(form.header) if plain(name) == "errorrow"), None)
     if at is None or not are_of_source:
         return _line
@@ -93,11 +97,11 @@ def report(
     failed: Iterable[tuple[Sequence[CsvRow], Sequence[RowError]]],
     number: Callable[[CsvRow], int] = _line,
 ) -> Iterator[bytes]:
-    """The rows of products that failed, in the file's own columns and order, as pieces of UTF-8.
+    """Yield the rows of products that failed, in the file's own columns, as pieces of UTF-8.
 
-    `failed`: the rows of each such product with its errors. Every row comes with what is wrong
-    with it, or else with its product; fixed, the report can be imported. What a spreadsheet would
-    run is escaped (`sheet.py`).
+    `failed`: the rows of each such product with its errors. Every row comes with what is wrong with
+    it, or else with its product; fixed, the report can be imported. What a spreadsheet would run is
+    escaped (`sheet.py`).
     """
     width = len(form.header)
     delimiter = written_with(form.delimiter)
@@ -124,7 +128,7 @@ def report(
 def _remarks(
     row: CsvRow, errors: Sequence[RowError], number: Callable[[CsvRow], int]
 ) -> list[object]:
-    """What is wrong with a row, or else, without the code, with another of its product."""
+    """Return what is wrong with a row, or else, without the code, with another of its product."""
     here = [error for error in errors if error.row == row.line]
     shown = here or errors
     fields = "; ".join(dict.fromkeys(error.field for error in shown if error.field))

@@ -74,7 +74,7 @@ class Sheet:
             self._at[field] = tuple(sorted((*self._at.get(field, ()), at)))
 
     def field(self, at: int) -> str | None:
-        """What the column there gives."""
+        """Return the field that the column there gives."""
         return next((field for field, places in self._at.items() if at in places), None)
 
     @property
@@ -86,7 +86,7 @@ class Sheet:
         return bool(self._at.get(field))
 
     def columns_of(self, field: str) -> tuple[int, ...]:
-        """The positions of the field's columns in a row."""
+        """Return the positions of the field's columns in a row."""
         return self._at.get(field, ())
 
     def decode_entities(self, cells: Sequence[str]) -> Sequence[str]:
@@ -102,7 +102,7 @@ class Sheet:
         return self._blank | {field: self.cell(cells, field) for field in self._given}
 
     def cell(self, cells: Sequence[str], field: str) -> str:
-        """The text of the first of the field's columns that is not blank, or nothing."""
+        """Return the text of the first of the field's columns that is not blank, or nothing."""
         for at in self._at.get(field, ()):
             # Half of the time of reading a row is spent in this loop.
             if at < len(cells) and (text := cells[at].strip(BLANKS)):
@@ -114,7 +114,7 @@ class Sheet:
         return ""
 
     def name(self, field: str, cells: Sequence[str] = ()) -> str:
-        """The column that gives the field in a row, as the file spells it."""
+        """Return the column that gives the field in a row, as the file spells it."""
         places = self._at.get(field, ())
         if len(places) < 2:
             return self.header[places[0]] if places else field
@@ -123,8 +123,11 @@ class Sheet:
 
 
 class Row(dict[str, str]):
-    """One row of a product: by field the stripped text, empty where the cell is blank, or the
-    row or the file ends before. (A look-up in a dict takes a fifth of a call's time.)"""
+    """The stripped texts of one row of a product, by field.
+
+    A text is empty where the cell is blank, or the row or the file ends before. (A look-up in a
+    dict takes a fifth of a call's time.)
+    """
 
     __slots__ = ("_cells", "is_own", "line", "sheet")
 
@@ -141,7 +144,7 @@ class Row(dict[str, str]):
         return ""
 
     def texts_of(self, field: str) -> Iterator[tuple[str, str]]:
-        """Every column of the field that is not blank, with its text."""
+        """Yield every column of the field that is not blank, with its text."""
         for at in self.sheet.columns_of(field):
             text = cell(self._cells, at)
             if text:
@@ -158,19 +161,23 @@ class Row(dict[str, str]):
 
 
 def escape_formula(text: str) -> str:
-    """A cell as a report writes it: what a spreadsheet would run as a formula is marked as text.
-    One that has such a mark gets another, so that a reader takes one off."""
+    """Return a cell as a report writes it: what a spreadsheet would run is marked as text.
+
+    One that has such a mark gets another, so that a reader takes one off.
+    """
     return f"'{text}" if _RUNS.match(text) else text
 
 
 def unescape_formula(text: str) -> str:
-    """A cell of a report as the file had it."""
+    """Return a cell of a report as the file had it."""
     return text[1:] if text[:1] == "'" and _RUNS.match(text) else text
 
 
 def cell(cells: Sequence[str], at: int) -> str:
-    """The text of a cell, without blanks around it and without what spreadsheets need to take it
-    for text (`="00123"`, `'00123`); empty beyond the end of the row."""
+    """Return the text of a cell, without blanks around it; empty beyond the end of the row.
+
+    What spreadsheets need to take it for text (`="00123"`, `'00123`) is left out.
+    """
     text = cells[at].strip(BLANKS) if at < len(cells) else ""
     return _bare(text) if text and text[0] in _TEXT_MARKS else text
 
@@ -181,8 +188,7 @@ def _bare(text: str) -> str:
 
 
 def name_columns(header: Sequence[str]) -> list[str]:
-    """Return the names of the columns; one without a name is called as in a spreadsheet, such as
-    `column C`."""
+    """Return the names of the columns; one without is named as in a spreadsheet: `column C`."""
     return [name or f"column {_letters(at)}" for at, name in enumerate(header)]
 
 
@@ -191,7 +197,7 @@ def _letters(at: int) -> str:
 
 
 def plain(column: str) -> str:
-    """A column's name without case, blanks and punctuation: they differ from export to export.
+    """Return a column's name without case, blanks and punctuation, in which exports differ.
 
     `%` and the sign of a currency that is not the shop's stay: `Price (€)` is no price in dollars.
     """
@@ -212,7 +218,7 @@ def is_other_measure(mark: str, currency: str) -> bool:
 
 @lru_cache(4096)
 def pattern(column: str) -> re.Pattern[str] | None:
-    """What finds the plain names of a column with `{n}` or `{*}` in its name."""
+    """Return what finds the plain names of a column with `{n}` or `{*}` in its name."""
     pieces = _HOLE.split(column)
     if len(pieces) == 1:
         return None
@@ -240,7 +246,7 @@ def _number(hole: str) -> int:
 
 
 def unreadable(sheet: Sheet, row: CsvRow) -> RowError | None:
-    """What is wrong with a row as a whole."""
+    """Return what is wrong with a row as a whole."""
     cells, width = row.cells, len(sheet.header)
     if sheet.is_report and (code := sheet.cell(cells, _CODE)) in _NOT_READ:
         message = "The row could not be read, and is shown as it was: fix it and clear this cell."

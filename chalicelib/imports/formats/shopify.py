@@ -1,5 +1,7 @@
 """Shopify's product export: the old columns (Handle, Variant SKU) and the new (URL handle, SKU).
-Rows that repeat a handle add variants and pictures to the product of its first row."""
+
+Rows that repeat a handle add variants and pictures to the product of its first row.
+"""
 
 from typing import ClassVar
 

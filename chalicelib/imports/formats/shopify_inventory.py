@@ -1,5 +1,7 @@
-"""Shopify's inventory export: a row for each variant and location, or, in older files, a column for
-each location. It changes stock and nothing else."""
+"""Shopify's inventory export. It changes stock and nothing else.
+
+It has a row for each variant and location, or, in older files, a column for each location.
+"""
 
 from typing import ClassVar
 
@@ -65,7 +67,7 @@ class ShopifyInventory(Format):
         return self.slug_key(cells) or f"sku {self.sheet.cell(cells, 'sku')}"
 
     def _counts(self, draft: Draft, row: Row) -> list[int]:
-        """The stock that a row gives for the chosen locations."""
+        """Return the stock that a row gives for the chosen locations."""
         wanted = draft.shop.location.casefold()
         if "location" in self.sheet:
             if wanted and row["location"].casefold() != wanted:
@@ -81,7 +83,7 @@ class ShopifyInventory(Format):
         return found
 
     def _count(self, draft: Draft, row: Row) -> list[int]:
-        """What can be sold: a new count moves it by the difference."""
+        """Return what can be sold: a new count moves it by the difference."""
         # More may have been sold than there is: that counts before a new count is added.
         read = draft.counting(row, reading.parse_whole)
         given = {c: draft.read(row, c, read) for c in _COUNTS if row[c] and row[c] != _NOT_STOCKED}

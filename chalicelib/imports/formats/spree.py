@@ -1,5 +1,8 @@
-"""Spree's product export: a row with the product's name, then one for each variant with its
-options, all with the product's slug."""
+"""Spree's product export.
+
+It has a row with the product's name, then one for each variant with its options, all with the
+product's slug.
+"""
 
 from decimal import Decimal
 from typing import ClassVar

@@ -1,5 +1,7 @@
-"""Square's item library: a row for each variation of an item, known by the item's name, with
-columns for each location."""
+"""Square's item library, with columns for each location.
+
+It has a row for each variation of an item, known by the item's name.
+"""
 
 import re
 from typing import ClassVar
@@ -71,7 +73,7 @@ class Square(Format):
         return super().prices(draft, row)
 
     def stock(self, variant: DraftVariant, row: Row) -> None:
-        """The sum over all locations, or that of the one that is asked for."""
+        """Set the sum over all locations, or the stock of the one that is asked for."""
         variant.sum("stock", lambda column: column[len("Current Quantity") :].strip())
 
     def finish(self, draft: Draft) -> ImportedProduct:

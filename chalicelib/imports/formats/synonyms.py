@@ -1,6 +1,9 @@
-"""What people call the fields of a product: English, German, French, Spanish, Italian, Dutch,
-Portuguese, Polish; the plainest in Russian, Ukrainian, Chinese, Japanese, Hebrew. Without accents,
-blanks and capitals; `proposal.py` compares them so."""
+"""What people call the fields of a product.
+
+In English, German, French, Spanish, Italian, Dutch, Portuguese, Polish; the plainest in Russian,
+Ukrainian, Chinese, Japanese, Hebrew. Without accents, blanks and capitals; `proposal.py` compares
+them so.
+"""
 
 import re
 import unicodedata

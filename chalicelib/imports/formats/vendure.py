@@ -1,6 +1,9 @@
-"""Vendure's product file: further variants of a product are below it, without its name; lists in
-a cell are separated by bars, and facets hold brand and category. Of columns such as `name:en` and
-`name:de` the first language counts."""
+"""Vendure's product file.
+
+Further variants of a product are below it, without its name; lists in a cell are separated by bars,
+and facets hold brand and category. Of columns such as `name:en` and `name:de` the first language
+counts.
+"""
 
 from typing import ClassVar
 

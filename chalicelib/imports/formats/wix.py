@@ -1,5 +1,7 @@
-"""Wix's product export, old (handleId) and new (handle): rows of products, then of their variants,
-and in the new one of further pictures."""
+"""Wix's product export, old (handleId) and new (handle).
+
+It has rows of products, then of their variants, and in the new one of further pictures.
+"""
 
 import re
 from decimal import Decimal
@@ -23,7 +25,7 @@ def _media(cell: str) -> list[str]:
 
 
 def _plain(option: str) -> str:
-    """An option's value, a colour by its name."""
+    """Return an option's value, a colour by its name."""
     colour = _COLOUR.match(option)
     return option[colour.end() :].strip() if colour else option
 
@@ -89,14 +91,16 @@ class Wix(Format):
         return super().finish(draft)
 
     def _choice(self, draft: Draft, variant: DraftVariant, own: Row) -> None:
-        """A variant that has no row of its own, and nothing of its own but its options. A count is
-        of all of them: nobody can say how many there are of each."""
+        """Fill a variant that has no row of its own, and nothing of its own but its options.
+
+        A count is of all of them: nobody can say how many there are of each.
+        """
         self.price(draft, variant, own)
         if not own["stock"].isdecimal():
             self.stock(variant, own)
 
     def prices(self, draft: Draft, row: Row) -> Prices:
-        """A variant's price is its own, or the product's with a surcharge, less the discount."""
+        """Return a variant's price: its own or the product's, with surcharge and discount."""
         rows = (each for each in draft.rows if each["kind"].casefold() == "product")
         own = next(rows, None)
         if own is None and row["surcharge"] and not row["price"]:

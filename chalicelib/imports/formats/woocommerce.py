@@ -1,5 +1,7 @@
-"""WooCommerce's product export. A variation names its parent in a column, by SKU or as `id:44`, and
-may be anywhere in the file; the export has no slugs, so the SKU makes one."""
+"""WooCommerce's product export. It has no slugs, so the SKU makes one.
+
+A variation names its parent in a column, by SKU or as `id:44`, and may be anywhere in the file.
+"""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -19,7 +21,7 @@ from chalicelib.imports.formats.woocommerce_columns import COLUMNS, OWN
 
 
 def _unescape_breaks(text: str) -> str:
-    r"""The export writes a line break in a description as `\n`, and `\n` as `\\n`."""
+    r"""Return a text with its line breaks, which the export writes as `\n`, and `\n` as `\\n`."""
     lines = (part.replace("\\n", "\n") for part in reading.text(text).split("\\\\n"))
     return "\\n".join(lines)
 
@@ -147,7 +149,7 @@ def _is_variable(row: Row) -> bool:
 
 
 def _slug(row: Row) -> str | None:
-    """A slug that the variations, which know the parent's SKU or number alone, can make too."""
+    """Return a slug that the variations, which know the parent's SKU or number, can make too."""
     sku, number, name = row["sku"], row["id"], slug_of(row["name"])
     if sku:
         return slug_of_key(sku)
@@ -157,7 +159,10 @@ def _slug(row: Row) -> str | None:
 
 
 def _parse_published(text: str) -> tuple[str, bool]:
-    """WooCommerce's 1, 0, -1 and 2: published, private, draft, waiting for review."""
+    """Return the status and visibility of WooCommerce's 1, 0, -1 and 2.
+
+    They are published, private, draft, waiting for review.
+    """
     if text in {"-1", "2"}:
         return "DRAFT", True
     return "ACTIVE", reading.boolean(text)

@@ -1,5 +1,8 @@
-"""How WooCommerce names its columns in the languages that shops export in: English, German, French,
-Spanish, Italian, Dutch, Portuguese, Polish, Swedish, Russian. The values are English."""
+"""WooCommerce's names of its columns in the languages that shops export in.
+
+English, German, French, Spanish, Italian, Dutch, Portuguese, Polish, Swedish, Russian. The values
+are English.
+"""
 
 from typing import Final
 
