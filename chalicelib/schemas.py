@@ -193,7 +193,7 @@ def about(text: str) -> object:
 
 
 def texts_of(shape: type) -> dict[str, str]:
-    """The text of each member of a TypedDict that has one."""
+    """Return the text of each member of a TypedDict that has one."""
     hints = get_type_hints(shape, include_extras=True)
     return {name: text for name, hint in hints.items() if (text := _text_of(hint))}
 

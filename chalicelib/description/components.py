@@ -11,8 +11,10 @@ REFERENCE: Final = "#/components/schemas/{model}"
 
 
 def public(node: object) -> Any:
-    """With public names, and texts on one line. Titles go: generators take them for names, and some
-    repeat."""
+    """Return a node with public names, and texts on one line.
+
+    Titles go: generators take them for names, and some repeat.
+    """
     if isinstance(node, list):
         return [public(inner) for inner in node]
     if not isinstance(node, dict):
@@ -35,7 +37,7 @@ def public(node: object) -> Any:
 
 
 def referenced_schemas(paths: object, definitions: Mapping[str, Schema]) -> dict[str, Schema]:
-    """The schemas that something refers to."""
+    """Return the schemas that something refers to, and those that they refer to."""
     found: dict[str, Schema] = {}
     wanted = list(references(paths))
     while wanted:
@@ -47,7 +49,7 @@ def referenced_schemas(paths: object, definitions: Mapping[str, Schema]) -> dict
 
 
 def references(node: object) -> Iterator[str]:
-    """The names of the schemas that it refers to."""
+    """Yield the names of the schemas that a node refers to."""
     if isinstance(node, dict):
         if isinstance(node.get("$ref"), str):
             yield node["$ref"].rpartition("/")[2]
@@ -62,7 +64,7 @@ def one_line(text: str) -> str:
 
 
 def plain_schemas() -> Any:
-    """pydantic's generator, without what says nothing: titles made from names, blank defaults."""
+    """Return pydantic's generator, without titles made from names and blank defaults."""
     from pydantic.json_schema import GenerateJsonSchema
 
     class Plain(GenerateJsonSchema):

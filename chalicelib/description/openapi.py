@@ -80,7 +80,10 @@ def get_description() -> Response:
 
 
 def problems(operation: Operation) -> frozenset[type[Problem]]:
-    """The families that an operation may answer: what it declares, and what follows from that."""
+    """Return the families of problems that an operation may answer.
+
+    They are what it declares, and what follows from that.
+    """
     follow: set[type[Problem]] = {RateLimited, InternalError, Busy, *operation.problems}
     if operation.role is not None:
         follow |= {Unauthorized, Forbidden, Invalid, NotUtf8}
@@ -95,7 +98,7 @@ def problems(operation: Operation) -> frozenset[type[Problem]]:
 
 @cache
 def document() -> Schema:
-    """The whole description but for `servers`. Made once per process."""
+    """Return the whole description but for `servers`; it is made once per process."""
     schemas, definitions = _schemas()
     paths: dict[str, Schema] = {}
     refusals: dict[str, Schema] = {}
@@ -133,7 +136,7 @@ def _in_order() -> list[tuple[tuple[str, str], Operation]]:
 
 
 def _schemas() -> tuple[dict[object, Schema], dict[str, Schema]]:
-    """The schemas of every model that an operation names, and the definitions that they share."""
+    """Return the schema of every model that an operation names, and their shared definitions."""
     models = [(place, mode, TypeAdapter(model)) for place, mode, model in _models()]
     schemas, shared = TypeAdapter.json_schemas(
         models, ref_template=REFERENCE, schema_generator=plain_schemas()
@@ -160,9 +163,10 @@ def _models() -> Iterator[tuple[object, Any, Any]]:
 
 @cache
 def examples() -> dict[str, Any]:
-    """What the code answered when it was asked (`tests/support/examples.py`): `operations`, such as
-    `POST /api/admin/orders`, with `path`, `query`, `request` and `answers` by status; `events`, by
-    kind; `problems`, by status and code.
+    """Return what the code answered when it was asked (`tests/support/examples.py`).
+
+    `operations`, such as `POST /api/admin/orders`, with `path`, `query`, `request` and `answers` by
+    status; `events`, by kind; `problems`, by status and code.
     """
     text = (Path(__file__).parent / "examples.json").read_text(encoding="utf-8")
     found: dict[str, object] = json.loads(text)
@@ -259,7 +263,7 @@ def _operation(
 
 
 def _example(operation: Operation) -> dict[str, Any]:
-    """A call of it and what was answered; empty where there is none."""
+    """Return a call of an operation and what was answered; empty where there is none."""
     if operation.path == PATH:
         return {"answers": {"200": {"openapi": "3.1.0", "info": _INFO}}}
     found: dict[str, object] = examples()["operations"].get(
@@ -290,7 +294,7 @@ def _query_parameters(
 
 
 def _read(text: str, schema: Schema) -> object:
-    """A value of the query, as its schema has it."""
+    """Return a value of the query, as its schema has it."""
     if schema.get("type") == "array":
         return text.split(",")
     return int(text) if schema.get("type") == "integer" else text
@@ -333,7 +337,10 @@ def _answer(
 def _refusals(
     families: Iterable[type[Problem]], components: dict[str, Schema]
 ) -> dict[str, Schema]:
-    """The responses of these families by status; what they say is kept once, in `components`."""
+    """Return the responses of these families by status.
+
+    What they say is kept once, in `components`.
+    """
     by_status: dict[int, list[type[Problem]]] = {}
     for family in sorted(families, key=lambda family: (family.status, family.__name__)):
         by_status.setdefault(family.status, []).append(family)

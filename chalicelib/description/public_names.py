@@ -1,7 +1,7 @@
-"""Names in the API's description: commerce terms for schemas and operations, and what each tag and
-parameter of a path is.
+"""Names in the API's description.
 
-Whoever generates a client gets these names, so they change only with the API.
+Commerce terms for schemas and operations, and what each tag and parameter of a path is. Whoever
+generates a client gets these names, so they change only with the API.
 """
 
 import re
@@ -11,8 +11,10 @@ from pydantic.alias_generators import to_camel
 
 
 def schema(name: str) -> str:
-    """The public name of a schema that pydantic calls `name`, such as `ShownOrder`,
-    `Walked_ShownOrder_` or `Image-Input`."""
+    """Return the public name of a schema by pydantic's name.
+
+    Such as `ShownOrder`, `Walked_ShownOrder_` or `Image-Input`.
+    """
     if name == "Walked_Union_ImportJobSummary__JobSummary__":
         return "JobList"
     if found := re.fullmatch(r"(?:Listed|Walked)_(\w+?)_", name):
@@ -26,19 +28,21 @@ def schema(name: str) -> str:
 
 
 def operation(name: str) -> str:
-    """The operationId of a route: `listOrders` for `orders.list_orders`, `createOrder` for
-    `orders.create`."""
+    """Return the operationId of a route.
+
+    `listOrders` for `orders.list_orders`, `createOrder` for `orders.create`.
+    """
     folder, _, view = name.partition(".")
     return to_camel(view if "_" in view else f"{view}_{folder.removesuffix('s')}")
 
 
 def event(kind: str) -> str:
-    """The operationId of an event's delivery: `orderPaidEvent`."""
+    """Return the operationId of an event's delivery: `orderPaidEvent`."""
     return to_camel(f"{kind.replace('.', '_')}_event")
 
 
 def event_schema(kind: str) -> str:
-    """The schema of an event's body: `OrderPaidEvent`."""
+    """Return the name of the schema of an event's body: `OrderPaidEvent`."""
     name = event(kind)
     return name[0].upper() + name[1:]
 

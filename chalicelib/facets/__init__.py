@@ -1,1 +1,1 @@
-"""The values that the shop has used, to choose from: vendors, types, tags, sales reps, …"""
+"""The values that the shop has used, to choose from: vendors, types, tags, sales reps and more."""

@@ -29,8 +29,10 @@ def consume(batch: Sequence[Committed]) -> Work:
 
 
 def _read_values(batch: Sequence[Committed]) -> Iterator[tuple[set[Value], set[Key]]]:
-    """Return the values that each commit uses, and the keys that are absent unless a customer whose
-    values they are was erased."""
+    """Yield the values that each commit uses, and keys that are absent unless one was erased.
+
+    The keys are of customers whose values they are.
+    """
     for committed in batch:
         if committed.is_test:
             continue

@@ -76,7 +76,7 @@ class Facets(TypedDict):
 
 
 def used(of: str, record: Fields) -> Iterator[tuple[str, str]]:
-    """The fields of a record, as shown or as stored, and their values."""
+    """Yield the fields of a record, as shown or as stored, and their values."""
     paid = [*record.get("payments", ()), *record.get("refunds", ())]
     methods = [record.get("paymentMethod"), *(one["method"] for one in paid)]
     several = {"tag": record.get("tags"), "paymentMethod": methods}

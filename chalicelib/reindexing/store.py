@@ -1,5 +1,7 @@
-"""Every kind of record that is reindexed, and the note of it in the item of the release
-(`infra/release.py`)."""
+"""Every kind of record that is reindexed.
+
+It notes the reindexing in the item of the release (`infra/release.py`).
+"""
 
 from collections.abc import Iterable
 from typing import Final

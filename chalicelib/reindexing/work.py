@@ -40,7 +40,7 @@ class _Place:
 
 
 def step(job: Job) -> Step:
-    """Moves the next records."""
+    """Move the next records."""
     place = _Place(__version__, clock.unix() + int(job.request["settle"]))
     if job.cursor and job.cursor["release"] == __version__:
         place = _Place(**job.cursor)
@@ -72,9 +72,10 @@ def step(job: Job) -> Step:
 def _move_page(
     records: listing.Records[listing.Indexed], pk: str, after: str, rate: float
 ) -> tuple[str | None, int, int]:
-    """The position of the last record, None at the end; how many were looked at; and moved.
+    """Move a page of records; return the position of the last, how many were looked at, and moved.
 
-    `rate`: records moved a second. Raises Busy for one that keeps changing.
+    The position is None at the end. `rate`: records moved a second. Raises Busy for one that keeps
+    changing.
     """
     limit = _LOOKED_AT_ONCE
     rows = table.query(pk, after=after or None, forward=False, limit=limit, fields=("sk",))

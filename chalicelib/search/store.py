@@ -29,8 +29,11 @@ _KINDS: Final[
 
 
 def find(search: str) -> list[list[Any]]:
-    """Up to five orders, products and customers each that have all words of the search: first what
-    has one as a whole, such as a number, an e-mail or a SKU; then the newest."""
+    """Return up to five orders, products and customers each that have all words of the search.
+
+    Those that have one as a whole, such as a number, an e-mail or a SKU, come first; then the
+    newest.
+    """
     terms = [words.search_terms(bare(search)) for _, _, bare in _KINDS]
     calls = [
         best.candidate_calls(kind, asked) for (kind, _, _), asked in zip(_KINDS, terms, strict=True)

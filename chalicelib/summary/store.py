@@ -60,7 +60,8 @@ class Receivables(TypedDict):
 
 class ShopSummary(TypedDict):
     """`days`: the last 30, today last. `lowStock`: up to 50 variants, those that became low last
-    first."""
+    first.
+    """
 
     currency: Annotated[str, about("The shop's currency, ISO 4217.")]
     today: Annotated[Sales, about("Of today, in the shop's time zone.")]
@@ -84,12 +85,12 @@ class ShopSummary(TypedDict):
 
 
 def first_day(today: date) -> date:
-    """The first of the days that are shown today."""
+    """Return the first of the days that are shown today."""
     return today - timedelta(days=DAYS - 1)
 
 
 def show_summary(today: date) -> dict[str, object]:
-    """The shape of ShopSummary. `today` in the shop's time zone."""
+    """Return the shape of ShopSummary. `today` in the shop's time zone."""
     low, days, (by_status, due, amount), methods = threads.run_together(
         [
             partial(products.newest_low_stock, MOST_LOW),  # first, because it itself does so
