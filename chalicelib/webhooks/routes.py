@@ -133,8 +133,9 @@ def delete(id: str) -> Response:
 def rotate_webhook_secret(id: str) -> Response:
     """The new secret signs at once, and the older ones end. With `overlapHours` they also sign
     until then: `X-Service-Signature` has a `v1` for each secret, the current one first, and
-    `notices` says so. Five secrets may sign at the same time; a sixth is 409 `too_many_secrets`."""
-    endpoint, secret = store.rotate(id, _optional(RotateSecret).overlap_hours)
+    `notices` says so. Five secrets may sign at the same time; a sixth is 409 `too_many_secrets`.
+    Without a body it is refused, and nothing ends: `{}` rotates at once."""
+    endpoint, secret = store.rotate(id, body(RotateSecret).overlap_hours)
     return reply(200, {**show_endpoint(endpoint), "secret": secret}, etag=etag(endpoint))
 
 

@@ -136,6 +136,14 @@ def test_concurrent_rotations_make_two_secrets(world: World) -> None:
     assert other and len({webhook["secret"], *other, mine}) == 3
 
 
+def test_a_rotation_without_a_body_ends_no_secret(world: World) -> None:
+    webhook = add(world)
+    before = webhook.fetch().headers["ETag"]
+    refused = webhook.post("/rotate-secret")
+    assert (refused.status, refused.json["code"]) == (400, "malformed_json")
+    assert webhook.fetch().headers["ETag"] == before
+
+
 @pytest.mark.parametrize("hours", [-1, 73, 1.5, "24", None])
 def test_an_overlap_is_up_to_72_hours(world: World, hours: Any) -> None:
     refused = add(world).post("/rotate-secret", {"overlapHours": hours})

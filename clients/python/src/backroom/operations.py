@@ -2105,7 +2105,8 @@ class Operations:
         The new secret signs at once, and the older ones end. With `overlapHours` they also sign
         until then: `X-Service-Signature` has a `v1` for each secret, the current one first, and
         `notices` says so. Five secrets may sign at the same time; a sixth is 409
-        `too_many_secrets`.
+        `too_many_secrets`. Without a body it is refused, and nothing ends: `{}` rotates at
+        once.
 
         `POST /api/admin/webhooks/{id}/rotate-secret`, from the role ADMIN on.
         """
