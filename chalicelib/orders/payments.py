@@ -16,7 +16,13 @@ from chalicelib.orders.account import (
     with_balance,
 )
 from chalicelib.orders.model import Payment, StoredOrder
-from chalicelib.orders.schemas import OrderStatus, PaymentInput, PaymentStatus, TakePayments
+from chalicelib.orders.schemas import (
+    CorrectPayment,
+    OrderStatus,
+    PaymentInput,
+    PaymentStatus,
+    TakePayments,
+)
 from chalicelib.problems import Conflict, Invalid, NotFound
 from chalicelib.values import ids, money
 
@@ -139,14 +145,49 @@ def void_payment(
 
     Raise NotFound, AlreadyVoided, PaymentRefunded.
     """
-    found = next((one for one in fields["payments"] if one["id"] == payment_id), None)
-    payment = NotFound.unless(found, "payment", payment_id)
-    if payment["voidedAt"]:
-        raise AlreadyVoided(voidedAt=payment["voidedAt"])
+    payment = _find_valid_payment(fields, payment_id)
     refundable = Account.from_fields(fields).refundable
     possible = min(unrefunded_amount(fields, payment), refundable)
     if possible < Decimal(payment["amount"]):
         raise PaymentRefunded(refundable=money.render(possible))
+    return with_balance(_with_void(fields, payment, reason, by, now))
+
+
+def correct_method(
+    fields: StoredOrder, payment_id: str, wanted: CorrectPayment, by: str, now: str
+) -> StoredOrder:
+    """Return the fields after a payment was voided and recorded again with another method.
+
+    Raise NotFound, AlreadyVoided, PaymentRefunded, DuplicateReference, Invalid.
+    """
+    payment = _find_valid_payment(fields, payment_id)
+    left, method = unrefunded_amount(fields, payment), payment["method"]
+    if left < Decimal(payment["amount"]):
+        raise PaymentRefunded(refundable=money.render(left))
+    if wanted.method == method:
+        raise Invalid.field("method", "invalid", f"must be another than {method}")
+    after = _with_void(fields, payment, wanted.reason or None, by, now)
+    refuse_duplicate(valid_payments(after), wanted.method, payment["reference"])
+    again = _new_payment(Decimal(payment["amount"]), wanted.method, by, now)
+    again |= {"reference": payment["reference"], "note": payment["note"]}
+    again["receivedAt"] = payment["receivedAt"]
+    if all(one["method"] != method for one in valid_payments(after)):
+        after["paymentMethod"] = wanted.method
+    return _with_payment(after, again, "")
+
+
+def _find_valid_payment(fields: StoredOrder, payment_id: str) -> Payment:
+    """Return a payment of the order. Raise NotFound, AlreadyVoided."""
+    found = next((one for one in fields["payments"] if one["id"] == payment_id), None)
+    payment = NotFound.unless(found, "payment", payment_id)
+    if payment["voidedAt"]:
+        raise AlreadyVoided(voidedAt=payment["voidedAt"])
+    return payment
+
+
+def _with_void(
+    fields: StoredOrder, payment: Payment, reason: str | None, by: str, now: str
+) -> StoredOrder:
     voided: Payment = {**payment, "voidedAt": now, "voidReason": reason, "voidedBy": by}
     payments = [voided if one is payment else one for one in fields["payments"]]
-    return with_balance({**fields, "payments": payments})
+    return {**fields, "payments": payments}

@@ -8,6 +8,7 @@ from chalicelib.orders.model import show_order, show_transaction
 from chalicelib.orders.schemas import (
     CloseOrder,
     ClosePreview,
+    CorrectPayment,
     EditOrder,
     EditPreview,
     ListOrderFields,
@@ -214,6 +215,24 @@ def void_payment(id: str, payment_id: str) -> Response:
     void, once = body_once(VoidPayment)
     written = store.void_payment(id, payment_id, void.reason or None, _request(once))
     return _reply_written(200, written)
+
+
+@routes.post(
+    "/api/admin/orders/{id}/payments/{payment_id}/correct",
+    "Correct how a payment came",
+    role=Role.STAFF,
+    body=CorrectPayment,
+    answers={200: ShownOrder},
+    problems=[Conflict, PreconditionFailed],
+    headers=IDEMPOTENT,
+    reads_first=True,
+)
+def correct_payment(id: str, payment_id: str) -> Response:
+    """Voids the payment and records it again with another `method`, in one transaction: the same
+    amount, reference, note and `receivedAt`. What is due stays. Emits payment.voided,
+    payment.created and order.updated."""
+    wanted, once = body_once(CorrectPayment)
+    return _reply_written(200, store.correct_method(id, payment_id, wanted, _request(once)))
 
 
 @routes.post(

@@ -600,6 +600,13 @@ class VoidPayment(Stripped):
     reason: RecordNote | None = optional("Why, such as a card that was declined.")
 
 
+class CorrectPayment(Stripped):
+    """How a payment really came."""
+
+    method: Annotated[OpenName, about("How the money came, such as CARD_TERMINAL.")]
+    reason: RecordNote | None = optional("Why, such as a wrong button.")
+
+
 class RefundLineInput(Stripped):
     """Pieces of a line that come back."""
 

@@ -50,6 +50,7 @@ from chalicelib.orders.schemas import (
     NOT_CLOSED,
     Balance,
     CloseOrder,
+    CorrectPayment,
     EditOrder,
     NewOrder,
     OrderChange,
@@ -345,6 +346,22 @@ def void_payment(id: str, payment_id: str, reason: str | None, request: ChangeRe
         return lifecycle.apply_growth(before, fields, request.by, now)
 
     return _rewrite(id, void, request, action="payment.voided")
+
+
+def correct_method(
+    id: str, payment_id: str, wanted: CorrectPayment, request: ChangeRequest
+) -> Written:
+    """Void a payment and record it again with another method. Emit payment.voided, payment.created.
+
+    Raise as `void_payment` does, and DuplicateReference.
+    """
+
+    def correct(before: Order, gone: GoneVariants) -> Order:
+        now = clock.now_iso()
+        fields = payments.correct_method(before.fields, payment_id, wanted, request.by, now)
+        return lifecycle.apply_growth(before, fields, request.by, now)
+
+    return _rewrite(id, correct, request, action="payment.voided")
 
 
 def refund(id: str, wanted: RefundInput, request: ChangeRequest) -> Written:

@@ -143,6 +143,9 @@ class Tour(examples.Day):
             self.admin("POST", f"{path}/refunds", half, Idempotency_Key="half")
             self.admin("POST", f"{path}/edit", edit, Idempotency_Key="edit")
         self.admin("POST", f"{path}/edit", {**edit, "dryRun": True})
+        self.admin("POST", f"{path}/edit", {"shipping": "1.00", "reason": "Delivered"})
+        (rest,) = self.admin("POST", f"{path}/payments", {"amount": "1.00"})["payments"][1:]
+        self.admin("POST", f"{path}/payments/{rest['id']}/correct", {"method": "BANK"})
         close = {"keep": "1.00", "reason": "Stopped"}
         for _ in range(2):
             self.admin("POST", f"{path}/close", close, Idempotency_Key="close")

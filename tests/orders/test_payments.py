@@ -580,6 +580,43 @@ def test_a_void_takes_a_payment_back_once(shop: Shop) -> None:
     assert counts_agree()
 
 
+def test_the_method_of_a_payment_is_corrected_in_one_step(shop: Shop) -> None:
+    order = costing(shop)
+    wrong = order.pay(60, method="CASH", reference="R-1", receivedAt="2026-01-05").json["payments"]
+    before, path = order.read(), f"/payments/{wrong[0]['id']}/correct"
+    assert order.post(path, {"method": "cash"}).refused == ["method"]
+    key = {"Idempotency-Key": "wrong-button"}
+    answers = [order.post(path, {"method": "CARD"}, headers=key) for _ in range(2)]
+    assert answers[0].text == answers[1].text and answers[0].status == 200
+    after = answers[0].json
+    for name in ("status", "paymentStatus", "amountPaid", "balanceDue", "paidAt"):
+        assert after[name] == before[name]
+    old, new = after["payments"]
+    assert old["voidedAt"] and new["method"] == after["paymentMethod"] == "CARD"
+    for name in ("amount", "reference", "note", "receivedAt"):
+        assert old[name] == new[name]
+    events = [e["event"] for e in shop.events() if e["data"].get("orderId") == order["id"]]
+    assert events == ["payment.created", "payment.voided", "payment.created"]
+    again = order.post(path, {"method": "BANK"})
+    assert (again.status, again.json["code"]) == (409, "already_voided")
+    order.refund(amount=5, paymentId=new["id"])
+    refunded = order.post(f"/payments/{new['id']}/correct", {"method": "CASH"})
+    assert (refunded.status, refunded.json["code"]) == (409, "payment_refunded")
+    assert counts_agree()
+
+
+@pytest.mark.parametrize("ending", ["PATCH", "close"])
+def test_the_method_of_a_kept_deposit_is_corrected(shop: Shop, ending: str) -> None:
+    order = costing(shop)
+    (paid,) = order.pay(60, method="CASH").json["payments"]
+    if ending == "PATCH":
+        order.patch({"status": "CANCELLED", "retained": 60})
+    else:
+        order.post("/close", {"keep": 60, "reason": "Stopped"})
+    after = order.post(f"/payments/{paid['id']}/correct", {"method": "CARD"}).json
+    assert (after["retained"], after["balanceDue"]) == ("60.00", "0.00")
+
+
 def test_refunded_money_cannot_be_voided(shop: Shop) -> None:
     order = costing(shop)
     payment = order.pay().json["payments"][0]

@@ -306,6 +306,9 @@ def _orders(day: Day, shirt: Any) -> None:
     returned = {"lines": [{"lineItemId": other["lineItems"][0]["id"], "quantity": 1}]}
     returned |= {"method": "CARD_TERMINAL", "reason": "DAMAGED"}
     day.admin("POST", f"{path}/refunds", {**returned, "dryRun": True})
+    wrong = {"method": "BANK", "reason": "A wrong button"}
+    corrected = day.admin("POST", f"{path}/payments/{payment['id']}/correct", wrong)
+    payment = corrected["payments"][-1]
     day.admin("POST", f"{path}/payments/{payment['id']}/void", {"reason": "Counted twice"})
     day.admin("POST", f"{path}/refunds", returned)
     day.admin("GET", "/transactions?kind=PAYMENT&limit=2")

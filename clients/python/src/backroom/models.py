@@ -637,6 +637,15 @@ class CompareAtPriceChange(TypedDict):
     """The price before this change becomes the compare-at price."""
 
 
+class CorrectPayment(TypedDict):
+    """How a payment really came."""
+
+    method: str
+    """How the money came, such as CARD_TERMINAL."""
+    reason: NotRequired[str | None]
+    """Why, such as a wrong button."""
+
+
 class CountedLine(TypedDict):
     """What was counted of a variant."""
 

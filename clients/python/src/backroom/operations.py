@@ -24,6 +24,7 @@ from backroom.models import (
     ChosenMapping,
     CloseOrder,
     ClosePreview,
+    CorrectPayment,
     CountedLines,
     CreateApiKey,
     CreateCustomer,
@@ -1065,6 +1066,37 @@ class Operations:
             "POST",
             "/api/admin/orders/{}/payments",
             (id,),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key, "If-Match": if_match},
+            timeout=timeout,
+        )
+        return answer
+
+    def correct_payment(
+        self,
+        id: str,
+        payment_id: str,
+        body: CorrectPayment,
+        *,
+        idempotency_key: str = AUTOMATIC,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> Order:
+        """Correct how a payment came.
+
+        Voids the payment and records it again with another `method`, in one transaction: the
+        same amount, reference, note and `receivedAt`. What is due stays. Emits payment.voided,
+        payment.created and order.updated.
+
+        `POST /api/admin/orders/{id}/payments/{payment_id}/correct`, from the role STAFF on.
+        """
+        answer: Order = self._transport.call(
+            "POST",
+            "/api/admin/orders/{}/payments/{}/correct",
+            (
+                id,
+                payment_id,
+            ),
             body=body,
             headers={"Idempotency-Key": idempotency_key, "If-Match": if_match},
             timeout=timeout,

@@ -547,6 +547,37 @@ def refund_order(
         shown.facts({name: cast(Any, answer)[name] for name in names})
 
 
+@orders.command("close")
+def close_order(
+    *,
+    order: OrderName,
+    reason: Annotated[str, typer.Option(help="Why; it is kept with the order.")],
+    keep: Annotated[str, typer.Option(help="The money to keep; the rest goes back.")] = "0",
+    restock: Annotated[
+        bool, typer.Option("--restock/--no-restock", help="Return what was not shipped.")
+    ] = True,
+    method: Annotated[str | None, typer.Option(help="How; default: as it was paid.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show what would change.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """End an order: keep an amount, refund the rest, return its pieces."""
+    body: dict[str, Any] = {"keep": keep, "reason": reason, "restock": restock, "dryRun": dry_run}
+    body |= {} if method is None else {"method": method}
+    with base.shop() as shop:
+        answer = shop.close_order(_order_id(shop, order), cast(Any, body))
+    if not dry_run:
+        _show_order(answer, as_json=as_json)
+    elif as_json:
+        shown.document(answer)
+    else:
+        would = cast(Any, answer)
+        back = ", ".join(f"{one['amount']} {one['method']}" for one in would["refunds"])
+        facts = {name: would[name] for name in ("statusAfter", "kept")}
+        shown.facts({**facts, "refunds": back, "events": ", ".join(would["events"])})
+
+
 def _own_line(order: Mapping[str, Any], item: str) -> dict[str, Any]:
     """The line of an order with exactly this SKU, and how many."""
     sku, pieces = _item(item)
