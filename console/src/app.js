@@ -139,7 +139,9 @@ function unshown(mine, error) {
 }
 
 async function signOut() {
-  if (visit?.unsent && !(await visit.mayLeave("Sign out", "Sign out without saving?", "unsent"))) return;
+  if (visit?.unsaved && !(await visit.mayLeave("Sign out", "Sign out without saving?"))) return;
+  const begun = { title: "Sign out?", text: "The order that was begun in this tab will be lost.", yes: "Sign out", bad: true };
+  if (sessionStorage.getItem("backroom-order") && !(await visit.ask(begun))) return;
   leave();
 }
 

@@ -58,15 +58,6 @@ export function words(name) {
 
 // A status of PAID says that an order stands; what is paid is said beside it.
 export const statusWord = (status) => words(status === "PAID" ? "CONFIRMED" : status);
-export const paymentWord = (state) => words(state === "PENDING" ? "NOT_PAID" : state);
-export const repWord = (id) => String(id ?? "").replace(/^emp_/, "");
-
-// The value of a field of an order, a product or a filter.
-export const valueWord = (name, value) => {
-  const say = { status: statusWord, paymentStatus: paymentWord, salesRepId: repWord }[name.split(".").at(-1)];
-  if (typeof value === "boolean") return value ? "Yes" : "No";
-  return say?.(value) ?? (/^[A-Z_]{4,}$/.test(value) ? words(value) : String(value));
-};
 
 export const text = (value) =>
   value === null || value === undefined || value === "" ? NONE : String(value);

@@ -217,9 +217,9 @@ export class Visit {
     if (!this.signal.aborted) rewrite(this.path, query);
   }
 
-  // `isUnsaved` returns whether leaving would lose input; `text` describes that input. `isKept`: only signing out would.
-  guard(kind, isUnsaved, text, isKept = false) {
-    this.#unsaved.set(kind, { isUnsaved, text, isKept });
+  // `isUnsaved` returns whether leaving would lose input; `text` describes that input.
+  guard(kind, isUnsaved, text) {
+    this.#unsaved.set(kind, { isUnsaved, text });
   }
 
   saved(kind) {
@@ -227,22 +227,14 @@ export class Visit {
     else this.#unsaved.clear();
   }
 
-  // The input that would be lost by leaving, or null; by signing out, also what the tab keeps.
+  // The input that would be lost by leaving, or null.
   get unsaved() {
-    return this.#lost(({ isKept }) => !isKept);
-  }
-
-  get unsent() {
-    return this.#lost(() => true);
-  }
-
-  #lost(isMeant) {
-    return [...this.#unsaved.values()].find((each) => isMeant(each) && each.isUnsaved())?.text ?? null;
+    return [...this.#unsaved.values()].find(({ isUnsaved }) => isUnsaved())?.text ?? null;
   }
 
   // Resolves to whether the user leaves. The question ends when a save that was under way ends well: nothing is lost then.
-  async mayLeave(yes = "Leave", title = "Leave without saving?", lost = "unsaved") {
-    const text = this[lost];
+  async mayLeave(yes = "Leave", title = "Leave without saving?") {
+    const text = this.unsaved;
     if (text === null) return true;
     const question = new AbortController();
     const asked = this.ask({ title, text, yes, no: "Stay", bad: true }, question.signal);
@@ -250,7 +242,7 @@ export class Visit {
     asked.then(() => (isOpen = false));
     while (isOpen && !this.signal.aborted) {
       await Promise.race([asked, sleep(SETTLES)]);
-      if (!isOpen || this[lost] !== null) continue;
+      if (!isOpen || this.unsaved !== null) continue;
       question.abort();
       return true;
     }

@@ -1,7 +1,7 @@
 // The overview of the shop, and what needs attention.
 
 import { h } from "../dom.js";
-import { TIMEZONE } from "../facts.js";
+import { DECIMALS, TIMEZONE } from "../facts.js";
 import { dateTime, money, number, plural, statusWord, words } from "../format.js";
 import { bars, shares } from "../parts/bars.js";
 import { firstSteps } from "../parts/first-steps.js";
@@ -39,7 +39,9 @@ async function draw(visit) {
   const late = overdue.data.pagination.total;
   const lateSum = overdue.data.data.reduce((sum, { balanceDue }) => sum + Number(balanceDue), 0);
   const low = byProduct(shop.lowStock);
-  const methods = shop.moneyToday;
+  const methods = shop.moneyToday ?? []; // null: too many to add up at once
+  const taken = methods.reduce((sum, { amount }) => sum + Number(amount), 0);
+  const today = { from: daysAgo(0), to: daysAgo(0) };
   visit.draw(
     {
       title: "Home",
@@ -63,6 +65,14 @@ async function draw(visit) {
         ),
       h.div(
         { class: "tiles" },
+        tile(
+          "Taken today",
+          h.a(
+            { href: link("/reports", { type: "money", by: "paymentMethod", ...today }) },
+            shop.moneyToday ? money(taken.toFixed(DECIMALS)) : "Reports",
+          ),
+          ...methods.map(({ method, amount }) => `${words(method)} ${money(amount)}`),
+        ),
         tile(
           `Paid of today's orders (${TIMEZONE})`,
           h.a({ href: link("/orders", { period: 0 }) }, money(shop.today.revenue)),
@@ -135,19 +145,6 @@ async function draw(visit) {
                   text: number(count),
                 })),
               ),
-        ),
-        card(
-          "Money of today, by method",
-          methods?.length === 0
-            ? empty("No money yet", "Payments and refunds that are recorded today are added up here.")
-            : shares(
-                (methods ?? []).map(({ method, amount }) => ({
-                  name: words(method),
-                  share: amount / Math.abs(methods[0].amount),
-                  text: money(amount),
-                })),
-              ),
-          leading("Money of the last 30 days, by method", "/reports", { type: "money", by: "paymentMethod" }),
         ),
         card(
           "Low stock",

@@ -126,13 +126,6 @@ function begin(visit, known, left = {}) {
   if (draft) restore();
   changed();
   find.focus();
-  visit.guard(
-    "order",
-    () => isPlacing || JSON.stringify(order()) !== blank,
-    "This order has not been created yet. What you entered will be lost.",
-    true,
-  );
-
   // What was entered survives in its tab: a reload, and other pages.
   function keep() {
     if (JSON.stringify(order()) === blank) return drop();

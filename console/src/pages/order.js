@@ -4,7 +4,7 @@ import { button, emailLink, h } from "../dom.js";
 import { MOVES } from "../facts.js";
 import { called, date, dateTime, money, number, statusWord, words } from "../format.js";
 import { editAddress, linesOf, shown } from "../parts/address.js";
-import { paymentBadge, statusBadge } from "../parts/badge.js";
+import { badge, paymentBadge, statusBadge } from "../parts/badge.js";
 import { choice, repField } from "../parts/choice.js";
 import { copyButton } from "../parts/copy.js";
 import { deliveryTable } from "../parts/deliveries.js";
@@ -30,12 +30,9 @@ const VERBS = {
   PROCESSING: "Start processing",
   SHIPPED: "Ship",
   DELIVERED: "Mark as delivered",
-  CANCELLED: "Cancel order",
-  REFUNDED: "Refund all and close",
 };
 const MOST_DELIVERIES = 20;
 const EDITABLE = ["PENDING", "PAID", "IN_PRODUCTION", "PROCESSING"];
-const BACKWARD = new Set(["CANCELLED", "REFUNDED"]);
 const PATH = ["PENDING", "PAID", "IN_PRODUCTION", "PROCESSING", "SHIPPED", "DELIVERED"];
 const FEW_ITEMS = 12;
 
@@ -70,20 +67,20 @@ function page(visit, record, webhooks) {
   // What was refunded is never paid again; and money is not booked without its method.
   const isRefunded = order.paymentStatus === "REFUNDED";
   const isOwed = Number(order.balanceDue) > 0;
-  const moves = isStaff ? MOVES[order.status].filter((each) => each !== "PAID" || !(isRefunded || isOwed)) : [];
-  const steps = moves.filter((each) => !BACKWARD.has(each));
+  const steps = isStaff ? (order.closedAt ? [] : MOVES[order.status].filter((each) => VERBS[each] && (each !== "PAID" || !(isRefunded || isOwed)))) : [];
   const next = nextStep();
 
   visit.draw(
     {
       title: `Order #${order.number}`,
       back: [link("/orders"), "Orders"],
-      badges: [statusBadge(order.status), paymentBadge(order)],
+      badges: [statusBadge(order.status), paymentBadge(order), order.closedAt && badge("", "Closed")],
       actions: [
         next?.button,
         isStaff && h.a({ class: `button ${next ? "quiet" : "main"}`, href: link("/orders/new") }, "New order"),
         menu([
-          moves.filter((each) => each !== next?.status).map((each) => moving(each, BACKWARD.has(each) ? "bad" : "")),
+          steps.filter((each) => each !== next?.status).map((each) => moving(each, "")),
+          its.mayClose && button(order.closedAt ? "Keep less" : "Close order", visit.once(its.close), { class: "bad" }),
           print("Print order", null),
           print("Print packing slip", "slip"),
           may("OWNER") && button("Delete", visit.once(remove), { class: "bad" }),
@@ -123,6 +120,7 @@ function page(visit, record, webhooks) {
   function remove() {
     const text = "If it has not been shipped, its items will be restocked.";
     const records = [...order.payments.filter(({ voidedAt }) => !voidedAt), ...order.refunds.map((one) => ({ ...one, isBack: true }))];
+    const instead = ({ target }) => (target.closest("dialog").close(), its.close());
     const lost = records.length > 0 && [
       h.p("These will be gone from the reports, also of past days:"),
       h.ul(
@@ -130,8 +128,9 @@ function page(visit, record, webhooks) {
           h.li(`${money(amount)} ${isBack ? "refunded" : "received"}, ${words(method).toLowerCase()}, `, date(receivedAt ?? createdAt)),
         ),
       ),
+      its.mayClose && !order.closedAt && h.p("To end the order and keep its money on record: ", button("Close it instead", instead, { class: "small" })),
     ];
-    return record.remove("/orders", [h.p(text), lost], `order #${order.number}`);
+    return record.remove("/orders", h.div({ class: "stack tight" }, h.p(text), lost), `order #${order.number}`);
   }
 
   // The way of an order, as far as it has come.
@@ -215,6 +214,7 @@ function page(visit, record, webhooks) {
       isStaff &&
         EDITABLE.includes(order.status) &&
         !isRefunded &&
+        !order.closedAt &&
         h.div({ class: "actions" }, button("Edit items", visit.once(() => editItems(visit, record)))),
     );
     const show = () => {
@@ -334,18 +334,8 @@ function page(visit, record, webhooks) {
 
   async function move(status) {
     if (status === "SHIPPED") return ship();
-    if (BACKWARD.has(status) && !(await isSure(status))) return undefined;
     return moved({ status });
   }
-
-  const isSure = (status) =>
-    visit.ask({
-      title: `${status === "CANCELLED" ? "Cancel" : "Refund"} order #${order.number}?`,
-      text: "Items will be restocked. This cannot be undone.",
-      yes: VERBS[status],
-      no: "Keep order",
-      bad: true,
-    });
 
   function ship() {
     dialogForm(visit, `Ship order #${order.number}`, {

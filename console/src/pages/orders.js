@@ -2,8 +2,9 @@
 
 import { button, h } from "../dom.js";
 import { PAYMENTS, TIMEZONE } from "../facts.js";
-import { dateTime, money, number, paymentWord, plural, repWord, statusWord, words } from "../format.js";
-import { paymentBadge, statusBadge } from "../parts/badge.js";
+import { dateTime, money, number, plural, statusWord, words } from "../format.js";
+import { paymentWord, repWord } from "../parts/words.js";
+import { badge, paymentBadge, statusBadge } from "../parts/badge.js";
 import { bulkEdit, bulkForm } from "../parts/bulk-edit.js";
 import { NAMES, repField, REPS } from "../parts/choice.js";
 import { list } from "../parts/list.js";
@@ -20,11 +21,11 @@ export async function show(visit) {
     api: "admin/orders",
     name: "order",
     cards: true,
-    reads: "id,number,orderDate,customer,status,paymentStatus,source,salesRepId,itemsCount,total,balanceDue",
+    reads: "id,number,orderDate,customer,status,paymentStatus,source,salesRepId,itemsCount,total,balanceDue,closedAt",
     exports: may("STAFF") && "orders",
     filters: [
       { name: "search", type: "search", placeholder: "Number, name, email, tracking number, SKU" },
-      { name: "status", options: [["", "All"], ["open", "Open"], ...named(STATUSES, statusWord)] },
+      { name: "status", options: [["", "All"], ["open", "Open"], ["closed", "Closed"], ...named(STATUSES, statusWord)] },
       { name: "balance", options: BALANCES },
       { name: "period", label: "Date", options: PERIODS, not: ["from", "to"] },
       { name: "salesRepId", placeholder: "All", used: REPS },
@@ -41,7 +42,7 @@ export async function show(visit) {
       ...rest,
       source: source && coded(source),
       salesRepId: salesRepId && repOf(salesRepId),
-      ...(status === "open" ? { excludeStatus: CLOSED.join(",") } : { status }),
+      ...({ open: { excludeStatus: CLOSED.join(","), closed: "false" }, closed: { closed: "true" } }[status] ?? { status }),
     }),
     columns: [
       {
@@ -56,7 +57,7 @@ export async function show(visit) {
         sorts: ["", "orderDate"],
       },
       { title: "Customer", cell: ({ customer }) => buyer(customer), class: "first" },
-      { title: "Status", cell: ({ status }) => statusBadge(status), class: "last" },
+      { title: "Status", cell: ({ status, closedAt }) => [statusBadge(status), closedAt && [" ", badge("", "Closed")]], class: "last" },
       { title: "Payment", cell: paymentBadge, class: "wide" },
       { title: "Source", cell: ({ source }) => words(source), class: "wide" },
       { title: "Rep", cell: ({ salesRepId }) => repWord(salesRepId), class: "wide" },

@@ -2,7 +2,8 @@
 
 import { button, h, replace } from "../dom.js";
 import { TIMEZONE } from "../facts.js";
-import { ago, called, money, number, plural, repWord, words } from "../format.js";
+import { ago, called, money, number, plural, words } from "../format.js";
+import { repWord } from "../parts/words.js";
 import { bars, dayName } from "../parts/bars.js";
 import { field, optionsOf } from "../parts/form.js";
 import { announce } from "../parts/notice.js";

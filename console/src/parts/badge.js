@@ -1,7 +1,8 @@
 // States, by colour and by word.
 
 import { h } from "../dom.js";
-import { paymentWord, statusWord, words } from "../format.js";
+import { statusWord, words } from "../format.js";
+import { paymentWord } from "./words.js";
 
 const TONES = {
   good: ["ACTIVE", "APPLIED", "PAID", "DELIVERED", "COMPLETED", "ENABLED"],

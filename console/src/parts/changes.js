@@ -1,7 +1,8 @@
 // What would differ in a record, as people say it.
 
 import { h } from "../dom.js";
-import { called, number, valueWord } from "../format.js";
+import { called, number } from "../format.js";
+import { valueWord } from "./words.js";
 
 const TOLD = ["name", "slug", "description", "status", "price", "compareAtPrice", "sku", "vendor", "type"];
 const TOLD_LAST = ["storefront", "published", "tags", "lowStockThreshold", "seo", "images", "variants", "salesRepId"];

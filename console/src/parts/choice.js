@@ -1,6 +1,7 @@
 // Fields that offer what the shop has used, such as vendors, and take other text too.
 
-import { number, repWord, words } from "../format.js";
+import { number, words } from "../format.js";
+import { repWord } from "./words.js";
 import { combobox } from "./combobox.js";
 import { field } from "./form.js";
 import { METHODS, repOf } from "./order.js";

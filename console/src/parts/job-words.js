@@ -1,6 +1,7 @@
 // What a job does, as people say it: its change, and for which records.
 
-import { called, number, plural, repWord, statusWord, valueWord, words } from "../format.js";
+import { called, number, plural, statusWord, words } from "../format.js";
+import { repWord, valueWord } from "./words.js";
 
 const CHANGES = {
   status: (value) => `status ${statusWord(value).toLowerCase()}`,

@@ -1,7 +1,8 @@
 // What happened to an order: its moves, payments, refunds, edits and other changes, as one list of events.
 
 import { h } from "../dom.js";
-import { called, exact, money, plural, valueWord, words } from "../format.js";
+import { called, exact, money, plural, words } from "../format.js";
+import { valueWord } from "./words.js";
 
 const FIELDS = ["trackingNumber", "salesRepId", "note", "tags", "shippingAddress", "billingAddress"];
 const MINUTE = 60_000;
@@ -56,17 +57,19 @@ export function storyOf(order, extra = () => null) {
     const details = changes.filter((each) => !each.startsWith("total "));
     tell(at, by, `Items edited${sums}`, reason && soft(h.bdi(reason)), ...details.map((each) => soft(h.bdi(each))));
   }
+  tell(order.closedAt, order.closedBy, order.closeReason && soft(h.bdi(order.closeReason)));
   return [...events.values()].filter(({ lines }) => lines.length > 0);
 }
 
 // `status PENDING → PAID` as people read it: Pending → Paid.
 function inWords(part) {
   if (part === "created") return "Order created";
-  const [, kind, amount, method] = /^(voided payment|payment|refund) (\S+) (\w+)$/.exec(part) ?? [];
-  if (kind) return `${words(kind)} ${money(amount)}, ${words(method).toLowerCase()}`;
+  if (part === "closed") return "Order closed";
+  const [, kind, amount, method] = /^(voided payment|payment|refund|kept) (\S+)(?: (\w+))?$/.exec(part) ?? [];
+  if (kind) return [`${words(kind)} ${money(amount)}`, method && words(method).toLowerCase()].filter(Boolean).join(", ");
   const [, name, before, after] = /^(\w+) (.*) → (.*)$/.exec(part) ?? [];
   if (!name) return FIELDS.includes(part) ? `${called(part)} changed` : words(part);
-  const shown = (value) => valueWord(name, value);
+  const shown = (value) => (name === "kept" ? money(value) : valueWord(name, value));
   if (before === "none") return `${called(name)}: ${shown(after)}`;
   if (after === "none") return `${called(name)} removed`;
   return `${called(name)}: ${shown(before)} → ${shown(after)}`;

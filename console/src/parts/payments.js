@@ -3,12 +3,12 @@
 import { button, h, replace } from "../dom.js";
 import { amountOf, decimal } from "./amount.js";
 import { TIMEZONE } from "../facts.js";
-import { money, plural, whole } from "../format.js";
+import { money, plural, statusWord, whole, words } from "../format.js";
 import { dialogForm, previewed } from "./dialog-form.js";
 import { field, optionsOf, values, wrong } from "./form.js";
 import { isCash, methodPicks } from "./method.js";
 import { once } from "./once.js";
-import { coded } from "./order.js";
+import { coded, METHODS } from "./order.js";
 import { shortage } from "./shortage.js";
 import { momentOf } from "./zone.js";
 import { may } from "../session.js";
@@ -17,20 +17,25 @@ const REASONS = ["RETURNED", "DAMAGED", "GOODWILL", "OTHER"];
 const balanceInWords = (balance) =>
   Number(balance) < 0 ? `${money(balance.replace("-", ""))} owed to the customer` : `${money(balance)} due`;
 const NOT_SHIPPED = ["PENDING", "PAID", "IN_PRODUCTION", "PROCESSING"];
+const CLOSABLE = [...NOT_SHIPPED, "SHIPPED"];
+// What connected systems are told, as a shop says it.
+const TOLD = { "order.updated": "order changed", "refund.created": "refund made" };
+const toldOf = (event) => TOLD[event] ?? event.replaceAll(".", " ");
 
 // `card(next)` draws the money, without the button of the step that the page offers as the next one.
 export function moneyOf(visit, record) {
   const { data: order, path } = record;
   const due = Number(order.balanceDue);
-  const isOpen = !["CANCELLED", "REFUNDED"].includes(order.status);
+  const isOpen = !order.closedAt && !["CANCELLED", "REFUNDED"].includes(order.status);
   const less = (one, other) => Number((Number(one) - Number(other)).toFixed(4));
   const net = less(order.amountPaid, order.amountRefunded);
   const { deposit } = order;
   const isBegun = Number(order.amountPaid) > 0;
   const mayTake = may("STAFF") && isOpen && due > 0;
   const refundable = less(net, order.status === "CANCELLED" ? order.retained : 0);
-  const mayGiveBack = may("STAFF") && refundable > 0;
-  return { card: moneyCard, take, giveBack, undoPayment, isVoidable, mayTake, mayGiveBack };
+  const mayGiveBack = may("STAFF") && refundable > 0 && !order.closedAt;
+  const mayClose = may("STAFF") && (order.closedAt ? Number(order.kept) > 0 : CLOSABLE.includes(order.status));
+  return { card: moneyCard, take, giveBack, close, undoPayment, isVoidable, mayTake, mayGiveBack, mayClose };
 
   // What is still to be paid, large; then what was.
   function moneyCard(next) {
@@ -43,6 +48,7 @@ export function moneyOf(visit, record) {
         figure("Paid", order.amountPaid, due === 0 && "big good"),
         Number(order.amountRefunded) > 0 && figure("Refunded", order.amountRefunded),
         Number(order.retained) > 0 && figure("Kept of the deposit", order.retained),
+        Number(order.kept) > 0 && !(Number(order.retained) > 0) && figure("Kept", order.kept),
         figure("Total", order.total),
       ),
       deposit &&
@@ -60,7 +66,7 @@ export function moneyOf(visit, record) {
         { class: "actions" },
         mayTake && next !== take && button("Take payment", visit.once(take)),
         mayGiveBack && next !== giveBack && button("Refund", visit.once(giveBack)),
-        may("STAFF") && net > 0 && order.status === "CANCELLED" && button("Keep a deposit", visit.once(keep)),
+        may("STAFF") && net > 0 && order.status === "CANCELLED" && !order.closedAt && button("Keep a deposit", visit.once(keep)),
       ),
     );
   }
@@ -173,7 +179,68 @@ export function moneyOf(visit, record) {
         const rest = `payments/${encodeURIComponent(payment.id)}/void`;
         await send(rest, { body, key: key(body), success: "Payment voided." });
       },
+      then: offerClosing,
     });
+  }
+
+  // The order that a payment confirmed stands without it.
+  async function offerClosing() {
+    const { status, balanceDue, deposit: agreed } = record.data;
+    const now = moneyOf(visit, record);
+    if (status === "PENDING" || agreed?.isReached || !(Number(balanceDue) > 0) || !now.mayClose) return;
+    const text = `It is ${statusWord(status).toLowerCase()}, and ${money(balanceDue)} is due again.`;
+    if (await visit.ask({ title: "Close this order?", text, yes: "Close order", no: "Keep it open" })) now.close();
+  }
+
+  // Ends the order. What is kept, what goes back and what returns is shown before it is done.
+  function close() {
+    const key = once();
+    const methods = order.payments.filter(({ voidedAt }) => !voidedAt).map(({ method }) => method);
+    const ways = [...new Set([...methods, ...METHODS])];
+    const isShipped = !NOT_SHIPPED.includes(order.status);
+    const post = (body, more) => visit.send("POST", `${path}/close`, { body, ...more });
+    const { node, later } = previewed(visit, `Close order #${order.number}`, {
+      hint: "What happens is shown here.",
+      fields: [
+        net > 0 && field({ name: "keep", label: "Amount to keep", value: order.kept ?? "0", inputmode: "decimal", hint: `Of ${money(String(net))}. The rest goes back.` }),
+        net > 0 && field({ name: "method", label: "Goes back by", options: [["", "As it was paid"], ...optionsOf(ways)] }),
+        field({ name: "reason", wide: true, required: true }),
+        !isShipped && field({ name: "restock", label: "Put the pieces back in stock", type: "checkbox", value: true }),
+      ],
+      submit: "Close order",
+      asked() {
+        const { keep = "", method, reason, restock = false } = values(node);
+        return {
+          ...(keep.trim() && { keep: amountOf(keep) }),
+          ...(method && { method }),
+          reason: reason.trim(),
+          restock,
+        };
+      },
+      isBlank: () => false,
+      trial: (body) => post({ ...body, reason: body.reason || "Preview", dryRun: true }),
+      inWords({ refunds, kept, restocks, work, statusAfter, events }) {
+        const back = refunds.map(({ amount, method }) => `${money(amount)} back by ${words(method).toLowerCase()}`);
+        const pieces = restocks.reduce((all, { quantity }) => all + quantity, 0);
+        const ends = refunds.length > 0 ? `Refund ${refunds.map(({ amount }) => money(amount)).join(" and ")}, and close` : "Close order";
+        replace(node.querySelector("button.main"), ends);
+        return [
+          Number(kept) > 0 && `${money(kept)} kept`,
+          ...back,
+          pieces > 0 && `${plural(pieces, "piece")} to the stock`,
+          work?.length > 0 && `${plural(work.length, "piece")} of work stopped`,
+          statusAfter === order.status ? `stays ${statusWord(order.status).toLowerCase()}, closed` : statusWord(statusAfter),
+          `connected systems are told: ${events.map(toldOf).join(", ")}`,
+        ]
+          .filter(Boolean)
+          .join(" · ");
+      },
+      act: async (body) => {
+        if (!body.reason) throw wrong("reason", "is required");
+        await send("close", { body, key: key(body), success: "Order closed." });
+      },
+    });
+    later();
   }
 
   // What the API says it would do is shown before it is done, and is what is sent.

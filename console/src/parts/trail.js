@@ -1,7 +1,8 @@
 // Who changed a record, and how: its entries of the audit log.
 
 import { h } from "../dom.js";
-import { called, valueWord, words } from "../format.js";
+import { called, words } from "../format.js";
+import { valueWord } from "./words.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
 import { timeline } from "./timeline.js";

@@ -37,6 +37,14 @@ def stock(api: Api, made: Any) -> int:
     return int(api.get(f"products/{made['id']}")["variants"][0]["stock"])
 
 
+def commission(api: Api, *paid: dict) -> Any:
+    """848.00 with a deposit of 240.00."""
+    made = product(api, "848.00")[1]
+    order = api.order(made, deposit={"amount": 240}, payments=list(paid))
+    assert stock(api, made) == 8
+    return order, made
+
+
 @pytest.mark.journey
 def test_a_sale_in_cash_with_change(desk: Desk) -> None:
     sku, made = product(desk.api)
@@ -124,6 +132,87 @@ def test_a_transfer_of_last_week_is_taken_with_its_day(desk: Desk) -> None:
         expect(desk.dialog).to_have_count(0)
     (paid,) = desk.api.get(f"orders/{order['id']}")["payments"]
     assert (paid["method"], paid["receivedAt"][:10]) == ("BANK_TRANSFER", "2026-01-30")
+
+
+def closed(desk: Desk, *, keep: str = "", reason: str = "The customer withdrew") -> None:
+    if keep:
+        desk.dialog.get_by_label("Amount to keep").fill(keep)
+    desk.dialog.get_by_label("Reason").fill(reason)
+
+
+@pytest.mark.parametrize("status", ["PAID", "IN_PRODUCTION"])
+def test_a_part_of_the_deposit_is_kept_and_the_order_ends(desk: Desk, status: str) -> None:
+    order, made = commission(desk.api, {"amount": 240, "method": "CASH"})
+    if status != "PAID":
+        desk.api.move(order, status)
+    desk.shown(order)
+    with clicks(desk, 3):
+        desk.button("More").click()
+        desk.button("Close order").click()
+        closed(desk, keep="100")
+        said = desk.dialog.get_by_role("status")
+        expect(said).to_contain_text("$100.00 kept · $140.00 back by cash · 1 piece to the stock")
+        expect(said).to_contain_text("connected systems are told")
+        desk.dialog.get_by_role("button", name="Refund $140.00, and close").click()
+        expect(desk.dialog).to_have_count(0)
+    after = desk.api.get(f"orders/{order['id']}")
+    assert (after["status"], after["kept"], after["balanceDue"]) == (status, "100.00", "0.00")
+    assert (after["amountRefunded"], after["closedBy"] is None) == ("140.00", False)
+    assert stock(desk.api, made) == 9
+    expect(desk.page.locator("header .badge")).to_contain_text(["Closed"])
+    expect(desk.page.locator("main :is(button, a).main")).to_have_text(["New order"])
+    accessible(desk)
+
+
+def test_a_transfer_that_never_came_ends_the_order(desk: Desk) -> None:
+    order, made = commission(desk.api, {"amount": 848, "method": "BANK_TRANSFER"})
+    desk.shown(order)
+    with clicks(desk, 4):
+        desk.button("Void Bank transfer $848.00").click()
+        desk.button("Void payment").click()
+        expect(desk.dialog).to_contain_text("It is confirmed, and $848.00 is due again.")
+        desk.dialog.get_by_role("button", name="Close order").click()
+        closed(desk, reason="The transfer never came")
+        expect(desk.dialog.get_by_role("status")).to_contain_text("1 piece to the stock")
+        desk.dialog.get_by_role("button", name="Close order").click()
+        expect(desk.dialog).to_have_count(0)
+    after = desk.api.get(f"orders/{order['id']}")
+    money = (after["amountPaid"], after["amountRefunded"], after["balanceDue"])
+    assert money == ("0.00", "0.00", "0.00")
+    assert stock(desk.api, made) == 9
+
+
+def test_all_is_given_back_with_its_amounts_and_methods(desk: Desk) -> None:
+    paid = [{"amount": 100, "method": "CASH"}, {"amount": 748, "method": "CARD_TERMINAL"}]
+    order, made = commission(desk.api, *paid)
+    desk.shown(order)
+    desk.more("Close order")
+    closed(desk)
+    said = desk.dialog.get_by_role("status")
+    for part in ("$100.00 back by cash", "$748.00 back by card terminal", "1 piece", "Refunded"):
+        expect(said).to_contain_text(part)
+    desk.dialog.locator("button.main").click()
+    expect(desk.dialog).to_have_count(0)
+    after = desk.api.get(f"orders/{order['id']}")
+    assert (after["status"], after["amountRefunded"]) == ("REFUNDED", "848.00")
+    assert stock(desk.api, made) == 9
+
+
+def test_deleting_names_the_money_and_offers_to_close(
+    desk: Desk, another: Callable[..., Desk]
+) -> None:
+    order, _ = commission(desk.api, {"amount": 300, "method": "CASH", "receivedAt": "2026-01-30"})
+    desk.shown(order)
+    desk.more("Delete")
+    expect(desk.dialog).to_contain_text("$300.00 received, cash, Jan 30, 2026")
+    desk.dialog.get_by_role("button", name="Close it instead").click()
+    expect(desk.dialog).to_contain_text(f"Close order #{order['number']}")
+    assert desk.api.get(f"orders/{order['id']}")["status"] == "PAID"
+    admin = another(role="ADMIN")
+    admin.shown(order)
+    admin.button("More").click()
+    expect(admin.button("Close order")).to_be_visible()
+    expect(admin.button("Delete")).to_have_count(0)
 
 
 def test_an_order_that_was_begun_survives_a_reload_and_other_pages(desk: Desk) -> None:

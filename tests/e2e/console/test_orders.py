@@ -38,13 +38,13 @@ def test_an_order_is_created_by_hand_and_moved_to_delivered(desk: Desk) -> None:
     desk.placed_order()
     expect(desk.page.get_by_text("$165.00").first).to_be_visible()
 
-    assert actions(desk) == ["Take payment", "Cancel order", *PRINTS, "Delete"]
+    assert actions(desk) == ["Take payment", "Close order", *PRINTS, "Delete"]
     desk.pay("Card terminal")
     expect(desk.button("Start processing")).to_be_visible()
     assert actions(desk) == [
         "Start processing",
         "Start production",
-        "Refund all and close",
+        "Close order",
         *PRINTS,
         "Delete",
     ]
@@ -221,6 +221,6 @@ def test_an_order_that_was_refunded_offers_only_what_is_possible(desk: Desk) -> 
     for kind in ("payments", "refunds"):
         desk.api.post(f"orders/{order['id']}/{kind}", money)
     desk.open(f"/orders/{order['id']}")
-    assert actions(desk) == ["New order", "Cancel order", *PRINTS, "Delete"]
+    assert actions(desk) == ["New order", "Close order", *PRINTS, "Delete"]
     for refused in ("Edit items", "Take payment", "Refund", "Void Cash $30.00"):
         expect(desk.button(refused)).to_have_count(0)

@@ -87,7 +87,7 @@ def test_a_page_left_at_any_await_draws_nothing(desk: Desk, pages: list[str], or
 
 
 DIALOGS = [
-    ("orders", "Cancel order"),
+    ("orders", "Close order"),
     ("orders", "Delete"),
     ("paid", "Ship"),
     ("products", "Delete"),
