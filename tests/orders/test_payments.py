@@ -1,5 +1,6 @@
 """Payments, deposits and refunds: what an order's records make of its money."""
 
+import random
 from decimal import Decimal
 from itertools import product as combinations
 from typing import Any
@@ -182,6 +183,35 @@ def test_refunds_that_end_an_order_share_its_tax_by_their_money(shop: Shop) -> N
     order.patch({"paymentStatus": "REFUNDED"})
     moved = shop.get(f"{TRANSACTIONS}?kind=REFUND").json["data"]
     assert {one["amount"]: one["tax"] for one in moved} == {"-2.00": "-2.00", "-53.00": "-3.00"}
+
+
+@pytest.mark.thorough
+def test_the_taxes_of_refunds_are_never_more_than_their_money_nor_the_orders_tax(
+    shop: Shop,
+) -> None:
+    seeded = random.Random(64)
+    for _ in range(25):
+        price, tax = seeded.randint(1, 5000) / 100, seeded.randint(0, 2000) / 100
+        pieces = line(variant(shop), 4, price=f"{price:.2f}")
+        order = placed(shop, pieces, tax=f"{tax:.2f}", paymentStatus="PAID")
+        for _ in range(4):
+            sent: dict[str, Any] = {"amount": f"{seeded.randint(1, 3000) / 100:.2f}"}
+            if seeded.random() < 0.7:
+                sent["lines"] = [order.first_line(quantity=1)]
+            if seeded.random() < 0.3:
+                del sent["amount"]
+            order.refund(**sent)  # may be more than is left
+            lower = Decimal(order.read()["tax"]) * seeded.randint(50, 100) / 100
+            if seeded.random() < 0.3:
+                order.edit(tax=f"{lower:.2f}", total=order.read()["total"])
+        if seeded.random() < 0.5:
+            order.patch({"paymentStatus": "REFUNDED"})
+        path = f"{TRANSACTIONS}?orderId={order['id']}&kind=REFUND"
+        moved = [
+            (Decimal(one["amount"]), Decimal(one["tax"])) for one in shop.get(path).json["data"]
+        ]
+        assert all(amount <= tax <= 0 for amount, tax in moved), moved
+        assert -sum(tax for _, tax in moved) <= Decimal(order.read()["tax"])
 
 
 def test_tax_above_what_a_line_cost_is_no_part_of_its_refund(shop: Shop) -> None:
