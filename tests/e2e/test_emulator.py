@@ -30,7 +30,7 @@ app.main = lambda: print("started with", "its own" if dynamodb._query is own els
 runpy.run_path("infra/emulator_start.py", run_name="__main__")
 """
 ONE_RUNS_AND_ONE_CANNOT_START = """
-import io, runpy, zipfile
+import io, os, runpy, time, zipfile
 from ministack.core import lambda_runtime
 from ministack.services import lambda_svc
 
@@ -42,6 +42,7 @@ def code(name):
 
 start = runpy.run_path("infra/emulator_start.py")
 start["fail_alone"](lambda_runtime.Worker)
+start["delete_beside"](lambda_runtime.Worker)
 arn = "arn:aws:lambda:us-east-1:000000000000:function:one"
 function = {"FunctionName": "one", "FunctionArn": arn, "Runtime": "python3.12"}
 function["Handler"] = "app.handler"
@@ -50,7 +51,11 @@ lambda_runtime.ensure_spawned(running)
 broken = {"config": function, "code_zip": code("other.py")}
 print(lambda_svc._execute_function_warm(broken, {}, "1")["body"]["errorMessage"])
 print("runs" if running._proc and running._proc.poll() is None else "was ended")
+folder = running._tmpdir
 lambda_runtime.reset()
+while os.path.exists(folder):
+    time.sleep(0.05)
+print("its code is gone")
 """
 RANDOM_POLICIES_AND_TRANSACTIONS = """
 import json, random, runpy
@@ -125,9 +130,9 @@ def test_another_version_of_the_emulator_is_not_changed_and_warned_about() -> No
 
 
 def test_an_invocation_whose_process_cannot_start_fails_only_itself() -> None:
-    failed, other = run("-c", ONE_RUNS_AND_ONE_CANNOT_START).splitlines()
+    failed, *others = run("-c", ONE_RUNS_AND_ONE_CANNOT_START).splitlines()
     assert "No module named 'app'" in failed
-    assert other == "runs"
+    assert others == ["runs", "its code is gone"]
 
 
 def test_the_changed_authorization_decides_as_the_emulators_own() -> None:
