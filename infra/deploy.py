@@ -20,7 +20,7 @@ import argparse
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import boto3
@@ -86,12 +86,13 @@ def _deploy_stage(options: argparse.Namespace, known: stacks.Outputs) -> None:
     by_chalice = options.from_package is None
     consent = _make_consent(stage)
     _refuse_another_currency(options)
+    parameters, environment = _given_parameters(options), _given_environment(options)
+    _refuse_a_scaled_schedule(stage, parameters, environment)
     _refuse_the_other_way(stage, by_chalice)
     if known:
         keys.use_table(known["Table"])
         release.refuse_to_skip(stage)
         release.lower_numbers(stage)
-    parameters, environment = _given_parameters(options), _given_environment(options)
     if not known:
         _make_stage(stage, parameters)
     made = steps.apply_resources(
@@ -234,6 +235,22 @@ def _refuse_another_currency(options: argparse.Namespace) -> None:
             f"The stored amounts of {options.stage} are in {now}: the currency cannot be changed."
         )
     options.currency = now  # 1.0.0 kept it as it was typed, and amounts with its decimals
+
+
+def _refuse_a_scaled_schedule(
+    stage: str, parameters: Mapping[str, str], environment: Mapping[str, str]
+) -> None:
+    """Raise SystemExit if retries would come at other times on a stage that is not emulated.
+
+    The setting is given now, or was noted before.
+    """
+    noted: dict[str, str] = record.stage_settings(stage).get("environment_variables", {})
+    scale = (noted | {**environment}).get("WEBHOOK_SCHEDULE_SCALE", "1")
+    if scale != "1" and parameters.get("Size") != "local":
+        raise SystemExit(
+            f"WEBHOOK_SCHEDULE_SCALE={scale} would change the times of the retries of webhooks:"
+            " only an emulated stage (Size=local) can have it. Everywhere else it is 1."
+        )
 
 
 def _refuse_the_other_way(stage: str, by_chalice: bool) -> None:

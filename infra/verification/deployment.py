@@ -13,8 +13,12 @@ from infra.verification import shop
 from infra.verification.stage import Stage, wait_until
 from infra.verification.statements import DoesNotHoldError, NotShownError
 
-_SETTINGS: Final = ("WEBHOOK_SCHEDULE_SCALE=0.0005",)  # the week of retries takes minutes
 _ON_EMULATOR: Final = ("Size=local", "MetricMath=false", "Lanes=local")
+_EMULATOR_SETTINGS: Final = (
+    "WEBHOOK_SCHEDULE_SCALE=0.0005",  # the week of retries takes minutes
+    "WEBHOOK_ALLOWED_NETWORKS=127.0.0.0/8",
+    "CONFLICT_SECONDS=6",
+)
 _PATIENCE: Final = 180.0  # seconds
 _STEPS: Final = ("alarms", "triggers", "app", "resources")
 # CloudFormation learns only when it makes this resource that there is no such log.
@@ -206,15 +210,11 @@ def _run_deploy(stage: Stage, *options: str) -> None:
 
 def _first_arguments(stage: Stage) -> list[str]:
     parameters = ("LogRetentionDays=1", *(_ON_EMULATOR if stage.is_emulated else ()))
+    settings = _EMULATOR_SETTINGS if stage.is_emulated else ()
     return [
-        *(word for setting in _shop_settings(stage) for word in ("--setting", setting)),
+        *(word for setting in settings for word in ("--setting", setting)),
         *(word for parameter in parameters for word in ("--parameter", parameter)),
     ]
-
-
-def _shop_settings(stage: Stage) -> tuple[str, ...]:
-    local = ("WEBHOOK_ALLOWED_NETWORKS=127.0.0.0/8", "CONFLICT_SECONDS=6")
-    return (*_SETTINGS, *(local if stage.is_emulated else ()))
 
 
 def _build_package(stage: Stage) -> Path:

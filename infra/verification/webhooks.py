@@ -117,7 +117,7 @@ def schedule(stage: Stage) -> str:
     if sum(waits) > _LONGEST:
         hours = sum(waits) / 3_600
         raise NotShownError(
-            f"the schedule of this stage takes {hours:.0f} hours; a trial's is scaled"
+            f"the schedule of this stage takes {hours:.0f} hours; the emulator's is scaled"
         )
     with _make_webhook(stage, "/fail") as (webhook, _):
         enough = len(waits) + 1

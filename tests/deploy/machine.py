@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from infra import steps
 from infra.emulator import CREDENTIALS, Emulator
 from tests.deploy.api_import_proxy import ApiImportProxy
 from tests.e2e.calls import asked
@@ -76,6 +77,15 @@ def emulated(home: Path) -> Iterator[str]:
         emulator.stop()
 
 
+def scale_schedule(machine: Machine) -> None:
+    """Set what `deploy.py` refuses for a stage with the permissions of AWS."""
+    functions = machine.client("lambda")
+    for name in steps.function_names(STAGE):
+        variables = functions.get_function_configuration(FunctionName=name)["Environment"]
+        variables["Variables"]["WEBHOOK_SCHEDULE_SCALE"] = "0.01"
+        functions.update_function_configuration(FunctionName=name, Environment=variables)
+
+
 @contextmanager
 def shop(home: Path) -> Iterator[Stack]:
     """A shop that `deploy.py` and `chalice deploy` made, with the permissions of AWS. Its receivers
@@ -85,10 +95,11 @@ def shop(home: Path) -> Iterator[Stack]:
         machine = Machine(copied(home / "checkout"), aws)
         config = machine.checkout / ".chalice/config.json"
         found = json.loads(config.read_text())
-        quick = {"WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8", "WEBHOOK_SCHEDULE_SCALE": "0.01"}
-        found["stages"][STAGE] = {"environment_variables": quick}
+        local = {"WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8"}
+        found["stages"][STAGE] = {"environment_variables": local}
         config.write_text(json.dumps(found))
         output = machine.deploy("--parameter", "MetricMath=false", "--parameter", "Size=aws")
         key = re.search(r"Owner key, shown only once: (\S+)", output)
         assert key, output
+        scale_schedule(machine)
         yield Stack(machine.api(), key[1], aws, "")

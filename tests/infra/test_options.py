@@ -75,6 +75,24 @@ def test_a_currency_in_small_letters_stays_what_1_0_0_made_it(
         deploy._refuse_another_currency(options)
 
 
+def test_only_an_emulated_stage_has_other_times_of_retries(
+    configured: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scale = {"WEBHOOK_SCHEDULE_SCALE": "0.01"}
+    noted: dict[str, object] = {}
+    monkeypatch.setattr(record, "stage_settings", lambda stage: noted)
+    said = "WEBHOOK_SCHEDULE_SCALE=0.01 would change the times .* only an emulated stage"
+    asked = ["deploy.py", "--stage", "prod", "--setting", "WEBHOOK_SCHEDULE_SCALE=0.01"]
+    monkeypatch.setattr(sys, "argv", asked)
+    with pytest.raises(SystemExit, match=said):
+        deploy._deploy_stage(deploy._parse_options(), {})
+    deploy._refuse_a_scaled_schedule("prod", {"Size": "local"}, scale)
+    noted["environment_variables"] = scale
+    with pytest.raises(SystemExit, match=said):
+        deploy._refuse_a_scaled_schedule("prod", {"Size": "aws"}, {})
+    deploy._refuse_a_scaled_schedule("prod", {}, {"WEBHOOK_SCHEDULE_SCALE": "1"})
+
+
 @pytest.mark.parametrize(
     ("region", "account", "refused"),
     [("eu-west-1", "1", False), ("eu-west-1", "2", True), ("us-east-1", "1", True)],
