@@ -183,8 +183,11 @@ def fail_alone(worker: Any) -> None:
 
 
 def delete_beside(worker: Any) -> None:
-    """Delete the code of a function's ended process with another program. Its own deletes thousands
-    of files for each process of a changed function, and every request waits: half a minute."""
+    """Delete the code of a function's ended process with another program.
+
+    Its own deletes thousands of files for each process of a changed function, and every request
+    waits: half a minute.
+    """
 
     def delete_code(self: Any) -> None:
         folder, self._tmpdir = self._tmpdir, None
