@@ -149,9 +149,12 @@ function page(visit, record, webhooks) {
 
   function voiding(payment) {
     if (!its.isVoidable(payment)) return null;
-    const name = `Void ${words(payment.method)} ${money(payment.amount)}`;
-    const more = { class: "small quiet", "aria-label": name };
-    return [" ", button("Void", visit.once(() => its.undoPayment(payment)), more)];
+    const act = (name, work) =>
+      button(name, visit.once(() => work(payment)), {
+        class: "small quiet",
+        "aria-label": `${name} ${words(payment.method)} ${money(payment.amount)}`,
+      });
+    return [" ", act("Void", its.undoPayment), act("Correct", its.correct)];
   }
 
   // Field by field, once it is unfolded.

@@ -35,7 +35,7 @@ export function moneyOf(visit, record) {
   const refundable = less(net, order.status === "CANCELLED" ? order.retained : 0);
   const mayGiveBack = may("STAFF") && refundable > 0 && !order.closedAt;
   const mayClose = may("STAFF") && (order.closedAt ? Number(order.kept) > 0 : CLOSABLE.includes(order.status));
-  return { card: moneyCard, take, giveBack, close, undoPayment, isVoidable, mayTake, mayGiveBack, mayClose };
+  return { card: moneyCard, take, giveBack, close, correct, undoPayment, isVoidable, mayTake, mayGiveBack, mayClose };
 
   // What is still to be paid, large; then what was.
   function moneyCard(next) {
@@ -180,6 +180,21 @@ export function moneyOf(visit, record) {
         await send(rest, { body, key: key(body), success: "Payment voided." });
       },
       then: offerClosing,
+    });
+  }
+
+  function correct({ id, amount, method: before }) {
+    const key = once();
+    dialogForm(visit, `How ${money(amount)} came`, {
+      intro: h.p(`It is recorded as ${words(before).toLowerCase()}.`),
+      fields: methodPicks(visit, { name: "method", wide: true }),
+      submit: "Correct method",
+      async save({ method }) {
+        const body = { method: coded(method) };
+        if (!body.method) throw wrong("method", "must be chosen");
+        const rest = `payments/${encodeURIComponent(id)}/correct`;
+        await send(rest, { body, key: key(body), success: "Method corrected." });
+      },
     });
   }
 

@@ -182,6 +182,18 @@ def test_a_transfer_that_never_came_ends_the_order(desk: Desk) -> None:
     assert stock(desk.api, made) == 9
 
 
+def test_a_method_is_corrected(desk: Desk) -> None:
+    order = desk.shown(commission(desk.api, {"amount": 240, "method": "CASH"})[0])
+    with clicks(desk, 3):
+        desk.button("Correct Cash $240.00").click()
+        desk.dialog.get_by_role("button", name="Card terminal").click()
+        desk.dialog.get_by_role("button", name="Correct method").click()
+        expect(desk.dialog).to_have_count(0)
+    after = desk.api.get(f"orders/{order['id']}")
+    counted = [one["method"] for one in after["payments"] if not one["voidedAt"]]
+    assert (counted, after["amountPaid"], after["status"]) == (["CARD_TERMINAL"], "240.00", "PAID")
+
+
 def test_all_is_given_back_with_its_amounts_and_methods(desk: Desk) -> None:
     paid = [{"amount": 100, "method": "CASH"}, {"amount": 748, "method": "CARD_TERMINAL"}]
     order, made = commission(desk.api, *paid)
