@@ -158,7 +158,9 @@ def test_an_unexpected_error_in_a_format_fails_only_its_rows(
     bound = read_as(["slug", "name", "price"])
     inner = bound.read_product
     monkeypatch.setattr(
-        bound, "drafted", lambda draft: 1 / 0 if draft.rows[0]["slug"] == "bad" else inner(draft)
+        bound,
+        "read_product",
+        lambda draft: 1 / 0 if draft.rows[0]["slug"] == "bad" else inner(draft),
     )
     bad = bound.product([CsvRow(2, ["bad", "Bad", "1"])], SHOPS[0])
     good = bound.product([CsvRow(3, ["good", "Good", "1"])], SHOPS[0])
