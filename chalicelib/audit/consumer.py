@@ -21,7 +21,8 @@ from chalicelib.values.compact_json import encode
 
 # The action after which the entries of a customer are cleared.
 _DELETED: Final = "customer.deleted"
-_PER_COMMIT: Final = 14  # entries without a customer of one transaction of 100 items: 6 items each
+# Entries without a customer of one transaction of 100 items: 6 items each, and a count of all.
+_PER_COMMIT: Final = 16
 _COPIED: Final = ("id", "at", "actor", "action", "request", "requestId", "jobId", "customers")
 
 

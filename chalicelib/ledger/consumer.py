@@ -20,7 +20,8 @@ from chalicelib.storage.lockstep import Work
 from chalicelib.storage.logs import Draft, Found
 from chalicelib.storage.outbox import Committed
 
-_PER_COMMIT: Final = 10  # entries of one transaction of 100 items: up to 9 items each
+# Entries of one transaction of 100 items: up to 8 items each, with its sum, and a count of all.
+_PER_COMMIT: Final = 12
 # Attributes that an entry may have; null without.
 _OPTIONAL: Final = (
     "sku",

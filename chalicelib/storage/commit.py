@@ -99,7 +99,7 @@ class Commit:
         """
         common = pack(attributes)
         for key in keys:
-            self._add(key, "Put", write_request(self._table, {"Item": pack_key(key) | common}))
+            self._add(key, "Put", {"TableName": self._table, "Item": pack_key(key) | common})
 
     def update(
         self,

@@ -28,6 +28,9 @@ _PERSONAL: Final = frozenset(
 )
 
 
+_SEPARATORS: Final = re.compile(r"[.\[\]]")  # of the parts of a field's path
+
+
 class Change(TypedDict):
     """One field that differs."""
 
@@ -109,8 +112,9 @@ def _shorten(value: object) -> object:
 
 def is_personal(kind: str, field: str) -> bool:
     """Return whether an erasure clears the field's values."""
-    of_order = kind == "order" and not _PERSONAL.isdisjoint(re.split(r"[.\[\]]", field))
-    return kind == "customer" or of_order
+    if kind != "order":
+        return kind == "customer"
+    return field in _PERSONAL or not _PERSONAL.isdisjoint(_SEPARATORS.split(field))
 
 
 def clear_personal(kind: str, changes: list[Change]) -> list[Change]:

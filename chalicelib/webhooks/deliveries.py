@@ -22,7 +22,6 @@ and settles the attempt by its record, or records that it was interrupted.
 `step` exists while the schedule runs, `claim` during an attempt.
 """
 
-import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -154,7 +153,7 @@ def subject(event: Event) -> Item:
     """What a list of deliveries shows of the event: an order's number, also of its payments and
     edits; a product's name. For a customer only the id: personal data stays in the body, which an
     erasure covers."""
-    data = json.loads(event.body)["data"]
+    data = event.data
     id = data.get("orderId") or data.get("id") or data.get("productId")
     if not isinstance(id, str):
         return {}
