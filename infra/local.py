@@ -70,7 +70,7 @@ def restart_waits() -> None:
     from chalicelib.webhooks import parking, retry, store
 
     scale = settings.webhook_schedule_scale()
-    for endpoint in store.every():
+    for endpoint in store.load_all():
         parked = parking.find_due(endpoint.id, clock.now() + _LONGEST_WAIT, _PARKED)
         dues = [clock.parse(sk.partition("#")[0]) for (_, sk), _ in parked]
         for slot in {retry.slot(endpoint.id, due, clock.now(), scale) for due in dues}:

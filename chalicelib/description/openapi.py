@@ -43,7 +43,7 @@ from chalicelib.request.middleware import InternalError
 from chalicelib.request.routes import JSON, METHODS, Operation, operations
 from chalicelib.storage.idempotency import LONGEST_KEY
 from chalicelib.webhooks.model import RECEIVER_SECONDS, RETRIED_DAYS, EventKind
-from chalicelib.webhooks.schemas import announced
+from chalicelib.webhooks.schemas import event_shape
 
 PATH: Final = "/api/openapi.json"
 _SUCCESS: Final = {
@@ -158,7 +158,7 @@ def _models() -> Iterator[tuple[object, Any, Any]]:
             if model is not None and not isinstance(model, str):
                 yield (at, status), "serialization", model
     for kind in EventKind:
-        yield kind, "serialization", announced(kind)
+        yield kind, "serialization", event_shape(kind)
 
 
 @cache

@@ -45,10 +45,10 @@ class Attempt:
         return {name: value for name, value in asdict(self).items() if value not in (None, "", {})}
 
 
-def made(
+def record_outcome(
     delivery: Delivery, url: str, at: datetime, sent: Mapping[str, str], outcome: "PostResult"
 ) -> Attempt:
-    return _ended(
+    return build_attempt(
         *(delivery, url, at),
         durationMs=outcome.duration_ms,
         sent=sent,
@@ -62,19 +62,19 @@ def made(
     )
 
 
-def interrupted(delivery: Delivery, at: datetime, url: str) -> Attempt:
+def record_interruption(delivery: Delivery, at: datetime, url: str) -> Attempt:
     """The sender crashed, at the latest at `at`; the receiver may have got it."""
     message = "The sender was interrupted; the receiver may have received it."
-    return _ended(delivery, url, at, error=INTERRUPTED, message=message)
+    return build_attempt(delivery, url, at, error=INTERRUPTED, message=message)
 
 
-def expired(delivery: Delivery, url: str) -> Attempt:
+def record_expiry(delivery: Delivery, url: str) -> Attempt:
     """Nothing was sent: the outbox no longer has the event."""
     message = "Nothing was sent: the event is too old, and its body is no longer kept."
-    return _ended(delivery, url, clock.now(), error=EVENT_EXPIRED, message=message)
+    return build_attempt(delivery, url, clock.now(), error=EVENT_EXPIRED, message=message)
 
 
-def _ended(delivery: Delivery, url: str, at: datetime, **result: Any) -> Attempt:
+def build_attempt(delivery: Delivery, url: str, at: datetime, **result: Any) -> Attempt:
     replay = bool(delivery.claim and delivery.claim.replay)
     return Attempt(delivery.attempts, clock.iso(at), clock.now_iso(), replay, url, **result)
 

@@ -27,7 +27,7 @@ _SLACK: Final = timedelta(minutes=1)
 def consume(batch: Sequence[Committed]) -> Work:
     """Create the deliveries of these commits, and send their messages. Raises what DynamoDB and SQS
     raise."""
-    endpoints = store.every()
+    endpoints = store.load_all()
     known = (yield Need([committed.mark for committed in batch])).items
     posted: list[Posted] = []
     for committed in batch:
@@ -54,7 +54,7 @@ def _create_deliveries(
     pairs = [
         (event, endpoint)
         for event in committed.events
-        for endpoint in _takers(event, endpoints, committed.item.get("only"))
+        for endpoint in _find_takers(event, endpoints, committed.item.get("only"))
         if not is_repeated
     ]
     made: list[Delivery] = threads.run_together(
@@ -92,7 +92,9 @@ def _earlier_deliveries(
     return deliveries.load(id for id in wanted if id not in others)
 
 
-def _takers(event: Event, endpoints: Sequence[Endpoint], only: str | None) -> Iterator[Endpoint]:
+def _find_takers(
+    event: Event, endpoints: Sequence[Endpoint], only: str | None
+) -> Iterator[Endpoint]:
     """Return the endpoints that get an event. A filtered event makes no delivery and costs nothing.
     `only`: of a test event, the id of its endpoint."""
     for endpoint in endpoints:

@@ -66,10 +66,10 @@ class _Batch:
 
 def batch(event: sqs.Batch, post: Post = safe_post.post) -> sqs.Handled:
     became = _Batch()
-    due = _parsed(event["Records"], became)
+    due = _parse_messages(event["Records"], became)
     try:
-        known = _read([message for _, message in due])
-        due = _on_their_lane(due, known, became)
+        known = _load_known([message for _, message in due])
+        due = _keep_own_lane(due, known, became)
         threads.run_together([partial(_take_or_put_off, *one, known, post, became) for one in due])
         health.note(known.endpoints, became.health)
     except Exception as error:
@@ -80,7 +80,7 @@ def batch(event: sqs.Batch, post: Post = safe_post.post) -> sqs.Handled:
     return sqs.all_but(became.again)
 
 
-def _parsed(records: Sequence[_Record], became: _Batch) -> list[tuple[_Record, Message]]:
+def _parse_messages(records: Sequence[_Record], became: _Batch) -> list[tuple[_Record, Message]]:
     parsed = []
     for record in records:
         try:
@@ -91,7 +91,7 @@ def _parsed(records: Sequence[_Record], became: _Batch) -> list[tuple[_Record, M
     return parsed
 
 
-def _on_their_lane(
+def _keep_own_lane(
     due: Sequence[tuple[_Record, Message]], known: _Known, became: _Batch
 ) -> list[tuple[_Record, Message]]:
     """The messages that are posted on this lane. New events of an endpoint that began to fail move
@@ -118,7 +118,7 @@ def _came_by(record: _Record, queue_url: str) -> bool:
     return bool(name == queue_url.rpartition("/")[2])
 
 
-def _read(due: Sequence[Message]) -> _Known:
+def _load_known(due: Sequence[Message]) -> _Known:
     endpoints = {endpoint_of(each.delivery) for each in due}
     outbox_keys = {outbox.key(event_of(each.delivery)) for each in due}
     found, items = threads.run_together(
@@ -135,7 +135,7 @@ def _take_or_put_off(
     record: _Record, message: Message, known: _Known, post: Post, became: _Batch
 ) -> None:
     try:
-        _take(message, known, post, became)
+        _handle_message(message, known, post, became)
     except NotNow:
         became.hide(record, _LOOK_AGAIN)
     except Exception as error:
@@ -143,7 +143,7 @@ def _take_or_put_off(
         became.put_off(record)
 
 
-def _take(message: Message, known: _Known, post: Post, became: _Batch) -> None:
+def _handle_message(message: Message, known: _Known, post: Post, became: _Batch) -> None:
     """Handles one message completely. Raises NotNow."""
     endpoint = known.endpoints.get(endpoint_of(message.delivery))
     if endpoint is None:
@@ -157,7 +157,7 @@ def _take(message: Message, known: _Known, post: Post, became: _Batch) -> None:
         return
     event = known.events.get(event_of(message.delivery))
     if event is None:
-        deliveries.end(delivery, attempts.expired(delivery, endpoint.url))
+        deliveries.end(delivery, attempts.record_expiry(delivery, endpoint.url))
         return
     attempt = _attempt(delivery, endpoint, event, post)
     became.health.append((endpoint.id, attempt.error is None))
@@ -191,7 +191,7 @@ def _attempt(delivery: Delivery, endpoint: Endpoint, event: Event, post: Post) -
         allowed_networks=settings.webhook_allowed_networks(),
         timeout=RECEIVER_SECONDS,
     )
-    return attempts.made(delivery, endpoint.url, at, sent, outcome)
+    return attempts.record_outcome(delivery, endpoint.url, at, sent, outcome)
 
 
 def _hold(message: Message) -> None:

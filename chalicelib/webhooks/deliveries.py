@@ -89,7 +89,9 @@ def failed_partition(endpoint_id: str) -> str:
     return f"failed#{endpoint_id}"
 
 
-def failed(endpoint_id: str, where: Condition, fields: Sequence[str] = ()) -> Iterator[list[Item]]:
+def list_failed(
+    endpoint_id: str, where: Condition, fields: Sequence[str] = ()
+) -> Iterator[list[Item]]:
     """The FAILED deliveries, the oldest first, in pages: there may be a million."""
     return table.pages(failed_partition(endpoint_id), where=where, fields=fields)
 
@@ -198,7 +200,7 @@ def begin(message: Message, endpoint: Endpoint) -> Delivery | None:
     if seen is None or verdict is Verdict.DROP:
         return None
     if verdict is Verdict.INTERRUPTED:
-        _interrupted(seen, endpoint)
+        _settle_interrupted(seen, endpoint)
     raise NotNow
 
 
@@ -294,7 +296,7 @@ def end(delivery: Delivery, attempt: Attempt) -> None:
     """Records the attempt and settles it."""
     if attempt.error is None and attempt.number == 1 and attempt.is_short:
         # Nearly all end here, with record and state in one write.
-        delivered(delivery, attempt, first=True)
+        save_delivered(delivery, attempt, first=True)
     else:
         settle(delivery, record(delivery.id, attempt))
 
@@ -305,20 +307,20 @@ def cancel(message: Message) -> None:
     if delivery is None or delivery.step is None:
         return
     if delivery.claim and delivery.claim.until <= clock.now():
-        _interrupted(delivery, None)
-    if delivery.claim or not cancelled(delivery):
+        _settle_interrupted(delivery, None)
+    if delivery.claim or not save_cancelled(delivery):
         raise NotNow
 
 
-def _interrupted(delivery: Delivery, endpoint: Endpoint | None) -> None:
+def _settle_interrupted(delivery: Delivery, endpoint: Endpoint | None) -> None:
     """Settles the attempt of an expired claim. It counts as a failure of the endpoint."""
     assert delivery.claim is not None
     begun = delivery.claim.until - LEASE
-    attempt = attempts.interrupted(delivery, begun, endpoint.url if endpoint else "")
+    attempt = attempts.record_interruption(delivery, begun, endpoint.url if endpoint else "")
     attempt = record(delivery.id, attempt)
     ours = settle(delivery, attempt)
     if ours and endpoint and attempt.error == attempts.INTERRUPTED:
-        health.failed(endpoint, 1)
+        health.count_failures(endpoint, 1)
 
 
 def record(delivery_id: str, attempt: Attempt) -> Attempt:
@@ -347,20 +349,20 @@ def settle(delivery: Delivery, attempt: Attempt) -> bool:
     the same jitter, so for the same time. Returns whether the claim was still ours.
     """
     if attempt.error is None:
-        return delivered(delivery, attempt)
+        return save_delivered(delivery, attempt)
     if attempt.error == attempts.EVENT_EXPIRED:
-        return given_up(delivery, attempt)
+        return save_failed(delivery, attempt)
     if delivery.claim and delivery.claim.replay:
-        return replay_failed(delivery, attempt)
+        return save_failed_replay(delivery, attempt)
     following = _following(delivery, attempt)
     if following is None:
-        return given_up(delivery, attempt)
+        return save_failed(delivery, attempt)
     message = Message(delivery.id, delivery.schedule, following.step, due=following.at)
     if following.queue_delay is None:
         parking.park(message, following.at)
     else:
         messages.send([Posted(message, delay=following.queue_delay)])
-    return retrying(delivery, attempt, following)
+    return save_retrying(delivery, attempt, following)
 
 
 def _following(delivery: Delivery, attempt: Attempt) -> NextStep | None:
@@ -384,7 +386,7 @@ def _chance(delivery: Delivery) -> float:
 # --- The states that an attempt ends in -----------------------------------------------------------
 
 
-def delivered(delivery: Delivery, attempt: Attempt, *, first: bool = False) -> bool:
+def save_delivered(delivery: Delivery, attempt: Attempt, *, first: bool = False) -> bool:
     """The receiver accepted it. `first`: a short first attempt, recorded by this write.
 
     Like the functions below, returns whether the claim was still ours.
@@ -394,7 +396,7 @@ def delivered(delivery: Delivery, attempt: Attempt, *, first: bool = False) -> b
     return _update(delivery, done, _ENDED)
 
 
-def retrying(delivery: Delivery, attempt: Attempt, following: NextStep) -> bool:
+def save_retrying(delivery: Delivery, attempt: Attempt, following: NextStep) -> bool:
     """The next step of the schedule is queued or parked."""
     waits = {
         "status": DeliveryStatus.RETRYING,
@@ -407,12 +409,12 @@ def retrying(delivery: Delivery, attempt: Attempt, following: NextStep) -> bool:
     return _update(delivery, waits)
 
 
-def replay_failed(delivery: Delivery, attempt: Attempt) -> bool:
+def save_failed_replay(delivery: Delivery, attempt: Attempt) -> bool:
     """An attempt outside the schedule has failed: the schedule continues unchanged."""
     return _update(delivery, _last_result(attempt))
 
 
-def given_up(delivery: Delivery, attempt: Attempt) -> bool:
+def save_failed(delivery: Delivery, attempt: Attempt) -> bool:
     """The last attempt of the schedule has failed."""
     now = clock.now_iso()
     pk, sk = _failed_key(delivery.id, now)
@@ -429,7 +431,7 @@ def given_up(delivery: Delivery, attempt: Attempt) -> bool:
     return commit.sent()
 
 
-def cancelled(delivery: Delivery) -> bool:
+def save_cancelled(delivery: Delivery) -> bool:
     """Its endpoint was deleted. There must be no claim."""
     unchanged = Attr("attempts").eq(delivery.attempts) & Attr("step").exists() & _unclaimed
     return _update(delivery, {"status": DeliveryStatus.CANCELLED}, _ENDED, unchanged)

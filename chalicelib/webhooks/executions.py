@@ -30,7 +30,7 @@ def schedule_redrive(endpoint_id: str, due: datetime) -> None:
 def schedule_redrive_soon(endpoint_id: str) -> None:
     """Start an execution in half a minute, for everything due until a slot later: the execution of
     the current slot may have found the endpoint paused."""
-    due = clock.now() + _shortly()
+    due = clock.now() + _soonest_delay()
     slot = timedelta(seconds=retry.slot_seconds(settings.webhook_schedule_scale()))
     _start(f"{endpoint_id}-{ids.ulid()}", endpoint_id, due, due + slot)
 
@@ -45,7 +45,7 @@ def schedule_recovery(endpoint: Endpoint) -> None:
         hour = timedelta(seconds=retry.HOUR * scale)
         earliest = max(earliest, clock.parse(endpoint.recovery["startedAt"]) + hour)
     begin = (int(earliest.timestamp()) // minute + 1) * minute
-    due = datetime.fromtimestamp(begin, UTC) + _shortly()
+    due = datetime.fromtimestamp(begin, UTC) + _soonest_delay()
     _start(f"{endpoint.id}-recovery-{begin}", endpoint.id, due, due, recover=True)
 
 
@@ -54,7 +54,7 @@ def forget_started() -> None:
     _start.cache_clear()
 
 
-def _shortly() -> timedelta:
+def _soonest_delay() -> timedelta:
     return timedelta(seconds=max(2, _SOON * settings.webhook_schedule_scale()))
 
 

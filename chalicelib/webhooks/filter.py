@@ -36,7 +36,7 @@ def _all_fit(pattern: Mapping[str, object], body: Mapping[str, object]) -> bool:
 
 
 def _fits(wanted: Any, body: Mapping[str, object], name: str) -> bool:
-    values = _listed(body[name]) if name in body else []
+    values = _as_list(body[name]) if name in body else []
     if isinstance(wanted, dict):
         objects = [each for each in values if isinstance(each, dict)]
         return any(_all_fit(wanted, each) for each in objects or [{}])
@@ -56,10 +56,10 @@ def _matcher(one: object) -> Callable[[object], bool]:
             begins = _matcher(inner)
             return lambda value: not begins(value)
         case [("anything-but", but)] if but != []:
-            refused = [*map(_plain, _listed(but))]
+            refused = [*map(_plain, _as_list(but))]
             return lambda value: not any(fits(value) for fits in refused)
         case [("numeric", [*of])] if len(of) in {2, 4}:
-            bounds = [*map(_bound, of[::2], of[1::2])]
+            bounds = [*map(_build_bound, of[::2], of[1::2])]
             return lambda value: all(bound(value) for bound in bounds)
     return _plain(one)
 
@@ -70,13 +70,13 @@ def _plain(one: object) -> Callable[[object], bool]:
     return partial(_equals, one)
 
 
-def _bound(sign: object, than: object) -> Callable[[object], bool]:
+def _build_bound(sign: object, than: object) -> Callable[[object], bool]:
     if not (isinstance(sign, str) and sign in _COMPARE and _is_number(than)):
         raise ValueError
     return lambda value: (n := _number(value)) is not None and _COMPARE[sign](n, Decimal(str(than)))
 
 
-def _listed(value: object) -> list[object]:
+def _as_list(value: object) -> list[object]:
     return value if isinstance(value, list) else [value]
 
 

@@ -27,7 +27,7 @@ def note(endpoints: Mapping[str, Endpoint], outcomes: Iterable[tuple[str, bool]]
     for id, successes in last.items():
         endpoint = endpoints[id]
         if True not in successes:
-            failed(endpoint, len(successes))
+            count_failures(endpoint, len(successes))
             continue
         if endpoint.failing:
             # First: after a crash in between, the next success starts it.
@@ -39,7 +39,7 @@ def note(endpoints: Mapping[str, Endpoint], outcomes: Iterable[tuple[str, bool]]
                 store.note(id, _HEALTHY)
 
 
-def failed(endpoint: Endpoint, times: int) -> None:
+def count_failures(endpoint: Endpoint, times: int) -> None:
     """So many more in a row."""
     if endpoint.failing_since:
         return

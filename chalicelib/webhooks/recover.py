@@ -39,7 +39,7 @@ class RecoveryPage:
 
 def count(endpoint_id: str, since: datetime) -> int:
     """Return how many deliveries failed since then and can still be replayed, or are parked."""
-    pages = deliveries.failed(endpoint_id, sk.gte(clock.iso(since)), ("sk",))
+    pages = deliveries.list_failed(endpoint_id, sk.gte(clock.iso(since)), ("sk",))
     return sum(len(_replayable(page)) for page in pages) + parking.count(endpoint_id)
 
 
@@ -61,11 +61,11 @@ def begin(endpoint_id: str, since: datetime) -> Endpoint:
         commit = Commit()
         begun, there = {"recovery": recovery}, table.present & _has_same_recovery(endpoint)
         commit.update(store.key(endpoint_id), assign=begun, when=there)
-        commit.audit(store.audited("recovered", endpoint, endpoint))
+        commit.audit(store.audit_entry("recovered", endpoint, endpoint))
         commit.send()
         return replace(endpoint, recovery=recovery)
 
-    return store.tried(write, endpoint_id)
+    return store.write_current(write, endpoint_id)
 
 
 def begin_by_itself(endpoint: Endpoint, due: str) -> Endpoint:

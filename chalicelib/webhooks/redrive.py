@@ -47,12 +47,12 @@ def run(event: Redrive) -> RedriveResult:
     another run. After its deletion everything is due, to be cancelled."""
     endpoint = store.find(event["endpoint"])
     if endpoint is None:
-        number, paced = _send_due(event["endpoint"], clock.now() + _FOREVER, _paced(event))
+        number, paced = _send_due(event["endpoint"], clock.now() + _FOREVER, _next_arrival(event))
         return _result(number, paced)
     if not endpoint.enabled:
         return _end_turn(event, {"more": False, "wait": 0})
     if not _take_turn(event):
-        return {"more": True, "wait": _scaled(_LOOK_AGAIN)}
+        return {"more": True, "wait": _scale_seconds(_LOOK_AGAIN)}
     return _send_page(event, endpoint)
 
 
@@ -61,7 +61,7 @@ def _send_page(event: Redrive, endpoint: Endpoint) -> RedriveResult:
     # What is due later than a queue can hold it has an execution of its own.
     longest = clock.seconds_from_now(retry.LONGEST_QUEUE_DELAY)
     until = max(min(clock.parse(event.get("until", event["due"])), longest), clock.now())
-    number, paced = _send_due(endpoint.id, until, _paced(event))
+    number, paced = _send_due(endpoint.id, until, _next_arrival(event))
     if event.get("recover"):
         endpoint = recover.begin_by_itself(endpoint, event["due"])
     recovery = recover.running(endpoint)
@@ -85,7 +85,7 @@ def _send_due(endpoint_id: str, until: datetime, paced: datetime) -> tuple[int, 
     return len(entries), paced
 
 
-def _paced(event: Redrive) -> datetime:
+def _next_arrival(event: Redrive) -> datetime:
     """Return when the next message may arrive: after those of the previous run."""
     before = event["redriven"].get("paced") if "redriven" in event else None
     return max(clock.now(), clock.parse(before)) if before else clock.now()
@@ -108,11 +108,11 @@ def _send(waiting: Sequence[Message], paced: datetime) -> datetime:
 
 
 def _result(sent: int, paced: datetime, *, unfinished: bool = False) -> RedriveResult:
-    wait = _scaled(math.ceil(sent / PER_SECOND))
+    wait = _scale_seconds(math.ceil(sent / PER_SECOND))
     return {"more": unfinished or sent >= PAGE, "wait": wait, "paced": clock.iso(paced)}
 
 
-def _scaled(seconds: int) -> int:
+def _scale_seconds(seconds: int) -> int:
     return math.ceil(seconds * settings.webhook_schedule_scale())
 
 

@@ -21,7 +21,7 @@ class WebhookDeleted(Conflict):
     code = "webhook_deleted"
 
 
-def again(id: str) -> Delivery:
+def replay_delivery(id: str) -> Delivery:
     """Returns the delivery as it was before.
 
     Raises NotFound, WebhookDeleted, WebhookPaused.

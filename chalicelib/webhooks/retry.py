@@ -74,7 +74,7 @@ def next_step(
         return None
     wait = float(SCHEDULE[step])
     if status in (429, 503):
-        wait = max(wait, min(_seconds(retry_after, now), LONGEST_RETRY_AFTER))
+        wait = max(wait, min(_parse_retry_after(retry_after, now), LONGEST_RETRY_AFTER))
     jitter = min(wait * MOST_JITTER, MOST_JITTER_SECONDS) * chance
     fits = wait + jitter <= LONGEST_QUEUE_DELAY
     queue_delay = math.ceil((wait + jitter) * scale) if fits else None
@@ -117,7 +117,7 @@ def slot(endpoint_id: str, due: datetime, now: datetime, scale: float = 1) -> Sl
     return Slot(f"{endpoint_id}-{begin}", at, at + timedelta(seconds=length))
 
 
-def _seconds(retry_after: str | None, now: datetime) -> float:
+def _parse_retry_after(retry_after: str | None, now: datetime) -> float:
     """Retry-After as seconds from `now` (RFC 9110, 10.2.3); 0 if it is not usable."""
     text = (retry_after or "").strip()
     if re.fullmatch(r"[0-9]{1,9}", text):

@@ -60,7 +60,7 @@ Model = TypeVar("Model", bound=BaseModel)
 )
 def list_webhooks() -> Response:
     """Newest first, without secrets."""
-    page, endpoints = query(PageQuery), store.every()
+    page, endpoints = query(PageQuery), store.load_all()
     first = (page.page - 1) * page.limit
     shown = [show_endpoint(endpoint) for endpoint in endpoints[first : first + page.limit]]
     return reply(200, schemas.numbered_page(shown, len(endpoints), page))
@@ -153,7 +153,7 @@ def test(id: str) -> Response:
     is sent, and another `filter` or `data` can be tried."""
     asked = _optional(TestEvent)
     if asked.dry_run:
-        return reply(200, sample_event.tried(store.get(id), asked))
+        return reply(200, sample_event.try_filter(store.get(id), asked))
     for name in ("filter", "data"):
         if getattr(asked, name) is not None:
             raise Invalid.field(name, "not_allowed", "can only be sent with dryRun: true")
@@ -206,7 +206,7 @@ def list_webhook_deliveries(id: str) -> Response:
 )
 def list_deliveries() -> Response:
     """Of all webhooks, the newest event first; otherwise as for one webhook."""
-    return _deliveries(store.every())
+    return _deliveries(store.load_all())
 
 
 @routes.get(
@@ -217,7 +217,7 @@ def list_deliveries() -> Response:
     problems=[NotFound],
 )
 def get_delivery(id: str) -> Response:
-    shown = view.full(id)
+    shown = view.show_full(id)
     return reply(200, shown, etag=digest(shown))
 
 
@@ -231,7 +231,7 @@ def get_delivery(id: str) -> Response:
 def replay_delivery(id: str) -> Response:
     """Posts it again now, with the same id and body: outside its schedule while that runs, or as
     the start of a new one. Returns the delivery as it was before."""
-    delivery = replay.again(id)
+    delivery = replay.replay_delivery(id)
     return reply(202, show_delivery(delivery, store.find(delivery.endpoint_id)))
 
 

@@ -22,14 +22,14 @@ def send(endpoint_id: str, kind: EventKind | None) -> tuple[Delivery, bool]:
     replay.require_enabled(endpoint)
     event = kind or endpoint.events[0]
     body = outbox.body(event, sample(event))
-    traced = {"audit": [encode(store.audited("tested", endpoint, endpoint))]}
+    traced = {"audit": [encode(store.audit_entry("tested", endpoint, endpoint))]}
     item = {**outbox.item([(event.value, body)], traced), "only": endpoint.id}
     table.put(item, table=settings.outbox_table())
     (announced,) = outbox.events_of(item)
     return deliveries.create(announced, endpoint.id, test=True), lets_through(endpoint.filter, body)
 
 
-def tried(endpoint: Endpoint, asked: TestEvent) -> dict[str, object]:
+def try_filter(endpoint: Endpoint, asked: TestEvent) -> dict[str, object]:
     """The shape of TriedEvent. Raises Invalid."""
     event = asked.event or endpoint.events[0]
     own = store.checked_filter(asked.filter)

@@ -15,7 +15,7 @@ from chalicelib.values import clock
 from chalicelib.webhooks.model import Delivery, DeliveryStatus, Endpoint, EventKind
 
 
-def announced(kind: EventKind) -> object:
+def event_shape(kind: EventKind) -> object:
     """The type of such an event's `data`."""
     # Imported only for the API's description.
     from chalicelib.customers.schemas import ShownCustomer

@@ -54,7 +54,7 @@ def key(id: str) -> Key:
 # --- Reading --------------------------------------------------------------------------------------
 
 
-def every() -> list[Endpoint]:
+def load_all() -> list[Endpoint]:
     """Every endpoint, newest first."""
     items = table.everything(_PK, where=table.sk.begins_with("wh_"), forward=False)
     return [read_endpoint(item) for item in items]
@@ -120,7 +120,7 @@ def _create(new: NewWebhook, once: Once | None) -> tuple[Endpoint, str]:
     if once:
         once.record(commit, json.dumps(item), "")  # without the secret, which is not stored
     commit.put(item, when=table.absent)
-    commit.audit(audited("created", after=made))
+    commit.audit(audit_entry("created", after=made))
     commit.send()
     return made, secret
 
@@ -143,7 +143,7 @@ def change(id: str, asked: WebhookChange, if_match: frozenset[str] | None) -> En
             return before
         return _write(before, given, "updated")
 
-    return tried(write, id, if_match)
+    return write_current(write, id, if_match)
 
 
 def rotate(id: str, overlap_hours: int) -> tuple[Endpoint, str]:
@@ -164,7 +164,7 @@ def rotate(id: str, overlap_hours: int) -> tuple[Endpoint, str]:
         secret = current_secret(id, before.secret_version + 1)
         return _write(before, rotated, "secret_rotated"), secret
 
-    return tried(write, id)
+    return write_current(write, id)
 
 
 def _too_many_secrets(endpoint: Endpoint, now: int) -> TooManySecrets:
@@ -188,13 +188,15 @@ def remove(id: str, if_match: frozenset[str] | None) -> None:
         executions.schedule_redrive_soon(id)
         commit = Commit()
         commit.delete(key(id), when=Attr("version").eq(before.version))
-        commit.audit(audited("deleted", before))
+        commit.audit(audit_entry("deleted", before))
         commit.send()
 
-    tried(write, id, if_match)
+    write_current(write, id, if_match)
 
 
-def tried(write: Callable[[Endpoint], T], id: str, if_match: frozenset[str] | None = None) -> T:
+def write_current(
+    write: Callable[[Endpoint], T], id: str, if_match: frozenset[str] | None = None
+) -> T:
     """Writes a webhook as it is now, again if it was changed since. Raises NotFound,
     PreconditionFailed, Conflict."""
     for _ in range(_TRIES):
@@ -231,12 +233,12 @@ def _write(before: Endpoint, changes: Mapping[str, Any], done: str) -> Endpoint:
     commit = Commit()
     commit.update(key(before.id), assign={**changes, **own}, when=unchanged)
     given = {name: changes[name] for name in ("url", "events", *_TOLD) if name in changes}
-    commit.audit(audited(done, before, replace(before, **given)))
+    commit.audit(audit_entry(done, before, replace(before, **given)))
     commit.send()
     return get(before.id)
 
 
-def audited(
+def audit_entry(
     done: str, before: Endpoint | None = None, after: Endpoint | None = None
 ) -> dict[str, object]:
     """What the audit log gets."""
@@ -244,11 +246,11 @@ def audited(
     assert endpoint is not None
     host, action = urlsplit(endpoint.url).hostname, f"webhook.{done}"
     return outbox.audited(
-        "webhook", endpoint.id, before, after, show=_told, action=action, name=host
+        "webhook", endpoint.id, before, after, show=show_for_audit, action=action, name=host
     )
 
 
-def _told(endpoint: Endpoint) -> dict[str, object]:
+def show_for_audit(endpoint: Endpoint) -> dict[str, object]:
     """Of the URL the host, and a hash of the whole: the rest may be a secret of the receiver."""
     url, digest = urlsplit(endpoint.url), hashlib.sha256(endpoint.url.encode()).hexdigest()
     told = {name: getattr(endpoint, name) for name in _TOLD}

@@ -57,7 +57,7 @@ class _News:
 def send() -> None:
     """Raises RuntimeError if some could not be sent; the next run sends them."""
     failed = 0
-    for endpoint in store.every():
+    for endpoint in store.load_all():
         try:
             _tell(endpoint)
         except Exception as error:
@@ -70,9 +70,9 @@ def send() -> None:
 def _tell(endpoint: Endpoint) -> None:
     if not endpoint.summary_email or not settings.mail_from():
         return
-    news = _news(endpoint, clock.now())
+    news = _collect_news(endpoint, clock.now())
     hour = clock.unix() // _HOUR
-    if not news or not _claimed(endpoint, hour):
+    if not news or not _claim_sending(endpoint, hour):
         return
     aws.client("ses").send_email(
         Source=settings.mail_from(),
@@ -89,12 +89,12 @@ def _tell(endpoint: Endpoint) -> None:
     telemetry.info("summary sent", webhookId=endpoint.id, failed=len(news.failed))
 
 
-def _news(endpoint: Endpoint, now: datetime) -> _News:
+def _collect_news(endpoint: Endpoint, now: datetime) -> _News:
     until = clock.iso(now - _LATE)
     since = f"{endpoint.mailed_until}~" if endpoint.mailed_until else "0"
     failed = _Failed()
     if since < until:
-        for page in deliveries.failed(endpoint.id, sk.between(since, f"{until}~")):
+        for page in deliveries.list_failed(endpoint.id, sk.between(since, f"{until}~")):
             failed.add(page)
     failing = endpoint.failing_since
     return _News(
@@ -107,7 +107,7 @@ def _news(endpoint: Endpoint, now: datetime) -> _News:
     )
 
 
-def _claimed(endpoint: Endpoint, hour: int) -> bool:
+def _claim_sending(endpoint: Endpoint, hour: int) -> bool:
     """Whether no other sender is at work, or has sent something since the endpoint was read."""
     now, sent, mailing = clock.unix(), Attr("mailHour"), Attr("mailing")
     is_due = sent.not_exists() | sent.lt(hour)

@@ -67,17 +67,17 @@ def page(endpoint_ids: Iterable[str], asked: ListDeliveries) -> tuple[list[Deliv
     return shown, least_far or None
 
 
-def full(id: str) -> dict[str, object]:
+def show_full(id: str) -> dict[str, object]:
     """The shape of DeliveryWithAttempts. Raises NotFound."""
     delivery = deliveries.get(id)
     return {
         **show_delivery(delivery, store.find(delivery.endpoint_id)),
-        "attempts": _shown(deliveries.attempts_of(delivery)),
-        "body": _body(event_of(id)),
+        "attempts": _show_attempts(deliveries.attempts_of(delivery)),
+        "body": _load_body(event_of(id)),
     }
 
 
-def _shown(found: Sequence[Attempt]) -> list[dict[str, object]]:
+def _show_attempts(found: Sequence[Attempt]) -> list[dict[str, object]]:
     """If there are many long responses, only the newest are complete."""
     shown = [attempts.show(attempt) for attempt in found]
     size = 0
@@ -88,7 +88,7 @@ def _shown(found: Sequence[Attempt]) -> list[dict[str, object]]:
     return shown
 
 
-def _body(event_id: str) -> str | None:
+def _load_body(event_id: str) -> str | None:
     item = table.get(outbox.key(event_id), table=settings.outbox_table())
     events = outbox.events_of(item) if item else ()
     return next((event.body for event in events if event.id == event_id), None)

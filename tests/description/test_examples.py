@@ -10,7 +10,7 @@ import app
 from chalicelib.description import openapi
 from chalicelib.request.routes import operations
 from chalicelib.webhooks.model import EventKind
-from chalicelib.webhooks.schemas import announced
+from chalicelib.webhooks.schemas import event_shape
 from tests.support import examples
 
 
@@ -71,7 +71,7 @@ def test_every_event_kind_has_an_example_of_its_body(made: Any) -> None:
             "example"
         ]
         assert example == made["events"][kind.value]
-        shape = TypeAdapter(list[announced(kind)[0]], config=ConfigDict(extra="forbid"))  # type: ignore[misc]
+        shape = TypeAdapter(list[event_shape(kind)[0]], config=ConfigDict(extra="forbid"))  # type: ignore[misc]
         shape.validate_json(json.dumps([example["data"]]), strict=True)
 
 

@@ -134,7 +134,7 @@ def test_an_interrupted_last_attempt_fails_its_delivery(world: World) -> None:
 def test_an_unexpected_function_error_fails_the_test(world: World) -> None:
     announce()
     with (
-        mock.patch.object(store, "list_keys", side_effect=Busy),
+        mock.patch.object(store, "load_all", side_effect=Busy),
         pytest.raises(AssertionError, match="nothing was injected"),
     ):
         world.run()

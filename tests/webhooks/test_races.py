@@ -51,17 +51,17 @@ def claimed(world: World) -> Delivery:
 
 
 def tried(delivery: Delivery) -> Attempt:
-    return attempts.expired(delivery, "")
+    return attempts.record_expiry(delivery, "")
 
 
-@pytest.mark.parametrize("late", ["delivered", "given_up", "replay_failed"])
+@pytest.mark.parametrize("late", ["save_delivered", "save_failed", "save_failed_replay"])
 @pytest.mark.parametrize("now", ["delivered", "claimed by another"])
 def test_a_late_result_changes_nothing(late: str, now: str, world: World) -> None:
     mine = claimed(world)
     if now == "delivered":
-        assert deliveries.delivered(mine, tried(mine))
+        assert deliveries.save_delivered(mine, tried(mine))
     else:
-        assert deliveries.replay_failed(mine, tried(mine))
+        assert deliveries.save_failed_replay(mine, tried(mine))
         deliveries.claim_step(Message(mine.id), world.now)
     stands = deliveries.find(mine.id)
     assert getattr(deliveries, late)(mine, tried(mine)) is False
@@ -90,8 +90,8 @@ def test_a_message_whose_delivery_another_sender_posts_comes_again_after_twelve_
     ("state", "then"),
     [
         ("FAILED", "claimed"),
-        ("FAILED", "delivered"),
-        ("RETRYING", "replay_failed"),
+        ("FAILED", "save_delivered"),
+        ("RETRYING", "save_failed_replay"),
         ("RETRYING", "cancelled"),
     ],
 )
@@ -100,7 +100,7 @@ def test_a_replay_of_an_outdated_state_is_refused(state: str, then: str, world: 
     seen = found(world, webhook)
     assert seen.status == state
     if then == "cancelled":
-        assert deliveries.cancelled(seen)
+        assert deliveries.save_cancelled(seen)
     else:
         first = deliveries.claim_replay(seen, ids.ulid(), world.now)
         assert then == "claimed" or getattr(deliveries, then)(first, tried(first))
@@ -117,11 +117,11 @@ def test_failures_count_until_it_is_failing_and_not_for_a_deleted_webhook(world:
         found = table.get(key) or {}
         assert (found["streak"], "failingSince" in found) == (streak, streak == 3)
         assert len(writes) == written
-    health.failed(store.get(seen.id), 1)
+    health.count_failures(store.get(seen.id), 1)
     assert len(writes) == 5
     world.shop.delete(f"/api/admin/webhooks/{seen.id}")
     health.note({seen.id: seen}, [(seen.id, False)])
-    health.failed(seen, 1)
+    health.count_failures(seen, 1)
     assert table.get(key) is None
 
 
@@ -139,14 +139,14 @@ def test_what_another_sender_notes_while_the_third_failure_is_noted_stands(
         left.append(table.get(store.key(seen.id)))
 
     world.double.meanwhile("UpdateItem", other, nth=2)
-    health.failed(seen, 3)
+    health.count_failures(seen, 3)
     assert ("failingSince" in left[0]) is not success
     assert [table.get(store.key(seen.id))] == left
 
 
 def test_a_late_message_of_an_ended_schedule_is_refused(world: World) -> None:
     mine = deliveries.claim_replay(found(world, given_up(world)), ids.ulid(), world.now)
-    assert deliveries.replay_failed(mine, tried(mine))
+    assert deliveries.save_failed_replay(mine, tried(mine))
     with pytest.raises(Taken):
         deliveries.claim_step(Message(mine.id), world.now)
     assert deliveries.claim_step(Message(mine.id, mine.schedule), world.now).attempts > 1
@@ -154,16 +154,16 @@ def test_a_late_message_of_an_ended_schedule_is_refused(world: World) -> None:
 
 def test_only_waiting_unclaimed_deliveries_are_cancelled(world: World) -> None:
     mine = claimed(world)
-    assert not deliveries.cancelled(mine), "somebody is posting it"
-    assert deliveries.replay_failed(mine, tried(mine))
+    assert not deliveries.save_cancelled(mine), "somebody is posting it"
+    assert deliveries.save_failed_replay(mine, tried(mine))
     seen = deliveries.get(mine.id)
     again = deliveries.claim_step(Message(mine.id), world.now)
-    assert deliveries.replay_failed(again, tried(again))
-    assert not deliveries.cancelled(seen), "it was tried again meanwhile"
+    assert deliveries.save_failed_replay(again, tried(again))
+    assert not deliveries.save_cancelled(seen), "it was tried again meanwhile"
     last = deliveries.claim_step(Message(mine.id), world.now)
-    assert deliveries.delivered(last, tried(last))
+    assert deliveries.save_delivered(last, tried(last))
     ended = deliveries.get(mine.id)
-    assert not deliveries.cancelled(ended), "it has ended"
+    assert not deliveries.save_cancelled(ended), "it has ended"
     assert deliveries.find(mine.id) == ended
 
 
