@@ -37,8 +37,12 @@ def test_a_release_is_not_skipped_before_its_reindexing_has_ended(
     release.refuse_to_skip("prod")
     formats = {kind.name: kind.number + 1 for kind in release._KINDS}
     table.update(RELEASE, assign={"formats": formats, "release": "0.8.0"})
-    for asks in ("_make_consent", "_refuse_another_currency", "_refuse_the_other_way"):
-        monkeypatch.setattr(deploy, asks, lambda *_: None)
+    unrelated = (
+        *("_make_consent", "_given_parameters", "_given_environment"),
+        *("_refuse_another_currency", "_refuse_a_scaled_schedule", "_refuse_the_other_way"),
+    )
+    for each in unrelated:
+        monkeypatch.setattr(deploy, each, lambda *_: None)
     monkeypatch.setattr(deploy.keys, "use_table", lambda table: None)
     with pytest.raises(SystemExit, match=r"prod has release 0\.8\.0.*\(product.*reindex\.py"):
         deploy._deploy_stage(Namespace(stage="prod", from_package=None), {"Table": "here"})
