@@ -34,8 +34,11 @@ page = listing.Records(KIND, entry_key, lambda item: AuditEntry(item).index, Aud
 
 
 def unnamed_key(customer_id: str) -> Key:
-    """Of the item that is there if no entry, and nothing else that the fan-out writes, may have
-    values of this customer."""
+    """Return the key of the item that says that nothing names this customer.
+
+    If it exists, no audit entry, and nothing else that the fan-out writes, may have values of this
+    customer.
+    """
     return f"unnamed#{customer_id}", "customer"
 
 
@@ -49,7 +52,7 @@ def unname(customer_ids: Iterable[str]) -> None:
 
 
 def clear_customer(customer_id: str) -> None:
-    """Removes the values of a deleted customer from the entries."""
+    """Remove the values of a deleted customer from the entries."""
     query = listing.Query({"customerId": frozenset({customer_id})}, limit=_PAGE, cursor="*")
     for found in listing.walk_pages(page, query):
         for entry in found.records:
@@ -57,12 +60,15 @@ def clear_customer(customer_id: str) -> None:
 
 
 def clear(entries: Iterable[AuditEntry], person: Person) -> int:
-    """Remove a person who is erased from these entries: all personal values from one that is about
-    the person, mentions from another. Return how many changed."""
-    return sum(_rewrite(entry, _left(entry, person)) for entry in entries)
+    """Remove a person who is erased from these entries; return how many changed.
+
+    An entry about the person loses all personal values, another one the mentions.
+    """
+    return sum(_rewrite(entry, _redact_entry(entry, person)) for entry in entries)
 
 
-def _left(entry: AuditEntry, person: Person) -> dict[str, Any]:
+def _redact_entry(entry: AuditEntry, person: Person) -> dict[str, Any]:
+    """Return the attributes of an entry without the values of an erased person."""
     fields = {"record": entry.fields["record"], "changes": entry.changes}
     if person.ids.isdisjoint(entry.customers):
         return {name: person.redact(value) for name, value in fields.items()}
