@@ -28,10 +28,11 @@ class _Placed(Exception):
 
 
 def consume(batch: Sequence[Committed]) -> Work:
-    """Write the entries of these commits that are not there yet, when all other consumers have
-    ended: an item with an entry needs nothing more. Raises Busy.
+    """Write the entries of these commits that are not there yet, after all other consumers ended.
 
-    Test events have entries, too, which no reader sees (`store._bodies`)."""
+    So an item with an entry needs nothing more. Raises Busy. Test events have entries, too, which
+    no reader sees (`store._load_bodies`).
+    """
     # One that has expired had an entry: AWS deletes what has expired in any order.
     current = {one.mark: one for one in batch if not one.has_expired}
     known = (yield Need(current.keys())).items
@@ -57,8 +58,10 @@ def _write_entries(part: Sequence[Committed]) -> None:
 
 
 def _send_entries(part: Sequence[Committed]) -> None:
-    """Write entries in one transaction, which has an outcome within the half minute by which
-    readers lag: no attempt begins after `_SECONDS`, and none takes longer than the rest."""
+    """Write entries in one transaction, which ends within the half minute by which readers lag.
+
+    No attempt begins after `_SECONDS`, and none takes longer than the rest.
+    """
     now = _time_in_open_hour()
     expires = {"expiresAt": clock.unix() + outbox.KEPT_SECONDS}
     commit = Commit()
@@ -85,6 +88,8 @@ def _time_in_open_hour() -> str:
 
 @lru_cache(maxsize=2)
 def _open_hour(hour: str) -> None:
-    """Write the item by which readers find the entries of an hour: once a process, before the first
-    of them."""
+    """Write the item by which readers find the entries of an hour.
+
+    That is done once a process, before its first entry of the hour.
+    """
     table.put({"pk": "feed", "sk": hour, "expiresAt": clock.unix() + outbox.KEPT_SECONDS + 3_600})

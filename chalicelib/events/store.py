@@ -78,9 +78,12 @@ def read(
     most: int,
     size_of: Callable[[Happened], int],
 ) -> Part:
-    """At most `limit` events after a place, of these kinds or (if empty) all, whose sizes add up to
-    at most `most`, but at least one event. It looks through a limited number of entries, so it may
-    find none before the end."""
+    """Return the events after a place, at most `limit`, and the place after them.
+
+    `kinds`: only these, or all if it is empty. The sizes of the events add up to at most `most`,
+    but there is at least one event. A limited number of entries is read, so a part may have no
+    events though more follow.
+    """
     until = clock.iso(clock.now() - BEHIND)
     if place.sk >= until:
         return Part([], place)
@@ -88,7 +91,7 @@ def read(
     events: list[Happened] = []
     size = looked_at = 0
     for entries in _entries([hour["sk"] for hour in hours.items], place, until, limit):
-        items = _bodies(entries, kinds)
+        items = _load_bodies(entries, kinds)
         for entry in entries:
             begin = place.events if entry["sk"] == place.sk else 0
             item = items.get(entry["sk"].partition("#")[2], {"events": []})
@@ -130,8 +133,8 @@ def _small(entries: Sequence[Item]) -> Iterator[list[Item]]:
         yield page
 
 
-def _bodies(entries: Sequence[Item], kinds: frozenset[str]) -> dict[str, Item]:
-    """The outbox items of the entries with wanted events, by id."""
+def _load_bodies(entries: Sequence[Item], kinds: frozenset[str]) -> dict[str, Item]:
+    """Return the outbox items of the entries with wanted events, by id."""
     wanted = [
         entry["sk"].partition("#")[2]
         for entry in entries
