@@ -96,8 +96,10 @@ def _keys_of_sum(draft: Draft) -> list[Key]:
 
 
 def _commit_of(drafts: Sequence[Draft], found: Found) -> Commit:
-    """Return the commit of some entries and of the sums after them, which it also notes in `found`
-    for the next commit."""
+    """Return the commit of some entries and of the sums after them.
+
+    The new sums are also noted in `found`, for the next commit.
+    """
     commit = Commit()
     before = {key: found.get(key) for draft in drafts for key in _keys_of_sum(draft)}
     for draft in drafts:

@@ -46,17 +46,20 @@ def sum_key(variant_id: str) -> Key:
 
 
 def recount() -> listing.Recount:
-    """Compares the sum of each variant's entries with its stock. A variant is wrong if they differ
-    by the same three times, each long enough after the last for all entries to arrive."""
+    """Compare the sum of each variant's entries with its stock.
+
+    A variant is wrong if they differ by the same three times, each long enough after the last for
+    all entries to arrive.
+    """
     wanted: Iterable[str] = (
         item["sk"].partition("#")[2] for item in listing.walk_entries(products.RECORDS.kind, ())
     )
-    looked_at, wrong = _compared(wanted)
+    looked_at, wrong = _compare_stock(wanted)
     for _ in range(_LOOKS - 1):
         if not wrong:
             break
         time.sleep(_LAG_SECONDS)
-        _, again = _compared({ids.product_of(id) for id in wrong})
+        _, again = _compare_stock({ids.product_of(id) for id in wrong})
         wrong = {
             id: again[id]
             for id in wrong.keys() & again.keys()
@@ -66,9 +69,12 @@ def recount() -> listing.Recount:
     return listing.Recount(looked_at, found)
 
 
-def _compared(product_ids: Iterable[str]) -> tuple[int, dict[str, tuple[int, int]]]:
-    """How many variants were compared; of those that differ, the sum of the entries and the stock,
-    0 if it is not tracked."""
+def _compare_stock(product_ids: Iterable[str]) -> tuple[int, dict[str, tuple[int, int]]]:
+    """Compare the ledger with the stock of these products' variants.
+
+    Return how many variants were compared, and, of those that differ, the sum of the entries and
+    the stock (0 if it is not tracked) by the variant's id.
+    """
     looked_at, wrong = 0, {}
     for some in batches(product_ids, _AT_ONCE):
         stock = products.all_stock_levels(some)
