@@ -1,5 +1,7 @@
-"""What is made of each committed event: one function reads the outbox's stream, and its consumers
-write the deliveries, the values in use, the stock ledger, the audit log and the change feed.
+"""Hand each committed event to the consumers of the outbox's stream.
+
+The consumers write the deliveries, the values in use, the stock ledger, the audit log and the
+change feed.
 
 - `fan_out`: the list of consumers, the stream, and what it lost
 

@@ -60,8 +60,9 @@ _SEARCH_SECONDS: Final = 120
 
 
 def handle(event: Stream) -> sqs.Handled:
-    """Handle the outbox's stream, `{"Records": […]}`; by hand `{"republish": ["evt_…", …]}`; each
-    hour `{"republish": "lost"}`.
+    """Handle a batch of the outbox's stream, `{"Records": […]}`.
+
+    By hand `{"republish": ["evt_…", …]}`; each hour `{"republish": "lost"}`.
 
     Return `{"batchItemFailures": [{"itemIdentifier": …}]}`: the stream continues with that record.
     """
@@ -125,8 +126,10 @@ def _find_commit(id: str) -> Committed:
 
 
 def _republish_lost() -> None:
-    """Publish what the stream no longer has and the feed never got. Reads the outbox for some
-    minutes; the next run continues there. It begins once a day."""
+    """Publish the events that the stream no longer has and the feed never got.
+
+    This reads the outbox for some minutes; the next run continues there. It begins once a day.
+    """
     last = table.get(_LOST) or {"after": None, "ended": ""}
     after: Key | None = tuple(last["after"]) if last["after"] else None
     if after is None and last["ended"] > clock.iso(clock.now() - _BETWEEN):
@@ -145,8 +148,10 @@ def _republish_lost() -> None:
 
 
 def find_unhandled(items: Iterable[Item], *, made_before: datetime) -> list[Committed]:
-    """Return the commits of these outbox items, made before a time, that are not in the feed. An
-    unreadable one is in the dead letters."""
+    """Return the commits of these outbox items, made before a time, that are not in the feed.
+
+    An unreadable item is left out: it is in the dead letters.
+    """
     commits = list[Committed]()
     for item in items:
         if ids.made_at(item["pk"]) < made_before:
