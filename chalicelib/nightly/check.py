@@ -1,5 +1,8 @@
-"""The nightly check of totals against lists, of sales and customers' totals against orders, and of
-stock against its ledger; `infra/counts.py` repairs all but the last."""
+"""The nightly check of stored totals against the records that they count.
+
+It compares totals with lists, sales and customers' totals with orders, and stock with its ledger;
+`infra/counts.py` repairs all but the last.
+"""
 
 from collections.abc import Iterator
 from datetime import date
@@ -13,7 +16,7 @@ from chalicelib.values import timezone
 
 
 def check_totals() -> None:
-    """Logs each wrong cell, and their number as a metric with an alarm."""
+    """Log each wrong cell, and their number as a metric with an alarm."""
     records, wrong = 0, 0
     for kind, found in (*list_recounts(), ("stock ledger", ledger.recount())):
         records += found.records

@@ -1,5 +1,7 @@
-"""Closing an order: what the shop keeps, and what goes back: pure functions
-(docs/orders.md#closing)."""
+"""Pure functions for closing an order: what the shop keeps, and what goes back.
+
+The rules: docs/orders.md#closing.
+"""
 
 from collections.abc import Iterator
 from decimal import Decimal

@@ -1,7 +1,7 @@
-"""Edits of an order's lines and amounts, customer, source and date: pure functions
-(docs/orders.md#editing).
+"""Pure functions for edits of an order's lines, amounts, customer, source and date.
 
-An edit never moves money: what is due follows from the new total.
+The rules: docs/orders.md#editing. An edit never moves money: what is due follows from the new
+total.
 """
 
 from collections import Counter, defaultdict

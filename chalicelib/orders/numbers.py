@@ -1,5 +1,7 @@
-"""The numbers of orders: `sequence` / `order-number`, with `n`, how many were taken, and `at`, when
-the last one was (milliseconds of Unix time).
+"""The numbers of orders.
+
+Their item, `sequence` / `order-number`, has `n`, how many were taken, and `at`, when the last one
+was taken (milliseconds of Unix time).
 
 In a quiet shop the order's own commit takes its number, without another call and without gaps. If
 another function took the last one a moment ago, commits would conflict, so a separate call takes
@@ -36,7 +38,10 @@ class Numbers:
         self._item: Item | None = None
 
     def next(self, item: Item | None, *, has_room: bool) -> str:
-        """`item`: what was read at KEY. `has_room`: whether the commit can take one item more."""
+        """Return the number for the next attempt to place the order.
+
+        `item`: what was read at KEY. `has_room`: whether the commit can take one item more.
+        """
         self._item = item
         alone = self.are_contended or not has_room
         now = clock.unix_ms()
@@ -45,7 +50,10 @@ class Numbers:
         return str(_BEFORE + (self._taken or _following_number(item)))
 
     def write(self, commit: Commit) -> None:
-        """The commit raises NumberTaken if another order takes the number first."""
+        """Add the number to the commit, unless it is taken already.
+
+        Sending the commit raises NumberTaken if another order takes the number first.
+        """
         if self._taken is None:
             unchanged = Attr("n").eq(self._item["n"]) if self._item else table.absent
             _own.n = _following_number(self._item)

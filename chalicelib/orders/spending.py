@@ -1,5 +1,7 @@
-"""Checks each customer's totals against the list of orders. The totals change in the transaction of
-each order (`store.py`), so they agree unless code was wrong or someone edited the table by hand.
+"""Checks of each customer's totals against the list of orders.
+
+The totals change in the transaction of each order (`store.py`), so they agree unless code was wrong
+or someone edited the table by hand.
 """
 
 import zlib

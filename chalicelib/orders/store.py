@@ -83,8 +83,11 @@ compare_spending = spending.compare_spending
 
 @dataclass(frozen=True)
 class ChangeRequest:
-    """Who asks for a change, and how. `by`: the name of the key. Raised for `if_match`:
-    PreconditionFailed; for `once`: Repeated and KeyReused."""
+    """Who asks for a change, and how.
+
+    `by`: the name of the key. Raised for `if_match`: PreconditionFailed; for `once`: Repeated and
+    KeyReused.
+    """
 
     by: str = ""
     if_match: frozenset[str] | None = None

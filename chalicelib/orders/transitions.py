@@ -1,5 +1,7 @@
-"""The moves of an order's status (docs/orders.md#order-status), and of its payment status
-(docs/orders.md#payment-status)."""
+"""The moves of an order's status and of its payment status.
+
+The rules: docs/orders.md#order-status and docs/orders.md#payment-status.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Final

@@ -51,8 +51,10 @@ class BulkUpsert:
         self._left: dict[str, list[str]] = {}  # SKUs, and products that no longer have them
 
     def run(self, rows: Sequence[ProductRow | Problem], ends: float = math.inf) -> list[Outcome]:
-        """Return what became of each row. `ends`: by `time.monotonic`; the rows that are not
-        reached by then are NotReached."""
+        """Write these rows and return the outcome of each.
+
+        `ends`: by `time.monotonic`; the rows that are not reached by then are NotReached.
+        """
         outcomes: dict[int, Outcome] = {
             place: ("error", row) for place, row in enumerate(rows) if isinstance(row, Problem)
         }
