@@ -63,7 +63,10 @@ def record_outcome(
 
 
 def record_interruption(delivery: Delivery, at: datetime, url: str) -> Attempt:
-    """The sender crashed, at the latest at `at`; the receiver may have got it."""
+    """Return the attempt of a sender that crashed, at the latest at `at`.
+
+    The receiver may have got the message.
+    """
     message = "The sender was interrupted; the receiver may have received it."
     return build_attempt(delivery, url, at, error=INTERRUPTED, message=message)
 
@@ -87,7 +90,7 @@ def read(item: Mapping[str, Any]) -> Attempt:
 
 
 def show(attempt: Attempt) -> dict[str, Any]:
-    """The shape of DeliveryAttempt."""
+    """Show an attempt in the shape of DeliveryAttempt."""
     response = None
     if attempt.status is not None:
         response = {

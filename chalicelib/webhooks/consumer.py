@@ -1,5 +1,6 @@
-"""From committed events to deliveries: one for each webhook that gets the event, and a message for
-each that has none.
+"""From committed events to deliveries, and to the messages that send them.
+
+Each webhook that gets an event has one delivery of it, and each delivery a first message.
 
 A delivery is created unless it exists, and its first message is sent unless it was handled. So an
 item may come again, late, or beside itself.
@@ -25,8 +26,10 @@ _SLACK: Final = timedelta(minutes=1)
 
 
 def consume(batch: Sequence[Committed]) -> Work:
-    """Create the deliveries of these commits, and send their messages. Raises what DynamoDB and SQS
-    raise."""
+    """Create the deliveries of these commits, and send their messages.
+
+    Raises what DynamoDB and SQS raise.
+    """
     endpoints = store.load_all()
     known = (yield Need([committed.mark for committed in batch])).items
     posted: list[Posted] = []
@@ -50,7 +53,8 @@ def _create_deliveries(
 
     `is_repeated`: the stream brings what was handled, after its trigger was made anew or a backup
     was restored, which has no messages. It makes no further delivery: a webhook may have been
-    paused then."""
+    paused then.
+    """
     pairs = [
         (event, endpoint)
         for event in committed.events
@@ -79,9 +83,11 @@ def _create_deliveries(
 def _earlier_deliveries(
     committed: Committed, endpoints: Sequence[Endpoint], others: Container[str], is_repeated: bool
 ) -> list[Delivery]:
-    """Return the deliveries, besides these others, that an earlier run made, perhaps without their
-    messages, for endpoints that were changed since and no longer take the event; or all, if
-    `is_repeated`."""
+    """Return the deliveries, besides these others, that an earlier run made of these events.
+
+    It made them, perhaps without their messages, for endpoints that were changed since and no
+    longer take the event. With `is_repeated`, return those for all endpoints.
+    """
     since = ids.made_at(committed.id) - _SLACK
     changed = [
         endpoint
@@ -95,8 +101,11 @@ def _earlier_deliveries(
 def _find_takers(
     event: Event, endpoints: Sequence[Endpoint], only: str | None
 ) -> Iterator[Endpoint]:
-    """Return the endpoints that get an event. A filtered event makes no delivery and costs nothing.
-    `only`: of a test event, the id of its endpoint."""
+    """Return the endpoints that get an event.
+
+    A filtered event makes no delivery and costs nothing. `only`: the id of the endpoint that a test
+    event is for.
+    """
     for endpoint in endpoints:
         if only is not None:
             if endpoint.id == only:

@@ -49,8 +49,11 @@ class _Known:
 
 @dataclass
 class _Batch:
-    """The results of a batch: `again` as message id → receipt handle and seconds until then, and
-    the health of endpoints as (id, success) in the order of the answers."""
+    """The results of a batch.
+
+    `again`: message id → receipt handle and seconds until the message comes again. The health of
+    endpoints is (id, success) in the order of the answers.
+    """
 
     again: dict[str, tuple[str, int]] = field(default_factory=dict)
     health: list[tuple[str, bool]] = field(default_factory=list)
@@ -94,8 +97,10 @@ def _parse_messages(records: Sequence[_Record], became: _Batch) -> list[tuple[_R
 def _keep_own_lane(
     due: Sequence[tuple[_Record, Message]], known: _Known, became: _Batch
 ) -> list[tuple[_Record, Message]]:
-    """The messages that are posted on this lane. New events of an endpoint that began to fail move
-    to the other lane: there may be a million of them, and each can hang for 10 seconds.
+    """Return the messages that are posted on this lane; send the others to the failing lane.
+
+    New events of an endpoint that began to fail move: there may be a million of them, and each can
+    hang for 10 seconds.
     """
     here, over = [], []
     for record, message in due:
@@ -144,7 +149,7 @@ def _take_or_put_off(
 
 
 def _handle_message(message: Message, known: _Known, post: Post, became: _Batch) -> None:
-    """Handles one message completely. Raises NotNow."""
+    """Handle one message completely. Raises NotNow."""
     endpoint = known.endpoints.get(endpoint_of(message.delivery))
     if endpoint is None:
         deliveries.cancel(message)

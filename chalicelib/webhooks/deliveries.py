@@ -92,7 +92,7 @@ def failed_partition(endpoint_id: str) -> str:
 def list_failed(
     endpoint_id: str, where: Condition, fields: Sequence[str] = ()
 ) -> Iterator[list[Item]]:
-    """The FAILED deliveries, the oldest first, in pages: there may be a million."""
+    """List the FAILED deliveries, the oldest first, in pages: there may be a million."""
     return table.pages(failed_partition(endpoint_id), where=where, fields=fields)
 
 
@@ -107,7 +107,7 @@ def load(wanted: Iterable[str]) -> list[Delivery]:
 
 
 def get(id: str) -> Delivery:
-    """Raises NotFound, also for what is no id, or has expired."""
+    """Return a delivery. Raises NotFound, also for what is no id, or has expired."""
     may_be = is_delivery_id(id) and not has_expired(id)
     return NotFound.unless(find(id) if may_be else None, "delivery", id)
 
@@ -125,7 +125,7 @@ def attempts_of(delivery: Delivery) -> list[Attempt]:
 
 
 def create(event: Event, endpoint_id: str, *, test: bool) -> Delivery:
-    """The delivery of an event to an endpoint, created unless it exists."""
+    """Return the delivery of an event to an endpoint, created unless it exists."""
     now = clock.now_iso()
     pk, sk = key(delivery_id(event.id, endpoint_id))
     item: Item = {
@@ -152,9 +152,11 @@ def create(event: Event, endpoint_id: str, *, test: bool) -> Delivery:
 
 
 def subject(event: Event) -> Item:
-    """What a list of deliveries shows of the event: an order's number, also of its payments and
-    edits; a product's name. For a customer only the id: personal data stays in the body, which an
-    erasure covers."""
+    """Return what a list of deliveries shows of an event, as the attribute `subject`.
+
+    An order's number, also of its payments and edits; a product's name. For a customer only the id:
+    personal data stays in the body, which an erasure covers. {} if the data has no id.
+    """
     data = event.data
     id = data.get("orderId") or data.get("id") or data.get("productId")
     if not isinstance(id, str):
@@ -182,7 +184,7 @@ class Verdict(Enum):
 
 
 def begin(message: Message, endpoint: Endpoint) -> Delivery | None:
-    """The delivery with its next attempt begun and claimed; None if there is nothing to do.
+    """Claim a delivery's next attempt and return the delivery; None if there is nothing to do.
 
     Raises NotNow, also after the attempt of a sender that stopped was settled.
     """
@@ -205,8 +207,11 @@ def begin(message: Message, endpoint: Endpoint) -> Delivery | None:
 
 
 def judge(message: Message, delivery: Delivery | None, now: datetime) -> Verdict:
-    """A duplicate message is not dropped during its attempt: if the sender crashes, the duplicate
-    detects it."""
+    """Decide what a message means for its delivery now.
+
+    A duplicate message is not dropped during its attempt: if the sender crashes, the duplicate
+    detects it.
+    """
     if delivery is None or _is_over(message, delivery):
         return Verdict.DROP
     if delivery.claim:
@@ -277,7 +282,10 @@ def _lease(now: datetime, *, replay: bool) -> dict[str, object]:
 def _claim(
     id: str, lease: Mapping[str, object], more: Mapping[str, object], when: Condition
 ) -> Delivery:
-    """Raises Taken, but not if the answer to this claim was lost: `by` says whose it is."""
+    """Claim a delivery that nobody has claimed, and count its attempt.
+
+    Raises Taken, but not if the answer to this claim was lost: `by` says whose it is.
+    """
     try:
         item = table.update(
             key(id), assign={**more, **lease}, add={"attempts": 1}, when=when & _unclaimed
@@ -293,7 +301,7 @@ def _claim(
 
 
 def end(delivery: Delivery, attempt: Attempt) -> None:
-    """Records the attempt and settles it."""
+    """Record an ended attempt, and settle its delivery by it."""
     if attempt.error is None and attempt.number == 1 and attempt.is_short:
         # Nearly all end here, with record and state in one write.
         save_delivered(delivery, attempt, first=True)
@@ -302,7 +310,7 @@ def end(delivery: Delivery, attempt: Attempt) -> None:
 
 
 def cancel(message: Message) -> None:
-    """The endpoint was deleted: this message is the last. Raises NotNow."""
+    """Cancel the delivery of a message, because its endpoint was deleted. Raises NotNow."""
     delivery = find(message.delivery)
     if delivery is None or delivery.step is None:
         return
@@ -324,7 +332,7 @@ def _settle_interrupted(delivery: Delivery, endpoint: Endpoint | None) -> None:
 
 
 def record(delivery_id: str, attempt: Attempt) -> Attempt:
-    """Stores it unless the attempt has a record; returns the record that counts.
+    """Store an attempt unless it has a record; return the record that counts.
 
     The first record of attempt n decides its result, and every sender settles the delivery by it.
     """
@@ -343,10 +351,10 @@ def record(delivery_id: str, attempt: Attempt) -> Attempt:
 
 
 def settle(delivery: Delivery, attempt: Attempt) -> bool:
-    """The end, or the next step: queued or parked first, and stored second.
+    """End a delivery by its attempt's result, or queue or park its next step, and then store that.
 
     After a crash in between, another sender settles the attempt again: by the same record and with
-    the same jitter, so for the same time. Returns whether the claim was still ours.
+    the same jitter, so for the same time. Return whether the claim was still ours.
     """
     if attempt.error is None:
         return save_delivered(delivery, attempt)
@@ -387,9 +395,9 @@ def _chance(delivery: Delivery) -> float:
 
 
 def save_delivered(delivery: Delivery, attempt: Attempt, *, first: bool = False) -> bool:
-    """The receiver accepted it. `first`: a short first attempt, recorded by this write.
+    """Store that the receiver accepted a delivery; return whether the claim was still ours.
 
-    Like the functions below, returns whether the claim was still ours.
+    `first`: a short first attempt, recorded by this write.
     """
     more = {"first": attempt.fields()} if first else {}
     done = {"status": DeliveryStatus.DELIVERED, **_last_result(attempt), **more}
@@ -397,7 +405,7 @@ def save_delivered(delivery: Delivery, attempt: Attempt, *, first: bool = False)
 
 
 def save_retrying(delivery: Delivery, attempt: Attempt, following: NextStep) -> bool:
-    """The next step of the schedule is queued or parked."""
+    """Store a delivery's next step, queued or parked; return whether the claim was still ours."""
     waits = {
         "status": DeliveryStatus.RETRYING,
         "step": following.step,
@@ -410,12 +418,15 @@ def save_retrying(delivery: Delivery, attempt: Attempt, following: NextStep) -> 
 
 
 def save_failed_replay(delivery: Delivery, attempt: Attempt) -> bool:
-    """An attempt outside the schedule has failed: the schedule continues unchanged."""
+    """Store that an attempt outside the schedule failed; return whether the claim was still ours.
+
+    The schedule continues unchanged.
+    """
     return _update(delivery, _last_result(attempt))
 
 
 def save_failed(delivery: Delivery, attempt: Attempt) -> bool:
-    """The last attempt of the schedule has failed."""
+    """Store that a delivery's last attempt failed; return whether the claim was still ours."""
     now = clock.now_iso()
     pk, sk = _failed_key(delivery.id, now)
     entry = {"pk": pk, "sk": sk, "event": delivery.event, "error": attempt.message or attempt.error}

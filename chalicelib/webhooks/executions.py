@@ -28,17 +28,21 @@ def schedule_redrive(endpoint_id: str, due: datetime) -> None:
 
 
 def schedule_redrive_soon(endpoint_id: str) -> None:
-    """Start an execution in half a minute, for everything due until a slot later: the execution of
-    the current slot may have found the endpoint paused."""
+    """Start an execution in half a minute, for everything due until a slot later.
+
+    The execution of the current slot may have found the endpoint paused.
+    """
     due = clock.now() + _soonest_delay()
     slot = timedelta(seconds=retry.slot_seconds(settings.webhook_schedule_scale()))
     _start(f"{endpoint_id}-{ids.ulid()}", endpoint_id, due, due + slot)
 
 
 def schedule_recovery(endpoint: Endpoint) -> None:
-    """Start an execution that sends what waits, because a failing endpoint answers again: within
-    two minutes, but an hour after its last recovery at the earliest. At most one a minute, however
-    many functions see it."""
+    """Start an execution that sends what waits for a failing endpoint that answers again.
+
+    It begins within two minutes, but an hour after the endpoint's last recovery at the earliest.
+    There is at most one a minute, however many functions see the answer.
+    """
     scale = settings.webhook_schedule_scale()
     earliest, minute = clock.now(), max(1, round(retry.MINUTE * scale))
     if endpoint.recovery:
@@ -62,8 +66,11 @@ def _soonest_delay() -> timedelta:
 def _start(
     name: str, endpoint_id: str, due: datetime, until: datetime, *, recover: bool = False
 ) -> None:
-    """An account may start a few hundred executions a second, but thousands of messages wait for
-    the same one: a started name is not started again. Failures are not remembered."""
+    """Start an execution, unless one of this name has been started.
+
+    An account may start a few hundred executions a second, but thousands of messages wait for the
+    same one. Failures are not remembered.
+    """
     payload = {
         "endpoint": endpoint_id,
         "due": clock.iso(due),

@@ -45,8 +45,10 @@ def _fits(wanted: Any, body: Mapping[str, object], name: str) -> bool:
 
 
 def _matcher(one: object) -> Callable[[object], bool]:
-    """A function that tells whether a value matches `one` of a list. Raises ValueError if it is not
-    a valid matcher."""
+    """Return a function that tells whether a value matches `one` of a list.
+
+    Raises ValueError if `one` is not a valid matcher.
+    """
     match [*one.items()] if isinstance(one, dict) else ():
         case [("exists", bool())]:
             return lambda value: False  # tests the member, not a value

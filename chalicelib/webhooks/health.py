@@ -19,8 +19,11 @@ _HEALTHY: Final[Mapping[str, object]] = {"streak": None, "failingSince": None}
 
 
 def note(endpoints: Mapping[str, Endpoint], outcomes: Iterable[tuple[str, bool]]) -> None:
-    """`outcomes`: (endpoint id, success) of the attempts of a batch in the order of their ends;
-    `endpoints` as they were read before."""
+    """Store the health of endpoints after a batch of attempts.
+
+    `outcomes`: (endpoint id, success) of the attempts in the order of their ends; `endpoints` as
+    they were read before.
+    """
     last: dict[str, list[bool]] = {}
     for id, success in outcomes:
         last.setdefault(id, []).append(success)

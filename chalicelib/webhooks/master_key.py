@@ -17,7 +17,7 @@ def current_secret(endpoint_id: str, version: int) -> str:
 
 
 def valid_secrets(endpoint: Endpoint) -> list[str]:
-    """The secrets that sign a delivery to the endpoint now, the current one first."""
+    """Return the secrets that sign a delivery to the endpoint now, the current one first."""
     overlaps = endpoint.overlaps(clock.unix())
     versions = [endpoint.secret_version, *(version for version, _ in overlaps)]
     return [signature.secret(_master_key(), endpoint.id, version) for version in versions]

@@ -43,7 +43,7 @@ class Message:
 
 
 def parse(text: str) -> Message:
-    """Raises ValueError, KeyError or TypeError for unknown messages."""
+    """Parse a message of a queue. Raises ValueError, KeyError or TypeError for an unknown one."""
     fields = json.loads(text)
     return Message(
         delivery=fields["delivery"],

@@ -17,15 +17,20 @@ from chalicelib.webhooks.model import delivery_expiry, endpoint_of
 
 
 def park(message: Message, due: datetime) -> None:
-    """Park a message until it is due. The entry is written before the execution is started, so that
-    it is found."""
+    """Park a message until it is due.
+
+    The entry is written before the execution is started, so that it is found.
+    """
     _put(message, due)
     executions.schedule_redrive(endpoint_of(message.delivery), due)
 
 
 def hold(message: Message) -> None:
-    """Park a message until its endpoint is enabled, which redrives it. Call it before reading again
-    whether the endpoint is enabled, so that one of both sees the other."""
+    """Park a message until its endpoint is enabled, which redrives it.
+
+    Call this before reading again whether the endpoint is enabled, so that one of both sees the
+    other.
+    """
     _put(message, clock.now())
 
 
@@ -37,8 +42,11 @@ def find_due(endpoint_id: str, until: datetime, limit: int) -> list[tuple[Key, M
 
 
 def list_deliveries(endpoint_id: str, after: str, limit: int) -> tuple[list[str], str | None]:
-    """Return the ids of deliveries with parked messages, the first due first, after the place
-    `after` (empty: from the beginning), and the place after them, None at the end."""
+    """Return the ids of deliveries with parked messages, the first due first, and the next place.
+
+    `after`: the place to continue at (empty: from the beginning). The next place is None at the
+    end.
+    """
     rows = table.query(_partition(endpoint_id), after=after or None, limit=limit, fields=("sk",))
     ids = (item["sk"].split("#")[1] for item in rows.items)
     return list(dict.fromkeys(ids)), rows.after

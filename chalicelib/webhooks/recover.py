@@ -1,5 +1,7 @@
-"""Recoveries: all deliveries of an endpoint that FAILED since a time, and those that are RETRYING,
-are replayed, at the pace of `redrive.py`.
+"""Recoveries: the replay of an endpoint's deliveries that did not arrive.
+
+All that FAILED since a time, and those that are RETRYING, are replayed, at the pace of
+`redrive.py`.
 
 A person begins one, or an endpoint that answers again. The endpoint stores its progress: `after`,
 the place among the failed deliveries; then `waiting`, the place among the parked messages. These
@@ -69,8 +71,11 @@ def begin(endpoint_id: str, since: datetime) -> Endpoint:
 
 
 def begin_by_itself(endpoint: Endpoint, due: str) -> Endpoint:
-    """Return the endpoint with a recovery of its parked messages begun, unless it fails again, or
-    one was begun since `due`, the time of the execution."""
+    """Begin a recovery of an endpoint's parked messages, and return the endpoint with it.
+
+    None is begun if the endpoint fails again, or if one was begun since `due`, the time of the
+    execution.
+    """
     last = endpoint.recovery
     if endpoint.failing or running(endpoint) or (last and last["startedAt"] >= due):
         return endpoint
@@ -98,9 +103,11 @@ def running(endpoint: Endpoint) -> Recovery | None:
 
 
 def next_page(endpoint: Endpoint, recovery: Recovery, limit: int) -> RecoveryPage:
-    """Return the next messages, the oldest events first: of failed deliveries, which have the
-    oldest, and after these of parked ones. One that began by itself ends when the endpoint fails
-    again."""
+    """Return the next messages of a recovery, the oldest events first.
+
+    Failed deliveries have the oldest; parked ones follow. A recovery that began by itself ends when
+    the endpoint fails again.
+    """
     if recovery.get("byItself") and endpoint.failing:
         return RecoveryPage([], {"completedAt": clock.now_iso()})
     if "waiting" in recovery:
@@ -121,8 +128,10 @@ def next_page(endpoint: Endpoint, recovery: Recovery, limit: int) -> RecoveryPag
 
 
 def note_progress(endpoint: Endpoint, recovery: Recovery, page: RecoveryPage) -> None:
-    """Store the progress after the messages of a page were queued, unless another recovery has
-    taken over."""
+    """Store the progress after the messages of a page were queued.
+
+    Nothing is stored if another recovery has taken over.
+    """
     changes = {f"recovery.{name}": value for name, value in page.progress.items()}
     sent = {"recovery.sent": recovery["sent"] + len(page.messages)}
     store.note_if(endpoint.id, {**changes, **sent}, Attr("recovery.id").eq(recovery["id"]))

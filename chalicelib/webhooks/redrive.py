@@ -32,8 +32,11 @@ class RedriveResult(TypedDict):
 
 
 class Redrive(TypedDict):
-    """`due`: when the execution started; `redriven`: the result of the last run. Without `until`,
-    as an operator starts it, it is `due`. `recover`: the endpoint answers again."""
+    """The input of an execution.
+
+    `due`: when the execution started; `redriven`: the result of the last run. Without `until`, as
+    an operator starts it, it is `due`. `recover`: the endpoint answers again.
+    """
 
     endpoint: str
     due: str
@@ -43,8 +46,11 @@ class Redrive(TypedDict):
 
 
 def run(event: Redrive) -> RedriveResult:
-    """Send the next page for an endpoint. While it is paused nothing is due: enabling it starts
-    another run. After its deletion everything is due, to be cancelled."""
+    """Send the next page of messages for an endpoint.
+
+    While it is paused nothing is due: enabling it starts another run. After its deletion everything
+    is due, to be cancelled.
+    """
     endpoint = store.find(event["endpoint"])
     if endpoint is None:
         number, paced = _send_due(event["endpoint"], clock.now() + _FOREVER, _next_arrival(event))
@@ -76,8 +82,10 @@ def _send_page(event: Redrive, endpoint: Endpoint) -> RedriveResult:
 
 
 def _send_due(endpoint_id: str, until: datetime, paced: datetime) -> tuple[int, datetime]:
-    """Send a page of parked messages that are due by then. Return how many, and when the next may
-    arrive."""
+    """Send a page of parked messages that are due at `until`, and unpark them.
+
+    Return how many were sent, and when the next message may arrive.
+    """
     entries = parking.find_due(endpoint_id, until, PAGE)
     paced = _send([message for _, message in entries], paced)
     # After sending: a crash in between sends them twice rather than never.
@@ -92,8 +100,10 @@ def _next_arrival(event: Redrive) -> datetime:
 
 
 def _send(waiting: Sequence[Message], paced: datetime) -> datetime:
-    """Send messages so that each arrives when it is due, and not before `paced`. Return `paced`
-    after them."""
+    """Send messages so that each arrives when it is due, and not before `paced`.
+
+    Return when the next message may arrive.
+    """
     now = clock.now()
     pause = timedelta(seconds=settings.webhook_schedule_scale() / PER_SECOND)
     posted = []
@@ -117,8 +127,10 @@ def _scale_seconds(seconds: int) -> int:
 
 
 def _take_turn(event: Redrive) -> bool:
-    """Return whether this execution may send. One does at a time, because their paces would add up;
-    others wait for its end."""
+    """Return whether this execution may send.
+
+    One does at a time, because their paces would add up; others wait for its end.
+    """
     now, by = clock.unix(), event["due"]
     redriving = Attr("redriving.by")
     free = redriving.not_exists() | redriving.eq(by) | Attr("redriving.until").lt(now)

@@ -22,7 +22,7 @@ class WebhookDeleted(Conflict):
 
 
 def replay_delivery(id: str) -> Delivery:
-    """Returns the delivery as it was before.
+    """Replay a delivery, and return it as it was before.
 
     Raises NotFound, WebhookDeleted, WebhookPaused.
     """
@@ -40,6 +40,6 @@ def replay_delivery(id: str) -> Delivery:
 
 
 def require_enabled(endpoint: Endpoint) -> None:
-    """Raises WebhookPaused."""
+    """Raise WebhookPaused if the endpoint is paused."""
     if not endpoint.enabled:
         raise WebhookPaused("The webhook is paused: enable it first.")

@@ -63,7 +63,7 @@ def next_step(
     daily_since: datetime | None = None,
     scale: float = 1,
 ) -> NextStep | None:
-    """What follows when the attempt of `step` has failed at `now`; None after the last.
+    """Return what follows if the attempt of `step` failed at `now`; None after the last step.
 
     `chance` in [0, 1) becomes a jitter that only adds: 10 % of the wait, at most a minute. `status`
     and `retry_after`: the response's status and raw Retry-After header; on 429 and 503 it lengthens
@@ -87,9 +87,11 @@ def next_step(
 
 
 def _daily_since(step: int, now: datetime, known: datetime | None, scale: float) -> datetime:
-    """The time from which the daily retries are counted: the failure before the first of them.
+    """Return the time from which daily retries are counted: the failure before the first of them.
+
     After a failure that came more than half a day late, because the webhook was paused, it is that
-    failure: otherwise the missed retries would all follow at once."""
+    failure: otherwise the missed retries would all follow at once.
+    """
     days = timedelta(seconds=(step - FIRST_DAILY) * DAY * scale)
     late = timedelta(seconds=DAY * scale / 2)
     if step > FIRST_DAILY and known and known + days + late >= now:
@@ -102,7 +104,7 @@ def slot_seconds(scale: float) -> int:
 
 
 def slot(endpoint_id: str, due: datetime, now: datetime, scale: float = 1) -> Slot:
-    """The slot of 5 minutes in which messages due at `due` are redriven, named after its start.
+    """Return the slot of 5 minutes, named after its start, in which messages due at `due` are sent.
 
     It starts at least a minute from now, the time to write the due entry and start the execution.
     So a message that is parked late, after a crash, never gets the name of an execution that has

@@ -13,8 +13,9 @@ from chalicelib.webhooks.model import Delivery, Endpoint, EventKind, TestEvent
 
 
 def send(endpoint_id: str, kind: EventKind | None) -> tuple[Delivery, bool]:
-    """Its delivery, and whether such an event passes the filter. `kind` None: the endpoint's first.
-    Raises NotFound, WebhookPaused.
+    """Send a test event; return its delivery, and whether such an event passes the filter.
+
+    `kind` None: the endpoint's first. Raises NotFound, WebhookPaused.
 
     The stream brings the event to the fan-out, which finds the existing delivery.
     """
@@ -30,7 +31,7 @@ def send(endpoint_id: str, kind: EventKind | None) -> tuple[Delivery, bool]:
 
 
 def try_filter(endpoint: Endpoint, asked: TestEvent) -> dict[str, object]:
-    """The shape of TriedEvent. Raises Invalid."""
+    """Try a filter on an event, and return the shape of TriedEvent. Raises Invalid."""
     event = asked.event or endpoint.events[0]
     own = store.checked_filter(asked.filter)
     data = asked.data if asked.data is not None else sample(event)
@@ -42,8 +43,10 @@ def try_filter(endpoint: Endpoint, asked: TestEvent) -> dict[str, object]:
 
 
 def sample(event: EventKind) -> dict[str, object]:
-    """The data of such an event, made by the slice that announces it, so that it has the same shape
-    as real ones."""
+    """Return sample data of such an event.
+
+    The slice that announces the event makes them, so that they have the same shape as real ones.
+    """
     # Imported here, so that other requests do not load those slices.
     match event.value.partition(".")[0]:
         case "order" | "payment" | "refund":

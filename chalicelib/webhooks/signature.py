@@ -1,5 +1,8 @@
-"""The signature of a delivery (docs/webhooks.md#verify-a-delivery), also in the form of Standard
-Webhooks, for libraries that verify it (https://www.standardwebhooks.com)."""
+"""The signature of a delivery (docs/webhooks.md#verify-a-delivery).
+
+It is also given in the form of Standard Webhooks, for libraries that verify it
+(https://www.standardwebhooks.com).
+"""
 
 import base64
 import hashlib
@@ -12,7 +15,7 @@ SECRET_PREFIX = "whsec_"
 
 
 def secret(master_key: bytes, endpoint_id: str, version: int) -> str:
-    """The signing secret of one endpoint, `whsec_` and 64 hex digits; the whole text is the key.
+    """Derive the signing secret of one endpoint: `whsec_` and 64 hex digits; all of it is the key.
 
     It is derived when needed and not stored, so a copy of the table cannot sign.
     A rotation increases `version`: earlier secrets can still be derived during an overlap.
@@ -36,8 +39,11 @@ def sign(timestamp: int, body: bytes, secrets: Sequence[str]) -> str:
 
 
 def sign_standard(delivery_id: str, timestamp: int, body: bytes, secrets: Sequence[str]) -> str:
-    """`v1,<base64>` for each secret, the newest first, with blanks in between. The key is the
-    part after the secret's prefix, decoded as base64; our hex digits are valid base64."""
+    """Return `v1,<base64>` for each secret, the newest first, with blanks in between.
+
+    The key is the part after the secret's prefix, decoded as base64; our hex digits are valid
+    base64.
+    """
     signed = b"%b.%d.%b" % (delivery_id.encode(), timestamp, body)
     keys = (base64.b64decode(each.removeprefix(SECRET_PREFIX)) for each in secrets)
     marks = (base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()) for key in keys)
@@ -53,10 +59,9 @@ def headers(
     *,
     test: bool = False,
 ) -> dict[str, str]:
-    """The headers of one attempt, as docs/webhooks.md#verify-a-delivery lists them, and those of
-    Standard Webhooks.
+    """Return the headers of one attempt, and among them those of Standard Webhooks.
 
-    A test delivery has one more header.
+    docs/webhooks.md#verify-a-delivery lists them. A test delivery has one more header.
     """
     table = {
         "Content-Type": "application/json",

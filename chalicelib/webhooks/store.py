@@ -1,5 +1,6 @@
-"""Endpoints in the table: `webhooks` / `wh_…`, in one partition, because the fan-out reads them
-all.
+"""Endpoints in the table.
+
+`webhooks` / `wh_…`, in one partition, because the fan-out reads them all.
 
 `version` guards clients' changes; the endpoint's health and the progress of a recovery are in the
 same item and change without it.
@@ -72,7 +73,7 @@ def find(id: str) -> Endpoint | None:
 
 
 def get(id: str) -> Endpoint:
-    """Raises NotFound."""
+    """Return an endpoint. Raises NotFound."""
     return NotFound.unless(find(id), "webhook", id)
 
 
@@ -80,8 +81,9 @@ def get(id: str) -> Endpoint:
 
 
 def create(new: NewWebhook, once: Once | None = None) -> tuple[Endpoint, str, bool]:
-    """The endpoint, its secret, and whether an earlier attempt of this request created it.
-    It gets events that are committed from now on.
+    """Create an endpoint, which gets the events that are committed from now on.
+
+    Return it, its secret, and whether an earlier attempt of this request created it.
 
     Raises Invalid for a URL that is not allowed; with `once` also KeyReused.
     """
@@ -126,7 +128,10 @@ def _create(new: NewWebhook, once: Once | None) -> tuple[Endpoint, str]:
 
 
 def change(id: str, asked: WebhookChange, if_match: frozenset[str] | None) -> Endpoint:
-    """Raises NotFound, Invalid, PreconditionFailed, Conflict."""
+    """Change the attributes of an endpoint that were sent.
+
+    Raises NotFound, Invalid, PreconditionFailed, Conflict.
+    """
     given = asked.sent_fields()
     if "events" in given:
         given["events"] = tuple(given["events"])
@@ -147,7 +152,9 @@ def change(id: str, asked: WebhookChange, if_match: frozenset[str] | None) -> En
 
 
 def rotate(id: str, overlap_hours: int) -> tuple[Endpoint, str]:
-    """A new secret; with an overlap, the older ones also sign until it ends.
+    """Rotate an endpoint's secret, and return the endpoint and the new secret.
+
+    With an overlap, the older secrets also sign until it ends.
 
     Raises NotFound, TooManySecrets, Conflict.
     """
@@ -197,8 +204,10 @@ def remove(id: str, if_match: frozenset[str] | None) -> None:
 def write_current(
     write: Callable[[Endpoint], T], id: str, if_match: frozenset[str] | None = None
 ) -> T:
-    """Writes a webhook as it is now, again if it was changed since. Raises NotFound,
-    PreconditionFailed, Conflict."""
+    """Call `write` with the webhook as it is now, again if it was changed since.
+
+    Raises NotFound, PreconditionFailed, Conflict.
+    """
     for _ in range(_TRIES):
         before = get(id)
         if if_match is not None and etag(before) not in if_match:
@@ -209,15 +218,17 @@ def write_current(
 
 
 def note(id: str, changes: Mapping[str, object], when: Condition = table.present) -> None:
-    """Writes attributes that clients do not change; None removes. Raises ConditionFailed, also if
-    the endpoint was deleted."""
+    """Write attributes of an endpoint that clients do not change; None removes one.
+
+    Raises ConditionFailed, also if the endpoint was deleted.
+    """
     removed = [name for name, value in changes.items() if value is None]
     kept = {name: value for name, value in changes.items() if value is not None}
     table.update(key(id), assign=kept, remove=removed, when=table.present & when)
 
 
 def note_if(id: str, changes: Mapping[str, object], when: Condition) -> bool:
-    """The same; returns whether the condition held, and the endpoint exists."""
+    """Write attributes as `note` does; return whether `when` held and the endpoint exists."""
     try:
         note(id, changes, when)
     except table.ConditionFailed:
@@ -226,7 +237,10 @@ def note_if(id: str, changes: Mapping[str, object], when: Condition) -> bool:
 
 
 def _write(before: Endpoint, changes: Mapping[str, Any], done: str) -> Endpoint:
-    """Raises ConditionFailed if it was changed since."""
+    """Write changes of an endpoint with their audit entry, and return the endpoint.
+
+    Raises ConditionFailed if it was changed since.
+    """
     updated = clock.next_iso(before.updated_at, clock.now_iso())
     own = {"version": before.version + 1, "updatedAt": updated}
     unchanged = Attr("version").eq(before.version)
@@ -241,7 +255,11 @@ def _write(before: Endpoint, changes: Mapping[str, Any], done: str) -> Endpoint:
 def audit_entry(
     done: str, before: Endpoint | None = None, after: Endpoint | None = None
 ) -> dict[str, object]:
-    """What the audit log gets."""
+    """Return the audit log's entry of a change of an endpoint.
+
+    `done`: the change, after `webhook.`. `before` or `after` is None if the endpoint was, or is,
+    not there.
+    """
     endpoint = after or before
     assert endpoint is not None
     host, action = urlsplit(endpoint.url).hostname, f"webhook.{done}"
@@ -261,7 +279,7 @@ def show_for_audit(endpoint: Endpoint) -> dict[str, object]:
 
 
 def checked_filter(pattern: Mapping[str, object] | None) -> str | None:
-    """The pattern as JSON. Raises Invalid, with the place in it."""
+    """Return a filter's pattern as JSON. Raises Invalid, with the place of each fault in it."""
     if pattern is None:
         return None
     wrong = [

@@ -1,5 +1,7 @@
-"""At most one e-mail an hour about an endpoint: deliveries that failed since the last, that it has
-been failing for an hour, or that it answers again (docs/webhooks.md#when-a-receiver-fails).
+"""At most one e-mail an hour about an endpoint (docs/webhooks.md#when-a-receiver-fails).
+
+It says how many deliveries failed since the last, that the endpoint has been failing for an hour,
+or that it answers again.
 
 What it reported, and the hour, are written after the e-mail was sent. A sender that crashed before
 that may have sent it: a minute later it runs again, and sends it again.
@@ -34,7 +36,7 @@ class _Failed:
     last: Item = field(default_factory=dict)
 
     def add(self, entries: Sequence[Item]) -> None:
-        """The next ones, the oldest first."""
+        """Add the next failed deliveries, the oldest first."""
         if entries:
             self.by_event.update(entry["event"] for entry in entries)
             self.first, self.last = self.first or entries[0], entries[-1]
@@ -55,7 +57,10 @@ class _News:
 
 
 def send() -> None:
-    """Raises RuntimeError if some could not be sent; the next run sends them."""
+    """Send the summaries that are due.
+
+    Raises RuntimeError if some could not be sent; the next run sends them.
+    """
     failed = 0
     for endpoint in store.load_all():
         try:

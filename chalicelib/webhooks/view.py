@@ -31,8 +31,10 @@ _ANSWERS: Final = 2_000_000  # characters of receivers' responses in one answer,
 
 
 def page(endpoint_ids: Iterable[str], asked: ListDeliveries) -> tuple[list[Delivery], str | None]:
-    """Of these endpoints together, and the next cursor: an id begins with its event's, so ids sort
-    by event across endpoints. Raises Invalid for an invalid cursor.
+    """Return a page of the deliveries of these endpoints together, and the next cursor.
+
+    An id begins with its event's, so ids sort by event across endpoints. Raises Invalid for an
+    invalid cursor.
 
     Only a limited number of deliveries is filtered, so if few match, a page is short, perhaps
     empty, with a cursor after it.
@@ -68,7 +70,7 @@ def page(endpoint_ids: Iterable[str], asked: ListDeliveries) -> tuple[list[Deliv
 
 
 def show_full(id: str) -> dict[str, object]:
-    """The shape of DeliveryWithAttempts. Raises NotFound."""
+    """Show a delivery in the shape of DeliveryWithAttempts. Raises NotFound."""
     delivery = deliveries.get(id)
     return {
         **show_delivery(delivery, store.find(delivery.endpoint_id)),
