@@ -114,7 +114,8 @@ function drawn(visit, operation, api) {
 }
 
 function success({ responses }) {
-  return Object.entries(responses).find(([status]) => status.startsWith("2"))?.[1];
+  // Where a dry run answers 200, what was created is the one to show.
+  return responses[201] ?? Object.entries(responses).find(([status]) => status.startsWith("2"))?.[1];
 }
 
 // The request or answer of an example in the description, if there is one.
