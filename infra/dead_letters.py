@@ -103,7 +103,7 @@ def _find_lost_events(first: datetime, last: datetime) -> Iterator[str]:
     """
     after = None
     while True:
-        items, after = table.scanned(settings.outbox_table(), after)
+        items, after = table.scan(settings.outbox_table(), after)
         within = (item for item in items if first <= ids.made_at(item["pk"]))
         yield from (each.id for each in fan_out.find_unhandled(within, made_before=last))
         if after is None:

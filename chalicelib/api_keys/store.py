@@ -184,7 +184,7 @@ def page(offset: int, most: int) -> tuple[list[ListedApiKey], int]:
 
 
 def _list_entries() -> list[Item]:
-    return table.everything("keys", where=table.sk.begins_with("key_"), forward=False)
+    return table.query_all("keys", where=table.sk.begins_with("key_"), forward=False)
 
 
 def _last_used_day(item: Mapping[str, object]) -> str | None:
@@ -236,7 +236,7 @@ def _audit_entry(
 ) -> dict[str, object]:
     key = after or before
     assert key is not None
-    return outbox.audited(
+    return outbox.audit_entry(
         "key", key.id, before, after, show=show_key, action=f"key.{action}", name=key.name
     )
 

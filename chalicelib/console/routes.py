@@ -37,7 +37,7 @@ def page() -> Response:
     """The page. It links the files of exactly this version, so they may be cached for ever."""
     if str(current().request.context.get("path", "")).endswith("/"):
         # Relative addresses would be wrong from there.
-        return _sent("", {"Location": "../console"}, status=302)
+        return _reply_text("", {"Location": "../console"}, status=302)
     known = entity_tags(current().request.headers.get("if-none-match"))
     headers = {
         "Cache-Control": "no-cache",
@@ -47,13 +47,13 @@ def page() -> Response:
         "X-Frame-Options": "DENY",
     }
     if known and _version() in known:
-        return _sent("", headers, status=304)
+        return _reply_text("", headers, status=304)
     text = _load_files()[_PAGE].replace("VERSION", _version())
-    return _sent(text, {**headers, "Content-Type": _TYPES[".html"]})
+    return _reply_text(text, {**headers, "Content-Type": _TYPES[".html"]})
 
 
 @routes.route("/console/{proxy+}", methods=["GET", "HEAD"], content_types=[], name="console.below")
-def below() -> Response:
+def serve_file() -> Response:
     """A file, at `/console/assets/<version>/<path>`; any other path redirects to the page of that
     name.
 
@@ -66,14 +66,14 @@ def below() -> Response:
         up = "../" * (asked.count("/") + 1)
         # Decoded first: some gateways have decoded it, and an encoded one would be encoded twice.
         encoded = quote(unquote(asked), safe="/")
-        return _sent("", {"Location": f"{up}console#/{encoded}"}, status=302)
+        return _reply_text("", {"Location": f"{up}console#/{encoded}"}, status=302)
     version, _, name = rest.partition("/")
     text = _load_files().get(name)
     if text is None or version != _version():
         plain = {"Cache-Control": "no-store", "Content-Type": "text/plain; charset=utf-8"}
-        return _sent("There is no such file in this version.", plain, status=404)
+        return _reply_text("There is no such file in this version.", plain, status=404)
     kept = {"Cache-Control": _YEAR, "Vary": "Accept-Encoding"}
-    return _sent(text, {**kept, "Content-Type": _TYPES[Path(name).suffix]})
+    return _reply_text(text, {**kept, "Content-Type": _TYPES[Path(name).suffix]})
 
 
 @routes.route("/", methods=["GET", "HEAD"], content_types=[], name="home.root")
@@ -100,7 +100,7 @@ def links() -> Response:
     return Response(page, sent, 302)
 
 
-def _sent(text: str, headers: Mapping[str, str], status: int = 200) -> Response:
+def _reply_text(text: str, headers: Mapping[str, str], status: int = 200) -> Response:
     always: HeadersType = {"Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff"}
     return Response(text, {**always, **headers}, status)
 

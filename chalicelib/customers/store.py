@@ -442,7 +442,7 @@ def _audit_entry(
     assert customer is not None
     names = [customer.fields["firstName"], customer.fields["lastName"]]
     name = (" ".join(filter(None, names)) or customer.email) if after else None
-    return outbox.audited(
+    return outbox.audit_entry(
         "customer",
         customer.id,
         None if action == _ERASED else before,

@@ -99,7 +99,7 @@ def _save(item: Item) -> None:
         raise Conflict(message, code="too_many_mappings")
     commit = Commit()
     commit.audit(
-        outbox.audited(
+        outbox.audit_entry(
             "mapping", name, was, show_mapping(item), show=dict, action="mapping.saved", name=name
         )
     )
@@ -110,7 +110,7 @@ def _save(item: Item) -> None:
 
 
 def list_mappings() -> list[dict[str, Any]]:
-    return [show_mapping(item) for item in table.everything(_PK)]
+    return [show_mapping(item) for item in table.query_all(_PK)]
 
 
 def get_mapping(name: str) -> dict[str, Any]:
@@ -123,8 +123,8 @@ def delete_mapping(name: str) -> None:
     before = get_mapping(name)
     commit = Commit()
     commit.delete(_key(name), when=table.present)
-    commit.audit(outbox.audited("mapping", name, before, show=dict, name=name))
-    commit.sent()  # or another was as fast
+    commit.audit(outbox.audit_entry("mapping", name, before, show=dict, name=name))
+    commit.try_send()  # or another was as fast
 
 
 def forget(person: Person) -> int:
@@ -137,8 +137,8 @@ def forget(person: Person) -> int:
     for one in found:
         commit = Commit()
         commit.delete(_key(one["name"]), when=table.present)
-        commit.audit(outbox.audited("mapping", ERASED, action="mapping.deleted"))
-        commit.sent()  # or another deleted it
+        commit.audit(outbox.audit_entry("mapping", ERASED, action="mapping.deleted"))
+        commit.try_send()  # or another deleted it
     return len(found)
 
 

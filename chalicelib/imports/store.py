@@ -70,7 +70,7 @@ def create_job(
     }
     commit, id = Commit(), id or ids.new_id("job")
     job = ImportJob(jobs.insert(commit, id, JobType.PRODUCT_IMPORT, own, _COUNTERS))
-    return job if commit.sent() else get_job(id)
+    return job if commit.try_send() else get_job(id)
 
 
 def find_job(job_id: str) -> ImportJob | None:
@@ -161,7 +161,7 @@ def store_answer(job_id: str, options: Options, seconds: int) -> ImportJob | Non
     commit.update(jobs.key(job_id), assign=changed, add={"answers": 1}, when=asked)
     if not options.dry_run:
         jobs.audit(commit, "mapped", job_id, JobType.PRODUCT_IMPORT)
-    return get_job(job_id) if commit.sent() else None
+    return get_job(job_id) if commit.try_send() else None
 
 
 def put_columns(job_id: str, shown: Mapping[str, object]) -> None:
@@ -238,7 +238,7 @@ def finish_chunk(
     added |= {"processed": sum(counts.values()), "withErrors": with_errors, "partsDone": 1}
     # In any state of the job: finished work is counted.
     commit.update(jobs.key(job_id), add=added, when=table.present)
-    return commit.sent()
+    return commit.try_send()
 
 
 def list_report_parts(job: ImportJob) -> Iterator[str]:

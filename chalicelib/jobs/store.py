@@ -86,7 +86,7 @@ def create(
     id = ids.new_id("job")
     text = json.dumps({"jobId": id})
     if once:
-        once.look()
+        once.check()
     queue.send(id, 0)
     commit = Commit()
     if once:
@@ -122,7 +122,7 @@ def insert(commit: Commit, id: str, kind: JobType, own: Fields, counters: Iterab
 
 def audit(commit: Commit, done: str, job_id: str, kind: str) -> None:
     """Add an entry of the audit log to the commit. What was asked is in the job."""
-    commit.audit(outbox.audited("job", job_id, action=f"job.{done}", name=str(kind)))
+    commit.audit(outbox.audit_entry("job", job_id, action=f"job.{done}", name=str(kind)))
 
 
 # --- Reading --------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ def _send_advance(job: Job, step: Step, ends: Mapping[str, object], when: Condit
     for place, error in enumerate(step.errors):
         sk = f"left#{job.step:06d}#{place:03d}"
         commit.put({"pk": job.id, "sk": sk, **error, "expiresAt": expires()})
-    return commit.sent()
+    return commit.try_send()
 
 
 def extend_preview(job: Job, more: Sequence[Mapping[str, object]]) -> dict[str, object]:
@@ -226,7 +226,7 @@ def cancel(job_id: str) -> None:
     commit = Commit()
     commit.update(key(job_id), assign=_end_fields(JobStatus.CANCELLED), when=_open)
     audit(commit, "cancelled", job_id, job.type)
-    if not commit.sent():
+    if not commit.try_send():
         job = get(job_id)
         if job.status is not JobStatus.CANCELLED:
             raise JobFinished(f"The job is {job.status} already.")

@@ -34,7 +34,7 @@ def merge_cells(kind: Kind, pk: str) -> int:
     at the same moment stays until the next reindexing.
     """
     shards: defaultdict[str, list[Item]] = defaultdict(list)
-    for item in table.everything(pk) if kind.split else ():
+    for item in table.query_all(pk) if kind.split else ():
         cell = item["sk"].rsplit("#", 1)[0]
         if merged_cell(kind, item)[0] != cell:
             shards[cell].append(item)
@@ -50,4 +50,4 @@ def _merge_cell(kind: Kind, items: list[Item]) -> None:
         commit.delete((item["pk"], item["sk"]), when=all_of(same))
         cell, numbers = merged_cell(kind, item)
         commit.count((item["pk"], cell), numbers)
-    commit.sent()
+    commit.try_send()

@@ -65,7 +65,7 @@ def count_calls(
         for value in _partitions(kind, where, for_total)
     ]
     fields = ("sk", "n", *map(split_attribute, _split_values(kind, where)))
-    return [table.everything.call(pk, fields=fields) for pk in pks]
+    return [table.query_all.call(pk, fields=fields) for pk in pks]
 
 
 def sum_counts(

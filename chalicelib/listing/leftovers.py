@@ -40,7 +40,7 @@ def _discard_entry(records: Records[Indexed], item: Item) -> bool:
     commit.delete(key)
     same = Attr("index").eq(stored["index"]) if stored else table.absent
     commit.check(records.key(id), same)  # unless it was written since
-    return commit.sent()
+    return commit.try_send()
 
 
 def words_of(texts: Iterable[str]) -> set[str]:

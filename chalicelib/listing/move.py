@@ -40,7 +40,7 @@ def reindex(records: Records[Indexed], id: str, read: Item | None = None) -> boo
             add={"version": 1},
             when=unchanged,
         )
-        if commit.sent():
+        if commit.try_send():
             return True
         # A client wrote it first, and may have indexed it too.
     raise Busy

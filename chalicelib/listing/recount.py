@@ -126,7 +126,7 @@ def repair(wrong: Iterable[Wrong]) -> None:
             commit.count(one.cell, difference)
         else:
             commit.update(one.cell, add=difference, when=table.present)
-        commit.sent()  # otherwise the record and its total were deleted
+        commit.try_send()  # otherwise the record and its total were deleted
 
 
 def walk_entries(kind: Kind, fields: Sequence[str], first: str = "") -> Iterator[dict[str, str]]:

@@ -41,7 +41,7 @@ def merge_customer(id: str) -> Response:
     order.updated for each order, customer.updated and customer.deleted."""
     asked, once = body_once(Merge)
     if once:
-        once.look()
+        once.check()
     source = customers.get(id)
     into = _target(source, asked.into)
     for each in (source, into):

@@ -37,7 +37,7 @@ class Numbers:
         self._taken: int | None = None
         self._item: Item | None = None
 
-    def next(self, item: Item | None, *, has_room: bool) -> str:
+    def choose_number(self, item: Item | None, *, has_room: bool) -> str:
         """Return the number for the next attempt to place the order.
 
         `item`: what was read at KEY. `has_room`: whether the commit can take one item more.

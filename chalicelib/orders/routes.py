@@ -196,7 +196,7 @@ def pay(id: str) -> Response:
     becomes PAID when nothing is due, or its deposit is reached. 422 `overpaid` has `balanceDue`.
     Emits payment.created, order.updated, and order.paid where it applies."""
     received, once = body_once(TakePayments)
-    return _reply_written(201, store.record_payments(id, received.each, _request(once)))
+    return _reply_written(201, store.record_payments(id, received.all_payments, _request(once)))
 
 
 @routes.post(

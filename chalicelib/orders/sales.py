@@ -37,7 +37,7 @@ def count_sales(commit: Commit, before: Order | None, after: Order | None) -> No
 
 def list_days(first: date, last: date) -> list[DaySales]:
     """Return the sales of each day of the shop, from the first to the last, by order date."""
-    cells = table.everything(
+    cells = table.query_all(
         "sales", where=table.sk.between(first.isoformat(), f"{last.isoformat()}$")
     )
     days = [first + timedelta(days=number) for number in range((last - first).days + 1)]

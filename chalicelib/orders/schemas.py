@@ -590,7 +590,7 @@ class TakePayments(PaymentInput):
         return self
 
     @property
-    def each(self) -> list[PaymentInput]:
+    def all_payments(self) -> list[PaymentInput]:
         return [self] if self.payments is None else self.payments
 
 

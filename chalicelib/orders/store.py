@@ -185,7 +185,7 @@ def count_open_orders() -> tuple[dict[str, int], int, Decimal]:
 
     The second is how many orders have a balance that is due, the third the sum of these.
     """
-    cells = table.everything(KIND.count_pk())
+    cells = table.query_all(KIND.count_pk())
     known = sum_counts(KIND, {}, [cells])
 
     def count_orders(**where: Iterable[str]) -> int:
@@ -257,7 +257,7 @@ def _place_order(new: NewOrder, by: str, numbers: Numbers | None, once: Once | N
     if new.customer and customer is None:
         customer = customers.make_order_customer(new.customer, now)
     last, has_room = items.get(NUMBERS), room.has_room_for_number(len(wanted))
-    number = numbers.next(last, has_room=has_room) if numbers else next_number(last)
+    number = numbers.choose_number(last, has_room=has_room) if numbers else next_number(last)
     order = lifecycle.create_order(new, found, customer, number=number, by=by, now=now)
     sold, oversold = [(found[id], pieces) for id, pieces in wanted.items()], Counter[str]()
     if new.stock_policy is StockPolicy.CHECK:
@@ -679,7 +679,7 @@ def _audit_entry(before: Order | None, after: Order | None, action: str) -> dict
     versions = [order for order in (before, after) if order]
     owners = {order.customer_id for order in versions}
     owners.update(*(order.fields["formerly"].values() for order in versions))
-    return outbox.audited(
+    return outbox.audit_entry(
         "order",
         versions[0].id,
         *((None, None) if action == _ERASED else (before, after)),

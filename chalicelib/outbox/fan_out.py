@@ -136,7 +136,7 @@ def _republish_lost() -> None:
         return
     until = time.monotonic() + _SEARCH_SECONDS
     while time.monotonic() < until:
-        items, after = table.scanned(settings.outbox_table(), after)
+        items, after = table.scan(settings.outbox_table(), after)
         lost = find_unhandled(items, made_before=clock.now() - _KEPT_BY_STREAM)
         for committed in lost:
             telemetry.warning("event was lost and is published again", eventId=committed.id)

@@ -89,7 +89,7 @@ def list_low_stock(
     changes, what is low throughout comes exactly once. Raises Invalid for a cursor of another list.
     """
     product_id, _, variant_id = cursor.parse(after, _LIST).position.partition("#")
-    entries = table.everything(_PK, forward=False)
+    entries = table.query_all(_PK, forward=False)
     left = sorted(_named_products(entries), reverse=True)
     if product_id:
         left = [id for id in left if id <= product_id]

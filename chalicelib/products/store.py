@@ -433,7 +433,7 @@ def _stock_step(made: MovedStock) -> stock.Step:
 
 def _audit_entry(product: Product, was: _Shown, now: _Shown, action: str = "") -> dict[str, object]:
     name = product.fields["name"]
-    return outbox.audited("product", product.id, was, now, show=dict, action=action, name=name)
+    return outbox.audit_entry("product", product.id, was, now, show=dict, action=action, name=name)
 
 
 def require_unedited(commit: Commit, product: Product) -> None:

@@ -154,7 +154,7 @@ def _audit_refusals(call: Call) -> Iterator[None]:
             id = named if _ID.fullmatch(named) else None
             asked = f"{call.operation.method} {call.operation.path}"
             commit = Commit()
-            commit.audit(outbox.audited(kind, id, action="request.refused", request=asked))
+            commit.audit(outbox.audit_entry(kind, id, action="request.refused", request=asked))
             commit.send()
         raise
 

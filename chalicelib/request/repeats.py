@@ -33,7 +33,7 @@ def once(sent: object) -> Once | None:
         return None
     # The same body at another path is another request; the stage is not part of the path.
     path = str(current().request.context.get("path", ""))
-    return Once.of(caller().id, key, [path[path.find("/api/") :], sent])
+    return Once.from_request(caller().id, key, [path[path.find("/api/") :], sent])
 
 
 def looked_up() -> Once | None:
@@ -44,7 +44,7 @@ def looked_up() -> Once | None:
     """
     repeatable = once(None)
     if repeatable:
-        repeatable.look()
+        repeatable.check()
     return repeatable
 
 
@@ -59,7 +59,7 @@ def body_once(model: type[Model]) -> tuple[Model, Once | None]:
         return validate(model, sent), repeatable
     except Invalid:
         if repeatable:
-            repeatable.look()
+            repeatable.check()
         raise
 
 

@@ -17,7 +17,7 @@ from functools import lru_cache
 
 from chalicelib.safe_post.destination import Destination, RefusedUrl, admit, parse
 from chalicelib.safe_post.response import ProtocolError, Response
-from chalicelib.safe_post.wire import Secured, Wire, left
+from chalicelib.safe_post.wire import Secured, Wire, seconds_left
 
 __all__ = ["Failure", "PostResult", "RefusedUrl", "check", "post"]
 
@@ -163,11 +163,11 @@ class _Exchange:
         for others, self.address in zip(range(len(first), 0, -1), first, strict=True):
             try:
                 # A silent address leaves the others their share of the time.
-                return _dial(self.address, port, left(self.deadline) / (others + 1))
+                return _dial(self.address, port, seconds_left(self.deadline) / (others + 1))
             except OSError:
                 continue
         self.address = last
-        return _dial(last, port, left(self.deadline))
+        return _dial(last, port, seconds_left(self.deadline))
 
     def _converse(self, connection: Wire | Secured, request: bytes) -> None:
         self.phase = "sending the request"
@@ -198,7 +198,7 @@ def _look_up(destination: Destination, deadline: float) -> Sequence[str]:
 
     threading.Thread(target=work, daemon=True).start()
     try:
-        answers = found.result(left(deadline))
+        answers = found.result(seconds_left(deadline))
     except UnicodeError:
         # What Python's own encoding of host names refuses before it asks.
         raise socket.gaierror(socket.EAI_NONAME, "The host name cannot be encoded.") from None

@@ -23,7 +23,7 @@ _PIECE: Final = 16_384
 Result = TypeVar("Result")
 
 
-def left(deadline: float) -> float:
+def seconds_left(deadline: float) -> float:
     """Return the seconds until then, by the monotonic clock. Raises TimeoutError without any."""
     seconds = deadline - time.monotonic()
     if seconds <= 0:
@@ -40,12 +40,12 @@ class Wire:
         self._room = MOST_RECEIVED
 
     def send(self, data: bytes) -> None:
-        self._connection.settimeout(left(self._deadline))
+        self._connection.settimeout(seconds_left(self._deadline))
         self._connection.sendall(data)
 
     def receive(self, size: int) -> bytes:
         """Return the next bytes, none at the end. Raises ProtocolError beyond MOST_RECEIVED."""
-        self._connection.settimeout(left(self._deadline))
+        self._connection.settimeout(seconds_left(self._deadline))
         data = self._connection.recv(size)
         self._room -= len(data)
         if self._room < 0:

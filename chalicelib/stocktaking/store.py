@@ -81,7 +81,7 @@ def create(asked: NewStockCount, by: str, once: Once | None) -> str:
     Raises Invalid; with `once` also Repeated and KeyReused.
     """
     if once:
-        once.look()
+        once.check()
     variants = sorted(
         _check_tracked(asked.variant_ids) if asked.variant_ids else _find_variants(asked.filters)
     )
@@ -119,7 +119,7 @@ def _audit_entry(
 ) -> dict[str, object]:
     """Return what the audit log gets. `before`, `after`: the pieces of lines, by variant."""
     action, name = f"stock_count.{done}", fields["name"]
-    return outbox.audited(
+    return outbox.audit_entry(
         "stock_count", fields["id"], before, after, show=dict, action=action, name=name
     )
 
@@ -169,7 +169,7 @@ def _read_count(item: Fields) -> Lines:
 def lines(count_id: str, state: LineState | None) -> list[tuple[str, Line | None]]:
     """Return the line of every variant, or of those in a state: what was counted last is first."""
     get(count_id)
-    items = table.everything(count_id, where=table.sk.begins_with("lines#"))
+    items = table.query_all(count_id, where=table.sk.begins_with("lines#"))
     every = [one for item in items for one in _read_count(item).items()]
     every.sort(key=lambda one: one[1].at if one[1] else "", reverse=True)
     return [(id, line) for id, line in every if state in {None, *_line_states(line)}]
@@ -208,7 +208,7 @@ def enter(count_id: str, asked: Sequence[CountedLine], by: str, once: Once | Non
     Raises NotFound, CountClosed, Invalid; with `once` also Repeated and KeyReused.
     """
     if once:
-        once.look()
+        once.check()
     # Perhaps the same request, sent twice, was just done, and the count has changed since.
     with unless_answered(once):
         return deadline.retry_on_conflict(partial(_enter_lines, count_id, asked, by, once), _Raced)

@@ -23,7 +23,7 @@ class Actor:
     job_id: str | None = None
     job_type: str | None = None
 
-    def stored(self) -> dict[str, str]:
+    def to_trace(self) -> dict[str, str]:
         """Return the known ids and names, by their public names; not the type of the job."""
         known = {
             "keyId": self.key_id,

@@ -128,7 +128,7 @@ class Expressions:
                 clauses["ADD"].append(f"{place} {number}")
         return " ".join(f"{verb} {', '.join(parts)}" for verb, parts in clauses.items() if parts)
 
-    def into(self, request: Item) -> Item:
+    def add_to(self, request: Item) -> Item:
         """Add the names and values that were used to the request, and return it."""
         if self._placeholders:
             request["ExpressionAttributeNames"] = {
@@ -154,7 +154,7 @@ def write_request(
     if when is not None:
         request["ConditionExpression"] = expressions.condition(when)
         request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
-    return expressions.into(request)
+    return expressions.add_to(request)
 
 
 def update_request(

@@ -164,7 +164,7 @@ class Commit:
         self._announced += len(text.encode())
 
     def audit(self, entry: Mapping[str, object]) -> None:
-        """Leave an entry in the audit log (`outbox.audited`)."""
+        """Leave an entry in the audit log (`outbox.audit_entry`)."""
         text = encode(entry)
         self._traced.setdefault(_AUDIT, []).append(text)
         self._audited += len(text.encode())
@@ -247,7 +247,7 @@ class Commit:
         entries = len(self._traced.get(_AUDIT, ()))
         return _ITEM_BYTES - _EVENT_BYTES * len(self._events) - _AUDIT_BYTES * entries
 
-    def sent(self) -> bool:
+    def try_send(self) -> bool:
         """Send the commit; return whether all conditions without an `otherwise` held.
 
         Raises what `send` raises.

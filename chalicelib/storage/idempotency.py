@@ -61,27 +61,34 @@ class Once:
     fingerprint: str
 
     @classmethod
-    def of(cls, caller_id: str, key: str, sent: object) -> "Once":
-        """`sent`: the JSON value of the request's body; `key`: the header. Raises Invalid."""
+    def from_request(cls, caller_id: str, key: str, sent: object) -> "Once":
+        """Return the Once of a request: its header `key`, and `sent`, the JSON value of its body.
+
+        Raises Invalid for a key that is too long or empty.
+        """
         if not 1 <= len(key) <= LONGEST_KEY:
             message = f"must have 1 to {LONGEST_KEY} characters"
             raise Invalid.field("Idempotency-Key", "out_of_range", message)
         digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
         return cls((f"{_PREFIX}{caller_id}#{digest}", "reply"), fingerprint(sent))
 
-    def look(self) -> None:
-        """Raises Repeated, or KeyReused, if the request was answered before."""
-        self.judge(table.get(self.key))
+    def check(self) -> None:
+        """Raise Repeated, or KeyReused, if the request was answered before."""
+        self.check_record(table.get(self.key))
 
-    def judge(self, record: Item | None) -> None:
-        """As `look`, with a record that was already read."""
+    def check_record(self, record: Item | None) -> None:
+        """Raise Repeated, or KeyReused, if this record of the key says that it was answered.
+
+        Nothing is raised for a record that is None or expired, nor for the same request, begun and
+        not finished.
+        """
         if record is not None and record["expiresAt"] > clock.unix():
             is_open = "seed" in record and "parts" not in record
             if record["fingerprint"] != self.fingerprint or not is_open:
-                raise self._known(record)
+                raise self._to_error(record)
 
     def begin(self) -> "Begun":
-        """Before the first of several commits. Raises what `look` does."""
+        """Begin a request of several commits, before the first. Raises what `check` does."""
         now, (pk, sk) = clock.unix(), self.key
         fresh: Item = {
             "fingerprint": self.fingerprint,
@@ -93,13 +100,13 @@ class Once:
             unknown = table.absent | Attr("expiresAt").lte(now)
             table.put({"pk": pk, "sk": sk, **fresh}, when=unknown)
         except table.ConditionFailed as failed:
-            self.judge(failed.old)
+            self.check_record(failed.old)
             assert failed.old is not None
             return Begun(self, failed.old["seed"], int(failed.old["at"]), again=True)
         return Begun(self, fresh["seed"], now, again=False)
 
     def record(self, commit: Commit, text: str, etag: str) -> None:
-        """Part of the commit that is answered; the commit raises what `look` does."""
+        """Add the answer to the commit that is answered, which then raises what `check` does."""
         pk, sk = self.key
         now = clock.unix()
         reply = {"fingerprint": self.fingerprint, "text": text, "etag": etag}
@@ -107,18 +114,19 @@ class Once:
         commit.put(
             {"pk": pk, "sk": sk, **reply, "expiresAt": now + KEPT_SECONDS},
             when=unknown,
-            otherwise=self._known,
+            otherwise=self._to_error,
         )
 
-    def _known(self, record: Item | None) -> Exception:
+    def _to_error(self, record: Item | None) -> Exception:
+        """Return Repeated with the answer of this record, or KeyReused."""
         assert record is not None, "only a record fails the condition that there is none"
         if record["fingerprint"] != self.fingerprint:
             return KeyReused()
         if "parts" in record:
-            return Repeated(self._whole(int(record["parts"])), "")
+            return Repeated(self._load_parts(int(record["parts"])), "")
         return Repeated(record["text"], record["etag"])
 
-    def _whole(self, parts: int) -> str:
+    def _load_parts(self, parts: int) -> str:
         places = [(self.key[0], f"part#{n}") for n in range(parts)]
         found = table.batch_get(places)
         packed = "".join(found[place]["text"] for place in places)
@@ -126,22 +134,27 @@ class Once:
 
 
 def read(keys: Iterable[Key], once: Once | None) -> dict[Key, Item]:
-    """The items that exist, read together with the reply that is kept. Raises what `look` does."""
+    """Return the items that exist, by key, read together with the answer that is kept.
+
+    Raises what `Once.check` does.
+    """
     items = table.batch_get([*keys, *([once.key] if once else [])])
     if once:
-        once.judge(items.get(once.key))
+        once.check_record(items.get(once.key))
     return items
 
 
 @contextmanager
 def unless_answered(once: Once | None) -> Iterator[None]:
-    """Raises Repeated instead of a problem, if the problem arose because the same request was sent
-    twice and the other one was just done."""
+    """Raise Repeated instead of a problem that arose because the request was sent twice.
+
+    The other one was just done.
+    """
     try:
         yield
     except Problem:
         if once:
-            once.look()
+            once.check()
         raise
 
 
@@ -156,7 +169,7 @@ class Begun:
     again: bool
 
     def id(self, prefix: str, place: int) -> str:
-        """The identifier of the record that it makes at a place: the same for every repetition."""
+        """Return the id of the record made at a place: the same for every repetition."""
         return ids.derive_id(prefix, self.at * 1_000, f"{self.seed}#{place}")
 
     def finish(self, text: str) -> None:
@@ -175,15 +188,21 @@ class Begun:
 
 
 def fingerprint(sent: object) -> str:
-    """The same for equal JSON: the order of members, blanks, and `1.50` for `1.5` do not matter.
-    Values that differ, even only in type, have different ones."""
+    """Return a text that is the same for equal JSON, and differs for any other.
+
+    The order of members, blanks, and `1.50` for `1.5` do not matter. Values that differ, even only
+    in type, have different fingerprints.
+    """
     text = json.dumps(_canonical(sent), sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _canonical(value: object) -> object:
-    """Lists are marked, so that none equals the form in which a number is written here. The JSON of
-    a request is nested at most `parse.DEEPEST` levels."""
+    """Return the one form of all equal JSON values.
+
+    Lists are marked, so that none equals the form in which a number is written here. The JSON of a
+    request is nested at most `parse.DEEPEST` levels.
+    """
     if isinstance(value, dict):
         return {name: _canonical(member) for name, member in value.items()}
     if isinstance(value, list):

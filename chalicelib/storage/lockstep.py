@@ -1,5 +1,6 @@
-"""Work that advances in step, so that it shares its calls: what several pieces of work read is one
-read, and what they write fits into few transactions.
+"""Work that advances in step, so that it shares its calls.
+
+What several pieces of work read is one read, and what they write fits into few transactions.
 
 A piece of work is a generator. It yields what it needs next, and is continued with the outcome.
 """
@@ -22,8 +23,10 @@ TEMPORARY: Final = (Busy, BotoCoreError, ClientError)
 
 @dataclass(frozen=True)
 class Need:
-    """What a piece of work waits for: items that are read, commits that are sent, or (`is_last`)
-    the end of all other work."""
+    """What a piece of work waits for.
+
+    Items that are read, commits that are sent, or (`is_last`) the end of all other work.
+    """
 
     keys: Collection[Key] = ()
     commits: Sequence[Commit] = ()
@@ -32,8 +35,11 @@ class Need:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The items that exist of the keys of all work, and the failure of each commit that this one
-    needed, in order; None is success."""
+    """The result of what a piece of work needed.
+
+    The items that exist of the keys of all work, and the failure of each commit that this one
+    needed, in order; None is success.
+    """
 
     items: dict[Key, Item]
     failures: list[Exception | None]

@@ -28,8 +28,10 @@ _DIGITS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened: its kind (docs/webhooks.md#events), the JSON it sends, and when it
-    was committed."""
+    """Something that happened, once committed.
+
+    Its kind (docs/webhooks.md#events), the JSON it sends, and when it was committed.
+    """
 
     id: str
     event: str
@@ -79,18 +81,24 @@ class Committed:
 
 
 def body(event: str, data: Mapping[str, object]) -> str:
-    """The text that every delivery of an event sends; `data`: the resource as the API shows it."""
+    """Return the text that every delivery of an event sends.
+
+    `data`: the resource as the API shows it.
+    """
     return encode({"event": event, "data": data})
 
 
 def item(
     events: Sequence[tuple[str, str]], traced: Mapping[str, Sequence[str]] | None = None
 ) -> dict[str, object]:
-    """The outbox item for the (event, body) pairs of a commit, at most MOST_COMMIT_EVENTS, and for
-    what it traces, each as JSON."""
+    """Return the outbox item for the events of a commit and for what it traces.
+
+    `events`: (event, body) pairs, at most MOST_COMMIT_EVENTS; `traced`: lists of JSON texts by
+    name.
+    """
     lists = "".join(f',"{name}":[{",".join(made)}]' for name, made in (traced or {}).items())
     return {
-        **({"trace": f'{{"actor":{encode(actor.current().stored())}{lists}}}'} if traced else {}),
+        **({"trace": f'{{"actor":{encode(actor.current().to_trace())}{lists}}}'} if traced else {}),
         "pk": ids.new_id("evt"),
         "sk": "events",
         "events": [{"event": event, "body": body} for event, body in events],
@@ -99,7 +107,7 @@ def item(
     }
 
 
-def audited(
+def audit_entry(
     kind: str,
     id: str | None,
     before: T | None = None,
@@ -109,10 +117,12 @@ def audited(
     action: str = "",
     **more: object,
 ) -> dict[str, object]:
-    """What the audit log gets of a write of a record of this kind. `before`, `after`: None: it was,
-    or is, not there; `show`: as the API shows it, without secrets. `action`: if it is more than
-    created, updated or deleted. `more`: the record's `number` or `name`, and `customers`: whose
-    values may be among its own."""
+    """Return what the audit log gets of a write of a record of this kind.
+
+    `before`, `after`: None if it was, or is, not there; `show`: how the API shows it, without
+    secrets. `action`: if it is more than created, updated or deleted. `more`: the record's `number`
+    or `name`, and `customers`: whose values may be among its own.
+    """
     was, now = (show(version) if show and version else None for version in (before, after))
     done = "deleted" if now is None else "created" if was is None else "updated"
     record = {"type": kind, "id": id}
@@ -123,7 +133,7 @@ def audited(
 
 
 def trace_of(item: Mapping[str, Any]) -> dict[str, Any]:
-    """What a commit traced: `{actor, moves, audit}`; empty if nothing."""
+    """Return what a commit traced: `{actor, moves, audit}`; empty if nothing."""
     made: dict[str, object] = json.loads(item.get("trace", "{}"))
     return made
 

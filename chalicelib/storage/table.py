@@ -111,7 +111,7 @@ def _projection(fields: Iterable[str]) -> dict[str, object]:
     """Return the part of a request that asks for only these fields and the key."""
     expressions = Expressions()
     names = [expressions.name(field) for field in dict.fromkeys(("pk", "sk", *fields))]
-    return expressions.into({"ProjectionExpression": ", ".join(names)}) if len(names) > 2 else {}
+    return expressions.add_to({"ProjectionExpression": ", ".join(names)}) if len(names) > 2 else {}
 
 
 def _batch_get_call(
@@ -182,7 +182,7 @@ def query(
         request["Limit"] = limit
     if after is not None:
         request["ExclusiveStartKey"] = pack_key((pk, after))
-    return DynamoCall("Query", expressions.into(request), lambda reply: then(_parse_rows(reply)))
+    return DynamoCall("Query", expressions.add_to(request), lambda reply: then(_parse_rows(reply)))
 
 
 def _query_request(
@@ -227,7 +227,7 @@ def tally(
     request["Select"] = "COUNT"
     if most < _CALL_ITEMS:
         request["Limit"] = most
-    expressions.into(request)
+    expressions.add_to(request)
 
     def add_page(so_far: Tally, reply: Wire) -> Tally | DynamoCall[object]:
         last = reply.get("LastEvaluatedKey")
@@ -241,7 +241,7 @@ def tally(
 
 
 @CallMaker
-def everything(pk: str, **options: object) -> DynamoCall[list[Item]]:
+def query_all(pk: str, **options: object) -> DynamoCall[list[Item]]:
     """Return all items of a partition that is known to be small, in as many calls as it takes."""
 
     def add_rows(before: list[Item], rows: Rows) -> list[Item] | DynamoCall[object]:
@@ -268,7 +268,7 @@ def pages(pk: str, **options: Any) -> Iterator[list[Item]]:
         yield rows.items
 
 
-def scanned(name: str, after: Key | None) -> tuple[list[Item], Key | None]:
+def scan(name: str, after: Key | None) -> tuple[list[Item], Key | None]:
     """Return items of a whole table, up to 1 MB, and the key to continue after (None at the end).
 
     `after`: the key to begin after. It is no snapshot.

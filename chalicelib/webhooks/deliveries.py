@@ -439,7 +439,7 @@ def save_failed(delivery: Delivery, attempt: Attempt) -> bool:
         when=_ours(delivery),
     )
     commit.put({**entry, "expiresAt": delivery_expiry(delivery.id)})
-    return commit.sent()
+    return commit.try_send()
 
 
 def save_cancelled(delivery: Delivery) -> bool:

@@ -33,7 +33,7 @@ def replay_delivery(id: str) -> Delivery:
     require_enabled(endpoint)
     message = Message(id, replay=ids.ulid())
     commit = Commit()
-    commit.audit(outbox.audited("delivery", id, action="delivery.replayed", name=endpoint.id))
+    commit.audit(outbox.audit_entry("delivery", id, action="delivery.replayed", name=endpoint.id))
     commit.send()  # first, so that nothing is posted without a trace
     messages.send([Posted(message, failing_lane=endpoint.failing)])
     return delivery

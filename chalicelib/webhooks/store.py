@@ -57,7 +57,7 @@ def key(id: str) -> Key:
 
 def load_all() -> list[Endpoint]:
     """Every endpoint, newest first."""
-    items = table.everything(_PK, where=table.sk.begins_with("wh_"), forward=False)
+    items = table.query_all(_PK, where=table.sk.begins_with("wh_"), forward=False)
     return [read_endpoint(item) for item in items]
 
 
@@ -96,7 +96,7 @@ def create(new: NewWebhook, once: Once | None = None) -> tuple[Endpoint, str, bo
 
 def _create(new: NewWebhook, once: Once | None) -> tuple[Endpoint, str]:
     if once:
-        once.look()
+        once.check()
     _check(new.url)
     pattern = checked_filter(new.filter)
     now = clock.now_iso()
@@ -263,7 +263,7 @@ def audit_entry(
     endpoint = after or before
     assert endpoint is not None
     host, action = urlsplit(endpoint.url).hostname, f"webhook.{done}"
-    return outbox.audited(
+    return outbox.audit_entry(
         "webhook", endpoint.id, before, after, show=show_for_audit, action=action, name=host
     )
 

@@ -280,7 +280,7 @@ def test_a_change_is_never_refused_because_of_its_entry(shop: Shop, dynamodb: Do
         change = commit.Commit()
         change.announce("product.updated", {"id": "prod_1", "description": text})
         change.put({"pk": f"prod_{told}", "sk": "product"}, when=table.absent)
-        entry = outbox.audited("product", f"prod_{told}", before, after, show=dict)
+        entry = outbox.audit_entry("product", f"prod_{told}", before, after, show=dict)
         change.audit(entry)
         change.send()
         fanned_out(dynamodb, items_of(dynamodb)[-1:])

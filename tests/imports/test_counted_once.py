@@ -31,7 +31,7 @@ def test_a_late_step_does_not_recreate_a_deleted_job(desk: Desk) -> None:
     store.mark_planned("job_gone", 1, 1, 1)
     jobs.end("job_gone", JobStatus.COMPLETED)
     assert table.get(jobs.key("job_gone")) is None
-    assert table.everything("job_gone") == []
+    assert table.query_all("job_gone") == []
 
 
 @pytest.mark.parametrize("step", ["copy", "chunk", "report"])

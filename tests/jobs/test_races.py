@@ -43,7 +43,7 @@ def test_an_entry_and_a_request_take_no_more_room_than_their_letters(jobs: JobDe
     commit = Commit()
     undo.note(commit, JOB, "prod_1", {"deleted": {"name": "衬衫"}})
     commit.send()
-    (item,) = table.everything(JOB)
+    (item,) = table.query_all(JOB)
     assert "衬衫" in item["change"]
     edit = {"ids": [jobs.product()["id"]], "change": {"vendor": "衬衫"}}
     started = table.get(store.key(jobs.start(f"{PRODUCTS}/bulk-edit", edit)))
@@ -65,7 +65,7 @@ def test_a_missing_entry_is_not_reverted(jobs: JobDesk) -> None:
     entry = replace(noted("prod_1"), job=OTHER)
     with pytest.raises(undo.Raced):
         marked(entry, "undo_1")
-    assert table.everything(OTHER) == []
+    assert table.query_all(OTHER) == []
 
 
 def test_one_of_two_concurrent_undos_reverts_an_entry_and_only_it_can_restore_it(
@@ -120,7 +120,7 @@ def test_a_step_finished_by_two_workers_counts_once(jobs: JobDesk) -> None:
 def test_a_late_step_does_not_recreate_a_deleted_job(jobs: JobDesk) -> None:
     with pytest.raises(table.ConditionFailed):
         store.new_number(JOB)
-    assert table.everything(JOB) == []
+    assert table.query_all(JOB) == []
 
 
 def test_the_last_step_of_a_cancelled_job_counts_and_the_job_stays_cancelled(jobs: JobDesk) -> None:

@@ -241,7 +241,7 @@ def test_a_step_ends_although_few_records_are_moved_a_second(
     monkeypatch.setattr("time.monotonic", lambda: now[0])
     monkeypatch.setattr("time.sleep", sleep)
     monkeypatch.setattr(work, "_LOOKED_AT_ONCE", 100)
-    held = {pk: table.everything(pk) for pk in SECOND_RELEASE.kind.list_pks("*")}
+    held = {pk: table.query_all(pk) for pk in SECOND_RELEASE.kind.list_pks("*")}
     pk = max(held, key=lambda each: len(held[each]))  # an old one: of 20 at least 10
     newest_first = sorted((item["sk"] for item in held[pk]), reverse=True)
     after, looked, moved = work._move_page(SECOND_RELEASE.records, pk, "", 0.4)

@@ -78,7 +78,7 @@ def merge_all() -> int:
 
 
 def stored_cells() -> list[Item]:
-    return [*table.everything("count#thing"), *table.everything("count#thing#type=hat")]
+    return [*table.query_all("count#thing"), *table.query_all("count#thing#type=hat")]
 
 
 def test_totals_are_right_before_and_after_the_cells_of_1_0_0_are_merged(

@@ -117,7 +117,7 @@ def test_a_hundred_records_are_read_in_one_call(
     dynamodb.faults = lambda operation, request: calls.update([operation])  # type: ignore[assignment]
     assert run() == 0
     dynamodb.faults = lambda operation, request: None
-    sizes = [len(list(table.everything(pk))) for pk in RECORDS.kind.list_pks("*")]
+    sizes = [len(list(table.query_all(pk))) for pk in RECORDS.kind.list_pks("*")]
     assert sum(sizes) == 250
     assert calls["BatchGetItem"] == sum(-(-size // 100) for size in sizes)
     assert calls["GetItem"] == 1, "the item of the release"

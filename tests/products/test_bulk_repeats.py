@@ -189,7 +189,7 @@ def test_the_answer_of_a_bulk_fits_the_limit_of_lambda(
 def test_a_request_that_ends_a_day_late_does_not_answer_for_a_reused_key(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    once = Once.of("key_1", "nightly-7", {"a": 1})
+    once = Once.from_request("key_1", "nightly-7", {"a": 1})
     late = once.begin()
     tomorrow = clock.unix() + 86_401
     monkeypatch.setattr(clock, "unix", lambda: tomorrow)

@@ -40,7 +40,7 @@ def test_a_retry_after_a_lost_answer_does_not_fail_its_own_condition(
     commit.count(("count", "a"), {"n": 1})
     commit.send()
     assert table.get(("a", "1")) is not None
-    assert [cell["n"] for cell in table.everything("count")] == [1]
+    assert [cell["n"] for cell in table.query_all("count")] == [1]
 
 
 @pytest.mark.parametrize("fault", [Fault.THROTTLE, Fault.ERROR, Fault.UNAVAILABLE, Fault.LOST])
@@ -295,7 +295,7 @@ def test_a_count_that_does_not_change_is_no_write(dynamodb: Double) -> None:
     commit.count(("count", "a"), {"n": -1})
     assert len(commit) == 1
     commit.send()
-    assert [cell["sk"][0] for cell in table.everything("count")] == ["b"]
+    assert [cell["sk"][0] for cell in table.query_all("count")] == ["b"]
 
 
 def test_commits_of_the_same_item_are_made_one_after_the_other(dynamodb: Double) -> None:
@@ -318,7 +318,7 @@ def test_commits_of_the_same_item_are_made_one_after_the_other(dynamodb: Double)
 
 def test_sent_tells_whether_the_conditions_of_a_commit_held(dynamodb: Double) -> None:
     made, failed = two()
-    assert made.sent() is True and failed.sent() is False
+    assert made.try_send() is True and failed.try_send() is False
 
 
 @pytest.mark.parametrize(

@@ -297,7 +297,7 @@ REFUSED = answer(400, b'{"__type": "x#ValidationException", "message": "too long
 
 
 def read(pk: str) -> DynamoCall[Any]:
-    return table.everything.call(pk)
+    return table.query_all.call(pk)
 
 
 def test_all_calls_are_sent_before_the_first_is_answered(server: Server) -> None:
@@ -500,9 +500,9 @@ def test_every_read_is_consistent() -> None:
         double.faults = note
         table.get(("a", "1"))
         table.batch_get([("a", "1")])
-        table.everything("a")
+        table.query_all("a")
         table.tally("a", where=None, matching=None, most=1)
-        table.scanned(SETTINGS["TABLE"], None)
+        table.scan(SETTINGS["TABLE"], None)
     batched = asked.pop(1)[1]["RequestItems"]
     assert [each["ConsistentRead"] for each in batched.values()] == [True]
     assert [operation for operation, _ in asked] == ["GetItem", "Query", "Query", "Scan"]
@@ -518,7 +518,7 @@ def test_a_scan_continues_after_its_last_item() -> None:
             table.put({"pk": pk, "sk": sk, "text": "x" * 400})
         double.scan_bytes = 1_000
         for _ in keys:
-            items, after = table.scanned(SETTINGS["TABLE"], after)
+            items, after = table.scan(SETTINGS["TABLE"], after)
             assert len(items) < len(keys)
             found += [item["pk"] for item in items]
             if after is None:
