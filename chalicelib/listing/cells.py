@@ -39,11 +39,15 @@ def merge_cells(kind: Kind, pk: str) -> int:
         if merged_cell(kind, item)[0] != cell:
             shards[cell].append(item)
     for items in shards.values():
-        _merge_cell(kind, items)
+        _move_into_merged_cell(kind, items)
     return len(shards)
 
 
-def _merge_cell(kind: Kind, items: list[Item]) -> None:
+def _move_into_merged_cell(kind: Kind, items: list[Item]) -> None:
+    """Delete the items of a cell, and add their numbers to the cell it is merged into.
+
+    Nothing happens if one of them has changed since it was read.
+    """
     commit = Commit()
     for item in items:
         same = [Attr(name).eq(n) for name, n in item.items() if name not in {"pk", "sk"}]

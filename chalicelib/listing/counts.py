@@ -62,7 +62,7 @@ def count_calls(
     """
     pks = [
         f"{kind.count_pk()}#{value}" if value else kind.count_pk()
-        for value in _partitions(kind, where, for_total)
+        for value in _cell_partitions(kind, where, for_total)
     ]
     fields = ("sk", "n", *map(split_attribute, _split_values(kind, where)))
     return [table.query_all.call(pk, fields=fields) for pk in pks]
@@ -72,13 +72,17 @@ def sum_counts(
     kind: Kind, where: Where, read: list[list[Item]], *, for_total: bool = False
 ) -> Counts:
     """Return the counts, from the results of `count_calls` with the same arguments."""
-    names = _partitions(kind, where, for_total)
+    names = _cell_partitions(kind, where, for_total)
     cells = {name: _sum_cells(kind, where, items) for name, items in zip(names, read, strict=True)}
     return Counts(kind, cells.get("", []), cells)
 
 
-def _partitions(kind: Kind, where: Where, for_total: bool) -> list[str]:
-    """Return the requested values that have cells of their own, and "" for the whole kind."""
+def _cell_partitions(kind: Kind, where: Where, for_total: bool) -> list[str]:
+    """Return the partitions of cells to read: "" for the whole kind, `<facet>=<value>` for a value.
+
+    These are the requested values that have cells of their own. `for_total`: without the whole
+    kind, if there are such values.
+    """
     values = [f"{f}={value}" for f in kind.under for value in sorted(where.get(f, ())) if value]
     return values if values and for_total else ["", *values]
 

@@ -78,7 +78,10 @@ def remove_later(commit: Commit, kind: Kind, id: str, index: Index) -> None:
 
 
 def count_record(commit: Commit, kind: Kind, index: Index, step: int) -> None:
-    """Add a record with this index to its count cells, or remove it: `step` is 1 or -1."""
+    """Add the numbers of a record with this index to its count cells, in the commit.
+
+    They are its count and any sum. `step`: 1, or -1 to take them away.
+    """
     value = index.facets.get(kind.split, "")
     home = shard_of(value, HOMES) if value else None
     for pk, cell in count_cells(kind, index):
@@ -137,7 +140,7 @@ def list_entries(kind: Kind, id: str, index: Index | None) -> dict[Key, Item]:
 
 
 def order_entries(kind: Kind, id: str, index: Index | None) -> dict[Key, Item]:
-    """Return the list entries of a record in other orders than the kind's."""
+    """Return the entries of a record in the lists of all in other orders, one for each order."""
     if index is None:
         return {}
     known = _entry_attributes(index)

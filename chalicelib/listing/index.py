@@ -122,7 +122,10 @@ class Index:
 
     @property
     def listed_values(self) -> tuple[str, ...]:
-        """Return the values of the facet with several that have a list entry each."""
+        """Return the values of the facet with several that have a list entry each: all or none.
+
+        If there are `many`, one entry stands for them.
+        """
         return () if self.many else self.several
 
     @property
@@ -134,7 +137,10 @@ class Index:
         return len(" ".join(self.every_word).encode())
 
     def matches(self, where: Mapping[str, frozenset[str]], terms: Iterable[str] = ()) -> bool:
-        """Return whether the record is in a list with these filters (key parts) and terms."""
+        """Return whether the record passes these filters, and each term begins one of its words.
+
+        The filters are key parts.
+        """
         return self.passes_filters(where) and all(
             any(word.startswith(term) for word in self.every_word) for term in terms
         )

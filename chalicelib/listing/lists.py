@@ -68,7 +68,7 @@ class Lists:
     def first_queries(self, need: int, after: str | None, forward: bool) -> list[Read]:
         """Return the first query of each partition, to find `need` matching records."""
         limit = self._query_limit(need)
-        return [self._query_call(pk, forward, limit, after) for pk in self._partition_keys()]
+        return [self._positions_call(pk, forward, limit, after) for pk in self._partition_keys()]
 
     def read_positions(
         self,
@@ -87,7 +87,7 @@ class Lists:
             read = dynamodb.wait_for_results(self.first_queries(need, after, forward))
         limit = self._query_limit(need)
         streams = [
-            self._stream_positions(rows, partial(self._query_call, pk, forward), limit, after)
+            self._stream_positions(rows, partial(self._positions_call, pk, forward), limit, after)
             for pk, rows in zip(self._partition_keys(), read, strict=True)
         ]
         # A record with several of the values is in several lists. In a range, a key condition
@@ -120,9 +120,14 @@ class Lists:
             part *= (self.size or 0) / max(1, self.total or 0) if known else 3
         return min(_CALL_ENTRIES, math.ceil(part + 3 * math.sqrt(part)) + 1)
 
-    def _query_call(
+    def _positions_call(
         self, pk: str, forward: bool, limit: int, after: str | None, page: str | None = None
     ) -> Read:
+        """Return the call that reads up to `limit` entries of a partition.
+
+        It results in the positions (`sk`) of those that pass the other filters. The entries follow
+        `page`, where the last page ended, or else `after`.
+        """
         return table.query.call(
             pk,
             where=self._sort_condition(page or after, forward=forward),
@@ -147,15 +152,16 @@ class Lists:
         return table.sk.lt(end) if end else None
 
     def _stream_positions(
-        self, rows: table.Rows, read: Callable[..., Read], limit: int, after: str | None
+        self, rows: table.Rows, read_more: Callable[..., Read], limit: int, after: str | None
     ) -> Iterator[str]:
+        """Yield the positions in one partition: of its first page, `rows`, then of larger ones."""
         while True:
             yield from (item["sk"] for item in rows.items)
             if rows.after is None:
                 return
             # The matches may all be far away, so large pages save calls.
             limit = min(_CALL_ENTRIES, limit * 4)
-            rows = read(limit, after, rows.after).wait_for_result()
+            rows = read_more(limit, after, rows.after).wait_for_result()
 
 
 def serving_lists(kind: Kind, where: Where, between: Range) -> Lists | None:

@@ -30,7 +30,10 @@ def find_records_by_text(kind: Kind, texts: Iterable[str]) -> dict[str, set[str]
 
 
 def _read_blocks(kind: Kind, wanted: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield each word with its keys in one partition, for each partition that may hold the word."""
+    """Read all partitions that may hold the words, at once; yield words with keys.
+
+    A word comes once for each of its partitions, with its keys in this one.
+    """
     partitions: dict[str, list[str]] = {}
     for word in sorted(wanted, key=_key_prefix):
         for pk in kind.word_pks(word):
@@ -49,7 +52,10 @@ def _read_partition(pk: str, begins: Sequence[str]) -> DynamoCall[list[list[str]
     found: list[list[str]] = []
 
     def query_onward(cut: Sequence[str] = ()) -> DynamoCall[Any]:
-        """Query the keys from the first unread prefix on, or after the last key of `cut`."""
+        """Return the query of the keys from the first unread prefix on; then collect them.
+
+        `cut`: the keys that were read of a prefix which has more; the query follows their last.
+        """
         return table.query.call(
             pk,
             where=table.sk.between(begins[len(found)], begins[-1] + _LAST),

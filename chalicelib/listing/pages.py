@@ -21,7 +21,7 @@ def count(kind: Kind, where: Mapping[str, frozenset[str]]) -> int:
     Facets: `counted` ones, and at most one of `under`.
     """
     parts = key_parts(kind, where)
-    total = _counts(kind, parts).size(parts)
+    total = _read_counts_for_total(kind, parts).size(parts)
     if total is None:
         raise ValueError(f"{kind.name}: {sorted(parts)} are not counted")
     return total
@@ -32,11 +32,15 @@ def count_each(kind: Kind, facet: str, values: Sequence[str]) -> list[int | None
     if facet not in {*kind.counted, *kind.under} or not values:
         return [None] * len(values)
     parts = list(map(key_part, values))
-    known = _counts(kind, {facet: frozenset(parts)})
+    known = _read_counts_for_total(kind, {facet: frozenset(parts)})
     return [known.size({facet: frozenset({part})}) for part in parts]
 
 
-def _counts(kind: Kind, where: Where) -> Counts:
+def _read_counts_for_total(kind: Kind, where: Where) -> Counts:
+    """Read the cells that have the total of `where`.
+
+    The counts hold for all its facets together, not for fewer of them. Raises Reindexing.
+    """
     kind = upgrades.limit_to_indexed(kind, where)
     read = dynamodb.wait_for_results(count_calls(kind, where, for_total=True))
     return sum_counts(kind, where, read, for_total=True)

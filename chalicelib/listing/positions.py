@@ -90,10 +90,10 @@ class Listing(Generic[R]):
             return self._read_cheapest()
         cells = count_calls(self.kind, self.where, for_total=True)
         results = dynamodb.wait_for_results(
-            [*cells, *self._slice_calls(one, is_counted=self._is_counted)]
+            [*cells, *self._slice_calls(one, is_counted=self._has_total_in_cells)]
         )
         known = sum_counts(self.kind, self.where, results[: len(cells)], for_total=True)
-        total = known.size(self.where) if self._is_counted else None
+        total = known.size(self.where) if self._has_total_in_cells else None
         return self._slice_results(one, total, results[len(cells) :])
 
     def _serving_lists(self) -> Lists | None:
@@ -104,8 +104,11 @@ class Listing(Generic[R]):
         return Lists(self.kind, [f"*{self.query.order}"], {})
 
     @property
-    def _is_counted(self) -> bool:
-        """Return whether cells have the total; otherwise it is counted from keys."""
+    def _has_total_in_cells(self) -> bool:
+        """Return whether cells have the total of the filters; otherwise keys are counted.
+
+        No cell has it with `between`.
+        """
         return is_counted(self.kind, self.where) and not self.query.between
 
     def _tally_calls(self, some: Lists, most: int | None = None) -> list[lists.Tallying]:
@@ -178,11 +181,11 @@ class Listing(Generic[R]):
     def _read_in_order(self, ways: list[Lists], total: int | None, known: Counts) -> Slice:
         """Read the page in another order.
 
-        Few records are loaded and sorted; otherwise the list with that order is read.
+        With `between`, or if there are so few matches that it is cheaper, all of them are loaded
+        and sorted; otherwise the list with that order is read.
         """
         size = known.size({}) or 0
         few = total is not None and total <= _FEW
-        # Reads the list in that order, or loads the matches, whichever is cheaper.
         few = few and (total or 0) ** 2 * ENTRIES_A_RECORD <= self.need * size
         if self.query.between or few:
             need = lists.UNKNOWN if total is None else total + 1

@@ -67,7 +67,7 @@ def recount(kind: Kind) -> Recount:
 
 def _count_and_load(kind: Kind) -> tuple[Mapping[_Place, Number], Stored[_Place]]:
     """Return the counted and then the stored numbers of all cells."""
-    counted = _count_from_lists(kind)
+    counted = _compute_cell_numbers(kind)
     return counted, _load_stored_cells(kind, {pk for (pk, _), _ in counted})
 
 
@@ -138,8 +138,8 @@ def walk_entries(kind: Kind, fields: Sequence[str], first: str = "") -> Iterator
         yield from _read_items(pk, ["sk", *fields], where=where, forward=False)
 
 
-def _count_from_lists(kind: Kind) -> Mapping[_Place, Number]:
-    """Return the number that each cell should have, by the list entries of records."""
+def _compute_cell_numbers(kind: Kind) -> Mapping[_Place, Number]:
+    """Return each number (the count, and any sum) that a cell should have, by the list entries."""
     found: defaultdict[_Place, Number] = defaultdict(int)
     facets = (*kind.counted, *kind.under, *filter(None, [kind.summed]))
     for item in walk_entries(kind, list(dict.fromkeys(facets))):
