@@ -126,7 +126,7 @@ def start() -> Response:
     options = validate(ImportOptions, {**asked.model_dump(by_alias=True), **sent.fields})
     chosen = options.model_dump(mode="json", by_alias=True)
     repeatable = once([chosen, sent.file_name, hashlib.sha256(sent.data).hexdigest()])
-    begun = repeatable.begin() if repeatable else None
+    begun = repeatable.begin_or_resume() if repeatable else None
     id = begun.id("job", 0) if begun else None
     job = store.create_job(sent.file_name, _read_options(options), _FORM_SECONDS, id=id)
     # Again, if it was lost; not over a workbook's sheet, which the job may be reading.
@@ -206,7 +206,7 @@ def prepare_upload() -> Response:
     then starts automatically. A job without its file ends as FAILED, `upload_missing`. A retry with
     the same Idempotency-Key returns the same job with a new address, valid for an hour."""
     asked, repeatable = body_once(NewImportUpload)
-    id = repeatable.begin().id("job", 0) if repeatable else None
+    id = repeatable.begin_or_resume().id("job", 0) if repeatable else None
     job = store.create_job(asked.file_name, _read_options(asked), _UPLOAD_SECONDS, id=id)
     url, fields = files.upload_form(job.id, _URL_SECONDS)
     expires = clock.iso(clock.seconds_from_now(_URL_SECONDS))
@@ -308,7 +308,7 @@ def _start_again(
     source["blankUpTo"] = None if report else old.fields.get("blankUpTo")
     if not old.is_dry_run:  # which wrote nothing
         source["firstJobId"] = old.first_job_id
-    begun = repeatable.begin() if repeatable else None
+    begun = repeatable.begin_or_resume() if repeatable else None
     id = begun.id("job", 0) if begun else None
     job = store.create_job(str(old.fields["fileName"]), options, _UPLOAD_SECONDS, source, id)
     # Not here: copying 1 GB may take longer than a request.

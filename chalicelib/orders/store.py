@@ -225,7 +225,7 @@ def create(new: NewOrder, by: str, once: Once | None) -> tuple[Order, str]:
 def preview_create(new: NewOrder, by: str) -> dict[str, object]:
     """Return the shape of OrderPreview: what `create` would do now. Raise what it does."""
     placing = _place_order(new, by, None, None)
-    placing.commit.refuse_excess()
+    placing.commit.raise_if_refused()
     return show_preview(placing.order, registers=placing.registers)
 
 

@@ -207,7 +207,7 @@ def create_products() -> Response:
 
 
 def _begin(repeatable: Once | None) -> Begun | None:
-    return repeatable.begin() if repeatable else None
+    return repeatable.begin_or_resume() if repeatable else None
 
 
 def _show_bulk_result(show: Callable[[bulk.Detail], object]) -> str:

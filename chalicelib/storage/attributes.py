@@ -115,6 +115,10 @@ class Expressions:
     def update(
         self, assign: Mapping[str, object], add: Mapping[str, object], remove: Iterable[str]
     ) -> str:
+        """Return the update expression, and register its names and values.
+
+        `add`: a path with a dot needs a number there; an attribute begins with 0.
+        """
         clauses = {
             "SET": [f"{self.name(path)} = {self.value(value)}" for path, value in assign.items()],
             "ADD": [],

@@ -258,8 +258,11 @@ class Commit:
             return False
         return True
 
-    def refuse_excess(self) -> None:
-        """Raise Invalid if DynamoDB would refuse this; `overflows` leaves room for growth."""
+    def raise_if_refused(self) -> None:
+        """Raise the problem noted by `refuse`, or Invalid if this is too large for DynamoDB.
+
+        `overflows` leaves room for growth.
+        """
         if self._refusal:
             raise self._refusal
         if not self._fits(self._room):
@@ -278,7 +281,7 @@ class Commit:
 
         Raises Busy after conflicts until `conflicts_until`, at the latest at the usual deadline.
         """
-        self.refuse_excess()
+        self.raise_if_refused()
         call = self._call()
         last: Exception | None = None
         for _ in deadline.attempts():
@@ -392,7 +395,11 @@ def send_all(commits: Sequence[Commit], at_once: int = _AT_ONCE) -> list[Excepti
     """
     outcomes: list[Exception | None] = [None] * len(commits)
 
-    def send_joint(call: _JointCommit) -> None:
+    def send_joint_or_each(call: _JointCommit) -> None:
+        """Send a joint commit, and note the outcome of each of its commits in `outcomes`.
+
+        If it fails, each is sent alone; but Busy is the outcome of all.
+        """
         failure = _try_transaction(call.joint)
         is_for_all = len(call.places) == 1 or failure is None or isinstance(failure, Busy)
         for place in call.places:
@@ -403,7 +410,7 @@ def send_all(commits: Sequence[Commit], at_once: int = _AT_ONCE) -> list[Excepti
         waiting = deque(wave)
         run_together(
             [
-                partial(_send_waiting, send_joint, waiting, sender)
+                partial(_send_waiting, send_joint_or_each, waiting, sender)
                 for sender in range(min(at_once, len(underway)))
             ]
         )

@@ -89,8 +89,8 @@ class Attr:
     def _compare(self, operator: str, other: object) -> Condition:
         """Return a comparison with a value, or with another attribute of the same item."""
 
-        def write(names: Names) -> str:
+        def write_comparison(names: Names) -> str:
             operand = names.name(other._path) if isinstance(other, Attr) else names.value(other)
             return f"{names.name(self._path)} {operator} {operand}"
 
-        return Condition(write)
+        return Condition(write_comparison)

@@ -87,8 +87,12 @@ class Once:
             if record["fingerprint"] != self.fingerprint or not is_open:
                 raise self._to_error(record)
 
-    def begin(self) -> "Begun":
-        """Begin a request of several commits, before the first. Raises what `check` does."""
+    def begin_or_resume(self) -> "Begun":
+        """Record that a request of several commits has begun, before the first; or resume it.
+
+        A repetition gets the seed and the time of the first try, and `again`. Raises what `check`
+        does.
+        """
         now, (pk, sk) = clock.unix(), self.key
         fresh: Item = {
             "fingerprint": self.fingerprint,

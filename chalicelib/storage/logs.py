@@ -25,7 +25,10 @@ Found = dict[Key, Item]
 def read_drafts(
     batch: Iterable[Committed], read: Callable[[Committed], Iterable[Draft]]
 ) -> list[Draft]:
-    """Return the drafts that `read` finds in these outbox items, each once."""
+    """Return the drafts that `read` finds in these outbox items: one for each id, the last.
+
+    An item on which `read` fails is logged, and skipped.
+    """
     by_id: dict[str, Draft] = {}
     for committed in batch:
         try:
@@ -72,7 +75,7 @@ def write_entries(
         missing = [draft for draft in drafts if key_of(draft["id"]) not in found]
         groups = list(_group_drafts(missing, per_commit, is_alone))
         outcome = yield Need(commits=[commit_of(group, found) for group in groups])
-        drafts = [draft for group in _stale(groups, outcome.failures) for draft in group]
+        drafts = [draft for group in _groups_to_retry(groups, outcome.failures) for draft in group]
     if drafts:
         raise Busy
 
@@ -84,10 +87,10 @@ def _group_drafts(
     yield from batches([draft for draft in drafts if not is_alone(draft)], most)
 
 
-def _stale(
+def _groups_to_retry(
     groups: Sequence[Sequence[Draft]], failures: Sequence[Exception | None]
 ) -> Iterator[Sequence[Draft]]:
-    """Return the groups of which something was written meanwhile. Raises any other failure."""
+    """Yield the groups whose commit failed its condition. Raises any other failure."""
     for group, failure in zip(groups, failures, strict=True):
         if isinstance(failure, ConditionFailed):
             yield group

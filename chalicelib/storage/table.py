@@ -120,12 +120,13 @@ def _batch_get_call(
     wanted = {"Keys": [pack_key(key) for key in keys], "ConsistentRead": True, **only}
     found: dict[Key, Item] = {}
 
-    def add_items(reply: Wire) -> dict[Key, Item]:
+    def collect_items(reply: Wire) -> dict[Key, Item]:
+        """Add the items of a reply to `found`; return all of it."""
         for item in map(unpack, reply["Responses"].get(name, ())):
             found[item["pk"], item["sk"]] = item
         return found
 
-    return _batch_call("BatchGetItem", {name: wanted}, add_items)
+    return _batch_call("BatchGetItem", {name: wanted}, collect_items)
 
 
 def _batch_call(
@@ -133,7 +134,8 @@ def _batch_call(
 ) -> DynamoCall[Any]:
     """Return the call of a batch.
 
-    What DynamoDB leaves of it, because of a throttle, is sent again after a pause.
+    What DynamoDB leaves of it, because of a throttle, is sent again after a pause. `read` gets each
+    reply, and accumulates: the call results in its value for the last.
     """
     request: dict[str, object] = {"RequestItems": items}
 
@@ -188,6 +190,11 @@ def query(
 def _query_request(
     expressions: Expressions, pk: str, where: Condition | None, matching: Condition | None
 ) -> dict[str, object]:
+    """Return the request of a consistent query of a partition, without its names and values.
+
+    These are registered in `expressions`; the caller adds them. `where`: a condition on `sk`;
+    `matching`: a filter.
+    """
     partition = Attr("pk").eq(pk)
     on_key = partition if where is None else partition & where
     request: dict[str, object] = {
@@ -334,7 +341,9 @@ def _write_call(
     key: Key,
     read: Callable[[Wire], object] = lambda reply: None,
 ) -> DynamoCall[Any]:
-    """Return the call of a write of one item.
+    """Return the call of a write of one item. It raises ConditionFailed.
+
+    `request`: the whole of it. `old` is known only if it asks for the item on a failed condition.
 
     A write whose answer is lost is sent again, and may then fail its own condition. Who must tell
     that from the write of another puts a marker into the item, and looks for it in `old`.

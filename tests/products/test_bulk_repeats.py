@@ -190,11 +190,11 @@ def test_a_request_that_ends_a_day_late_does_not_answer_for_a_reused_key(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     once = Once.from_request("key_1", "nightly-7", {"a": 1})
-    late = once.begin()
+    late = once.begin_or_resume()
     tomorrow = clock.unix() + 86_401
     monkeypatch.setattr(clock, "unix", lambda: tomorrow)
-    now = once.begin()
+    now = once.begin_or_resume()
     assert not now.again and now.seed != late.seed
     late.finish("yesterday's answer")
-    again = once.begin()
+    again = once.begin_or_resume()
     assert (again.again, again.seed) == (True, now.seed)
