@@ -45,9 +45,10 @@ class Attempt:
         return {name: value for name, value in asdict(self).items() if value not in (None, "", {})}
 
 
-def record_outcome(
+def build_posted_attempt(
     delivery: Delivery, url: str, at: datetime, sent: Mapping[str, str], outcome: "PostResult"
 ) -> Attempt:
+    """Return the attempt, not stored, of a request that was sent, with this outcome."""
     return build_attempt(
         *(delivery, url, at),
         durationMs=outcome.duration_ms,
@@ -62,8 +63,8 @@ def record_outcome(
     )
 
 
-def record_interruption(delivery: Delivery, at: datetime, url: str) -> Attempt:
-    """Return the attempt of a sender that crashed, at the latest at `at`.
+def build_interrupted_attempt(delivery: Delivery, at: datetime, url: str) -> Attempt:
+    """Return the attempt, not stored, of a sender that crashed, at the latest at `at`.
 
     The receiver may have got the message.
     """
@@ -71,8 +72,11 @@ def record_interruption(delivery: Delivery, at: datetime, url: str) -> Attempt:
     return build_attempt(delivery, url, at, error=INTERRUPTED, message=message)
 
 
-def record_expiry(delivery: Delivery, url: str) -> Attempt:
-    """Nothing was sent: the outbox no longer has the event."""
+def build_expired_attempt(delivery: Delivery, url: str) -> Attempt:
+    """Return the attempt, not stored, of an event that the outbox no longer has: nothing was sent.
+
+    It fails the delivery.
+    """
     message = "Nothing was sent: the event is too old, and its body is no longer kept."
     return build_attempt(delivery, url, clock.now(), error=EVENT_EXPIRED, message=message)
 

@@ -26,9 +26,11 @@ _SLACK: Final = timedelta(minutes=1)
 
 
 def consume(batch: Sequence[Committed]) -> Work:
-    """Create the deliveries of these commits, and send their messages.
+    """Create the deliveries of these commits, then send their messages.
 
-    Raises what DynamoDB and SQS raise.
+    It is a generator (`lockstep.Work`): it yields the marks it needs read, and is sent what was
+    found. A defect is noted as the `failure` of its commit; temporary errors of DynamoDB and SQS
+    are raised.
     """
     endpoints = store.load_all()
     known = (yield Need([committed.mark for committed in batch])).items

@@ -79,7 +79,7 @@ def batch(event: sqs.Batch, post: Post = safe_post.post) -> sqs.Handled:
         telemetry.error("batch failed", error)
         for record, _ in due:
             became.put_off(record)
-    _hide(event["Records"][0], became)
+    _hide_put_off(event["Records"][0], became)
     return sqs.all_but(became.again)
 
 
@@ -162,9 +162,9 @@ def _handle_message(message: Message, known: _Known, post: Post, became: _Batch)
         return
     event = known.events.get(event_of(message.delivery))
     if event is None:
-        deliveries.end(delivery, attempts.record_expiry(delivery, endpoint.url))
+        deliveries.end(delivery, attempts.build_expired_attempt(delivery, endpoint.url))
         return
-    attempt = _attempt(delivery, endpoint, event, post)
+    attempt = _post_event(delivery, endpoint, event, post)
     became.health.append((endpoint.id, attempt.error is None))
     deliveries.end(delivery, attempt)
     telemetry.log_metrics(
@@ -182,7 +182,8 @@ def _handle_message(message: Message, known: _Known, post: Post, became: _Batch)
     )
 
 
-def _attempt(delivery: Delivery, endpoint: Endpoint, event: Event, post: Post) -> Attempt:
+def _post_event(delivery: Delivery, endpoint: Endpoint, event: Event, post: Post) -> Attempt:
+    """Send one signed request, and return the attempt, which is not stored yet."""
     at = clock.now()
     body = event.body.encode()
     secrets = master_key.valid_secrets(endpoint)
@@ -196,11 +197,11 @@ def _attempt(delivery: Delivery, endpoint: Endpoint, event: Event, post: Post) -
         allowed_networks=settings.webhook_allowed_networks(),
         timeout=RECEIVER_SECONDS,
     )
-    return attempts.record_outcome(delivery, endpoint.url, at, sent, outcome)
+    return attempts.build_posted_attempt(delivery, endpoint.url, at, sent, outcome)
 
 
 def _hold(message: Message) -> None:
-    """Parks it until its endpoint is enabled again."""
+    """Park a message until its endpoint is enabled again."""
     parking.hold(message)
     id = endpoint_of(message.delivery)
     endpoint = store.find(id)
@@ -209,8 +210,12 @@ def _hold(message: Message) -> None:
         executions.schedule_redrive_soon(id)
 
 
-def _hide(one: _Record, became: _Batch) -> None:
-    """If this fails, they come back after the queue's visibility timeout, which is harmless."""
+def _hide_put_off(one: _Record, became: _Batch) -> None:
+    """Hide the messages that were put off, on the queue of `one`, any record of the batch.
+
+    A failure is only logged: they come back after the queue's visibility timeout, which is
+    harmless.
+    """
     if not became.again:
         return
     urls = (settings.deliveries_queue_url(), settings.retries_queue_url())

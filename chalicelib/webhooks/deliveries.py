@@ -102,7 +102,7 @@ def find(id: str) -> Delivery | None:
 
 
 def load(wanted: Iterable[str]) -> list[Delivery]:
-    """Those that exist, by their ids."""
+    """Return the deliveries that exist of these ids."""
     return [read_delivery(item) for item in table.batch_get(map(key, wanted)).values()]
 
 
@@ -113,7 +113,7 @@ def get(id: str) -> Delivery:
 
 
 def attempts_of(delivery: Delivery) -> list[Attempt]:
-    """Those that have ended, in order; the newest of a delivery that is replayed all day."""
+    """Return the ended attempts, in order; of a delivery that is replayed all day, the newest."""
     where = table.sk.begins_with("attempt#")
     pages = table.pages(delivery.id, where=where, forward=False, limit=MOST_ATTEMPTS)
     first = [delivery.first] if delivery.first else []
@@ -202,7 +202,7 @@ def begin(message: Message, endpoint: Endpoint) -> Delivery | None:
     if seen is None or verdict is Verdict.DROP:
         return None
     if verdict is Verdict.INTERRUPTED:
-        _settle_interrupted(seen, endpoint)
+        _settle_expired_claim(seen, endpoint)
     raise NotNow
 
 
@@ -234,13 +234,13 @@ def _is_over(message: Message, delivery: Delivery) -> bool:
 
 
 def claim_step(message: Message, now: datetime) -> Delivery:
-    """Begins the next attempt of the schedule. Raises Taken."""
+    """Begin the next attempt of the schedule. Raises Taken."""
     its_turn = Attr("schedule").eq(message.schedule) & Attr("step").eq(message.step)
     return _claim(message.delivery, _lease(now, replay=False), {}, its_turn)
 
 
 def claim_replay(delivery: Delivery, replay: str, now: datetime) -> Delivery:
-    """Begins an attempt outside the schedule or, if it has ended, a new schedule. Raises Taken.
+    """Begin an attempt outside the schedule or, if it has ended, a new schedule. Raises Taken.
 
     `delivery`: as it was read.
     """
@@ -315,16 +315,19 @@ def cancel(message: Message) -> None:
     if delivery is None or delivery.step is None:
         return
     if delivery.claim and delivery.claim.until <= clock.now():
-        _settle_interrupted(delivery, None)
+        _settle_expired_claim(delivery, None)
     if delivery.claim or not save_cancelled(delivery):
         raise NotNow
 
 
-def _settle_interrupted(delivery: Delivery, endpoint: Endpoint | None) -> None:
-    """Settles the attempt of an expired claim. It counts as a failure of the endpoint."""
+def _settle_expired_claim(delivery: Delivery, endpoint: Endpoint | None) -> None:
+    """Settle the attempt of an expired claim: by its record, or else as INTERRUPTED.
+
+    Only an interrupted one counts as a failure of the endpoint, and only if this call settles it.
+    """
     assert delivery.claim is not None
     begun = delivery.claim.until - LEASE
-    attempt = attempts.record_interruption(delivery, begun, endpoint.url if endpoint else "")
+    attempt = attempts.build_interrupted_attempt(delivery, begun, endpoint.url if endpoint else "")
     attempt = record(delivery.id, attempt)
     ours = settle(delivery, attempt)
     if ours and endpoint and attempt.error == attempts.INTERRUPTED:
@@ -387,7 +390,7 @@ def _following(delivery: Delivery, attempt: Attempt) -> NextStep | None:
 
 
 def _chance(delivery: Delivery) -> float:
-    """Different for every attempt, the same each time one is settled."""
+    """Return a number that differs by attempt, and is the same each time one is settled."""
     return zlib.crc32(f"{delivery.id}#{delivery.attempts}".encode()) / 2**32
 
 
@@ -401,7 +404,7 @@ def save_delivered(delivery: Delivery, attempt: Attempt, *, first: bool = False)
     """
     more = {"first": attempt.fields()} if first else {}
     done = {"status": DeliveryStatus.DELIVERED, **_last_result(attempt), **more}
-    return _update(delivery, done, _ENDED)
+    return _update_delivery(delivery, done, _ENDED)
 
 
 def save_retrying(delivery: Delivery, attempt: Attempt, following: NextStep) -> bool:
@@ -414,7 +417,7 @@ def save_retrying(delivery: Delivery, attempt: Attempt, following: NextStep) -> 
     }
     if following.daily_since:
         waits["dailySince"] = clock.iso(following.daily_since)
-    return _update(delivery, waits)
+    return _update_delivery(delivery, waits)
 
 
 def save_failed_replay(delivery: Delivery, attempt: Attempt) -> bool:
@@ -422,7 +425,7 @@ def save_failed_replay(delivery: Delivery, attempt: Attempt) -> bool:
 
     The schedule continues unchanged.
     """
-    return _update(delivery, _last_result(attempt))
+    return _update_delivery(delivery, _last_result(attempt))
 
 
 def save_failed(delivery: Delivery, attempt: Attempt) -> bool:
@@ -443,9 +446,12 @@ def save_failed(delivery: Delivery, attempt: Attempt) -> bool:
 
 
 def save_cancelled(delivery: Delivery) -> bool:
-    """Its endpoint was deleted. There must be no claim."""
+    """Store that a delivery ends because its endpoint was deleted; return whether it was unchanged.
+
+    There must be no claim.
+    """
     unchanged = Attr("attempts").eq(delivery.attempts) & Attr("step").exists() & _unclaimed
-    return _update(delivery, {"status": DeliveryStatus.CANCELLED}, _ENDED, unchanged)
+    return _update_delivery(delivery, {"status": DeliveryStatus.CANCELLED}, _ENDED, unchanged)
 
 
 def _last_result(attempt: Attempt) -> dict[str, object]:
@@ -461,12 +467,17 @@ def _ours(delivery: Delivery) -> Condition:
     return Attr("attempts").eq(delivery.attempts) & Attr("claim").exists()
 
 
-def _update(
+def _update_delivery(
     delivery: Delivery,
     changes: Mapping[str, object],
     removed: Sequence[str] = ("claim",),
     when: Condition | None = None,
 ) -> bool:
+    """Write changes and a new `updatedAt`, and remove attributes: by default the claim.
+
+    Return False, with nothing written, if `when` does not hold: by default, that the claim is
+    still ours.
+    """
     try:
         updated = clock.next_iso(delivery.updated_at, clock.now_iso())
         assign = {**changes, "updatedAt": updated}

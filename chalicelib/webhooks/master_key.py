@@ -24,13 +24,17 @@ def valid_secrets(endpoint: Endpoint) -> list[str]:
 
 
 def _master_key() -> bytes:
-    """Read again after ten minutes: a rotated key needs no deployment."""
+    """Return the stored master key; after ten minutes it is read again.
+
+    So a rotated key needs no deployment.
+    """
     name = settings.master_key_parameter()
-    return base64.b64decode(_parameters().get(name, decrypt=True, max_age=_KEPT_SECONDS))
+    return base64.b64decode(_make_ssm_provider().get(name, decrypt=True, max_age=_KEPT_SECONDS))
 
 
 @cache
-def _parameters() -> Any:
+def _make_ssm_provider() -> Any:
+    """Return the Powertools provider of SSM parameters, imported only when it is needed."""
     from aws_lambda_powertools.utilities.parameters import SSMProvider
 
     return SSMProvider(boto3_client=aws.client("ssm"))

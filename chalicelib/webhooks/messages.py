@@ -65,7 +65,7 @@ class Posted:
 
 
 def send(posted: Iterable[Posted]) -> None:
-    """In no particular order. Raises sqs.Unsent, or what botocore raises."""
+    """Send messages, in no particular order. Raises sqs.Unsent, or what botocore raises."""
     lanes: dict[str, list[Posted]] = {}
     for one in posted:
         url = settings.retries_queue_url() if one.failing_lane else settings.deliveries_queue_url()

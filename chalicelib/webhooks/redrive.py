@@ -73,7 +73,7 @@ def _send_page(event: Redrive, endpoint: Endpoint) -> RedriveResult:
     recovery = recover.running(endpoint)
     if recovery and number < PAGE:
         page = recover.next_page(endpoint, recovery, PAGE - number)
-        paced = _send(page.messages, paced)
+        paced = _send_paced(page.messages, paced)
         recover.note_progress(endpoint, recovery, page)
         result = _result(number + len(page.messages), paced, unfinished=not page.is_last)
     else:
@@ -87,7 +87,7 @@ def _send_due(endpoint_id: str, until: datetime, paced: datetime) -> tuple[int, 
     Return how many were sent, and when the next message may arrive.
     """
     entries = parking.find_due(endpoint_id, until, PAGE)
-    paced = _send([message for _, message in entries], paced)
+    paced = _send_paced([message for _, message in entries], paced)
     # After sending: a crash in between sends them twice rather than never.
     parking.delete([key for key, _ in entries])
     return len(entries), paced
@@ -99,10 +99,10 @@ def _next_arrival(event: Redrive) -> datetime:
     return max(clock.now(), clock.parse(before)) if before else clock.now()
 
 
-def _send(waiting: Sequence[Message], paced: datetime) -> datetime:
-    """Send messages so that each arrives when it is due, and not before `paced`.
+def _send_paced(waiting: Sequence[Message], paced: datetime) -> datetime:
+    """Send messages, PER_SECOND at most, each delayed until it is due, and not before `paced`.
 
-    Return when the next message may arrive.
+    No delay is longer than the queue's longest. Return when the next message may arrive.
     """
     now = clock.now()
     pause = timedelta(seconds=settings.webhook_schedule_scale() / PER_SECOND)

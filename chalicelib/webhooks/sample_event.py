@@ -31,7 +31,11 @@ def send(endpoint_id: str, kind: EventKind | None) -> tuple[Delivery, bool]:
 
 
 def try_filter(endpoint: Endpoint, asked: TestEvent) -> dict[str, object]:
-    """Try a filter on an event, and return the shape of TriedEvent. Raises Invalid."""
+    """Return whether an event would pass a filter, in the shape of TriedEvent; nothing is sent.
+
+    The filter is the requested one, if the request has one, or else the endpoint's. Raises Invalid
+    for a bad filter or too long data.
+    """
     event = asked.event or endpoint.events[0]
     own = store.checked_filter(asked.filter)
     data = asked.data if asked.data is not None else sample(event)

@@ -186,9 +186,10 @@ def _too_many_secrets(endpoint: Endpoint, now: int) -> TooManySecrets:
 
 
 def remove(id: str, if_match: frozenset[str] | None) -> None:
-    """Pending deliveries become CANCELLED when their message comes, and are shown so at once.
+    """Delete an endpoint, with an audit entry.
 
-    Raises NotFound, PreconditionFailed, Conflict.
+    A redrive, scheduled first, sends its waiting messages. A pending delivery becomes CANCELLED
+    when its message comes, and is shown so at once. Raises NotFound, PreconditionFailed, Conflict.
     """
 
     def write(before: Endpoint) -> None:

@@ -80,7 +80,11 @@ def show_full(id: str) -> dict[str, object]:
 
 
 def _show_attempts(found: Sequence[Attempt]) -> list[dict[str, object]]:
-    """If there are many long responses, only the newest are complete."""
+    """Show attempts in the shape of DeliveryAttempt, in order.
+
+    Counted from the newest, responses beyond `_ANSWERS` characters in total lose their headers and
+    body, and are marked `truncated`.
+    """
     shown = [attempts.show(attempt) for attempt in found]
     size = 0
     for response in (one["response"] for one in reversed(shown)):

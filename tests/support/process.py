@@ -14,7 +14,7 @@ def begins() -> None:
     authenticate._admitted.clear()
     rate._failed.clear()
     consumer._open_hour.cache_clear()
-    master_key._parameters.cache_clear()
+    master_key._make_ssm_provider.cache_clear()
     numbers._own.__dict__.clear()
     executions.forget_started()
 

@@ -196,7 +196,7 @@ def test_a_rotated_master_key_needs_no_deployment(
 
 def test_an_endpoint_is_not_changed_if_its_secret_cannot_be_read(world: World) -> None:
     webhook = add(world)
-    master_key._parameters.cache_clear()
+    master_key._make_ssm_provider.cache_clear()
     world.refusals["get_parameter"] = 2
     assert world.shop.post(PATH, {"url": URL, "events": ["order.paid"]}).status == 500
     assert webhook.post("/rotate-secret", {}).status == 500

@@ -51,7 +51,7 @@ def claimed(world: World) -> Delivery:
 
 
 def tried(delivery: Delivery) -> Attempt:
-    return attempts.record_expiry(delivery, "")
+    return attempts.build_expired_attempt(delivery, "")
 
 
 @pytest.mark.parametrize("late", ["save_delivered", "save_failed", "save_failed_replay"])
