@@ -217,6 +217,7 @@ class Transaction:
     """A payment, a void or a refund, which is stored in its order."""
 
     fields: ShownTransaction
+    received_at: str  # of a void, when the money of its payment came
 
     @property
     def id(self) -> str:

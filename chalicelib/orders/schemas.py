@@ -316,6 +316,14 @@ class TransactionKind(Choice):
     VOID = "VOID"
 
 
+class MoneyClock(Choice):
+    """recorded: when a payment, a refund or a void was recorded. received: when the money of a
+    payment came, of a void when that of its payment came, of a refund when it was recorded."""
+
+    RECORDED = "recorded"
+    RECEIVED = "received"
+
+
 class ShownTransaction(TypedDict):
     """Money that came in or went out. A void takes back what its payment counted."""
 

@@ -7,6 +7,7 @@ After a concurrent change it is computed again.
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from typing import Final, NamedTuple
 
@@ -52,6 +53,7 @@ from chalicelib.orders.schemas import (
     CloseOrder,
     CorrectPayment,
     EditOrder,
+    ListTransactions,
     NewOrder,
     OrderChange,
     PaymentInput,
@@ -67,7 +69,7 @@ from chalicelib.storage.attributes import Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
 from chalicelib.storage.idempotency import Once, unless_answered
-from chalicelib.values import clock, ids
+from chalicelib.values import clock, ids, timezone
 from chalicelib.values.batches import batches
 from chalicelib.values.compact_json import encode
 from chalicelib.values.forgetting import Person
@@ -76,6 +78,7 @@ MOVES: Final = transitions.MOVES
 PAYMENT_MOVES: Final = transitions.PAYMENT_MOVES
 list_days, compare_sales = sales.list_days, sales.compare_sales
 sum_by_method = transactions.sum_by_method
+earliest_recorded = transactions.earliest_recorded
 facts_about = lifecycle.facts_about
 TRANSACTIONS: Final = transactions.KIND
 compare_spending = spending.compare_spending
@@ -178,6 +181,25 @@ def _load_transactions(entries: list[str]) -> list[Transaction]:
         id: one for order in orders for id, one in transactions.list_transactions(order).items()
     }
     return [known[entry] for entry in entries if entry in known]
+
+
+def sum_received_by_method(today: date, most: int) -> list[tuple[str, Decimal]] | None:
+    """Return the sum of each method that is received on the shop's day today.
+
+    None if more than `most` could be. What was recorded before `earliest_recorded` was received
+    before today, and what is recorded later is not there yet: so a part of the newest is all.
+    """
+    query = ListTransactions.query_from_body({"from": transactions.earliest_recorded(today)}, 100)
+    found: list[Transaction] = []
+    for page in listing.walk_pages(list_transactions, query):
+        found += page.records
+        if len(found) > most:
+            return None
+    return transactions.add_by_method(
+        (one.fields["method"], one.fields["amount"])
+        for one in found
+        if timezone.day_at(clock.parse(one.received_at)) == today
+    )
 
 
 def count_open_orders() -> tuple[dict[str, int], int, Decimal]:

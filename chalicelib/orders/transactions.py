@@ -5,21 +5,23 @@ its id is `<transaction>@<order>`.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
-from datetime import datetime
+from collections.abc import Iterable, Iterator
+from datetime import UTC, date, datetime
 from decimal import Decimal
+from itertools import islice
 from typing import Final
 
 from chalicelib import listing
 from chalicelib.orders.model import Order, Payment, Transaction, Transfer, refunded_tax
 from chalicelib.orders.room import MOST_TRANSACTION_ENTRIES, count_transaction_items
 from chalicelib.orders.schemas import (
+    EARLY,
     OrderStatus,
     ShownTransaction,
     TransactionKind,
 )
 from chalicelib.storage.commit import Commit
-from chalicelib.values import clock, money
+from chalicelib.values import clock, money, timezone
 
 KIND: Final = listing.Kind("transaction", counted=("kind",))
 
@@ -27,12 +29,26 @@ KIND: Final = listing.Kind("transaction", counted=("kind",))
 def sum_by_method(first: datetime, most: int) -> list[tuple[str, Decimal]] | None:
     """Return the sum of each method from `first` on; None if there are more than `most`."""
     entries = listing.walk_entries(KIND, ("method", "amount"), clock.iso(first))
+    found = [(entry["method"], entry["amount"]) for entry in islice(entries, most + 1)]
+    return add_by_method(found) if len(found) <= most else None
+
+
+def add_by_method(amounts: Iterable[tuple[str, str]]) -> list[tuple[str, Decimal]]:
+    """Return the sum of each method, the largest first."""
     sums: defaultdict[str, Decimal] = defaultdict(Decimal)
-    for place, entry in enumerate(entries):
-        if place == most:
-            return None
-        sums[entry["method"]] += Decimal(entry["amount"])
+    for method, amount in amounts:
+        sums[method] += Decimal(amount)
     return sorted(sums.items(), key=lambda one: (-one[1], one[0]))
+
+
+def earliest_recorded(day: date) -> str:
+    """Return when money that is received on a day of the shop, or later, can first be recorded.
+
+    `receivedAt` is at most EARLY ahead, and may lie long before. A void is recorded after its
+    payment.
+    """
+    first = datetime.min.replace(tzinfo=UTC)
+    return clock.iso(max(timezone.start_of_day(day), first + EARLY) - EARLY)
 
 
 def order_id(entry_id: str) -> str:
@@ -42,20 +58,22 @@ def order_id(entry_id: str) -> str:
 
 def list_transactions(order: Order | None) -> dict[str, Transaction]:
     """Return the transactions of an order, by the ids of their list entries."""
-    shown = map(Transaction, _iterate_transactions(order)) if order else ()
-    return {transaction.id: transaction for transaction in shown}
+    found = _iterate_transactions(order) if order else ()
+    return {transaction.id: transaction for transaction in found}
 
 
-def _iterate_transactions(order: Order) -> Iterator[ShownTransaction]:
+def _iterate_transactions(order: Order) -> Iterator[Transaction]:
     """Return the payments, each followed by its void, and then the refunds."""
     for payment in order.fields["payments"]:
         amount = payment["amount"]
         shown = _show_transfer(order, TransactionKind.PAYMENT, payment, amount, Decimal(0))
-        yield {**shown, "receivedAt": payment["receivedAt"]}
+        received_at = payment["receivedAt"]
+        yield Transaction({**shown, "receivedAt": received_at}, received_at)
         if payment["voidedAt"]:
-            yield _show_void(order, payment, payment["voidedAt"])
+            yield Transaction(_show_void(order, payment, payment["voidedAt"]), received_at)
     for refund, tax in zip(order.fields["refunds"], _refunded_tax(order), strict=True):
-        yield _show_transfer(order, TransactionKind.REFUND, refund, f"-{refund['amount']}", tax)
+        shown = _show_transfer(order, TransactionKind.REFUND, refund, f"-{refund['amount']}", tax)
+        yield Transaction(shown, refund["createdAt"])
 
 
 def _show_void(order: Order, payment: Payment, voided_at: str) -> ShownTransaction:

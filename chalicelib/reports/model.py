@@ -6,6 +6,7 @@ from typing import Annotated, Final
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 
 from chalicelib.exports.model import ExportType
+from chalicelib.orders.schemas import MoneyClock
 from chalicelib.schemas import Choice, NullIsAbsent, about, length
 from chalicelib.values import timezone
 
@@ -15,8 +16,8 @@ MOST_KEPT: Final = 10_000  # rows while a report adds up, and of its file
 
 
 class ReportType(Choice):
-    """sales: by the date of the order. money: by the day a payment or a refund was recorded. tax:
-    charged by the date of the order, refunded by the day of the refund."""
+    """sales: by the date of the order. money: by the day a payment or a refund was recorded, or by
+    `clock`. tax: charged by the date of the order, refunded by the day of the refund."""
 
     SALES = "sales"
     MONEY = "money"
@@ -73,6 +74,10 @@ class NewReport(NullIsAbsent):
         about("Of sales by day: only what was sold of one product."),
     ] = None
 
+    clock: Annotated[
+        MoneyClock | None, about("Of money: which time makes its day; `recorded` when absent.")
+    ] = None
+
     @field_validator("to")
     @classmethod
     def _in_order(cls, to: date, info: ValidationInfo) -> date:
@@ -91,6 +96,13 @@ class NewReport(NullIsAbsent):
         if product_id is not None and kind != (ReportType.SALES, ReportBy.DAY):
             raise ValueError("is only for sales by day")
         return product_id
+
+    @field_validator("clock")
+    @classmethod
+    def _of_money(cls, clock: MoneyClock | None, info: ValidationInfo) -> MoneyClock | None:
+        if clock is not None and info.data.get("type") != ReportType.MONEY:
+            raise ValueError("is only for money")
+        return clock
 
     @field_validator("by")
     @classmethod

@@ -10,9 +10,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
-from chalicelib.listing import Record
-from chalicelib.orders.model import Order, refunded_tax
-from chalicelib.orders.schemas import OrderStatus
+from chalicelib.orders.model import Order, Transaction, refunded_tax
+from chalicelib.orders.schemas import MoneyClock, OrderStatus
 from chalicelib.reports.model import MOST_KEPT, ReportBy, ReportType
 from chalicelib.storage.attributes import Fields
 from chalicelib.values import clock, money, timezone
@@ -96,9 +95,16 @@ def add_order(sums: Sums, asked: Fields, order: Order) -> None:
     sums.add(parts, whole, labels)
 
 
-def add_transaction(sums: Sums, asked: Fields, transaction: Record) -> None:
-    """Add what a transaction has on its day. `asked`: NewReport, as sent."""
+def add_transaction(sums: Sums, asked: Fields, transaction: Transaction) -> None:
+    """Add what a transaction has on its day, if that is in the period.
+
+    `asked`: NewReport, as sent.
+    """
     fields = transaction.fields
+    is_by_received = asked.get("clock") == MoneyClock.RECEIVED
+    day = _shop_day(transaction.received_at if is_by_received else fields["at"])
+    if not asked["from"] <= day <= asked["to"]:
+        return
     if asked["type"] == ReportType.TAX:
         refunded = -Decimal(fields["tax"])
         whole = {"charged": _NOTHING, "refunded": refunded, "net": -refunded}
@@ -106,7 +112,7 @@ def add_transaction(sums: Sums, asked: Fields, transaction: Record) -> None:
         amount = Decimal(fields["amount"])
         whole = dict.fromkeys(_KINDS.values(), _NOTHING)
         whole |= {_KINDS[fields["kind"]]: abs(amount), "net": amount}
-    key = _shop_day(fields["at"]) if asked["by"] == ReportBy.DAY else fields["method"]
+    key = day if asked["by"] == ReportBy.DAY else fields["method"]
     sums.add({key: whole}, whole, {})
 
 

@@ -10,15 +10,22 @@ from typing_extensions import TypedDict
 from chalicelib import settings, threads
 from chalicelib.orders import store as orders
 from chalicelib.orders.model import DaySales as DaySold
+from chalicelib.orders.schemas import MoneyClock
 from chalicelib.products import store as products
 from chalicelib.products.model import MOST_LOW_OF_ONE
 from chalicelib.products.schemas import LowStockVariant
-from chalicelib.schemas import about
+from chalicelib.schemas import QueryParameters, about
 from chalicelib.values import money, timezone
 
 DAYS: Final = 30
 MOST_LOW: Final = 50
 MOST_COUNTED: Final = 1_000
+
+
+class SummaryQuery(QueryParameters):
+    clock: Annotated[MoneyClock, about("Which time makes the day of `moneyToday`.")] = (
+        MoneyClock.RECORDED
+    )
 
 
 class Sales(TypedDict):
@@ -73,7 +80,10 @@ class ShopSummary(TypedDict):
     receivables: Annotated[Receivables, about("What customers have still to pay.")]
     moneyToday: Annotated[
         list[MethodMoney] | None,
-        about(f"What was recorded today; null: in more than {MOST_COUNTED:,} transactions."),
+        about(
+            f"What was recorded today, or received; null: in more than {MOST_COUNTED:,}"
+            " transactions, by `received` with those of the 24 hours before."
+        ),
     ]
     lowStock: Annotated[
         list[LowStockVariant],
@@ -89,14 +99,19 @@ def first_day(today: date) -> date:
     return today - timedelta(days=DAYS - 1)
 
 
-def show_summary(today: date) -> dict[str, object]:
+def show_summary(today: date, clock: MoneyClock) -> dict[str, object]:
     """Return the shape of ShopSummary. `today` in the shop's time zone."""
+    sum_money = (
+        partial(orders.sum_received_by_method, today, MOST_COUNTED)
+        if clock is MoneyClock.RECEIVED
+        else partial(orders.sum_by_method, timezone.start_of_day(today), MOST_COUNTED)
+    )
     low, days, (by_status, due, amount), methods = threads.run_together(
         [
             partial(products.newest_low_stock, MOST_LOW),  # first, because it itself does so
             partial(orders.list_days, first_day(today), today),
             orders.count_open_orders,
-            partial(orders.sum_by_method, timezone.start_of_day(today), MOST_COUNTED),
+            sum_money,
         ]
     )
     return {

@@ -384,6 +384,72 @@ def test_a_refund_in_june_changes_only_the_sales_of_may(
     assert reported(jobs, "money", **june)["totals"]["refunds"] == "120.00"
 
 
+def test_money_is_counted_when_it_was_recorded_or_received(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TIMEZONE", "America/New_York")
+
+    def sum_days(by: str) -> dict[str, dict[str, str]]:
+        """The payments, voids and net of each day of two months."""
+        period = {"from": "2026-05-01", "to": "2026-06-30"}
+        rows = reported(jobs, "money", "day", **period, clock=by)["rows"]
+        wanted = ("payments", "refunds", "voids", "net")
+        return {row["key"]: {name: row[name] for name in wanted} for row in rows}
+
+    def take(received: str | None, **payment: str) -> Any:
+        order = placed(jobs.shop, line(variant(jobs.shop), price="100"))
+        paid = order.pay(method="CASH", **payment, **({"receivedAt": received} if received else {}))
+        assert paid.status == 201, paid.text
+        return order, paid.json["payments"][-1]["id"]
+
+    def row(payments: str, refunds: str, voids: str, net: str) -> dict[str, str]:
+        return {"payments": payments, "refunds": refunds, "voids": voids, "net": net}
+
+    today = datetime(2026, 6, 10, 14, tzinfo=UTC)  # 10 o'clock in the shop
+    at(monkeypatch, today)
+    take(None, amount="10")
+    assert sum_days("recorded") == sum_days("received")
+    # Received late on the 9th of May of the shop, and at the latest possible time tomorrow.
+    old, old_id = take("2026-05-10T03:30:00Z", amount="20")
+    take("2026-06-11T14:00:00Z", amount="5")
+    assert sum_days("received") == {
+        "2026-05-09": row("20.00", "0.00", "0.00", "20.00"),
+        "2026-06-10": row("10.00", "0.00", "0.00", "10.00"),
+        "2026-06-11": row("5.00", "0.00", "0.00", "5.00"),
+    }
+    assert sum_days("recorded") == {"2026-06-10": row("35.00", "0.00", "0.00", "35.00")}
+    # A correction, which is a void and a payment, leaves the drawer of today.
+    path = f"{ORDERS}/{old['id']}/payments/{old_id}"
+    assert jobs.shop.post(f"{path}/correct", {"method": "CARD"}).status == 200
+    found = sum_days("received")
+    assert found["2026-05-09"] == row("40.00", "0.00", "20.00", "20.00")
+    assert found["2026-06-10"] == row("10.00", "0.00", "0.00", "10.00")
+    tomorrow = {"from": "2026-06-11", "to": "2026-06-11", "clock": "received"}
+    assert reported(jobs, "money", "paymentMethod", **tomorrow)["totals"]["net"] == "5.00"
+    may = {"from": "2026-05-09", "to": "2026-05-09", "clock": "received"}
+    methods = reported(jobs, "money", "paymentMethod", **may)["rows"]
+    assert {one["key"]: one["net"] for one in methods} == {"CARD": "20.00", "CASH": "0.00"}
+
+    def sum_today(**query: str) -> dict[str, str]:
+        path = "/api/admin/summary" + "".join(f"?{name}={value}" for name, value in query.items())
+        return {one["method"]: one["amount"] for one in jobs.shop.get(path).json["moneyToday"]}
+
+    assert sum_today() == sum_today(clock="recorded") == {"CARD": "20.00", "CASH": "15.00"}
+    assert sum_today(clock="received") == {"CASH": "10.00"}
+    # The next day has what was recorded 24 hours before; its void counts there, too.
+    at(monkeypatch, today + timedelta(days=1))
+    assert sum_today() == {}
+    assert sum_today(clock="received") == {"CASH": "5.00"}
+    new, new_id = take(None, amount="7")
+    assert jobs.shop.post(f"{ORDERS}/{new['id']}/payments/{new_id}/void", {}).status == 200
+    old, old_id = take("2026-05-01T12:00:00Z", amount="3")
+    assert jobs.shop.post(f"{ORDERS}/{old['id']}/payments/{old_id}/void", {}).status == 200
+    assert sum_today(clock="received") == {"CASH": "5.00"}
+    assert sum_days("received")["2026-05-01"] == row("3.00", "0.00", "3.00", "0.00")
+    monkeypatch.setattr("chalicelib.summary.store.MOST_COUNTED", 2)
+    assert jobs.shop.get("/api/admin/summary?clock=received").json["moneyToday"] is None
+
+
 def test_a_report_has_at_most_a_thousand_rows_and_its_file_all(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -455,6 +521,8 @@ def test_a_readers_key_gets_reports(jobs: JobDesk) -> None:
         ({"type": "profit"}, "type"),
         ({"type": "tax", "by": "product"}, "by"),
         ({"type": "money", "by": "salesRep"}, "by"),
+        ({"type": "money", "clock": "later"}, "clock"),
+        ({"clock": "received"}, "clock"),
     ],
 )
 def test_a_wrong_request_names_its_field(

@@ -26,7 +26,7 @@ export async function show(visit) {
 async function draw(visit) {
   const overdueSince = daysAgo(OVERDUE + 1);
   const [{ data: shop }, failing, trouble, overdue] = await Promise.all([
-    visit.get("admin/summary"),
+    visit.get("admin/summary", { clock: "received" }),
     failingWebhooks(visit),
     failedDeliveries(visit),
     visit.get("admin/orders", { balance: "due", to: overdueSince, fields: "balanceDue", limit: MOST }),
@@ -68,7 +68,7 @@ async function draw(visit) {
         tile(
           "Taken today",
           h.a(
-            { href: link("/reports", { type: "money", by: "paymentMethod", ...today }) },
+            { href: link("/reports", { type: "money", by: "paymentMethod", clock: "received", ...today }) },
             shop.moneyToday ? money(taken.toFixed(DECIMALS)) : "Reports",
           ),
           ...methods.map(({ method, amount }) => `${words(method)} ${money(amount)}`),

@@ -22,14 +22,17 @@ const TYPES = {
 const CLOCKS = {
   sales: "By the date of the order; refunds are taken off the sales of their orders.",
   money: "By the day on which a payment, a refund or a void was recorded.",
+  received: "By the day on which the money came; a void counts on the day of its payment.",
   tax: "Charged by the date of the order, refunded by the day of the refund.",
 };
+const MONEY_CLOCKS = [["recorded", "Recorded"], ["received", "Received"]];
 const NONE = { product: "Custom items", salesRep: "No sales rep", paymentMethod: "No method" };
 const COUNTS = ["orders", "pieces"];
 
 export async function show(visit) {
   const { type = "sales", by = "day", from = daysAgo(29), to = daysAgo(0) } = visit.query;
   const asked = { type: Object.hasOwn(TYPES, type) ? type : "sales", by, from, to };
+  if (asked.type === "money") asked.clock = visit.query.clock === "received" ? "received" : "recorded";
   const result = h.div({ class: "stack" });
   const choice = (name, label, options) =>
     field({ name, label, options, value: asked[name], onchange: changed });
@@ -40,10 +43,16 @@ export async function show(visit) {
     if (!possible.includes(asked.by)) asked.by = "day";
     return choice("by", "By", possible.map((each) => [each, called(each)]));
   };
+  const clockOf = () => {
+    const chosen = choice("clock", "Counted when", MONEY_CLOCKS);
+    chosen.hidden = asked.type !== "money";
+    return chosen;
+  };
   const filters = h.form(
     { class: "filters even", role: "search", onsubmit: (event) => event.preventDefault() },
     choice("type", "Report", optionsOf(Object.keys(TYPES))),
     rowsOf(),
+    clockOf(),
     day("from", "From"),
     day("to", "To"),
   );
@@ -52,7 +61,12 @@ export async function show(visit) {
 
   function changed({ target }) {
     asked[target.name] = target.value;
-    if (target.name === "type") filters.elements.by.closest(".field").replaceWith(rowsOf());
+    if (target.name === "type") {
+      if (asked.type === "money") asked.clock ??= "recorded";
+      else delete asked.clock;
+      filters.elements.by.closest(".field").replaceWith(rowsOf());
+      filters.elements.clock.closest(".field").replaceWith(clockOf());
+    }
     visit.rewrite(asked);
     visit.after(300, "asked", () => load()); // a date is typed in parts
   }
@@ -69,7 +83,7 @@ export async function show(visit) {
     announce(plural(job.report.rows.length, "row"));
     const again = button("Add up again", load, { class: "small" });
     return [
-      h.p({ class: "soft" }, CLOCKS[job.about.type]),
+      h.p({ class: "soft" }, CLOCKS[job.about.clock === "received" ? "received" : job.about.type]),
       drawn(job),
       h.p({ class: "soft" }, "Added up ", ago(job.completedAt), ". ", again),
     ];

@@ -97,7 +97,7 @@ def test_an_empty_shop_shows_the_first_three_steps(desk: Desk) -> None:
     }
     summary = desk.api.get("summary") | nothing
     none = desk.api.get("products?search=nothing-of-this-name")
-    desk.page.route("**/api/admin/summary", lambda route: route.fulfill(json=summary))
+    desk.page.route("**/api/admin/summary?*", lambda route: route.fulfill(json=summary))
     desk.page.route("**/api/admin/products?*", lambda route: route.fulfill(json=none))
     desk.open("/")
     steps = desk.page.locator(".first-steps")

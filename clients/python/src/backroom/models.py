@@ -79,6 +79,10 @@ LineChangeKind: TypeAlias = Literal["ADDED", "CHANGED", "REMOVED"]
 LineState: TypeAlias = Literal["COUNTED", "UNCOUNTED", "DIFFERENT"]
 """DIFFERENT: counted, and not what was expected."""
 
+MoneyClock: TypeAlias = Literal["recorded", "received"]
+"""recorded: when a payment, a refund or a void was recorded. received: when the money of a payment
+came, of a void when that of its payment came, of a refund when it was recorded."""
+
 MovementCause: TypeAlias = Literal[
     "SALE",
     "OVERSOLD",
@@ -130,8 +134,8 @@ ReportBy: TypeAlias = Literal["day", "product", "source", "salesRep", "paymentMe
 """What each row of a report is of."""
 
 ReportType: TypeAlias = Literal["sales", "money", "tax"]
-"""sales: by the date of the order. money: by the day a payment or a refund was recorded. tax:
-charged by the date of the order, refunded by the day of the refund."""
+"""sales: by the date of the order. money: by the day a payment or a refund was recorded, or by
+`clock`. tax: charged by the date of the order, refunded by the day of the refund."""
 
 Role: TypeAlias = Literal["READER", "STAFF", "ADMIN", "OWNER"]
 """The rights of a key. Each role includes those before it; READER only reads."""
@@ -862,6 +866,7 @@ CreateReport = TypedDict(
         "from": "Required[str]",
         "to": "Required[str]",
         "productId": "NotRequired[str | None]",
+        "clock": "NotRequired[MoneyClock | None]",
     },
 )
 
@@ -3210,7 +3215,8 @@ class ShopSummary(TypedDict):
     receivables: Receivables
     """What customers have still to pay."""
     moneyToday: list[MethodMoney] | None
-    """What was recorded today; null: in more than 1,000 transactions."""
+    """What was recorded today, or received; null: in more than 1,000 transactions, by `received`
+    with those of the 24 hours before."""
     lowStock: list[LowStockVariant]
     """Variants below their threshold, the most recent first; at most 5 of a product."""
 

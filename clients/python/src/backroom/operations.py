@@ -66,6 +66,7 @@ from backroom.models import (
     LowStockVariant,
     MappingPreview,
     Merge,
+    MoneyClock,
     Movement,
     MovementCause,
     MovementList,
@@ -1561,8 +1562,8 @@ class Operations:
 
         Adds up the orders or the transactions of some days of the shop. The job has `report`
         when it is COMPLETED, and `downloadUrl`, a CSV with up to 10,000 rows. Sales are by the
-        date of the order, money by the day on which a payment or a refund was recorded; by
-        product, an order counts at each of its products.
+        date of the order, money by the day on which a payment or a refund was recorded, or as
+        `clock` says; by product, an order counts at each of its products.
 
         `POST /api/admin/reports`, from the role READER on.
         """
@@ -1870,7 +1871,9 @@ class Operations:
             begin={"cursor": "*"},
         )
 
-    def get_summary(self, *, timeout: float | None = None) -> ShopSummary:
+    def get_summary(
+        self, *, clock: MoneyClock | None = None, timeout: float | None = None
+    ) -> ShopSummary:
         """The shop at a glance.
 
         Sales of today and of the last 30 days by order date in the shop's time zone, orders by
@@ -1878,7 +1881,9 @@ class Operations:
 
         `GET /api/admin/summary`, from the role READER on.
         """
-        answer: ShopSummary = self._transport.call("GET", "/api/admin/summary", (), timeout=timeout)
+        answer: ShopSummary = self._transport.call(
+            "GET", "/api/admin/summary", (), query={"clock": clock}, timeout=timeout
+        )
         return answer
 
     def list_transactions(

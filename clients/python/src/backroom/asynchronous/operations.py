@@ -67,6 +67,7 @@ from backroom.models import (
     LowStockVariant,
     MappingPreview,
     Merge,
+    MoneyClock,
     Movement,
     MovementCause,
     MovementList,
@@ -1565,8 +1566,8 @@ class AsyncOperations:
 
         Adds up the orders or the transactions of some days of the shop. The job has `report`
         when it is COMPLETED, and `downloadUrl`, a CSV with up to 10,000 rows. Sales are by the
-        date of the order, money by the day on which a payment or a refund was recorded; by
-        product, an order counts at each of its products.
+        date of the order, money by the day on which a payment or a refund was recorded, or as
+        `clock` says; by product, an order counts at each of its products.
 
         `POST /api/admin/reports`, from the role READER on.
         """
@@ -1874,7 +1875,9 @@ class AsyncOperations:
             begin={"cursor": "*"},
         )
 
-    async def get_summary(self, *, timeout: float | None = None) -> ShopSummary:
+    async def get_summary(
+        self, *, clock: MoneyClock | None = None, timeout: float | None = None
+    ) -> ShopSummary:
         """The shop at a glance.
 
         Sales of today and of the last 30 days by order date in the shop's time zone, orders by
@@ -1883,7 +1886,7 @@ class AsyncOperations:
         `GET /api/admin/summary`, from the role READER on.
         """
         answer: ShopSummary = await self._transport.call(
-            "GET", "/api/admin/summary", (), timeout=timeout
+            "GET", "/api/admin/summary", (), query={"clock": clock}, timeout=timeout
         )
         return answer
 
