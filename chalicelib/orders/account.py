@@ -72,7 +72,11 @@ class Account:
 
     @classmethod
     def from_fields(cls, fields: StoredOrder) -> "Account":
-        """Return the account of an order with these fields."""
+        """Return the account of an order with these fields.
+
+        `paid` is the sum of the payments that are not voided, `refunded` of the refunds; `payment`
+        is the paymentStatus as stored. The deposit is no part of an account.
+        """
         return cls(
             total=Decimal(fields["total"]),
             paid=sum_amounts(valid_payments(fields)),
@@ -123,10 +127,11 @@ class Account:
         return self.payment is PaymentStatus.REFUNDED
 
     def payment_status(self) -> PaymentStatus:
-        """Return the payment status that follows from the payments.
+        """Return the payment status that follows from the payments, REFUNDED only if it is already.
 
-        A refund of all that is left makes it REFUNDED, but no void does: what the payment was for
-        is still owed.
+        The stored one stays if the order never had a payment, is refunded or cancelled, or is
+        closed with money paid. Otherwise it is PENDING, PARTIALLY_PAID or PAID; PENDING also when
+        all payments are voided. `make_refund` and `refund_everything` set REFUNDED.
         """
         if not self.has_payments or self.is_refunded or self.status is OrderStatus.CANCELLED:
             return self.payment
@@ -236,7 +241,13 @@ def new_deposit(fields: StoredOrder, sent: DepositInput | None) -> Deposit | Non
 
 
 def change_deposit(fields: StoredOrder, sent: DepositInput | None) -> Deposit | None:
-    """Return the deposit after a PATCH; one that was read changes nothing. Raise Invalid."""
+    """Return the deposit of an order after a PATCH that sent this one; None removes it.
+
+    A deposit that says the same as the stored one, such as one that a client read and sends back,
+    is always accepted, and the stored one stays. Raise Invalid if another one is sent when
+    something is paid, or the paymentStatus is neither PENDING nor FAILED; otherwise as
+    `new_deposit` does.
+    """
     known = fields["deposit"]
     if sent is None and known is None:
         return None

@@ -124,10 +124,13 @@ def make_edit(
     by: str,
     now: str,
 ) -> Edit:
-    """Return the edit that is wanted.
+    """Return the edit that is wanted: the fields before and after it, and the pieces that move.
 
-    `products`: those of `needed_products` that exist; `customer`: the new one, if there is one.
-    Raise Invalid.
+    The fields after it have an entry in `edits` if something differs; the history gets its entry
+    later. An order that was free becomes PENDING if the edit gives it a price. `products`: those of
+    `needed_products` that exist; `customer`: the new one, if there is one. Raise Invalid, and its
+    kinds TooLate, TaxRequired, EmptyOrder, and BelowRefunded for a total less than what was
+    refunded. The stock is not checked.
     """
     _refuse_late_edit(fields, wanted)
     new_lines, moves = _edit_lines(fields, wanted, products)

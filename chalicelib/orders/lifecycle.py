@@ -135,7 +135,12 @@ def _initial_fields(
 
 
 def _with_first_payments(fields: StoredOrder, new: NewOrder, by: str, now: str) -> StoredOrder:
-    """Return a new order's fields with its deposit and its payments. Raise Invalid."""
+    """Return a new order's fields with its deposit, its payments and what follows from them.
+
+    With payments the paymentStatus follows from them. Without payments, the paymentStatus PAID
+    records a payment of the whole balance, and makes the status PAID. Raise Invalid if a deposit or
+    a payment is not possible, or if another paymentStatus was sent than the payments make.
+    """
     after: StoredOrder = {**fields, "deposit": account.new_deposit(fields, new.deposit)}
     if new.payments:
         unpaid: StoredOrder = {**after, "paymentStatus": PaymentStatus.PENDING.value}
@@ -309,7 +314,11 @@ def _refuse_late_addresses(order: Order, fields: StoredOrder) -> None:
 def _with_changes(
     before: StoredOrder, after: StoredOrder, by: str, now: str
 ) -> list[OrderHistoryEntry]:
-    """Return the history with an entry about what differs; the same if nothing does."""
+    """Return the history of the order before, with an entry about what differs after the change.
+
+    The entry has one text for all differences, cut to 200 characters. The history stays as it was
+    if nothing differs. The history of `after` is not read.
+    """
     changes = ", ".join(_describe_changes(before, after))
     if not changes:
         return list(before["history"])

@@ -200,7 +200,10 @@ class Order(listing.Record):
 
     @property
     def is_settled(self) -> bool:
-        """Say whether it is refunded or closed: nothing of its price is owed."""
+        """Say whether its paymentStatus is REFUNDED, or it is closed: nothing of its price is owed.
+
+        The order's `status` is not looked at.
+        """
         return self.payment_status is PaymentStatus.REFUNDED or bool(self.fields["closedAt"])
 
     def pieces_taken(self) -> dict[str, dict[str, int]]:
@@ -350,7 +353,10 @@ def show_preview(order: Order, *, registers: bool) -> dict[str, object]:
 
 
 def pick_members(record: Fields, shape: type) -> dict[str, object]:
-    """Return the members of a record that a shape has."""
+    """Return the members of a record that a shape, a TypedDict, names itself.
+
+    The record may have more, but must have all of them. Inherited members are not picked.
+    """
     return {name: record[name] for name in shape.__annotations__}
 
 

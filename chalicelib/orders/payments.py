@@ -130,6 +130,12 @@ def _new_payment(
 
 
 def _with_payment(fields: StoredOrder, payment: Payment, path: str) -> StoredOrder:
+    """Return the fields with one more payment, and the amounts that follow. The status stays.
+
+    A payment of more than is due is not refused here. Raise Invalid if the order has too many
+    payments and refunds, or if its payments are together larger than any amount may be. `path`:
+    where the payment is in the request, such as `payments.0.`, or "".
+    """
     refuse_too_many(fields)
     after = with_balance({**fields, "payments": [*fields["payments"], payment]})
     if Account.from_fields(after).paid >= money.LARGEST:

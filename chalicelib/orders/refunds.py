@@ -48,7 +48,11 @@ class Refund:
     refundable: Decimal
 
     def preview(self) -> dict[str, object]:
-        """Return the shape of RefundPreview."""
+        """Return what the API shows of this refund beforehand, in the shape of RefundPreview.
+
+        It has the amount and its parts, what is `refundable`, the stock that would return, and the
+        order's balance after the refund. It has no status.
+        """
         lines = self.refund["lines"]
         return {
             "amount": self.refund["amount"],
@@ -116,7 +120,9 @@ def make_refund(
 def refund_everything(fields: StoredOrder, by: str, now: str) -> StoredOrder:
     """Return the fields after refunds of all that is left, one for each method of payment.
 
-    The paymentStatus REFUNDED implies them. Raise Denied.
+    The refunds are marked as implied, because a client only asked for the paymentStatus REFUNDED.
+    The fields have that paymentStatus, also if there was no money to refund; the `status` stays.
+    Raise Denied if a part of the money is retained.
     """
     account = Account.from_fields(fields)
     if account.refundable < account.net:
@@ -236,8 +242,10 @@ def _refund_lines(
 ) -> tuple[list[RefundedLine], list[OrderLine]]:
     """Return the refunded parts of lines, and all lines of the order after that.
 
-    The lines after it no longer have the pieces that somebody decided about: these never come back
-    by a later move.
+    A part without `restock` returns its pieces to the stock if the order was not shipped. Only
+    pieces that were `taken` from the stock return, and none of a variant that is gone. The lines
+    after it have them no longer in `taken`, whether they return or not: somebody decided about
+    them, so no later move returns them. Raise what `_refuse_wrong_lines` raises.
     """
     lines = {line["id"]: line.copy() for line in fields["lineItems"]}
     _refuse_wrong_lines(lines, wanted.lines)

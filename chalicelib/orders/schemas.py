@@ -444,6 +444,11 @@ class OrderPreview(TypedDict):
 
 
 def _parse_date(value: object) -> str:
+    """Return a date, or a date and time, as the moment that is stored, in UTC.
+
+    A date alone is the first moment of that day in the shop's time zone. Raise ValueError for what
+    is no date, and for a moment more than 24 hours ahead.
+    """
     try:
         # A day is the shop's, as in the list's filters.
         first, _ = timezone.parse_period(value if isinstance(value, str) else "", "")
@@ -829,6 +834,10 @@ class EditOrder(Stripped):
 
     @model_validator(mode="after")
     def _changes_something(self) -> "EditOrder":
+        """Raise ValueError if no field to change was sent, or if a line is named twice.
+
+        `reason` and `dryRun` are no such fields. A line may be in `change` or in `remove`.
+        """
         if not self.model_fields_set - {"reason", "dry_run"}:
             raise ValueError("must have at least one field to change")
         named = [*(line.line_item_id for line in self.change), *self.remove]
@@ -838,7 +847,11 @@ class EditOrder(Stripped):
 
     @property
     def is_of_amounts(self) -> bool:
-        """Whether it changes more than the customer, the source and the date."""
+        """Say whether it changes more than the customer, the source and the date.
+
+        A field that was sent as null counts; an empty list, such as of lines to add, does not. Nor
+        do `reason` and `dryRun`, which change nothing.
+        """
         others = self.model_fields_set - {"reason", "dry_run", *_ANY_TIME}
         return any(getattr(self, name) != [] for name in others)
 

@@ -412,6 +412,11 @@ def preview_refund(id: str, wanted: RefundInput, request: ChangeRequest) -> dict
 def _apply_refund(
     before: Order, wanted: RefundInput, by: str, gone: GoneVariants
 ) -> tuple[refunds.Refund, Order]:
+    """Return the refund that is wanted, and the order after it, with its history. Write nothing.
+
+    `gone`: variants that were deleted, to whose stock nothing returns. Raise as
+    `refunds.make_refund` does, and Invalid if the order would be too large.
+    """
     now = clock.now_iso()
     refund = refunds.make_refund(before.fields, wanted, by, now, gone)
     return refund, lifecycle.apply_growth(before, refund.after, by, now)
@@ -459,7 +464,8 @@ def edit(id: str, wanted: EditOrder, request: ChangeRequest) -> Written:
     """
     order_edit: editing.Edit
 
-    def add_edit(before: Order, gone: GoneVariants) -> Order:
+    def apply_edit(before: Order, gone: GoneVariants) -> Order:
+        """Return the order after the edit, and keep the edit for `sell_pieces`. Write nothing."""
         nonlocal order_edit
         order_edit, after = _apply_edit(before, wanted, request.by)
         return after
@@ -472,7 +478,7 @@ def edit(id: str, wanted: EditOrder, request: ChangeRequest) -> Written:
             message = "This edit is more than can be written at once. Divide it."
             raise Invalid(message, code="too_large")
 
-    return _rewrite(id, add_edit, request, sell_pieces, "order.edited")
+    return _rewrite(id, apply_edit, request, sell_pieces, "order.edited")
 
 
 def preview_edit(id: str, wanted: EditOrder, request: ChangeRequest) -> dict[str, object]:

@@ -82,7 +82,8 @@ def move_payment_status(
     """Return the payment status after the move of an order with the (new) `status`.
 
     The current one is accepted. An order that has payments only makes moves that are payments or
-    refunds. One whose status becomes REFUNDED owes nothing, also if nothing is paid (any more).
+    refunds, a cancelled one only the move to REFUNDED. One whose status becomes REFUNDED owes
+    nothing, also if nothing is paid (any more).
     Raise InvalidTransition.
     """
     if status is OrderStatus.REFUNDED and wanted is PaymentStatus.REFUNDED:
