@@ -49,6 +49,12 @@ def write_products(
 def _build_commit(
     job: ImportJob, before: Product | None, after: Product, others: dict[str, list[str]]
 ) -> Commit:
+    """Return the commit that writes a product, and notes for the job how to undo it. Send nothing.
+
+    `others`: the products by SKU that new products of the same batch use. It is read, and a new
+    product's SKUs are added to it, so that of two new products with one SKU only one succeeds.
+    `before`: None for a new product. A product whose version stays has nothing to undo.
+    """
     commit = products.build_commit(before, after, once=others)
     for sku in products.locked_skus(after) if before is None else ():
         others.setdefault(sku, []).append(after.id)

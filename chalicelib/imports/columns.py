@@ -92,7 +92,11 @@ def load_format(job: ImportJob) -> Format:
 
 
 def make_shop(job: ImportJob) -> Shop:
-    """Return what reading a cell needs from the shop."""
+    """Return what reading a cell depends on besides the file.
+
+    That is the shop's currency, today's date in its time zone, and the location whose stock the job
+    imports ("" for all).
+    """
     return Shop(settings.currency(), timezone.today(), job.options.location)
 
 
@@ -102,10 +106,12 @@ def describe_columns(
     file_format: Format | None,
     options: Options,
 ) -> dict[str, object]:
-    """Return the columns with samples, and the fields that they are read as.
+    """Return the columns with samples, the field that each is read as, and all possible fields.
 
-    Without a format the fields are proposed: from the request, else from a mapping saved for
-    this header, else from names and values.
+    A column that the request's mapping names has the field that it says, also with a format. Other
+    columns have the format's fields. Without a format and a mapping of the request, they come from
+    a mapping saved for exactly this header, which is loaded and named in `savedMapping`; else they
+    are proposed from names and values. A column without a name and without values is left out.
     """
     given: Mapping[str, str | None] = options.mapping or {}
     is_open = file_format is None and options.mapping is None

@@ -52,6 +52,10 @@ def _split_differing(old: list[object], new: list[object]) -> tuple[list[object]
 
 
 def _shorten(value: object) -> object:
+    """Return a value with its long texts cut, and of its lists only the first elements.
+
+    A cut text ends with `…`. Objects keep all their members, each of which is shortened too.
+    """
     if isinstance(value, str):
         return value if len(value) <= _LONGEST else value[: _LONGEST - 1] + "…"
     if isinstance(value, list):

@@ -276,6 +276,10 @@ def run(id: str) -> Response:
 
 
 def _reply_job(job: ImportJob, begun: Begun | None) -> Response:
+    """Return the reply 202 with nothing but the job's id.
+
+    `begun`: the request with an idempotency key, if it has one. The reply is stored as its answer.
+    """
     text = encode({"jobId": job.id})
     if begun:
         begun.finish(text)

@@ -257,9 +257,11 @@ def put_errors(
     errors: Iterable[tuple[RowError, Mapping[str, str | None]]],
     kind: str = _ERRORS,
 ) -> None:
-    """Store errors, or notices, that are among the first 100 of the job so far.
+    """Store errors, or notices, that are among the first 100 of the job so far, by row of the file.
 
-    Each comes with the product as its rows name it (`_NAMES`).
+    Each comes with the product as its rows name it (`_NAMES`, cut to 200 characters). An error of
+    an earlier row is stored also when there are 100 of later rows; these stay, but are no longer
+    among those that are loaded. The same errors stored again change nothing.
     """
     first = sorted(errors, key=lambda one: one[0])[:INLINE_ERRORS]
     rows = {

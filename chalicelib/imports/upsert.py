@@ -280,6 +280,11 @@ class Upsert:
         return todo
 
     def _note_conflict(self, failure: Exception) -> None:
+        """Note that a write met a concurrent change, so that the next round asks for SKUs first.
+
+        Of a SkuTaken, note also which product had the SKU. Other failures are not told apart, and
+        nothing is raised: the caller only passes conflicts.
+        """
         self._asks_for_skus = True
         if isinstance(failure, SkuTaken):
             # If the next round finds nothing by that SKU, its product was deleted, or has another

@@ -201,7 +201,7 @@ def _measure_fit(words: list[bytes], encoding: str) -> _Fit:
             return _Fit(0, 0)
         everyday = sum(_is_everyday(each.translate(_MARKS), encoding) for each in read)
         return _Fit(everyday, sum("\ufffd" not in each for each in read) if everyday else 0)
-    plain = [text.translate(_MARKS) for text in read if _is_word(text, encoding)]
+    plain = [text.translate(_MARKS) for text in read if _may_be_word(text, encoding)]
     letters = [{c for c in text.lower() if not c.isascii()} for text in plain]
     alphabets = [{*alphabet} for alphabet in _ALPHABETS[encoding].split()]
     return _Fit(
@@ -219,7 +219,12 @@ def _is_everyday(text: str, encoding: str) -> bool:
         return False
 
 
-def _is_word(text: str, encoding: str) -> bool:
+def _may_be_word(text: str, encoding: str) -> bool:
+    """Say whether nothing in a text speaks against its being a word read in the right encoding.
+
+    Against it speak letters and marks in places where no language has them, for some encodings
+    more of these than for others, and a capital inside a word. Digits and signs are no reason.
+    """
     not_here = _NOT_HERE.get(encoding)
     is_odd = not_here and not_here.search(text.translate(_MARKS))
     return not (is_odd or _IN_NO_WORD.search(text) or _has_inner_capital(text))

@@ -48,7 +48,12 @@ def _transcode(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
 
 
 def _decode_lines(block: bytes, encoding: str, quotes: int) -> list[str]:
-    """Return the lines of a block. `quotes`: how many were left out of the first."""
+    """Return the lines of a block, each with its line end. A line ends at LF alone.
+
+    If the encoding does not fit, each line is decoded by itself (`_decode_line`). `quotes`: how
+    many quotation marks are in what was left out of the first line. If they are odd, one is added
+    at the end of that line, so that it opens or closes a cell as the whole line did.
+    """
     try:
         lines = list(io.StringIO(block.decode(encoding), newline="\n"))
     except UnicodeDecodeError:

@@ -153,12 +153,15 @@ def _exit_rejected(code: str, message: str) -> NoReturn:
 def as_csv(
     data: bytes, sheet: str = "", delimiter: str = "", say: Callable[[str], object] = lambda _: None
 ) -> Iterator[bytes]:
-    """Yield the first sheet, or the one with that name, as pieces of CSV (`rows.WORKBOOK_MARK`).
+    """Return a sheet of a workbook as pieces of CSV, the first of which is `rows.WORKBOOK_MARK`.
 
-    `delimiter`: the one that the user chose, if any. `say` is told the last row and column,
-    such as `XFD1048576`, if blank cells far from the others are left out.
+    `data`: a workbook of any kind that is a ZIP archive, such as `.xlsx` or `.ods`. `sheet`: its
+    name; by default the first that is not hidden. `delimiter`: what parts the cells in the CSV; by
+    default a comma. `say` is called once, at once: with the last row and column, such as
+    `XFD1048576`, if blank cells far from the others are left out, else with "".
 
-    Raises FileRejected: not_csv, unreadable_workbook, unknown_sheet.
+    The sheet is loaded before this returns; only the lines are written piece by piece. Raise
+    FileRejected: not_csv for a ZIP archive that is no workbook, unreadable_workbook, unknown_sheet.
     """
     archive = _open_archive(data)
     from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
@@ -332,13 +335,18 @@ def _shown_texts(content: object, sheet: int) -> Iterator[_Place]:
             at, row = at + 1, 0
         elif element.tag == f"{_TABLE}table-row" and event == "end":
             rows = _count_repeats(element, "rows")
-            found = list(_texts_of_row(element)) if at == sheet else []
+            found = list(_list_shown_numbers(element)) if at == sheet else []
             for repeated in range(min(rows, _MOST_ROWS) if found else 0):
                 yield from ((row + repeated, column, text) for column, text in found)
             row += rows
 
 
-def _texts_of_row(row: Element) -> Iterator[tuple[int, str]]:
+def _list_shown_numbers(row: Element) -> Iterator[tuple[int, str]]:
+    """Yield the column, from 0, and the text shown, of each number in a row of an `.ods`.
+
+    Cells of other types, such as texts and dates, are left out, and cells that show no text of
+    their number (`normalize_shown`). A repeated cell is yielded for each of its columns.
+    """
     column = 0
     for cell in row:
         columns = _count_repeats(cell, "columns")

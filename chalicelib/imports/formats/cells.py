@@ -127,9 +127,10 @@ def text(cell: str) -> str:
 
 
 def barcode(cell: str) -> str | None:
-    """Return the barcode, "" if the cell has none (blank or 0), or None if it cannot be one.
+    """Return the barcode, "" if the cell has none (blank or only zeros), or None if it is unusable.
 
-    It cannot be one if it is too long, or a spreadsheet has rounded its digits.
+    It is unusable if it is too long, or a spreadsheet has rounded its digits. The decimals of a
+    whole number are cut off; otherwise the cell is the barcode as it is, with its spaces and signs.
     """
     whole = _WHOLE_BARCODE.fullmatch(cell) if len(cell) <= _LONGEST else None
     text = (whole[1] if whole else cell) if cell.strip("0") else ""

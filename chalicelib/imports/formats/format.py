@@ -240,6 +240,11 @@ class Format:
         return self.finish(draft)
 
     def row(self, draft: Draft, row: Row) -> None:
+        """Read one row of a product into its draft: common fields, images, and the variant.
+
+        This is the order of most formats; a format overrides the steps, or all of it. A row that is
+        no variant's, such as one of an image alone, adds no variant.
+        """
         of_variant = self.is_variant(row)
         self.read_common(draft, row, keep=of_variant)
         self.images(draft, row)

@@ -137,9 +137,10 @@ class Draft:
         self.rows = kept
 
     def skip_other_currencies(self) -> None:
-        """Take out the rows in other currencies, if there are some in the shop's.
+        """Take out the rows in other currencies, if there are some in the shop's, and count them.
 
-        They are another price list. Alone, they are errors.
+        Rows that name no currency stay. Rows in other currencies are another price list; if no row
+        is in the shop's currency, they stay too, to be errors later.
         """
         codes = [row["currency"].upper() for row in self.rows]
         if self.shop.currency not in codes:
@@ -348,7 +349,7 @@ class Draft:
             for key, value in variants[0].values.items():
                 self.set(variants[0].row, variants[0].fields[key], key, value)
         elif variants:
-            self._place(variants, own_prices)
+            self._place_variants(variants, own_prices)
         product.errors = list(dict.fromkeys(product.errors))
         if not product.errors and (product.slug is None or sku_is_key):
             self._check_key()
@@ -394,7 +395,14 @@ class Draft:
             message = f'"{sku}" has lost digits in a spreadsheet and can name no product.'
             product.errors.append(RowError(*product.locate("sku"), "spoilt_sku", message))
 
-    def _place(self, variants: "list[DraftVariant]", own_prices: bool) -> None:
+    def _place_variants(self, variants: "list[DraftVariant]", own_prices: bool) -> None:
+        """Add the variants to the product's values, and where in the file each value stands.
+
+        Each variant keeps its own price. The product's compare-at price becomes that of the
+        cheapest variant, and the others lose theirs. `own_prices`: the product has columns of its
+        own for its prices; otherwise its price is the lowest of the variants'. A stock of the
+        product that is not the sum of the variants' adds the error unknown_variant.
+        """
         product = self.product
         own = product.values.get("stock")
         if own and own != sum(variant.values.get("stock") or 0 for variant in variants):

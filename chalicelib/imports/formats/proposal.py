@@ -126,7 +126,7 @@ def _sole_column(given: Mapping[int, str], fields: Sequence[str]) -> int | None:
 
 
 def samples_of(at: int, rows: Sequence[Sequence[str]]) -> list[str]:
-    """Up to three different values of a column."""
+    """Return the first three different values of a column that are not blank, cut if long."""
     return [value[:_LONGEST_SAMPLE] for value in _values(at, rows)[:SAMPLES]]
 
 

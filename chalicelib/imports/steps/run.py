@@ -66,7 +66,9 @@ def _log_fields(message: ChunkMessage) -> dict[str, object]:
 def _copy_file(message: ChunkMessage, again: bool) -> None:
     """Copy the file of an earlier job, or its failed rows, or its own file, to the job's upload.
 
-    S3 then sends an event as for any upload. A repeated copy is the same file.
+    S3 then sends an event as for any upload. A repeated copy is the same file. Nothing is copied
+    for a job that is gone or no longer QUEUED. `again` (whether the message was received before)
+    is not needed. Raise FileChanged if S3 no longer has the source as it was.
     """
     job = store.find_job(message["job"])
     if job is not None and job.status is JobStatus.QUEUED:
