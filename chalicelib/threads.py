@@ -21,7 +21,7 @@ def run_together(pieces: Sequence[Callable[[], object]]) -> list[Any]:
     """Return the results of independent pieces of work, each done in the context of the caller.
 
     This thread does the first, and afterwards those that no other has begun: so a piece may itself
-    use `together`, however many wait.
+    use `run_together`, however many wait.
     """
     if not pieces:
         return []

@@ -72,7 +72,8 @@ def line(verb: tuple[str, ...], given: Mapping[click.Parameter, str]) -> list[st
 
 def right(verb: tuple[str, ...]) -> dict[click.Parameter, str]:
     needed = [each for each in ALL[verb].params if each.required or each.name in NEEDED]
-    return {each: FINE.get(str(each.name), "x") for each in needed}
+    fine = FINE | {"file": "good.json"} if verb == ("products", "upsert") else FINE
+    return {each: fine.get(str(each.name), "x") for each in needed}
 
 
 def wrong(verb: tuple[str, ...]) -> Iterator[list[str]]:
@@ -93,6 +94,7 @@ def refuses(request: httpx.Request) -> httpx.Response:
 def somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "good.csv").write_text("slug,name\na,A\n")
+    (tmp_path / "good.json").write_text('[{"name": "A", "price": "9.00"}]')
     for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(name, str(tmp_path / name))
     monkeypatch.setenv("BACKROOM_URL", "https://shop.example.com")

@@ -91,7 +91,7 @@ def test_two_imports_update_products_that_a_client_creates_meanwhile(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # One after the other: creating an existing SKU makes a second product with it, as requested.
-    monkeypatch.setattr(commit, "together", lambda calls: [call() for call in calls])
+    monkeypatch.setattr(commit, "run_together", lambda calls: [call() for call in calls])
     given: list[dict[str, object]] = [
         {"name": f"Of the client {n}", "price": 99, "sku": f"H-{n}"} for n in range(8)
     ]
