@@ -86,6 +86,8 @@ NEVER_NULL = {
     ("OrderChange", "paymentStatus"),
     ("ProductChange", "name"),
     ("ProductChange", "slug"),
+    ("ProductRow", "name"),
+    ("ProductRow", "slug"),
     ("RotateSecret", "overlapHours"),
     ("WebhookChange", "url"),
     ("WebhookChange", "events"),

@@ -370,15 +370,13 @@ def test_background_work_sends_half_as_many_commits_at_once_after_a_throttle(
 
 
 def test_a_repeat_that_the_service_does_not_recognise_is_busy(dynamodb: Double) -> None:
-    answers = iter([Fault.LOST, None])
+    answers = iter([None, Fault.LOST, None])
     dynamodb.faults = lambda operation, request: next(answers)
-    commit = putting("a")
-    token = "of another"
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(commit_module.ids, "ulid", lambda: token)
-        dynamodb._tokens[token] = 0
+        patched.setattr(commit_module.ids, "ulid", lambda: "of another")
+        putting("b").send()
         with pytest.raises(Busy):
-            commit.send()
+            putting("a").send()
 
 
 def test_a_number_is_written_without_zeros_at_its_end() -> None:
