@@ -103,7 +103,7 @@ def master_key_parameter() -> str:
 def base_path() -> str | None:
     """Return the API's path below its host, if API Gateway does not know it.
 
-    So it is on the emulator, and behind a proxy that hides the stage, where it is "".
+    The emulator sets it. Behind a proxy that hides the stage it is "".
     """
     return os.environ.get("BASE_PATH")
 

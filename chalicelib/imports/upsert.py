@@ -282,8 +282,8 @@ class Upsert:
     def _note_conflict(self, failure: Exception) -> None:
         """Note that a write met a concurrent change, so that the next round asks for SKUs first.
 
-        Of a SkuTaken, note also which product had the SKU. Other failures are not told apart, and
-        nothing is raised: the caller only passes conflicts.
+        For a SkuTaken, also note which product had the SKU. Other failures are handled alike.
+        Nothing is raised: the caller only passes conflicts.
         """
         self._asks_for_skus = True
         if isinstance(failure, SkuTaken):
@@ -316,7 +316,7 @@ class Upsert:
         by_sku = products.find_by_skus({sku for each in lost for sku in each.skus})
         named = Counter(sku for each in lost if each.gives_slug for sku in each.skus)
         for each in lost:
-            same = _find_with_sku(each, by_sku)
+            same = products.select_by_skus(each.sku, each.skus, by_sku)
             if same and (each.gives_slug or each.is_known_by_name):
                 # If the file has the product's own rows, this is another product with that SKU.
                 same = [product for product in same if not self._is_in_file(product)]
@@ -416,11 +416,3 @@ def _find_by_slug(each: FileProduct, products: Mapping[str, Product]) -> Product
     slugs = each.slugs if each.imported.slug else []
     found = (products[slug] for slug in slugs if slug in products)
     return next((product for product in found if each.is_of(product)), None)
-
-
-def _find_with_sku(each: FileProduct, by_sku: Mapping[str, list[Product]]) -> list[Product]:
-    """Return the products with the SKU of the rows, or else with any of their variants'."""
-    if each.sku and by_sku.get(each.sku):
-        return by_sku[each.sku]
-    found = {product.id: product for sku in each.skus for product in by_sku.get(sku, ())}
-    return list(found.values())

@@ -167,7 +167,7 @@ class Lists:
 def serving_lists(kind: Kind, where: Where, between: Range) -> Lists | None:
     """Return the lists that hold exactly the matches, or else the list of all.
 
-    None if these lists are more than a few, or if a filter beside others has lists: then the counts
+    None if these lists are more than a few, or if another filter has lists as well: then the counts
     say which to read.
     """
     for name, wanted in kind.combined.items():

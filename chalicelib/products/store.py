@@ -157,6 +157,19 @@ def find_by_skus(skus: Iterable[str]) -> dict[str, list[Product]]:
     return found
 
 
+def select_by_skus(
+    own: str | None, skus: Iterable[str], by_sku: Mapping[str, Sequence[Product]]
+) -> list[Product]:
+    """Return the products with a row's own SKU, or else with any of its SKUs, each once.
+
+    `by_sku`: what `find_by_skus` returned.
+    """
+    if own and by_sku.get(own):
+        return list(by_sku[own])
+    found = {product.id: product for sku in skus for product in by_sku.get(sku, ())}
+    return list(found.values())
+
+
 def has_none() -> bool:
     return listing.count(KIND, {}) == 0
 

@@ -53,7 +53,7 @@ class BulkUpsert:
     def run(self, rows: Sequence[ProductRow | Problem], ends: float = math.inf) -> list[Outcome]:
         """Write these rows and return the outcome of each.
 
-        `ends`: by `time.monotonic`; the rows that are not reached by then are NotReached.
+        `ends`: a deadline on the clock `time.monotonic`; the rows after it are NotReached.
         """
         outcomes: dict[int, Outcome] = {
             place: ("error", row) for place, row in enumerate(rows) if isinstance(row, Problem)
@@ -173,13 +173,12 @@ def _identities(row: Fields) -> Iterator[str]:
 
 
 def _find_only(row: Fields, by_sku: Mapping[str, Sequence[Product]]) -> Product | Problem | None:
-    own = by_sku.get(row.get("sku") or "", ())
-    every = own or [one for sku in _list_skus(row) for one in by_sku[sku]]
-    same = {product.id: product for product in every}
+    """Return the only product with a row's SKUs; None if there is none, Invalid if several."""
+    same = store.select_by_skus(row.get("sku"), _list_skus(row), by_sku)
     if len(same) > 1:
-        message = f"{len(same)} products have this SKU: {', '.join([*same][:5])}"
-        return Invalid.field("sku", "ambiguous_sku", message)
-    return next(iter(same.values()), None)
+        ids = ", ".join(product.id for product in same[:5])
+        return Invalid.field("sku", "ambiguous_sku", f"{len(same)} products have this SKU: {ids}")
+    return same[0] if same else None
 
 
 def _merge_row(row: Fields, product: Product) -> dict[str, Any]:

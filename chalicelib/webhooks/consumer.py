@@ -3,7 +3,7 @@
 Each webhook that gets an event has one delivery of it, and each delivery a first message.
 
 A delivery is created unless it exists, and its first message is sent unless it was handled. So an
-item may come again, late, or beside itself.
+item may come again, late, or twice at once.
 """
 
 from collections.abc import Container, Iterator, Sequence

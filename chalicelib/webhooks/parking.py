@@ -35,7 +35,7 @@ def hold(message: Message) -> None:
 
 
 def find_due(endpoint_id: str, until: datetime, limit: int) -> list[tuple[Key, Message]]:
-    """Return the parked messages that are due by then, the first due first, with their keys."""
+    """Return the parked messages that are due by `until`, with their keys, earliest first."""
     before = sk.lt(f"{clock.iso(until)}~")
     rows = table.query(_partition(endpoint_id), where=before, limit=limit)
     return [((item["pk"], item["sk"]), messages.parse(item["message"])) for item in rows.items]

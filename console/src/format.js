@@ -56,7 +56,7 @@ export function words(name) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-// A status of PAID says that an order stands; what is paid is said beside it.
+// PAID means that the order is confirmed; the payment's own badge says what is paid.
 export const statusWord = (status) => words(status === "PAID" ? "CONFIRMED" : status);
 
 export const text = (value) =>

@@ -106,7 +106,7 @@ def _is_repeated_code(at: int, samples: Sequence[Sequence[str]]) -> bool:
 def _without_place(columns: Sequence[str]) -> Sequence[str]:
     """Return the columns without the only shop in brackets, as in `Price [Main street]`.
 
-    It is behind several of them. Of several shops, which one's price is meant is not guessed.
+    The same brackets stand behind several columns. If there are several shops, none is chosen.
     """
     asides = Counter(re.findall(r"\[.*?\]", "\n".join(columns)))
     places = [aside for aside, many in asides.items() if many > 1]

@@ -345,7 +345,7 @@ function page(visit, record, webhooks) {
       fields: field({
         name: "trackingNumber",
         value: { ...order, ...record.unsaved }.trackingNumber,
-        hint: "Optional. Connected systems are told it with the shipping.",
+        hint: "Optional. Connected systems get it when the order ships.",
       }),
       submit: "Ship",
       async save({ trackingNumber }) {

@@ -28,7 +28,7 @@ export function badge(state, text = words(state)) {
 
 export const statusBadge = (status) => badge(status === "PAID" ? "CONFIRMED" : status, statusWord(status));
 
-// Beside the status. What an order that has ended still owes is nobody's task.
+// Shown next to the status, in grey once the order has ended: nothing is left to do about its payment.
 export function paymentBadge({ status, paymentStatus, closedAt }) {
   if (status === "REFUNDED" && paymentStatus === "REFUNDED") return null;
   return badge(closedAt || status === "CANCELLED" ? "" : paymentStatus, paymentWord(paymentStatus));

@@ -18,9 +18,9 @@ const balanceInWords = (balance) =>
   Number(balance) < 0 ? `${money(balance.replace("-", ""))} owed to the customer` : `${money(balance)} due`;
 const NOT_SHIPPED = ["PENDING", "PAID", "IN_PRODUCTION", "PROCESSING"];
 const CLOSABLE = [...NOT_SHIPPED, "SHIPPED"];
-// What connected systems are told, as a shop says it.
-const TOLD = { "order.updated": "order changed", "refund.created": "refund made" };
-const toldOf = (event) => TOLD[event] ?? event.replaceAll(".", " ");
+// The events that connected systems get, in a shop's words.
+const EVENT_WORDS = { "order.updated": "order changed", "refund.created": "refund made" };
+const eventWords = (event) => EVENT_WORDS[event] ?? event.replaceAll(".", " ");
 
 // `card(next)` draws the money, without the button of the step that the page offers as the next one.
 export function moneyOf(visit, record) {
@@ -245,7 +245,7 @@ export function moneyOf(visit, record) {
           pieces > 0 && `${plural(pieces, "piece")} to the stock`,
           work?.length > 0 && `${plural(work.length, "piece")} of work stopped`,
           statusAfter === order.status ? `stays ${statusWord(order.status).toLowerCase()}, closed` : statusWord(statusAfter),
-          `connected systems are told: ${events.map(toldOf).join(", ")}`,
+          `connected systems are told: ${events.map(eventWords).join(", ")}`,
         ]
           .filter(Boolean)
           .join(" · ");
