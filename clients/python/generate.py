@@ -1,5 +1,7 @@
-"""Writes the client's models and operations from the description of the API, and the synchronous
-client from the asynchronous one.
+"""Write the client's models and operations, and the synchronous client.
+
+The models and operations come from the description of the API, the synchronous client from the
+asynchronous one.
 
     python clients/python/generate.py < openapi.json      (or `make client`)
 
@@ -23,7 +25,7 @@ from typing import Any
 PACKAGE = Path(__file__).resolve().parent / "src" / "backroom"
 METHODS = ("get", "post", "put", "patch", "delete")
 _WIDTH = 96
-_HEAD = '"""{what}\n\nWritten by `generate.py` from the description of the API: do not edit."""\n'
+_HEAD = '"""{what}\n\nWritten by `generate.py` from the description of the API: do not edit.\n"""\n'
 _PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 _AMOUNT = {"number", "string"}
 _DELIVERY_ID = {
@@ -44,27 +46,27 @@ _WITHOUT_ASYNCIO = (
 Schema = dict[str, Any]
 
 
-def generated(description: Schema) -> dict[str, str]:
-    """The text of each file by its name, formatted."""
+def generate_files(description: Schema) -> dict[str, str]:
+    """Return the formatted text of each generated file by its name."""
     writer = Writer(description)
-    operations = writer.operations()  # before the models: it names those that are needed
-    written = {"asynchronous/operations.py": operations, "models.py": writer.models()}
-    files = {name: _formatted(text, name) for name, text in written.items()}
+    operations = writer.write_operations()  # before the models: it names those that are needed
+    written = {"asynchronous/operations.py": operations, "models.py": writer.write_models()}
+    files = {name: _format_code(text, name) for name, text in written.items()}
     by_hand = {name: (PACKAGE / "asynchronous" / name).read_text() for name in _DERIVED}
     for name, text in {**by_hand, "operations.py": files["asynchronous/operations.py"]}.items():
-        files[name] = _formatted(synchronous(text, name), name)
+        files[name] = _format_code(to_synchronous(text, name), name)
     return files
 
 
-def synchronous(text: str, name: str) -> str:
-    """The same module for programs without asyncio."""
+def to_synchronous(text: str, name: str) -> str:
+    """Return the same module for programs without asyncio."""
     for pattern, replacement in _WITHOUT_ASYNCIO:
         text = re.sub(pattern, replacement, text)
     if name not in _DERIVED:
         return text
     first, _, rest = text.partition('"""\n')
     says = f"Written by `generate.py` from `asynchronous/{name}`: do not edit."
-    return f'{first}\n\n{says}"""\n{rest}'
+    return f'{first}\n\n{says}\n"""\n{rest}'
 
 
 class Writer:
@@ -76,32 +78,32 @@ class Writer:
 
     # ---- Types ----
 
-    def type(self, schema: Schema | bool, name: str) -> str:
-        """The type of a schema. `name`: of the class, if it needs one of its own."""
+    def type_of(self, schema: Schema | bool, name: str) -> str:
+        """Return the type of a schema. `name`: of the class, if it needs one of its own."""
         if isinstance(schema, bool) or not schema.keys() - {"description", "title", "examples"}:
             return "Any"
         if "$ref" in schema:
-            return self._reference(schema["$ref"].rpartition("/")[2])
+            return self._use_reference(schema["$ref"].rpartition("/")[2])
         if "const" in schema:
             return f"Literal[{schema['const']!r}]"
         if "enum" in schema:
             return f"Literal[{', '.join(map(repr, schema['enum']))}]"
         for word in ("anyOf", "oneOf"):
             if word in schema:
-                return self._union(schema[word], name)
+                return self._union_type(schema[word], name)
         if "allOf" in schema:
             assert len(schema["allOf"]) == 1, f"{name}: allOf of several"
-            return self.type(schema["allOf"][0], name)
+            return self.type_of(schema["allOf"][0], name)
         kind = schema.get("type")
         if isinstance(kind, list):
-            return self._union([{**schema, "type": each} for each in kind], name)
+            return self._union_type([{**schema, "type": each} for each in kind], name)
         if kind == "array":
-            return f"list[{self.type(schema.get('items', True), _singular(name))}]"
+            return f"list[{self.type_of(schema.get('items', True), _singular(name))}]"
         if kind == "object" or "properties" in schema:
-            return self._object(schema, name)
+            return self._object_type(schema, name)
         return _PLAIN[kind]
 
-    def _union(self, options: list[Schema], name: str) -> str:
+    def _union_type(self, options: list[Schema], name: str) -> str:
         if {each.get("type") for each in options} - {"null"} == _AMOUNT:
             null = any(each.get("type") == "null" for each in options)
             return "Amount | None" if null else "Amount"
@@ -109,32 +111,32 @@ class Writer:
         found: list[str] = []
         for place, option in enumerate(options):
             called = f"{name}{place + 1}" if len(own) > 1 and option in own else name
-            found += self.type(option, called).split(" | ")
+            found += self.type_of(option, called).split(" | ")
         if "None" in found:
             found = [each for each in found if each != "None"] + ["None"]
         return " | ".join(dict.fromkeys(found))
 
-    def _object(self, schema: Schema, name: str) -> str:
+    def _object_type(self, schema: Schema, name: str) -> str:
         if not schema.get("properties"):
             values = schema.get("additionalProperties", True)
-            return f"dict[str, {self.type(values or True, name + 'Value')}]"
+            return f"dict[str, {self.type_of(values or True, name + 'Value')}]"
         assert self._schemas.get(name, schema) == schema, f"two schemas want the name {name}"
         self._schemas[name] = schema
-        return self._reference(name)
+        return self._use_reference(name)
 
-    def _reference(self, reference: str) -> str:
+    def _use_reference(self, reference: str) -> str:
         name = _class_name(reference)
         if name not in self._needed:
             self._needed[name] = self._schemas[reference]
             # So that what it refers to is needed, too.
-            self._definition(name, self._needed[name])
+            self._write_definition(name, self._needed[name])
         return name
 
     # ---- Models ----
 
-    def models(self) -> str:
-        received = "\n|".join(self._received())
-        parts = [self._definition(name, self._needed[name]) for name in sorted(self._needed)]
+    def write_models(self) -> str:
+        received = "\n|".join(self._use_received_events())
+        parts = [self._write_definition(name, self._needed[name]) for name in sorted(self._needed)]
         # What is an alias of literals first: classes may name what follows, aliases may not.
         parts.sort(key=lambda part: ("TypeAlias" not in part, '= "' in part))
         return "\n".join(
@@ -151,8 +153,8 @@ class Writer:
             ]
         )
 
-    def _received(self) -> Iterator[str]:
-        """The class of each event that a receiver gets: its body, and the id of its delivery."""
+    def _use_received_events(self) -> Iterator[str]:
+        """Yield the class of each event that a receiver gets: its body, with its delivery's id."""
         for item in self._description["webhooks"].values():
             content = item["post"]["requestBody"]["content"]["application/json"]
             name = content["schema"]["$ref"].rpartition("/")[2]
@@ -162,16 +164,16 @@ class Writer:
                 "required": ["id", *body["required"]],
                 "properties": {"id": _DELIVERY_ID, **body["properties"]},
             }
-            yield self._reference(name)
+            yield self._use_reference(name)
 
-    def _definition(self, name: str, schema: Schema) -> str:
+    def _write_definition(self, name: str, schema: Schema) -> str:
         if not schema.get("properties"):
-            written = self.type({key: schema[key] for key in schema if key != "title"}, name)
+            written = self.type_of({key: schema[key] for key in schema if key != "title"}, name)
             alias = written if written.startswith("Literal") else json.dumps(written)
-            return f"{name}: TypeAlias = {alias}\n{_docstring(schema, '')}\n"
+            return f"{name}: TypeAlias = {alias}\n{_write_docstring(schema, '')}\n"
         required = set(schema.get("required", ()))
         members = {
-            member: self.type(inner, name + _class_name(member))
+            member: self.type_of(inner, name + _class_name(member))
             for member, inner in schema["properties"].items()
         }
         if any(not each.isidentifier() or keyword.iskeyword(each) for each in members):
@@ -180,17 +182,21 @@ class Writer:
                 for member, kind in members.items()
             }
             return f"{name} = TypedDict({name!r}, {kinds!r})\n"
-        lines = [f"class {name}(TypedDict):", _docstring(schema, "    ")]
+        lines = [f"class {name}(TypedDict):", _write_docstring(schema, "    ")]
         for member, kind in members.items():
             whole = kind if member in required else f"NotRequired[{kind}]"
             lines.append(f"    {member}: {whole}")
-            lines.append(_docstring(schema["properties"][member], "    "))
+            lines.append(_write_docstring(schema["properties"][member], "    "))
         return "\n".join(line for line in lines if line) + "\n\n"
 
     # ---- Operations ----
 
-    def operations(self) -> str:
-        methods = [method for operation in self._listed() for method in self._methods(operation)]
+    def write_operations(self) -> str:
+        methods = [
+            method
+            for operation in self._list_operations()
+            for method in self._write_methods(operation)
+        ]
         models = sorted(self._used)
         return "\n".join(
             [
@@ -208,16 +214,16 @@ class Writer:
             ]
         )
 
-    def _listed(self) -> Iterator[tuple[str, str, Schema]]:
+    def _list_operations(self) -> Iterator[tuple[str, str, Schema]]:
         for path, item in sorted(self._description["paths"].items()):
             for method in METHODS:
                 if method in item:
                     yield method.upper(), path, item[method]
 
-    def _methods(self, listed: tuple[str, str, Schema]) -> Iterator[str]:
+    def _write_methods(self, listed: tuple[str, str, Schema]) -> Iterator[str]:
         method, path, operation = listed
         name = method_name(operation["operationId"])
-        wanted = [self._resolved(each) for each in operation.get("parameters", ())]
+        wanted = [self._resolve(each) for each in operation.get("parameters", ())]
         in_path = [each["name"] for each in wanted if each["in"] == "path"]
         in_query = {each["name"]: each for each in wanted if each["in"] == "query"}
         in_header = [
@@ -225,9 +231,9 @@ class Writer:
             for each in wanted
             if each["in"] == "header" and each["name"] != "If-None-Match"  # every answer is whole
         ]
-        positional = [f"{_variable(each)}: str" for each in in_path]
+        positional = [f"{_variable_name(each)}: str" for each in in_path]
         named, sent = [], []
-        media, body = self._body(operation, _class_name(name))
+        media, body = self._body_type(operation, _class_name(name))
         if media == "multipart/form-data":
             positional += ["file: bytes", "file_name: str"]
             sent.append("file=(file_name, file)")
@@ -235,32 +241,32 @@ class Writer:
             positional.append(f"body: {body}")
             sent.append("body=body")
         for each in in_query.values():
-            named.append(self._query_parameter(each))
+            named.append(self._write_query_parameter(each))
         if in_query:
-            pairs = ", ".join(f"{each!r}: {_variable(each)}" for each in in_query)
+            pairs = ", ".join(f"{each!r}: {_variable_name(each)}" for each in in_query)
             sent.append(f"query={{{pairs}}}")
         for each in in_header:
             given = "str = AUTOMATIC" if each == "Idempotency-Key" else "str | None = None"
-            named.append(f"{_variable(each)}: {given}")
+            named.append(f"{_variable_name(each)}: {given}")
         if in_header:
-            pairs = ", ".join(f"{each!r}: {_variable(each)}" for each in in_header)
+            pairs = ", ".join(f"{each!r}: {_variable_name(each)}" for each in in_header)
             sent.append(f"headers={{{pairs}}}")
         named.append("timeout: float | None = None")
         sent.append("timeout=timeout")
         signature = ", ".join(["self", *positional, "*", *named])
-        answer, schema = self._answer(operation, _class_name(name))
+        answer, schema = self._answer_type(operation, _class_name(name))
         template = re.sub(r"{\w+}", "{}", path)
-        parameters = f"({', '.join(map(_variable, in_path))},)" if in_path else "()"
+        parameters = f"({', '.join(map(_variable_name, in_path))},)" if in_path else "()"
         call = ", ".join([repr(method), repr(template), parameters, *sent])
         yield "\n".join(
             [
                 f"    async def {name}({signature}) -> {answer}:",
-                _method_docstring(method, path, operation),
+                _write_method_docstring(method, path, operation),
                 f"        answer: {answer} = await self._transport.call({call})",
                 "        return answer\n",
             ]
         )
-        item = self._item(schema, _class_name(name))
+        item = self._find_item_type(schema, _class_name(name))
         if item and in_query.keys() & {"cursor", "page"}:
             steers = {"cursor", "page"}
             # A list by number answers no page beyond 6 MB; one by cursor ends such a page early.
@@ -268,15 +274,18 @@ class Writer:
             kept = [text for text in named if text.partition(":")[0] not in steers]
             kept = [text.replace("limit: int | None = None", "limit: int = 100") for text in kept]
             pairs = ", ".join(
-                f"{each!r}: {_variable(each)}" for each in in_query if each not in steers
+                f"{each!r}: {_variable_name(each)}" for each in in_query if each not in steers
             )
             listed_by = name.startswith("list_")
-            walks = f"iter_{name.removeprefix('list_') if listed_by else _snake(item) + 's'}"
+            walks = (
+                f"iter_{name.removeprefix('list_') if listed_by else _to_snake_case(item) + 's'}"
+            )
             signature = ", ".join(["self", *positional, "*", *kept])
+            summary = f"Yield all items of `{name}`, page by page."
             yield "\n".join(
                 [
                     f"    def {walks}({signature}) -> AsyncIterator[{item}]:",
-                    f'        """All of `{name}`, page by page. `limit`: items per request."""',
+                    f'        """{summary} `limit`: of a page."""',
                     f"        asked: dict[str, Any] = {{{pairs}}}",
                     "        return walk(",
                     f"            lambda at: self._transport.call({method!r}, {template!r},"
@@ -285,7 +294,7 @@ class Writer:
                 ]
             )
 
-    def _resolved(self, parameter: Schema) -> Schema:
+    def _resolve(self, parameter: Schema) -> Schema:
         found: Any = parameter
         while "$ref" in found:
             place: Any = self._description
@@ -294,80 +303,80 @@ class Writer:
             found = place
         return dict(found)
 
-    def _use(self, kind: str) -> str:
+    def _note_use(self, kind: str) -> str:
         for word in re.findall(r"\w+", re.sub(r"Literal\[[^]]*\]", "", kind)):
             if word in self._needed or word == "Amount":
                 self._used.add(word)
         return kind
 
-    def _query_parameter(self, parameter: Schema) -> str:
+    def _write_query_parameter(self, parameter: Schema) -> str:
         schema = parameter["schema"]
-        kind = self.type(schema, _class_name(parameter["name"]))
+        kind = self.type_of(schema, _class_name(parameter["name"]))
         if found := re.fullmatch(r"list\[(.*)\]", kind):
             one = found[1]
             kind = f"{one} | Sequence[{one}]" if one != "str" else "str | Sequence[str]"
-        elif "date" in _formats(schema) or parameter["name"] in ("from", "to"):
+        elif "date" in _list_formats(schema) or parameter["name"] in ("from", "to"):
             kind = f"{kind} | date | datetime"
         if parameter.get("required"):
-            return f"{_variable(parameter['name'])}: {self._use(kind)}"
+            return f"{_variable_name(parameter['name'])}: {self._note_use(kind)}"
         kind = " | ".join(dict.fromkeys([*kind.split(" | "), "None"]))
-        return f"{_variable(parameter['name'])}: {self._use(kind)} = None"
+        return f"{_variable_name(parameter['name'])}: {self._note_use(kind)} = None"
 
-    def _body(self, operation: Schema, name: str) -> tuple[str | None, str]:
+    def _body_type(self, operation: Schema, name: str) -> tuple[str | None, str]:
         if "requestBody" not in operation:
             return None, ""
-        content = self._resolved(operation["requestBody"])["content"]
+        content = self._resolve(operation["requestBody"])["content"]
         assert len(content) == 1, f"{name}: several kinds of body"
         media, described = next(iter(content.items()))
         if media == "multipart/form-data":
             return media, ""
-        return media, self._use(self.type(described["schema"], name + "Body"))
+        return media, self._note_use(self.type_of(described["schema"], name + "Body"))
 
-    def _answer(self, operation: Schema, name: str) -> tuple[str, Schema | None]:
+    def _answer_type(self, operation: Schema, name: str) -> tuple[str, Schema | None]:
         kinds: dict[str, Schema | None] = {}
         for status, response in operation["responses"].items():
             if not status.startswith("2"):
                 continue
-            content = self._resolved(response).get("content", {})
+            content = self._resolve(response).get("content", {})
             if not content:
                 kinds["None"] = None
             for media, described in content.items():
                 if media.endswith("json"):
                     schema = described.get("schema", {})
-                    kinds[self._use(self.type(schema, name + "Answer"))] = schema
+                    kinds[self._note_use(self.type_of(schema, name + "Answer"))] = schema
                 else:
                     kinds["str"] = None
         assert kinds, f"{name} answers nothing"
         return " | ".join(kinds), next(iter(kinds.values()))
 
-    def _item(self, schema: Schema | None, name: str) -> str | None:
-        """What the list of an answer is made of."""
+    def _find_item_type(self, schema: Schema | None, name: str) -> str | None:
+        """Return the type of the items of an answer's list; None if the answer has no list."""
         if schema is None:
             return None
-        whole = self._resolved(schema) if "$ref" in schema else schema
+        whole = self._resolve(schema) if "$ref" in schema else schema
         data = whole.get("properties", {}).get("data", {})
         if data.get("type") != "array":
             return None
-        return self._use(self.type(data["items"], name + "Item"))
+        return self._note_use(self.type_of(data["items"], name + "Item"))
 
 
-def _formats(schema: Schema) -> str:
+def _list_formats(schema: Schema) -> str:
     parts = [schema, *schema.get("anyOf", ())]
     return " ".join(str(each.get("format", "")) for each in parts)
 
 
 def method_name(operation_id: str) -> str:
-    """`listOrders` → `list_orders`."""
-    return _snake(operation_id)
+    """Return the method of an operation: `listOrders` → `list_orders`."""
+    return _to_snake_case(operation_id)
 
 
-def _snake(name: str) -> str:
+def _to_snake_case(name: str) -> str:
     words = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name)
     return re.sub(r"\W+", "_", words).strip("_").lower()
 
 
-def _variable(name: str) -> str:
-    made = _snake(name)
+def _variable_name(name: str) -> str:
+    made = _to_snake_case(name)
     return made + "_" if keyword.iskeyword(made) else made
 
 
@@ -380,20 +389,20 @@ def _singular(name: str) -> str:
     return name.removesuffix("s") if not name.endswith("ss") else name
 
 
-def _docstring(schema: Schema, indent: str) -> str:
+def _write_docstring(schema: Schema, indent: str) -> str:
     told = " ".join(str(schema.get("description", "")).split())
-    return _quoted(told, indent) if told else ""
+    return _quote_docstring(told, indent) if told else ""
 
 
-def _method_docstring(method: str, path: str, operation: Schema) -> str:
+def _write_method_docstring(method: str, path: str, operation: Schema) -> str:
     summary = operation.get("summary", "").strip().rstrip(".")
     told = " ".join(operation.get("description", "").split())
     role = f", from the role {operation['x-role']} on" if "x-role" in operation else ""
-    return _quoted(f"{summary}.", "        ", told, f"`{method} {path}`{role}.")
+    return _quote_docstring(f"{summary}.", "        ", told, f"`{method} {path}`{role}.")
 
 
-def _quoted(first: str, indent: str, *more: str) -> str:
-    def wrapped(text: str) -> str:
+def _quote_docstring(first: str, indent: str, *more: str) -> str:
+    def wrap(text: str) -> str:
         safe = text.replace("\\", "\\\\").replace('"""', "'''")
         return textwrap.fill(
             safe,
@@ -404,13 +413,13 @@ def _quoted(first: str, indent: str, *more: str) -> str:
             break_on_hyphens=False,
         ).removeprefix(indent)
 
-    paragraphs = [wrapped(each) for each in (first, *more) if each]
+    paragraphs = [wrap(each) for each in (first, *more) if each]
     text = f"\n\n{indent}".join(paragraphs)
     end = f"\n{indent}" if len(paragraphs) > 1 else " " if text.endswith('"') else ""
     return f'{indent}"""{text}{end}"""'
 
 
-def _formatted(text: str, name: str) -> str:
+def _format_code(text: str, name: str) -> str:
     ruff = [sys.executable, "-m", "ruff"]
     configured = ["--config", str(PACKAGE.parents[1] / "pyproject.toml")]
     for step in (
@@ -431,7 +440,7 @@ def _formatted(text: str, name: str) -> str:
 
 
 def main() -> None:
-    for name, text in generated(json.load(sys.stdin)).items():
+    for name, text in generate_files(json.load(sys.stdin)).items():
         (PACKAGE / name).write_text(text)
 
 

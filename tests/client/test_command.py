@@ -114,7 +114,7 @@ def test_ctrl_c_says_what_goes_on(
 
 
 def test_two_filters_of_one_name_are_both_sent() -> None:
-    assert base.pairs("--filter", ["status=PAID", "status=PENDING", "tag=a"]) == {
+    assert base.parse_pairs("--filter", ["status=PAID", "status=PENDING", "tag=a"]) == {
         "status": ["PAID", "PENDING"],
         "tag": "a",
     }

@@ -15,9 +15,9 @@ from backroom import ApiError, BackroomError, Policy, ServerError, Unreachable, 
 from backroom.cli.listen import (
     AlreadyListening,
     Attempt,
-    Kept,
     Listener,
     Progress,
+    ProgressFile,
     delivery_id,
     new_secret,
 )
@@ -55,14 +55,14 @@ class Receiver:
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Kept:
-    return Kept(tmp_path, URL, RECEIVER, [])
+def kept(tmp_path: Path) -> ProgressFile:
+    return ProgressFile(tmp_path, URL, RECEIVER, [])
 
 
 class Desk:
     """A shop, a receiver, and listeners that each continue where the last one stopped."""
 
-    def __init__(self, world: World, kept: Kept) -> None:
+    def __init__(self, world: World, kept: ProgressFile) -> None:
         self.world, self.kept = world, kept
         self.shop = Shop()
         self.receiver = Receiver(new_secret())
@@ -102,7 +102,7 @@ class Desk:
 
 
 @pytest.fixture
-def desk(world: World, kept: Kept) -> Desk:
+def desk(world: World, kept: ProgressFile) -> Desk:
     return Desk(world, kept)
 
 
@@ -196,7 +196,7 @@ def test_a_wrong_address_is_reported_without_retries(
 def test_a_crash_loses_no_event_and_repeats_at_most_one(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    chance, whole, write = random.Random(3), httpx.Client.send, Kept.write
+    chance, whole, write = random.Random(3), httpx.Client.send, ProgressFile.write
     deaths = 0
 
     def perhaps(share: float) -> None:
@@ -215,13 +215,13 @@ def test_a_crash_loses_no_event_and_repeats_at_most_one(
         perhaps(0.05)  # accepted, but not recorded
         return answer
 
-    def keep(kept: Kept, progress: Progress) -> None:
+    def keep(kept: ProgressFile, progress: Progress) -> None:
         perhaps(0.02)
         write(kept, progress)
         perhaps(0.02)
 
     monkeypatch.setattr(httpx.Client, "send", send)
-    monkeypatch.setattr(Kept, "write", keep)
+    monkeypatch.setattr(ProgressFile, "write", keep)
     for _ in range(40):
         happen(desk, chance.randrange(8))
         desk.receiver.answers = iter([200] * chance.randrange(9) + [503])
@@ -241,18 +241,20 @@ def test_a_crash_loses_no_event_and_repeats_at_most_one(
     assert list(times) == desk.expected(), "and each comes first in its turn"
 
 
-def test_the_progress_file_is_private_and_used_by_one_listener(desk: Desk, kept: Kept) -> None:
+def test_the_progress_file_is_private_and_used_by_one_listener(
+    desk: Desk, kept: ProgressFile
+) -> None:
     desk.listener().run(once=True)
     assert stat.S_IMODE(kept.file.stat().st_mode) == 0o600
-    other = Kept(kept.file.parent, URL, RECEIVER, [])
-    with kept.alone(), pytest.raises(AlreadyListening), other.alone():
+    other = ProgressFile(kept.file.parent, URL, RECEIVER, [])
+    with kept.hold_lock(), pytest.raises(AlreadyListening), other.hold_lock():
         pass
     kept.file.write_text("{")
     with pytest.raises(BackroomError, match="--reset"):
         kept.read()
 
 
-def test_a_listener_starting_now_gets_no_past_events(desk: Desk, kept: Kept) -> None:
+def test_a_listener_starting_now_gets_no_past_events(desk: Desk, kept: ProgressFile) -> None:
     happen(desk, 2)
     now = desk.world.now.astimezone(UTC).isoformat()
     kept.write(Progress(URL, RECEIVER, desk.receiver.secret, since=now))

@@ -52,7 +52,7 @@ def description() -> Any:
 def test_models_and_operations_match_the_description(
     generator: ModuleType, description: Any
 ) -> None:
-    for name, text in generator.generated(description).items():
+    for name, text in generator.generate_files(description).items():
         assert (PACKAGE / name).read_text() == text, f"{name}: run `make client`"
 
 

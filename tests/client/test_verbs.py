@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from backroom import Backroom, Policy
-from backroom.cli import base, commands, shown
+from backroom.cli import base, commands, output
 
 from tests.client.inside import client
 from tests.orders.build import line, placed, stock_of, variant
@@ -27,12 +27,12 @@ def run(shop: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtu
     def opened() -> Iterator[Backroom]:
         yield made
 
-    monkeypatch.setattr(base, "shop", opened)
+    monkeypatch.setattr(base, "open_own_shop", opened)
 
     # The application's log goes to stdout, too.
     printed: list[Any] = []
-    monkeypatch.setattr(shown, "document", printed.append)
-    monkeypatch.setattr(shown, "line", lambda value: printed.append([value]))
+    monkeypatch.setattr(output, "print_json", printed.append)
+    monkeypatch.setattr(output, "print_json_line", lambda value: printed.append([value]))
 
     def of(*words: str, code: int = 0) -> Any:
         printed.clear()
@@ -101,7 +101,7 @@ def test_a_count_is_applied_and_waited_for(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     made, _ = client(jobs.shop, policy=Policy(sleep=lambda seconds: jobs.work()))
-    monkeypatch.setattr(base, "shop", lambda: nullcontext(made))
+    monkeypatch.setattr(base, "open_own_shop", lambda: nullcontext(made))
     id = variant(jobs.shop, 5)
     count = made.create_stock_count({"name": "Shelf", "variantIds": [id]})["id"]
     made.enter_stock_count_lines(count, {"lines": [{"variantId": id, "counted": 3}]})
@@ -115,13 +115,13 @@ def test_a_report_is_of_one_product(
     jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     made, _ = client(jobs.shop, policy=Policy(sleep=lambda seconds: jobs.work()))
-    monkeypatch.setattr(base, "shop", lambda: nullcontext(made))
+    monkeypatch.setattr(base, "open_own_shop", lambda: nullcontext(made))
     ids = [variant(jobs.shop) for _ in range(2)]
     order = placed(jobs.shop, *(line(id, n, price=5) for n, id in enumerate(ids, 1)))
     day = order["orderDate"][:10]
     period = ("--from", day, "--to", day, "--product", order["lineItems"][1]["productId"])
     printed: list[Any] = []
-    monkeypatch.setattr(shown, "document", printed.append)
+    monkeypatch.setattr(output, "print_json", printed.append)
     with pytest.raises(SystemExit) as ended:
         commands.main(["report", "sales", *period, "--json"])
     assert ended.value.code == 0, capsys.readouterr()
@@ -205,7 +205,7 @@ def test_the_table_of_orders_has_their_times_in_utc(
     run: Run, mug: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order, rows = run("orders", "create", "--item", "MUG-1"), list[Any]()
-    monkeypatch.setattr(shown, "table", lambda columns, given: rows.extend(given))
+    monkeypatch.setattr(output, "print_table", lambda columns, given: rows.extend(given))
     with pytest.raises(SystemExit):
         commands.main(["orders"])
     assert [row[:2] for row in rows] == [(order["number"], f"{order['orderDate'][:19]}Z")]

@@ -28,7 +28,7 @@ def answered(desk: Desk, monkeypatch: pytest.MonkeyPatch, text: str, *typed: str
         return answer
 
     monkeypatch.setattr(shop, "map_import_columns", recorded)
-    mapping.answer(shop, job)
+    mapping.ask_for_mapping(shop, job)
     (body,) = sent
     return body
 

@@ -1,5 +1,6 @@
-"""A copy of the shop's orders in SQLite, kept up to date by the change feed. Those that were
-deleted have no `whole`.
+"""A copy of the shop's orders in SQLite, kept up to date by the change feed.
+
+An order that was deleted has no `whole`.
 
     BACKROOM_URL=… BACKROOM_KEY=… python sync.py orders.db
 
@@ -48,8 +49,10 @@ def apply(database: sqlite3.Connection, event: FeedEvent) -> None:
 
 
 def keep(database: sqlite3.Connection, id: str, updated: str, whole: str | None) -> None:
-    """Events of one order can come the other way round: the newer one stays, and a deletion, which
-    is kept without a `whole`, is the last."""
+    """Write the state of an order, unless a newer one or its deletion was written before.
+
+    Events of one order can come the other way round. A deletion is written without a `whole`.
+    """
     database.execute(
         "INSERT INTO orders VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
         " updated = excluded.updated, whole = excluded.whole"

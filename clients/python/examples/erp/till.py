@@ -9,7 +9,7 @@ from backroom.models import CreateOrder, Order
 
 
 def sell(shop: Backroom, sku: str, quantity: int, receipt: str) -> Order:
-    """`receipt`: of the till. The same receipt twice is one order."""
+    """Place a paid order for pieces of a SKU. The same `receipt` twice is one order."""
     variants = [
         variant
         for product in shop.iter_products(search=sku, status="ACTIVE")

@@ -1,6 +1,7 @@
 """The shop, as a program uses it.
 
-Written by `generate.py` from `asynchronous/client.py`: do not edit."""
+Written by `generate.py` from `asynchronous/client.py`: do not edit.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from typing_extensions import Self
 from backroom import errors, settings
 from backroom.models import CreateExport, CreateImportUpload, EventFeed, EventKind
 from backroom.operations import Operations
-from backroom.shared import RETRIES, Counted, Policy, RateLimit, Waiting
+from backroom.shared import RETRIES, CountingFile, Policy, RateLimit, Waiting
 from backroom.transport import Transport
 
 _ENDED = {"COMPLETED", "FAILED", "CANCELLED", "NEEDS_MAPPING"}
@@ -55,7 +56,11 @@ class Backroom(Operations):
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ, **options: Any) -> Self:
-        """`BACKROOM_URL` and `BACKROOM_KEY`, or what `backroom login` kept. Raises NotSignedIn."""
+        """Return a client of the shop in the environment, or of a saved profile.
+
+        `BACKROOM_URL` and `BACKROOM_KEY` count before what `backroom login` saved. Raises
+        NotSignedIn.
+        """
         found = settings.load(environment)
         return cls(found.url, found.key, **options)
 
@@ -65,7 +70,7 @@ class Backroom(Operations):
 
     @property
     def rate_limit(self) -> RateLimit | None:
-        """What the latest answer said of the requests that are left; None before the first."""
+        """The requests that are left, as the latest answer says; None before the first answer."""
         return self._transport.rate_limit
 
     def close(self) -> None:
@@ -94,10 +99,10 @@ class Backroom(Operations):
         on_progress: Callable[[Any], None] = lambda job: None,
         timeout: float | None = None,
     ) -> Any:
-        """The job, once it is COMPLETED. `on_progress` gets it each time it was asked for.
+        """Wait until a job is COMPLETED, and return it.
 
-        Raises JobFailed where it ends otherwise, and for an import that is NEEDS_MAPPING;
-        TimeoutError after `timeout` seconds.
+        `on_progress` gets the job each time that it was read. Raises JobFailed if the job ends
+        otherwise, and for an import that is NEEDS_MAPPING; TimeoutError after `timeout` seconds.
         """
         began, pause = time.monotonic(), 0.5
         while True:
@@ -119,7 +124,7 @@ class Backroom(Operations):
         *,
         on_sent: Callable[[int], None] = lambda sent: None,
     ) -> str:
-        """Uploads a file of products, of up to 1 GB, and answers the id of its job: see `wait`.
+        """Upload a file of products, of up to 1 GB, and return the id of its job: see `wait`.
 
         `file`: a path, or what was opened with "rb" and can be rewound. `options`: as the body of
         `POST /api/admin/products/import/uploads` has them. `on_sent` gets
@@ -129,22 +134,22 @@ class Backroom(Operations):
             with open(file, "rb") as opened:
                 return self.import_products(opened, options, on_sent=on_sent)
         own_name = Path(str(getattr(file, "name", "products.csv"))).name
-        asked: CreateImportUpload = {"fileName": own_name}
+        upload: CreateImportUpload = {"fileName": own_name}
         if options is not None:
-            asked = {**asked, **options}
-        made = self.prepare_upload(asked)
+            upload = {**upload, **options}
+        made = self.prepare_upload(upload)
         form = {str(name): str(value) for name, value in made["fields"].items()}
         start = file.tell()
 
         def post() -> httpx.Response:
             file.seek(start)
-            counted = cast("IO[bytes]", Counted(file, on_sent))
-            whole = {"file": (asked["fileName"], counted, "text/csv")}
+            counted = cast("IO[bytes]", CountingFile(file, on_sent))
+            whole = {"file": (upload["fileName"], counted, "text/csv")}
             return self._transport.http.post(
                 made["url"], data=form, files=whole, timeout=_FILE_TIMEOUT
             )
 
-        answer = self._again(post)
+        answer = self._send_with_retries(post)
         if not answer.is_success:
             raise errors.BackroomError(
                 f"The upload was refused with HTTP {answer.status_code}: {answer.text[:500]}"
@@ -159,7 +164,7 @@ class Backroom(Operations):
         on_progress: Callable[[Any], None] = lambda job: None,
         on_received: Callable[[int], None] = lambda received: None,
     ) -> Any:
-        """Writes an export to a file, whole or not at all; answers its job. Raises JobFailed."""
+        """Write an export to a file, whole or not at all; return its job. Raises JobFailed."""
         started = self.start_export(asked)
         job = self.wait(started["jobId"], on_progress=on_progress)
         self.download(job["downloadUrl"], to, on_received=on_received)
@@ -172,8 +177,10 @@ class Backroom(Operations):
         *,
         on_received: Callable[[int], None] = lambda received: None,
     ) -> None:
-        """Writes what an address of a job answers (`downloadUrl`, `errorReportUrl`) to a file,
-        whole or not at all."""
+        """Write the file at an address of a job to `to`, whole or not at all.
+
+        `url`: the job's `downloadUrl` or `errorReportUrl`.
+        """
         target = Path(to).resolve()  # a link stays one
         if target.exists() and not target.is_file():
             raise errors.BackroomError(f"{to} is not a file.")
@@ -193,7 +200,7 @@ class Backroom(Operations):
                 return answer
 
         try:
-            answer = self._again(get)
+            answer = self._send_with_retries(get)
             if not answer.is_success:
                 raise errors.BackroomError(
                     f"The download was refused with HTTP {answer.status_code}: {answer.text[:500]}"
@@ -202,8 +209,11 @@ class Backroom(Operations):
         finally:
             unfinished.unlink(missing_ok=True)
 
-    def _again(self, send: Callable[[], httpx.Response]) -> httpx.Response:
-        """To the storage: a file that is sent again takes the place of itself."""
+    def _send_with_retries(self, send: Callable[[], httpx.Response]) -> httpx.Response:
+        """Send a request to the storage, and again while it fails; return the last answer.
+
+        A file that is sent twice replaces itself. Raises Unreachable if no answer comes.
+        """
         for retry in range(1, self._policy.retries + 2):
             last = retry > self._policy.retries
             try:
@@ -235,7 +245,7 @@ class Backroom(Operations):
         follow: bool = False,
         pause: float = 5.0,
     ) -> Iterator[EventFeed]:
-        """Pages of the change feed, the oldest event first: `{data, next}`.
+        """Yield the pages of the change feed, the oldest event first: `{data, next}`.
 
         Keep `next` once you have handled `data`, and begin there the next time: then nothing is
         lost, and an event comes twice only if you died in between. `since`: where to begin without
@@ -248,12 +258,12 @@ class Backroom(Operations):
         """
         wanted = sorted(types)
         # With `types` a page can be empty before the end: who looks for the end asks for all.
-        asked = wanted if follow and wanted else None
+        asked_types = wanted if follow and wanted else None
         while True:
             page = self.read_events(
                 after=after,
                 since=None if after else since,
-                types=asked,
+                types=asked_types,
                 limit=limit,
                 stock=stock or None,
             )

@@ -54,7 +54,7 @@ class NotFound(ApiError):
 
 
 class Conflict(ApiError):
-    """409: `slug_taken`, `version_conflict`, …"""
+    """409: such as `slug_taken` or `version_conflict`."""
 
 
 class Gone(ApiError):
@@ -108,6 +108,7 @@ _BY_STATUS: dict[int, type[ApiError]] = {
 }
 
 
-def of_status(status: int, body: dict[str, Any], request_id: str | None) -> ApiError:
+def from_status(status: int, body: dict[str, Any], request_id: str | None) -> ApiError:
+    """Return the error for an answer of this status."""
     family = ServerError if status >= 500 else _BY_STATUS.get(status, ApiError)
     return family(status, body, request_id)

@@ -1,6 +1,7 @@
 """What the API takes and answers.
 
-Written by `generate.py` from the description of the API: do not edit."""
+Written by `generate.py` from the description of the API: do not edit.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """One method for each operation of the API.
 
-Written by `generate.py` from the description of the API: do not edit."""
+Written by `generate.py` from the description of the API: do not edit.
+"""
 
 from __future__ import annotations
 
@@ -181,7 +182,7 @@ class Operations:
         type: str | Sequence[str] | None = None,
         timeout: float | None = None,
     ) -> Iterator[Audit]:
-        """All of `list_audit`, page by page. `limit`: items per request."""
+        """Yield all items of `list_audit`, page by page. `limit`: of a page."""
         asked: dict[str, Any] = {
             "limit": limit,
             "from": from_,
@@ -248,7 +249,7 @@ class Operations:
         sort: CustomerSort | None = None,
         timeout: float | None = None,
     ) -> Iterator[Customer]:
-        """All of `list_customers`, page by page. `limit`: items per request."""
+        """Yield all items of `list_customers`, page by page. `limit`: of a page."""
         asked: dict[str, Any] = {
             "fields": fields,
             "limit": limit,
@@ -442,7 +443,7 @@ class Operations:
         subject: str | None = None,
         timeout: float | None = None,
     ) -> Iterator[Delivery]:
-        """All of `list_deliveries`, page by page. `limit`: items per request."""
+        """Yield all items of `list_deliveries`, page by page. `limit`: of a page."""
         asked: dict[str, Any] = {
             "status": status,
             "event": event,
@@ -587,7 +588,7 @@ class Operations:
     def iter_jobs(
         self, *, limit: int = 100, timeout: float | None = None
     ) -> Iterator[ImportJobSummary | JobSummary]:
-        """All of `list_jobs`, page by page. `limit`: items per request."""
+        """Yield all items of `list_jobs`, page by page. `limit`: of a page."""
         asked: dict[str, Any] = {"limit": limit}
         return walk(
             lambda at: self._transport.call(
@@ -729,7 +730,7 @@ class Operations:
     def iter_api_keys(
         self, *, limit: int = 100, timeout: float | None = None
     ) -> Iterator[ListedApiKey]:
-        """All of `list_api_keys`, page by page. `limit`: items per request."""
+        """Yield all items of `list_api_keys`, page by page. `limit`: of a page."""
         asked: dict[str, Any] = {"limit": limit}
         return walk(
             lambda at: self._transport.call(
@@ -863,7 +864,7 @@ class Operations:
         sort: OrderSort | None = None,
         timeout: float | None = None,
     ) -> Iterator[Order]:
-        """All of `list_orders`, page by page. `limit`: items per request."""
+        """Yield all items of `list_orders`, page by page. `limit`: of a page."""
         asked: dict[str, Any] = {
             "fields": fields,
             "limit": limit,
@@ -1226,7 +1227,7 @@ class Operations:
         sort: ProductSort | None = None,
         timeout: float | None = None,
     ) -> Iterator[Product]:
-        """All of `list_products`, page by page. `limit`: items per request."""
+        """Yield all items of `list_products`, page by page. `limit`: of a page."""
         asked: dict[str, Any] = {
             "fields": fields,
             "limit": limit,
@@ -1616,7 +1617,7 @@ class Operations:
     def iter_stock_counts(
         self, *, limit: int = 100, timeout: float | None = None
     ) -> Iterator[StockCount]:
-        """All of `list_stock_counts`, page by page. `limit`: items per request."""
+        """Yield all items of `list_stock_counts`, page by page. `limit`: of a page."""
         asked: dict[str, Any] = {"limit": limit}
         return walk(
             lambda at: self._transport.call(
@@ -1727,7 +1728,7 @@ class Operations:
         state: LineState | None = None,
         timeout: float | None = None,
     ) -> Iterator[StockCountLine]:
-        """All of `list_stock_count_lines`, page by page. `limit`: items per request."""
+        """Yield all items of `list_stock_count_lines`, page by page. `limit`: of a page."""
         asked: dict[str, Any] = {"limit": limit, "state": state}
         return walk(
             lambda at: self._transport.call(
@@ -1788,7 +1789,7 @@ class Operations:
     def iter_low_stock(
         self, *, limit: int = 100, timeout: float | None = None
     ) -> Iterator[LowStockVariant]:
-        """All of `list_low_stock`, page by page. `limit`: items per request."""
+        """Yield all items of `list_low_stock`, page by page. `limit`: of a page."""
         asked: dict[str, Any] = {"limit": limit}
         return walk(
             lambda at: self._transport.call(
@@ -1853,7 +1854,7 @@ class Operations:
         cause: MovementCause | Sequence[MovementCause] | None = None,
         timeout: float | None = None,
     ) -> Iterator[Movement]:
-        """All of `list_movements`, page by page. `limit`: items per request."""
+        """Yield all items of `list_movements`, page by page. `limit`: of a page."""
         asked: dict[str, Any] = {
             "limit": limit,
             "from": from_,
@@ -1937,7 +1938,7 @@ class Operations:
         reference: str | None = None,
         timeout: float | None = None,
     ) -> Iterator[Transaction]:
-        """All of `list_transactions`, page by page. `limit`: items per request."""
+        """Yield all items of `list_transactions`, page by page. `limit`: of a page."""
         asked: dict[str, Any] = {
             "limit": limit,
             "from": from_,
@@ -1969,7 +1970,7 @@ class Operations:
         return answer
 
     def iter_webhooks(self, *, limit: int = 100, timeout: float | None = None) -> Iterator[Webhook]:
-        """All of `list_webhooks`, page by page. `limit`: items per request."""
+        """Yield all items of `list_webhooks`, page by page. `limit`: of a page."""
         asked: dict[str, Any] = {"limit": limit}
         return walk(
             lambda at: self._transport.call(
@@ -2098,7 +2099,7 @@ class Operations:
         subject: str | None = None,
         timeout: float | None = None,
     ) -> Iterator[Delivery]:
-        """All of `list_webhook_deliveries`, page by page. `limit`: items per request."""
+        """Yield all items of `list_webhook_deliveries`, page by page. `limit`: of a page."""
         asked: dict[str, Any] = {
             "status": status,
             "event": event,
@@ -2234,7 +2235,7 @@ class Operations:
         storefront: str | None = None,
         timeout: float | None = None,
     ) -> Iterator[PublicProduct]:
-        """All of `browse_products`, page by page. `limit`: items per request."""
+        """Yield all items of `browse_products`, page by page. `limit`: of a page."""
         asked: dict[str, Any] = {
             "fields": fields,
             "limit": limit,

@@ -1,5 +1,7 @@
-"""Which shop, and with which key: from the environment, or else from a file that only its owner
-may read. The file keeps the shops by the name of their profile."""
+"""The address and the key of a shop: from the environment, or else from a file.
+
+Only its owner may read the file. It has the shops by the name of their profile.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ class NotSignedIn(BackroomError):
 
 @dataclass(frozen=True)
 class Settings:
-    """`key` is left out of what is printed."""
+    """The address and the key of a shop. Its representation has no key."""
 
     url: str
     key: str
@@ -29,7 +31,7 @@ class Settings:
 
 
 def path(environment: Mapping[str, str] = os.environ) -> Path:
-    """`BACKROOM_CONFIG`, or `backroom/credentials.json` below the user's configuration."""
+    """Return the file with the keys: `BACKROOM_CONFIG`, or one in the user's configuration."""
     if named := environment.get("BACKROOM_CONFIG"):
         return Path(named)
     home = environment.get("XDG_CONFIG_HOME") or Path.home() / ".config"
@@ -37,19 +39,25 @@ def path(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def profile(environment: Mapping[str, str] = os.environ) -> str:
-    """`BACKROOM_PROFILE`, or `default`."""
+    """Return the name of the profile that is used: `BACKROOM_PROFILE`, or `default`."""
     return environment.get("BACKROOM_PROFILE") or "default"
 
 
 def state_folder(environment: Mapping[str, str] = os.environ) -> Path:
-    """Where `listen` keeps how far it is."""
+    """Return the folder where `listen` saves its position in the feed."""
     home = environment.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     return Path(home) / "backroom"
 
 
 def load(environment: Mapping[str, str] = os.environ) -> Settings:
-    """`BACKROOM_URL` and `BACKROOM_KEY` count before the file. Raises NotSignedIn."""
-    url, key = _address(environment.get("BACKROOM_URL") or ""), environment.get("BACKROOM_KEY")
+    """Return the shop to use: of the environment, or else of the profile in the file.
+
+    Raises NotSignedIn if there is none, or if only one of address and key is known.
+    """
+    url, key = (
+        _normalize_address(environment.get("BACKROOM_URL") or ""),
+        environment.get("BACKROOM_KEY"),
+    )
     if url and key:
         return Settings(url, key)
     name, known = profile(environment), profiles(environment)
@@ -70,20 +78,23 @@ def save(
     environment: Mapping[str, str] = os.environ,
     profile: str = "default",
 ) -> Path:
-    """Writes the file, readable for its owner alone, whole or not at all."""
-    return _write({**profiles(environment), profile: settings}, environment)
+    """Save a shop under the name of a profile, and return the file, which only its owner reads."""
+    return _write_profiles({**profiles(environment), profile: settings}, environment)
 
 
 def remove(profile: str, environment: Mapping[str, str] = os.environ) -> Path:
-    """Writes the file without a profile. Raises NotSignedIn if it has none of that name."""
+    """Remove a profile from the file, and return the file.
+
+    Raises NotSignedIn if the file has no profile of this name.
+    """
     known = profiles(environment)
     if profile not in known:
         raise NotSignedIn(f"{path(environment)} has no profile {profile}.")
-    return _write({name: known[name] for name in known if name != profile}, environment)
+    return _write_profiles({name: known[name] for name in known if name != profile}, environment)
 
 
 def profiles(environment: Mapping[str, str] = os.environ) -> dict[str, Settings]:
-    """All that are kept. Raises NotSignedIn if the file may not be used."""
+    """Return all saved shops by their profile. Raises NotSignedIn if the file may not be used."""
     file = path(environment)
     try:
         mode = stat.S_IMODE(file.stat().st_mode)
@@ -94,7 +105,7 @@ def profiles(environment: Mapping[str, str] = os.environ) -> dict[str, Settings]
     try:
         kept = json.loads(file.read_text())
         return {
-            str(name): Settings(_address(str(each["url"])), str(each["key"]))
+            str(name): Settings(_normalize_address(str(each["url"])), str(each["key"]))
             for name, each in kept["profiles"].items()
         }
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -102,7 +113,7 @@ def profiles(environment: Mapping[str, str] = os.environ) -> dict[str, Settings]
 
 
 def write_private(target: Path, text: str) -> None:
-    """A file of mode 600, in one step."""
+    """Write a file of mode 600, whole or not at all."""
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     unfinished = target.with_name(f".{target.name}.{os.getpid()}")
     unfinished.unlink(missing_ok=True)
@@ -113,12 +124,12 @@ def write_private(target: Path, text: str) -> None:
     unfinished.replace(target)
 
 
-def _address(url: str) -> str:
-    """Identifies a shop, in the saved keys and in the saved position of `listen`."""
+def _normalize_address(url: str) -> str:
+    """Return the address without a slash at its end, so that equal shops have equal addresses."""
     return url.rstrip("/")
 
 
-def _write(kept: Mapping[str, Settings], environment: Mapping[str, str]) -> Path:
+def _write_profiles(kept: Mapping[str, Settings], environment: Mapping[str, str]) -> Path:
     target = path(environment)
     shops = {name: {"url": each.url, "key": each.key} for name, each in kept.items()}
     write_private(target, json.dumps({"profiles": shops}, indent=2) + "\n")

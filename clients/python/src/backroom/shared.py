@@ -35,15 +35,18 @@ AUTOMATIC = "automatic"
 
 
 class Answer(dict[str, Any]):
-    """The object that came. `etag`: for `if_match`, where the answer had one. `replayed`: whether
-    the shop had answered this before, to the same Idempotency-Key."""
+    """A JSON object that the shop answered.
+
+    `etag`: for `if_match`; None if the answer had none. `replayed`: whether the shop had answered
+    this before, to the same Idempotency-Key.
+    """
 
     etag: str | None = None
     replayed: bool = False
 
 
 def etag_of(answer: Mapping[str, Any]) -> str | None:
-    """The ETag of what a get or a change answered: `if_match` takes it.
+    """Return the ETag of what a get or a change answered, for `if_match`; None if it had none.
 
     >>> product = shop.get_product("prod_…")
     >>> shop.update_product(product["id"], {"price": "9.90"}, if_match=etag_of(product))
@@ -53,7 +56,7 @@ def etag_of(answer: Mapping[str, Any]) -> str | None:
 
 @dataclass(frozen=True)
 class Waiting:
-    """Told before each wait. `seconds` until `retry` (from 1), because of `reason`."""
+    """A wait that begins: `seconds` until `retry` (from 1), because of `reason`."""
 
     seconds: float
     retry: int
@@ -62,8 +65,10 @@ class Waiting:
 
 @dataclass(frozen=True)
 class RateLimit:
-    """Of the key, as the latest answer said: `limit` requests a minute, of which `remaining` are
-    left until `resets_at` (UTC)."""
+    """The rate limit of the key, as the latest answer said.
+
+    `limit` requests a minute, of which `remaining` are left until `resets_at` (UTC).
+    """
 
     limit: int
     remaining: int
@@ -72,12 +77,12 @@ class RateLimit:
 
 @dataclass
 class Policy:
-    """When a request is sent again, and after how long.
+    """The rule that says when a request is sent again, and after how long.
 
-    After 429 always: nothing happened. After no answer, or 500, 502, 503 or 504, if it may be
-    repeated: it reads, or carries an Idempotency-Key. It waits at least `Retry-After`; the rest is
-    chosen between nothing and 2 to the power of the retry's number, in seconds, so that clients
-    that were refused together come back apart.
+    A request is sent again after 429 in any case, since nothing happened. After no answer, or 500,
+    502, 503 or 504, it is sent again if it may be repeated: it reads, or has an Idempotency-Key.
+    The wait is `Retry-After` and a random time of up to 2 to the power of the retry's number, in
+    seconds, so that clients that were refused together come back apart.
     """
 
     retries: int = RETRIES
@@ -87,33 +92,33 @@ class Policy:
     on_wait: Callable[[Waiting], None] = lambda waiting: None
 
     def pause(self, retry: int, at_least: float, reason: str) -> float:
-        """How long to wait before a retry, in seconds."""
+        """Return how many seconds to wait before a retry, and report that wait to `on_wait`."""
         seconds = at_least + self.chance() * float(2**retry)
         _log.info("waiting %.1f s before retry %d: %s", seconds, retry, reason)
         self.on_wait(Waiting(seconds, retry, reason))
         return seconds
 
     def after_answer(self, answer: httpx.Response, retry: int, *, repeatable: bool) -> float | None:
-        """How long to wait before `retry`; None: the answer counts."""
+        """Return the seconds to wait before `retry`, or None if the answer counts."""
         again = answer.status_code == 429 or (repeatable and answer.status_code in _PASSING)
         if retry > self.retries or not again:
             return None
-        return self.pause(retry, _retry_after(answer), f"HTTP {answer.status_code}")
+        return self.pause(retry, _parse_retry_after(answer), f"HTTP {answer.status_code}")
 
     def after_failure(
         self, failed: httpx.RequestError, retry: int, *, repeatable: bool, where: str
     ) -> float:
-        """How long to wait before `retry`. Raises Unreachable where there is none."""
+        """Return the seconds to wait before `retry`. Raises Unreachable if there is none."""
         # Where no connection came about, nothing was sent.
         repeatable |= isinstance(failed, httpx.ConnectError | httpx.ConnectTimeout)
         wrong = isinstance(failed, httpx.UnsupportedProtocol | httpx.LocalProtocolError)
         if wrong or retry > self.retries or not repeatable:
-            raise errors.Unreachable(f"{where}: {_reason(failed)}") from failed
-        return self.pause(retry, 0, _reason(failed))
+            raise errors.Unreachable(f"{where}: {_describe_failure(failed)}") from failed
+        return self.pause(retry, 0, _describe_failure(failed))
 
 
 def is_address(text: str) -> bool:
-    """Whether requests can be sent to it."""
+    """Return whether the text is a URL to which requests can be sent."""
     try:
         url = httpx.URL(text)
         known = url.scheme in ("http", "https") and (url.port or 0) < 1 << 16
@@ -123,7 +128,7 @@ def is_address(text: str) -> bool:
 
 
 class Requests:
-    """Requests with a key to a base address, and what their answers say."""
+    """A builder of requests with a key to a base address, and a reader of their answers."""
 
     def __init__(self, base_url: str, key: str | None) -> None:
         if key is not None and not re.fullmatch("[!-~]+", key):
@@ -136,7 +141,7 @@ class Requests:
         self.key = key
         self.rate_limit: RateLimit | None = None
 
-    def made(
+    def build(
         self,
         http: httpx.Client | httpx.AsyncClient,
         method: str,
@@ -149,8 +154,11 @@ class Requests:
         file: tuple[str, bytes] | None = None,
         timeout: float | None = None,
     ) -> httpx.Request:
-        """`path` has a `{}` for each of `parameters`. Headers of None are left out. `timeout`:
-        seconds of one attempt."""
+        """Build a request; it is not sent.
+
+        `path` has a `{}` for each of `parameters`. Headers of None are left out. `timeout`: seconds
+        of one attempt. Raises BackroomError if the values make no valid request.
+        """
         for each in parameters:
             if each in ("", ".", ".."):  # it would be another path
                 raise errors.BackroomError(f"{method} {path}: {each!r} cannot be an id.")
@@ -163,9 +171,9 @@ class Requests:
             request = http.build_request(
                 method,
                 self.base_url + path.format(*(quote(each, safe="") for each in parameters)),
-                params=_query(query or {}),
+                params=_list_parameters(query or {}),
                 headers={"User-Agent": f"backroom-python/{__version__}", **sent},
-                content=None if body is None else json.dumps(body, default=_in_json).encode(),
+                content=None if body is None else json.dumps(body, default=_encode_value).encode(),
                 timeout=httpx.USE_CLIENT_DEFAULT if timeout is None else timeout,
                 files=None if file is None else {"file": file},
             )
@@ -178,19 +186,21 @@ class Requests:
         return request
 
     def read(self, answer: httpx.Response) -> Any:
-        """The JSON that came, as Answer where it is an object; other text as str. Raises
-        ApiError."""
+        """Return the JSON of an answer, an object as Answer, or its text; note its rate limit.
+
+        Raises ApiError if the shop refused the request, Unreachable if a web page came.
+        """
         numbers = [answer.headers.get(f"X-RateLimit-{name}", "") for name in _RATE_LIMIT]
         # What stands before the shop may have its own, such as milliseconds.
         if all(each.isdecimal() and len(each) < 12 for each in numbers):
             limit, remaining, reset = map(int, numbers)
             at = datetime.fromtimestamp(reset, timezone.utc)
             self.rate_limit = RateLimit(limit, remaining, at)
-        return _read(answer)
+        return _parse_answer(answer)
 
 
-class Counted:
-    """A file that tells how much of it was read."""
+class CountingFile:
+    """A file that reports to `on_sent` how many bytes of it were read."""
 
     def __init__(self, file: IO[bytes], on_sent: Callable[[int], None]) -> None:
         self._file, self._on_sent = file, on_sent
@@ -211,25 +221,27 @@ class Counted:
         return self._file.fileno()
 
 
-def _query(asked: Mapping[str, Any]) -> list[tuple[str, str | int | float | bool | None]]:
-    """Without what is None; of a sequence, each value. An empty one is a blank value, which the
-    shop refuses: it must not mean everything."""
+def _list_parameters(asked: Mapping[str, Any]) -> list[tuple[str, str | int | float | bool | None]]:
+    """Return the pairs of a query: without None, and one for each value of a sequence.
+
+    An empty sequence becomes a blank value, which the shop refuses: it must not mean everything.
+    """
     found: list[tuple[str, str | int | float | bool | None]] = []
     for name, value in asked.items():
         if value is None:
             continue
         several = value if isinstance(value, list | tuple | set | frozenset) else [value]
-        found += [(name, _text(each)) for each in several or [""]]
+        found += [(name, _format_value(each)) for each in several or [""]]
     return found
 
 
-def _in_json(value: Any) -> str:
+def _encode_value(value: Any) -> str:
     if isinstance(value, Decimal | date | uuid.UUID):
-        return _text(value)
+        return _format_value(value)
     raise TypeError(f"{type(value).__name__} has no form in JSON: {value!r:.100}")
 
 
-def _text(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, datetime):
@@ -241,19 +253,19 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def _retry_after(answer: httpx.Response) -> float:
-    """Seconds; 0 where the header is absent or says nothing."""
-    told = answer.headers.get("Retry-After", "").strip()
-    if told.isdecimal():
-        return float(told)
+def _parse_retry_after(answer: httpx.Response) -> float:
+    """Return the seconds of `Retry-After`; 0 if the header is absent or cannot be read."""
+    header = answer.headers.get("Retry-After", "").strip()
+    if header.isdecimal():
+        return float(header)
     try:
-        moment = email.utils.parsedate_to_datetime(told)
+        moment = email.utils.parsedate_to_datetime(header)
     except ValueError:
         return 0.0
     return max(0.0, moment.timestamp() - time.time())
 
 
-def _read(answer: httpx.Response) -> Any:
+def _parse_answer(answer: httpx.Response) -> Any:
     is_json = answer.headers.get("Content-Type", "").partition(";")[0].strip().endswith("json")
     try:
         found = answer.json() if is_json else answer.text
@@ -261,8 +273,8 @@ def _read(answer: httpx.Response) -> Any:
         found = answer.text
     if not answer.is_success:
         # The gateway itself answers without a code.
-        told = found if isinstance(found, dict) else {"message": str(found)[:500]}
-        raise errors.of_status(answer.status_code, told, answer.headers.get("X-Request-Id"))
+        body = found if isinstance(found, dict) else {"message": str(found)[:500]}
+        raise errors.from_status(answer.status_code, body, answer.headers.get("X-Request-Id"))
     if answer.headers.get("Content-Type", "").startswith("text/html"):
         address = answer.request.url.copy_with(query=None)
         raise errors.Unreachable(f"{address}: answered a web page. Is it the address of a shop?")
@@ -274,5 +286,5 @@ def _read(answer: httpx.Response) -> Any:
     return whole
 
 
-def _reason(failed: httpx.RequestError) -> str:
+def _describe_failure(failed: httpx.RequestError) -> str:
     return f"{type(failed).__name__}: {failed}".rstrip(": ")

@@ -1,6 +1,7 @@
 """One request to the shop, sent again where that is safe.
 
-Written by `generate.py` from `asynchronous/transport.py`: do not edit."""
+Written by `generate.py` from `asynchronous/transport.py`: do not edit.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from backroom.shared import SAFE_METHODS, TIMEOUT, Policy, Requests
 
 
 class Transport(Requests):
-    """Sends requests. Several may be under way at the same time."""
+    """A sender of requests. Several requests may be under way at the same time."""
 
     def __init__(
         self, base_url: str, key: str | None, policy: Policy, http: httpx.Client | None = None
@@ -28,9 +29,11 @@ class Transport(Requests):
             self.http.close()
 
     def call(self, method: str, path: str, parameters: tuple[str, ...] = (), **options: Any) -> Any:
-        """What the shop answers, as `Requests.read` has it; options as those of `Requests.made`.
-        Raises ApiError, Unreachable."""
-        request = self.made(self.http, method, path, parameters, **options)
+        """Send a request, again where that is safe, and return what `Requests.read` makes of it.
+
+        `options`: those of `Requests.build`. Raises ApiError, Unreachable.
+        """
+        request = self.build(self.http, method, path, parameters, **options)
         request.read()  # of a form, so that each retry sends the same bytes
         return self.read(self._send(request))
 
@@ -54,8 +57,10 @@ class Transport(Requests):
 
 
 def walk(page: Callable[[dict[str, Any]], Any], *, begin: dict[str, Any]) -> Iterator[Any]:
-    """All items of a list. `page` answers one page for the parameters that lead to it, at first
-    `begin`."""
+    """Yield all items of a list.
+
+    `page`: returns one page for the parameters that lead to it, which are `begin` at first.
+    """
     at = begin
     while True:
         found = page(at)

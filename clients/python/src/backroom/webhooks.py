@@ -30,9 +30,9 @@ def verify(
     tolerance: float = TOLERANCE,
     now: float | None = None,
 ) -> ReceivedEvent:
-    """What was delivered, if it is genuine; otherwise raises InvalidSignature.
+    """Return the event of a delivery if it is genuine; otherwise raise InvalidSignature.
 
-    Its `event` tells the kinds apart: a type checker then knows the type of `data`.
+    The event's `event` tells the kinds apart: a type checker then knows the type of `data`.
 
     `body`: the bytes as they came, before anything parses them. `secret`: of the webhook
     (`whsec_…`), or several while you change yours. `tolerance` in seconds, `now` in Unix seconds.
@@ -51,25 +51,25 @@ def verify(
         stamp = next((value for name, _, value in parts if name == "t"), "")
         given = [value for name, _, value in parts if name == "v1"]
         _check_time(stamp, moment, tolerance)
-        _check_marks(given, [_service(each, stamp, body) for each in secrets])
+        _check_signatures(given, [_sign_as_service(each, stamp, body) for each in secrets])
         signed += 1
     if "webhook-signature" in known:  # it also proves the id
         parts = [part.partition(",") for part in known["webhook-signature"].split(" ")]
         stamp = known.get("webhook-timestamp", "")
         given = [value for name, _, value in parts if name == "v1"]
         _check_time(stamp, moment, tolerance)
-        _check_marks(given, [_standard(each, id, stamp, body) for each in secrets])
+        _check_signatures(given, [_sign_as_standard(each, id, stamp, body) for each in secrets])
         signed += 1
     if not signed:
         raise InvalidSignature("missing", "The delivery is not signed.")
-    told = json.loads(body)
-    return cast(ReceivedEvent, {"id": id, "event": told["event"], "data": told["data"]})
+    event = json.loads(body)
+    return cast(ReceivedEvent, {"id": id, "event": event["event"], "data": event["data"]})
 
 
 def signed_headers(
     event: FeedEvent, delivery_id: str, body: bytes, secret: str, timestamp: int
 ) -> dict[str, str]:
-    """The headers with which the shop posts `body`. `timestamp` in Unix seconds."""
+    """Return the headers with which the shop posts `body`. `timestamp` in Unix seconds."""
     return {
         "Content-Type": "application/json",
         "X-Service-Event": event["event"],
@@ -77,10 +77,10 @@ def signed_headers(
         "X-Service-Occurred-At": event["occurredAt"],
         "X-Service-Delivery": delivery_id,
         "X-Service-Timestamp": str(timestamp),
-        "X-Service-Signature": f"t={timestamp},v1={_service(secret, str(timestamp), body)}",
+        "X-Service-Signature": f"t={timestamp},v1={_sign_as_service(secret, str(timestamp), body)}",
         "webhook-id": delivery_id,
         "webhook-timestamp": str(timestamp),
-        "webhook-signature": f"v1,{_standard(secret, delivery_id, str(timestamp), body)}",
+        "webhook-signature": f"v1,{_sign_as_standard(secret, delivery_id, str(timestamp), body)}",
     }
 
 
@@ -93,8 +93,11 @@ def _check_time(stamp: str, now: float, tolerance: float) -> None:
         )
 
 
-def _check_marks(given: Sequence[str], expected: Sequence[str]) -> None:
-    """Any of both: while a secret is rotated there are two on either side."""
+def _check_signatures(given: Sequence[str], expected: Sequence[str]) -> None:
+    """Raise InvalidSignature unless one of the signatures is one of the expected ones.
+
+    While a secret is rotated, there are two on either side.
+    """
     pairs = [
         hmac.compare_digest(mark.encode(), right.encode()) for mark in given for right in expected
     ]
@@ -102,14 +105,14 @@ def _check_marks(given: Sequence[str], expected: Sequence[str]) -> None:
         raise InvalidSignature("forged", "The signature is not by this secret, or of this body.")
 
 
-def _service(secret: str, stamp: str, body: bytes) -> str:
-    """The key is the whole text of the secret."""
+def _sign_as_service(secret: str, stamp: str, body: bytes) -> str:
+    """Return the `v1` of X-Service-Signature; its key is the whole text of the secret."""
     signed = stamp.encode() + b"." + body
     return hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()
 
 
-def _standard(secret: str, id: str, stamp: str, body: bytes) -> str:
-    """The key is what the secret says in base64 after its prefix."""
+def _sign_as_standard(secret: str, id: str, stamp: str, body: bytes) -> str:
+    """Return the `v1` of webhook-signature; its key is the base64 after the secret's prefix."""
     try:
         key = base64.b64decode(secret[len(PREFIX) :] if secret.startswith(PREFIX) else secret)
     except binascii.Error:

@@ -1,6 +1,7 @@
 """One method for each operation of the API.
 
-Written by `generate.py` from the description of the API: do not edit."""
+Written by `generate.py` from the description of the API: do not edit.
+"""
 
 from __future__ import annotations
 
@@ -181,7 +182,7 @@ class AsyncOperations:
         type: str | Sequence[str] | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[Audit]:
-        """All of `list_audit`, page by page. `limit`: items per request."""
+        """Yield all items of `list_audit`, page by page. `limit`: of a page."""
         asked: dict[str, Any] = {
             "limit": limit,
             "from": from_,
@@ -248,7 +249,7 @@ class AsyncOperations:
         sort: CustomerSort | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[Customer]:
-        """All of `list_customers`, page by page. `limit`: items per request."""
+        """Yield all items of `list_customers`, page by page. `limit`: of a page."""
         asked: dict[str, Any] = {
             "fields": fields,
             "limit": limit,
@@ -442,7 +443,7 @@ class AsyncOperations:
         subject: str | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[Delivery]:
-        """All of `list_deliveries`, page by page. `limit`: items per request."""
+        """Yield all items of `list_deliveries`, page by page. `limit`: of a page."""
         asked: dict[str, Any] = {
             "status": status,
             "event": event,
@@ -587,7 +588,7 @@ class AsyncOperations:
     def iter_jobs(
         self, *, limit: int = 100, timeout: float | None = None
     ) -> AsyncIterator[ImportJobSummary | JobSummary]:
-        """All of `list_jobs`, page by page. `limit`: items per request."""
+        """Yield all items of `list_jobs`, page by page. `limit`: of a page."""
         asked: dict[str, Any] = {"limit": limit}
         return walk(
             lambda at: self._transport.call(
@@ -733,7 +734,7 @@ class AsyncOperations:
     def iter_api_keys(
         self, *, limit: int = 100, timeout: float | None = None
     ) -> AsyncIterator[ListedApiKey]:
-        """All of `list_api_keys`, page by page. `limit`: items per request."""
+        """Yield all items of `list_api_keys`, page by page. `limit`: of a page."""
         asked: dict[str, Any] = {"limit": limit}
         return walk(
             lambda at: self._transport.call(
@@ -867,7 +868,7 @@ class AsyncOperations:
         sort: OrderSort | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[Order]:
-        """All of `list_orders`, page by page. `limit`: items per request."""
+        """Yield all items of `list_orders`, page by page. `limit`: of a page."""
         asked: dict[str, Any] = {
             "fields": fields,
             "limit": limit,
@@ -1230,7 +1231,7 @@ class AsyncOperations:
         sort: ProductSort | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[Product]:
-        """All of `list_products`, page by page. `limit`: items per request."""
+        """Yield all items of `list_products`, page by page. `limit`: of a page."""
         asked: dict[str, Any] = {
             "fields": fields,
             "limit": limit,
@@ -1620,7 +1621,7 @@ class AsyncOperations:
     def iter_stock_counts(
         self, *, limit: int = 100, timeout: float | None = None
     ) -> AsyncIterator[StockCount]:
-        """All of `list_stock_counts`, page by page. `limit`: items per request."""
+        """Yield all items of `list_stock_counts`, page by page. `limit`: of a page."""
         asked: dict[str, Any] = {"limit": limit}
         return walk(
             lambda at: self._transport.call(
@@ -1731,7 +1732,7 @@ class AsyncOperations:
         state: LineState | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[StockCountLine]:
-        """All of `list_stock_count_lines`, page by page. `limit`: items per request."""
+        """Yield all items of `list_stock_count_lines`, page by page. `limit`: of a page."""
         asked: dict[str, Any] = {"limit": limit, "state": state}
         return walk(
             lambda at: self._transport.call(
@@ -1792,7 +1793,7 @@ class AsyncOperations:
     def iter_low_stock(
         self, *, limit: int = 100, timeout: float | None = None
     ) -> AsyncIterator[LowStockVariant]:
-        """All of `list_low_stock`, page by page. `limit`: items per request."""
+        """Yield all items of `list_low_stock`, page by page. `limit`: of a page."""
         asked: dict[str, Any] = {"limit": limit}
         return walk(
             lambda at: self._transport.call(
@@ -1857,7 +1858,7 @@ class AsyncOperations:
         cause: MovementCause | Sequence[MovementCause] | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[Movement]:
-        """All of `list_movements`, page by page. `limit`: items per request."""
+        """Yield all items of `list_movements`, page by page. `limit`: of a page."""
         asked: dict[str, Any] = {
             "limit": limit,
             "from": from_,
@@ -1941,7 +1942,7 @@ class AsyncOperations:
         reference: str | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[Transaction]:
-        """All of `list_transactions`, page by page. `limit`: items per request."""
+        """Yield all items of `list_transactions`, page by page. `limit`: of a page."""
         asked: dict[str, Any] = {
             "limit": limit,
             "from": from_,
@@ -1975,7 +1976,7 @@ class AsyncOperations:
     def iter_webhooks(
         self, *, limit: int = 100, timeout: float | None = None
     ) -> AsyncIterator[Webhook]:
-        """All of `list_webhooks`, page by page. `limit`: items per request."""
+        """Yield all items of `list_webhooks`, page by page. `limit`: of a page."""
         asked: dict[str, Any] = {"limit": limit}
         return walk(
             lambda at: self._transport.call(
@@ -2104,7 +2105,7 @@ class AsyncOperations:
         subject: str | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[Delivery]:
-        """All of `list_webhook_deliveries`, page by page. `limit`: items per request."""
+        """Yield all items of `list_webhook_deliveries`, page by page. `limit`: of a page."""
         asked: dict[str, Any] = {
             "status": status,
             "event": event,
@@ -2240,7 +2241,7 @@ class AsyncOperations:
         storefront: str | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[PublicProduct]:
-        """All of `browse_products`, page by page. `limit`: items per request."""
+        """Yield all items of `browse_products`, page by page. `limit`: of a page."""
         asked: dict[str, Any] = {
             "fields": fields,
             "limit": limit,

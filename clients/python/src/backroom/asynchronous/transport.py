@@ -11,7 +11,7 @@ from backroom.shared import SAFE_METHODS, TIMEOUT, Policy, Requests
 
 
 class AsyncTransport(Requests):
-    """Sends requests. Several may be under way at the same time."""
+    """A sender of requests. Several requests may be under way at the same time."""
 
     def __init__(
         self, base_url: str, key: str | None, policy: Policy, http: httpx.AsyncClient | None = None
@@ -28,9 +28,11 @@ class AsyncTransport(Requests):
     async def call(
         self, method: str, path: str, parameters: tuple[str, ...] = (), **options: Any
     ) -> Any:
-        """What the shop answers, as `Requests.read` has it; options as those of `Requests.made`.
-        Raises ApiError, Unreachable."""
-        request = self.made(self.http, method, path, parameters, **options)
+        """Send a request, again where that is safe, and return what `Requests.read` makes of it.
+
+        `options`: those of `Requests.build`. Raises ApiError, Unreachable.
+        """
+        request = self.build(self.http, method, path, parameters, **options)
         await request.aread()  # of a form, so that each retry sends the same bytes
         return self.read(await self._send(request))
 
@@ -56,8 +58,10 @@ class AsyncTransport(Requests):
 async def walk(
     page: Callable[[dict[str, Any]], Awaitable[Any]], *, begin: dict[str, Any]
 ) -> AsyncIterator[Any]:
-    """All items of a list. `page` answers one page for the parameters that lead to it, at first
-    `begin`."""
+    """Yield all items of a list.
+
+    `page`: returns one page for the parameters that lead to it, which are `begin` at first.
+    """
     at = begin
     while True:
         found = await page(at)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from backroom.cli import base, shown
+from backroom.cli import base, output
 from backroom.cli.base import Json, Limit
 from backroom.models import Audit
 
@@ -30,19 +30,19 @@ def audit(
     """List every write, newest first: when, who, and each field before and after."""
     asked: dict[str, Any] = {"record_id": record, "customer_id": customer, "key_id": key}
     asked |= {"action": action, "type": type_, "from_": from_, "to": to}
-    with base.shop() as shop:
-        found = base.first(shop.iter_audit(**asked, limit=base.page(limit)), limit)
+    with base.open_own_shop() as shop:
+        found = base.take_first(shop.iter_audit(**asked, limit=base.page_size(limit)), limit)
         if as_json:
-            base.lines(found)
+            base.print_json_lines(found)
             return
-        shown.table(
+        output.print_table(
             ("at", "action", "record", "changes", "key", "job"),
             (
                 (
-                    shown.moment(each["at"]),
+                    output.format_time(each["at"]),
                     each["request"] or each["action"],
-                    " ".join(filter(None, _record(each))),
-                    "; ".join(_change(one) for one in each["changes"]),
+                    " ".join(filter(None, _describe_record(each))),
+                    "; ".join(_describe_change(change) for change in each["changes"]),
                     each["actor"]["keyName"],
                     each["jobId"],
                 )
@@ -51,14 +51,16 @@ def audit(
         )
 
 
-def _record(entry: Audit) -> list[str | None]:
+def _describe_record(entry: Audit) -> list[str | None]:
     record = entry["record"]
     return [record["type"], record["number"] or record["name"] or record["id"]]
 
 
-def _change(one: Any) -> str:
-    return f"{one['field']}: {_told(one['before'])} → {_told(one['after'])}"
+def _describe_change(change: Any) -> str:
+    return (
+        f"{change['field']}: {_format_value(change['before'])} → {_format_value(change['after'])}"
+    )
 
 
-def _told(value: object) -> str:
+def _format_value(value: object) -> str:
     return "–" if value is None else str(value)

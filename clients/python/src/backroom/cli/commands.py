@@ -17,7 +17,17 @@ from typing import Annotated, Any, NoReturn, cast
 import typer
 
 from backroom import settings
-from backroom.cli import audit, base, customers, deliveries, keys, mapping, shown, signing_in, stock
+from backroom.cli import (
+    audit,
+    base,
+    customers,
+    deliveries,
+    keys,
+    mapping,
+    output,
+    signing_in,
+    stock,
+)
 from backroom.cli import listen as listening
 from backroom.cli.base import (
     DONE,
@@ -104,16 +114,19 @@ _BULK_ROWS = 500  # of one call
 OrderName = Annotated[str, typer.Argument(help="Its number, or its id: ord_…")]
 
 
-def _version(asked: bool) -> None:
+def _print_version(asked: bool) -> None:
     if asked:
         print(f"backroom {__version__}")
         raise typer.Exit
 
 
 @app.callback()
-def _all(
+def _use_global_options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
     ] = False,
     profile: Annotated[
         str | None, typer.Option(help="A shop of `backroom profiles`; default: default.")
@@ -142,7 +155,9 @@ def import_(
     delimiter: Annotated[str | None, typer.Option(help="Between cells; default: detected.")] = None,
     header_row: Annotated[
         int | None,
-        typer.Option(parser=base.whole(0), help="Line of the header, 0: none; default: detected."),
+        typer.Option(
+            parser=base.integer_parser(0), help="Line of the header, 0: none; default: detected."
+        ),
     ] = None,
     location: Annotated[str | None, typer.Option(help="Whose stock; default: all of them.")] = None,
     allow_zero_prices: Annotated[bool, typer.Option("--allow-zero-prices")] = False,
@@ -171,38 +186,40 @@ def import_(
         "headerRow": header_row,
         "location": location,
     }
-    given |= _mapping(mapped)
+    given |= _parse_mapping(mapped)
     options.update({name: value for name, value in given.items() if value not in (None, "")})
     asks = (sys.stdin.isatty() and not as_json) if ask is None else ask
-    with base.shop() as shop:
-        with shown.bar("Uploading", file.stat().st_size, quiet=as_json, is_bytes=True) as bar:
+    with base.open_own_shop() as shop:
+        with output.show_progress(
+            "Uploading", file.stat().st_size, quiet=as_json, is_bytes=True
+        ) as bar:
             wanted = cast(CreateImportUpload, options)
             try:
-                job_id = shop.import_products(file, wanted, on_sent=bar.at)
+                job_id = shop.import_products(file, wanted, on_sent=bar.move_to)
             except KeyboardInterrupt:
-                shown.note("Nothing was imported: the upload was not finished.", "yellow")
+                output.print_note("Nothing was imported: the upload was not finished.", "yellow")
                 raise typer.Exit(INTERRUPTED) from None
-        job = base.waited(shop, job_id, "Importing", quiet=as_json)
+        job = base.wait_for_job(shop, job_id, "Importing", quiet=as_json)
         while job["status"] == "NEEDS_MAPPING" and asks:
-            mapping.answer(shop, job)
-            job = base.waited(shop, job_id, "Importing", quiet=as_json)
+            mapping.ask_for_mapping(shop, job)
+            job = base.wait_for_job(shop, job_id, "Importing", quiet=as_json)
         if report is not None and job.get("errorReportUrl"):
             shop.download(job["errorReportUrl"], report)
     if as_json:
-        shown.document(job)
+        output.print_json(job)
     elif job["status"] == "NEEDS_MAPPING":
         _show_columns(job)
     else:
         if dry_run:
-            shown.preview(job)
-        shown.job(job)
+            output.print_preview(job)
+        output.print_job(job)
     if job["status"] == "NEEDS_MAPPING":
         raise typer.Exit(NEEDS_MAPPING)
     if job["status"] != "COMPLETED" or job.get("withErrors", job["failed"]):
         raise typer.Exit(INCOMPLETE)
 
 
-def _mapping(text: str | None) -> dict[str, Any]:
+def _parse_mapping(text: str | None) -> dict[str, Any]:
     if text is None or not text.lstrip().startswith("{"):
         return {"savedMapping": text}
     try:
@@ -213,12 +230,12 @@ def _mapping(text: str | None) -> dict[str, Any]:
 
 def _show_columns(job: Any) -> None:
     if job["encodings"]:
-        shown.note("The file can be read in several encodings: nothing was written.")
-        shown.table(("encoding", "its words"), mapping.readings(job))
-        shown.note("Run it again in a terminal to be asked, or with --encoding")
+        output.print_note("The file can be read in several encodings: nothing was written.")
+        output.print_table(("encoding", "its words"), mapping.list_readings(job))
+        output.print_note("Run it again in a terminal to be asked, or with --encoding")
         return
-    shown.note("The file needs a mapping: nothing was written. Proposed mapping:")
-    shown.table(
+    output.print_note("The file needs a mapping: nothing was written. Proposed mapping:")
+    output.print_table(
         ("column", "values", "field"),
         (
             (each["column"], ", ".join(map(str, each["samples"])), each["field"] or "–")
@@ -226,7 +243,7 @@ def _show_columns(job: Any) -> None:
         ),
     )
     proposed = {each["column"]: each["field"] for each in job["columns"] if each["field"]}
-    shown.note(
+    output.print_note(
         "Run it again in a terminal to be asked, or with"
         f" --mapping '{json.dumps(proposed, ensure_ascii=False)}'"
     )
@@ -256,22 +273,24 @@ def export(
         base.fail(f"{target} already exists: --force overwrites it.", USAGE)
     asked: CreateExport = {"type": what, "format": file_format, "columns": columns}
     if filters:
-        asked["filters"] = base.pairs("--filter", filters)
+        asked["filters"] = base.parse_pairs("--filter", filters)
     else:
         asked["all"] = True
-    with base.shop() as shop:
-        job = base.waited(shop, shop.start_export(asked)["jobId"], "Writing", quiet=as_json)
+    with base.open_own_shop() as shop:
+        job = base.wait_for_job(shop, shop.start_export(asked)["jobId"], "Writing", quiet=as_json)
         if job["status"] == "COMPLETED":
-            with shown.bar("Downloading", job["bytes"], quiet=as_json, is_bytes=True) as bar:
-                shop.download(job["downloadUrl"], target, on_received=bar.at)
+            with output.show_progress(
+                "Downloading", job["bytes"], quiet=as_json, is_bytes=True
+            ) as bar:
+                shop.download(job["downloadUrl"], target, on_received=bar.move_to)
     if as_json:
-        shown.document({**job, "file": str(target)})
+        output.print_json({**job, "file": str(target)})
     if job["status"] != "COMPLETED":
         if not as_json:
-            shown.job(job)
+            output.print_job(job)
         raise typer.Exit(INCOMPLETE)
     if not as_json:
-        shown.note(f"{job['processed']} {what} in {target}")
+        output.print_note(f"{job['processed']} {what} in {target}")
 
 
 @app.command()
@@ -293,26 +312,26 @@ def report(
     asked: CreateReport = {"type": kind, "by": by, "from": first, "to": last}
     if product is not None:
         asked["productId"] = product
-    with base.shop() as shop:
-        job = base.waited(shop, shop.start_report(asked)["jobId"], "Adding up", quiet=as_json)
+    with base.open_own_shop() as shop:
+        job = base.wait_for_job(shop, shop.start_report(asked)["jobId"], "Adding up", quiet=as_json)
         if to and job["status"] == "COMPLETED":
             shop.download(job["downloadUrl"], to)
     if as_json:
-        shown.document(job)
+        output.print_json(job)
     elif job["status"] != "COMPLETED":
-        shown.job(job)
+        output.print_job(job)
     elif to:
-        shown.note(f"{kind} by {by} in {to}")
+        output.print_note(f"{kind} by {by} in {to}")
     else:
         found = job["report"]
         names = found["columns"]
         rows = [*found["rows"], {**found["totals"], "label": "total"}]
-        shown.table(
+        output.print_table(
             (by, *(f"{name}>" for name in names)),
             ([row["label"] or "-", *(row[name] for name in names)] for row in rows),
         )
         if found["truncated"]:
-            shown.note("Not all rows are shown: -o writes all.", "yellow")
+            output.print_note("Not all rows are shown: -o writes all.", "yellow")
     if job["status"] != "COMPLETED":
         raise typer.Exit(INCOMPLETE)
 
@@ -336,7 +355,7 @@ def list_orders(
     """List orders, newest first; show, place, edit and pay one."""
     if context.invoked_subcommand:
         return
-    with base.shop() as shop:
+    with base.open_own_shop() as shop:
         walk = shop.iter_orders(
             search=search,
             status=cast(Any, status),
@@ -344,18 +363,18 @@ def list_orders(
             balance=cast(Any, balance),
             from_=since,
             to=until,
-            limit=base.page(limit),
+            limit=base.page_size(limit),
         )
-        found = base.first(walk, limit)
+        found = base.take_first(walk, limit)
         if as_json:
-            base.lines(found)
+            base.print_json_lines(found)
             return
-        shown.table(
+        output.print_table(
             ("number", "date", "status", "payment", "customer", "total>", "id"),
             (
                 (
                     each["number"],
-                    shown.moment(each["orderDate"]),
+                    output.format_time(each["orderDate"]),
                     each["status"],
                     each["paymentStatus"],
                     (each["customer"] or {}).get("email"),
@@ -370,12 +389,12 @@ def list_orders(
 @orders.command("show")
 def show_order(order: OrderName, as_json: Json = False) -> None:
     """Show an order."""
-    with base.shop() as shop:
-        _show_order(shop.get_order(_order_id(shop, order)), as_json=as_json)
+    with base.open_own_shop() as shop:
+        _show_order(shop.get_order(_find_order_id(shop, order)), as_json=as_json)
 
 
-def _order_id(shop: Backroom, name: str) -> str:
-    """The id of an order that is named by it or by its number."""
+def _find_order_id(shop: Backroom, name: str) -> str:
+    """Return the id of an order that is named by its id or by its number."""
     if name.startswith("ord_"):
         return name
     number = name.removeprefix("#")
@@ -404,8 +423,8 @@ def create_order(
     as_json: Json = False,
 ) -> None:
     """Place an order for variants, by their SKU."""
-    with base.shop() as shop:
-        lines = [_line(shop, each) for each in items]
+    with base.open_own_shop() as shop:
+        lines = [_make_line(shop, each) for each in items]
         order: CreateOrder = {"lineItems": cast(Any, lines), "source": source}
         if email:
             order["customer"] = {"email": email}
@@ -420,7 +439,7 @@ def create_order(
         except Invalid as refused:
             if refused.code != "insufficient_stock" or as_json:
                 raise
-            base.fail(_short(refused, items, lines), REFUSED)
+            base.fail(_describe_shortage(refused, items, lines), REFUSED)
         _show_order(made, as_json=as_json)
 
 
@@ -435,8 +454,8 @@ def update_order(
     """Change an order's status, tracking number or note."""
     given = {"status": status, "trackingNumber": tracking_number, "note": note}
     change = cast(OrderChange, {name: value for name, value in given.items() if value is not None})
-    with base.shop() as shop:
-        _show_order(shop.update_order(_order_id(shop, order), change), as_json=as_json)
+    with base.open_own_shop() as shop:
+        _show_order(shop.update_order(_find_order_id(shop, order), change), as_json=as_json)
 
 
 @orders.command("edit")
@@ -472,19 +491,19 @@ def edit_order(
     if not (body or add or change):
         names = "--add, --set, --discount, --shipping, --tax or --total"
         base.fail(f"Name what changes: {names}.", USAGE)
-    if wrong := [each for each in change or () if _item(each)[0] == each]:
+    if wrong := [each for each in change or () if _parse_item(each)[0] == each]:
         base.fail(f"--set {wrong[0]}: write SKU:QUANTITY.", USAGE)
-    with base.shop() as shop:
-        found = shop.get_order(_order_id(shop, order))
-        body |= {"add": [_line(shop, each) for each in add or ()], "reason": reason}
-        body["change"] = [_own_line(found, each) for each in change or ()]
+    with base.open_own_shop() as shop:
+        found = shop.get_order(_find_order_id(shop, order))
+        body |= {"add": [_make_line(shop, each) for each in add or ()], "reason": reason}
+        body["change"] = [_find_order_line(found, each) for each in change or ()]
         answer = shop.edit_order(found["id"], cast(Any, {**body, "dryRun": dry_run}))
     if not dry_run:
         _show_order(answer, as_json=as_json)
     elif as_json:
-        shown.document(answer)
+        output.print_json(answer)
     else:
-        shown.facts(cast(Any, answer)["after"])
+        output.print_facts(cast(Any, answer)["after"])
 
 
 @orders.command("pay")
@@ -503,8 +522,8 @@ def pay_order(
     body: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if allow_overpayment:
         body["allowOverpayment"] = True
-    with base.shop() as shop:
-        _show_order(shop.pay_order(_order_id(shop, order), cast(Any, body)), as_json=as_json)
+    with base.open_own_shop() as shop:
+        _show_order(shop.pay_order(_find_order_id(shop, order), cast(Any, body)), as_json=as_json)
 
 
 @orders.command("refund")
@@ -533,18 +552,18 @@ def refund_order(
         base.fail("Name what is refunded: --item or --amount.", USAGE)
     given = {"amount": amount, "method": method, "reason": reason}
     body: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    with base.shop() as shop:
-        found = shop.get_order(_order_id(shop, order))
+    with base.open_own_shop() as shop:
+        found = shop.get_order(_find_order_id(shop, order))
         more = {} if restock is None else {"restock": restock}
-        body["lines"] = [_own_line(found, each) | more for each in items or ()]
+        body["lines"] = [_find_order_line(found, each) | more for each in items or ()]
         answer = shop.refund_order(found["id"], cast(Any, {**body, "dryRun": dry_run}))
     if not dry_run:
         _show_order(answer, as_json=as_json)
     elif as_json:
-        shown.document(answer)
+        output.print_json(answer)
     else:
         names = ("amount", "tax", "refundable", "balanceAfter")
-        shown.facts({name: cast(Any, answer)[name] for name in names})
+        output.print_facts({name: cast(Any, answer)[name] for name in names})
 
 
 @orders.command("close")
@@ -565,22 +584,22 @@ def close_order(
     """End an order: keep an amount, refund the rest, return its pieces."""
     body: dict[str, Any] = {"keep": keep, "reason": reason, "restock": restock, "dryRun": dry_run}
     body |= {} if method is None else {"method": method}
-    with base.shop() as shop:
-        answer = shop.close_order(_order_id(shop, order), cast(Any, body))
+    with base.open_own_shop() as shop:
+        answer = shop.close_order(_find_order_id(shop, order), cast(Any, body))
     if not dry_run:
         _show_order(answer, as_json=as_json)
     elif as_json:
-        shown.document(answer)
+        output.print_json(answer)
     else:
         would = cast(Any, answer)
         back = ", ".join(f"{one['amount']} {one['method']}" for one in would["refunds"])
         facts = {name: would[name] for name in ("statusAfter", "kept")}
-        shown.facts({**facts, "refunds": back, "events": ", ".join(would["events"])})
+        output.print_facts({**facts, "refunds": back, "events": ", ".join(would["events"])})
 
 
-def _own_line(order: Mapping[str, Any], item: str) -> dict[str, Any]:
-    """The line of an order with exactly this SKU, and how many."""
-    sku, pieces = _item(item)
+def _find_order_line(order: Mapping[str, Any], item: str) -> dict[str, Any]:
+    """Return the id of the order's only line with the SKU of `item`, and the pieces of `item`."""
+    sku, pieces = _parse_item(item)
     lines = [line for line in order["lineItems"] if line["sku"] == sku]
     if len(lines) != 1:
         count = len(lines) or "no"
@@ -588,22 +607,22 @@ def _own_line(order: Mapping[str, Any], item: str) -> dict[str, Any]:
     return {"lineItemId": lines[0]["id"], "quantity": pieces}
 
 
-def _item(item: str) -> tuple[str, int]:
-    """A SKU and how many: a number after the last colon is the quantity."""
+def _parse_item(item: str) -> tuple[str, int]:
+    """Split `SKU:QUANTITY` at its last colon; without a number there, the quantity is 1."""
     sku, colon, number = item.rpartition(":")
     if not colon or not re.fullmatch("[0-9]{1,9}", number):
         return item, 1
     return sku, int(number)
 
 
-def _line(shop: Backroom, item: str) -> dict[str, Any]:
-    """The variant with exactly this SKU."""
-    sku, pieces = _item(item)
-    return {"variantId": stock.of_sku(shop, sku)[1]["id"], "quantity": pieces}
+def _make_line(shop: Backroom, item: str) -> dict[str, Any]:
+    """Return a new order line for `item`: the variant with exactly this SKU."""
+    sku, pieces = _parse_item(item)
+    return {"variantId": stock.find_variant(shop, sku)[1]["id"], "quantity": pieces}
 
 
-def _short(error: Invalid, items: list[str], lines: list[dict[str, Any]]) -> str:
-    """Of which items there is not enough."""
+def _describe_shortage(error: Invalid, items: list[str], lines: list[dict[str, Any]]) -> str:
+    """Return a text that says of which items there is not enough."""
     named = {line["variantId"]: item for item, line in zip(items, lines, strict=True)}
     told = (
         f"--item {named.get(each['variantId'], each['variantId'])}: {each['available']} in stock"
@@ -614,10 +633,10 @@ def _short(error: Invalid, items: list[str], lines: list[dict[str, Any]]) -> str
 
 def _show_order(order: Mapping[str, Any], *, as_json: bool) -> None:
     if as_json:
-        shown.document(order)
+        output.print_json(order)
         return
     customer = order["customer"] or {}
-    shown.facts(
+    output.print_facts(
         {
             "order": order["number"],
             "id": order["id"],
@@ -627,7 +646,7 @@ def _show_order(order: Mapping[str, Any], *, as_json: bool) -> None:
             "due": f"{order['balanceDue']} {order['currency']}",
         }
     )
-    shown.table(
+    output.print_table(
         ("quantity>", "title", "sku", "price>", "total>"),
         (
             (each["quantity"], each["title"], each["sku"], each["price"], each["total"])
@@ -653,16 +672,16 @@ def list_products(
     """List products, newest first; show one."""
     if context.invoked_subcommand:
         return
-    with base.shop() as shop:
+    with base.open_own_shop() as shop:
         wanted = cast(Any, status)
         walk = shop.iter_products(
-            search=search, status=wanted, vendor=vendor, tag=tag, limit=base.page(limit)
+            search=search, status=wanted, vendor=vendor, tag=tag, limit=base.page_size(limit)
         )
-        found = base.first(walk, limit)
+        found = base.take_first(walk, limit)
         if as_json:
-            base.lines(found)
+            base.print_json_lines(found)
             return
-        shown.table(
+        output.print_table(
             ("name", "sku", "status", "price>", "stock>", "id"),
             (
                 (
@@ -670,7 +689,7 @@ def list_products(
                     each["sku"],
                     each["status"],
                     f"{each['price']} {each['currency']}",
-                    _stock(each),
+                    _sum_stock(each),
                     each["id"],
                 )
                 for each in found
@@ -681,13 +700,13 @@ def list_products(
 @products.command("show")
 def show_product(id: str, as_json: Json = False) -> None:
     """Show a product and its variants."""
-    with base.shop() as shop:
+    with base.open_own_shop() as shop:
         product = shop.get_product(id)
     if as_json:
-        shown.document(product)
+        output.print_json(product)
         return
-    shown.facts({name: product[name] for name in ("name", "id", "slug", "status", "vendor")})
-    shown.table(
+    output.print_facts({name: product[name] for name in ("name", "id", "slug", "status", "vendor")})
+    output.print_table(
         ("variant", "sku", "price>", "stock>", "id"),
         (
             (each["title"], each["sku"], each["price"], each["stock"], each["id"])
@@ -712,25 +731,25 @@ def upsert_products(
     if not isinstance(rows, list):
         base.fail(f"{file} has no JSON array.", USAGE)
     found = Counter[str]()
-    with base.shop() as shop:
+    with base.open_own_shop() as shop:
         for begin in range(0, len(rows), _BULK_ROWS):
             part = rows[begin : begin + _BULK_ROWS]
             for row in shop.create_products(part, mode=mode, dry_run=dry_run or None)["data"]:
                 found[row["status"]] += 1
                 if as_json:
-                    shown.line({**row, "index": begin + row["index"]})
+                    output.print_json_line({**row, "index": begin + row["index"]})
                 elif failure := cast(Any, row.get("error")):
                     first = next(iter(failure.get("errors", ())), {"message": failure["message"]})
                     text = " ".join(filter(None, (first.get("field"), first["message"])))
-                    shown.note(f"row {begin + row['index']}: {text}")
+                    output.print_note(f"row {begin + row['index']}: {text}")
     if not as_json:
-        shown.facts(dict(found))
+        output.print_facts(dict(found))
     if found["error"]:
         raise typer.Exit(INCOMPLETE)
 
 
-def _stock(product: Product) -> int | None:
-    """Of the variants whose stock is tracked."""
+def _sum_stock(product: Product) -> int | None:
+    """Return the stock of all variants that are tracked; None if none is."""
     counted = [each["stock"] for each in product["variants"] if each["stock"] is not None]
     return sum(counted) if counted else None
 
@@ -743,12 +762,12 @@ def list_webhooks(context: typer.Context, as_json: Json = False) -> None:
     """List webhooks; add and remove one."""
     if context.invoked_subcommand:
         return
-    with base.shop() as shop:
+    with base.open_own_shop() as shop:
         found = shop.iter_webhooks()
         if as_json:
-            base.lines(found)
+            base.print_json_lines(found)
             return
-        shown.table(
+        output.print_table(
             ("id", "url", "enabled", "events"),
             (
                 (each["id"], each["url"], each["enabled"], ", ".join(each["events"]))
@@ -765,23 +784,23 @@ def add_webhook(
 ) -> None:
     """Post events to an address. Its secret is shown only once."""
     wanted = cast(CreateWebhook, {"url": url, "events": events})
-    with base.shop() as shop:
+    with base.open_own_shop() as shop:
         made = shop.create_webhook(wanted)
     if as_json:
-        shown.document(made)
+        output.print_json(made)
         return
-    shown.facts({name: made[name] for name in ("id", "url", "secret")})
+    output.print_facts({name: made[name] for name in ("id", "url", "secret")})
 
 
 @webhooks.command("remove")
 def remove_webhook(id: str, as_json: Json = False) -> None:
     """Remove a webhook."""
-    with base.shop() as shop:
+    with base.open_own_shop() as shop:
         done = shop.delete_webhook(id)
     if as_json:
-        shown.document(done)
+        output.print_json(done)
     else:
-        shown.note(f"Removed {done['id']}.")
+        output.print_note(f"Removed {done['id']}.")
 
 
 @app.command()
@@ -796,7 +815,7 @@ def events(
 
     With --json a line has an event, and the last line the cursor: {"next": "…"}.
     """
-    with base.shop() as shop:
+    with base.open_own_shop() as shop:
         pages = shop.feed(
             after, since=since, types=cast(list[EventKind], types or []), follow=follow
         )
@@ -807,16 +826,16 @@ def events(
                     _print_event(event, as_json=as_json)
                 at = page["next"]
         if as_json:
-            shown.line({"next": at})
+            output.print_json_line({"next": at})
         else:
-            shown.note(f"Continue with --after {at}", "dim")
+            output.print_note(f"Continue with --after {at}", "dim")
 
 
 def _print_event(event: FeedEvent, *, as_json: bool) -> None:
     if as_json:
-        shown.line(event)
+        output.print_json_line(event)
     else:
-        subject = _subject(event["data"])
+        subject = _describe_subject(event["data"])
         print(f"{event['occurredAt']}  {event['event']:17} {subject}", flush=True)
 
 
@@ -834,7 +853,7 @@ def listen(
     ] = None,
     reset: Annotated[bool, typer.Option("--reset", help="Forget the saved position.")] = False,
     tries: Annotated[
-        int, typer.Option(parser=base.whole(0), help="Attempts per event; 0: no limit.")
+        int, typer.Option(parser=base.integer_parser(0), help="Attempts per event; 0: no limit.")
     ] = 0,
     once: Annotated[bool, typer.Option("--once", help="Stop at the end of the feed.")] = False,
     as_json: Json = False,
@@ -846,11 +865,11 @@ def listen(
     """
     if not is_address(forward_to):
         base.fail(f"{forward_to} is not a URL: it must begin with http:// or https://.", USAGE)
-    url_and_key = base.signed_in()
+    url_and_key = base.load_settings()
     if secret is not None and not re.fullmatch("whsec_[0-9a-zA-Z+/=]+", secret):
         base.fail("The secret of a webhook begins with whsec_.", USAGE)
-    kept = listening.Kept(settings.state_folder(), url_and_key.url, forward_to, types or [])
-    with kept.alone(), base.shop() as shop:
+    kept = listening.ProgressFile(settings.state_folder(), url_and_key.url, forward_to, types or [])
+    with kept.hold_lock(), base.open_own_shop() as shop:
         progress = None if reset else kept.read()
         if progress is None:
             begin = since or datetime.now(timezone.utc).isoformat(timespec="milliseconds")
@@ -859,39 +878,39 @@ def listen(
             )
         progress.secret = secret or progress.secret
         if as_json:
-            shown.line({"forwardTo": forward_to, "secret": progress.secret})
+            output.print_json_line({"forwardTo": forward_to, "secret": progress.secret})
         else:
-            shown.note(f"Events of {url_and_key.url} go to {forward_to}; Ctrl-C stops it.")
-            shown.note(f"They are signed with {progress.secret}")
+            output.print_note(f"Events of {url_and_key.url} go to {forward_to}; Ctrl-C stops it.")
+            output.print_note(f"They are signed with {progress.secret}")
         listener = listening.Listener(
             shop,
             kept,
             progress,
             types=cast(list[EventKind], types or []),
             tries=tries,
-            on_attempt=_line_of_json if as_json else _line_of_text,
-            on_trouble=lambda trouble: shown.note(trouble, "yellow"),
+            on_attempt=_print_attempt_as_json if as_json else _print_attempt,
+            on_trouble=lambda trouble: output.print_note(trouble, "yellow"),
         )
         with suppress(KeyboardInterrupt):
             listener.run(once=once)
         if listener.left_out:
-            shown.note(f"{listener.left_out} events were left out.", "yellow")
+            output.print_note(f"{listener.left_out} events were left out.", "yellow")
             raise typer.Exit(INCOMPLETE)
 
 
-def _line_of_json(attempt: listening.Attempt) -> None:
-    shown.line(listening.shown(attempt))
+def _print_attempt_as_json(attempt: listening.Attempt) -> None:
+    output.print_json_line(listening.attempt_as_json(attempt))
 
 
-def _line_of_text(attempt: listening.Attempt) -> None:
+def _print_attempt(attempt: listening.Attempt) -> None:
     outcome = attempt.error or f"{attempt.status}"
-    event, subject = attempt.event, _subject(attempt.event["data"])
+    event, subject = attempt.event, _describe_subject(attempt.event["data"])
     print(f"{event['occurredAt']}  {event['event']:17} {subject} → {outcome}", flush=True)
 
 
-def _subject(data: Mapping[str, Any]) -> str:
+def _describe_subject(data: Mapping[str, Any]) -> str:
     named = data.get("number") or data.get("name") or data.get("email") or data.get("sku")
-    return str(shown.plain(f"{data.get('id', '')} {named or ''}".strip()))
+    return str(output.to_plain_text(f"{data.get('id', '')} {named or ''}".strip()))
 
 
 # --- Jobs -----------------------------------------------------------------------------------------
@@ -902,13 +921,13 @@ def list_jobs(context: typer.Context, limit: Limit = 20, as_json: Json = False) 
     """List jobs, newest first; show, follow, undo and cancel one."""
     if context.invoked_subcommand:
         return
-    with base.shop() as shop:
-        found = base.first(shop.iter_jobs(limit=base.page(limit)), limit)
+    with base.open_own_shop() as shop:
+        found = base.take_first(shop.iter_jobs(limit=base.page_size(limit)), limit)
         if as_json:
-            base.lines(found)
+            base.print_json_lines(found)
             return
         names = ("createdAt", "type", "status", "processed", "failed", "id")
-        shown.table(
+        output.print_table(
             ("created", "type", "status", "processed>", "failed>", "id"),
             ([each.get(name) for name in names] for each in found),
         )
@@ -917,29 +936,29 @@ def list_jobs(context: typer.Context, limit: Limit = 20, as_json: Json = False) 
 @jobs.command("show")
 def show_job(id: str, as_json: Json = False) -> None:
     """Show a job, with its first errors."""
-    with base.shop() as shop:
+    with base.open_own_shop() as shop:
         base.show_job(shop.get_job(id), as_json=as_json)
 
 
 @jobs.command("follow")
 def follow_job(id: str, as_json: Json = False) -> None:
     """Wait until a job has ended, and show it."""
-    with base.shop() as shop:
-        base.ended_job(base.waited(shop, id, "Working", quiet=as_json), as_json=as_json)
+    with base.open_own_shop() as shop:
+        base.finish_job(base.wait_for_job(shop, id, "Working", quiet=as_json), as_json=as_json)
 
 
 @jobs.command("undo")
 def undo_job(id: str, as_json: Json = False) -> None:
     """Undo an import, a bulk edit or a count, and wait until it is done."""
-    with base.shop() as shop:
+    with base.open_own_shop() as shop:
         undone = shop.undo_job(id)["jobId"]
-        base.ended_job(base.waited(shop, undone, "Undoing", quiet=as_json), as_json=as_json)
+        base.finish_job(base.wait_for_job(shop, undone, "Undoing", quiet=as_json), as_json=as_json)
 
 
 @jobs.command("cancel")
 def cancel_job(id: str, as_json: Json = False) -> None:
     """Stop a job. What it has written stays, and can be undone."""
-    with base.shop() as shop:
+    with base.open_own_shop() as shop:
         base.show_job(shop.cancel_job(id), as_json=as_json)
 
 
@@ -947,35 +966,35 @@ def cancel_job(id: str, as_json: Json = False) -> None:
 
 
 @dataclass(frozen=True)
-class Ended:
+class Failure:
     code: int
     message: str
 
 
-def _ended(error: BaseException) -> Ended:
-    """The exit code of a failure, and what is said."""
+def _to_failure(error: BaseException) -> Failure:
+    """Return the exit code of an error, and its message."""
     if isinstance(error, NotSignedIn):
-        return Ended(NOT_ALLOWED, str(error))
+        return Failure(NOT_ALLOWED, str(error))
     if isinstance(error, Unauthorized | Forbidden):
-        return Ended(NOT_ALLOWED, str(error))
+        return Failure(NOT_ALLOWED, str(error))
     if isinstance(error, Unreachable | ServerError | RateLimited):
-        return Ended(NO_ANSWER, str(error))
-    return Ended(REFUSED, str(error))
+        return Failure(NO_ANSWER, str(error))
+    return Failure(REFUSED, str(error))
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
-    """Runs a command, and ends with its exit code."""
+    """Run a command, and end the process with its exit code."""
     given = sys.argv[1:] if arguments is None else arguments
-    shown.prepare()
+    output.prepare_streams()
     try:
         code = _run(given)
         sys.stdout.flush()
     except BrokenPipeError:
         code = DONE  # the reader has enough, as `head` does
-        shown.discard()
+        output.discard_stdout()
     except OSError as error:  # of a file that was named, or of the output
-        shown.discard()
-        shown.note(f"{error.filename or 'The output'}: {error.strerror or error}", "red")
+        output.discard_stdout()
+        output.print_note(f"{error.filename or 'The output'}: {error.strerror or error}", "red")
         code = USAGE
     sys.exit(code)
 
@@ -990,22 +1009,23 @@ def _run(given: list[str]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BackroomError as error:
-        ended = _ended(error)
+        ended = _to_failure(error)
         if "--json" in given:
             body = error.body if isinstance(error, ApiError) else {"message": ended.message}
             sys.stderr.write(json.dumps({"error": body}) + "\n")
         else:
-            shown.note(ended.message, "red")
+            output.print_note(ended.message, "red")
         return ended.code
     except OSError:
         raise
     except Exception as error:
-        shown.note(_unexpected(error), "red")
+        output.print_note(_describe_unexpected(error), "red")
         return REFUSED
     return DONE
 
 
-def _unexpected(error: Exception) -> str:
+def _describe_unexpected(error: Exception) -> str:
+    """Return a message for an error that no rule foresees; raise it with BACKROOM_DEBUG."""
     if os.environ.get("BACKROOM_DEBUG"):
         raise error
     where = "is BACKROOM_URL the address of a shop? BACKROOM_DEBUG=1 shows where it happened"

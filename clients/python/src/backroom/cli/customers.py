@@ -6,7 +6,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from backroom.cli import base, shown
+from backroom.cli import base, output
 from backroom.cli.base import REFUSED, Json, Limit, Search
 from backroom.client import Backroom
 
@@ -25,14 +25,14 @@ def list_customers(
     """List customers, newest first; show one."""
     if context.invoked_subcommand:
         return
-    with base.shop() as shop:
-        walk = shop.iter_customers(search=search, tag=tag, limit=base.page(limit))
-        found = base.first(walk, limit)
+    with base.open_own_shop() as shop:
+        walk = shop.iter_customers(search=search, tag=tag, limit=base.page_size(limit))
+        found = base.take_first(walk, limit)
         if as_json:
-            base.lines(found)
+            base.print_json_lines(found)
             return
         names = ("email", "firstName", "lastName", "ordersCount", "totalSpent", "id")
-        shown.table(
+        output.print_table(
             ("email", "first name", "last name", "orders>", "spent>", "id"),
             ([each[name] for name in names] for each in found),
         )
@@ -44,17 +44,17 @@ def show_customer(
     as_json: Json = False,
 ) -> None:
     """Show a customer."""
-    with base.shop() as shop:
-        found = shop.get_customer(_id(shop, customer))
+    with base.open_own_shop() as shop:
+        found = shop.get_customer(_find_customer_id(shop, customer))
     if as_json:
-        shown.document(found)
+        output.print_json(found)
         return
     names = ("id", "email", "firstName", "lastName", "company", "phone", "ordersCount")
-    shown.facts({name: cast(Any, found)[name] for name in (*names, "totalSpent", "note")})
+    output.print_facts({name: cast(Any, found)[name] for name in (*names, "totalSpent", "note")})
 
 
-def _id(shop: Backroom, name: str) -> str:
-    """The id of a customer who is named by it or by their e-mail."""
+def _find_customer_id(shop: Backroom, name: str) -> str:
+    """Return the id of a customer who is named by their id or by their e-mail."""
     if "@" not in name:
         return name
     wanted = name.casefold()

@@ -6,7 +6,7 @@ from typing import Annotated, Any, NoReturn, cast
 
 import typer
 
-from backroom.cli import base, shown
+from backroom.cli import base, output
 from backroom.cli.base import DONE, REFUSED, USAGE, Json, Limit
 from backroom.errors import Conflict, NotFound
 
@@ -28,25 +28,25 @@ def list_deliveries(
     """List deliveries, newest first; show one. With --replay, post those of the list again."""
     if context.invoked_subcommand:
         return
-    with base.shop() as shop:
+    with base.open_own_shop() as shop:
         asked: dict[str, Any] = {"status": status, "event": event, "since": since}
-        asked["limit"] = base.page(limit)
+        asked["limit"] = base.page_size(limit)
         if webhook:
             walk = shop.iter_webhook_deliveries(webhook, **asked)
         else:
             walk = shop.iter_deliveries(**asked)
-        found = base.first(walk, limit)
+        found = base.take_first(walk, limit)
         if again:
             # The list first: a replay changes what it has.
             _replay(shop, [each["id"] for each in list(found)], as_json=as_json)
         if as_json:
-            base.lines(found)
+            base.print_json_lines(found)
             return
-        shown.table(
+        output.print_table(
             ("created", "event", "about", "status", "attempts>", "last", "id"),
             (
                 (
-                    shown.moment(each["createdAt"]),
+                    output.format_time(each["createdAt"]),
                     each["event"],
                     (each["subject"] or {}).get("name") or (each["subject"] or {}).get("id"),
                     each["status"],
@@ -62,19 +62,19 @@ def list_deliveries(
 @app.command("show")
 def show_delivery(id: Annotated[str, typer.Argument(help="dlv_…")], as_json: Json = False) -> None:
     """Show a delivery and its attempts."""
-    with base.shop() as shop:
+    with base.open_own_shop() as shop:
         found = shop.get_delivery(id)
     if as_json:
-        shown.document(found)
+        output.print_json(found)
         return
     names = ("id", "event", "status", "createdAt", "nextAttemptAt", "endpointId")
-    shown.facts({name: cast(Any, found)[name] for name in names})
-    shown.table(
+    output.print_facts({name: cast(Any, found)[name] for name in names})
+    output.print_table(
         ("attempt>", "at", "status>", "ms>", "url", "error"),
         (
             (
                 each["number"],
-                shown.moment(each["at"]),
+                output.format_time(each["at"]),
                 each["response"] and each["response"]["status"],
                 each["durationMs"],
                 each["url"],
@@ -95,29 +95,29 @@ def replay(
     """Have deliveries posted again: some by id, or all of a webhook that failed since a time."""
     if bool(deliveries) == bool(webhook) or bool(webhook) != bool(since):
         base.fail("Give ids of deliveries, or --webhook and --since.", USAGE)
-    with base.shop() as shop:
+    with base.open_own_shop() as shop:
         if not (webhook and since):
             _replay(shop, deliveries or [], as_json=as_json)
         done = shop.recover_deliveries(webhook, {"since": since, "dryRun": dry_run})
     if as_json:
-        shown.document(done)
+        output.print_json(done)
     else:
         verb = "would be sent again" if dry_run else "are sent again"
-        shown.note(f"{done['count']} deliveries {verb}.")
+        output.print_note(f"{done['count']} deliveries {verb}.")
 
 
 def _replay(shop: Any, ids: list[str], *, as_json: bool) -> NoReturn:
-    """Posts each again that can be, whatever others cannot."""
+    """Have each delivery posted again, and exit: with REFUSED if one of them cannot be."""
     code = DONE
     for id in ids:
         try:
             delivery = shop.replay_delivery(id)
         except (Conflict, NotFound) as refused:  # its webhook is paused, for instance
-            shown.note(f"{id} is not sent again: {refused}", "yellow")
+            output.print_note(f"{id} is not sent again: {refused}", "yellow")
             code = REFUSED
             continue
         if as_json:
-            shown.line(delivery)
+            output.print_json_line(delivery)
         else:
-            shown.note(f"{id} ({delivery['event']}) is sent again.")
+            output.print_note(f"{id} ({delivery['event']}) is sent again.")
     raise typer.Exit(code)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from backroom.cli import base, shown
+from backroom.cli import base, output
 from backroom.cli.base import USAGE, Json, Limit
 from backroom.models import CreateApiKey, Role
 
@@ -19,13 +19,13 @@ def list_keys(context: typer.Context, limit: Limit = 20, as_json: Json = False) 
     """List API keys; create and revoke one."""
     if context.invoked_subcommand:
         return
-    with base.shop() as shop:
-        found = base.first(shop.iter_api_keys(limit=base.page(limit)), limit)
+    with base.open_own_shop() as shop:
+        found = base.take_first(shop.iter_api_keys(limit=base.page_size(limit)), limit)
         if as_json:
-            base.lines(found)
+            base.print_json_lines(found)
             return
         names = ("name", "role", "createdAt", "expiresAt", "lastUsedAt", "id")
-        shown.table(
+        output.print_table(
             ("name", "role", "created", "expires", "last used", "id"),
             ([each[name] for name in names] for each in found),
         )
@@ -37,7 +37,9 @@ def create_key(
     role: Annotated[Role, typer.Option(help="What it may do.")],
     days: Annotated[
         int | None,
-        typer.Option(parser=base.whole(1, 3650), help="Days until it expires, at most 3650."),
+        typer.Option(
+            parser=base.integer_parser(1, 3650), help="Days until it expires, at most 3650."
+        ),
     ] = None,
     expires: Annotated[str | None, typer.Option(help="It expires at a time (ISO 8601).")] = None,
     as_json: Json = False,
@@ -50,12 +52,14 @@ def create_key(
         expires = (datetime.now(timezone.utc) + timedelta(days=days)).isoformat(timespec="seconds")
     if expires is not None:
         asked["expiresAt"] = expires
-    with base.shop() as shop:
+    with base.open_own_shop() as shop:
         made = shop.create_api_key(asked)
     if as_json:
-        shown.document(made)
+        output.print_json(made)
     else:
-        shown.facts({field: made[field] for field in ("id", "name", "role", "expiresAt", "key")})
+        output.print_facts(
+            {field: made[field] for field in ("id", "name", "role", "expiresAt", "key")}
+        )
 
 
 @app.command("revoke")
@@ -64,9 +68,9 @@ def revoke_key(
     as_json: Json = False,
 ) -> None:
     """Revoke an API key at once."""
-    with base.shop() as shop:
+    with base.open_own_shop() as shop:
         done = shop.revoke_api_key(id)
     if as_json:
-        shown.document(done)
+        output.print_json(done)
     else:
-        shown.note(f"Revoked {done['id']}.")
+        output.print_note(f"Revoked {done['id']}.")

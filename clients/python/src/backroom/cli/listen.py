@@ -35,7 +35,7 @@ class AlreadyListening(BackroomError):
 
 @dataclass
 class Progress:
-    """How far a listener is. `done`: what was taken of the page that follows `after`."""
+    """A listener's position. `done`: the ids of the page after `after` that were delivered."""
 
     url: str
     forward_to: str
@@ -47,7 +47,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Attempt:
-    """`error`: why it was not taken, or None."""
+    """One post of an event to the receiver. `error`: why it was not accepted, or None."""
 
     event: FeedEvent
     number: int
@@ -56,8 +56,8 @@ class Attempt:
     error: str | None
 
 
-class Kept:
-    """Progress in a file that only its owner may read: it has the secret."""
+class ProgressFile:
+    """The file with a listener's progress. Only its owner may read it: it has the secret."""
 
     def __init__(self, folder: Path, url: str, forward_to: str, types: Sequence[str]) -> None:
         named = json.dumps([url, forward_to, sorted(types)])
@@ -75,8 +75,8 @@ class Kept:
         settings.write_private(self.file, json.dumps(asdict(progress)) + "\n")
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Raises AlreadyListening while another process listens for the same."""
+    def hold_lock(self) -> Iterator[None]:
+        """Hold the file's lock. Raises AlreadyListening if another process holds it."""
         try:
             import fcntl
         except ImportError:  # not on Windows
@@ -98,23 +98,27 @@ def new_secret() -> str:
 
 
 def delivery_id(event_id: str, forward_to: str) -> str:
-    """The same whenever this event is posted to this address."""
+    """Return an id that is the same whenever this event is posted to this address."""
     receiver = hashlib.sha256(forward_to.encode()).hexdigest()[:26].upper()
     return f"dlv_{event_id.removeprefix('evt_')}{receiver}"
 
 
-def body_of(event: FeedEvent) -> bytes:
-    told = {"event": event["event"], "data": event["data"]}
-    return json.dumps(told, separators=(",", ":"), ensure_ascii=False).encode()
+def make_body(event: FeedEvent) -> bytes:
+    body = {"event": event["event"], "data": event["data"]}
+    return json.dumps(body, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 class Listener:
-    """`tries`: after so many an event is left out; 0: never. `on_trouble` is told why it waits."""
+    """Posts the feed to a receiver.
+
+    `tries`: an event is left out after so many attempts; 0: never. `on_trouble` gets the reason of
+    each wait for the shop.
+    """
 
     def __init__(
         self,
         shop: Backroom,
-        kept: Kept,
+        kept: ProgressFile,
         progress: Progress,
         *,
         types: Sequence[EventKind] = (),
@@ -135,23 +139,23 @@ class Listener:
         self.left_out = 0
 
     def run(self, *, once: bool = False, pause: float = 2.0) -> None:
-        """Until it is stopped; `once`: until the feed ends for now."""
+        """Post events until the process is stopped. `once`: only to the end of the feed."""
         self._kept.write(self._progress)
         while True:
             try:
-                self._pages(once=once, pause=pause)
+                self._follow_feed(once=once, pause=pause)
                 return
             except (Unreachable, ApiError) as failed:
                 # It is being restarted, or the line is down: the cursor stays where it is.
-                if once or not self._passes(failed):
+                if once or not self._may_pass(failed):
                     raise
                 self._waits += 1
                 seconds = min(2.0**self._waits, LONGEST_PAUSE)
                 self._on_trouble(f"The shop does not answer; again in {seconds:.0f} s. {failed}")
                 self._sleep(seconds)
 
-    def _passes(self, failed: BackroomError) -> bool:
-        """Whether the shop may answer later.
+    def _may_pass(self, failed: BackroomError) -> bool:
+        """Return whether the shop may answer later.
 
         While it is being deployed, the gateway answers: 403 or 404 without a code. Before the
         first answer of the shop, that means a wrong address.
@@ -160,7 +164,7 @@ class Listener:
             return True
         return self._heard and isinstance(failed, ApiError) and not failed.code
 
-    def _pages(self, *, once: bool, pause: float) -> None:
+    def _follow_feed(self, *, once: bool, pause: float) -> None:
         at = self._progress
         feed = self._shop.feed(
             at.after, since=at.since, types=self._types, follow=not once, pause=pause
@@ -169,7 +173,7 @@ class Listener:
             self._waits, self._heard = 0, True
             for event in page["data"]:
                 if event["id"] not in at.done:
-                    self._hand_over(event)
+                    self._deliver(event)
                     at.done.append(event["id"])
                     self._kept.write(at)
             handled, at.after, at.done = bool(at.done), page["next"], []
@@ -178,7 +182,7 @@ class Listener:
                 self._kept.write(at)
                 self._written = time.monotonic()
 
-    def _hand_over(self, event: FeedEvent) -> None:
+    def _deliver(self, event: FeedEvent) -> None:
         number = 0
         while True:
             number += 1
@@ -192,7 +196,7 @@ class Listener:
             self._sleep(min(2.0 ** (number - 1), LONGEST_PAUSE))
 
     def _post(self, event: FeedEvent, number: int) -> Attempt:
-        at, body = self._progress, body_of(event)
+        at, body = self._progress, make_body(event)
         id = delivery_id(event["id"], at.forward_to)
         headers = signed_headers(event, id, body, at.secret, int(time.time()))
         began = time.monotonic()
@@ -208,8 +212,8 @@ class Listener:
         return Attempt(event, number, took, status, error)
 
 
-def shown(attempt: Attempt) -> dict[str, Any]:
-    """One line of `--json`."""
+def attempt_as_json(attempt: Attempt) -> dict[str, Any]:
+    """Return what a line of `--json` has."""
     return {
         "id": attempt.event["id"],
         "event": attempt.event["event"],

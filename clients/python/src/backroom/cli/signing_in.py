@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from backroom import settings
-from backroom.cli import base, shown
+from backroom.cli import base, output
 from backroom.cli.base import USAGE, Json
 from backroom.settings import Settings
 
@@ -34,28 +34,30 @@ def login(
     command line would be in the list of processes, so there is no option for it.
     """
     if endpoint is not None:
-        asked = _of_file(endpoint)
+        asked = _read_endpoint(endpoint)
     else:
         address = url or os.environ.get("BACKROOM_URL") or typer.prompt("Address of the shop")
-        key = os.environ.get("BACKROOM_KEY") or base.hidden("API key")
+        key = os.environ.get("BACKROOM_KEY") or base.read_secret("API key")
         asked = Settings(address.rstrip("/"), key.strip())
-    with base.opened(asked, retries=0) as shop:
+    with base.open_shop(asked, retries=0) as shop:
         me = shop.get_current_key()
     name = profile or settings.profile()
     kept = settings.save(asked, profile=name)
     if as_json:
         told = {"url": asked.url, "name": me["name"], "role": me["role"], "file": str(kept)}
-        shown.document({**told, "profile": name})
+        output.print_json({**told, "profile": name})
         return
-    shown.note(f"Signed in to {asked.url} as {me['name']} ({me['role']}). Saved in {kept}.")
+    output.print_note(f"Signed in to {asked.url} as {me['name']} ({me['role']}). Saved in {kept}.")
     if name != settings.profile():
-        shown.note(f"Use it with `backroom --profile {name} …` or BACKROOM_PROFILE={name}.")
+        output.print_note(f"Use it with `backroom --profile {name} …` or BACKROOM_PROFILE={name}.")
     others = [name for name in ("BACKROOM_URL", "BACKROOM_KEY") if os.environ.get(name)]
     if others and endpoint is not None:
-        shown.note(f"{' and '.join(others)} override that file while they are set.", "yellow")
+        output.print_note(
+            f"{' and '.join(others)} override that file while they are set.", "yellow"
+        )
 
 
-def _of_file(endpoint: Path) -> Settings:
+def _read_endpoint(endpoint: Path) -> Settings:
     try:
         found = json.loads(endpoint.read_text())
         return Settings(str(found["baseUrl"]), str(found["apiKey"]))
@@ -70,15 +72,19 @@ def logout(profile: Profile = None, as_json: Json = False) -> None:
     name = profile or settings.profile()
     file = settings.remove(name)
     if as_json:
-        shown.document({"profile": name, "file": str(file)})
+        output.print_json({"profile": name, "file": str(file)})
     else:
-        shown.note(f"The key of {name} is removed from {file}. It stays valid until it is revoked.")
+        output.print_note(
+            f"The key of {name} is removed from {file}. It stays valid until it is revoked."
+        )
 
 
 def profiles(as_json: Json = False) -> None:
     """List the shops whose keys are kept on this machine."""
     found = settings.profiles()
     if as_json:
-        base.lines(iter([{"profile": name, "url": kept.url} for name, kept in found.items()]))
+        base.print_json_lines(
+            iter([{"profile": name, "url": kept.url} for name, kept in found.items()])
+        )
         return
-    shown.table(("profile", "url"), ((name, kept.url) for name, kept in found.items()))
+    output.print_table(("profile", "url"), ((name, kept.url) for name, kept in found.items()))

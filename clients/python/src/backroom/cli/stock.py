@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from backroom.cli import base, shown
+from backroom.cli import base, output
 from backroom.cli.base import REFUSED, USAGE, Json, Limit
 from backroom.client import Backroom
 from backroom.models import CountedLine, Product, StockCount, StockMove, Variant
@@ -25,20 +25,20 @@ Reason = Annotated[str, typer.Option(help="Why; it is kept in the ledger.")]
 def receive(
     sku: Sku,
     quantity: Annotated[
-        int, typer.Argument(parser=base.whole(1, 10**6), help="Pieces that came in.")
+        int, typer.Argument(parser=base.integer_parser(1, 10**6), help="Pieces that came in.")
     ],
     reason: Reason = "RECEIVED",
     as_json: Json = False,
 ) -> None:
     """Add pieces to a variant's stock. Sales in the meantime are kept."""
-    _move(sku, {"variantId": "", "by": quantity, "reason": reason}, as_json=as_json)
+    _move_stock(sku, {"variantId": "", "by": quantity, "reason": reason}, as_json=as_json)
 
 
 @app.command("count")
 def count(
     sku: Sku,
     quantity: Annotated[
-        int, typer.Argument(parser=base.whole(0, 10**6), help="Pieces that are there.")
+        int, typer.Argument(parser=base.integer_parser(0, 10**6), help="Pieces that are there.")
     ],
     *,
     reason: Reason = "COUNTED",
@@ -54,16 +54,16 @@ def count(
     if count_id is None:
         if add:
             base.fail("--add needs --in", USAGE)
-        _move(sku, {"variantId": "", "to": quantity, "reason": reason}, as_json=as_json)
+        _move_stock(sku, {"variantId": "", "to": quantity, "reason": reason}, as_json=as_json)
         return
-    with base.shop() as shop:
-        variant = of_sku(shop, sku)[1]["id"]
+    with base.open_own_shop() as shop:
+        variant = find_variant(shop, sku)[1]["id"]
         line: CountedLine = {"variantId": variant, "counted": quantity, "add": add}
         (kept,) = shop.enter_stock_count_lines(count_id, {"lines": [line]})["lines"]
     if as_json:
-        shown.document(kept)
+        output.print_json(kept)
     else:
-        shown.note(f"{sku}: {kept['counted']} counted, {kept['expected']} expected.")
+        output.print_note(f"{sku}: {kept['counted']} counted, {kept['expected']} expected.")
 
 
 @app.command("movements")
@@ -76,19 +76,19 @@ def movements(
     as_json: Json = False,
 ) -> None:
     """List every change of stock, newest first: when, how many, and why."""
-    with base.shop() as shop:
-        asked: dict[str, Any] = {"cause": cause, "limit": base.page(limit)}
+    with base.open_own_shop() as shop:
+        asked: dict[str, Any] = {"cause": cause, "limit": base.page_size(limit)}
         if sku:
-            asked["variant_id"] = of_sku(shop, sku)[1]["id"]
-        found = base.first(shop.iter_movements(**asked), limit)
+            asked["variant_id"] = find_variant(shop, sku)[1]["id"]
+        found = base.take_first(shop.iter_movements(**asked), limit)
         if as_json:
-            base.lines(found)
+            base.print_json_lines(found)
             return
-        shown.table(
+        output.print_table(
             ("at", "sku", "title", "by>", "stock>", "cause", "reason", "order or job", "key"),
             (
                 (
-                    shown.moment(each["at"]),
+                    output.format_time(each["at"]),
                     each["sku"],
                     each["title"],
                     each["by"],
@@ -108,13 +108,13 @@ def list_counts(context: typer.Context, limit: Limit = 20, as_json: Json = False
     """List counts, newest first; start, show, apply and cancel one."""
     if context.invoked_subcommand:
         return
-    with base.shop() as shop:
-        found = base.first(shop.iter_stock_counts(limit=base.page(limit)), limit)
+    with base.open_own_shop() as shop:
+        found = base.take_first(shop.iter_stock_counts(limit=base.page_size(limit)), limit)
         if as_json:
-            base.lines(found)
+            base.print_json_lines(found)
             return
         names = ("createdAt", "name", "status", "variants", "counted", "different", "id")
-        shown.table(
+        output.print_table(
             ("started", "name", "status", "variants>", "counted>", "different>", "id"),
             ([str(each[name]) for name in names] for each in found),
         )
@@ -131,10 +131,10 @@ def start_count(
     as_json: Json = False,
 ) -> None:
     """Start a count of the variants with a tracked stock of some products, or of all."""
-    filters = base.pairs("--where", where or [])
-    with base.shop() as shop:
+    filters = base.parse_pairs("--where", where or [])
+    with base.open_own_shop() as shop:
         made = shop.create_stock_count({"name": name, "filters": filters, "all": everything})
-    _show(made, as_json=as_json)
+    _show_count(made, as_json=as_json)
 
 
 @counts.command("show")
@@ -147,14 +147,14 @@ def show_count(
     as_json: Json = False,
 ) -> None:
     """List the lines of a count, what was counted last first."""
-    asked: dict[str, Any] = {"state": state, "limit": base.page(limit)}
-    with base.shop() as shop:
-        found = base.first(shop.iter_stock_count_lines(id, **asked), limit)
+    asked: dict[str, Any] = {"state": state, "limit": base.page_size(limit)}
+    with base.open_own_shop() as shop:
+        found = base.take_first(shop.iter_stock_count_lines(id, **asked), limit)
         if as_json:
-            base.lines(found)
+            base.print_json_lines(found)
             return
         names = ("sku", "title", "expected", "counted", "difference", "stock", "countedBy")
-        shown.table(
+        output.print_table(
             ("sku", "title", "expected>", "counted>", "difference>", "stock>", "key"),
             ([each.get(name) for name in names] for each in found),
         )
@@ -163,42 +163,42 @@ def show_count(
 @counts.command("apply")
 def apply_count(id: str, as_json: Json = False) -> None:
     """Change the stock by the differences of a count, and wait until it is done."""
-    with base.shop() as shop:
+    with base.open_own_shop() as shop:
         job = shop.apply_stock_count(id)["jobId"]
-        base.ended_job(base.waited(shop, job, "Applying", quiet=as_json), as_json=as_json)
+        base.finish_job(base.wait_for_job(shop, job, "Applying", quiet=as_json), as_json=as_json)
 
 
 @counts.command("cancel")
 def cancel_count(id: str, as_json: Json = False) -> None:
     """End a count without changes."""
-    with base.shop() as shop:
-        _show(shop.cancel_stock_count(id), as_json=as_json)
+    with base.open_own_shop() as shop:
+        _show_count(shop.cancel_stock_count(id), as_json=as_json)
 
 
-def _show(count: StockCount, *, as_json: bool) -> None:
+def _show_count(count: StockCount, *, as_json: bool) -> None:
     if as_json:
-        shown.document(count)
+        output.print_json(count)
     else:
-        shown.note(f"{count['id']}: {count['status']}, {count['variants']} variants.")
+        output.print_note(f"{count['id']}: {count['status']}, {count['variants']} variants.")
 
 
-def _move(sku: str, move: StockMove, *, as_json: bool) -> None:
-    with base.shop() as shop:
-        product, variant = of_sku(shop, sku)
+def _move_stock(sku: str, move: StockMove, *, as_json: bool) -> None:
+    with base.open_own_shop() as shop:
+        product, variant = find_variant(shop, sku)
         moved = shop.move_stock(product["id"], {"moves": [{**move, "variantId": variant["id"]}]})
     now = next(each for each in moved["variants"] if each["id"] == variant["id"])
     if as_json:
-        shown.document(now)
+        output.print_json(now)
     else:
-        shown.note(f"{sku}: {_pieces(variant)} before, {_pieces(now)} now.")
+        output.print_note(f"{sku}: {_format_stock(variant)} before, {_format_stock(now)} now.")
 
 
-def _pieces(variant: Variant) -> str:
+def _format_stock(variant: Variant) -> str:
     return "untracked" if variant["stock"] is None else str(variant["stock"])
 
 
-def of_sku(shop: Backroom, sku: str) -> tuple[Product, Variant]:
-    """The only variant with exactly this SKU, and its product."""
+def find_variant(shop: Backroom, sku: str) -> tuple[Product, Variant]:
+    """Return the only variant with exactly this SKU, and its product."""
     hits = [
         (product, variant)
         for product in shop.iter_products(search=sku)
