@@ -96,7 +96,8 @@ def prepared(url: str) -> list[Any]:
     from chalicelib.storage import outbox, table
     from chalicelib.webhooks import deliveries, store
     from chalicelib.webhooks.messages import Message
-    from chalicelib.webhooks.model import EventKind, NewWebhook
+    from chalicelib.webhooks.model import EventKind
+    from chalicelib.webhooks.schemas import NewWebhook
 
     os.environ.update(
         DELIVERIES_QUEUE_URL=f"{_QUEUES}deliveries",

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import partial
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -36,6 +37,7 @@ from pydantic import (
     ValidationInfo,
     field_validator,
     model_validator,
+    with_config,
 )
 from pydantic.alias_generators import to_camel
 from pydantic.fields import FieldInfo
@@ -89,10 +91,7 @@ class _Sent(BaseModel):
         cls, core: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
         schema = handler(core)
-        fields = handler.resolve_ref_schema(schema)["properties"]
-        for name, text in texts_of(cls.shape).items():
-            if name in fields:
-                fields[name].setdefault("description", text)
+        _add_texts(cls.shape, handler.resolve_ref_schema(schema))
         return schema
 
 
@@ -198,6 +197,19 @@ def texts_of(shape: type) -> dict[str, str]:
     return {name: text for name, hint in hints.items() if (text := _text_of(hint))}
 
 
+def texts_as_in(shape: type) -> Callable[[type[T]], type[T]]:
+    """Return a decorator: members of a TypedDict without a text get that of the same in `shape`."""
+    return with_config(ConfigDict(json_schema_extra=partial(_add_texts, shape)))
+
+
+def _add_texts(shape: type, schema: dict[str, Any]) -> None:
+    """Add the texts of the members of `shape` to those properties that have none."""
+    fields = schema["properties"]
+    for name, text in texts_of(shape).items():
+        if name in fields:
+            fields[name].setdefault("description", text)
+
+
 def _text_of(hint: object) -> str | None:
     if get_origin(hint) is NotRequired:
         return _text_of(get_args(hint)[0])
@@ -205,8 +217,8 @@ def _text_of(hint: object) -> str | None:
     return next(filter(None, texts), None)
 
 
-def optional(text: str) -> Any:
-    """Return the default and the text of a field that may be null, and is unless it is sent."""
+def optional(text: str | None = None) -> Any:
+    """Return the default and the text of a field that is null unless it is sent."""
     return Field(None, description=text)
 
 

@@ -1,24 +1,22 @@
-"""Customers: their fields and their lists. The first order with an e-mail creates one."""
+"""Customers as they are stored and listed. The first order with an e-mail creates one."""
 
 import re
-import unicodedata
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, ClassVar, Final
-
-from pydantic import AfterValidator, Field, model_validator
+from typing import Final, cast
 
 from chalicelib import listing
-from chalicelib.listing import external_ids
-from chalicelib.listing.external_ids import ExternalId
+from chalicelib.customers.schemas import (
+    MOST_ADDRESSES,
+    NOTE_CHARACTERS,
+    TAGS,
+    OrderCustomer,
+    ShownCustomer,
+)
 from chalicelib.problems import Conflict, Invalid
-from chalicelib.schemas import Choice, Stripped, about, not_empty, optional
 from chalicelib.storage.attributes import Fields, Item
 from chalicelib.values import addresses, clock, ids, metadata, money
-from chalicelib.values.addresses import AddressInput, Phone, Text
-from chalicelib.values.metadata import ABOUT as METADATA
-from chalicelib.values.metadata import Metadata
 
 # Together with an order's this must leave room in a transaction: see `orders/model.py`.
 KIND: Final = listing.Kind(
@@ -27,27 +25,7 @@ KIND: Final = listing.Kind(
     orders=("name",),
     identified=("customer",),
 )
-MOST_ADDRESSES: Final = 20
 _MOST_DIGITS: Final = 20  # of a phone number that are searchable
-
-
-def _check_email(value: str) -> str:
-    # One person is one customer: é has two spellings (RFC 6532, 3.1), and a zero-width space that
-    # was copied along is not seen.
-    value = unicodedata.normalize("NFC", value)
-    if not value.isprintable() or not re.fullmatch(r"[^@\s,;<>\"]+@[^@\s,;<>\"]+", value):
-        raise ValueError("must be an e-mail address, such as ada@example.com")
-    return value
-
-
-Email = Annotated[str, Field(max_length=254), AfterValidator(_check_email)]
-_NOTE: Final = 5_000  # characters
-_TAGS: Final = 50
-Note = Annotated[str, Field(max_length=_NOTE)]
-Tags = Annotated[
-    list[Annotated[str, Field(min_length=1, max_length=50)]],
-    Field(max_length=_TAGS),
-]
 
 
 class EmailTaken(Conflict):
@@ -57,103 +35,6 @@ class EmailTaken(Conflict):
 
     def __init__(self, id: str) -> None:
         super().__init__("Another customer has this e-mail.", field="email", id=id)
-
-
-class OrderCustomerInput(Stripped):
-    """An existing customer by `id`, or one by e-mail, which is created if unknown.
-
-    With an `id` the other fields are ignored, so a customer that was read can be sent back. A
-    customer known by the e-mail keeps the stored name and phone. Without an e-mail, a phone or a
-    name makes a new customer, as `NewCustomer` does.
-    """
-
-    read_only: ClassVar[frozenset[str]] = frozenset(
-        {"createdAt", "updatedAt", "ordersCount", "totalSpent", "defaultAddressId", "erasedAt"}
-        | {"company", "note", "tags", "addresses", "externalId", "metadata"}
-    )
-
-    id: Annotated[str, Field(min_length=1, max_length=60)] | None = optional("Identifier.")
-    email: Email | None = optional("E-mail address.")
-    first_name: Text | None = optional("Given name.")
-    last_name: Text | None = optional("Family name.")
-    phone: Phone | None = optional("Phone number, as it is written.")
-
-    @model_validator(mode="after")
-    def _is_somebody(self) -> "OrderCustomerInput":
-        if not any((self.id, self.email, self.phone, self.first_name, self.last_name)):
-            message = "must have an email, a phone or a name, or the id of an existing customer"
-            raise ValueError(message)
-        return self
-
-
-class CustomerAddressInput(AddressInput):
-    """With the `id` of an existing address, it takes the place of that one; otherwise it is new."""
-
-    read_only: ClassVar[frozenset[str]] = frozenset()
-
-    id: Annotated[str, Field(min_length=1, max_length=60)] | None = optional("Identifier.")
-
-
-class _Editable(Stripped):
-    read_only: ClassVar[frozenset[str]] = frozenset(
-        {"id", "createdAt", "updatedAt", "ordersCount", "totalSpent", "erasedAt"}
-    )
-
-    email: Email | None = optional("E-mail address.")
-    first_name: Text | None = optional("Given name.")
-    last_name: Text | None = optional("Family name.")
-    company: Text | None = optional("Company.")
-    phone: Phone | None = optional("Phone number, as it is written.")
-    note: Note | None = optional("Free text about it.")
-    tags: Tags | None = optional("Words to find it by.")
-    addresses: Annotated[list[CustomerAddressInput], Field(max_length=MOST_ADDRESSES)] | None = (
-        optional("Where parcels and bills may go, at most 20.")
-    )
-    default_address_id: str | None = Field(
-        None, max_length=60, description="Default: the first one"
-    )
-    external_id: ExternalId | None = optional(external_ids.ABOUT)
-    metadata: Metadata | None = optional(METADATA)
-
-
-class NewCustomer(_Editable):
-    """The fields of a creation: an e-mail, a phone, a company or a name at least."""
-
-
-class CustomerChange(_Editable):
-    """The fields of a PATCH: absent fields stay, null clears, a list replaces the old list."""
-
-    _not_empty = model_validator(mode="after")(not_empty)
-
-
-class CustomerSort(Choice):
-    """The order of a list of customers."""
-
-    NEWEST = "-createdAt"
-    NAME = "name"
-
-
-def bare(search: str) -> str:
-    """Return a search without the notation of a phone number, which is searched by its digits."""
-    if re.fullmatch(r"[-+()/. 0-9]{3,}", search):
-        return re.sub(r"[-()/.]", " ", search)
-    return search
-
-
-class ListCustomers(listing.Filters):
-    facets = ("tag",)
-
-    search: Annotated[
-        str,
-        Field(
-            max_length=200,
-            description="Beginnings of words in name, e-mail, company, city; digits of the phone",
-        ),
-        AfterValidator(bare),
-    ] = ""
-    tag: Annotated[str, Field(max_length=100, description="One of the customer's tags")] = ""
-    external_id: Annotated[ExternalId, Field(description=external_ids.FILTER)] = ""
-    sort: Annotated[CustomerSort, about("The order of the list.")] = CustomerSort.NEWEST
 
 
 # --- What is stored -------------------------------------------------------------------------------
@@ -322,7 +203,7 @@ _SINGLE: Final = (
 )
 
 
-ROOM_OF_MERGED: Final = {"note": _NOTE, "tags": _TAGS, "addresses": MOST_ADDRESSES}
+ROOM_OF_MERGED: Final = {"note": NOTE_CHARACTERS, "tags": TAGS, "addresses": MOST_ADDRESSES}
 
 
 def merge_customers(into: Customer, other: Customer, now: str) -> tuple[Customer, dict[str, int]]:
@@ -400,3 +281,19 @@ def phone_digits(phone: str) -> str:
 
 def read(item: Item) -> Customer:
     return Customer(metadata.from_stored(item), item.get("version", 0))  # a lock has none
+
+
+def show(customer: Customer, asked: Collection[str] = ()) -> dict[str, object]:
+    """Return the customer in the shape of ShownCustomer, or these fields of it."""
+    fields = customer.fields
+    there = fields.keys() & asked if asked else fields
+    shown = {name: fields[name] for name in ShownCustomer.__annotations__ if name in there}
+    if "totalSpent" in shown:
+        shown["totalSpent"] = money.render(shown["totalSpent"])
+    return shown
+
+
+def of_order(customer: Customer) -> OrderCustomer:
+    """Return the customer as an order keeps it."""
+    fields = {name: customer.fields[name] for name in OrderCustomer.__annotations__}
+    return cast(OrderCustomer, fields)

@@ -3,8 +3,14 @@
 from chalice.app import Response
 
 from chalicelib.customers import store
-from chalicelib.customers.model import CustomerChange, NewCustomer
-from chalicelib.customers.schemas import CustomerFields, ListCustomerFields, ShownCustomer, show
+from chalicelib.customers.model import show
+from chalicelib.customers.schemas import (
+    CustomerChange,
+    CustomerFields,
+    ListCustomerFields,
+    NewCustomer,
+    ShownCustomer,
+)
 from chalicelib.listing.external_ids import resolve_id
 from chalicelib.problems import Conflict, PreconditionFailed
 from chalicelib.request import (

@@ -25,16 +25,15 @@ from chalicelib.customers.model import (
     EDITABLE,
     KIND,
     Customer,
-    CustomerChange,
     EmailTaken,
-    NewCustomer,
-    OrderCustomerInput,
     Totals,
     index_of,
     make_customer,
+    of_order,
     read,
+    show,
 )
-from chalicelib.customers.schemas import of_order, show
+from chalicelib.customers.schemas import CustomerChange, NewCustomer, OrderCustomerInput
 from chalicelib.listing import external_ids
 from chalicelib.problems import Conflict, Invalid, NotFound, PreconditionFailed
 from chalicelib.storage import outbox, table

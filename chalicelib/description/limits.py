@@ -5,7 +5,7 @@ from typing import Final
 from chalicelib import listing, schemas, validation
 from chalicelib.api_keys import model as api_keys
 from chalicelib.bulk_edits import model as bulk_edits
-from chalicelib.customers import model as customers
+from chalicelib.customers import schemas as customers
 from chalicelib.events import model as events
 from chalicelib.imports import model as imports
 from chalicelib.listing import lists, search

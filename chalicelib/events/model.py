@@ -12,7 +12,8 @@ from chalicelib.events.store import Happened, Place
 from chalicelib.problems import Invalid
 from chalicelib.schemas import DIGITS, ZONE, QueryParameters, Several, about, at_most
 from chalicelib.storage import outbox
-from chalicelib.webhooks.model import EventKind, Moment
+from chalicelib.webhooks.model import EventKind
+from chalicelib.webhooks.schemas import Moment
 
 MOST_FEED_EVENTS: Final = 500
 

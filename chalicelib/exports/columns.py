@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
+from chalicelib.customers.model import show as show_customer
 from chalicelib.customers.schemas import OrderCustomer, ShownCustomer
-from chalicelib.customers.schemas import show as show_customer
 from chalicelib.exports import products
 from chalicelib.exports.cells import BOM, join_list, lines
 from chalicelib.exports.model import ExportColumns, ExportFormat, ExportType

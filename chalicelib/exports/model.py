@@ -5,7 +5,7 @@ from typing import Annotated, Final
 from pydantic import Field, ValidationInfo, field_validator
 
 from chalicelib import listing
-from chalicelib.customers.model import ListCustomers
+from chalicelib.customers.schemas import ListCustomers
 from chalicelib.ledger.model import ListMovements
 from chalicelib.orders.schemas import ListOrders, ListTransactions
 from chalicelib.products.schemas import ListProducts

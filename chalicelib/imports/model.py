@@ -148,6 +148,17 @@ Delimiter = Annotated[
 ]
 
 
+class SavedMapping(TypedDict):
+    """A mapping of a file's columns, saved for files with the same columns."""
+
+    name: Annotated[str, about("Name.")]
+    columns: Annotated[dict[str, str | None], about("Column → field; null: not read.")]
+    format: Annotated[
+        str | None, about("Name of the format that the file has; null: its columns are mapped.")
+    ]
+    updatedAt: Annotated[str, about("When it was last changed.")]
+
+
 class _Text(BaseModel):
     """How the text of a file is read."""
 
@@ -197,7 +208,9 @@ class NewImportUpload(NullIsAbsent, _Asked):
 class PreviewedMapping(NullIsAbsent):
     """The fields of a file's columns, or a known format with changes."""
 
-    columns: Annotated[Columns | None, about("Column → field; null: not read.")] = None
+    shape: ClassVar[type] = SavedMapping
+
+    columns: Columns | None = None
     format: Annotated[
         Annotated[str, Field(max_length=50)] | None, about("Name of a format, such as `shopify`.")
     ] = None
@@ -255,24 +268,12 @@ class MappingPreview(TypedDict):
 class NewMapping(Input):
     """A mapping to be proposed for files with exactly these columns."""
 
+    shape: ClassVar[type] = SavedMapping
+
     read_only: ClassVar[frozenset[str]] = frozenset({"name", "updatedAt"})
 
     columns: Columns
-    format: Annotated[
-        Annotated[str, Field(max_length=50)] | None,
-        about("Name of the format that the file has; null: its columns are mapped."),
-    ] = None
-
-
-class SavedMapping(TypedDict):
-    """A mapping of a file's columns, saved for files with the same columns."""
-
-    name: Annotated[str, about("Name.")]
-    columns: Annotated[dict[str, str | None], about("Column → field; null: not read.")]
-    format: Annotated[
-        str | None, about("Name of the format that the file has; null: its columns are mapped.")
-    ]
-    updatedAt: Annotated[str, about("When it was last changed.")]
+    format: Annotated[str, Field(max_length=50)] | None = None
 
 
 class SavedMappingList(TypedDict):

@@ -12,8 +12,7 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import Final, TypeVar
 
-from chalicelib.customers.model import Customer
-from chalicelib.customers.schemas import of_order
+from chalicelib.customers.model import Customer, of_order
 from chalicelib.orders import account, lines
 from chalicelib.orders.model import (
     ADDRESSES,

@@ -10,8 +10,8 @@ from decimal import Decimal
 from typing import Any, Final, cast
 
 from chalicelib import settings
-from chalicelib.customers.model import Customer, Totals
-from chalicelib.customers.schemas import OrderCustomer, of_order
+from chalicelib.customers.model import Customer, Totals, of_order
+from chalicelib.customers.schemas import OrderCustomer
 from chalicelib.orders import account, closing, editing, lines, payments, refunds, room
 from chalicelib.orders.model import (
     ADDRESSES,

@@ -13,8 +13,7 @@ from pydantic.json_schema import SkipJsonSchema
 from typing_extensions import TypedDict
 
 from chalicelib import listing
-from chalicelib.customers.model import OrderCustomerInput
-from chalicelib.customers.schemas import OrderCustomer
+from chalicelib.customers.schemas import OrderCustomer, OrderCustomerInput
 from chalicelib.listing import external_ids
 from chalicelib.listing.external_ids import ExternalId
 from chalicelib.products.schemas import COST, Price, ShopCurrency

@@ -13,7 +13,8 @@ from typing import Final, NamedTuple
 
 from chalicelib import deadline, listing
 from chalicelib.customers import store as customers
-from chalicelib.customers.model import Customer, EmailTaken, OrderCustomerInput
+from chalicelib.customers.model import Customer, EmailTaken
+from chalicelib.customers.schemas import OrderCustomerInput
 from chalicelib.listing import external_ids
 from chalicelib.listing.counts import sum_counts
 from chalicelib.listing.lookup import find_records_by_text

@@ -24,6 +24,7 @@ from chalicelib.schemas import (
     about,
     length,
     optional,
+    texts_as_in,
 )
 from chalicelib.values import money
 from chalicelib.values.metadata import ABOUT as METADATA
@@ -38,6 +39,7 @@ LARGEST_DESCRIPTION: Final = 32_768  # bytes
 MOST_STOCK: Final = 1_000_000_000
 DEEPEST_PUBLIC: Final = 10_000  # results that the public may page through
 COST: Final = "What one piece costs the shop; null: unknown. Readers and events get null."
+_STOREFRONT: Final = "The storefront that it is assigned to; null: all."
 PUBLISHED: Final = {True: "yes", False: "no"}
 
 
@@ -95,7 +97,7 @@ class ShownProduct(TypedDict):
     sku: Annotated[str | None, about("Stock keeping unit.")]
     vendor: Annotated[str | None, about("Who makes or supplies it.")]
     type: Annotated[str | None, about("Product type.")]
-    storefront: Annotated[str | None, about("The storefront that it is assigned to; null: all.")]
+    storefront: Annotated[str | None, about(_STOREFRONT)]
     tags: Annotated[list[str], about("Words to find it by.")]
     lowStockThreshold: Annotated[int, about("A stock below this is low.")]
     variants: Annotated[list[Variant], about("Variants; there is at least one.")]
@@ -137,36 +139,38 @@ class LowStockVariant(TypedDict):
     threshold: Annotated[int, about("The product's threshold.")]
 
 
+@texts_as_in(Variant)
 class PublicVariant(TypedDict):
     """A variant as the storefront shows it."""
 
-    id: Annotated[str, about("Identifier.")]
-    title: Annotated[str, about("Title.")]
-    sku: Annotated[str | None, about("Stock keeping unit.")]
-    price: Annotated[str, about("A decimal amount, in the shop's currency.")]
+    id: str
+    title: str
+    sku: str | None
+    price: str
     available: Annotated[
         bool, about("Whether it can be ordered: its stock is above zero, or is not tracked.")
     ]
 
 
+@texts_as_in(ShownProduct)
 class PublicProduct(TypedDict):
     """A product as the storefront answers it: an allow-list, with availability instead of stock."""
 
-    id: Annotated[str, about("Identifier.")]
-    slug: Annotated[str, about("Its part of a web address, such as blue-shirt.")]
-    name: Annotated[str, about("Name.")]
-    description: Annotated[str | None, about("Free text.")]
-    price: Annotated[str, about("Its own price, or the lowest of its variants'.")]
-    compareAtPrice: Annotated[str | None, about("The price before a reduction; a decimal amount.")]
-    currency: Annotated[str, about("The shop's currency, ISO 4217.")]
-    sku: Annotated[str | None, about("Stock keeping unit.")]
-    vendor: Annotated[str | None, about("Who makes or supplies it.")]
-    type: Annotated[str | None, about("Product type.")]
-    tags: Annotated[list[str], about("Words to find it by.")]
-    variants: Annotated[list[PublicVariant], about("Variants; there is at least one.")]
-    images: Annotated[list[Image], about("Images, the main one first.")]
-    seo: Annotated[Seo, about("What search engines show.")]
-    createdAt: Annotated[str, about("When it was created.")]
+    id: str
+    slug: str
+    name: str
+    description: str | None
+    price: str
+    compareAtPrice: str | None
+    currency: str
+    sku: str | None
+    vendor: str | None
+    type: str | None
+    tags: list[str]
+    variants: list[PublicVariant]
+    images: list[Image]
+    seo: Seo
+    createdAt: str
 
 
 class BulkRow(TypedDict):
@@ -487,9 +491,7 @@ class BrowseProducts(listing.Filters):
     vendor: _Values = Field(default_factory=list, description="Any of these vendors; repeatable")
     tag: _Values = Field(default_factory=list, description="Any of these tags; repeatable")
     sort: Annotated[PublicSort, about("The order of the list.")] = PublicSort.NEWEST
-    storefront: Annotated[
-        str, length(100), about("The storefront that it is assigned to; null: all.")
-    ] = ""
+    storefront: Annotated[str, length(100), about(_STOREFRONT)] = ""
 
     def accepted_values(self) -> dict[str, frozenset[str]]:
         where = super().accepted_values()

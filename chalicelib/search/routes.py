@@ -6,8 +6,8 @@ from chalice.app import Response
 from pydantic import AfterValidator, Field
 from typing_extensions import TypedDict
 
+from chalicelib.customers.model import show as show_customer
 from chalicelib.customers.schemas import ShownCustomer
-from chalicelib.customers.schemas import show as show_customer
 from chalicelib.orders.model import show_order
 from chalicelib.orders.schemas import ShownOrder, strip_number_sign
 from chalicelib.products.model import show_product

@@ -7,6 +7,7 @@ from typing import Any, Final, TypeVar
 from chalicelib import listing, threads
 from chalicelib.customers import model as customer
 from chalicelib.customers import store as customers
+from chalicelib.customers.schemas import strip_phone_notation
 from chalicelib.listing import best, words
 from chalicelib.orders import model as order
 from chalicelib.orders import store as orders
@@ -24,7 +25,7 @@ _KINDS: Final[
 ] = (
     (order.KIND, orders.load, str),
     (product.KIND, products.load, str),
-    (customer.KIND, customers.load, customer.bare),
+    (customer.KIND, customers.load, strip_phone_notation),
 )
 
 

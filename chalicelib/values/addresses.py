@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Final
 from pydantic import AfterValidator, BeforeValidator, Field
 from typing_extensions import TypedDict
 
-from chalicelib.schemas import SEEN, Stripped, about, optional, upper
+from chalicelib.schemas import SEEN, Stripped, about, upper
 
 # ISO 3166-1 alpha-2, as of 2024.
 _CODES: Final = """
@@ -35,25 +35,8 @@ Country = Annotated[
     str,
     BeforeValidator(upper),
     AfterValidator(_check_country),
-    Field(json_schema_extra={"pattern": "^[A-Z]{2}$"}, description="ISO 3166-1 alpha-2"),
+    Field(json_schema_extra={"pattern": "^[A-Z]{2}$"}),
 ]
-
-
-class AddressInput(Stripped):
-    """A postal address. A customer's address may be sent back as it was read."""
-
-    read_only: ClassVar[frozenset[str]] = frozenset({"id"})
-
-    first_name: Text | None = optional("Given name.")
-    last_name: Text | None = optional("Family name.")
-    company: Text | None = optional("Company.")
-    address1: Annotated[Required, Field(description="Street and number")]
-    address2: Text | None = optional("Further details, such as a floor.")
-    city: Annotated[Required, about("City.")]
-    province: Text | None = optional("State, province or region")
-    postal_code: Annotated[str, Field(max_length=20)] | None = optional("Postal code.")
-    country_code: Country
-    phone: Phone | None = optional("Phone number, as it is written.")
 
 
 class Address(TypedDict):
@@ -69,6 +52,25 @@ class Address(TypedDict):
     postalCode: Annotated[str | None, about("Postal code.")]
     countryCode: Annotated[str, about("Country, ISO 3166-1 alpha-2.")]
     phone: Annotated[str | None, about("Phone number, as it is written.")]
+
+
+class AddressInput(Stripped):
+    """A postal address. A customer's address may be sent back as it was read."""
+
+    shape: ClassVar[type] = Address
+
+    read_only: ClassVar[frozenset[str]] = frozenset({"id"})
+
+    first_name: Text | None = None
+    last_name: Text | None = None
+    company: Text | None = None
+    address1: Required
+    address2: Text | None = None
+    city: Required
+    province: Text | None = None
+    postal_code: Annotated[str, Field(max_length=20)] | None = None
+    country_code: Country
+    phone: Phone | None = None
 
 
 FIELDS: Final = tuple(Address.__annotations__)

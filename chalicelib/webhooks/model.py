@@ -1,29 +1,15 @@
-"""Endpoints and deliveries: what clients send, what is stored, and in which states it can be."""
+"""Endpoints and deliveries: what is stored, and in which states it can be."""
 
 import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, Final, Self
-
-from pydantic import AfterValidator, Field
+from typing import Any, Final, Self
 
 from chalicelib import settings
-from chalicelib.safe_post.destination import LONGEST_URL
 from chalicelib.schemas import (
-    PAGE_SIZE,
-    ZONE,
     Choice,
-    Flag,
-    Limit,
-    QueryParameters,
-    Several,
-    Stripped,
-    Time,
-    about,
-    null_is,
-    optional,
 )
 from chalicelib.storage import attributes, outbox
 from chalicelib.storage.attributes import Item
@@ -86,140 +72,6 @@ class DeliveryStatus(Choice):
     DELIVERED = "DELIVERED"
     FAILED = "FAILED"
     CANCELLED = "CANCELLED"
-
-
-# --- What clients send ----------------------------------------------------------------------------
-
-
-def _mailbox(value: str) -> str:
-    # SES takes no other letters.
-    is_plain = value.isascii() and value.isprintable()
-    if not is_plain or not re.fullmatch(r"[^\s@<>,;:\"]+@[^\s@<>,;:\"]+\.[^\s@<>,;:\".]+", value):
-        raise ValueError("must be an e-mail address in ASCII, such as ops@example.com")
-    return value
-
-
-Url = Annotated[
-    str,
-    Field(
-        min_length=1, max_length=LONGEST_URL, description="https:// and a public host; no redirects"
-    ),
-]
-_each_once: Final = AfterValidator(lambda events: list(dict.fromkeys(events)))
-Events = Annotated[list[EventKind], Field(min_length=1), _each_once]
-SummaryEmail = Annotated[
-    str,
-    Field(max_length=254, description="Notified when deliveries fail; default: the shop's address"),
-    AfterValidator(_mailbox),
-]
-Description = Annotated[str, Field(max_length=500)]
-Filter = Annotated[
-    dict[str, object],
-    Field(
-        description="A pattern like EventBridge's for the body: at most"
-        f" {MOST_FILTER_VALUES} values, {LARGEST_FILTER:,} bytes and {DEEPEST_FILTER} levels",
-        json_schema_extra={"examples": [{"data": {"total": [{"numeric": [">=", 500]}]}}]},
-    ),
-]
-Moment = Annotated[Time, Field(description=f"ISO 8601. {ZONE}")]
-
-_ENABLED: Final = "false pauses it: new events make no deliveries, and pending ones wait."
-_FILTER: Final = (
-    "A pattern (docs/webhooks.md#filters): events whose body does not fit are not sent."
-)
-_READ_ONLY: Final = frozenset(
-    {
-        "id",
-        "secret",
-        "createdAt",
-        "updatedAt",
-        "failingSince",
-        "previousSecretExpiresAt",
-        "summaryEmail",
-        "notices",
-        "recovery",
-    }
-)
-
-
-class NewWebhook(Stripped):
-    """The address for events, and which events."""
-
-    # Silently ignoring a secret would mislead its sender.
-    read_only: ClassVar[frozenset[str]] = _READ_ONLY - {"secret"}
-
-    url: Url
-    events: Annotated[Events, about("Kinds of events that it gets.")]
-    email: SummaryEmail | None = optional(
-        "Gets an e-mail when deliveries fail. Without it, the shop's address does."
-    )
-    description: Description | None = optional("Free text.")
-    enabled: Annotated[bool, null_is(True), Field(strict=True), about(_ENABLED)] = True
-    filter: Filter | None = optional(_FILTER)
-
-
-class WebhookChange(Stripped):
-    """What is absent stays; null clears `email`, `description` and `filter`."""
-
-    read_only: ClassVar[frozenset[str]] = _READ_ONLY
-
-    url: Url = optional("Web address.")
-    events: Events = optional("Kinds of events that it gets.")
-    email: SummaryEmail | None = optional(
-        "Gets an e-mail when deliveries fail; null: the shop's address does."
-    )
-    description: Description | None = optional("Free text.")
-    enabled: Annotated[bool, Field(strict=True)] = optional(_ENABLED)
-    filter: Filter | None = optional(_FILTER)
-
-
-class RotateSecret(Stripped):
-    """How long the previous secret also signs."""
-
-    overlap_hours: Annotated[
-        int,
-        Field(
-            strict=True,
-            ge=0,
-            le=LONGEST_OVERLAP,
-            description="How long the previous secret also signs. Without it, or with 0, it "
-            "ends at once",
-        ),
-    ] = 0
-
-
-class TestEvent(Stripped):
-    """The kind of test event, and whether it is sent."""
-
-    # otherwise pytest takes the class for a test
-    __test__: ClassVar[bool] = False
-
-    event: EventKind | None = optional("Default: the first of the endpoint's events")
-    dry_run: Annotated[
-        Flag, about("Send nothing; only report whether the event passes the filter")
-    ] = False
-    filter: Filter | None = optional("With `dryRun`: instead of the webhook's own")
-    data: dict[str, object] | None = optional("With `dryRun`: instead of sample data")
-
-
-class RecoverDeliveries(Stripped):
-    """The failed and waiting deliveries to send again."""
-
-    since: Moment
-    dry_run: Annotated[bool, null_is(True), Field(strict=True, description="Only count")] = True
-
-
-class ListDeliveries(QueryParameters):
-    status: Several[DeliveryStatus] = Field(default_factory=list, description="Its state.")
-    event: Several[EventKind] = Field(default_factory=list, description="Kind of the event.")
-    since: Moment | None = optional(f"The start time. {ZONE}")
-    limit: Limit = PAGE_SIZE
-    subject: Annotated[
-        str | None, Field(max_length=60, description="Id of the event's order, product or customer")
-    ] = None
-    cursor: Annotated[
-        str | None, Field(max_length=100, description="`nextCursor` of the previous answer")
-    ] = None
 
 
 # --- What is stored -------------------------------------------------------------------------------

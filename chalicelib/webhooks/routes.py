@@ -22,23 +22,21 @@ from chalicelib.request import (
 from chalicelib.request.repeats import REPLAYED
 from chalicelib.schemas import Deleted, Listed, PageQuery
 from chalicelib.webhooks import recover, replay, sample_event, store, view
-from chalicelib.webhooks.model import (
-    Endpoint,
-    ListDeliveries,
-    NewWebhook,
-    RecoverDeliveries,
-    RotateSecret,
-    TestEvent,
-    WebhookChange,
-)
+from chalicelib.webhooks.model import Endpoint
 from chalicelib.webhooks.schemas import (
     DeliveryList,
     DeliveryWithAttempts,
+    ListDeliveries,
+    NewWebhook,
+    RecoverDeliveries,
     RecoveryResult,
+    RotateSecret,
     ShownDelivery,
     ShownWebhook,
     TestDelivery,
+    TestEvent,
     TriedEvent,
+    WebhookChange,
     WebhookWithSecret,
     digest,
     etag,

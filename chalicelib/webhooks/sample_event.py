@@ -9,7 +9,8 @@ from chalicelib.storage import outbox, table
 from chalicelib.values.compact_json import encode
 from chalicelib.webhooks import deliveries, replay, store
 from chalicelib.webhooks.filter import lets_through
-from chalicelib.webhooks.model import Delivery, Endpoint, EventKind, TestEvent
+from chalicelib.webhooks.model import Delivery, Endpoint, EventKind
+from chalicelib.webhooks.schemas import TestEvent
 
 
 def send(endpoint_id: str, kind: EventKind | None) -> tuple[Delivery, bool]:
@@ -58,9 +59,9 @@ def sample(event: EventKind) -> dict[str, object]:
 
             return orders.sample_event_data(event.value)
         case "customer":
-            from chalicelib.customers import schemas, store
+            from chalicelib.customers import model, store
 
-            return schemas.show(store.sample())
+            return model.show(store.sample())
     from chalicelib.products import store as products
 
     return products.sample_event_data(event.value)

@@ -26,14 +26,8 @@ from chalicelib.values import clock, ids
 from chalicelib.webhooks import executions
 from chalicelib.webhooks.filter import faults
 from chalicelib.webhooks.master_key import current_secret
-from chalicelib.webhooks.model import (
-    MOST_SECRETS,
-    Endpoint,
-    NewWebhook,
-    WebhookChange,
-    read_endpoint,
-)
-from chalicelib.webhooks.schemas import etag
+from chalicelib.webhooks.model import MOST_SECRETS, Endpoint, read_endpoint
+from chalicelib.webhooks.schemas import NewWebhook, WebhookChange, etag
 
 _PK: Final = "webhooks"
 _HOUR: Final = 3_600

@@ -15,14 +15,8 @@ from chalicelib.storage.table import sk
 from chalicelib.values import clock, ids
 from chalicelib.webhooks import attempts, deliveries, store
 from chalicelib.webhooks.attempts import Attempt
-from chalicelib.webhooks.model import (
-    Delivery,
-    ListDeliveries,
-    event_of,
-    is_delivery_id,
-    read_delivery,
-)
-from chalicelib.webhooks.schemas import show_delivery
+from chalicelib.webhooks.model import Delivery, event_of, is_delivery_id, read_delivery
+from chalicelib.webhooks.schemas import ListDeliveries, show_delivery
 
 _LAST: Final = "dlv_~"
 _LOOKED_AT: Final = 4_000  # deliveries that one round filters

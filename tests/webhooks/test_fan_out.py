@@ -14,7 +14,8 @@ from chalicelib.problems import Busy
 from chalicelib.safe_post.post import PostResult
 from chalicelib.storage import outbox, table
 from chalicelib.webhooks import deliveries, store
-from chalicelib.webhooks.model import EventKind, NewWebhook
+from chalicelib.webhooks.model import EventKind
+from chalicelib.webhooks.schemas import NewWebhook
 from tests.support.dynamodb_double import Crash, Fault
 from tests.support.webhook_events import stream
 from tests.support.webhook_world import DEAD_EVENTS, DELIVERIES, OK, Posted, World, announce, failed

@@ -190,17 +190,17 @@ class AddressInput(TypedDict):
     company: NotRequired[str | None]
     """Company."""
     address1: str
-    """Street and number"""
+    """Street and number."""
     address2: NotRequired[str | None]
     """Further details, such as a floor."""
     city: str
     """City."""
     province: NotRequired[str | None]
-    """State, province or region"""
+    """State, province or region."""
     postalCode: NotRequired[str | None]
     """Postal code."""
     countryCode: str
-    """ISO 3166-1 alpha-2"""
+    """Country, ISO 3166-1 alpha-2."""
     phone: NotRequired[str | None]
     """Phone number, as it is written."""
 
@@ -1014,17 +1014,17 @@ class CustomerAddressInput(TypedDict):
     company: NotRequired[str | None]
     """Company."""
     address1: str
-    """Street and number"""
+    """Street and number."""
     address2: NotRequired[str | None]
     """Further details, such as a floor."""
     city: str
     """City."""
     province: NotRequired[str | None]
-    """State, province or region"""
+    """State, province or region."""
     postalCode: NotRequired[str | None]
     """Postal code."""
     countryCode: str
-    """ISO 3166-1 alpha-2"""
+    """Country, ISO 3166-1 alpha-2."""
     phone: NotRequired[str | None]
     """Phone number, as it is written."""
     id: NotRequired[str | None]
