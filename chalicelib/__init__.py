@@ -1,5 +1,7 @@
-"""The service. A folder is a slice (one capability of the shop) or a mechanism; a module here is a
-mechanism that all of them use. `docs/architecture.md` shows how they work together.
+"""The service.
+
+A folder is a slice (one capability of the shop) or a mechanism; a module here is a mechanism that
+all of them use. `docs/architecture.md` shows how they work together.
 
 Slices:
 

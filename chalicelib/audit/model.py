@@ -124,6 +124,6 @@ class AuditEntry(listing.Record):
 
 
 def show(entry: AuditEntry) -> dict[str, object]:
-    """The shape of ShownAudit."""
+    """Return the entry in the shape of ShownAudit."""
     shown = {name: entry.fields[name] for name in ShownAudit.__annotations__}
     return shown | {"changes": entry.changes}

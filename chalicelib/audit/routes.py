@@ -22,7 +22,8 @@ def list_audit() -> Response:
     """Newest first. Every write by a request or a job is one entry for each record that it wrote,
     half a minute after it at the latest; so is a request that was refused because of its role. This
     needs the role ADMIN; with the `recordId` of an order, product, customer or job, or with a
-    `customerId`, STAFF. With filters, `total` counts to 1,000."""
+    `customerId`, STAFF. With filters, `total` counts to 1,000.
+    """
     asked = query(ListAudit)
     if not asked.is_for_staff and not caller().role.includes(Role.ADMIN):
         raise Forbidden("This needs the role ADMIN, or the recordId of one record.")

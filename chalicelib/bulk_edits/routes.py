@@ -23,7 +23,8 @@ routes = Routes(__name__, "Bulk edits")
 def edit_products() -> Response:
     """Up to 500 by `ids`, all that match `filters`, or with `"all": true` all. The job counts the
     results; with `dryRun` it shows the first 100 as before and after. Emits the same events as a
-    PUT of each. It can be undone: `POST /api/admin/jobs/{id}/undo`."""
+    PUT of each. It can be undone: `POST /api/admin/jobs/{id}/undo`.
+    """
     return _start_edit("product", *body_once(BulkProductEdit))
 
 
@@ -37,7 +38,8 @@ def edit_products() -> Response:
 )
 def edit_orders() -> Response:
     """As for products. Each order moves along the transitions, or is counted as failed. A status
-    cannot be undone; the sales rep and tags can."""
+    cannot be undone; the sales rep and tags can.
+    """
     return _start_edit("order", *body_once(BulkOrderEdit))
 
 

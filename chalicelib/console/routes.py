@@ -33,8 +33,11 @@ routes = Blueprint(__name__)
 
 
 @routes.route("/console", methods=["GET", "HEAD"], content_types=[], name="console.page")
-def page() -> Response:
-    """The page. It links the files of exactly this version, so they may be cached for ever."""
+def show_page() -> Response:
+    """Answer the console's page.
+
+    It links the files of exactly this version, so they may be cached for ever.
+    """
     if str(current().request.context.get("path", "")).endswith("/"):
         # Relative addresses would be wrong from there.
         return _reply_text("", {"Location": "../console"}, status=302)
@@ -54,8 +57,7 @@ def page() -> Response:
 
 @routes.route("/console/{proxy+}", methods=["GET", "HEAD"], content_types=[], name="console.below")
 def serve_file() -> Response:
-    """A file, at `/console/assets/<version>/<path>`; any other path redirects to the page of that
-    name.
+    """Answer a file of `/console/assets/<version>/`; redirect any other path to its page.
 
     A tab from before a deployment requests files of a version that is gone: after the 404 it
     reloads.

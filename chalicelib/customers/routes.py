@@ -39,7 +39,8 @@ routes = Routes(__name__, "Customers")
 )
 def list_customers() -> Response:
     """Newest first. `search` finds the beginnings of words in name, e-mail, company and city, and
-    the digits of the phone number."""
+    the digits of the phone number.
+    """
     asked = query(ListCustomerFields)
     page = store.page(asked.to_query(), asked.fields)
     shown = [show(customer, asked.fields) for customer in page.records]
@@ -57,7 +58,8 @@ def list_customers() -> Response:
 )
 def create() -> Response:
     """With at least an e-mail, a phone, a company or a name. If another customer has the e-mail:
-    409 `email_taken` with that `id`. Emits customer.created."""
+    409 `email_taken` with that `id`. Emits customer.created.
+    """
     customer, text = store.create(*body_once(NewCustomer))
     return reply_text(201, text, etag=customer.etag)
 
@@ -71,7 +73,8 @@ def create() -> Response:
 )
 def get(id: str) -> Response:
     """The `id` may be `externalId:4711`. With `fields` there is no ETag. A merged customer is 404
-    `merged` with `into`."""
+    `merged` with `into`.
+    """
     fields = query(CustomerFields).fields
     customer = store.get(resolve_id("customer", id), fields)
     return reply(200, show(customer, fields), etag=None if fields else customer.etag)
@@ -89,7 +92,8 @@ def get(id: str) -> Response:
 def update(id: str) -> Response:
     """Absent fields stay, null clears; `addresses` replaces the list, each as a whole, and one with
     an `id` keeps it. Orders keep their copies. 409 `email_taken` has the `id` of the customer with
-    the e-mail. Orders placed since do not cause a 412. Emits customer.updated."""
+    the e-mail. Orders placed since do not cause a 412. Emits customer.updated.
+    """
     customer = store.change(resolve_id("customer", id), body(CustomerChange), if_match())
     return reply(200, show(customer), etag=customer.etag)
 

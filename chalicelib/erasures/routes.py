@@ -28,7 +28,8 @@ def erase_customer(id: str) -> Response:
     imports end by themselves within 30 days: `goneBy` of the job says when, `touched` how many of
     each it changed. It cannot be cancelled or undone. From the answer on, the customer takes no
     more orders, and the e-mail is free. Emits order.updated for each order, and
-    customer.updated."""
+    customer.updated.
+    """
     repeatable = looked_up()
     customer = customers.get(id)
     jobs.require_free(customer.held_by, customers.CustomerBusy)

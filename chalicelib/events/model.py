@@ -71,7 +71,7 @@ class EventFeed(TypedDict):
 
 
 def show(happened: Happened) -> dict[str, object]:
-    """The shape of FeedEvent, without `stock`."""
+    """Return the event in the shape of FeedEvent, without `stock`."""
     return {
         "id": happened.event.id,
         "event": happened.event.event,
@@ -80,9 +80,11 @@ def show(happened: Happened) -> dict[str, object]:
     }
 
 
-def variants(happened: Happened) -> dict[str, str]:
-    """The variants of an event's product or order, or that its edit moved, each with its product:
-    no order has the line that an edit removed."""
+def product_ids_by_variant(happened: Happened) -> dict[str, str]:
+    """Return the product's id for each variant of an event's product or order, by variant id.
+
+    For an edit: for each variant whose stock it moved, since no order has a line that was removed.
+    """
     data = happened.data
     if happened.event.event == EventKind.ORDER_EDITED:
         moves = outbox.trace_of(happened.item).get("moves", ())
@@ -94,13 +96,13 @@ def variants(happened: Happened) -> dict[str, str]:
     return lines | {variant["id"]: data["id"] for variant in data.get("variants", ())}
 
 
-def cursor(place: Place) -> str:
+def render_cursor(place: Place) -> str:
     text = f"{place.sk} {place.events}"
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
-def place(cursor: str) -> Place:
-    """The place of a cursor. Raises Invalid."""
+def parse_cursor(cursor: str) -> Place:
+    """Parse a cursor of the feed. Raises Invalid."""
     try:
         text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
     except (binascii.Error, ValueError):

@@ -32,15 +32,16 @@ def read_events() -> Response:
     as `after`: an empty answer is the end for now. The feed lags half a minute, so that nothing is
     missed. A cursor from before the oldest event is 410 `cursor_expired`. A sale changes the stock
     of its variants without a product.updated: to follow stock, send `stock=true` and use the
-    `stock` of every event."""
+    `stock` of every event.
+    """
     asked = query(ReadEvents)
-    place = model.place(asked.after) if asked.after else feed.start(asked.since)
+    place = model.parse_cursor(asked.after) if asked.after else feed.start(asked.since)
     if feed.has_expired(place):
         raise Gone("The feed no longer has the events after this cursor. Start again without it.")
     kinds = frozenset(kind.value for kind in asked.types)
 
     def size_of(happened: Happened) -> int:
-        stock = _OF_VARIANT * len(model.variants(happened)) if asked.stock else 0
+        stock = _OF_VARIANT * len(model.product_ids_by_variant(happened)) if asked.stock else 0
         return size.count_sent_bytes(happened.event.body) + _AROUND + stock
 
     most = size.LARGEST_ANSWER - _AROUND
@@ -48,12 +49,12 @@ def read_events() -> Response:
     events = [model.show(each) for each in part.events]
     if asked.stock:
         _add_stock(events, part.events)
-    return reply(200, {"data": events, "next": model.cursor(part.next)})
+    return reply(200, {"data": events, "next": model.render_cursor(part.next)})
 
 
 def _add_stock(events: list[dict[str, Any]], happened: list[Happened]) -> None:
-    """The current stock, so later pages never have an older one."""
-    about = list(map(model.variants, happened))
+    """Add the current stock to each event, so that later pages never have an older one."""
+    about = list(map(model.product_ids_by_variant, happened))
     levels = products.stock_levels({product for variants in about for product in variants.values()})
     for event, variants in zip(events, about, strict=True):
         event["stock"] = {id: levels.get(of, {}).get(id) for id, of in variants.items()}

@@ -31,7 +31,8 @@ VIEWS[JobType.EXPORT] = JobView(show, _show_export)
 def start() -> Response:
     """Those that match `filters`, or with `"all": true` all, as CSV or one JSON object a line. The
     job has `downloadUrl` when it is COMPLETED. A file of products can be imported again. Cells that
-    a spreadsheet would run as formulas begin with an apostrophe, which the import removes."""
+    a spreadsheet would run as formulas begin with an apostrophe, which the import removes.
+    """
     asked, once = body_once(NewExport)
     query(asked.type, asked.filters, 1)
     about = asked.model_dump(by_alias=True, mode="json")

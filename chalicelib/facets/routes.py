@@ -20,5 +20,6 @@ def list_facets() -> Response:
     """The values that the shop has used in a field, in alphabetical order: of products `type`,
     `vendor`, `storefront` and `tag`; of orders `source`, `salesRepId`, `paymentMethod` and `tag`;
     of customers `tag`. A new value is here half a minute after its first use at the latest. Values
-    that no record has any more are left out where they are counted."""
+    that no record has any more are left out where they are counted.
+    """
     return reply(200, store.find(query(ListFacets)))

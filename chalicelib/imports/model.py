@@ -218,7 +218,8 @@ class PreviewedMapping(NullIsAbsent):
 
 class ChosenMapping(PreviewedMapping, _Text):
     """How a job's file is read. `encoding`, `delimiter` or `headerRow`: it is read again, and its
-    columns are shown again. Otherwise the fields of its columns, or a known format with changes."""
+    columns are shown again. Otherwise the fields of its columns, or a known format with changes.
+    """
 
     save_as: Annotated[
         Annotated[

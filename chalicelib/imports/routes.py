@@ -118,7 +118,8 @@ _UPLOAD_SECONDS: Final = 2 * _URL_SECONDS
 def start() -> Response:
     """The form field `file` is a CSV, .xlsx or .ods file; for more than 4.4 MB use
     `…/import/uploads`. The format is recognised by its columns (docs/import.md). The job has the
-    results."""
+    results.
+    """
     asked = query(ImportOptions)
     sent = multipart_form.parse_form(_read_form_body(), header("content-type") or "")
     for name in sent.fields.keys() - _FORM["properties"].keys():
@@ -136,7 +137,7 @@ def start() -> Response:
 
 
 def _read_options(asked: ImportOptions | NewImportUpload) -> Options:
-    """Raises Invalid for an unknown or invalid mapping."""
+    """Return the options of a request. Raises Invalid for an unknown mapping or encoding."""
     mapping, file_format = _read_mapping(asked)
     given = asked.model_dump(exclude={"file_name", "saved_mapping"})
     read_as = {
@@ -148,7 +149,7 @@ def _read_options(asked: ImportOptions | NewImportUpload) -> Options:
 
 
 def _check_encoding(name: str) -> str:
-    """Raises Invalid for an unknown one."""
+    """Return the usual name of an encoding, "" for none. Raises Invalid for an unknown one."""
     from chalicelib.imports.csv.encodings import find_encoding
 
     try:
@@ -158,7 +159,10 @@ def _check_encoding(name: str) -> str:
 
 
 def _read_mapping(asked: ImportOptions | NewImportUpload) -> tuple[Columns | None, str | None]:
-    """The columns, or the format, of a saved mapping or of one that was sent."""
+    """Return the columns and the format of the saved mapping that is named, or of the one sent.
+
+    Raises Invalid if the saved mapping does not exist, or both are sent.
+    """
     if asked.saved_mapping:
         if asked.mapping:
             raise Invalid.field("savedMapping", "two_mappings", "cannot be sent with `mapping`")
@@ -204,7 +208,8 @@ def _read_form_body() -> bytes:
 def prepare_upload() -> Response:
     """Post a form to `url` within the hour: all `fields`, then `file`, up to 1 GB. The import
     then starts automatically. A job without its file ends as FAILED, `upload_missing`. A retry with
-    the same Idempotency-Key returns the same job with a new address, valid for an hour."""
+    the same Idempotency-Key returns the same job with a new address, valid for an hour.
+    """
     asked, repeatable = body_once(NewImportUpload)
     id = repeatable.begin_or_resume().id("job", 0) if repeatable else None
     job = store.create_job(asked.file_name, _read_options(asked), _UPLOAD_SECONDS, id=id)
@@ -240,7 +245,8 @@ def get_import_template() -> Response:
 )
 def retry(id: str) -> Response:
     """A new job for the rows that failed, or for the whole file if the job failed or was cancelled.
-    Products already written are `unchanged`."""
+    Products already written are `unchanged`.
+    """
     repeatable = looked_up()
     old = _get_ended_job(id)
     has_rows = old.status is not JobStatus.COMPLETED or "report" in old.fields
@@ -287,7 +293,7 @@ def _reply_job(job: ImportJob, begun: Begun | None) -> Response:
 
 
 def _get_ended_job(id: str) -> ImportJob:
-    """The job of any type. Raises NotFound, and Conflict if it has not ended."""
+    """Return the job if it has ended. Raises NotFound, and Conflict if it has not."""
     job = store.get_job(id)
     if not has_ended(job):
         raise Conflict(f"The job is {job.status}.", code="job_not_finished")
@@ -297,7 +303,10 @@ def _get_ended_job(id: str) -> ImportJob:
 def _start_again(
     old: ImportJob, options: Options, repeatable: Once | None, *, report: bool
 ) -> Response:
-    """A job that reads the file of another, or its failed rows, in the same way."""
+    """Create a job that reads the file of `old`, or the `report` of its failed rows; answer it.
+
+    Raises Conflict if the file is gone, or if a customer was erased since it was uploaded.
+    """
     if not files.has_file(old.id, report=report):
         what = "report of the failed rows" if report else "file of the job"
         raise Conflict(f"The {what} no longer exists.", code="file_missing")
@@ -332,7 +341,8 @@ def map_import_columns(id: str) -> Response:
     """Continues a job that is NEEDS_MAPPING with `columns` (column → field, null if it is not
     read), a known `format`, or both: the format with these columns changed. With `encoding`,
     `delimiter` or `headerRow` instead, the file is read again and its columns are shown again.
-    `saveAs` saves the mapping for files with these columns."""
+    `saveAs` saves the mapping for files with these columns.
+    """
     job, asked = _get_waiting_job(id), body(ChosenMapping)
     is_other = asked.encoding or asked.delimiter or asked.header_row is not None
     chosen = _change_reading(job, asked) if is_other else _apply_mapping(job, asked)
@@ -353,7 +363,8 @@ def map_import_columns(id: str) -> Response:
 )
 def preview_import_mapping(id: str) -> Response:
     """What the first half megabyte of the file becomes with this mapping: how many products and
-    variants, and the first three. Nothing is written, and the job still waits."""
+    variants, and the first three. Nothing is written, and the job still waits.
+    """
     from chalicelib.imports import foreseen
 
     job, asked = _get_waiting_job(id), body(PreviewedMapping)
@@ -366,7 +377,7 @@ def preview_import_mapping(id: str) -> Response:
 
 
 def _get_waiting_job(id: str) -> ImportJob:
-    """Raises NotFound, and Conflict if it does not wait for a mapping."""
+    """Return the job. Raises NotFound, and Conflict if it does not wait for a mapping."""
     job = store.get_job(id)
     waits = job.was_asked and job.status in {JobStatus.NEEDS_MAPPING, JobStatus.QUEUED}
     if not waits or job.find_unmarked_failure(clock.now()) is not None:
@@ -385,7 +396,10 @@ def _change_reading(job: ImportJob, asked: ChosenMapping) -> Options:
 
 
 def _apply_mapping(job: ImportJob, asked: PreviewedMapping) -> Options:
-    """Raises Invalid if the file cannot be read so. Saves the mapping if that is asked for."""
+    """Return the job's options with the mapping of the request, and save that under `save_as`.
+
+    Raises Invalid if the mapping does not fit the file.
+    """
     if job.asks_for_encoding:
         raise Invalid.field("encoding", "required", "is required: choose one of `encodings`")
     mappings.check_mapping(job.format.header, asked.columns, asked.format)
@@ -415,7 +429,8 @@ def list_import_mappings() -> Response:
 )
 def save_import_mapping(name: str) -> Response:
     """Name every column of the file, with null for those that are not read. Replaces a mapping of
-    the same name."""
+    the same name.
+    """
     asked = body(NewMapping)
     if len(name) > LONGEST_MAPPING_NAME:
         message = f"must be at most {LONGEST_MAPPING_NAME} characters"

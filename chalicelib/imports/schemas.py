@@ -22,7 +22,8 @@ FIELD_NAMES: Final = tuple(FIELDS)
 
 class ImportRowError(TypedDict):
     """`row`: the line in the file (the header is line 1); `field`: the file's column; and the
-    product as its rows name it."""
+    product as its rows name it.
+    """
 
     row: Annotated[int, about("Line of the file, the header being 1; null: the whole file.")]
     field: Annotated[str, about("The field that it is about; for a file its column.")]
@@ -59,7 +60,8 @@ class ImportNotice(TypedDict):
 
 class ImportPreview(TypedDict):
     """A product of a dry run: the fields that would differ. `before` is null if it would be
-    created. Long texts and lists are cut."""
+    created. Long texts and lists are cut.
+    """
 
     row: Annotated[int, about("Line of the file, the header being 1; null: the whole file.")]
     outcome: Annotated[str, about("What would happen to it: created, updated or failed.")]

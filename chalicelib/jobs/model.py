@@ -40,7 +40,8 @@ class JobType(StrEnum):
 class JobStatus(StrEnum):
     """QUEUED: accepted; an import also waits for its file. NEEDS_MAPPING: an import waits for a
     mapping of its file's columns. RUNNING: its steps are at work. The others are final: every
-    record was tried, an error ended it, or a client cancelled it."""
+    record was tried, an error ended it, or a client cancelled it.
+    """
 
     QUEUED = "QUEUED"
     NEEDS_MAPPING = "NEEDS_MAPPING"

@@ -29,7 +29,8 @@ _WITHOUT_COSTS: Final[dict[str, Any]] = {"preview": [], **dict.fromkeys(_SIGNED_
 )
 def list_jobs() -> Response:
     """Newest first: imports, exports, reports, bulk edits, undos, counts, merges, erasures and
-    reindexings."""
+    reindexings.
+    """
     page = store.page(query(listing.Filters).to_query())
     return reply_page([_view(job).show(job) for job in page.records], page)
 
@@ -44,7 +45,8 @@ def list_jobs() -> Response:
 def get(id: str) -> Response:
     """Its progress, and the first 100 errors; an import's report has all. A Reader gets the
     `downloadUrl` of a report, but no other file, no preview and no samples of columns: they may
-    show what products cost."""
+    show what products cost.
+    """
     job = store.get(id)
     shown = _view(job).show_whole(job)
     if not caller().sees_costs and not _view(job).readers_get_file:

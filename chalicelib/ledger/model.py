@@ -21,7 +21,8 @@ _COUNTED: Final = 1_000  # movements that a list counts for its total
 class MovementCause(Choice):
     """Why a quantity changed. OVERSOLD: it did not, `missing` pieces were sold that were not there.
     EDIT: of an order, if there is an `orderId`, or of the product.
-    TRACKED and UNTRACKED: the quantity began or ended to be counted, by whatever way."""
+    TRACKED and UNTRACKED: the quantity began or ended to be counted, by whatever way.
+    """
 
     SALE = "SALE"
     OVERSOLD = "OVERSOLD"
@@ -107,5 +108,5 @@ class Movement(listing.Record):
 
 
 def show(movement: Movement) -> dict[str, object]:
-    """The shape of ShownMovement."""
+    """Return the movement in the shape of ShownMovement."""
     return {name: movement.fields[name] for name in ShownMovement.__annotations__}

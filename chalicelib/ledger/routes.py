@@ -21,7 +21,8 @@ routes = Routes(__name__, "Stock")
 def list_movements() -> Response:
     """Newest first. Every change of a tracked quantity is one entry, half a minute after it at the
     latest. The stock of a variant is that of its last TRACKED entry and every `by` since. With
-    filters, `total` counts to 1,000."""
+    filters, `total` counts to 1,000.
+    """
     page = ledger.page(query(ListMovements).to_query())
     return reply_page([show(one) for one in page.records], page)
 
@@ -35,7 +36,8 @@ def list_movements() -> Response:
 )
 def list_low_stock() -> Response:
     """Every variant of an active product whose stock is below the product's threshold, of the
-    newest product first. Follow `nextCursor` until it is null: each comes once."""
+    newest product first. Follow `nextCursor` until it is null: each comes once.
+    """
     asked = query(ListLowStock)
     rows, following = products.list_low_stock(asked.limit, asked.cursor)
     return reply(200, {"data": rows, "nextCursor": following})

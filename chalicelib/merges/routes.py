@@ -38,12 +38,13 @@ def merge_customer(id: str) -> Response:
     """Orders, totals and addresses (without duplicates) move to `into`, and so do values that
     `into` lacks. Then this id is 404 `merged` with `into`. Merging into itself, or into an erased
     or merged customer, or one that is being merged, is 422. It cannot be cancelled or undone. Emits
-    order.updated for each order, customer.updated and customer.deleted."""
+    order.updated for each order, customer.updated and customer.deleted.
+    """
     asked, once = body_once(Merge)
     if once:
         once.check()
     source = customers.get(id)
-    into = _target(source, asked.into)
+    into = _get_target(source, asked.into)
     for each in (source, into):
         jobs.require_free(each.held_by, customers.CustomerBusy)
     if source.is_erased:
@@ -54,8 +55,8 @@ def merge_customer(id: str) -> Response:
     return reply_text(202, text)
 
 
-def _target(source: Customer, into: str) -> Customer:
-    """Raises Invalid."""
+def _get_target(source: Customer, into: str) -> Customer:
+    """Return the customer `into`. Raises Invalid unless `source` can be merged into them."""
     if into == source.id:
         raise Invalid.field("into", "invalid", "must be another customer")
     try:

@@ -61,7 +61,8 @@ def _reply_written(status: int, written: store.Written) -> Response:
 )
 def list_orders() -> Response:
     """By order date, newest first. `search` finds the beginnings of words in the number (also its
-    last three or more digits), tracking number, customer's name and e-mail, tags, and lines."""
+    last three or more digits), tracking number, customer's name and e-mail, tags, and lines.
+    """
     wanted = query(ListOrderFields)
     page = store.page(wanted.to_query(), wanted.fields)
     costs = caller().sees_costs
@@ -83,7 +84,8 @@ def create() -> Response:
     """Takes stock, or is refused: 422 `insufficient_stock` names the lines. With
     `paymentStatus` PAID it starts as PAID. 409 `external_id_taken` has the `id` of the order that
     has the `externalId`. Emits order.created, and order.paid, customer.created, inventory.low where
-    they apply. With `dryRun` nothing is written: 200 says what the order would be."""
+    they apply. With `dryRun` nothing is written: 200 says what the order would be.
+    """
     new, once = body_once(NewOrder)
     if new.dry_run:
         return reply(200, store.preview_create(new, caller().name))
@@ -118,7 +120,8 @@ def get(id: str) -> Response:
 def update(id: str) -> Response:
     """`status` moves along the transitions only; any other is 422 `invalid_transition` with
     `from`, `to` and `allowed`. PAID and REFUNDED set the payment status too; CANCELLED and REFUNDED
-    return the stock. Emits order.updated, and the more specific events."""
+    return the stock. Emits order.updated, and the more specific events.
+    """
     return _reply_written(200, store.update(resolve_id("order", id), body(OrderChange), _request()))
 
 
@@ -151,7 +154,8 @@ def edit(id: str) -> Response:
     moves by the difference; money does not: `balanceDue` says what is due or owed. If the order has
     tax and its amounts change, `tax` must be sent: 422 `tax_required` has `proposed`. With `dryRun`
     nothing is written, and the answer says what would be. Emits order.edited and order.updated, and
-    order.paid, inventory.low where they apply."""
+    order.paid, inventory.low where they apply.
+    """
     wanted, once = body_once(EditOrder)
     if wanted.dry_run:
         return reply(200, store.preview_edit(id, wanted, _request()))
@@ -174,7 +178,8 @@ def close(id: str) -> Response:
     in hand and nothing is kept; another status stays. Closed again, it can only keep less. 422
     `order_closed`: it takes no payment, edit or move. With `dryRun` nothing is written, and the
     answer says what would happen. Emits order.closed, order.updated, refund.created, and
-    order.cancelled, order.refunded where they apply."""
+    order.cancelled, order.refunded where they apply.
+    """
     wanted, once = body_once(CloseOrder)
     if wanted.dry_run:
         return reply(200, store.preview_close(id, wanted, _request()))
@@ -194,7 +199,8 @@ def close(id: str) -> Response:
 def pay(id: str) -> Response:
     """One payment, or up to ten in `payments`; without `amount` it is what is due. A PENDING order
     becomes PAID when nothing is due, or its deposit is reached. 422 `overpaid` has `balanceDue`.
-    Emits payment.created, order.updated, and order.paid where it applies."""
+    Emits payment.created, order.updated, and order.paid where it applies.
+    """
     received, once = body_once(TakePayments)
     return _reply_written(201, store.record_payments(id, received.all_payments, _request(once)))
 
@@ -211,7 +217,8 @@ def pay(id: str) -> Response:
 )
 def void_payment(id: str, payment_id: str) -> Response:
     """The money never came: the payment no longer counts. One that was refunded cannot be voided:
-    409 `payment_refunded`. Emits payment.voided and order.updated."""
+    409 `payment_refunded`. Emits payment.voided and order.updated.
+    """
     void, once = body_once(VoidPayment)
     written = store.void_payment(id, payment_id, void.reason or None, _request(once))
     return _reply_written(200, written)
@@ -230,7 +237,8 @@ def void_payment(id: str, payment_id: str) -> Response:
 def correct_payment(id: str, payment_id: str) -> Response:
     """Voids the payment and records it again with another `method`, in one transaction: the same
     amount, reference, note and `receivedAt`. What is due stays. Emits payment.voided,
-    payment.created and order.updated."""
+    payment.created and order.updated.
+    """
     wanted, once = body_once(CorrectPayment)
     return _reply_written(200, store.correct_method(id, payment_id, wanted, _request(once)))
 
@@ -249,7 +257,8 @@ def refund(id: str) -> Response:
     """Refunds the share of `lines`, with its tax; `amount` overrules it. Pieces return
     to the stock if `restock` says so, by default until the order is SHIPPED. With `dryRun` nothing
     is written: 200 says what would be. 422 `exceeds_refundable` has `refundable`. Emits
-    refund.created and order.updated, and order.refunded when nothing is left."""
+    refund.created and order.updated, and order.refunded when nothing is left.
+    """
     wanted, once = body_once(RefundInput)
     if wanted.dry_run:
         return reply(200, store.preview_refund(id, wanted, _request()))

@@ -78,7 +78,8 @@ class RefundStatus(Choice):
 
 class StockPolicy(Choice):
     """What a new order takes. CHECK: all of it, or the order is refused. FORCE: what is there.
-    SKIP: nothing, because the stock was counted after the sale."""
+    SKIP: nothing, because the stock was counted after the sale.
+    """
 
     CHECK = "CHECK"
     FORCE = "FORCE"
@@ -317,7 +318,8 @@ class TransactionKind(Choice):
 
 class MoneyClock(Choice):
     """recorded: when a payment, a refund or a void was recorded. received: when the money of a
-    payment came, of a void when that of its payment came, of a refund when it was recorded."""
+    payment came, of a void when that of its payment came, of a refund when it was recorded.
+    """
 
     RECORDED = "recorded"
     RECEIVED = "received"
@@ -717,8 +719,8 @@ class NewOrder(Stripped):
 
     @model_validator(mode="before")
     @classmethod
-    def _not_shipped(cls, sent: object) -> object:
-        """An order that was read has no tracking number until it ships."""
+    def _ignore_null_tracking(cls, sent: object) -> object:
+        """Ignore a null tracking number: an order that was read has one until it ships."""
         if not isinstance(sent, dict) or sent.get("trackingNumber", "") is not None:
             return sent
         return {name: value for name, value in sent.items() if name != "trackingNumber"}

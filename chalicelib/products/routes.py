@@ -65,7 +65,8 @@ _WHOLE_ANSWERS: Final = 2_000_000  # bytes of a request whose rows are answered 
 )
 def list_products() -> Response:
     """Newest first. `search` finds the beginnings of words in name, SKU, vendor, tags and
-    variants."""
+    variants.
+    """
     asked = query(ListProductFields)
     page = store.page(asked.to_query(), asked.fields)
     costs = caller().sees_costs
@@ -115,7 +116,8 @@ def get(id: str) -> Response:
 )
 def update(id: str) -> Response:
     """Absent fields stay, null clears, a list replaces the old list; variants match by id,
-    then SKU, then title, and keep absent fields. Emits product.updated if something differs."""
+    then SKU, then title, and keep absent fields. Emits product.updated if something differs.
+    """
     product = store.update(resolve_id("product", id), body(ProductChange), if_match())
     return reply(200, show_product(product), etag=product.etag)
 
@@ -145,7 +147,8 @@ def delete(id: str) -> Response:
 def move_stock(id: str) -> Response:
     """All moves, or none. `by` adds to the current stock and never overwrites a sale; below zero is
     422 `insufficient_stock`. `to` sets a count; an untracked variant needs it. Emits
-    product.updated, whose data also has `stockMoves`: `[{variantId, by, stock, reason, note}]`."""
+    product.updated, whose data also has `stockMoves`: `[{variantId, by, stock, reason, note}]`.
+    """
     asked, once = body_once(StockMoves)
     product, text = moves.move_stock(id, asked.moves, once)
     return reply_text(200, text, etag=product.etag)
@@ -172,7 +175,8 @@ def create_products() -> Response:
 
     If the request exceeds 2 MB, or the answer would exceed 6 MB, rows have the `id` of the created
     product and no `product`. If storage is too slow for 20 seconds, the rest is `not_reached`: it
-    was not written, and the same request with its Idempotency-Key continues there."""
+    was not written, and the same request with its Idempotency-Key continues there.
+    """
     ends = time.monotonic() + _BULK_SECONDS
     asked = query(BulkQuery)
     is_create = asked.mode is BulkMode.CREATE
@@ -227,7 +231,8 @@ def _show_bulk_result(show: Callable[[bulk.Detail], object]) -> str:
 )
 def set_product_statuses() -> Response:
     """Each succeeds or fails independently. It counts as one write. Emits product.updated for each
-    that had another status."""
+    that had another status.
+    """
     asked = body(BulkStatus)
     outcomes = bulk.set_status(asked.ids, asked.status)
     return reply(200, bulk.show_status_result(asked.ids, outcomes))

@@ -175,7 +175,8 @@ class PublicProduct(TypedDict):
 
 class BulkRow(TypedDict):
     """`id` and `product`, or `error` (as an error body). `updated` and `unchanged` are of the modes
-    `upsert` and `update`."""
+    `upsert` and `update`.
+    """
 
     index: Annotated[int, about("Place in the request, from 0.")]
     status: Annotated[
@@ -386,7 +387,8 @@ class NewProduct(_ProductFields):
 
 class ProductRow(ProductChange):
     """A row of the modes `upsert` and `update`: absent fields stay, null clears. A new product
-    needs what NewProduct needs."""
+    needs what NewProduct needs.
+    """
 
     read_only: ClassVar[frozenset[str]] = frozenset({"createdAt", "updatedAt"})
 

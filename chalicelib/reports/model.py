@@ -17,7 +17,8 @@ MOST_KEPT: Final = 10_000  # rows while a report adds up, and of its file
 
 class ReportType(Choice):
     """sales: by the date of the order. money: by the day a payment or a refund was recorded, or by
-    `clock`. tax: charged by the date of the order, refunded by the day of the refund."""
+    `clock`. tax: charged by the date of the order, refunded by the day of the refund.
+    """
 
     SALES = "sales"
     MONEY = "money"

@@ -25,7 +25,8 @@ def start() -> Response:
     """Adds up the orders or the transactions of some days of the shop. The job has `report` when it
     is COMPLETED, and `downloadUrl`, a CSV with up to 10,000 rows. Sales are by the date of the
     order, money by the day on which a payment or a refund was recorded, or as `clock` says; by
-    product, an order counts at each of its products."""
+    product, an order counts at each of its products.
+    """
     asked, once = body_once(NewReport)
     about = {**asked.model_dump(by_alias=True, mode="json"), "format": "csv"}
     return reply_text(202, jobs.create(JobType.REPORT, about, once=once))

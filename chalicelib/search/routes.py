@@ -44,7 +44,8 @@ class SearchResult(TypedDict):
 )
 def search_everything() -> Response:
     """Orders, products and customers that match all words of `q`: whole matches, such as a number,
-    an e-mail address or a SKU, first; then the newest."""
+    an e-mail address or a SKU, first; then the newest.
+    """
     orders, products, customers = store.find(query(Search).q)
     costs = caller().sees_costs
     return reply(

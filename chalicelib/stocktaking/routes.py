@@ -62,7 +62,8 @@ def list_stock_counts() -> Response:
 )
 def create_stock_count() -> Response:
     """Of `variantIds`, or of all variants with a tracked stock of the products that match `filters`
-    or, with `"all": true`, of all products: up to 10,000. Sales go on while it is OPEN."""
+    or, with `"all": true`, of all products: up to 10,000. Sales go on while it is OPEN.
+    """
     asked, repeatable = body_once(NewStockCount)
     return reply_text(201, store.create(asked, caller().name, repeatable))
 
@@ -106,7 +107,8 @@ def list_stock_count_lines(id: str) -> Response:
 def enter_stock_count_lines(id: str) -> Response:
     """Keeps what was counted of up to 500 variants, and as `expected` the stock at this moment.
     Counting again replaces both; `add` adds to what was counted and leaves `expected`, as for a
-    second shelf, or a scan of each piece."""
+    second shelf, or a scan of each piece.
+    """
     asked, repeatable = body_once(CountedLines)
     return reply_text(200, store.enter(id, asked.lines, caller().name, repeatable))
 
@@ -123,7 +125,8 @@ def apply_stock_count(id: str) -> Response:
     """Changes the stock of each counted variant by `counted` less `expected`, so what was sold
     since stays sold. What would fall below zero is an error of the job. Variants that were not
     counted stay as they are. Applying again answers the same job, which can be undone:
-    `POST /api/admin/jobs/{id}/undo`."""
+    `POST /api/admin/jobs/{id}/undo`.
+    """
     repeatable = looked_up()
     count = store.get(id)
     if count.status is CountStatus.OPEN:

@@ -20,5 +20,6 @@ routes = Routes(__name__, "Summary")
 def get_summary() -> Response:
     """Sales of today and of the last 30 days by order date in the shop's time zone,
     orders by status until they are
-    delivered, and variants with low stock."""
+    delivered, and variants with low stock.
+    """
     return reply(200, store.show_summary(timezone.today(), query(SummaryQuery).clock))

@@ -23,15 +23,16 @@ def undo_job(id: str) -> Response:
     """Every field that the job changed, and that was not changed since, gets its old value; stock
     changes by the difference. A product that the job created is deleted, unless it was changed,
     ordered or moved since. What cannot be undone is in the new job's errors, with the reason.
-    Undoing twice changes nothing; an undo can be undone. Within 30 days."""
+    Undoing twice changes nothing; an undo can be undone. Within 30 days.
+    """
     repeatable = looked_up()
-    _check(jobs.get(id))
+    _check_undoable(jobs.get(id))
     text = jobs.create(JobType.UNDO, {"job": id}, once=repeatable)
     return reply_text(202, text)
 
 
-def _check(job: Job) -> None:
-    """Raises Conflict, with the reason, for a job that cannot be undone."""
+def _check_undoable(job: Job) -> None:
+    """Raise Conflict, with the reason, for a job that cannot be undone."""
     if job.type not in UNDOABLE:
         raise Conflict(f"A job of type {job.type} cannot be undone.", code="nothing_to_undo")
     if not has_ended(job):

@@ -115,7 +115,7 @@ class Endpoint:
         return self.email or settings.notify_email() or None
 
     def overlaps(self, now: int) -> list[tuple[int, int]]:
-        """The previous secrets that sign at that Unix time, as (version, until)."""
+        """Return the previous secrets that still sign at the Unix time `now`: (version, until)."""
         return [(version, until) for version, until in self.previous if until > now]
 
 

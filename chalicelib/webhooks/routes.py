@@ -102,7 +102,8 @@ def get(id: str) -> Response:
 )
 def update(id: str) -> Response:
     """What is absent stays. `enabled: false` pauses: new events make no deliveries, and pending
-    ones wait until it is enabled again, or are gone 30 days after their event."""
+    ones wait until it is enabled again, or are gone 30 days after their event.
+    """
     endpoint = store.change(id, body(WebhookChange), if_match())
     return reply(200, show_endpoint(endpoint), etag=etag(endpoint))
 
@@ -132,7 +133,8 @@ def rotate_webhook_secret(id: str) -> Response:
     """The new secret signs at once, and the older ones end. With `overlapHours` they also sign
     until then: `X-Service-Signature` has a `v1` for each secret, the current one first, and
     `notices` says so. Five secrets may sign at the same time; a sixth is 409 `too_many_secrets`.
-    Without a body it is refused, and nothing ends: `{}` rotates at once."""
+    Without a body it is refused, and nothing ends: `{}` rotates at once.
+    """
     endpoint, secret = store.rotate(id, body(RotateSecret).overlap_hours)
     return reply(200, {**show_endpoint(endpoint), "secret": secret}, etag=etag(endpoint))
 
@@ -148,8 +150,9 @@ def rotate_webhook_secret(id: str) -> Response:
 def test(id: str) -> Response:
     """Sends sample data like any delivery, with the header `X-Service-Test: true`, but ignores the
     filter: `passesFilter` says whether a real event like it would be sent. With `dryRun` nothing
-    is sent, and another `filter` or `data` can be tried."""
-    asked = _optional(TestEvent)
+    is sent, and another `filter` or `data` can be tried.
+    """
+    asked = _parse_optional_body(TestEvent)
     if asked.dry_run:
         return reply(200, sample_event.try_filter(store.get(id), asked))
     for name in ("filter", "data"):
@@ -172,7 +175,8 @@ def recover_deliveries(id: str) -> Response:
     """Counts the deliveries that failed since then, and those that wait more than 15
     minutes for their next attempt; with `dryRun: false`, starts to send them within the next
     minute, at most 100 a second. The webhook's `recovery` shows the progress of those that
-    failed."""
+    failed.
+    """
     asked = body(RecoverDeliveries)
     if asked.dry_run:
         return reply(200, {"count": recover.count(store.get(id).id, asked.since)})
@@ -191,7 +195,8 @@ def recover_deliveries(id: str) -> Response:
 )
 def list_webhook_deliveries(id: str) -> Response:
     """The newest event first. Follow `nextCursor` until it is null; if few match a filter, a page
-    may be short, even empty, before that."""
+    may be short, even empty, before that.
+    """
     return _deliveries([store.get(id)])
 
 
@@ -228,7 +233,8 @@ def get_delivery(id: str) -> Response:
 )
 def replay_delivery(id: str) -> Response:
     """Posts it again now, with the same id and body: outside its schedule while that runs, or as
-    the start of a new one. Returns the delivery as it was before."""
+    the start of a new one. Returns the delivery as it was before.
+    """
     delivery = replay.replay_delivery(id)
     return reply(202, show_delivery(delivery, store.find(delivery.endpoint_id)))
 
@@ -240,6 +246,6 @@ def _deliveries(endpoints: Sequence[Endpoint]) -> Response:
     return reply(200, {"data": shown, "nextCursor": following})
 
 
-def _optional(model: type[Model]) -> Model:
-    """The body; it may be absent, because all its fields have defaults."""
+def _parse_optional_body(model: type[Model]) -> Model:
+    """Parse the body, which may be absent: the fields then have their defaults."""
     return body(model) if raw_body() else model()

@@ -42,7 +42,7 @@ from chalicelib.webhooks.model import (
 
 
 def event_shape(kind: EventKind) -> object:
-    """The type of such an event's `data`."""
+    """Return the type of the `data` of the kind's events."""
     # Imported only for the API's description.
     from chalicelib.customers.schemas import ShownCustomer
     from chalicelib.orders.schemas import (
@@ -81,7 +81,8 @@ class WebhookRecovery(TypedDict):
 
 class WebhookNotice(TypedDict):
     """Something about a webhook that its owner should know. `code`: `two_signatures` (more than one
-    secret signs), `no_summary_address`, `no_summary_sender` (no summary e-mail is sent)."""
+    secret signs), `no_summary_address`, `no_summary_sender` (no summary e-mail is sent).
+    """
 
     code: Annotated[str, about("What happened, for programs.")]
     message: Annotated[str, about("What happened, for people.")]
@@ -130,7 +131,7 @@ class WebhookWithSecret(ShownWebhook):
 
 
 def show_endpoint(endpoint: Endpoint) -> dict[str, Any]:
-    """The shape of ShownWebhook."""
+    """Return the endpoint in the shape of ShownWebhook."""
     until = [end for _, end in endpoint.overlaps(clock.unix())]
     ends = clock.iso(datetime.fromtimestamp(max(until), UTC)) if until else None
     return {
@@ -285,8 +286,11 @@ class RecoveryResult(TypedDict):
 
 
 def show_delivery(delivery: Delivery, endpoint: Endpoint | None) -> dict[str, object]:
-    """The shape of ShownDelivery. Without its endpoint, a pending delivery is shown as CANCELLED:
-    it will not be posted, even if that is not stored yet."""
+    """Return the delivery in the shape of ShownDelivery.
+
+    Without its endpoint, a pending delivery is shown as CANCELLED: it will not be posted, even if
+    that is not stored yet.
+    """
     cancelled = endpoint is None and delivery.step is not None
     return {
         "id": delivery.id,
