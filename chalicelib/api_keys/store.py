@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 from chalicelib.api_keys.model import (
     READS_PER_MINUTE,
@@ -253,7 +253,7 @@ def _remove_past_counters(where: Key, item: Mapping[str, object], minute: int) -
             table.update(where, remove=past, when=table.present)
 
 
-def _get_entry(id: str) -> dict[str, Any]:
+def _get_entry(id: str) -> Item:
     entry = table.get(("keys", id)) if ids.may_be("key", id) else None
     return NotFound.unless(entry, "key", id)
 

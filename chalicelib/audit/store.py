@@ -11,13 +11,13 @@ without them: in the transaction of an entry with values of a customer is the co
 customer is not `unnamed`.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Final
 
 from chalicelib import listing
 from chalicelib.audit.model import KIND, AuditEntry
 from chalicelib.storage import table
-from chalicelib.storage.attributes import Key
+from chalicelib.storage.attributes import Fields, Item, Key
 from chalicelib.storage.commit import Commit
 from chalicelib.values.changes import clear_personal
 from chalicelib.values.compact_json import encode
@@ -67,7 +67,7 @@ def clear(entries: Iterable[AuditEntry], person: Person) -> int:
     return sum(_rewrite(entry, _redact_entry(entry, person)) for entry in entries)
 
 
-def _redact_entry(entry: AuditEntry, person: Person) -> dict[str, Any]:
+def _redact_entry(entry: AuditEntry, person: Person) -> Item:
     """Return the attributes of an entry without the values of an erased person."""
     fields = {"record": entry.fields["record"], "changes": entry.changes}
     if person.ids.isdisjoint(entry.customers):
@@ -75,14 +75,14 @@ def _redact_entry(entry: AuditEntry, person: Person) -> dict[str, Any]:
     return redact(fields)
 
 
-def redact(entry: Mapping[str, Any]) -> dict[str, Any]:
+def redact(entry: Fields) -> Item:
     """Return the `record` and the `changes` of an entry without the values of its customers."""
     record, kind = entry["record"], entry["record"]["type"]
     record = record | {"name": None} if kind == "customer" else record
     return {"record": record, "changes": clear_personal(kind, entry["changes"])}
 
 
-def _rewrite(entry: AuditEntry, left: Mapping[str, Any]) -> bool:
+def _rewrite(entry: AuditEntry, left: Fields) -> bool:
     """Replace `record` and `changes` of an entry; return whether they differ."""
     if (left["record"], left["changes"]) == (entry.fields["record"], entry.changes):
         return False

@@ -71,7 +71,7 @@ def _edit_record(job: Job, id: str) -> Step:
     """Change a record, unless this job has done that before."""
     kind = _KINDS[job.request["kind"]]
 
-    def log_change(commit: Commit, before: Any, after: Any) -> None:
+    def log_change(commit: Commit, before: object, after: object) -> None:
         undo.note(commit, job.id, id, kind.difference(before, after))
 
     try:
@@ -108,7 +108,7 @@ def _edit_product(job: Job, product: Product) -> Product:
     return products.preview_update(product, validate(ProductChange, given).sent_fields())
 
 
-def product_change(product: Product, change: Fields) -> dict[str, Any]:
+def product_change(product: Product, change: Fields) -> dict[str, object]:
     """Return the body of a PUT that makes a bulk change (`ProductEdit`, as sent) of a product."""
     given = {name: change[name] for name in _PLAIN if name in change}
     given["tags"] = _change_tags(product.fields["tags"], change)
@@ -138,7 +138,7 @@ def _edit_order(job: Job, order: Order) -> Order:
     )
 
 
-def _order_change(order: Order, change: Fields) -> dict[str, Any]:
+def _order_change(order: Order, change: Fields) -> dict[str, object]:
     """Return the body of a PATCH that makes a bulk change (`OrderEdit`, as sent) of this order."""
     given = {name: change[name] for name in OF_ORDERS if name in change}
     given["tags"] = _change_tags(order.fields["tags"], change)

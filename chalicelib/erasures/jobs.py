@@ -4,10 +4,11 @@ Their files, reports, errors and samples are not rewritten: they end within 30 d
 """
 
 import json
-from typing import Any, Final
+from typing import Final
 
 from chalicelib.imports.model import has_ended
 from chalicelib.jobs.model import Job, JobStatus, JobType
+from chalicelib.storage.attributes import Item
 from chalicelib.values.forgetting import Person
 
 NO_MAPPING: Final = "A customer was erased while the job waited for a mapping. Upload it again."
@@ -46,10 +47,10 @@ def _redact_labels(job: Job, person: Person) -> dict[str, object]:
 
 def _redact_request(job: Job, person: Person) -> dict[str, object]:
     """Return what changes of the request, and of what the job kept of its file."""
-    fields: dict[str, Any] = {
+    fields: Item = {
         name: json.loads(value) if name in _JSON else value for name, value in job.fields.items()
     }
-    left: dict[str, Any] = {name: person.redact(fields.get(name)) for name in _TEXTS}
+    left: Item = {name: person.redact(fields.get(name)) for name in _TEXTS}
     if asked := fields.get("asked"):
         left["asked"] |= {part: asked[part] for part in _NO_TEXT & asked.keys()}
     left["mapping"] = {person.redact(one): to for one, to in (fields.get("mapping") or {}).items()}

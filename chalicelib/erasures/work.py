@@ -29,6 +29,7 @@ from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import KEPT_SECONDS, MOST_AT_ONCE, Job, RecordOutcome, Step
 from chalicelib.orders import store as orders
 from chalicelib.storage import idempotency, outbox, table
+from chalicelib.storage.attributes import Item
 from chalicelib.storage.conditions import Attr, all_of
 from chalicelib.values import clock
 from chalicelib.values.forgetting import Person, identifying_values
@@ -227,5 +228,5 @@ _PHASES: Final[Mapping[str, Callable[[_Erasure], _Done]]] = {
     "words": _erase_words,
 }
 _FOLLOWING: Final = dict(zip(_PHASES, list(_PHASES)[1:], strict=False))
-_BEGINNING: Final[dict[str, Any]] = {"phase": "names", "after": None, "touched": {}}
+_BEGINNING: Final[Item] = {"phase": "names", "after": None, "touched": {}}
 _FIRST_PASS: Final = {"page": "*", "again": False}

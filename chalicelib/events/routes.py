@@ -1,6 +1,6 @@
 """Everything that happened, in one order, for programs that keep a copy of the shop."""
 
-from typing import Any, Final
+from typing import Final
 
 from chalice.app import Response
 
@@ -52,7 +52,7 @@ def read_events() -> Response:
     return reply(200, {"data": events, "next": model.render_cursor(part.next)})
 
 
-def _add_stock(events: list[dict[str, Any]], happened: list[Happened]) -> None:
+def _add_stock(events: list[dict[str, object]], happened: list[Happened]) -> None:
     """Add the current stock to each event, so that later pages never have an older one."""
     about = list(map(model.product_ids_by_variant, happened))
     levels = products.stock_levels({product for variants in about for product in variants.values()})

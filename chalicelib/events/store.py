@@ -14,7 +14,7 @@ read, because writes may still be running: so no entry ever appears before one t
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from chalicelib import settings
 from chalicelib.storage import outbox, table
@@ -38,7 +38,7 @@ class Happened:
     item: Item
 
     @property
-    def data(self) -> dict[str, Any]:
+    def data(self) -> Item:
         return self.event.data
 
 

@@ -121,7 +121,7 @@ def _amount(part: Mapping[str, object] | None) -> object:
     return part["amount"] if part else None
 
 
-def _transaction_row(transaction: Fields) -> list[Any]:
+def _transaction_row(transaction: Fields) -> list[object]:
     row = {**transaction, **{name: Decimal(transaction[name]) for name in ("amount", "tax")}}
     return [row[column] for column in TRANSACTIONS]
 

@@ -17,7 +17,7 @@ routes = Routes(__name__, "Jobs")
 _SUMMARY: Final[Any] = Union[*(view.summary for view in VIEWS.values()), JobSummary]
 _WHOLE: Final[Any] = Union[*(view.whole for view in VIEWS.values()), ShownJob]
 _SIGNED_ANEW = {"errorReportUrl", "downloadUrl"}
-_WITHOUT_COSTS: Final[dict[str, Any]] = {"preview": [], **dict.fromkeys(_SIGNED_ANEW)}
+_WITHOUT_COSTS: Final[dict[str, object]] = {"preview": [], **dict.fromkeys(_SIGNED_ANEW)}
 
 
 @routes.get(

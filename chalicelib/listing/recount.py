@@ -15,7 +15,7 @@ from chalicelib.listing.cells import merged_cell
 from chalicelib.listing.kinds import Kind
 from chalicelib.listing.upgrades import limit_to_indexed
 from chalicelib.storage import table
-from chalicelib.storage.attributes import Key
+from chalicelib.storage.attributes import Fields, Key
 from chalicelib.storage.commit import Commit
 
 K = TypeVar("K")
@@ -110,7 +110,7 @@ def _is_explained(first: Mapping[str, object], last: Mapping[str, object], count
     return bool(low - changed <= counted <= high + changed)
 
 
-def _sum_shards(cell: Mapping[str, Any]) -> Number:
+def _sum_shards(cell: Fields) -> Number:
     total: Number = sum(cell.values())
     return total
 

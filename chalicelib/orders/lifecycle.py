@@ -7,7 +7,7 @@ returns it as it is if nothing differs.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from chalicelib import settings
 from chalicelib.customers.model import Customer, Totals, of_order
@@ -166,7 +166,7 @@ def _with_paid_status(fields: StoredOrder) -> StoredOrder:
     return fields
 
 
-def _stored_address(given: Mapping[str, Any] | None) -> Address | None:
+def _stored_address(given: Fields | None) -> Address | None:
     """Return an address as an order keeps it: a copy, which nothing else changes."""
     return cast(Address, addresses.to_address(given)) if given else None
 

@@ -12,7 +12,6 @@ first of them, with its price and stock.
 import json
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Any
 
 from chalicelib.listing import MOST_WORD_BYTES
 from chalicelib.problems import Invalid
@@ -26,13 +25,13 @@ from chalicelib.products.model import (
     show_product,
 )
 from chalicelib.products.schemas import ProductStatus
-from chalicelib.storage.attributes import Fields
+from chalicelib.storage.attributes import Fields, Item
 from chalicelib.values import clock, ids
 
 Given = Fields
 _as_json = json.JSONEncoder(check_circular=False, default=str).encode
 
-_CLEARED: dict[str, Any] = {
+_CLEARED: Item = {
     "description": None,
     "status": ProductStatus.DRAFT,
     "published": True,
@@ -100,16 +99,14 @@ def rewrite_fields(
     return _next_version(product, fields, quantities, now)
 
 
-def _next_version(
-    product: Product, fields: dict[str, Any], quantities: dict[str, int], now: str
-) -> Product:
+def _next_version(product: Product, fields: Item, quantities: dict[str, int], now: str) -> Product:
     updated = clock.next_iso(product.fields["updatedAt"], now)
     return _check_product({**fields, "updatedAt": updated}, quantities, product.version + 1)
 
 
 def _clean_fields(given: Given, before: Fields | None = None) -> dict[str, object]:
     """Return the given fields as stored: null and blank become the defaults."""
-    fields: dict[str, Any] = {
+    fields: Item = {
         name: _CLEARED.get(name) if value is None or value == "" else value
         for name, value in given.items()
         if name != "variants"
@@ -124,7 +121,7 @@ def _clean_fields(given: Given, before: Fields | None = None) -> dict[str, objec
     return fields
 
 
-def _check_product(fields: dict[str, Any], quantities: dict[str, int], version: int) -> Product:
+def _check_product(fields: Item, quantities: dict[str, int], version: int) -> Product:
     if fields["price"] is None:
         for place, variant in enumerate(fields["variants"]):
             if variant["price"] is None:
@@ -198,7 +195,7 @@ def _merge_variant(
     return variant
 
 
-def _new_variant(product_id: str, wanted: Given, is_only: bool) -> dict[str, Any]:
+def _new_variant(product_id: str, wanted: Given, is_only: bool) -> Item:
     variant: dict[str, object] = {"id": ids.new_variant(product_id)}
     variant |= {name: wanted.get(name) or None for name in ("title", "sku", "price")}
     variant |= {**VARIANT_EXTRAS, **_given_extras(wanted)}

@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from chalicelib.listing import external_ids
 from chalicelib.problems import Busy, Invalid, NotFound, Problem
@@ -181,7 +181,7 @@ def _find_only(row: Fields, by_sku: Mapping[str, Sequence[Product]]) -> Product 
     return same[0] if same else None
 
 
-def _merge_row(row: Fields, product: Product) -> dict[str, Any]:
+def _merge_row(row: Fields, product: Product) -> dict[str, object]:
     """Return the change that a row makes to a product. Raise Invalid."""
     given = {name: value for name, value in row.items() if name != "id"}
     there = product.variants()

@@ -3,7 +3,7 @@
 import json
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Final, NamedTuple
+from typing import Annotated, ClassVar, Final, NamedTuple
 
 from pydantic import Field, StringConstraints
 from typing_extensions import TypedDict
@@ -165,7 +165,7 @@ def index_of(fields: Fields) -> listing.Index:
     return listing.Index.build(sort=fields["createdAt"], facets={})
 
 
-def show(count: Count) -> dict[str, Any]:
+def show(count: Count) -> dict[str, object]:
     """Return the count in the shape of ShownStockCount."""
     shown = {name: count.fields.get(name) for name in ShownStockCount.__annotations__}
     return shown | {"filters": json.loads(count.fields["filters"])}

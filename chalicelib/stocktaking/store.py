@@ -15,7 +15,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from chalicelib import deadline, listing, validation
 from chalicelib.problems import Conflict, Invalid
@@ -86,7 +86,7 @@ def create(asked: NewStockCount, by: str, once: Once | None) -> str:
         _check_tracked(asked.variant_ids) if asked.variant_ids else _find_variants(asked.filters)
     )
     parts = list(batches(variants, _TOGETHER))
-    fields: dict[str, Any] = {
+    fields: Item = {
         "id": ids.new_id("cnt"),
         "name": asked.name,
         "status": CountStatus.OPEN.value,
@@ -188,7 +188,7 @@ def load_counted_lines(count: Count, part: int) -> list[tuple[str, Line]]:
     return [(id, line) for id, line in _read_count(item).items() if line]
 
 
-def show_lines(some: Sequence[tuple[str, Line | None]]) -> list[dict[str, Any]]:
+def show_lines(some: Sequence[tuple[str, Line | None]]) -> list[dict[str, object]]:
     """Return lines as the API shows them, with what is in stock now."""
     known = _load_products(id for id, _ in some)
     return [show_line(id, line, known.get(ids.product_of(id))) for id, line in some]

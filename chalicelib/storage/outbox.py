@@ -12,10 +12,10 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from chalicelib.storage import actor
-from chalicelib.storage.attributes import Fields, Key
+from chalicelib.storage.attributes import Fields, Item, Key
 from chalicelib.values import clock, ids
 from chalicelib.values.changes import list_changes
 from chalicelib.values.compact_json import encode
@@ -39,9 +39,9 @@ class Event:
     at: str
 
     @cached_property
-    def data(self) -> dict[str, Any]:
+    def data(self) -> Item:
         """The resource as the API showed it."""
-        data: dict[str, Any] = json.loads(self.body)["data"]
+        data: Item = json.loads(self.body)["data"]
         return data
 
 
@@ -60,7 +60,7 @@ class Committed:
         self.failure: Exception | None = None
 
     @cached_property
-    def trace(self) -> dict[str, Any]:
+    def trace(self) -> Item:
         """What the commit traced: `{actor, moves, audit}`; empty if nothing."""
         return trace_of(self.item)
 
@@ -132,7 +132,7 @@ def audit_entry(
     return {"action": action or f"{kind}.{done}", "record": record, "changes": changes, **more}
 
 
-def trace_of(item: Mapping[str, Any]) -> dict[str, Any]:
+def trace_of(item: Fields) -> Item:
     """Return what a commit traced: `{actor, moves, audit}`; empty if nothing."""
     made: dict[str, object] = json.loads(item.get("trace", "{}"))
     return made
@@ -142,7 +142,7 @@ def key(event_id: str) -> tuple[str, str]:
     return event_id[:30], "events"
 
 
-def events_of(item: Mapping[str, Any]) -> Iterator[Event]:
+def events_of(item: Fields) -> Iterator[Event]:
     for place, entry in enumerate(item["events"]):
         yield Event(f"{item['pk']}{_place(place)}", entry["event"], entry["body"], item["at"])
 

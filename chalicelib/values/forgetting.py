@@ -26,6 +26,8 @@ _MENTIONING: Final = frozenset({"note", "tags", "metadata", "edits", "discount",
 _SHORTEST: Final = 2  # letters of a text that is searched for
 _DEEPEST: Final = 40  # branches within each other, because patterns are parsed recursively
 
+Shown = Mapping[str, Any]  # an order or a customer, or a part of it, as the API shows it
+
 
 @dataclass(frozen=True)
 class Person:
@@ -42,7 +44,7 @@ class Person:
         """Return whether it is an order of this customer."""
         return self._customer_of(order).get("id") in self.ids
 
-    def redact_moved_order(self, data: Mapping[str, Any], places: Iterable[str]) -> dict[str, Any]:
+    def redact_moved_order(self, data: Shown, places: Iterable[str]) -> dict[str, Any]:
         """Return an order that an edit moved to another customer, without this person.
 
         `places`: the names of the addresses that are the person's, and go as a whole.
@@ -56,7 +58,7 @@ class Person:
             left[name] = [self._redact_members(one, _TEXTS) for one in data[name]]
         return {**left, "externalId": self._own_id(data), **gone}
 
-    def forget_order(self, data: Mapping[str, Any]) -> dict[str, object]:
+    def forget_order(self, data: Shown) -> dict[str, object]:
         """Return what is left of the person's order: numbers, lines, money and the country."""
         left = {**data, "note": None}
         facts = self.facts_in(data)
@@ -82,20 +84,20 @@ class Person:
             left[name] = [{**one, **dict.fromkeys(_TEXTS & one.keys())} for one in data[name]]
         return left
 
-    def _forget_line(self, line: Mapping[str, Any]) -> dict[str, Any]:
+    def _forget_line(self, line: Shown) -> dict[str, Any]:
         return self._redact_members(line, _mentioning_members(line)) | dict.fromkeys(
             {"note"} & line.keys()
         )
 
-    def _own_id(self, data: Mapping[str, Any]) -> str | None:
+    def _own_id(self, data: Shown) -> str | None:
         own_id: str | None = data["externalId"]
         return None if own_id and self.is_mentioned_in(own_id) else own_id
 
-    def _redact_members(self, data: Mapping[str, Any], names: Set[str]) -> dict[str, Any]:
+    def _redact_members(self, data: Shown, names: Set[str]) -> dict[str, Any]:
         """Return the data without mentions of the person in the members with these names."""
         return {**data, **{name: self.redact(data[name]) for name in names & data.keys()}}
 
-    def facts_in(self, data: Mapping[str, Any]) -> set[str]:
+    def facts_in(self, data: Shown) -> set[str]:
         """Return the identifying texts in a customer or an order."""
         own = data if data.get("id") in self.ids else self._customer_of(data)
         parts = [own.get(name) for name in _NAMED]
@@ -117,7 +119,7 @@ class Person:
             return {name: self.redact(member) for name, member in value.items()}
         return value
 
-    def _customer_of(self, data: Mapping[str, object]) -> Mapping[str, Any]:
+    def _customer_of(self, data: Mapping[str, object]) -> Shown:
         customer = data.get("customer")
         return customer if isinstance(customer, dict) else {}
 
@@ -149,7 +151,7 @@ def identifying_values(changes: Iterable[Change]) -> set[str]:
     return {text for text in texts if isinstance(text, str) and len(text) >= _SHORTEST}
 
 
-def _mentioning_members(line: Mapping[str, Any]) -> set[str]:
+def _mentioning_members(line: Shown) -> set[str]:
     """Return the names of the members of a line that may mention somebody.
 
     The title of a variant's line stays as it was sold.

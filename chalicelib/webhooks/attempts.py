@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from chalicelib.storage.attributes import Item
+from chalicelib.storage.attributes import Fields, Item
 from chalicelib.values import clock
 from chalicelib.webhooks.model import Delivery
 
@@ -89,11 +89,11 @@ def build_attempt(delivery: Delivery, url: str, at: datetime, **result: Any) -> 
 _NAMES: Final = frozenset(each.name for each in fields(Attempt))
 
 
-def read(item: Mapping[str, Any]) -> Attempt:
+def read(item: Fields) -> Attempt:
     return Attempt(**{name: value for name, value in item.items() if name in _NAMES})
 
 
-def show(attempt: Attempt) -> dict[str, Any]:
+def show(attempt: Attempt) -> Item:
     """Show an attempt in the shape of DeliveryAttempt."""
     response = None
     if attempt.status is not None:

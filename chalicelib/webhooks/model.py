@@ -2,17 +2,16 @@
 
 import math
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from chalicelib import settings
 from chalicelib.schemas import (
     Choice,
 )
 from chalicelib.storage import attributes, outbox
-from chalicelib.storage.attributes import Item
+from chalicelib.storage.attributes import Fields, Item
 from chalicelib.values import clock, ids
 from chalicelib.webhooks.retry import DAY, FAILING_STREAK, SCHEDULE
 
@@ -99,7 +98,7 @@ class Endpoint:
     streak: int = 0
     """Failures in a row, up to the number that is counted (`health.py`)."""
     failing_since: str | None = None
-    recovery: Mapping[str, Any] | None = None
+    recovery: Fields | None = None
     mailed_until: str = ""
     """Until when failures were reported by summary e-mails; empty at first."""
     warned_since: str | None = None

@@ -9,13 +9,12 @@ stay parked: a replay that succeeds ends their schedule, one that fails changes 
 that is sent twice is one replay: both have the recovery's id.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 from chalicelib.storage import table
-from chalicelib.storage.attributes import Item
+from chalicelib.storage.attributes import Fields, Item
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr, Condition
 from chalicelib.storage.table import sk
@@ -24,7 +23,7 @@ from chalicelib.webhooks import deliveries, executions, parking, replay, store
 from chalicelib.webhooks.messages import Message
 from chalicelib.webhooks.model import Endpoint, has_expired
 
-Recovery = Mapping[str, Any]
+Recovery = Fields
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ def begin_by_itself(endpoint: Endpoint, due: str) -> Endpoint:
     return replace(endpoint, recovery=recovery) if begun else endpoint
 
 
-def _new_recovery(since: datetime, count: int) -> dict[str, Any]:
+def _new_recovery(since: datetime, count: int) -> dict[str, object]:
     times = {"since": clock.iso(since), "startedAt": clock.now_iso()}
     return {"id": ids.ulid(), **times, "count": count, "sent": 0}
 
