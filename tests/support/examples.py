@@ -19,7 +19,7 @@ import app
 from chalicelib import aws, settings
 from chalicelib.api_keys import store as api_keys
 from chalicelib.api_keys.model import Role
-from chalicelib.events.model import cursor
+from chalicelib.events.model import render_cursor
 from chalicelib.events.store import Place
 from chalicelib.problems import Busy
 from chalicelib.request.routes import LARGEST_BODY, find_operation
@@ -429,7 +429,7 @@ def _problems(day: Day) -> None:
     day.shop.post(f"{_ADMIN}/orders", {"lineItems": [line]}, **key)
     day.refused(422, "POST", "/orders", {"lineItems": [line], "note": "Gift"}, **key)
     day.refused(404, "GET", "/orders/ord_01M7VR0000000000000000")
-    day.refused(410, "GET", f"/events?after={cursor(Place('2026-01-01T00:00:00.000Z'))}")
+    day.refused(410, "GET", f"/events?after={render_cursor(Place('2026-01-01T00:00:00.000Z'))}")
 
 
 def _of_every_operation(day: Day) -> None:
