@@ -399,6 +399,25 @@ def test_an_order_changed_during_an_erasure_is_anonymized(shop: Shop, jobs: JobD
 
 
 @pytest.mark.parametrize("is_moved", [False, True])
+def test_an_erasure_clears_why_an_order_was_closed(jobs: JobDesk, is_moved: bool) -> None:
+    """Of an order that is another customer's now, it clears the name alone."""
+    order = placed(jobs.shop, customer=PERSON, paymentMethod="CASH")
+    order.pay(5)
+    if is_moved:
+        assert order.edit(customer={"id": customer(jobs.shop)["id"]}).status == 200
+    closed = order.post("/close", {"keep": 2, "reason": f"Withdrew. {NOTE}"})
+    assert closed.status == 200 and order.read()["closeReason"] == f"Withdrew. {NOTE}"
+    streamed(traced(jobs.dynamodb))
+    jobs.done(f"{order.customer.path}/erase")
+    assert mentions(jobs) == []
+    left = order.read()
+    redacted = "Withdrew. Rings twice, says [erased]"
+    assert left["closeReason"] == (redacted if is_moved else None)
+    assert (left["kept"], left["closedAt"]) == ("2.00", closed.json["closedAt"])
+    assert left["closedBy"] == closed.json["closedBy"] and counts_agree()
+
+
+@pytest.mark.parametrize("is_moved", [False, True])
 def test_an_undo_after_an_erasure_brings_no_tag_back(jobs: JobDesk, is_moved: bool) -> None:
     """Its log has the tags for 30 days, and is not rewritten."""
     order, edit = edited(jobs)

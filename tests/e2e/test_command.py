@@ -173,6 +173,24 @@ def test_a_report_is_a_table_or_a_file(terminal: Terminal) -> None:
     assert "must be one of: day" in refused
 
 
+def test_an_order_is_closed_and_keeps_a_part(terminal: Terminal) -> None:
+    made = terminal.json("orders", "create", "--item", "CMD-1:2", "--paid")
+    close = ("orders", "close", made["number"], "--reason", "Withdrew")
+    kept = str(float(made["total"]) - 3)
+    preview = terminal.run(*close, "--keep", kept, "--dry-run").stdout
+    assert "order.closed" in preview and "3.00 " in preview
+    assert terminal.json("orders", "show", made["number"])["closedAt"] is None
+    closed = terminal.json(*close, "--keep", kept, "--method", "CASH", "--no-restock")
+    assert [(one["amount"], one["method"]) for one in closed["refunds"]] == [("3.00", "CASH")]
+    assert (closed["closeReason"], closed["balanceDue"]) == ("Withdrew", "0.00")
+    assert float(closed["kept"]) == float(kept)
+    refused = terminal.run(*close, "--keep", made["total"], "--json", code=1).stderr
+    assert json.loads(refused)["error"]["code"] == "order_closed"
+    assert "0.00 " in terminal.run(*close).stdout, "closed again, it keeps less"
+    assert terminal.json("orders", "show", made["number"])["kept"] == "0.00"
+    terminal.run(*close[:3], code=2)  # without a reason
+
+
 def test_webhooks_are_added_replayed_and_removed(terminal: Terminal, receiver: Receiver) -> None:
     made = terminal.json("webhooks", "add", receiver.url("/nth/2"), "--event", "order.created")
     terminal.run("orders", "create", "--item", "CMD-1")

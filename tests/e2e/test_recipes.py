@@ -46,6 +46,8 @@ SAYS = {
     "expiresAt": '"role":"STAFF"',
     "orders --balance": "payment",
     "balance=due": '"1',
+    '"Customer withdrew" --dry-run': "4.00 ",
+    '"Customer withdrew"': "0.00 USD",
     "> prices.json": "",
     "products upsert": "updated",
     "--dry-run": "MUG-1.stock",
@@ -59,9 +61,10 @@ SAYS = {
 def test_each_recipe_does_what_it_says(stack: Stack, home: Path) -> None:
     (home / "mug.csv").write_text("slug,name,price,sku,stock\nmug,Mug,9,MUG-1,4\n")
     run(stack, home, "backroom import mug.csv && backroom orders create --item MUG-1")
-    assert len(LINES) == 12
+    paid = run(stack, home, "backroom orders create --item MUG-1 --paid --json")
+    assert len(LINES) == 14
     for line in LINES:
-        said = run(stack, home, line)
+        said = run(stack, home, line.replace("1001", json.loads(paid)["number"]))
         expected = next(SAYS[part] for part in SAYS if part in line)
         assert expected in said, (line, said)
     (product,) = json.loads(run(stack, home, "backroom products --search MUG-1 --json"))["variants"]

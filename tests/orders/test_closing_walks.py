@@ -2,6 +2,7 @@
 functions that are killed; a model says what its money, stock and events must be."""
 
 import random
+from collections import Counter
 from contextlib import suppress
 from decimal import Decimal
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.orders.build import ORDERS, Order, counts_agree, line, new_order, stock_of, variant
+from tests.stock.build import agrees, fanned_out, movements, moves_in
 from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.shop import Answer, Shop
 
@@ -28,8 +30,8 @@ class Walk:
         self.order = Order(shop, ORDERS, made)
         self.net, self.stock, self.status = Decimal(0), STOCK - PIECES, "PENDING"
         self.kept: Decimal | None = None
-        self.events = {"payment.created": 0, "payment.voided": 0, "refund.created": 0}
-        self.events |= {"order.closed": 0, "order.cancelled": 0}
+        self.events = Counter({"order.created": 1})  # all that receivers get of it
+        self.moves = [("TRACKED", None, STOCK), ("SALE", -PIECES, self.stock)]  # of its stock
         self.keys = 0
 
     def ask(self, path: str, body: Any) -> Answer:
@@ -45,6 +47,7 @@ class Walk:
             self.dynamodb.faults = lambda operation, request: None
             if other:
                 assert self.order.patch({"note": f"{self.keys}"}).status == 200
+                self.events["order.updated"] += 1
             return fault
 
         self.dynamodb.faults = inject
@@ -54,6 +57,13 @@ class Walk:
             return self.order.post(path, body, headers=key)
         finally:
             self.dynamodb.faults = lambda operation, request: None
+
+    def accept(self, before: Any, after: Any) -> None:
+        """Count the events of an acknowledged change, but those about its money records."""
+        self.events["order.updated"] += 1
+        self.events["order.paid"] += after["paidAt"] is not None and before["paidAt"] is None
+        states = [{one["status"], one["paymentStatus"]} for one in (before, after)]
+        self.events["order.refunded"] += "REFUNDED" in states[1] - states[0]
 
     def step(self) -> None:
         before = self.order.read()
@@ -73,6 +83,7 @@ class Walk:
             return
         assert answer.status == 201, answer.text
         self.net += amount
+        self.accept(before, answer.json)
         self.events["payment.created"] += 1
         if self.status == "PENDING" and amount == due:
             self.status = "PAID"
@@ -85,6 +96,7 @@ class Walk:
             return
         assert answer.status == 201, answer.text
         self._gives(amount)
+        self.accept(before, answer.json)
         self.events["refund.created"] += 1
 
     def void(self, before: Any, valid: Any) -> None:
@@ -97,6 +109,7 @@ class Walk:
             return
         assert answer.status == 200, answer.text
         self._gives(Decimal(one["amount"]))
+        self.accept(before, answer.json)
         self.events["payment.voided"] += 1
 
     def correct(self, before: Any, valid: Any) -> None:
@@ -106,6 +119,7 @@ class Walk:
         method = "CARD" if one["method"] == "CASH" else "CASH"
         answer = self.ask(f"/payments/{one['id']}/correct", {"method": method})
         assert answer.status == 200, answer.text
+        self.accept(before, answer.json)
         self.events["payment.voided"] += 1
         self.events["payment.created"] += 1
 
@@ -117,6 +131,8 @@ class Walk:
         elif self.status in NEXT:
             assert answer.status == 200, answer.text
             self.status = to
+            self.accept(before, answer.json)
+            self.events["order.shipped"] += to == "SHIPPED"
 
     def close(self, before: Any, valid: Any) -> None:
         keep = Decimal(self.chance.choice([0, 0, self.chance.randint(1, 60), int(self.net)]))
@@ -132,7 +148,9 @@ class Walk:
         is_new, rest = self.kept is None, self.net - keep
         returns = is_new and restock and self.status in BEFORE_SHIPPING
         assert bool(preview.json["restocks"]) == returns
-        self.stock += PIECES * returns
+        if returns:
+            self.stock += PIECES
+            self.moves.append(("RETURN", PIECES, self.stock))
         refunds = len(answer.json["refunds"]) - len(before["refunds"])
         assert len(preview.json["refunds"]) == refunds
         assert sum(Decimal(one["amount"]) for one in preview.json["refunds"]) == rest
@@ -143,7 +161,9 @@ class Walk:
         elif self.status == "PAID" and self.net and not keep:
             self.status = "REFUNDED"
         assert preview.json["statusAfter"] == self.status
-        self.events["order.closed"] += is_new or bool(rest)
+        if is_new or rest:
+            self.accept(before, answer.json)
+            self.events["order.closed"] += 1
         self.net = self.kept = keep
 
     def _gives(self, amount: Decimal) -> None:
@@ -162,13 +182,15 @@ class Walk:
             assert Decimal(order["balanceDue"]) == 0
         assert stock_of(self.shop, self.sold) == self.stock
 
-    def check_events(self, kinds: list[str]) -> None:
-        assert {kind: kinds.count(kind) for kind in self.events} == self.events
+    def check_traces(self, kinds: list[str]) -> None:
+        """Each event was sent once for each acknowledged request, and so was each move of stock."""
+        assert Counter(kinds) == +self.events
+        assert moves_in(movements(self.shop, variantId=self.sold)) == self.moves
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("part", range(10))
-def test_money_stock_and_events_are_those_of_the_model(
+def test_money_stock_ledger_and_events_are_those_of_the_model(
     shop: Shop, dynamodb: Double, part: int
 ) -> None:
     chance, walks = random.Random(part), list[Walk]()
@@ -183,8 +205,10 @@ def test_money_stock_and_events_are_those_of_the_model(
     for event in shop.events():
         data = event["data"]
         told.setdefault(data.get("orderId") or data.get("id", ""), []).append(event["event"])
+    fanned_out(dynamodb)
+    assert agrees(shop) == sum(len(walk.moves) for walk in walks)
     for walk in walks:
-        walk.check_events(told[walk.order["id"]])
+        walk.check_traces(told[walk.order["id"]])
     summary = shop.get("/api/admin/summary").json
     open_orders = [w for w in walks if w.kept is None and w.status not in {*ENDED, "DELIVERED"}]
     assert summary["openOrders"]["total"] == len(open_orders)
