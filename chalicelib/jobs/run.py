@@ -15,7 +15,7 @@ from chalicelib.jobs import queue, store
 from chalicelib.jobs.model import Job, JobStatus, RecordOutcome, Step
 from chalicelib.problems import Problem
 from chalicelib.sqs import Batch, Handled, Received, all_but
-from chalicelib.storage.actor import acting
+from chalicelib.storage.actor import act_as
 
 _SECONDS: Final = 20  # of steps for one message; then other jobs continue
 _RETRY_SECONDS: Final = (2, 5, 20, 60, 180)
@@ -39,7 +39,7 @@ def _handle_message(record: Received, work: Work) -> bool:
     try:
         job = store.find(message["job"])
         if job is not None:
-            with acting(lambda: job.actor):
+            with act_as(lambda: job.actor):
                 _run_steps(job, int(message["step"]), received > 1, work)
             return True
         if received > _MISSING:

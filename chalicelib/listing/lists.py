@@ -100,7 +100,7 @@ class Lists:
         pks = self._partition_keys()
         each = -(-(MOST_COUNTED if most is None else most) // len(pks))
         where, condition = self._sort_condition(None, forward=True), _filter_condition(self.rest)
-        return [table.tally.call(pk, where=where, matching=condition, most=each) for pk in pks]
+        return [table.tally.call(pk, where=where, matching=condition, at_least=each) for pk in pks]
 
     def count_positions(self) -> int:
         """Return the number of matches, counted by position.

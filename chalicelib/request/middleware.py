@@ -38,7 +38,7 @@ from chalicelib.request.routes import (
     paths,
 )
 from chalicelib.storage import outbox, table
-from chalicelib.storage.actor import acting
+from chalicelib.storage.actor import act_as
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.idempotency import Repeated
 from chalicelib.values import ids
@@ -84,7 +84,7 @@ def handle(request: Request, get_response: GetResponse) -> Response:
     )
     token = calls.begin(call)
     try:
-        with acting(call.actor):
+        with act_as(call.actor):
             response = _answer_or_refuse(call, get_response)
     finally:
         calls.end(token)

@@ -38,12 +38,13 @@ _current: Final[ContextVar[Callable[[], Actor]]] = ContextVar("actor", default=A
 
 
 def current() -> Actor:
+    """Return who writes in this context; an Actor without ids for the service itself."""
     return _current.get()()
 
 
 @contextmanager
-def acting(who: Callable[[], Actor]) -> Iterator[None]:
-    """Let the writes of this context be by an actor.
+def act_as(who: Callable[[], Actor]) -> Iterator[None]:
+    """Let the writes of the block be by an actor.
 
     `who` is called when a write is made: the key of a request may be known later than the request.
     """

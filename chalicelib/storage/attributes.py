@@ -17,6 +17,7 @@ T = TypeVar("T")
 
 
 def _pack(value: Any) -> dict[str, object]:
+    """Return a value with its DynamoDB type. Raises TypeError for a type that is not stored."""
     kind = type(value)
     if isinstance(value, str):
         return {"S": value}
@@ -38,6 +39,7 @@ def _pack(value: Any) -> dict[str, object]:
 
 
 def _unpack(value: Item) -> object:
+    """Return the Python value of an attribute value; NULL, and any unknown type, is None."""
     # One look-up for each type, the most frequent first: a quarter of a list's time is spent here.
     if "S" in value:
         return value["S"]
@@ -74,10 +76,10 @@ def unpack(stored: Item) -> Item:
 
 
 def read(shape: Callable[..., T], item: Item, **more: object) -> T:
-    """Return an item as a dataclass.
+    """Return an item of the table as a dataclass, `shape`.
 
-    Fields are stored under their names in camelCase, or not if they have a default. `more`: those
-    that are stored in another form.
+    A field is stored under its name in camelCase; it may be absent if it has a default. `more`: the
+    values of fields that are stored in another form.
     """
     own = {name: item[stored] for name, stored in _stored_names(shape) if stored in item}
     return shape(**{**own, **more})
@@ -85,6 +87,7 @@ def read(shape: Callable[..., T], item: Item, **more: object) -> T:
 
 @cache
 def _stored_names(shape: Any) -> list[tuple[str, str]]:
+    """Return a dataclass's fields as (name, name of the attribute)."""
     return [(field.name, to_camel(field.name)) for field in fields(shape)]
 
 
@@ -100,14 +103,16 @@ class Expressions:
         self._values: dict[str, object] = {}
 
     def condition(self, condition: Condition) -> str:
+        """Return the text of a condition, and register its names and values."""
         return condition.write(self)
 
     def name(self, path: str) -> str:
-        """Return the placeholder of an attribute or a member of a map: `stock.var_1` → `#0.#1`."""
+        """Return the placeholder of a path, which is registered: `stock.var_1` → `#0.#1`."""
         known = self._placeholders
         return ".".join([known.setdefault(part, f"#{len(known)}") for part in path.split(".")])
 
     def value(self, value: object) -> str:
+        """Return the placeholder of a value, which is registered."""
         placeholder = f":{len(self._values)}"
         self._values[placeholder] = value
         return placeholder
@@ -115,9 +120,9 @@ class Expressions:
     def update(
         self, assign: Mapping[str, object], add: Mapping[str, object], remove: Iterable[str]
     ) -> str:
-        """Return the update expression, and register its names and values.
+        """Return the text of an update, and register its names and values.
 
-        `add`: a path with a dot needs a number there; an attribute begins with 0.
+        `add`: adds numbers. A path with a dot has to exist; an attribute without one begins with 0.
         """
         clauses = {
             "SET": [f"{self.name(path)} = {self.value(value)}" for path, value in assign.items()],

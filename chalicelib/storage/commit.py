@@ -89,13 +89,14 @@ class Commit:
         when: Condition | None = None,
         otherwise: Otherwise | None = None,
     ) -> None:
+        """Add a write of a whole item, in place of any that has its key."""
         put = write_request(self._table, {"Item": pack(item)}, when)
         self._add((item["pk"], item["sk"]), "Put", put, otherwise)
 
     def put_each(self, keys: Iterable[Key], attributes: Mapping[str, object]) -> None:
-        """Write items that differ only in their keys.
+        """Add writes of items that differ only in their keys, such as a record's list entries.
 
-        Such are the entries of a record in several lists. Their common attributes are packed once.
+        Their common attributes are packed once.
         """
         common = pack(attributes)
         for key in keys:
@@ -112,7 +113,10 @@ class Commit:
         otherwise: Otherwise | None = None,
         waits: bool = True,
     ) -> None:
-        """Update an item. Without `waits`, a conflict on the item counts as a failed condition."""
+        """Add an update of an item, which is created if it is not there.
+
+        Without `waits`, a conflict on the item counts as a failed condition.
+        """
         update = update_request(self._table, key, assign=assign, add=add, remove=remove, when=when)
         self._add(key, "Update", update, otherwise, waits)
 
@@ -123,32 +127,33 @@ class Commit:
         when: Condition | None = None,
         otherwise: Otherwise | None = None,
     ) -> None:
+        """Add a deletion of an item, which need not be there."""
         delete = write_request(self._table, {"Key": pack_key(key)}, when)
         self._add(key, "Delete", delete, otherwise)
 
     def check(self, key: Key, when: Condition, otherwise: Otherwise | None = None) -> None:
-        """Demand a condition on an item that this commit does not write."""
+        """Add a condition on an item that this commit does not write."""
         check = write_request(self._table, {"Key": pack_key(key)}, when)
         self._add(key, "ConditionCheck", check, otherwise)
 
     def count(
         self, cell: Key, numbers: Mapping[str, int | Decimal], home: int | None = None
     ) -> None:
-        """Add to the attributes of a sharded counter, `<cell>#<shard>`.
+        """Add numbers to the attributes of a sharded counter, whose items are `<cell>#<shard>`.
 
-        They are `n`, and sums such as `revenue`. `home`: the part of the shards to use (below
-        HOMES), or any.
+        The attributes are `n`, and sums such as `revenue`. `home`: the part of the shards to use
+        (below HOMES); None: any.
         """
         counter = self._counts.setdefault((cell, home), {})
         for name, number in numbers.items():
             counter[name] = counter.get(name, 0) + number
 
     def write_before(self, item: Item) -> None:
-        """Write an item before the commit, without which it has no effect."""
+        """Let `send` write an item before the transaction. It has no effect until that is made."""
         self._before.append(item)
 
     def delete_after(self, key: Key) -> None:
-        """Delete an item after the commit, from when on it has no effect."""
+        """Let `send` delete an item after the transaction, once it has no effect any more."""
         self._after.append(key)
 
     def announce(self, event: str, data: Mapping[str, object]) -> None:
@@ -158,26 +163,26 @@ class Commit:
         self._announced += len(body.encode())
 
     def trace(self, name: str, entry: Mapping[str, object]) -> None:
-        """Something of this commit that is kept for good: `moves`, of stock (`ledger/store.py`)."""
+        """Add an entry for a log that keeps it for good: `moves`, of stock (`ledger/store.py`)."""
         text = encode(entry)
         self._traced.setdefault(name, []).append(text)
         self._announced += len(text.encode())
 
     def audit(self, entry: Mapping[str, object]) -> None:
-        """Leave an entry in the audit log (`outbox.audit_entry`)."""
+        """Add an entry for the audit log, as `outbox.audit_entry` returns it."""
         text = encode(entry)
         self._traced.setdefault(_AUDIT, []).append(text)
         self._audited += len(text.encode())
 
     def refuse(self, problem: Invalid) -> None:
-        """Let `send` raise this instead.
+        """Let `send` raise this problem, and write nothing. The first problem counts.
 
         Of many commits that are sent together, only this one fails.
         """
         self._refusal = self._refusal or problem
 
     def explain_excess(self, field: str, message: str) -> None:
-        """Note which field of a request is at fault if this exceeds a transaction, and why."""
+        """Set the field and the message of the Invalid that `send` raises if this is too large."""
         self._excess = field, message
 
     @property
@@ -198,13 +203,14 @@ class Commit:
 
     @property
     def _bytes(self) -> int:
+        """The bytes of events, of what is traced, and of audit entries."""
         return self._announced + self._audited
 
-    def takes(self, other: "Commit") -> bool:
-        """Tell whether both commits, which have no common item, fit into one call.
+    def has_room_for(self, other: "Commit") -> bool:
+        """Tell whether this and `other`, which writes none of its items, fit into one transaction.
 
-        The limits are those of a transaction and of the outbox item (the records are about as large
-        as their events).
+        The limits are the number of items, and the number and the bytes of events in the outbox
+        item (the records are about as large as their events).
         """
         return (
             len(self) + len(other) <= TRANSACTION_ITEMS
@@ -213,6 +219,10 @@ class Commit:
         )
 
     def join(self, other: "Commit") -> None:
+        """Add all that `other` writes, counts, announces and refuses to this commit.
+
+        It does not check whether there is room (`has_room_for`).
+        """
         self._writes.update(other._writes)
         for (cell, home), numbers in other._counts.items():
             self.count(cell, numbers, home)
@@ -226,11 +236,12 @@ class Commit:
         self._refusal = self._refusal or other._refusal
 
     def send(self, conflicts_until: float | None = None) -> None:
-        """Send the commit, and wait until it is made.
+        """Write all of the commit in one transaction, and wait until it is made.
 
-        Raises the exception of the first failed condition, Invalid (422) if it exceeds a
-        transaction or the outbox, or Busy (503) after conflicts until the usual deadline or
-        `conflicts_until` (`deadline_after`); a throttled one is tried 2.2 s longer.
+        Items of `write_before` are written first, those of `delete_after` deleted last. Raises the
+        exception of the first failed condition, Invalid (422) if it exceeds a transaction or the
+        outbox, or Busy (503) after conflicts until the usual deadline or `conflicts_until`
+        (`deadline_after`); a throttled one is tried 2.2 s longer.
 
         After a time-out the outcome is unknown. The same request with the same token is idempotent
         for ten minutes, so that is what is retried, also if the retry is throttled. Only a
@@ -259,16 +270,17 @@ class Commit:
         return True
 
     def raise_if_refused(self) -> None:
-        """Raise the problem noted by `refuse`, or Invalid if this is too large for DynamoDB.
+        """Raise the problem that `refuse` noted, or Invalid if this is too large for DynamoDB.
 
-        `overflows` leaves room for growth.
+        `overflows` is stricter: it leaves room for growth.
         """
         if self._refusal:
             raise self._refusal
         if not self._fits(self._room):
-            raise self._too_large()
+            raise self._excess_problem()
 
-    def _too_large(self) -> Invalid:
+    def _excess_problem(self) -> Invalid:
+        """Return the error for a commit that is too large, with the field of `explain_excess`."""
         if self._excess is None:
             message = "This change exceeds one transaction. Change less at a time."
             return Invalid(message, code="too_large")
@@ -277,12 +289,13 @@ class Commit:
         return Invalid(f"{field}: {message}", code=error["code"], errors=[error])
 
     def _send_transaction(self, conflicts_until: float | None) -> None:
-        """Send the transaction until it is made.
+        """Send the transaction until it is made, without what is written before and after it.
 
-        Raises Busy after conflicts until `conflicts_until`, at the latest at the usual deadline.
+        Raises as `send` does: Busy after conflicts until `conflicts_until` (`time.monotonic`), at
+        the latest at the usual deadline, which counts for None.
         """
         self.raise_if_refused()
-        call = self._call()
+        call = self._build_call()
         last: Exception | None = None
         for _ in deadline.attempts():
             call.send()
@@ -298,7 +311,7 @@ class Commit:
                 reasons = error.response.get("CancellationReasons", [])
                 if code == "TransactionCanceledException":
                     self._raise_reason(reasons, error)
-                    call = self._call()
+                    call = self._build_call()
                 elif not may_repeat(error):
                     raise
                 more = 0.0
@@ -321,11 +334,13 @@ class Commit:
         otherwise: Otherwise | None = None,
         waits: bool = True,
     ) -> None:
+        """Add a write, or a check, of one item. Raises ValueError if it has one already."""
         if key in self._writes:
             raise ValueError(f"{key} is written twice in one commit")
         self._writes[key] = {action: request}, otherwise, waits
 
-    def _call(self) -> DynamoCall[None]:
+    def _build_call(self) -> DynamoCall[None]:
+        """Return a new call, with a new token, of all writes, counts and the outbox item."""
         # One for all cells: two commits conflict at all of their cells, or at none.
         shard = random.randrange(COUNT_SHARDS)
         actions = [action for action, _, _ in self._writes.values()]
@@ -348,7 +363,10 @@ class Commit:
         )
 
     def _raise_reason(self, reasons: Sequence[Mapping[str, Any]], error: ClientError) -> None:
-        """Raise why the transaction was cancelled; return if the commit may be sent again."""
+        """Raise the error of the first failed condition, or `error`; return if it was a conflict.
+
+        After conflicts and throttles alone, the commit may be sent again.
+        """
         for (key, write), reason in zip(self._writes.items(), reasons, strict=False):
             _, otherwise, waits = write
             is_held = reason.get("Code") == "TransactionConflict"
@@ -396,9 +414,9 @@ def send_all(commits: Sequence[Commit], at_once: int = _AT_ONCE) -> list[Excepti
     outcomes: list[Exception | None] = [None] * len(commits)
 
     def send_joint_or_each(call: _JointCommit) -> None:
-        """Send a joint commit, and note the outcome of each of its commits in `outcomes`.
+        """Send a joint commit, and write the outcome of each of its commits into `outcomes`.
 
-        If it fails, each is sent alone; but Busy is the outcome of all.
+        If it fails, each is sent alone. But Busy is then the outcome of all: none is sent again.
         """
         failure = _try_transaction(call.joint)
         is_for_all = len(call.places) == 1 or failure is None or isinstance(failure, Busy)
@@ -425,6 +443,7 @@ def _delete_leftovers(made: Iterable[Commit]) -> None:
 
 
 def _try_transaction(commit: Commit) -> Exception | None:
+    """Send a commit's transaction; return what it raised, None if it was made."""
     try:
         commit._send_transaction(None)
     except Exception as error:
@@ -440,7 +459,10 @@ class _JointCommit(NamedTuple):
 def _send_waiting(
     send: Callable[[_JointCommit], None], waiting: deque[_JointCommit], sender: int
 ) -> None:
-    """Send the waiting calls, until others have taken them or fewer may be underway."""
+    """Send the waiting commits one by one, until none waits or fewer may be underway.
+
+    `sender`: the number of this thread, from 0. It stops when that many may not be underway.
+    """
     while sender < len(underway):
         try:
             call = waiting.popleft()
@@ -450,14 +472,14 @@ def _send_waiting(
 
 
 def _group_into_waves(commits: Sequence[Commit]) -> Iterator[list[_JointCommit]]:
-    """Yield the commits in groups of calls; no group writes an item twice."""
+    """Yield the commits in waves of joint commits, in order; no wave writes an item twice."""
     wave: list[_JointCommit] = []
     written: dict[Key, _Write] = {}
     for place, commit in enumerate(commits):
         if not written.keys().isdisjoint(commit._writes):
             yield wave
             wave, written = [], {}
-        if not wave or not wave[-1].joint.takes(commit):
+        if not wave or not wave[-1].joint.has_room_for(commit):
             wave.append(_JointCommit([], Commit()))
         wave[-1].places.append(place)
         wave[-1].joint.join(commit)

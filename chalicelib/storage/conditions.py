@@ -16,7 +16,7 @@ class Names(Protocol):
 
 
 class Condition:
-    """A condition; a request writes it with its own placeholders."""
+    """A condition. `write(names)` returns its text, with the placeholders of one request."""
 
     def __init__(self, write: Callable[[Names], str]) -> None:
         self.write = write
@@ -29,11 +29,11 @@ class Condition:
 
 
 def all_of(conditions: Iterable[Condition]) -> Condition:
-    """Return the condition that all of these hold; there is at least one, and none is nested."""
-    given = list(conditions)
-    if len(given) == 1:
-        return given[0]
-    return Condition(lambda names: f"({' AND '.join(one.write(names) for one in given)})")
+    """Return the condition that all of these hold; there has to be at least one."""
+    parts = list(conditions)
+    if len(parts) == 1:
+        return parts[0]
+    return Condition(lambda names: f"({' AND '.join(part.write(names) for part in parts)})")
 
 
 class Attr:
@@ -66,9 +66,9 @@ class Attr:
 
     def is_in(self, values: Iterable[object]) -> Condition:
         """Return the condition that the attribute is one of at most 100 (AWS) values."""
-        given = list(values)
+        options = list(values)
         return Condition(
-            lambda names: f"{names.name(self._path)} IN ({', '.join(map(names.value, given))})"
+            lambda names: f"{names.name(self._path)} IN ({', '.join(map(names.value, options))})"
         )
 
     def begins_with(self, text: str) -> Condition:
@@ -90,6 +90,7 @@ class Attr:
         """Return a comparison with a value, or with another attribute of the same item."""
 
         def write_comparison(names: Names) -> str:
+            """Return the text of the comparison, and register its names and values."""
             operand = names.name(other._path) if isinstance(other, Attr) else names.value(other)
             return f"{names.name(self._path)} {operator} {operand}"
 

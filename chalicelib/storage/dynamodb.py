@@ -42,7 +42,7 @@ _AT_ONCE: Final = 32  # calls that are sent before the first is read; each has a
 class DynamoCall(Generic[T]):
     """A call such as `GetItem`. Making it does nothing; it may be sent several times.
 
-    `read` turns a reply into the result, or into the call that follows. `refused` turns a
+    `read` turns a reply into the result, or into the call that follows. `to_error` turns a
     ClientError that no repetition helps into what is raised.
     """
 
@@ -51,9 +51,9 @@ class DynamoCall(Generic[T]):
         operation: str,
         request: Wire,
         read: Callable[[Wire], object] = lambda reply: reply,
-        refused: Callable[[Any], Exception] = lambda error: error,
+        to_error: Callable[[Any], Exception] = lambda error: error,
     ) -> None:
-        self.operation, self.request, self.read, self.refused = operation, request, read, refused
+        self.operation, self.request, self.read, self.to_error = operation, request, read, to_error
         self._receive: Callable[[], Wire] | None = None
 
     def send(self) -> None:
@@ -75,9 +75,10 @@ class DynamoCall(Generic[T]):
         return receive()
 
     def wait_for_result(self) -> T:
-        """Return the result; before that send the call if it is not under way.
+        """Return the result of the call, or of the last that follows; send it if it is not sent.
 
-        Raises Busy if DynamoDB refuses for a moment, or does not answer, until the deadline.
+        It is sent again until the deadline while DynamoDB refuses for a moment or does not answer;
+        then Busy is raised.
         """
         result: T = _wait_for([self])[0]
         return result
@@ -93,6 +94,10 @@ def wait_for_results(calls: Sequence[DynamoCall[Any]]) -> list[Any]:
 
 
 def _wait_for(calls: Sequence[DynamoCall[Any]]) -> list[Any]:
+    """Send calls together, and again those that failed; return their results, in order.
+
+    Raises what `to_error` makes of an error that no repetition helps, and Busy at the deadline.
+    """
     results: list[Any] = [None] * len(calls)
     waiting = [*enumerate(calls)]
     for _ in deadline.attempts():
@@ -112,7 +117,7 @@ def _wait_for(calls: Sequence[DynamoCall[Any]]) -> list[Any]:
             results[place] = result
         for _, call, failure in failed:
             if not may_repeat(failure):
-                raise call.refused(failure)
+                raise call.to_error(failure)
         if not failed:
             return results
         waiting = [(place, call) for place, call, _ in failed]
@@ -152,7 +157,7 @@ class _Service:
             raise RuntimeError(f"DynamoDB is called without a proxy: add {self._host} to NO_PROXY.")
 
     def send(self, operation: str, request: Wire) -> Callable[[], Wire]:
-        """Make one attempt; what is returned waits for the reply, or raises why there is none."""
+        """Make one attempt; return a function that waits for the reply, or raises the failure."""
         body = orjson.dumps(request)
         signed = self._sign(operation, body)
         connection = self._take_connection()
@@ -170,6 +175,7 @@ class _Service:
         return partial(self._receive, operation, connection, end, failure)
 
     def _sign(self, operation: str, body: bytes) -> awsrequest.AWSPreparedRequest:
+        """Return the request for an operation, signed with the credentials of the session."""
         headers: Any = {  # a dict is enough: botocore's own class is made for mail, and slow
             "Content-Type": "application/x-amz-json-1.0",
             "X-Amz-Target": f"DynamoDB_20120810.{operation}",
@@ -183,6 +189,7 @@ class _Service:
         return awsrequest.AWSPreparedRequest("POST", self._url, headers, body, False)
 
     def _take_connection(self) -> HTTPConnection:
+        """Return an open connection that is idle, or a new one."""
         with suppress(IndexError):
             while is_connection_dropped(connection := self._idle.pop()):
                 connection.close()  # DynamoDB closes what is idle
@@ -192,6 +199,11 @@ class _Service:
     def _receive(
         self, operation: str, connection: HTTPConnection, end: float, failure: Exception | None
     ) -> Wire:
+        """Return the reply to what was sent, and give the connection back.
+
+        `end`: when its time is over (`time.monotonic`). `failure`: why it could not be sent. Raises
+        ClientError if DynamoDB refused, HTTPClientError if no valid reply came.
+        """
         try:
             if failure:
                 raise failure
@@ -208,7 +220,7 @@ class _Service:
 
 
 def _parse_answer(operation: str, status: int, headers: Any, content: bytes) -> Wire:
-    """Return the reply.
+    """Return the JSON of an answer of DynamoDB.
 
     Raises ValueError if it was cut or changed on its way, or comes from something else;
     ClientError, with what botocore puts into it, if it is a refusal.

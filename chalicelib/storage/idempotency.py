@@ -88,10 +88,10 @@ class Once:
                 raise self._to_error(record)
 
     def begin_or_resume(self) -> "Begun":
-        """Record that a request of several commits has begun, before the first; or resume it.
+        """Record that a request of several commits has begun, before the first one; or resume it.
 
-        A repetition gets the seed and the time of the first try, and `again`. Raises what `check`
-        does.
+        A repetition of a request that was not answered gets the seed and the time of the first try,
+        and `again`. Raises Repeated, or KeyReused, as `check` does.
         """
         now, (pk, sk) = clock.unix(), self.key
         fresh: Item = {
@@ -110,7 +110,10 @@ class Once:
         return Begun(self, fresh["seed"], now, again=False)
 
     def record(self, commit: Commit, text: str, etag: str) -> None:
-        """Add the answer to the commit that is answered, which then raises what `check` does."""
+        """Add the record of the answer to the commit that it answers.
+
+        If there is a record by then, sending the commit raises Repeated or KeyReused.
+        """
         pk, sk = self.key
         now = clock.unix()
         reply = {"fingerprint": self.fingerprint, "text": text, "etag": etag}
@@ -131,6 +134,7 @@ class Once:
         return Repeated(record["text"], record["etag"])
 
     def _load_parts(self, parts: int) -> str:
+        """Return the answer that is stored in this many items."""
         places = [(self.key[0], f"part#{n}") for n in range(parts)]
         found = table.batch_get(places)
         packed = "".join(found[place]["text"] for place in places)
@@ -138,9 +142,9 @@ class Once:
 
 
 def read(keys: Iterable[Key], once: Once | None) -> dict[Key, Item]:
-    """Return the items that exist, by key, read together with the answer that is kept.
+    """Return the items that exist, by key; the record of `once` is read with them, in one call.
 
-    Raises what `Once.check` does.
+    Raises Repeated, or KeyReused, if the request was answered before.
     """
     items = table.batch_get([*keys, *([once.key] if once else [])])
     if once:
@@ -150,9 +154,9 @@ def read(keys: Iterable[Key], once: Once | None) -> dict[Key, Item]:
 
 @contextmanager
 def unless_answered(once: Once | None) -> Iterator[None]:
-    """Raise Repeated instead of a problem that arose because the request was sent twice.
+    """Raise Repeated instead of a Problem of the block, if the request was answered meanwhile.
 
-    The other one was just done.
+    The problem then arose because the same request, sent twice, has taken effect.
     """
     try:
         yield
@@ -173,10 +177,11 @@ class Begun:
     again: bool
 
     def id(self, prefix: str, place: int) -> str:
-        """Return the id of the record made at a place: the same for every repetition."""
+        """Return the id of the record that is made at `place`: the same for every repetition."""
         return ids.derive_id(prefix, self.at * 1_000, f"{self.seed}#{place}")
 
     def finish(self, text: str) -> None:
+        """Store the answer in parts, and mark the request as answered by it."""
         pk, _ = self.once.key
         packed = base64.b85encode(zlib.compress(text.encode())).decode()
         parts = [packed[n : n + _PART] for n in range(0, len(packed), _PART)]

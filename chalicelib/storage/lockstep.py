@@ -63,7 +63,10 @@ def run(works: Iterable[Work]) -> None:
 
 
 def _perform(needs: Sequence[Need]) -> list[Outcome]:
-    """Make the calls that are needed."""
+    """Read the items and send the commits of several pieces of work, each kind together.
+
+    Returns the outcome of each: the items of all of them, and the failures of its own commits.
+    """
     keys = [key for need in needs for key in need.keys]
     commits = [commit for need in needs for commit in need.commits]
     items = table.batch_get(keys) if keys else {}

@@ -25,7 +25,7 @@ Found = dict[Key, Item]
 def read_drafts(
     batch: Iterable[Committed], read: Callable[[Committed], Iterable[Draft]]
 ) -> list[Draft]:
-    """Return the drafts that `read` finds in these outbox items: one for each id, the last.
+    """Return the drafts that `read` makes of these outbox items: for each id, the last one.
 
     An item on which `read` fails is logged, and skipped.
     """
@@ -39,7 +39,10 @@ def read_drafts(
 
 
 def number_drafts(committed: Committed, prefix: str, traced: Iterable[Draft]) -> Iterator[Draft]:
-    """Give each draft its id, and what all entries of the outbox item have in common."""
+    """Yield each draft with its id, and with the actor and the time of the outbox item.
+
+    The id follows from the item's id and the draft's place in `traced`.
+    """
     actor = committed.trace.get("actor", {})
     common = {
         "at": committed.item["at"],
@@ -60,12 +63,14 @@ def write_entries(
     per_commit: int,
     is_alone: Callable[[Draft], bool] = lambda draft: False,
 ) -> Work:
-    """Write the entries that are not there yet.
+    """Write the entries that are not stored yet, in commits of up to `per_commit` drafts.
 
-    `key_of`: the key of an entry, by its id. `commit_of`: the commit of some drafts, given what was
-    found, on condition that it is still so. `keys_beside`: what else to read for a draft.
-    `per_commit`: drafts in one commit. `is_alone`: whether a draft has a commit to itself. Raises
-    Busy.
+    `key_of`: returns the key of an entry by its id. `commit_of`: returns the commit of some drafts;
+    it gets the items that were read, and demands that they are unchanged. `keys_beside`: returns
+    other keys to read for a draft. `is_alone`: tells whether a draft has a commit to itself.
+
+    Drafts whose commit failed its condition are read and written again. Raises Busy after ten
+    rounds, and any other failure of a commit at once.
     """
     for _ in range(_TRIES):
         if not drafts:
@@ -81,16 +86,20 @@ def write_entries(
 
 
 def _group_drafts(
-    drafts: Sequence[Draft], most: int, is_alone: Callable[[Draft], bool]
+    drafts: Sequence[Draft], per_commit: int, is_alone: Callable[[Draft], bool]
 ) -> Iterator[Sequence[Draft]]:
+    """Yield each draft that is alone in its commit, then the others in groups of `per_commit`."""
     yield from ([draft] for draft in drafts if is_alone(draft))
-    yield from batches([draft for draft in drafts if not is_alone(draft)], most)
+    yield from batches([draft for draft in drafts if not is_alone(draft)], per_commit)
 
 
 def _groups_to_retry(
     groups: Sequence[Sequence[Draft]], failures: Sequence[Exception | None]
 ) -> Iterator[Sequence[Draft]]:
-    """Yield the groups whose commit failed its condition. Raises any other failure."""
+    """Yield the groups whose commit failed a condition without an error of its own.
+
+    `failures`: of the groups' commits, in order; None is success. Raises any other failure.
+    """
     for group, failure in zip(groups, failures, strict=True):
         if isinstance(failure, ConditionFailed):
             yield group

@@ -61,17 +61,17 @@ class Committed:
 
     @cached_property
     def trace(self) -> Item:
-        """What the commit traced: `{actor, moves, audit}`; empty if nothing."""
+        """What the commit traced, parsed: `{actor, moves, audit}`; {} if nothing."""
         return trace_of(self.item)
 
     @property
     def is_test(self) -> bool:
-        """Whether it is a test event, which goes to one webhook and to the audit log only."""
+        """Whether it has only a test event, which goes to one webhook and to the audit log."""
         return "only" in self.item
 
     @property
     def mark(self) -> Key:
-        """The key of the mark that it is in the feed: all consumers have handled it."""
+        """The key of the item that marks it as being in the feed: all consumers have handled it."""
         return self.id, "feed"
 
     @property
@@ -91,7 +91,7 @@ def body(event: str, data: Mapping[str, object]) -> str:
 def item(
     events: Sequence[tuple[str, str]], traced: Mapping[str, Sequence[str]] | None = None
 ) -> dict[str, object]:
-    """Return the outbox item for the events of a commit and for what it traces.
+    """Return a new outbox item, not yet written, for a commit's events and for what it traces.
 
     `events`: (event, body) pairs, at most MOST_COMMIT_EVENTS; `traced`: lists of JSON texts by
     name.
@@ -117,11 +117,12 @@ def audit_entry(
     action: str = "",
     **more: object,
 ) -> dict[str, object]:
-    """Return what the audit log gets of a write of a record of this kind.
+    """Return the entry that the audit log gets for a write of a record of this kind.
 
-    `before`, `after`: None if it was, or is, not there; `show`: how the API shows it, without
-    secrets. `action`: if it is more than created, updated or deleted. `more`: the record's `number`
-    or `name`, and `customers`: whose values may be among its own.
+    `before`, `after`: the record; None if it did not, or does not, exist. `show`: returns it as the
+    API shows it, without secrets; without `show`, the entry has no changes. `action`: if it is more
+    than created, updated or deleted. `more`: the record's `number` or `name`, and `customers`: the
+    ids of those whose values may be among the record's.
     """
     was, now = (show(version) if show and version else None for version in (before, after))
     done = "deleted" if now is None else "created" if was is None else "updated"
@@ -133,22 +134,27 @@ def audit_entry(
 
 
 def trace_of(item: Fields) -> Item:
-    """Return what a commit traced: `{actor, moves, audit}`; empty if nothing."""
-    made: dict[str, object] = json.loads(item.get("trace", "{}"))
-    return made
+    """Return what the commit of an outbox item traced: `{actor, moves, audit}`; {} if nothing."""
+    trace: dict[str, object] = json.loads(item.get("trace", "{}"))
+    return trace
 
 
 def key(event_id: str) -> tuple[str, str]:
+    """Return the key of the outbox item that has this event."""
     return event_id[:30], "events"
 
 
 def events_of(item: Fields) -> Iterator[Event]:
+    """Yield the events of an outbox item."""
     for place, entry in enumerate(item["events"]):
         yield Event(f"{item['pk']}{_place(place)}", entry["event"], entry["body"], item["at"])
 
 
 def _place(number: int) -> str:
-    """00 to 99, then A0 to ZZ: nearly all are 00, the only event of their commit."""
+    """Return an event's place in its commit as two characters: 00 to 99, then A0 to ZZ.
+
+    Nearly all are 00, the only event of their commit.
+    """
     if number < 100:
         return f"{number:02d}"
     letter, digit = divmod(number - 100, 36)

@@ -70,7 +70,10 @@ reset_before_writes = _before_writes.reset
 
 
 def may_write() -> None:
-    """Wait until this context may write. Raises the reason if it may not."""
+    """Call what `before_writes` set for this context: it waits, and raises if no write may be made.
+
+    Nothing happens where nothing was set.
+    """
     _before_writes.get()()
 
 
@@ -101,14 +104,14 @@ def batch_get(
     """
     wanted = list(dict.fromkeys(keys))
     name, only = table or settings.table(), _projection(fields)
-    found = wait_for_results(
+    replies = wait_for_results(
         [_batch_get_call(name, part, only) for part in batches(wanted, BATCH_KEYS)]
     )
-    return {key: item for part in found for key, item in part.items()}
+    return {key: item for part in replies for key, item in part.items()}
 
 
 def _projection(fields: Iterable[str]) -> dict[str, object]:
-    """Return the part of a request that asks for only these fields and the key."""
+    """Return the projection of a request to these fields and the key; {}, all fields, for none."""
     expressions = Expressions()
     names = [expressions.name(field) for field in dict.fromkeys(("pk", "sk", *fields))]
     return expressions.add_to({"ProjectionExpression": ", ".join(names)}) if len(names) > 2 else {}
@@ -117,29 +120,31 @@ def _projection(fields: Iterable[str]) -> dict[str, object]:
 def _batch_get_call(
     name: str, keys: Sequence[Key], only: dict[str, object]
 ) -> DynamoCall[dict[Key, Item]]:
-    wanted = {"Keys": [pack_key(key) for key in keys], "ConsistentRead": True, **only}
-    found: dict[Key, Item] = {}
+    """Return the call that reads at most 100 keys of the table `name`. `only`: its projection."""
+    request = {"Keys": [pack_key(key) for key in keys], "ConsistentRead": True, **only}
+    items: dict[Key, Item] = {}
 
     def collect_items(reply: Wire) -> dict[Key, Item]:
-        """Add the items of a reply to `found`; return all of it."""
+        """Add the items of a reply to those of earlier replies; return all of them."""
         for item in map(unpack, reply["Responses"].get(name, ())):
-            found[item["pk"], item["sk"]] = item
-        return found
+            items[item["pk"], item["sk"]] = item
+        return items
 
-    return _batch_call("BatchGetItem", {name: wanted}, collect_items)
+    return _batch_call("BatchGetItem", {name: request}, collect_items)
 
 
 def _batch_call(
     operation: str, items: Wire, read: Callable[[Wire], object] = lambda reply: None
 ) -> DynamoCall[Any]:
-    """Return the call of a batch.
+    """Return the call of a batch, which repeats what DynamoDB leaves unprocessed after a pause.
 
-    What DynamoDB leaves of it, because of a throttle, is sent again after a pause. `read` gets each
-    reply, and accumulates: the call results in its value for the last.
+    `items`: the `RequestItems`. `read` gets each reply in turn, and its value for the last one is
+    the result: so it has to accumulate.
     """
     request: dict[str, object] = {"RequestItems": items}
 
     def read_unless_unprocessed(reply: Wire) -> object:
+        """Return what `read` makes of a reply; raise a throttle if some of the batch is left."""
         value, left = read(reply), reply.get("UnprocessedKeys") or reply.get("UnprocessedItems")
         if left:
             request["RequestItems"] = left
@@ -208,6 +213,7 @@ def _query_request(
 
 
 def _parse_rows(reply: Wire) -> Rows:
+    """Return the items of a reply, and the `sk` to continue after (None at the end)."""
     last = reply.get("LastEvaluatedKey")
     return Rows([unpack(stored) for stored in reply["Items"]], last["sk"]["S"] if last else None)
 
@@ -226,21 +232,26 @@ class Tally:
 
 @CallMaker
 def tally(
-    pk: str, *, where: Condition | None, matching: Condition | None, most: int
+    pk: str, *, where: Condition | None, matching: Condition | None, at_least: int
 ) -> DynamoCall[Tally]:
-    """Count items without reading them, in as many calls as it takes to look at `most`."""
+    """Count the items of a partition, at least the first `at_least` of them, without reading them.
+
+    `where`: a condition on `sk`; `matching`: only these count as passed. It takes several calls if
+    one does not reach so many.
+    """
     expressions = Expressions()
     request = _query_request(expressions, pk, where, matching)
     request["Select"] = "COUNT"
-    if most < _CALL_ITEMS:
-        request["Limit"] = most
+    if at_least < _CALL_ITEMS:
+        request["Limit"] = at_least
     expressions.add_to(request)
 
     def add_page(so_far: Tally, reply: Wire) -> Tally | DynamoCall[object]:
+        """Add a reply to the count; return that, or the call for the next page."""
         last = reply.get("LastEvaluatedKey")
         passed, looked = int(reply["Count"]), int(reply["ScannedCount"])
         now = Tally(so_far.passed + passed, so_far.looked + looked, last is None)
-        if last is None or now.looked >= most:
+        if last is None or now.looked >= at_least:
             return now
         return DynamoCall("Query", {**request, "ExclusiveStartKey": last}, partial(add_page, now))
 
@@ -249,18 +260,23 @@ def tally(
 
 @CallMaker
 def query_all(pk: str, **options: object) -> DynamoCall[list[Item]]:
-    """Return all items of a partition that is known to be small, in as many calls as it takes."""
+    """Return all items of a partition that is known to be small, in as many calls as it takes.
+
+    `options`: those of `query`, without `limit`, `after` and `then`.
+    """
 
     def add_rows(before: list[Item], rows: Rows) -> list[Item] | DynamoCall[object]:
-        found = before + rows.items
+        """Add a page to the items before it; return all of them, or the call for the next page."""
+        items = before + rows.items
         if rows.after is None:
-            return found
-        return query_onward(found, {**options, "after": rows.after})
+            return items
+        return query_page(items, {**options, "after": rows.after})
 
-    def query_onward(before: list[Item], now: dict[str, Any]) -> DynamoCall[Any]:
-        return query.call(pk, **now, then=partial(add_rows, before))
+    def query_page(before: list[Item], page_options: dict[str, Any]) -> DynamoCall[Any]:
+        """Return the call for one page, whose items are added to those before it."""
+        return query.call(pk, **page_options, then=partial(add_rows, before))
 
-    return query_onward([], options)
+    return query_page([], options)
 
 
 def pages(pk: str, **options: Any) -> Iterator[list[Item]]:
@@ -306,7 +322,10 @@ def update(
     remove: Iterable[str] = (),
     when: Condition | None = None,
 ) -> DynamoCall[Item]:
-    """Update an item, and return the whole item after that. Raises ConditionFailed."""
+    """Update an item, or create it, and return the whole item after that.
+
+    `assign`: values; `add`: numbers to add; `remove`: attributes. Raises ConditionFailed.
+    """
     request = update_request(
         settings.table(), key, assign=assign, add=add, remove=remove, when=when
     )
@@ -341,15 +360,17 @@ def _write_call(
     key: Key,
     read: Callable[[Wire], object] = lambda reply: None,
 ) -> DynamoCall[Any]:
-    """Return the call of a write of one item. It raises ConditionFailed.
+    """Return the call of a write of one item, which results in `read(reply)`.
 
-    `request`: the whole of it. `old` is known only if it asks for the item on a failed condition.
+    `request`: all of it. The call raises ConditionFailed, whose `old` is known only if the request
+    asks for the item on a failed condition.
 
     A write whose answer is lost is sent again, and may then fail its own condition. Who must tell
     that from the write of another puts a marker into the item, and looks for it in `old`.
     """
 
     def to_condition_failed(error: ClientError) -> Exception:
+        """Return ConditionFailed with the old item, or `error` itself if it is another."""
         if error.response["Error"]["Code"] != "ConditionalCheckFailedException":
             return error
         reply: Wire = {**error.response}

@@ -179,7 +179,7 @@ class Shop(RuleBasedStateMachine):
         for one_texts in texts:
             one = replace(things.thing(sort="2026-02"), facets=facets, texts=one_texts)
             commit = things.writes(None, one, self.kind)
-            if joint.takes(commit):
+            if joint.has_room_for(commit):
                 joint.join(commit)
                 made.append(one)
         self.send(made[0].id, joint, made[0], faults, others=made[1:])

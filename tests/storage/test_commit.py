@@ -135,7 +135,7 @@ def announcing(events: int) -> Commit:
 def test_a_batch_of_commits_has_at_most_the_events_of_one_item(dynamodb: Double) -> None:
     for most, fits in ((outbox.MOST_COMMIT_EVENTS, True), (outbox.MOST_COMMIT_EVENTS + 1, False)):
         first, second = announcing(most - 10), announcing(10)
-        assert first.takes(second) is second.takes(first) is fits
+        assert first.has_room_for(second) is second.has_room_for(first) is fits
 
 
 def test_a_commit_has_at_most_the_events_of_one_item(dynamodb: Double) -> None:
@@ -259,10 +259,10 @@ def of(items: int, events: int = 0, size: int = 0, name: str = "a") -> Commit:
 
 
 def test_two_commits_are_one_call_up_to_100_items_and_300_kb_of_events(dynamodb: Double) -> None:
-    assert of(60).takes(of(40, name="b")) and not of(60).takes(of(41, name="b"))
+    assert of(60).has_room_for(of(40, name="b")) and not of(60).has_room_for(of(41, name="b"))
     half = of(2, 1, 200_000)
-    assert half.takes(of(2, 1, 100_000, name="b"))
-    assert not half.takes(of(2, 1, 100_001, name="b"))
+    assert half.has_room_for(of(2, 1, 100_000, name="b"))
+    assert not half.has_room_for(of(2, 1, 100_001, name="b"))
     sent = sizes(dynamodb)
     assert send_all([of(2), of(2)], at_once=1) == [None, None]
     assert sent == [2, 2], "they write the same item"

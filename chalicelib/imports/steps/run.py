@@ -22,7 +22,7 @@ from chalicelib.imports.steps.queue import ChunkMessage
 from chalicelib.imports.upsert import Results, Superseded, Upsert, own_keys
 from chalicelib.jobs.model import JobStatus
 from chalicelib.sqs import Batch, Handled, Received, all_but
-from chalicelib.storage.actor import acting
+from chalicelib.storage.actor import act_as
 
 _RETRY_SECONDS: Final = (5, 20, 60, 180)
 _PLANNED_SECONDS: Final = 7_200  # until a job that starts anew has its file again
@@ -93,7 +93,7 @@ def _import_chunk(message: ChunkMessage, again: bool) -> None:
             partial(_is_running, job_id, chunk),
             lambda product: chunks.has_key(job_id, own_keys(product)),
         )
-        with suppress(Superseded), acting(lambda: job.actor):
+        with suppress(Superseded), act_as(lambda: job.actor):
             results = upsert.run(chunks.read(job_id, chunk))
             store.put_previews(job_id, upsert.previews)
             _finish_chunk(job, chunk, results)
