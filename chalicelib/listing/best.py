@@ -17,38 +17,39 @@ _Read = DynamoCall[table.Rows]
 
 
 def candidate_calls(kind: Kind, terms: Sequence[str]) -> list[_Read]:
-    """Return the calls that read the index for `rank_candidates`.
+    """Return the calls that read the entries of the terms; `rank_candidates` takes their results.
 
     Their number does not depend on the records.
     """
     calls: list[_Read] = []
     for term in terms:
-        most = _BEGINNING if len(terms) == 1 else _BESIDE
+        limit = _BEGINNING if len(terms) == 1 else _BESIDE
         whole, begins = map(table.sk.begins_with, (f"{escape(term)}#", escape(term)))
         for pk in kind.word_pks(term):
             call = partial(table.query.call, pk, forward=False, fields=("sk",))
             calls.append(call(where=whole, limit=_WHOLE))
-            calls.append(call(where=begins, limit=most))
+            calls.append(call(where=begins, limit=limit))
     return calls
 
 
 def rank_candidates(terms: Sequence[str], read: Sequence[table.Rows]) -> list[str]:
-    """Return the ids of records that may match all terms, the best match first.
+    """Return the ids of the best candidates, the best first: at most MOST_CANDIDATES.
 
-    `read`: the results of `candidate_calls`.
+    Not each has to match all terms: not all entries are read. `read`: the results of
+    `candidate_calls`.
     """
     each = len(read) // len(terms)
     whole, cut = set[str](), list[bool]()
-    found: list[dict[str, str]] = []
+    matches: list[dict[str, str]] = []
     for at in range(len(terms)):
         rows = read[at * each : (at + 1) * each]
         places = [item["sk"].rsplit("#", 2)[1:] for part in rows for item in part.items]
-        found.append({id: sort for sort, id in places})
+        matches.append({id: sort for sort, id in places})
         whole |= {item["sk"].rsplit("#", 1)[1] for part in rows[::2] for item in part.items}
         cut.append(any(part.after is not None for part in rows[1::2]))
-    common = set.intersection(*map(set, found))
+    common = set.intersection(*map(set, matches))
     if not common and any(cut):
-        common = set(sorted(found, key=len)[0])  # missing records may be among the unread entries
-    sorts = {id: sort for some in found for id, sort in some.items()}
+        common = set(sorted(matches, key=len)[0])  # missing records may be among the unread entries
+    sorts = {id: sort for sorts_of in matches for id, sort in sorts_of.items()}
     best = sorted(common, key=lambda id: (id in whole, sorts[id], id), reverse=True)
     return best[:MOST_CANDIDATES]

@@ -17,7 +17,10 @@ from chalicelib.storage.conditions import Attr, all_of
 
 
 def merged_cell(kind: Kind, item: Item) -> tuple[str, dict[str, Decimal]]:
-    """Return the cell that the count in this item is part of, and its numbers there."""
+    """Return the cell of the current form in which an item counts, and its numbers there.
+
+    For an item of the current form: its own cell and numbers.
+    """
     cell = item["sk"].rsplit("#", 1)[0]
     facets = kind.cell_facets(cell)
     numbers = {name: Decimal(n) for name, n in item.items() if name not in {"pk", "sk"}}
@@ -28,7 +31,7 @@ def merged_cell(kind: Kind, item: Item) -> tuple[str, dict[str, Decimal]]:
 
 
 def merge_cells(kind: Kind, pk: str) -> int:
-    """Merge the cells that 1.0.0 wrote in this partition; return how many there were.
+    """Move the cells that 1.0.0 wrote in this partition into current ones; return their number.
 
     Each is merged in one transaction, so no total changes. One that a function of 1.0.0 changes
     at the same moment stays until the next reindexing.
@@ -44,7 +47,7 @@ def merge_cells(kind: Kind, pk: str) -> int:
 
 
 def _move_into_merged_cell(kind: Kind, items: list[Item]) -> None:
-    """Delete the items of a cell, and add their numbers to the cell it is merged into.
+    """Delete the items of an old cell, and add their numbers to the current one, in one commit.
 
     Nothing happens if one of them has changed since it was read.
     """

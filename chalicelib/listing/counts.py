@@ -26,7 +26,7 @@ class Counts:
     under: Mapping[str, Cells]
 
     def size(self, where: Where) -> int | None:
-        """Return how many records match `where`, a part of the filters; None if no cells have it.
+        """Return how many records match `where`, all or a part of the filters; None if not counted.
 
         It is at least 0, though half of a change may have been read.
         """
@@ -42,7 +42,10 @@ class Counts:
 
 
 def is_counted(kind: Kind, where: Where) -> bool:
-    """Return whether cells have the number of records that match `where`."""
+    """Return whether cells count the records that match `where`.
+
+    They do for `counted` facets and at most one of `under`, if "" is not accepted for that.
+    """
     under = [facet for facet in where if facet in kind.under]
     return where.keys() <= {*kind.counted, *under[:1]} and not any(
         "" in where[facet] for facet in under
@@ -50,13 +53,14 @@ def is_counted(kind: Kind, where: Where) -> bool:
 
 
 def _matches(facets: Mapping[str, str], where: Where) -> bool:
+    """Return whether the facets of a cell have an accepted value for each in `where`."""
     return all(facets.get(facet) in accepted for facet, accepted in where.items())
 
 
 def count_calls(
     kind: Kind, where: Where, *, for_total: bool = False
 ) -> list[DynamoCall[list[Item]]]:
-    """Return the calls that read the cells for `sum_counts`.
+    """Return the calls that read the count cells of these filters; `sum_counts` takes the results.
 
     `for_total`: only the cells that count what matches all of `where`.
     """
@@ -78,10 +82,10 @@ def sum_counts(
 
 
 def _cell_partitions(kind: Kind, where: Where, for_total: bool) -> list[str]:
-    """Return the partitions of cells to read: "" for the whole kind, `<facet>=<value>` for a value.
+    """Return which cells to read: "", those of the whole kind, then `<facet>=<value>`.
 
-    These are the requested values that have cells of their own. `for_total`: without the whole
-    kind, if there are such values.
+    There is one for each requested value of a facet of `under`. `for_total`: without "", if there
+    are such values.
     """
     values = [f"{f}={value}" for f in kind.under for value in sorted(where.get(f, ())) if value]
     return values if values and for_total else ["", *values]
@@ -99,15 +103,15 @@ def _sum_cells(kind: Kind, where: Where, items: list[Item]) -> Cells:
     of its own.
     """
     names = {split_attribute(value): value for value in _split_values(kind, where)}
-    found: defaultdict[tuple[str, str], int | Decimal] = defaultdict(int)
+    sums: defaultdict[tuple[str, str], int | Decimal] = defaultdict(int)
     for item in items:
-        cell, rest = item["sk"].rpartition("#")[0], item.get("n", 0)
+        cell, others = item["sk"].rpartition("#")[0], item.get("n", 0)
         for name, value in names.items():
             if name in item:
-                found[cell, value] += item[name]
-                rest -= item[name]
-        found[cell, ""] += rest
+                sums[cell, value] += item[name]
+                others -= item[name]
+        sums[cell, ""] += others
     return [
         (kind.cell_facets(cell) | ({kind.split: value} if value else {}), int(n))
-        for (cell, value), n in found.items()
+        for (cell, value), n in sums.items()
     ]

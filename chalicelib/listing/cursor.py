@@ -31,14 +31,14 @@ class Cursor:
     page: int
 
     def to_text(self, asked: Mapping[str, object]) -> str:
-        """Return the cursor as an opaque text that is bound to the request `asked`."""
+        """Return the cursor as an opaque text, bound to the list that `asked` identifies."""
         body = json.dumps([self.position, self.page], ensure_ascii=False, separators=(",", ":"))
         whole = f"{_checksum(asked, body)}{body}".encode("utf-8", "surrogatepass")
         return base64.urlsafe_b64encode(whole).decode().rstrip("=")
 
 
 def parse(text: str, asked: Mapping[str, object]) -> Cursor:
-    """Return the cursor of a text. Raise Invalid if it is of another list than `asked`."""
+    """Parse a cursor; `*` is the beginning. Raises Invalid if it is not of the list `asked`."""
     if text == BEGIN:
         return Cursor("", 1)
     try:
@@ -56,5 +56,6 @@ def parse(text: str, asked: Mapping[str, object]) -> Cursor:
 
 
 def _checksum(asked: Mapping[str, object], body: str) -> str:
+    """Return the hash that binds the body of a cursor to its list."""
     text = json.dumps([_VERSION, asked, body], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:_CHECK]

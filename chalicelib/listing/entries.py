@@ -20,11 +20,12 @@ def change(
     inside: int | None = None,
     room: int | None = None,
 ) -> Index | None:
-    """Add the index writes between two versions of a record to the commit that changes it.
+    """Add the list entries, words and counts that differ between two versions to a record's commit.
 
-    Return the index of the new version, which the record must store. `before`, `after`: None if the
-    record is created or deleted. `inside`, `room`: the kind's, unless given. Words without room in
-    the transaction are written before the commit, or deleted after it.
+    Returns the index of the new version, which the record must store; None if it is deleted.
+    `before`: None if the record is created. `inside`, `room`: how many words and how many writes
+    the commit takes; those of the kind, unless given. Words without room in the transaction are
+    written before the commit, or deleted after it.
     """
     room = kind.room if room is None else room
     if after is not None:
@@ -35,8 +36,8 @@ def change(
                 lists=tuple(filter(kind.is_added, lists)),
                 cells=tuple(filter(kind.is_added, values)),
             )
-        most = kind.inside if inside is None else inside
-        after = settle_words(before, after, inside=most, room=room)
+        words_inside = kind.inside if inside is None else inside
+        after = settle_words(before, after, inside=words_inside, room=room)
     is_in_same_lists = (
         before is not None and after is not None and before.list_state == after.list_state
     )
@@ -57,10 +58,10 @@ def change(
 
 
 def append(commit: Commit, kind: Kind, id: str, index: Index) -> None:
-    """Add the list entries of a new record to its commit.
+    """Add the list entries and the count of a new record to its commit.
 
-    It does what `change` does in a third of the time, for a record without words and further
-    orders, of a kind without additions.
+    It does what `change` does in a third of the time, but only for a record without words and
+    further orders, of a kind without `since`.
     """
     index = replace(index, many=True) if len(index.several) > kind.inside // 2 else index
     commit.put_each(list_entries(kind, id, index), _entry_attributes(index))
@@ -68,9 +69,9 @@ def append(commit: Commit, kind: Kind, id: str, index: Index) -> None:
 
 
 def remove_later(commit: Commit, kind: Kind, id: str, index: Index) -> None:
-    """Take a record out of its count cells, and delete its entries after the commit.
+    """Let a commit take a record out of the counts, and delete its list and word entries after it.
 
-    The commit has no room for them, and they have no effect without the record.
+    The commit has no room for the entries, which have no effect without the record.
     """
     for key in entries_of(kind, id, index):
         commit.delete_after(key)
@@ -78,9 +79,9 @@ def remove_later(commit: Commit, kind: Kind, id: str, index: Index) -> None:
 
 
 def count_record(commit: Commit, kind: Kind, index: Index, step: int) -> None:
-    """Add the numbers of a record with this index to its count cells, in the commit.
+    """Let a commit add a record to its count cells, with its sum if the kind has one.
 
-    They are its count and any sum. `step`: 1, or -1 to take them away.
+    `step`: 1, or -1 to take it away.
     """
     value = index.facets.get(kind.split, "")
     home = shard_of(value, HOMES) if value else None
@@ -96,7 +97,7 @@ def count_cells(kind: Kind, index: Index) -> list[Key]:
 
 
 def _change_words(commit: Commit, old: dict[Key, bool], new: dict[Key, bool], room: int) -> None:
-    """Add the differences between the old and the new words of a record to the commit.
+    """Let a commit write the new words of a record and delete those that are gone.
 
     `old`, `new`: the keys of the words, and whether each belongs to a generation. `room`: how many
     writes the transaction still takes.

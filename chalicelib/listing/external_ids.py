@@ -47,7 +47,7 @@ class ExternalIdTaken(Conflict):
 
 
 def held_ids(kind: str, fields: Mapping[str, object]) -> Held:
-    """Return the external id that a record without variants has, and its holder."""
+    """Return the external id of a record without variants, with its holder; {} if it has none."""
     own = fields["externalId"]
     return {(kind, str(own)): Holder(str(fields["id"]))} if own else {}
 
@@ -71,15 +71,21 @@ def find_records(kinds: Iterable[str], external_id: str) -> list[str]:
 
 
 def find_holders(kinds: Iterable[str], wanted: Iterable[str]) -> dict[str, str]:
-    """Return the listed record of who has each of these ids; the first of the kinds counts."""
-    every = list(wanted)
-    keys = {lock_key(kind, one): one for kind in reversed([*kinds]) for one in every}
+    """Return the id of the record listed for each of these external ids, by external id.
+
+    Ids that nobody has are left out. If records of several kinds have one, the first kind counts.
+    """
+    external_ids = list(wanted)
+    keys = {lock_key(kind, id): id for kind in reversed([*kinds]) for id in external_ids}
     locks = table.batch_get(keys)
-    return {one: str(locks[at]["record"]) for at, one in keys.items() if at in locks}
+    return {id: str(locks[key]["record"]) for key, id in keys.items() if key in locks}
 
 
 def resolve_id(kind: str, id: str) -> str:
-    """Return the id that a path means: `externalId:4711` is who has that id. Raise NotFound."""
+    """Return the id of the record that a path means: `externalId:4711` is the one that has it.
+
+    Any other text is returned as it is. Raises NotFound if nobody has the external id.
+    """
     own, is_external, external_id = id.partition(PATH_PREFIX)
     if own or not is_external:
         return id
@@ -87,17 +93,17 @@ def resolve_id(kind: str, id: str) -> str:
 
 
 def count_writes(before: Held, after: Held) -> int:
-    """Return how many items `change` writes."""
+    """Return how many locks `change` writes and deletes."""
     return sum(before.get(at) != after.get(at) for at in before.keys() | after.keys())
 
 
 def change(
     commit: Commit, record: str, before: Held, after: Held, *, holders: Iterable[str] = ()
 ) -> None:
-    """Move the locks on external ids between two versions of a record.
+    """Let a commit take the locks on a record's new external ids, and delete those of its old ones.
 
-    The commit raises ExternalIdTaken. `holders`: the ids of records that may have had the locks
-    until now, and lose them by this commit.
+    The commit raises ExternalIdTaken if another has an id. `record`: the id that is listed for the
+    ids. `holders`: ids of records that may have the locks until now; this commit takes them over.
     """
     free = table.absent
     others = list(holders)
@@ -117,5 +123,5 @@ def change(
 
 
 def _taken_error(field: str) -> Callable[[Item | None], Exception]:
-    """Return what makes an error of the lock in a commit's way: Busy if the lock is gone."""
+    """Return a function from the lock that was there to the error: Busy if it is gone again."""
     return lambda lock: ExternalIdTaken(field, str(lock["id"])) if lock else Busy()

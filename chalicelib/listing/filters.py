@@ -62,11 +62,13 @@ class Filters(Walk):
 
 
 def _to_texts(value: object) -> frozenset[str]:
-    several = value if isinstance(value, Iterable) and not isinstance(value, str) else [value]
-    return frozenset(str(one) for one in several if one)
+    """Return the value, or each of several, as text; empty values are left out."""
+    values = value if isinstance(value, Iterable) and not isinstance(value, str) else [value]
+    return frozenset(str(text) for text in values if text)
 
 
 def _check_period(value: str) -> str:
+    """Return the value if it is a day or a time. Raises ValueError."""
     refuse_blank_offset(value)
     try:
         timezone.parse_period(value, value)
@@ -76,6 +78,7 @@ def _check_period(value: str) -> str:
 
 
 def _check_order(value: str, info: ValidationInfo) -> str:
+    """Return the end of a period if it is not before its begin, `from`. Raises ValueError."""
     first, end = timezone.parse_period(info.data.get("from_", ""), value)
     if end and first >= end:
         raise ValueError("must not be before from")

@@ -57,10 +57,11 @@ class Index:
         texts: Iterable[str] = (),
         exact: Iterable[str] = (),
     ) -> "Index":
-        """Return the index of a record with these values.
+        """Return the index of a record with these values; its words are not placed yet.
 
-        It is found by `texts`, and by each of the `exact` as a whole. `orders`: text, which is
-        sorted without case and accents, or a time.
+        The record is found by the words of `texts`, and by each of the `exact` as a whole. `sort`:
+        its place in the kind's order. `orders`: its text, which is sorted without case and accents,
+        or its time, in each other order. Raises ValueError if `sort` has a # or a +.
         """
         if "#" in sort or "+" in sort:
             raise ValueError(f"{sort!r} cannot be a sort key: # and + separate the parts of a key")
@@ -75,18 +76,18 @@ class Index:
 
     @property
     def list_state(self) -> tuple[object, ...]:
-        """Return all that the counts and the list entries in the kind's order depend on."""
+        """All that the counts and the list entries in the kind's order depend on."""
         where = self.sort, self.facets, self.several, self.many, self.lists, self.cells
         return *where, self.ahead, self.generation
 
     @property
     def word_state(self) -> tuple[object, ...]:
-        """Return all that the word entries depend on."""
+        """All that the word entries depend on."""
         return self.words, self.ahead, self.generation, self.sort
 
     def to_stored(self) -> dict[str, object]:
-        """Return the attribute `index` of the record."""
-        some = {
+        """Return the value that the record stores as its attribute `index`."""
+        optional = {
             "ahead": " ".join(self.ahead),  # no word has a blank in it
             "generation": self.generation,
             "several": list(self.several),
@@ -101,12 +102,12 @@ class Index:
             "facets": dict(self.facets),
             "words": " ".join(self.words),
             "f": 1,
-            **{name: value for name, value in some.items() if value},
+            **{name: value for name, value in optional.items() if value},
         }
 
     @classmethod
     def from_stored(cls, stored: Fields) -> "Index":
-        """Return the index of a record from its attribute `index`."""
+        """Return the index of a record from the value of its attribute `index`."""
         return cls(
             stored["sort"],
             stored["facets"],
@@ -122,14 +123,15 @@ class Index:
 
     @property
     def listed_values(self) -> tuple[str, ...]:
-        """Return the values of the facet with several that have a list entry each: all or none.
+        """The values of the facet with several that have a list entry each: all of them, or none.
 
-        If there are `many`, one entry stands for them.
+        None have one if there are `many`: one entry stands for all.
         """
         return () if self.many else self.several
 
     @property
     def every_word(self) -> tuple[str, ...]:
+        """The words written with the record, and then those written ahead of it."""
         return self.words + self.ahead
 
     @property
@@ -196,7 +198,7 @@ def place_words(
     most: int,
     room: int,
 ) -> Placed:
-    """Decide which words are written in the record's transaction, and which ahead of it.
+    """Return which words are written in the record's transaction, and which ahead of it.
 
     `wanted`: the words of the new version, in the order in which they get a place inside.
     `inside`, `ahead`: where those of the version before are; `is_moved`: each has another key in
@@ -235,7 +237,7 @@ def place_words(
 
 
 def settle_words(before: Index | None, wanted: Index, *, inside: int, room: int) -> Index:
-    """Return the wanted index with its words placed, and with a generation if some are ahead.
+    """Return `wanted` with its words placed `inside` or `ahead`, and its `many` and generation set.
 
     The name of a generation is random, so that no other attempt to write the record leaves words
     that count. `inside`, `room`: as of `Kind`.
@@ -259,8 +261,8 @@ def settle_words(before: Index | None, wanted: Index, *, inside: int, room: int)
 
 
 def value_writes(before: Index | None, after: Index | None) -> int:
-    """Return the most writes of list entries of values between two versions of a record."""
-    had, has = (one.listed_values if one else () for one in (before, after))
+    """Return how many list entries of values a change writes or deletes at most (`several`)."""
+    had, has = (index.listed_values if index else () for index in (before, after))
     if before and after and before.sort != after.sort:
         return len(had) + len(has)
     return len({*had, *has})

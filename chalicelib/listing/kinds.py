@@ -69,11 +69,11 @@ class Kind:
 
     @property
     def number(self) -> int:
-        """Return the number of the kind's last reindexing."""
+        """The number of the reindexing that the current code needs; FIRST if it needs none."""
         return max(self.since.values(), default=FIRST)
 
     def lists(self, facets: Mapping[str, str]) -> list[str]:
-        """Return the lists of a record with these facets, but for those of `several`."""
+        """Return the names of the lists that have a record with these facets, without `several`."""
         return [
             "*",
             *(f"{facet}={facets[facet]}" for facet in self.listed if facets.get(facet)),
@@ -88,6 +88,7 @@ class Kind:
         """Return the name of the cell that counts records with these facets."""
 
         def cell_value(facet: str) -> str:
+            """Return a facet's value in the name: SOME for any value of the split facet."""
             value = facets.get(facet, "")
             return SOME if value and facet == self.split else value
 
@@ -119,7 +120,7 @@ class Kind:
         return numbers
 
     def cell_facets(self, cell: str) -> dict[str, str]:
-        """Return the facets of a cell, parsed from its name."""
+        """Return the facets of a cell, parsed from its name; it may lack the newest facets."""
         return dict(zip(self.counted, cell.split("|")[1:], strict=False))
 
     def count_pk(self, facet: str = "", value: str = "") -> str:
@@ -142,7 +143,10 @@ class Kind:
         return self.list_pk(name, shard_of(id, self.list_shards)), f"{sort}#{id}"
 
     def shard_pk(self, pk: str, sk: str) -> str:
-        """Return the partition key with the kind's number of shards, if it has another number."""
+        """Return the partition key that an entry has with the kind's current number of shards.
+
+        A key that is neither of a list nor of a word is returned as it is.
+        """
         shards = {"list": self.list_shards, "word": self.word_shards}.get(pk.partition("#")[0])
         if shards is None:
             return pk
@@ -156,6 +160,7 @@ def split_attribute(value: str) -> str:
 
 
 def shard_of(id: str, shards: int) -> int:
+    """Return the shard of a record, below `shards`, by a hash of its id."""
     return zlib.crc32(id.encode()) % shards
 
 

@@ -21,16 +21,19 @@ def discard_words(records: Records[Indexed], word: str, before: int) -> int:
     `before`: Unix seconds of the latest that are deleted, because a write may still be running.
     """
     old = Attr("at").lte(before)
-    found = 0
+    count = 0
     for pk in records.kind.word_pks(word):
         where = table.sk.begins_with(kinds.escape(word))
         for page in table.pages(pk, where=where, matching=old):
-            found += sum(_discard_entry(records, item) for item in page)
-    return found
+            count += sum(_discard_entry(records, item) for item in page)
+    return count
 
 
 def _discard_entry(records: Records[Indexed], item: Item) -> bool:
-    """Delete an entry if its record does not have it; return whether it was deleted."""
+    """Delete a word entry unless it is in the record's index; return whether it was deleted.
+
+    It stays if the record is written at the same moment.
+    """
     key: Key = item["pk"], item["sk"]
     id = item["sk"].rpartition("#")[2]
     stored = table.get(records.key(id))
@@ -44,5 +47,5 @@ def _discard_entry(records: Records[Indexed], item: Item) -> bool:
 
 
 def words_of(texts: Iterable[str]) -> set[str]:
-    """Return the words of a record with these texts, whole or in parts."""
-    return {word for one in texts for word in text.index_words([one], [one])}
+    """Return the words under which a record may be found by one of these texts, or by all of it."""
+    return {word for source in texts for word in text.index_words([source], [source])}

@@ -60,13 +60,16 @@ class Lists:
     total: int | None = None
 
     def cost(self, need: int) -> float:
-        """Return the cost of finding `need` matching records, in entries read."""
+        """Return an estimate of the cost of finding `need` matching records, in entries read."""
         size = UNKNOWN if self.size is None else self.size
         read = need * size / self.total if self.total else size
         return min(size, read) + _QUERY_COST * len(self.names)
 
     def first_queries(self, need: int, after: str | None, forward: bool) -> list[Read]:
-        """Return the first query of each partition, to find `need` matching records."""
+        """Return the call of each partition that reads its first page, to find `need` records.
+
+        `after`: the position after which the page begins; None: at the beginning.
+        """
         limit = self._query_limit(need)
         return [self._positions_call(pk, forward, limit, after) for pk in self._partition_keys()]
 
@@ -78,7 +81,7 @@ class Lists:
         forward: bool = False,
         read: Sequence[table.Rows] | None = None,
     ) -> Iterator[str]:
-        """Yield the positions of matching records, newest first or `forward`.
+        """Yield the positions of matching records, each once, newest first or `forward`.
 
         `need`: how many the caller uses. `after`: the position that they follow. `read`: the
         results of `first_queries`, if they were sent.
@@ -96,16 +99,19 @@ class Lists:
         return (position for position, _ in merged if position != after)
 
     def tally_calls(self, most: int | None) -> list[Tallying]:
-        """Return the calls that count the matches by reading up to `most` keys."""
+        """Return the calls that count the matches among the first `most` keys of all partitions.
+
+        None: among MOST_COUNTED. A record in two of the lists counts twice.
+        """
         pks = self._partition_keys()
         each = -(-(MOST_COUNTED if most is None else most) // len(pks))
         where, condition = self._sort_condition(None, forward=True), _filter_condition(self.rest)
         return [table.tally.call(pk, where=where, matching=condition, at_least=each) for pk in pks]
 
     def count_positions(self) -> int:
-        """Return the number of matches, counted by position.
+        """Read the positions of all matches, and return their number.
 
-        The calls of `tally_calls` would count a record that is in two of the lists twice.
+        Each counts once, also if it is in two of the lists, unlike in `tally_calls`.
         """
         return sum(1 for _ in self.read_positions(_CALL_ENTRIES))
 
@@ -138,6 +144,7 @@ class Lists:
         )
 
     def _sort_condition(self, after: str | None, *, forward: bool) -> Condition | None:
+        """Return the condition on `sk` for the range, and for what follows `after`; None: all."""
         first, end = self.between.first, self.between.end
         if after is not None and forward:
             first = max(first, after)
@@ -154,7 +161,10 @@ class Lists:
     def _stream_positions(
         self, rows: table.Rows, read_more: Callable[..., Read], limit: int, after: str | None
     ) -> Iterator[str]:
-        """Yield the positions in one partition: of its first page, `rows`, then of larger ones."""
+        """Yield the positions in one partition: of its first page, `rows`, then of larger pages.
+
+        `read_more(limit, after, end_of_page)` returns the call that reads the next page.
+        """
         while True:
             yield from (item["sk"] for item in rows.items)
             if rows.after is None:
@@ -165,10 +175,10 @@ class Lists:
 
 
 def serving_lists(kind: Kind, where: Where, between: Range) -> Lists | None:
-    """Return the lists that hold exactly the matches, or else the list of all.
+    """Return the lists to read without asking the counts; None if the counts have to choose.
 
-    None if these lists are more than a few, or if another filter has lists as well: then the counts
-    say which to read.
+    These are the lists of a combination or of a single filter, if they are few. If no filter has
+    lists of its own, it is the list of all.
     """
     for name, wanted in kind.combined.items():
         if where == {facet: frozenset({value}) for facet, value in wanted.items()}:
@@ -184,26 +194,32 @@ def serving_lists(kind: Kind, where: Where, between: Range) -> Lists | None:
 
 
 def serving_choices(kind: Kind, where: Where, between: Range, known: Counts) -> list[Lists]:
-    """Return every way in which lists can serve these filters."""
+    """Return each choice of lists that hold all matches: the list of all, and those of a filter.
+
+    `known`: the counts, which give their sizes.
+    """
     total = None if between else known.size(where)
-    found = [Lists(kind, ["*"], where, between, known.size({}), total)]
+    choices = [Lists(kind, ["*"], where, between, known.size({}), total)]
     for facet, accepted in where.items():
         if names := _list_names(kind, facet, accepted):
             part = {facet: accepted}
             # Records with too many of several values are in a common list, which is read too.
             rest = where if facet == SEVERAL else {f: v for f, v in where.items() if f != facet}
-            found.append(Lists(kind, names, rest, between, known.size(part), total))
+            choices.append(Lists(kind, names, rest, between, known.size(part), total))
     for name, wanted in kind.combined.items():
         part = {facet: frozenset({value}) for facet, value in wanted.items()}
         is_asked = all(where.get(facet) == accepted for facet, accepted in part.items())
         if is_asked:
             rest = {facet: accepted for facet, accepted in where.items() if facet not in part}
-            found.append(Lists(kind, [name], rest, between, known.size(part), total))
-    return found
+            choices.append(Lists(kind, [name], rest, between, known.size(part), total))
+    return choices
 
 
 def _list_names(kind: Kind, facet: str, accepted: frozenset[str]) -> list[str]:
-    """Return the names of the lists of a facet's values; empty if not each value has one."""
+    """Return the names of the lists that hold all records with these values; [] if there are none.
+
+    For the facet with several, that includes the list of the records with too many values.
+    """
     if facet == SEVERAL:
         values = [f"{kind.several}={value}" for value in sorted(accepted)]
         return [*values, f"{kind.several}*"]
@@ -213,6 +229,7 @@ def _list_names(kind: Kind, facet: str, accepted: frozenset[str]) -> list[str]:
 
 
 def _filter_condition(where: Where) -> Condition | None:
+    """Return the condition on list entries for these filters; None for none."""
     conditions = []
     for facet, accepted in where.items():
         attribute, values = Attr(facet), sorted(accepted)

@@ -16,23 +16,23 @@ _LAST: Final = "\U0010ffff"
 
 
 def find_records_by_text(kind: Kind, texts: Iterable[str]) -> dict[str, set[str]]:
-    """Return the ids of the records that may have each text among `exact` (`Index.build`).
+    """Return, by text, the ids of the records that may have it among `exact` (`Index.build`).
 
-    The caller compares the records, because a few do not have it. Texts with the same beginning are
+    The caller compares the records, because some do not have it. Texts with the same beginning are
     close together in the index: one query of a shard finds many.
     """
     words = {text: whole_word(text) for text in texts}
     wanted = [*{*words.values()} - {""}]
-    found: dict[str, set[str]] = {word: set() for word in words.values()}
+    ids: dict[str, set[str]] = {word: set() for word in words.values()}
     for word, block in _read_blocks(kind, wanted):
-        found[word].update(key.rsplit("#", 1)[1] for key in block)
-    return {text: found[word] for text, word in words.items()}
+        ids[word].update(key.rsplit("#", 1)[1] for key in block)
+    return {text: ids[word] for text, word in words.items()}
 
 
 def _read_blocks(kind: Kind, wanted: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Read all partitions that may hold the words, at once; yield words with keys.
+    """Read all partitions that may hold the words; yield each word with its keys in a partition.
 
-    A word comes once for each of its partitions, with its keys in this one.
+    A word comes once for each of its partitions, also if it has no keys there.
     """
     partitions: dict[str, list[str]] = {}
     for word in sorted(wanted, key=_key_prefix):
@@ -44,21 +44,22 @@ def _read_blocks(kind: Kind, wanted: list[str]) -> Iterator[tuple[str, list[str]
 
 
 def _read_partition(pk: str, begins: Sequence[str]) -> DynamoCall[list[list[str]]]:
-    """Return the call that reads the keys with each of these prefixes in one partition.
+    """Return the call that reads one partition, and results in the keys of each prefix, in order.
 
-    One query reads from the first prefix on; the next from the first prefix that was not reached,
-    or after the last key of a prefix whose keys were cut off.
+    `begins`: the prefixes, sorted. About 10,000 keys of one prefix are read at most. One query
+    reads from the first prefix on; the next from the first prefix that was not reached, or after
+    the last key of a prefix whose keys were cut off.
     """
-    found: list[list[str]] = []
+    blocks: list[list[str]] = []
 
     def query_onward(cut: Sequence[str] = ()) -> DynamoCall[Any]:
-        """Return the query of the keys from the first unread prefix on; then collect them.
+        """Return the call that reads on from the first prefix that is not in `blocks` yet.
 
-        `cut`: the keys that were read of a prefix which has more; the query follows their last.
+        `cut`: keys of that prefix which were read already; the query begins after the last one.
         """
         return table.query.call(
             pk,
-            where=table.sk.between(begins[len(found)], begins[-1] + _LAST),
+            where=table.sk.between(begins[len(blocks)], begins[-1] + _LAST),
             after=cut[-1] if cut else None,
             limit=_MANY if cut else _ENTRIES,
             fields=("sk",),
@@ -66,19 +67,20 @@ def _read_partition(pk: str, begins: Sequence[str]) -> DynamoCall[list[list[str]
         )
 
     def collect_blocks(cut: Sequence[str], rows: table.Rows) -> object:
-        """Add the keys of each prefix to `found`; return it, or the next query."""
+        """Add the keys of each prefix to `blocks`; return it, or the next query."""
         keys = [*cut, *(item["sk"] for item in rows.items)]
-        for begin in begins[len(found) :]:
+        for begin in begins[len(blocks) :]:
             block = keys[bisect_left(keys, begin) : bisect_left(keys, begin + _LAST)]
             # More of them may follow, or all of them may be after what was read.
             is_cut = rows.after is not None and not keys[-1] > begin + _LAST
             if is_cut and len(block) < _MANY:
                 return query_onward(block)
-            found.append(block)
-        return found
+            blocks.append(block)
+        return blocks
 
     return query_onward()
 
 
 def _key_prefix(word: str) -> str:
+    """Return the beginning of the keys of a word as a whole."""
     return f"{escape(word)}#"

@@ -16,10 +16,11 @@ _ATTEMPTS: Final = 20
 
 
 def reindex(records: Records[Indexed], id: str, read: Item | None = None) -> bool:
-    """Move one record to its current index if needed; return whether it was moved. Raise Busy.
+    """Write one record's entries as the current code indexes it; return whether any differed.
 
-    `read`: the record, if it was read. A writer that has read the record before sees a new version:
-    it must not remove entries from their old places.
+    `read`: its item, if it was read already. The record gets a new version, so that a writer who
+    read it before does not remove entries from their old places. Raises Busy if the record keeps
+    changing.
     """
     for _ in range(_ATTEMPTS):
         item, read = read or table.get(records.key(id)), None

@@ -28,7 +28,10 @@ def count(kind: Kind, where: Mapping[str, frozenset[str]]) -> int:
 
 
 def count_each(kind: Kind, facet: str, values: Sequence[str]) -> list[int | None]:
-    """Return how many records have each of these values of a facet; None if no cells count it."""
+    """Return how many records have each of these values of a facet, in order.
+
+    Each is None if no cells count the facet.
+    """
     if facet not in {*kind.counted, *kind.under} or not values:
         return [None] * len(values)
     parts = list(map(key_part, values))
@@ -47,16 +50,16 @@ def _read_counts_for_total(kind: Kind, where: Where) -> Counts:
 
 
 def read_page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
-    """Return one page, in the requested order.
+    """Return one page of the list that a query asks for, in its order.
 
-    `load` returns the existing records of ids, in order. Raises Invalid for a search that matches
+    `load` returns the records of ids that exist, in order. Raises Invalid for a search that matches
     too much, a page that is too deep, too many values of a facet, or a cursor of another list;
     Reindexing if not all records are indexed for it yet.
     """
     where = key_parts(kind, query.where)
     kind = upgrades.limit_to_indexed(kind, _features(kind, query, where))
-    asked = _list_identity(kind, query, where)
-    start = cursor.parse(query.cursor, asked) if query.cursor else Cursor("", query.page)
+    identity = _list_identity(kind, query, where)
+    start = cursor.parse(query.cursor, identity) if query.cursor else Cursor("", query.page)
     offset = (start.page - 1) * query.limit
     if query.deepest is not None and offset + query.limit > query.deepest:
         message = f"reaches beyond the first {query.deepest} results; narrow the list instead"
@@ -68,60 +71,62 @@ def read_page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
         return Page([], 0, start.page, query.limit)
     if query.external_id:
         known = load(external_ids.find_records(kind.identified, query.external_id))
-        return page_of(kind, query, (one for one in known if _fits(one.index, query, where, terms)))
-    one = Listing(kind, query, where, start.position or None, load)
-    found = one.search_positions(terms) if terms else one.browse_positions()
+        fitting = (record for record in known if _fits(record.index, query, where, terms))
+        return page_of(kind, query, fitting)
+    listing = Listing(kind, query, where, start.position or None, load)
+    found = listing.search_positions(terms) if terms else listing.browse_positions()
     ids = [id_of(position) for position in found.positions]
     follows = Cursor(found.positions[-1], start.page + 1) if found.follows else None
     kept = load(ids) if ids else []
     if where or terms or query.between:
         kept = [record for record in kept if _fits(record.index, query, where, terms)]
-    next_ = follows.to_text(asked) if follows else None
+    next_ = follows.to_text(identity) if follows else None
 
     def cursor_after(number: int) -> str:
-        """Return the cursor after the first `number` records of the page."""
+        """Return the cursor with which a page begins after the first `number` records of this."""
         positions = {id_of(position): position for position in found.positions}
-        return Cursor(positions[kept[number - 1].id], start.page + 1).to_text(asked)
+        return Cursor(positions[kept[number - 1].id], start.page + 1).to_text(identity)
 
     by_cursor = cursor_after if query.cursor else None
     return Page(kept, found.total, start.page, query.limit, next_, found.at_least, by_cursor)
 
 
 def walk_pages(read: Callable[[Query], Page[R]], query: Query) -> Iterator[Page[R]]:
-    """Yield the pages of a list from the query's on; `read` reads one."""
+    """Yield the page of the query, and those that follow; `read` reads one."""
     following: str | None = query.cursor
     while following is not None:
-        found = read(query.continue_after(following))
-        yield found
-        following = found.next
+        page = read(query.continue_after(following))
+        yield page
+        following = page.next
 
 
 def _features(kind: Kind, query: Query, where: Where) -> set[str]:
-    """Return the requested facets and order, as the kind's `since` names them."""
+    """Return the facets and the order that a query needs, by their names in the kind's `since`."""
     facets = {kind.several if facet == SEVERAL else facet for facet in where}
     return facets | {f"*{query.order}"} if query.order else facets
 
 
 def _fits(index: Index, query: Query, where: Where, terms: Iterable[str]) -> bool:
+    """Return whether a record is among the results: by its filters, terms and range."""
     return index.matches(where, terms) and query.between.holds(index.sort)
 
 
 def page_of(kind: Kind, query: Query, records: Iterable[R]) -> Page[R]:
-    """Return a page of few records, which were all read and fit the query and one answer."""
-    asked = _list_identity(kind, query, key_parts(kind, query.where))
-    start = cursor.parse(query.cursor, asked) if query.cursor else Cursor("", query.page)
+    """Return the query's page of `records`, which are all results of the query, in any order."""
+    identity = _list_identity(kind, query, key_parts(kind, query.where))
+    start = cursor.parse(query.cursor, identity) if query.cursor else Cursor("", query.page)
     places = {query.position_of(record): record for record in records}
     left = query.in_order(places, start.position)
     if not start.position:
         left = left[(start.page - 1) * query.limit :]
     shown = left[: query.limit]
-    next_ = Cursor(shown[-1], start.page + 1).to_text(asked) if left[query.limit :] else None
-    found = [places[place] for place in shown]
-    return Page(found, len(places), start.page, query.limit, next_)
+    next_ = Cursor(shown[-1], start.page + 1).to_text(identity) if left[query.limit :] else None
+    records_shown = [places[place] for place in shown]
+    return Page(records_shown, len(places), start.page, query.limit, next_)
 
 
 def _list_identity(kind: Kind, query: Query, where: Where) -> dict[str, object]:
-    """Return the parts of a request that identify its list."""
+    """Return what identifies the list of a query: a cursor is valid only for an equal one."""
     return {
         "kind": kind.name,
         "where": {facet: sorted(accepted) for facet, accepted in where.items()},

@@ -78,25 +78,26 @@ class Listing(Generic[R]):
 
     @property
     def need(self) -> int:
-        """Return how many matches to find: one more than the page needs."""
+        """How many matches to find: those up to the end of the page, and one more."""
         return self.skip + self.query.limit + 1
 
     # --- Without a search -------------------------------------------------------------------------
 
     def browse_positions(self) -> Slice:
         """Return the positions of the page of a list without a search."""
-        one = self._serving_lists()
-        if one is None or self.skip + self.query.limit > _NEAR:
+        quick = self._serving_lists()
+        if quick is None or self.skip + self.query.limit > _NEAR:
             return self._read_cheapest()
         cells = count_calls(self.kind, self.where, for_total=True)
         results = dynamodb.wait_for_results(
-            [*cells, *self._slice_calls(one, is_counted=self._has_total_in_cells)]
+            [*cells, *self._slice_calls(quick, is_counted=self._has_total_in_cells)]
         )
         known = sum_counts(self.kind, self.where, results[: len(cells)], for_total=True)
         total = known.size(self.where) if self._has_total_in_cells else None
-        return self._slice_results(one, total, results[len(cells) :])
+        return self._slice_results(quick, total, results[len(cells) :])
 
     def _serving_lists(self) -> Lists | None:
+        """Return the lists to read at once, before any count; None if counts have to choose."""
         if not self.query.order:
             return serving_lists(self.kind, self.where, self.query.between)
         if self.where or self.query.between:
@@ -111,30 +112,38 @@ class Listing(Generic[R]):
         """
         return is_counted(self.kind, self.where) and not self.query.between
 
-    def _tally_calls(self, some: Lists, most: int | None = None) -> list[lists.Tallying]:
+    def _tally_calls(self, base: Lists, most: int | None = None) -> list[lists.Tallying]:
+        """Return the calls that count the matches in these lists; [] if some would count twice.
+
+        `most`: how many keys they read; None: as many as the query allows.
+        """
         # If a record may be in two of the lists, records are counted by position.
         is_once = len(self.where.get(SEVERAL, ())) < 2
-        return some.tally_calls(most or self.query.most_counted) if is_once else []
+        return base.tally_calls(most or self.query.most_counted) if is_once else []
 
     def _slice_calls(self, base: Lists, *, is_counted: bool) -> list[DynamoCall[Any]]:
-        """Return the calls that read what `_slice_results` needs."""
+        """Return the calls for a page of these lists; `_slice_results` takes their results.
+
+        Unless `is_counted`, calls that count the matches come first.
+        """
         reads = base.first_queries(self.need, self.after, self.query.forward)
         return reads if is_counted else [*self._tally_calls(base), *reads]
 
     def _slice_results(self, base: Lists, total: int | None, results: Sequence[Any]) -> Slice:
         """Return the page from the results of `_slice_calls`.
 
-        Without a `total`, the records are counted.
+        `total`: None if it is not known; then it is the sum of the tallies, or if there are none,
+        all positions are read and counted.
         """
-        tallied = [one for one in results if isinstance(one, table.Tally)]
+        tallied = [result for result in results if isinstance(result, table.Tally)]
         at_least = False
         if total is None:
             total, at_least = _sum_tallies(tallied) if tallied else (base.count_positions(), False)
         read = results[len(tallied) :]
-        found = base.read_positions(
+        positions = base.read_positions(
             self.need, after=self.after, forward=self.query.forward, read=read
         )
-        return self._make_slice(islice(found, self.skip, self.need), total, at_least)
+        return self._make_slice(islice(positions, self.skip, self.need), total, at_least)
 
     def _read_cheapest(self) -> Slice:
         """Read the counts, and then the page from the lists that cost least by these counts."""
@@ -172,8 +181,8 @@ class Listing(Generic[R]):
         backwards = total is not None and self.after is None and following < self.skip
         if backwards and total is not None:
             take = min(query.limit, total - self.skip)
-            found = base.read_positions(following + take, forward=not query.forward)
-            positions = list(islice(found, following, following + take))[::-1]
+            read = base.read_positions(following + take, forward=not query.forward)
+            positions = list(islice(read, following, following + take))[::-1]
             return Slice(positions, following > 0, total)
         calls = self._slice_calls(base, is_counted=total is not None)
         return self._slice_results(base, total, dynamodb.wait_for_results(calls))
@@ -196,18 +205,18 @@ class Listing(Generic[R]):
 
     def _sort_records(self, ids: list[str]) -> Slice:
         """Load these records, and return the page of those that match, in order."""
-        found = [
+        positions = [
             self.query.position_of(record)
             for record in self._load_in_parts(ids)
             if record.index.passes_filters(self.where)
             and self.query.between.holds(record.index.sort)
         ]
-        return self._slice_positions(found, len(found))
+        return self._slice_positions(positions, len(positions))
 
     def _load_in_parts(self, ids: list[str]) -> Iterator[R]:
-        """Yield the records with these ids; only as many are in memory as one call loads."""
-        for some in batches(ids, _LOADED_AT_ONCE):
-            yield from self.load(list(some))
+        """Yield the records with these ids, and load them in parts to save memory."""
+        for part in batches(ids, _LOADED_AT_ONCE):
+            yield from self.load(list(part))
 
     # --- With a search ----------------------------------------------------------------------------
 
@@ -229,15 +238,19 @@ class Listing(Generic[R]):
         positions = [f"{sort}#{id}" for id, sort in found.items()]
         return self._slice_positions(positions, len(positions), matching.at_least)
 
-    def _keep_matching(self, found: Found, terms: list[str]) -> Found:
-        """Load the found records, and keep those that match the filters and these terms too."""
-        records = self._load_in_parts(list(found))
-        return {one.id: found[one.id] for one in records if one.index.matches(self.where, terms)}
+    def _keep_matching(self, matches: Found, terms: list[str]) -> Found:
+        """Load the found records; return those that match the filters and these terms too."""
+        records = self._load_in_parts(list(matches))
+        return {
+            record.id: matches[record.id]
+            for record in records
+            if record.index.matches(self.where, terms)
+        }
 
     def _keep_filtered(self, matching: Matches, known: Counts | None) -> Found:
-        """Keep the matches that pass the filters.
+        """Return the verified matches that pass the filters; all of them if `known` is None.
 
-        It reads their entries, or a whole list if that is cheaper.
+        Their entries are read, or a whole list if that is cheaper.
         """
         if known is None:
             return verify_matches(self.kind, matching, all_of=False)[0]
@@ -254,19 +267,19 @@ class Listing(Generic[R]):
         found, entries = verify_matches(self.kind, matching, all_of=True)
         return {id: found[id] for id in entries if _entry_passes(entries[id], self.where)}
 
-    def _sort_found(self, found: Found, at_least: bool, known: Counts) -> Slice:
+    def _sort_found(self, matches: Found, at_least: bool, known: Counts) -> Slice:
         """Return the page of the found records in another order.
 
         It loads them, or reads the list in that order, whichever is cheaper.
         """
-        if len(found) * ENTRIES_A_RECORD <= max(_FEW * ENTRIES_A_RECORD, known.size({}) or 0):
-            in_order = self._sort_records(list(found))
+        if len(matches) * ENTRIES_A_RECORD <= max(_FEW * ENTRIES_A_RECORD, known.size({}) or 0):
+            in_order = self._sort_records(list(matches))
             return Slice(in_order.positions, in_order.follows, in_order.total, at_least)
         every = Lists(self.kind, [f"*{self.query.order}"], {}, size=known.size({}))
         positions = [
             position
             for position in every.read_positions(known.size({}) or 0)
-            if id_of(position) in found
+            if id_of(position) in matches
         ]
         return self._slice_positions(positions, len(positions), at_least)
 
@@ -277,26 +290,28 @@ class Listing(Generic[R]):
         in_order = self.query.in_order(positions, self.after)
         return self._make_slice(iter(in_order[self.skip : self.need]), total, at_least)
 
-    def _make_slice(self, found: Iterable[str], total: int, at_least: bool) -> Slice:
-        positions = list(found)
+    def _make_slice(self, following: Iterable[str], total: int, at_least: bool) -> Slice:
+        """Return the first `limit` of these positions, which begin with those of the page."""
+        positions = list(following)
         limit = self.query.limit
         return Slice(positions[:limit], len(positions) > limit, total, at_least)
 
 
 def id_of(position: str) -> str:
+    """Return the id of the record at a position."""
     return position.rsplit("#", 1)[1]
 
 
 def _sum_tallies(tallied: list[table.Tally]) -> tuple[int, bool]:
-    """Return the total of tallies, and whether it is a lower bound."""
+    """Return how many passed in all partitions, and whether there may be more in them."""
     passed, whole = sum(part.passed for part in tallied), all(part.whole for part in tallied)
     return (passed, False) if whole else (min(passed, lists.MOST_COUNTED), True)
 
 
 def _with_probed_size(way: Lists, probe: Lists, probed: list[table.Tally]) -> Lists:
-    """Return `way` with the size that the probe found, if both read the same lists.
+    """Return `way` with the size that the probe found if both read the same lists, else unchanged.
 
-    The size is UNKNOWN if the probe did not reach the end.
+    The size is UNKNOWN if the probe did not reach the end of the lists.
     """
     if list(way.names) != list(probe.names):
         return way
@@ -306,6 +321,7 @@ def _with_probed_size(way: Lists, probe: Lists, probed: list[table.Tally]) -> Li
 
 
 def _entry_passes(entry: Item, where: Where) -> bool:
+    """Return whether a list entry has an accepted value of each facet."""
     return all(
         not accepted.isdisjoint(entry.get(SEVERAL, ()))
         if facet == SEVERAL

@@ -47,7 +47,7 @@ class Query:
     external_id: str = ""
 
     def continue_after(self, cursor: str | None) -> "Query":
-        """Return the query of the same list after a cursor; None: from the start."""
+        """Return a query of the same list that begins after a cursor; without one, at `page`."""
         return replace(self, cursor=cursor or "")
 
     def position_of(self, record: Indexed) -> str:
@@ -56,9 +56,11 @@ class Query:
         return f"{sort}#{record.id}"
 
     def in_order(self, positions: Iterable[str], after: str | None) -> list[str]:
-        """Return the positions after `after` (None: all) in the requested order."""
-        found = sorted(set(positions), reverse=not self.forward)
-        return [one for one in found if not after or (one > after if self.forward else one < after)]
+        """Return the positions in the requested order: those that follow `after`; None: all."""
+        in_order = sorted(set(positions), reverse=not self.forward)
+        if not after:
+            return in_order
+        return [place for place in in_order if (place > after if self.forward else place < after)]
 
     def fields_to_load(self, shown: Iterable[str]) -> tuple[str, ...]:
         """Return the fields to load so that the fields `shown` can be shown; none: all fields.
@@ -71,7 +73,10 @@ class Query:
 
 
 def key_parts(kind: Kind, where: Mapping[str, frozenset[str]]) -> Where:
-    """Return filters in the form of the index. Raise Invalid for too many values of a facet."""
+    """Return filters as the index has them: values are key parts, `several` is named SEVERAL.
+
+    Raises Invalid for too many values of a facet.
+    """
     parts = {}
     for facet, accepted in where.items():
         refuse_many(facet, accepted)

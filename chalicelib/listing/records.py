@@ -45,11 +45,11 @@ class Records(Generic[R_co]):
 
         `fields`: only what these fields are made of; empty: all.
         """
-        asked = [self.made_of.get(name, name) for name in fields]
-        only = ("id", "version", *asked) if asked else ()
+        attributes = [self.made_of.get(name, name) for name in fields]
+        only = ("id", "version", *attributes) if attributes else ()
         keys = list(map(self.key, wanted))
-        found = table.batch_get(keys, fields=only)
-        return [self.read(found[key]) for key in keys if key in found]
+        items = table.batch_get(keys, fields=only)
+        return [self.read(items[key]) for key in keys if key in items]
 
     def find(self, id: str, fields: Iterable[str] = ()) -> R_co | None:
         """Return the record with this id, or None."""
@@ -60,7 +60,7 @@ class Records(Generic[R_co]):
         return NotFound.unless(self.find(id, fields), self.what or self.kind.name, id)
 
     def insert(self, commit: Commit, fields: Item, **room: int) -> Item:
-        """Add a new record with these fields and its entries to a commit; return the whole item.
+        """Add a new record with its list entries to a commit; return the item that it writes.
 
         The commit raises ConditionFailed if the id is taken. `room`: `inside` and `room` of
         `change`.
@@ -80,10 +80,12 @@ class Records(Generic[R_co]):
         otherwise: Exception | None,
         **room: int,
     ) -> Item:
-        """Add the writes between two versions of a record to a commit; return the whole item.
+        """Add a new version of a record, with its list entries, to a commit; return its item.
 
-        `fields`: of the new version. Without an index `after` the record is deleted. `room`:
-        `inside` and `room` of `change`.
+        `fields`: of the new version. `before`, `after`: the indexes of the old version (None: there
+        is none) and of the new one (None: the record is deleted). `when`, `otherwise`: the
+        condition on the record, and what is raised if it fails. `room`: `inside` and `room` of
+        `change`.
         """
         index = change(commit, self.kind, id, before, after, **room)
         pk, sk = self.key(id)
@@ -96,4 +98,5 @@ class Records(Generic[R_co]):
         return item
 
     def read_page(self, query: Query, fields: Iterable[str] = ()) -> Page[R_co]:
+        """Return the page of a query. `fields`: load only what these are made of; empty: all."""
         return read_page(self.kind, query, partial(self.load, fields=query.fields_to_load(fields)))

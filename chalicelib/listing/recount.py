@@ -51,22 +51,22 @@ class Recount:
 
 
 def recount(kind: Kind) -> Recount:
-    """Count the list of all records, and return the wrong cells.
+    """Compare the count cells of a kind with its list of all records; return the wrong ones.
 
-    What not all records have yet is not compared.
+    Nothing is written. Cells in which not all records are counted yet are not compared.
     """
     kind = limit_to_indexed(kind, ())
     counted, wrong = find_disagreement(lambda: _count_and_load(kind))
-    found = [
+    wrong_cells = [
         Wrong(cell, *numbers, attribute) for (cell, attribute), numbers in sorted(wrong.items())
     ]
     whole = kind.count_pk()
     records = int(sum(n for ((pk, _), name), n in counted.items() if (pk, name) == (whole, "n")))
-    return Recount(records, found)
+    return Recount(records, wrong_cells)
 
 
 def _count_and_load(kind: Kind) -> tuple[Mapping[_Place, Number], Stored[_Place]]:
-    """Return the counted and then the stored numbers of all cells."""
+    """Return the numbers that cells should have by the list, and then those that they have."""
     counted = _compute_cell_numbers(kind)
     return counted, _load_stored_cells(kind, {pk for (pk, _), _ in counted})
 
@@ -74,7 +74,7 @@ def _count_and_load(kind: Kind) -> tuple[Mapping[_Place, Number], Stored[_Place]
 def find_disagreement(
     look: Callable[[], tuple[Counted[K], Stored[K]]],
 ) -> tuple[Counted[K], dict[K, tuple[Number, Number]]]:
-    """Return the last count, and for each wrong cell the stored and the counted value.
+    """Return what was counted last, and for each wrong cell its (stored, counted) values.
 
     `look` counts, then reads the stored values; it is repeated up to three times while they differ.
     Clients write during a look. So a cell is wrong only if each time it differs from the records,
@@ -116,21 +116,25 @@ def _sum_shards(cell: Fields) -> Number:
 
 
 def repair(wrong: Iterable[Wrong]) -> None:
-    """Add the difference to each wrong cell, once although an answer is lost. Raise Busy.
+    """Add to each wrong cell what it lacks, in a transaction of its own. Raises Busy.
 
-    Each difference is a transaction. Concurrent counts stay.
+    Counts that are written at the same time stay. A difference is added once, also if an answer is
+    lost.
     """
-    for one in wrong:
-        commit, difference = Commit(), {one.attribute: one.counted - one.stored}
-        if one.sharded:
-            commit.count(one.cell, difference)
+    for cell in wrong:
+        commit, difference = Commit(), {cell.attribute: cell.counted - cell.stored}
+        if cell.sharded:
+            commit.count(cell.cell, difference)
         else:
-            commit.update(one.cell, add=difference, when=table.present)
+            commit.update(cell.cell, add=difference, when=table.present)
         commit.try_send()  # otherwise the record and its total were deleted
 
 
 def walk_entries(kind: Kind, fields: Sequence[str], first: str = "") -> Iterator[dict[str, str]]:
-    """Yield `sk` and these facets of the entries of all records with a sort from `first` on."""
+    """Yield the entries of the list of all from the sort `first` on, newest first in each shard.
+
+    Each entry has `sk` and these facets.
+    """
     where = table.sk.gte(first) if first else None
     for pk in kind.list_pks("*"):
         # Newest first: records created meanwhile are not read, and the newest, which change most,
@@ -139,29 +143,28 @@ def walk_entries(kind: Kind, fields: Sequence[str], first: str = "") -> Iterator
 
 
 def _compute_cell_numbers(kind: Kind) -> Mapping[_Place, Number]:
-    """Return each number (the count, and any sum) that a cell should have, by the list entries."""
-    found: defaultdict[_Place, Number] = defaultdict(int)
+    """Read the list of all, and return each number that a cell should have: counts, and any sum."""
+    numbers: defaultdict[_Place, Number] = defaultdict(int)
     facets = (*kind.counted, *kind.under, *filter(None, [kind.summed]))
     for item in walk_entries(kind, list(dict.fromkeys(facets))):
         for pk, cell in kind.cells(item):
             for name, n in kind.numbers(pk, item).items():
-                found[(pk, cell), name] += n
-    return found
+                numbers[(pk, cell), name] += n
+    return numbers
 
 
 def _load_stored_cells(kind: Kind, pks: Iterable[str]) -> Stored[_Place]:
-    """Return the numbers in each shard of all cells to compare.
+    """Return the stored numbers of the cells in these partitions and of the whole kind, by shard.
 
-    These are the cells of the whole kind and under the counted values. A cell of 1.0.0 counts in
-    the cell that it would be merged into.
+    The numbers of a cell of 1.0.0 are those of the cell that it would be merged into.
     """
-    found: defaultdict[_Place, dict[str, Number]] = defaultdict(dict)
+    shards: defaultdict[_Place, dict[str, Number]] = defaultdict(dict)
     for pk in {kind.count_pk(), *pks}:
         for item in chain.from_iterable(table.pages(pk)):
             cell, numbers = merged_cell(kind, item)
             for name, n in numbers.items():
-                found[(pk, cell), name][item["sk"]] = n
-    return found
+                shards[(pk, cell), name][item["sk"]] = n
+    return shards
 
 
 def _read_items(pk: str, fields: list[str], **options: object) -> Iterator[dict[str, str]]:

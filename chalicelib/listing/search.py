@@ -56,7 +56,7 @@ class Matches:
         }
 
     def join(self, other: "Matches") -> None:
-        """Add the matches of another set: the union."""
+        """Add the matches of another set to this one: the union."""
         self.sure |= other.sure
         for id, generations in other.claimed.items():
             self.claimed.setdefault(id, set()).update(generations)
@@ -70,7 +70,7 @@ class Matches:
             if id in self.sure and id in other.sure:
                 both.sure[id] = other.sure[id]
                 continue
-            known = [one.claimed[id] for one in (self, other) if id not in one.sure]
+            known = [matches.claimed[id] for matches in (self, other) if id not in matches.sure]
             if generations := set.intersection(*known):
                 both.claimed[id] = generations
         return both
@@ -79,69 +79,76 @@ class Matches:
 def match_terms(
     kind: Kind, where: Where, terms: list[str], counted: bool
 ) -> tuple[Matches, list[str], Counts | None]:
-    """Return the matches of the narrow terms, the other terms, and the counts if `counted`.
+    """Read the word index; return (matches, terms that were not checked, counts of `where`).
 
-    A term is narrow if its matches can be read completely; the others are not checked yet. All is
-    read in parallel. Raises Invalid (`search_too_broad`) if no term is narrow.
+    The matches are those of all narrow terms: a term is narrow if its matches can be read
+    completely. They are not verified (`verify_matches`), and the caller has to compare their
+    records with the other terms. The counts are None unless `counted`. Raises TooBroad if no term
+    is narrow.
     """
-    asked = sorted(terms, key=len, reverse=True)[:_MOST_READ]
+    read = sorted(terms, key=len, reverse=True)[:_MOST_READ]
     cells = count_calls(kind, where) if counted else []
-    of, calls = _term_calls(kind, asked, MOST_MATCHES)
+    terms_read, calls = _term_calls(kind, read, MOST_MATCHES)
     results = dynamodb.wait_for_results([*calls, *cells])
-    narrow = _narrow_terms(zip(of, results, strict=False), MOST_MATCHES)
+    narrow = _narrow_terms(zip(terms_read, results, strict=False), MOST_MATCHES)
     if not narrow:
-        narrow = {term: _find_whole_words(kind, term) for term in asked[:1]}
+        narrow = {term: _find_whole_words(kind, term) for term in read[:1]}
     smallest, *others = sorted(narrow.values(), key=len)
-    found = smallest
+    matches = smallest
     for other in others:
-        found = found.meet(other)
-    for term in asked:
+        matches = matches.meet(other)
+    for term in read:
         # Cheaper to read than to load the found records and compare them.
-        if term not in narrow and (most := len(found) * ENTRIES_A_RECORD) > MOST_MATCHES:
-            more = find_matches(kind, term, most)
-            if more is not None:
-                narrow[term] = more
-                found = found.meet(more)
+        if term not in narrow and (most := len(matches) * ENTRIES_A_RECORD) > MOST_MATCHES:
+            term_matches = find_matches(kind, term, most)
+            if term_matches is not None:
+                narrow[term] = term_matches
+                matches = matches.meet(term_matches)
     known = sum_counts(kind, where, results[len(results) - len(cells) :]) if cells else None
-    return found, [term for term in terms if term not in narrow], known
+    return matches, [term for term in terms if term not in narrow], known
 
 
 def _find_whole_words(kind: Kind, term: str) -> Matches:
-    """Return the records with the term as a whole word. Raise TooBroad for too many."""
-    found = find_matches(kind, term, min(_MOST_WHOLE, MOST_MATCHES), suffix="#")
-    if not found:
+    """Return the matches that have the term as a whole word, with `at_least` set.
+
+    Raises TooBroad if there are none or too many.
+    """
+    matches = find_matches(kind, term, min(_MOST_WHOLE, MOST_MATCHES), suffix="#")
+    if not matches:
         raise TooBroad
-    found.at_least = True
-    return found
+    matches.at_least = True
+    return matches
 
 
 def find_matches(kind: Kind, term: str, most: int, suffix: str = "") -> Matches | None:
-    """Return all matches of a term, or None if there are more than `most`.
+    """Read all matches of a term; return None if there are more than `most`.
 
     `suffix`: what follows the term in the key, `#` for the term as a whole word.
     """
-    of, calls = _term_calls(kind, [term], most, suffix)
-    return _narrow_terms(zip(of, dynamodb.wait_for_results(calls), strict=True), most).get(term)
+    terms_read, calls = _term_calls(kind, [term], most, suffix)
+    results = dynamodb.wait_for_results(calls)
+    return _narrow_terms(zip(terms_read, results, strict=True), most).get(term)
 
 
-def verify_matches(kind: Kind, found: Matches, all_of: bool) -> tuple[Found, dict[str, Item]]:
-    """Return the sure and the verified matches, and their entries in the list of all.
+def verify_matches(kind: Kind, matches: Matches, all_of: bool) -> tuple[Found, dict[str, Item]]:
+    """Return the matches without those that a failed write left, and list entries by record id.
 
-    `all_of`: read the entries of every match; otherwise only of the claimed ones.
+    A claimed match is verified by its entry in the list of all. `all_of`: the entries of every
+    match are read; otherwise only those of the claimed ones.
     """
-    sorts = {id: {sort for sort, _ in claims} for id, claims in found.claimed.items()}
+    sorts = {id: {sort for sort, _ in claims} for id, claims in matches.claimed.items()}
     if all_of:
-        for id, sort in found.sure.items():
+        for id, sort in matches.sure.items():
             sorts.setdefault(id, set()).add(sort)
     entries = table.batch_get(
-        kind.entry_key("*", id, sort) for id, some in sorts.items() for sort in some
+        kind.entry_key("*", id, sort) for id, sorts_of in sorts.items() for sort in sorts_of
     )
-    sure, by_id = dict(found.sure), dict[str, Item]()
+    sure, by_id = dict(matches.sure), dict[str, Item]()
     for (_, sk), entry in entries.items():
         sort, _, id = sk.rpartition("#")
-        if id in found.sure:
-            by_id |= {id: entry} if found.sure[id] == sort else {}
-        elif (sort, entry.get("generation", "")) in found.claimed[id]:
+        if id in matches.sure:
+            by_id |= {id: entry} if matches.sure[id] == sort else {}
+        elif (sort, entry.get("generation", "")) in matches.claimed[id]:
             sure[id], by_id[id] = sort, entry
     return sure, by_id
 
@@ -149,7 +156,7 @@ def verify_matches(kind: Kind, found: Matches, all_of: bool) -> tuple[Found, dic
 def _term_calls(
     kind: Kind, terms: list[str], most_matches: int, suffix: str = ""
 ) -> tuple[list[str], list[DynamoCall[Matches | None]]]:
-    """Return the calls that read the terms, and the term of each call."""
+    """Return the term of each call, and the calls, one for each term and shard."""
     # One shard's part of the most matches, with room for an uneven hash (ten times its spread).
     part = most_matches / kind.word_shards
     most = min(most_matches, math.ceil(part + 10 * math.sqrt(part)))
@@ -159,40 +166,44 @@ def _term_calls(
 
 
 def _narrow_terms(parts: Iterable[tuple[str, Matches | None]], most: int) -> dict[str, Matches]:
-    """Return the matches of each term that has at most `most`."""
-    found: dict[str, Matches | None] = {}
+    """Return the joined matches of each term that has at most `most`; other terms are left out.
+
+    `parts`: (term, matches in one shard); None: there are too many in it.
+    """
+    by_term: dict[str, Matches | None] = {}
     for term, part in parts:
-        before = found.setdefault(term, Matches())
+        before = by_term.setdefault(term, Matches())
         if part is None or before is None:
-            found[term] = None
+            by_term[term] = None
         else:
             before.join(part)
     return {
-        term: every for term, every in found.items() if every is not None and len(every) <= most
+        term: every for term, every in by_term.items() if every is not None and len(every) <= most
     }
 
 
 def _read_shard(pk: str, begin: str, most: int) -> DynamoCall[Matches | None]:
     """Return the call that reads the matches in one shard; it results in None for too many."""
-    found = Matches()
+    matches = Matches()
     where = table.sk.begins_with(begin)
 
     def query_shard(after: str | None) -> DynamoCall[Any]:
+        """Return the call that reads the entries after the key `after`; None: the first ones."""
         return table.query.call(
             pk, where=where, fields=("sk",), limit=most + 1, after=after, then=collect_matches
         )
 
     def collect_matches(rows: table.Rows) -> object:
-        """Add these entries to `found`; return it, the next query, or None for too many."""
+        """Add these entries to `matches`; return it, the next query, or None for too many."""
         for item in rows.items:
             _, sort, id = item["sk"].split("#")
             if "+" in sort:
                 sort, _, generation = sort.partition("+")
-                found.claimed.setdefault(id, set()).add((sort, generation))
+                matches.claimed.setdefault(id, set()).add((sort, generation))
             else:
-                found.sure[id] = sort
-        if len(found) > most:
+                matches.sure[id] = sort
+        if len(matches) > most:
             return None
-        return found if rows.after is None else query_shard(rows.after)
+        return matches if rows.after is None else query_shard(rows.after)
 
     return query_shard(None)

@@ -26,15 +26,18 @@ class Reindexing(Problem):
 
 
 def number_in(release: Item | None, kind: Kind) -> int:
-    """Return the number of the kind's last reindexing, by the item of the release."""
+    """Return the number of the last reindexing of a kind that was finished, by the release's item.
+
+    FIRST if there was none.
+    """
     return int((release or {}).get("indexed", {}).get(kind.name, FIRST))
 
 
 def limit_to_indexed(kind: Kind, features: Iterable[str]) -> Kind:
-    """Return the kind without the lists and the cells in which not all records are yet.
+    """Return the kind without those lists and cells that do not have all records yet.
 
-    `features`: the facets and the order (`*<order>`) that a request needs; raises Reindexing if
-    not all records are indexed for one.
+    `features`: the facets and the order (`*<order>`) that a request needs. Raises Reindexing if
+    not all records are indexed for one of them.
     """
     if not kind.since:
         return kind

@@ -52,12 +52,12 @@ def fold(text: str) -> str:
 
 
 def search_terms(search: str) -> list[str]:
-    """Return the terms of a search, each once; a term replaces another one that it begins with."""
+    """Return the terms of a search: folded, clipped, each once, without beginnings of others."""
     return _longest_only([word[:LONGEST_WORD] for word in fold(search).split()])
 
 
 def index_words(texts: Iterable[str], exact: Iterable[str] = ()) -> list[str]:
-    """Return the words that the texts of a record are stored under.
+    """Return the words under which a record with these texts is stored.
 
     They are in the order of the texts, whole words of all texts before the starts inside them. A
     word that is the beginning of another needs no entry. Each of the `exact` texts, such as SKUs,
@@ -91,7 +91,10 @@ def _inner_starts(word: str) -> Iterable[str]:
 
 @lru_cache(2)
 def _ascii_starts(digits: int) -> re.Pattern[str]:
-    """Return the pattern of what `_is_start` finds in ASCII without an @."""
+    """Return a pattern that matches where `_is_start` holds, in ASCII text without an @.
+
+    `digits`: the fewest digits with which the end of a number may begin.
+    """
     return re.compile(f"(?<![0-9a-z])[0-9a-z]|[0-9](?=[0-9]{{{digits - 1}}})")
 
 
@@ -111,7 +114,7 @@ def _is_start(word: str, at: int) -> bool:
 
 
 def _longest_only(found: list[str]) -> list[str]:
-    """Return the words without the beginnings of others, whose place the longer word takes."""
+    """Return the words, except those that another begins with: that one takes its place."""
     stands_for: dict[str, str] = {}
     longest = ""
     for word in sorted(set(found), reverse=True):
