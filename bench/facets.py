@@ -1,15 +1,18 @@
 """The first read of a list, its keys and its counts, by how many values of facets a shop uses.
 
 `python -m bench facets` prints the table of docs/listing.md. Each shop is old: each count cell has
-all of its shards. CPU is that of the whole page, without the double's own: the least of some
-runs. The ratio is that to the first shop of its kind.
+all of its shards. CPU is that of the whole page, without the double's own. The ratio is that to the
+first shop of its kind.
 """
 
 import contextlib
 import io
+import multiprocessing
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from multiprocessing.connection import Connection
+from statistics import median
 from typing import Any, Final
 from unittest.mock import patch
 
@@ -30,13 +33,19 @@ from tests.support.environment import SETTINGS
 
 PRODUCTS: Final = 1_200
 ORDERS: Final = 60
-RUNS: Final = 80
+ROUNDS: Final = 15
+RUNS: Final = 10
+FORK: Final = multiprocessing.get_context("fork")
 _STATES: Final = [(s, p) for s in ("ACTIVE", "DRAFT", "ARCHIVED") for p in (True, False)]
 _ORDER_STATES: Final = [
     f"{status}|{payment}|{refund}|{due}"
     for status, payment in (("PENDING", "PENDING"), ("PAID", "PAID"), ("SHIPPED", "PAID"))
     for refund, due in (("NONE", ""), ("NONE", "due"), ("PARTIAL", ""), ("FULL", ""))
 ]
+
+
+Measured = tuple[float, float, float]
+Pages = Mapping[str, Callable[[], object]]
 
 
 class Values(Catalogue):
@@ -103,9 +112,8 @@ def count_orders(states: int) -> Callable[[Commit, int], None]:
     return add
 
 
-def measure(dynamodb: Double, load_page: Callable[[], object]) -> tuple[float, float, float]:
+def measure(dynamodb: Double, load_page: Callable[[], object]) -> Measured:
     """Return the read units of the first read and of the page, and the page's CPU in ms."""
-    load_page()
     times = []
     with contextlib.redirect_stdout(io.StringIO()):
         for _ in range(RUNS):
@@ -114,7 +122,7 @@ def measure(dynamodb: Double, load_page: Callable[[], object]) -> tuple[float, f
                 load_page()
             times.append(time.process_time() - began - (dynamodb.cpu - own))
     first = sum(call.read_units for call in calls if call.operation == "Query")
-    return first, sum(call.read_units for call in calls), 1_000 * min(times)
+    return first, sum(call.read_units for call in calls), 1_000 * median(times)
 
 
 def load_products(**filters: str) -> object:
@@ -129,38 +137,76 @@ def load_public_products() -> object:
     )
 
 
-def show(name: str, measured: tuple[float, float, float], first_cpu: float) -> None:
-    read, page, cpu = measured
-    print(f"| {name} | {read:.0f} | {page:.0f} | {cpu:.1f} | {cpu / first_cpu:.2f} |")
+def load_orders() -> object:
+    return orders.page(listing.Query())
+
+
+PAGES: Final[dict[str, Callable[[], object]]] = {
+    "products": load_products,
+    "of a storefront": lambda: load_products(storefront="store-0"),
+    "public, of a storefront": load_public_products,
+    "of a type": lambda: load_products(type="shirt"),
+    "of a vendor": lambda: load_products(vendor="Vendor 0"),
+}
+
+
+class Shop:
+    """A shop in a process of its own, with its own DynamoDB double."""
+
+    def __init__(self, name: str, fill: Callable[[Double], None], pages: Pages) -> None:
+        self.name, self.pages = name, pages
+        self._fill = fill
+        self._asking, answering = FORK.Pipe()
+        FORK.Process(target=self._serve, args=[answering], daemon=True).start()
+
+    def measure_page(self, name: str) -> Measured:
+        self._asking.send(name)
+        measured: Measured = self._asking.recv()
+        return measured
+
+    def _serve(self, answering: Connection) -> None:
+        with patch.dict(os.environ, SETTINGS), Double() as dynamodb:
+            self._fill(dynamodb)
+            while True:
+                answering.send(measure(dynamodb, self.pages[answering.recv()]))
+
+
+def product_shop(storefronts: int, vendors: int) -> Shop:
+    def fill(dynamodb: Double) -> None:
+        Values(dynamodb, storefronts, vendors)
+        age(dynamodb, count_products(storefronts))
+
+    return Shop(f"{storefronts:,} storefronts, {vendors:,} vendors", fill, PAGES)
+
+
+def order_shop(states: int) -> Shop:
+    def fill(dynamodb: Double) -> None:
+        fill_orders()
+        age(dynamodb, count_orders(states))
+
+    return Shop(f"{states + 2} combinations of states", fill, {"orders": load_orders})
+
+
+def compare(shops: Sequence[Shop]) -> None:
+    """Print a row for each page of each shop, with the ratio of its CPU to that of the first shop.
+
+    The shops take turns, because the speed of a machine changes within seconds.
+    """
+    for page in shops[0].pages:
+        rounds = [[shop.measure_page(page) for shop in shops] for _ in range(ROUNDS)]
+        for shop, measured in zip(shops, zip(*rounds, strict=True), strict=True):
+            read, units, _ = measured[0]
+            cpu = median(ms for _, _, ms in measured)
+            ratio = median(own[2] / row[0][2] for own, row in zip(measured, rounds, strict=True))
+            print(f"| {page}: {shop.name} | {read:.0f} | {units:.0f} | {cpu:.1f} | {ratio:.2f} |")
 
 
 def main() -> None:
     print("| page 1 of 20 | first read, units | page, units | CPU, ms | ratio |")
     print("|---|---|---|---|---|")
-    requests: dict[str, Callable[[], object]] = {
-        "products": load_products,
-        "of a storefront": lambda: load_products(storefront="store-0"),
-        "public, of a storefront": load_public_products,
-        "of a type": lambda: load_products(type="shirt"),
-        "of a vendor": lambda: load_products(vendor="Vendor 0"),
-    }
-    first: dict[str, float] = {}
-    with patch.dict(os.environ, SETTINGS), Double() as dynamodb:
-        for storefronts, vendors in ((1, 20), (12, 20), (100, 20), (1, 3_000), (100, 3_000)):
-            dynamodb.empty()
-            Values(dynamodb, storefronts, vendors)
-            age(dynamodb, count_products(storefronts))
-            for name, load_page in requests.items():
-                measured = measure(dynamodb, load_page)
-                shop = f"{name}: {storefronts:,} storefronts, {vendors:,} vendors"
-                show(shop, measured, first.setdefault(name, measured[2]))
-        for states in (1, len(_ORDER_STATES)):
-            dynamodb.empty()
-            fill_orders()
-            age(dynamodb, count_orders(states))
-            measured = measure(dynamodb, lambda: orders.page(listing.Query()))
-            shop = f"orders in {states + 2} combinations of states"
-            show(shop, measured, first.setdefault("orders", measured[2]))
+    sizes = ((1, 20), (12, 20), (100, 20), (1, 3_000), (100, 3_000))
+    compare([product_shop(storefronts, vendors) for storefronts, vendors in sizes])
+    compare([order_shop(states) for states in (1, len(_ORDER_STATES))])
 
 
 if __name__ == "__main__":
