@@ -19,7 +19,7 @@ _SHORT: Final = 2_000  # characters of a response that is stored in the delivery
 
 @dataclass(frozen=True)
 class Attempt:
-    """`error` None is success. Names as in the table."""
+    """A finished attempt; its fields have the names of the table. `error` is None on success."""
 
     number: int
     at: str
@@ -38,10 +38,12 @@ class Attempt:
 
     @property
     def is_short(self) -> bool:
+        """Whether the response is short enough to be stored in the delivery itself."""
         answered = sum(len(name) + len(value) for name, value in (self.headers or {}).items())
         return answered + len(self.body) <= _SHORT
 
     def fields(self) -> Item:
+        """Return the attributes to store: those that are not empty."""
         return {name: value for name, value in asdict(self).items() if value not in (None, "", {})}
 
 
@@ -82,6 +84,7 @@ def build_expired_attempt(delivery: Delivery, url: str) -> Attempt:
 
 
 def build_attempt(delivery: Delivery, url: str, at: datetime, **result: Any) -> Attempt:
+    """Return an attempt, not stored, that began at `at` and ends now. `result`: other fields."""
     replay = bool(delivery.claim and delivery.claim.replay)
     return Attempt(delivery.attempts, clock.iso(at), clock.now_iso(), replay, url, **result)
 
@@ -90,11 +93,12 @@ _NAMES: Final = frozenset(each.name for each in fields(Attempt))
 
 
 def read(item: Fields) -> Attempt:
+    """Return the attempt of an item, or of a delivery's `first`; other attributes are ignored."""
     return Attempt(**{name: value for name, value in item.items() if name in _NAMES})
 
 
 def show(attempt: Attempt) -> Item:
-    """Show an attempt in the shape of DeliveryAttempt."""
+    """Return an attempt in the shape of DeliveryAttempt."""
     response = None
     if attempt.status is not None:
         response = {

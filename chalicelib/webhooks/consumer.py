@@ -26,36 +26,37 @@ _SLACK: Final = timedelta(minutes=1)
 
 
 def consume(batch: Sequence[Committed]) -> Work:
-    """Create the deliveries of these commits, then send their messages.
+    """Create the deliveries of the events of these commits, and then send their first messages.
 
-    It is a generator (`lockstep.Work`): it yields the marks it needs read, and is sent what was
-    found. A defect is noted as the `failure` of its commit; temporary errors of DynamoDB and SQS
-    are raised.
+    It is a generator (`lockstep.Work`): it yields the keys of the marks to read, and is sent the
+    items that exist. A defect is noted as the `failure` of its commit; temporary errors of DynamoDB
+    and SQS are raised.
     """
     endpoints = store.load_all()
     known = (yield Need([committed.mark for committed in batch])).items
-    posted: list[Posted] = []
+    outgoing: list[Posted] = []
     for committed in batch:
         is_known = committed.has_expired or committed.mark in known
         try:
-            posted += _create_deliveries(
+            outgoing += _create_deliveries(
                 committed, endpoints, is_repeated=is_known and not committed.is_republished
             )
         except TEMPORARY:
             raise
         except Exception as error:  # a defect must not stop the stream
             committed.failure = error
-    messages.send(posted)
+    messages.send(outgoing)
 
 
 def _create_deliveries(
     committed: Committed, endpoints: Sequence[Endpoint], *, is_repeated: bool
 ) -> list[Posted]:
-    """Return the messages of its deliveries that have none: new ones, and those that are overdue.
+    """Create the deliveries of a commit's events; return the messages that are to be sent for them.
 
-    `is_repeated`: the stream brings what was handled, after its trigger was made anew or a backup
-    was restored, which has no messages. It makes no further delivery: a webhook may have been
-    paused then.
+    That is the first message of a delivery without attempts, and the message of a step that is
+    overdue. `is_repeated`: the stream brings what was handled before, after its trigger was made
+    anew or a backup was restored, which has no messages. Then no delivery is created: a webhook may
+    have been paused at that time.
     """
     pairs = [
         (event, endpoint)
@@ -63,32 +64,35 @@ def _create_deliveries(
         for endpoint in _find_takers(event, endpoints, committed.item.get("only"))
         if not is_repeated
     ]
-    made: list[Delivery] = threads.run_together(
+    found: list[Delivery] = threads.run_together(
         [
             partial(deliveries.create, event, endpoint.id, test=committed.is_test)
             for event, endpoint in pairs
         ]
     )
-    made += _earlier_deliveries(committed, endpoints, {one.id for one in made}, is_repeated)
+    known = {delivery.id for delivery in found}
+    found += _earlier_deliveries(committed, endpoints, known, is_repeated)
     failing = {endpoint.id for endpoint in endpoints if endpoint.failing}
     overdue = clock.iso(clock.now() - _SLACK)
     return [
         Posted(
-            Message(one.id, one.schedule, one.step),
-            failing_lane=one.attempts > 0 or one.endpoint_id in failing,
+            Message(delivery.id, delivery.schedule, delivery.step),
+            failing_lane=delivery.attempts > 0 or delivery.endpoint_id in failing,
         )
-        for one in made
-        if one.step is not None and (one.attempts == 0 or (one.next_attempt_at or "") < overdue)
+        for delivery in found
+        if delivery.step is not None
+        and (delivery.attempts == 0 or (delivery.next_attempt_at or "") < overdue)
     ]
 
 
 def _earlier_deliveries(
     committed: Committed, endpoints: Sequence[Endpoint], others: Container[str], is_repeated: bool
 ) -> list[Delivery]:
-    """Return the deliveries, besides these others, that an earlier run made of these events.
+    """Load the deliveries of these events that an earlier run created, without those in `others`.
 
-    It made them, perhaps without their messages, for endpoints that were changed since and no
-    longer take the event. With `is_repeated`, return those for all endpoints.
+    These are deliveries to endpoints that were changed after the commit: they may not take the
+    event any more, and the earlier run may not have sent the messages. With `is_repeated`: the
+    deliveries to all endpoints.
     """
     since = ids.made_at(committed.id) - _SLACK
     changed = [
@@ -96,14 +100,16 @@ def _earlier_deliveries(
         for endpoint in endpoints
         if is_repeated or (endpoint.version > 1 and clock.parse(endpoint.updated_at) >= since)
     ]
-    wanted = (delivery_id(event.id, one.id) for one in changed for event in committed.events)
+    wanted = (
+        delivery_id(event.id, endpoint.id) for endpoint in changed for event in committed.events
+    )
     return deliveries.load(id for id in wanted if id not in others)
 
 
 def _find_takers(
     event: Event, endpoints: Sequence[Endpoint], only: str | None
 ) -> Iterator[Endpoint]:
-    """Return the endpoints that get an event.
+    """Yield the endpoints that get an event.
 
     A filtered event makes no delivery and costs nothing. `only`: the id of the endpoint that a test
     event is for.
@@ -117,5 +123,6 @@ def _find_takers(
 
 
 def _takes_kind(endpoint: Endpoint, event: Event) -> bool:
+    """Return whether an endpoint is enabled, lists the kind of the event, and is not younger."""
     was_there = ids.made_at(endpoint.id) <= ids.made_at(event.id) + _SLACK
     return endpoint.enabled and event.event in endpoint.events and was_there

@@ -59,43 +59,54 @@ class _Batch:
     health: list[tuple[str, bool]] = field(default_factory=list)
 
     def hide(self, record: _Record, seconds: int) -> None:
+        """Note that a message is to come again after so many seconds."""
         self.again[record["messageId"]] = record["receiptHandle"], seconds
 
     def put_off(self, record: _Record) -> None:
-        """Doubling from ten seconds, so that a message becomes a dead letter only after hours."""
+        """Note that a message is to come again, each time after twice as long.
+
+        The time doubles from ten seconds, so that it becomes a dead letter only after hours.
+        """
         received = int(record["attributes"]["ApproximateReceiveCount"])
         self.hide(record, min(_LONGEST_BACKOFF, 5 * 2 ** min(received, 7)))
 
 
 def batch(event: sqs.Batch, post: Post = safe_post.post) -> sqs.Handled:
-    became = _Batch()
-    due = _parse_messages(event["Records"], became)
+    """Handle a batch of messages; return those that must come again, as SQS expects it.
+
+    Nothing is raised: after any failure of our code, the messages come again later.
+    """
+    results = _Batch()
+    received = _parse_messages(event["Records"], results)
     try:
-        known = _load_known([message for _, message in due])
-        due = _keep_own_lane(due, known, became)
-        threads.run_together([partial(_take_or_put_off, *one, known, post, became) for one in due])
-        health.note(known.endpoints, became.health)
+        known = _load_known([message for _, message in received])
+        received = _keep_own_lane(received, known, results)
+        threads.run_together(
+            [partial(_take_or_put_off, *pair, known, post, results) for pair in received]
+        )
+        health.note(known.endpoints, results.health)
     except Exception as error:
         telemetry.error("batch failed", error)
-        for record, _ in due:
-            became.put_off(record)
-    _hide_put_off(event["Records"][0], became)
-    return sqs.all_but(became.again)
+        for record, _ in received:
+            results.put_off(record)
+    _hide_put_off(event["Records"][0], results)
+    return sqs.all_but(results.again)
 
 
-def _parse_messages(records: Sequence[_Record], became: _Batch) -> list[tuple[_Record, Message]]:
+def _parse_messages(records: Sequence[_Record], results: _Batch) -> list[tuple[_Record, Message]]:
+    """Return each record with its message; put off those that cannot be parsed."""
     parsed = []
     for record in records:
         try:
             parsed.append((record, messages.parse(record["body"])))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             telemetry.error("message not understood", error, messageId=record["messageId"])
-            became.put_off(record)
+            results.put_off(record)
     return parsed
 
 
 def _keep_own_lane(
-    due: Sequence[tuple[_Record, Message]], known: _Known, became: _Batch
+    due: Sequence[tuple[_Record, Message]], known: _Known, results: _Batch
 ) -> list[tuple[_Record, Message]]:
     """Return the messages that are posted on this lane; send the others to the failing lane.
 
@@ -114,59 +125,66 @@ def _keep_own_lane(
     except Exception as error:
         telemetry.error("messages were not sent on", error)
         for record, _ in over:
-            became.put_off(record)
+            results.put_off(record)
     return here
 
 
 def _came_by(record: _Record, queue_url: str) -> bool:
+    """Return whether a record came from this queue."""
     name = record["eventSourceARN"].rpartition(":")[2]
     return bool(name == queue_url.rpartition("/")[2])
 
 
 def _load_known(due: Sequence[Message]) -> _Known:
+    """Read the endpoints and the events of these messages; those that are gone are left out."""
     endpoints = {endpoint_of(each.delivery) for each in due}
     outbox_keys = {outbox.key(event_of(each.delivery)) for each in due}
-    found, items = threads.run_together(
+    endpoints_found, items = threads.run_together(
         [
             lambda: store.load(endpoints),
             lambda: table.batch_get(outbox_keys, table=settings.outbox_table()),
         ]
     )
     events = (event for item in items.values() for event in outbox.events_of(item))
-    return _Known(found, {event.id: event for event in events})
+    return _Known(endpoints_found, {event.id: event for event in events})
 
 
 def _take_or_put_off(
-    record: _Record, message: Message, known: _Known, post: Post, became: _Batch
+    record: _Record, message: Message, known: _Known, post: Post, results: _Batch
 ) -> None:
+    """Handle one message; if another sender has it or our code failed, let it come again later."""
     try:
-        _handle_message(message, known, post, became)
+        _handle_message(message, known, post, results)
     except NotNow:
-        became.hide(record, _LOOK_AGAIN)
+        results.hide(record, _LOOK_AGAIN)
     except Exception as error:
         telemetry.error("message failed", error, deliveryId=message.delivery)
-        became.put_off(record)
+        results.put_off(record)
 
 
-def _handle_message(message: Message, known: _Known, post: Post, became: _Batch) -> None:
-    """Handle one message completely. Raises NotNow."""
+def _handle_message(message: Message, known: _Known, post: Post, results: _Batch) -> None:
+    """Handle one message: post its event, and settle its delivery.
+
+    Without an endpoint the delivery is cancelled; if that is paused, the message is parked. Raises
+    NotNow if another sender has the delivery.
+    """
     endpoint = known.endpoints.get(endpoint_of(message.delivery))
     if endpoint is None:
         deliveries.cancel(message)
         return
     if not endpoint.enabled:
-        _hold(message)
+        _park_until_enabled(message)
         return
-    delivery = deliveries.begin(message, endpoint)
+    delivery = deliveries.begin_attempt(message, endpoint)
     if delivery is None:
         return
     event = known.events.get(event_of(message.delivery))
     if event is None:
-        deliveries.end(delivery, attempts.build_expired_attempt(delivery, endpoint.url))
+        deliveries.finish_attempt(delivery, attempts.build_expired_attempt(delivery, endpoint.url))
         return
     attempt = _post_event(delivery, endpoint, event, post)
-    became.health.append((endpoint.id, attempt.error is None))
-    deliveries.end(delivery, attempt)
+    results.health.append((endpoint.id, attempt.error is None))
+    deliveries.finish_attempt(delivery, attempt)
     telemetry.log_metrics(
         "delivery attempt",
         {
@@ -200,8 +218,11 @@ def _post_event(delivery: Delivery, endpoint: Endpoint, event: Event, post: Post
     return attempts.build_posted_attempt(delivery, endpoint.url, at, sent, outcome)
 
 
-def _hold(message: Message) -> None:
-    """Park a message until its endpoint is enabled again."""
+def _park_until_enabled(message: Message) -> None:
+    """Park a message until its endpoint is enabled again.
+
+    If it is enabled by now, a redrive is scheduled.
+    """
     parking.hold(message)
     id = endpoint_of(message.delivery)
     endpoint = store.find(id)
@@ -210,16 +231,19 @@ def _hold(message: Message) -> None:
         executions.schedule_redrive_soon(id)
 
 
-def _hide_put_off(one: _Record, became: _Batch) -> None:
-    """Hide the messages that were put off, on the queue of `one`, any record of the batch.
+def _hide_put_off(record: _Record, results: _Batch) -> None:
+    """Make the messages that were put off invisible in their queue until they are to come again.
 
-    A failure is only logged: they come back after the queue's visibility timeout, which is
-    harmless.
+    `record`: any record of the batch, which names the queue.
+
+
+    A failure is only logged: they come back after the queue's visibility timeout, which does no
+    harm.
     """
-    if not became.again:
+    if not results.again:
         return
     urls = (settings.deliveries_queue_url(), settings.retries_queue_url())
     try:
-        sqs.hide(next(url for url in urls if _came_by(one, url)), dict(became.again.values()))
+        sqs.hide(next(url for url in urls if _came_by(record, url)), dict(results.again.values()))
     except Exception as error:
         telemetry.error("messages were not hidden", error)

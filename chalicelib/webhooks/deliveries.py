@@ -8,8 +8,9 @@ create ──► PENDING ──┬──► RETRYING ──┬──► DELIVERE
               └── a replay of one that is DELIVERED or FAILED begins a new schedule
 ```
 
-One attempt: a message arrives → `begin` judges it and claims the delivery → the sender posts →
-`end` records the attempt, queues or parks the message of the next step, and stores the new state.
+One attempt: a message arrives → `begin_attempt` judges it and claims the delivery → the sender
+posts → `finish_attempt` records the attempt, queues or parks the message of the next step, and
+stores the new state.
 A sender may stop anywhere. Its claim stays, so the message of this step or of the next finds it,
 and settles the attempt by its record, or records that it was interrupted.
 
@@ -78,31 +79,38 @@ class Taken(Exception):
 
 
 def partitions(endpoint_id: str) -> list[str]:
+    """Return the partition keys of an endpoint's deliveries."""
     return [f"deliveries#{endpoint_id}#{shard}" for shard in range(SHARDS)]
 
 
 def key(id: str) -> Key:
+    """Return the key of a delivery."""
     return partitions(endpoint_of(id))[zlib.crc32(id.encode()) % SHARDS], id
 
 
 def failed_partition(endpoint_id: str) -> str:
+    """Return the partition key of the entries of an endpoint's failed deliveries."""
     return f"failed#{endpoint_id}"
 
 
 def list_failed(
     endpoint_id: str, where: Condition, fields: Sequence[str] = ()
 ) -> Iterator[list[Item]]:
-    """List the FAILED deliveries, the oldest first, in pages: there may be a million."""
+    """Yield the entries of an endpoint's FAILED deliveries in pages, the first failed first.
+
+    There may be a million. `where`: a condition on `sk`, `<time>#<dlv_…>`.
+    """
     return table.pages(failed_partition(endpoint_id), where=where, fields=fields)
 
 
 def find(id: str) -> Delivery | None:
+    """Return a delivery, None if it is not there."""
     item = table.get(key(id))
     return read_delivery(item) if item else None
 
 
 def load(wanted: Iterable[str]) -> list[Delivery]:
-    """Return the deliveries that exist of these ids."""
+    """Return the deliveries with these ids that exist, in no particular order."""
     return [read_delivery(item) for item in table.batch_get(map(key, wanted)).values()]
 
 
@@ -113,7 +121,7 @@ def get(id: str) -> Delivery:
 
 
 def attempts_of(delivery: Delivery) -> list[Attempt]:
-    """Return the ended attempts, in order; of a delivery that is replayed all day, the newest."""
+    """Return the ended attempts of a delivery, in order: the newest MOST_ATTEMPTS of them."""
     where = table.sk.begins_with("attempt#")
     pages = table.pages(delivery.id, where=where, forward=False, limit=MOST_ATTEMPTS)
     first = [delivery.first] if delivery.first else []
@@ -152,10 +160,10 @@ def create(event: Event, endpoint_id: str, *, test: bool) -> Delivery:
 
 
 def subject(event: Event) -> Item:
-    """Return what a list of deliveries shows of an event, as the attribute `subject`.
+    """Return the attribute `subject` of an event's delivery: `{"subject": {id, name}}`, or {}.
 
-    An order's number, also of its payments and edits; a product's name. For a customer only the id:
-    personal data stays in the body, which an erasure covers. {} if the data has no id.
+    `name` is an order's number, also for its payments and edits, or a product's name. A customer
+    has none: personal data stays in the body, which an erasure covers. {} if the data has no id.
     """
     data = event.data
     id = data.get("orderId") or data.get("id") or data.get("productId")
@@ -183,10 +191,11 @@ class Verdict(Enum):
     """Another sender stopped: its attempt must be settled first."""
 
 
-def begin(message: Message, endpoint: Endpoint) -> Delivery | None:
-    """Claim a delivery's next attempt and return the delivery; None if there is nothing to do.
+def begin_attempt(message: Message, endpoint: Endpoint) -> Delivery | None:
+    """Claim the delivery of a message for an attempt; return it, None if there is nothing to do.
 
-    Raises NotNow, also after the attempt of a sender that stopped was settled.
+    Raises NotNow if another sender posts it. The attempt of a sender that has stopped is settled
+    first; then NotNow is raised, too.
     """
     now = clock.now()
     try:
@@ -226,6 +235,7 @@ def judge(message: Message, delivery: Delivery | None, now: datetime) -> Verdict
 
 
 def _is_over(message: Message, delivery: Delivery) -> bool:
+    """Return whether the attempt of a message was made, or will never be."""
     if message.replay:
         return message.replay <= delivery.replayed and not delivery.claim
     if message.schedule != delivery.schedule:
@@ -234,15 +244,15 @@ def _is_over(message: Message, delivery: Delivery) -> bool:
 
 
 def claim_step(message: Message, now: datetime) -> Delivery:
-    """Begin the next attempt of the schedule. Raises Taken."""
+    """Claim a delivery for the step of a message; return it. Raises Taken if that is not next."""
     its_turn = Attr("schedule").eq(message.schedule) & Attr("step").eq(message.step)
     return _claim(message.delivery, _lease(now, replay=False), {}, its_turn)
 
 
 def claim_replay(delivery: Delivery, replay: str, now: datetime) -> Delivery:
-    """Begin an attempt outside the schedule or, if it has ended, a new schedule. Raises Taken.
+    """Claim a delivery for a replay, and return it. Raises Taken if it changed since it was read.
 
-    `delivery`: as it was read.
+    If its schedule has ended, a new one begins; otherwise the attempt is outside the schedule.
     """
     unchanged = Attr("attempts").eq(delivery.attempts) & Attr("status").eq(delivery.status)
     if delivery.step is not None:
@@ -276,19 +286,21 @@ _unclaimed: Final = Attr("claim").not_exists()
 
 
 def _lease(now: datetime, *, replay: bool) -> dict[str, object]:
+    """Return a new attribute `claim`; its `by` is unique."""
     return {"claim": {"until": clock.iso(now + LEASE), "replay": replay, "by": ids.ulid()}}
 
 
 def _claim(
-    id: str, lease: Mapping[str, object], more: Mapping[str, object], when: Condition
+    id: str, lease: Mapping[str, object], changes: Mapping[str, object], when: Condition
 ) -> Delivery:
-    """Claim a delivery that nobody has claimed, and count its attempt.
+    """Claim a delivery that nobody has claimed, count its attempt, and return it.
 
-    Raises Taken, but not if the answer to this claim was lost: `by` says whose it is.
+    `lease`: the claim. `changes`: other attributes to write. `when`: a condition besides. Raises
+    Taken, but not if the answer to this claim was lost: `by` says whose it is.
     """
     try:
         item = table.update(
-            key(id), assign={**more, **lease}, add={"attempts": 1}, when=when & _unclaimed
+            key(id), assign={**changes, **lease}, add={"attempts": 1}, when=when & _unclaimed
         )
     except table.ConditionFailed as failed:
         if failed.old is None or failed.old.get("claim") != lease["claim"]:
@@ -300,8 +312,8 @@ def _claim(
 # --- An attempt ends ------------------------------------------------------------------------------
 
 
-def end(delivery: Delivery, attempt: Attempt) -> None:
-    """Record an ended attempt, and settle its delivery by it."""
+def finish_attempt(delivery: Delivery, attempt: Attempt) -> None:
+    """Record an ended attempt, and settle its delivery: it ends, or its next step is sent."""
     if attempt.error is None and attempt.number == 1 and attempt.is_short:
         # Nearly all end here, with record and state in one write.
         save_delivered(delivery, attempt, first=True)
@@ -310,7 +322,10 @@ def end(delivery: Delivery, attempt: Attempt) -> None:
 
 
 def cancel(message: Message) -> None:
-    """Cancel the delivery of a message, because its endpoint was deleted. Raises NotNow."""
+    """Store that the delivery of a message is CANCELLED, because its endpoint was deleted.
+
+    Nothing happens to one that has ended. Raises NotNow if another sender has it.
+    """
     delivery = find(message.delivery)
     if delivery is None or delivery.step is None:
         return
@@ -356,8 +371,8 @@ def record(delivery_id: str, attempt: Attempt) -> Attempt:
 def settle(delivery: Delivery, attempt: Attempt) -> bool:
     """End a delivery by its attempt's result, or queue or park its next step, and then store that.
 
-    After a crash in between, another sender settles the attempt again: by the same record and with
-    the same jitter, so for the same time. Return whether the claim was still ours.
+    Return whether the claim was still ours. After a crash in between, another sender settles the
+    attempt again: by the same record and with the same jitter, so for the same time.
     """
     if attempt.error is None:
         return save_delivered(delivery, attempt)
@@ -365,7 +380,7 @@ def settle(delivery: Delivery, attempt: Attempt) -> bool:
         return save_failed(delivery, attempt)
     if delivery.claim and delivery.claim.replay:
         return save_failed_replay(delivery, attempt)
-    following = _following(delivery, attempt)
+    following = _following_step(delivery, attempt)
     if following is None:
         return save_failed(delivery, attempt)
     message = Message(delivery.id, delivery.schedule, following.step, due=following.at)
@@ -376,7 +391,8 @@ def settle(delivery: Delivery, attempt: Attempt) -> bool:
     return save_retrying(delivery, attempt, following)
 
 
-def _following(delivery: Delivery, attempt: Attempt) -> NextStep | None:
+def _following_step(delivery: Delivery, attempt: Attempt) -> NextStep | None:
+    """Return the step of the schedule after a failed attempt; None after the last."""
     assert delivery.step is not None
     return retry.next_step(
         delivery.step,
@@ -402,8 +418,8 @@ def save_delivered(delivery: Delivery, attempt: Attempt, *, first: bool = False)
 
     `first`: a short first attempt, recorded by this write.
     """
-    more = {"first": attempt.fields()} if first else {}
-    done = {"status": DeliveryStatus.DELIVERED, **_last_result(attempt), **more}
+    record_of_first = {"first": attempt.fields()} if first else {}
+    done = {"status": DeliveryStatus.DELIVERED, **_last_result(attempt), **record_of_first}
     return _update_delivery(delivery, done, _ENDED)
 
 
@@ -439,7 +455,7 @@ def save_failed(delivery: Delivery, attempt: Attempt) -> bool:
         key(delivery.id),
         assign={**changes, "updatedAt": clock.next_iso(delivery.updated_at, now)},
         remove=_ENDED,
-        when=_ours(delivery),
+        when=_has_our_claim(delivery),
     )
     commit.put({**entry, "expiresAt": delivery_expiry(delivery.id)})
     return commit.try_send()
@@ -455,6 +471,7 @@ def save_cancelled(delivery: Delivery) -> bool:
 
 
 def _last_result(attempt: Attempt) -> dict[str, object]:
+    """Return the attribute `last` of a delivery: the attempt's status, error and duration."""
     last = {
         "status": attempt.status,
         "error": attempt.error,
@@ -463,7 +480,8 @@ def _last_result(attempt: Attempt) -> dict[str, object]:
     return {"last": {name: value for name, value in last.items() if value is not None}}
 
 
-def _ours(delivery: Delivery) -> Condition:
+def _has_our_claim(delivery: Delivery) -> Condition:
+    """Return the condition that the delivery still has the claim with which it was returned."""
     return Attr("attempts").eq(delivery.attempts) & Attr("claim").exists()
 
 
@@ -480,12 +498,17 @@ def _update_delivery(
     """
     try:
         updated = clock.next_iso(delivery.updated_at, clock.now_iso())
-        assign = {**changes, "updatedAt": updated}
-        table.update(key(delivery.id), assign=assign, remove=removed, when=when or _ours(delivery))
+        table.update(
+            key(delivery.id),
+            assign={**changes, "updatedAt": updated},
+            remove=removed,
+            when=when or _has_our_claim(delivery),
+        )
     except table.ConditionFailed:
         return False
     return True
 
 
 def _failed_key(id: str, failed_at: str) -> Key:
+    """Return the key of the entry of a failed delivery."""
     return failed_partition(endpoint_of(id)), f"{failed_at}#{id}"

@@ -21,16 +21,20 @@ _SOON: Final = 30  # seconds; a request that starts one and then writes what it 
 
 
 def schedule_redrive(endpoint_id: str, due: datetime) -> None:
-    """Start the execution of the slot of `due`. One that already exists is no error."""
+    """Start the execution that sends an endpoint's parked messages in the slot of `due`.
+
+    An execution that exists already is no error.
+    """
     scale = settings.webhook_schedule_scale()
     slot = retry.slot(endpoint_id, due, clock.now(), scale)
     _start(slot.name, endpoint_id, slot.at, slot.until)
 
 
 def schedule_redrive_soon(endpoint_id: str) -> None:
-    """Start an execution in half a minute, for everything due until a slot later.
+    """Start an execution that sends an endpoint's parked messages in half a minute.
 
-    The execution of the current slot may have found the endpoint paused.
+    It sends all that is due until a slot later. It has a name of its own, because the execution of
+    the current slot may have found the endpoint paused.
     """
     due = clock.now() + _soonest_delay()
     slot = timedelta(seconds=retry.slot_seconds(settings.webhook_schedule_scale()))
@@ -59,6 +63,7 @@ def forget_started() -> None:
 
 
 def _soonest_delay() -> timedelta:
+    """Return the shortest time in which an execution begins: half a minute, scaled."""
     return timedelta(seconds=max(2, _SOON * settings.webhook_schedule_scale()))
 
 
@@ -66,7 +71,7 @@ def _soonest_delay() -> timedelta:
 def _start(
     name: str, endpoint_id: str, due: datetime, until: datetime, *, recover: bool = False
 ) -> None:
-    """Start an execution, unless one of this name has been started.
+    """Start an execution for `due`, unless one of this name was started before, by any process.
 
     An account may start a few hundred executions a second, but thousands of messages wait for the
     same one. Failures are not remembered.

@@ -26,56 +26,66 @@ _MATCHERS: Final = (
 
 
 def lets_through(pattern: str | None, body: str) -> bool:
-    """Whether a body matches a pattern without `faults`; both are JSON. None matches any."""
+    """Return whether a body matches a pattern without faults (both are JSON); None matches any."""
     exactly = partial(json.loads, parse_float=Decimal)
     return pattern is None or _all_fit(exactly(pattern), exactly(body))
 
 
 def _all_fit(pattern: Mapping[str, object], body: Mapping[str, object]) -> bool:
+    """Return whether an object has a matching value for each member of a pattern."""
     return all(_fits(wanted, body, name) for name, wanted in pattern.items())
 
 
 def _fits(wanted: Any, body: Mapping[str, object], name: str) -> bool:
+    """Return whether the member `name` matches `wanted`: an inner pattern, or a list of matchers.
+
+    If the member is a list, one of its values has to match.
+    """
     values = _as_list(body[name]) if name in body else []
     if isinstance(wanted, dict):
         objects = [each for each in values if isinstance(each, dict)]
         return any(_all_fit(wanted, each) for each in objects or [{}])
-    there = {"exists": name in body}
-    return any(one == there or any(map(_matcher(one), values)) for one in wanted)
+    existence = {"exists": name in body}
+    return any(
+        matcher == existence or any(map(_build_matcher(matcher), values)) for matcher in wanted
+    )
 
 
-def _matcher(one: object) -> Callable[[object], bool]:
-    """Return a function that tells whether a value matches `one` of a list.
+def _build_matcher(matcher: object) -> Callable[[object], bool]:
+    """Return a function that tells whether a value matches a matcher: a value, or an object.
 
-    Raises ValueError if `one` is not a valid matcher.
+    Raises ValueError if the matcher is not valid.
     """
-    match [*one.items()] if isinstance(one, dict) else ():
+    match [*matcher.items()] if isinstance(matcher, dict) else ():
         case [("exists", bool())]:
             return lambda value: False  # tests the member, not a value
         case [("prefix", str(start))]:
             return lambda value: isinstance(value, str) and value.startswith(start)
         case [("anything-but", {"prefix": _} as inner)]:
-            begins = _matcher(inner)
+            begins = _build_matcher(inner)
             return lambda value: not begins(value)
         case [("anything-but", but)] if but != []:
-            refused = [*map(_plain, _as_list(but))]
+            refused = [*map(_build_equality, _as_list(but))]
             return lambda value: not any(fits(value) for fits in refused)
         case [("numeric", [*of])] if len(of) in {2, 4}:
             bounds = [*map(_build_bound, of[::2], of[1::2])]
             return lambda value: all(bound(value) for bound in bounds)
-    return _plain(one)
+    return _build_equality(matcher)
 
 
-def _plain(one: object) -> Callable[[object], bool]:
-    if isinstance(one, dict | list):
+def _build_equality(wanted: object) -> Callable[[object], bool]:
+    """Return a function that tells whether a value equals `wanted`. Raises ValueError."""
+    if isinstance(wanted, dict | list):
         raise ValueError
-    return partial(_equals, one)
+    return partial(_equals, wanted)
 
 
 def _build_bound(sign: object, than: object) -> Callable[[object], bool]:
+    """Return a function that compares a number with a bound. Raises ValueError."""
     if not (isinstance(sign, str) and sign in _COMPARE and _is_number(than)):
         raise ValueError
-    return lambda value: (n := _number(value)) is not None and _COMPARE[sign](n, Decimal(str(than)))
+    bound = Decimal(str(than))
+    return lambda value: (n := _to_number(value)) is not None and _COMPARE[sign](n, bound)
 
 
 def _as_list(value: object) -> list[object]:
@@ -83,8 +93,9 @@ def _as_list(value: object) -> list[object]:
 
 
 def _equals(wanted: object, value: object) -> bool:
+    """Return whether a value equals `wanted` in type and value, or as a number in a text."""
     if _is_number(wanted):
-        return _number(value) == Decimal(str(wanted))
+        return _to_number(value) == Decimal(str(wanted))
     return type(wanted) is type(value) and bool(wanted == value)
 
 
@@ -92,15 +103,16 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
-def _number(value: object) -> Decimal | None:
-    is_one = _is_number(value) or (isinstance(value, str) and _AMOUNT.fullmatch(value))
-    return Decimal(str(value)) if is_one else None
+def _to_number(value: object) -> Decimal | None:
+    """Return a number, or a text that is one; None for any other value."""
+    is_number = _is_number(value) or (isinstance(value, str) and _AMOUNT.fullmatch(value))
+    return Decimal(str(value)) if is_number else None
 
 
-def faults(pattern: object, field: str) -> Iterator[tuple[str, str]]:
-    """(field, message) for each error in a pattern; `field` is the place in it."""
+def find_faults(pattern: object, field: str) -> Iterator[tuple[str, str]]:
+    """Yield (place, message) for each error in a pattern. `field`: the place of the pattern."""
     text = json.dumps(pattern, ensure_ascii=False, separators=(",", ":"), default=float)
-    if _size(pattern) > MOST_FILTER_VALUES or len(text.encode()) > LARGEST_FILTER:
+    if _count_values(pattern) > MOST_FILTER_VALUES or len(text.encode()) > LARGEST_FILTER:
         yield (
             field,
             f"must have at most {MOST_FILTER_VALUES} values and {LARGEST_FILTER:,} bytes",
@@ -109,15 +121,17 @@ def faults(pattern: object, field: str) -> Iterator[tuple[str, str]]:
     for name in pattern if isinstance(pattern, dict) else ():
         if name not in {"event", "data"}:
             yield f"{field}.{name}", "is not in the body of an event: `event` and `data` are"
-    yield from _faults(pattern, field, DEEPEST_FILTER)
+    yield from _find_faults_within(pattern, field, DEEPEST_FILTER)
 
 
-def _size(node: object) -> int:
+def _count_values(node: object) -> int:
+    """Return how many values are in a pattern, at any depth."""
     inner = node.values() if isinstance(node, dict) else node if isinstance(node, list) else None
-    return 1 if inner is None else sum(map(_size, inner))
+    return 1 if inner is None else sum(map(_count_values, inner))
 
 
-def _faults(pattern: object, at: str, deep: int) -> Iterator[tuple[str, str]]:
+def _find_faults_within(pattern: object, at: str, deep: int) -> Iterator[tuple[str, str]]:
+    """Yield (place, message) for each error below `at`. `deep`: how many levels are allowed."""
     if not isinstance(pattern, dict) or not pattern or not deep:
         yield (
             at,
@@ -127,12 +141,12 @@ def _faults(pattern: object, at: str, deep: int) -> Iterator[tuple[str, str]]:
     for name, wanted in pattern.items():
         where = f"{at}.{name}"
         if isinstance(wanted, dict):
-            yield from _faults(wanted, where, deep - 1)
+            yield from _find_faults_within(wanted, where, deep - 1)
         elif not isinstance(wanted, list) or not wanted:
             yield where, 'must be a list of values that match, such as ["PAID"], or an object'
         else:
-            for place, one in enumerate(wanted):
+            for place, matcher in enumerate(wanted):
                 try:
-                    _matcher(one)
+                    _build_matcher(matcher)
                 except ValueError:
                     yield f"{where}.{place}", _MATCHERS

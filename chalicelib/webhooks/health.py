@@ -19,10 +19,10 @@ _HEALTHY: Final[Mapping[str, object]] = {"streak": None, "failingSince": None}
 
 
 def note(endpoints: Mapping[str, Endpoint], outcomes: Iterable[tuple[str, bool]]) -> None:
-    """Store the health of endpoints after a batch of attempts.
+    """Store which endpoints fail, or answer again, after a batch of attempts.
 
-    `outcomes`: (endpoint id, success) of the attempts in the order of their ends; `endpoints` as
-    they were read before.
+    `outcomes`: (endpoint id, success) of the attempts, in the order of their ends; `endpoints`: as
+    they were read before. A recovery is scheduled for an endpoint that was failing and answers.
     """
     last: dict[str, list[bool]] = {}
     for id, success in outcomes:
@@ -43,7 +43,10 @@ def note(endpoints: Mapping[str, Endpoint], outcomes: Iterable[tuple[str, bool]]
 
 
 def count_failures(endpoint: Endpoint, times: int) -> None:
-    """So many more in a row."""
+    """Add failures to those that an endpoint had in a row; from the third on it is failing.
+
+    Nothing is stored for one that is failing already.
+    """
     if endpoint.failing_since:
         return
     not_yet = Attr("failingSince").not_exists()

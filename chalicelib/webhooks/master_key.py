@@ -13,6 +13,7 @@ _KEPT_SECONDS: Final = 600
 
 
 def current_secret(endpoint_id: str, version: int) -> str:
+    """Derive the secret of an endpoint with this version."""
     return signature.secret(_master_key(), endpoint_id, version)
 
 

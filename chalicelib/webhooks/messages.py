@@ -32,6 +32,7 @@ class Message:
     only_failed: bool = False
 
     def text(self) -> str:
+        """Return the JSON that `parse` reads: the body of the message on the queue."""
         fields: dict[str, object] = {"delivery": self.delivery}
         if self.replay:
             fields |= {"replay": self.replay, "onlyFailed": self.only_failed}
@@ -65,19 +66,20 @@ class Posted:
 
 
 def send(posted: Iterable[Posted]) -> None:
-    """Send messages, in no particular order. Raises sqs.Unsent, or what botocore raises."""
+    """Put messages on the queues of their lanes. Raises sqs.Unsent, or what botocore raises."""
     lanes: dict[str, list[Posted]] = {}
-    for one in posted:
-        url = settings.retries_queue_url() if one.failing_lane else settings.deliveries_queue_url()
-        lanes.setdefault(url, []).append(one)
+    for each in posted:
+        url = settings.retries_queue_url() if each.failing_lane else settings.deliveries_queue_url()
+        lanes.setdefault(url, []).append(each)
     for url, waiting in lanes.items():
-        sqs.send(url, map(_entry, waiting))
+        sqs.send(url, map(_sqs_entry, waiting))
 
 
-def _entry(one: Posted) -> dict[str, object]:
+def _sqs_entry(posted: Posted) -> dict[str, object]:
+    """Return the entry of a message in a SendMessageBatch call, without its id."""
     return {
-        "MessageBody": one.message.text(),
-        "DelaySeconds": one.delay,
+        "MessageBody": posted.message.text(),
+        "DelaySeconds": posted.delay,
         # Fair queues: a busy endpoint's messages do not delay the others'.
-        "MessageGroupId": endpoint_of(one.message.delivery),
+        "MessageGroupId": endpoint_of(posted.message.delivery),
     }

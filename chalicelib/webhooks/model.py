@@ -119,6 +119,7 @@ class Endpoint:
 
 
 def read_endpoint(item: Item) -> Endpoint:
+    """Return the endpoint of an item."""
     return attributes.read(
         Endpoint,
         item,
@@ -174,6 +175,7 @@ class Delivery:
 
 
 def read_delivery(item: Item) -> Delivery:
+    """Return the delivery of an item."""
     claim = item.get("claim")
     # 1.0.0 sent steps before they are due (`early`): such an attempt is the step's.
     is_replay = bool(claim and claim["replay"] and not claim.get("early"))
@@ -192,6 +194,7 @@ def read_delivery(item: Item) -> Delivery:
 
 
 def delivery_id(event_id: str, endpoint_id: str) -> str:
+    """Return the id of the only delivery of an event to an endpoint."""
     return f"dlv_{event_id.removeprefix('evt_')}{endpoint_id.removeprefix('wh_')}"
 
 
@@ -200,6 +203,7 @@ def is_delivery_id(text: str) -> bool:
 
 
 def event_of(delivery_id: str) -> str:
+    """Return the id of the event that is in a delivery's id."""
     return f"evt_{delivery_id[4:32]}"
 
 
@@ -209,9 +213,10 @@ def delivery_expiry(delivery_id: str) -> int:
 
 
 def has_expired(delivery_id: str) -> bool:
-    """Say whether a delivery has expired. DynamoDB may delete it days later."""
+    """Return whether a delivery with this id has expired. DynamoDB may delete it days later."""
     return delivery_expiry(delivery_id) <= clock.unix()
 
 
 def endpoint_of(delivery_id: str) -> str:
+    """Return the id of the endpoint that is in a delivery's id."""
     return f"wh_{delivery_id[32:]}"

@@ -17,7 +17,7 @@ from chalicelib.webhooks.model import delivery_expiry, endpoint_of
 
 
 def park(message: Message, due: datetime) -> None:
-    """Park a message until it is due.
+    """Park a message until it is due, and schedule the redrive that sends it then.
 
     The entry is written before the execution is started, so that it is found.
     """
@@ -42,10 +42,10 @@ def find_due(endpoint_id: str, until: datetime, limit: int) -> list[tuple[Key, M
 
 
 def list_deliveries(endpoint_id: str, after: str, limit: int) -> tuple[list[str], str | None]:
-    """Return the ids of deliveries with parked messages, the first due first, and the next place.
+    """Return the ids of a page of deliveries with parked messages, and the place of the next page.
 
-    `after`: the place to continue at (empty: from the beginning). The next place is None at the
-    end.
+    The first due are first. `after`: the place of this page; "": the first page. The next place is
+    None at the end.
     """
     rows = table.query(_partition(endpoint_id), after=after or None, limit=limit, fields=("sk",))
     ids = (item["sk"].split("#")[1] for item in rows.items)
@@ -53,17 +53,18 @@ def list_deliveries(endpoint_id: str, after: str, limit: int) -> tuple[list[str]
 
 
 def count(endpoint_id: str) -> int:
-    """Return how many messages are parked."""
+    """Return how many messages are parked for an endpoint."""
     pages = table.pages(_partition(endpoint_id), fields=("sk",))
     return sum(map(len, pages))
 
 
 def delete(entries: Sequence[Key]) -> None:
-    """Delete entries whose messages are on the queue."""
+    """Delete the entries of parked messages; the messages are on the queue by then."""
     dynamodb.wait_for_results([table.delete.call(entry) for entry in entries])
 
 
 def _put(message: Message, due: datetime) -> None:
+    """Write the entry of a parked message, in place of one of the same attempt and time."""
     attempt = message.replay or f"{message.schedule}.{message.step}"
     table.put(
         {

@@ -39,29 +39,30 @@ class RecoveryPage:
 
 
 def count(endpoint_id: str, since: datetime) -> int:
-    """Return how many deliveries failed since then and can still be replayed, or are parked."""
+    """Return how many deliveries failed since a time and have not expired, plus those parked."""
     pages = deliveries.list_failed(endpoint_id, sk.gte(clock.iso(since)), ("sk",))
     return sum(len(_replayable(page)) for page in pages) + parking.count(endpoint_id)
 
 
 def begin(endpoint_id: str, since: datetime) -> Endpoint:
-    """Return the endpoint with its recovery begun. Raises NotFound, WebhookPaused, Conflict.
+    """Begin a recovery of an endpoint's deliveries, and return the endpoint with it.
 
     It takes over the rest of a recovery that is already running, also of one that begins at the
-    same moment.
+    same moment. A redrive is scheduled, which sends its messages. Raises NotFound, WebhookPaused,
+    Conflict.
     """
 
     def write(endpoint: Endpoint) -> Endpoint:
         replay.require_enabled(endpoint)
         first = min(since, clock.now())
-        if unfinished := running(endpoint):
+        if unfinished := running_recovery(endpoint):
             first = min(first, clock.parse(unfinished["since"]))
         recovery = _new_recovery(first, count(endpoint_id, first))
         # First, so that a stored recovery is carried out even if this function crashes.
         executions.schedule_redrive_soon(endpoint_id)
         commit = Commit()
-        begun, there = {"recovery": recovery}, table.present & _has_same_recovery(endpoint)
-        commit.update(store.key(endpoint_id), assign=begun, when=there)
+        unchanged = table.present & _has_same_recovery(endpoint)
+        commit.update(store.key(endpoint_id), assign={"recovery": recovery}, when=unchanged)
         commit.audit(store.audit_entry("recovered", endpoint, endpoint))
         commit.send()
         return replace(endpoint, recovery=recovery)
@@ -72,11 +73,11 @@ def begin(endpoint_id: str, since: datetime) -> Endpoint:
 def begin_by_itself(endpoint: Endpoint, due: str) -> Endpoint:
     """Begin a recovery of an endpoint's parked messages, and return the endpoint with it.
 
-    None is begun if the endpoint fails again, or if one was begun since `due`, the time of the
-    execution.
+    None is begun, and the endpoint is returned as it is, if it fails again, if a recovery is
+    running or was begun since `due`, the time of the execution, or if nothing is parked.
     """
     last = endpoint.recovery
-    if endpoint.failing or running(endpoint) or (last and last["startedAt"] >= due):
+    if endpoint.failing or running_recovery(endpoint) or (last and last["startedAt"] >= due):
         return endpoint
     if not (waiting := parking.count(endpoint.id)):
         return endpoint
@@ -86,31 +87,34 @@ def begin_by_itself(endpoint: Endpoint, due: str) -> Endpoint:
 
 
 def _new_recovery(since: datetime, count: int) -> dict[str, object]:
+    """Return the attribute `recovery` of one that begins now. `count`: of its deliveries."""
     times = {"since": clock.iso(since), "startedAt": clock.now_iso()}
     return {"id": ids.ulid(), **times, "count": count, "sent": 0}
 
 
 def _has_same_recovery(endpoint: Endpoint) -> Condition:
+    """Return the condition that no other recovery was begun since the endpoint was read."""
     known, last = Attr("recovery.id"), endpoint.recovery
     return known.eq(last["id"]) if last else known.not_exists()
 
 
-def running(endpoint: Endpoint) -> Recovery | None:
-    """Return its recovery, until that is completed."""
+def running_recovery(endpoint: Endpoint) -> Recovery | None:
+    """Return the endpoint's recovery if it is not completed; None otherwise."""
     last = endpoint.recovery
     return last if last and "completedAt" not in last else None
 
 
 def next_page(endpoint: Endpoint, recovery: Recovery, limit: int) -> RecoveryPage:
-    """Return the next messages of a recovery, the oldest events first.
+    """Return the next messages of a recovery, at most `limit`, and its progress after them.
 
-    Failed deliveries have the oldest; parked ones follow. A recovery that began by itself ends when
-    the endpoint fails again.
+    First come the failed deliveries, in the order in which they failed; then those with parked
+    messages. Nothing is sent or stored. A recovery that began by itself ends when the endpoint
+    fails again.
     """
     if recovery.get("byItself") and endpoint.failing:
         return RecoveryPage([], {"completedAt": clock.now_iso()})
     if "waiting" in recovery:
-        found, after = parking.list_deliveries(endpoint.id, recovery["waiting"], limit)
+        ids_found, after = parking.list_deliveries(endpoint.id, recovery["waiting"], limit)
         progress = {"waiting": after} if after else {"completedAt": clock.now_iso()}
     else:
         rows = table.query(
@@ -120,9 +124,9 @@ def next_page(endpoint: Endpoint, recovery: Recovery, limit: int) -> RecoveryPag
             limit=limit,
             fields=("sk",),
         )
-        found = _replayable(rows.items)
+        ids_found = _replayable(rows.items)
         progress = {"after": rows.after} if rows.after else {"waiting": ""}
-    messages = [Message(id, replay=recovery["id"], only_failed=True) for id in sorted(found)]
+    messages = [Message(id, replay=recovery["id"], only_failed=True) for id in sorted(ids_found)]
     return RecoveryPage(messages, progress)
 
 
@@ -137,5 +141,6 @@ def note_progress(endpoint: Endpoint, recovery: Recovery, page: RecoveryPage) ->
 
 
 def _replayable(entries: Sequence[Item]) -> list[str]:
+    """Return the ids of the failed deliveries of these entries that have not expired."""
     failed = [entry["sk"].partition("#")[2] for entry in entries]
     return [id for id in failed if not has_expired(id)]

@@ -46,10 +46,10 @@ class Redrive(TypedDict):
 
 
 def run(event: Redrive) -> RedriveResult:
-    """Send the next page of messages for an endpoint.
+    """Put the next page of an endpoint's messages on the queue; return whether there is more.
 
-    While it is paused nothing is due: enabling it starts another run. After its deletion everything
-    is due, to be cancelled.
+    While the endpoint is paused nothing is sent: enabling it starts another run. After its deletion
+    all parked messages are sent, so that their deliveries are cancelled.
     """
     endpoint = store.find(event["endpoint"])
     if endpoint is None:
@@ -63,14 +63,17 @@ def run(event: Redrive) -> RedriveResult:
 
 
 def _send_page(event: Redrive, endpoint: Endpoint) -> RedriveResult:
-    """Send what is due, and then what a recovery has room for."""
+    """Send parked messages that are due, and then those of a recovery, PAGE in all.
+
+    Progress is stored after the messages were sent, and the turn is ended if there are no more.
+    """
     # What is due later than a queue can hold it has an execution of its own.
     longest = clock.seconds_from_now(retry.LONGEST_QUEUE_DELAY)
     until = max(min(clock.parse(event.get("until", event["due"])), longest), clock.now())
     number, paced = _send_due(endpoint.id, until, _next_arrival(event))
     if event.get("recover"):
         endpoint = recover.begin_by_itself(endpoint, event["due"])
-    recovery = recover.running(endpoint)
+    recovery = recover.running_recovery(endpoint)
     if recovery and number < PAGE:
         page = recover.next_page(endpoint, recovery, PAGE - number)
         paced = _send_paced(page.messages, paced)
@@ -82,9 +85,9 @@ def _send_page(event: Redrive, endpoint: Endpoint) -> RedriveResult:
 
 
 def _send_due(endpoint_id: str, until: datetime, paced: datetime) -> tuple[int, datetime]:
-    """Send a page of parked messages that are due at `until`, and unpark them.
+    """Send a page of parked messages that are due by `until`, and then delete their entries.
 
-    Return how many were sent, and when the next message may arrive.
+    Return how many were sent, and when the next message may arrive. `paced`: when the first may.
     """
     entries = parking.find_due(endpoint_id, until, PAGE)
     paced = _send_paced([message for _, message in entries], paced)
@@ -118,6 +121,7 @@ def _send_paced(waiting: Sequence[Message], paced: datetime) -> datetime:
 
 
 def _result(sent: int, paced: datetime, *, unfinished: bool = False) -> RedriveResult:
+    """Return the result of a run that sent so many messages; a full page means that more follow."""
     wait = _scale_seconds(math.ceil(sent / PER_SECOND))
     return {"more": unfinished or sent >= PAGE, "wait": wait, "paced": clock.iso(paced)}
 
@@ -127,9 +131,9 @@ def _scale_seconds(seconds: int) -> int:
 
 
 def _take_turn(event: Redrive) -> bool:
-    """Return whether this execution may send.
+    """Claim the sending for this execution, or prolong its claim; return whether it has it.
 
-    One does at a time, because their paces would add up; others wait for its end.
+    One execution of an endpoint sends at a time, because their paces would add up.
     """
     now, by = clock.unix(), event["due"]
     redriving = Attr("redriving.by")
@@ -138,6 +142,7 @@ def _take_turn(event: Redrive) -> bool:
 
 
 def _end_turn(event: Redrive, result: RedriveResult) -> RedriveResult:
+    """Release this execution's claim of the sending, and return `result`."""
     ours = Attr("redriving.by").eq(event["due"])
     store.note_if(event["endpoint"], {"redriving": None}, ours)
     return result

@@ -22,7 +22,7 @@ class WebhookDeleted(Conflict):
 
 
 def replay_delivery(id: str) -> Delivery:
-    """Replay a delivery, and return it as it was before.
+    """Put a replay of a delivery on the queue, with an audit entry; return it as it was before.
 
     Raises NotFound, WebhookDeleted, WebhookPaused.
     """

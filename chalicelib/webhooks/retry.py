@@ -100,6 +100,7 @@ def _daily_since(step: int, now: datetime, known: datetime | None, scale: float)
 
 
 def slot_seconds(scale: float) -> int:
+    """Return the length of a slot."""
     return max(1, round(SLOT * scale))
 
 
@@ -120,7 +121,7 @@ def slot(endpoint_id: str, due: datetime, now: datetime, scale: float = 1) -> Sl
 
 
 def _parse_retry_after(retry_after: str | None, now: datetime) -> float:
-    """Retry-After as seconds from `now` (RFC 9110, 10.2.3); 0 if it is not usable."""
+    """Return Retry-After as seconds from `now` (RFC 9110, 10.2.3); 0 if it is not usable."""
     text = (retry_after or "").strip()
     if re.fullmatch(r"[0-9]{1,9}", text):
         return int(text)

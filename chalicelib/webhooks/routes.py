@@ -104,7 +104,7 @@ def update(id: str) -> Response:
     """What is absent stays. `enabled: false` pauses: new events make no deliveries, and pending
     ones wait until it is enabled again, or are gone 30 days after their event.
     """
-    endpoint = store.change(id, body(WebhookChange), if_match())
+    endpoint = store.update(id, body(WebhookChange), if_match())
     return reply(200, show_endpoint(endpoint), etag=etag(endpoint))
 
 
@@ -117,7 +117,7 @@ def update(id: str) -> Response:
 )
 def delete(id: str) -> Response:
     """Its pending deliveries are CANCELLED."""
-    store.remove(id, if_match())
+    store.delete(id, if_match())
     return reply(200, {"id": id, "deleted": True})
 
 

@@ -14,11 +14,10 @@ from chalicelib.webhooks.schemas import TestEvent
 
 
 def send(endpoint_id: str, kind: EventKind | None) -> tuple[Delivery, bool]:
-    """Send a test event; return its delivery, and whether such an event passes the filter.
+    """Create a test event and its delivery; return that, and whether the event passes the filter.
 
-    `kind` None: the endpoint's first. Raises NotFound, WebhookPaused.
-
-    The stream brings the event to the fan-out, which finds the existing delivery.
+    It is sent in any case: the stream brings the event to the fan-out, which sends the delivery's
+    message. `kind`: None for the first that the endpoint lists. Raises NotFound, WebhookPaused.
     """
     endpoint = store.get(endpoint_id)
     replay.require_enabled(endpoint)
@@ -31,26 +30,26 @@ def send(endpoint_id: str, kind: EventKind | None) -> tuple[Delivery, bool]:
     return deliveries.create(announced, endpoint.id, test=True), lets_through(endpoint.filter, body)
 
 
-def try_filter(endpoint: Endpoint, asked: TestEvent) -> dict[str, object]:
+def try_filter(endpoint: Endpoint, request: TestEvent) -> dict[str, object]:
     """Return whether an event would pass a filter, in the shape of TriedEvent; nothing is sent.
 
     The filter is the requested one, if the request has one, or else the endpoint's. Raises Invalid
     for a bad filter or too long data.
     """
-    event = asked.event or endpoint.events[0]
-    own = store.checked_filter(asked.filter)
-    data = asked.data if asked.data is not None else sample(event)
+    event = request.event or endpoint.events[0]
+    own = store.render_filter(request.filter)
+    data = request.data if request.data is not None else sample(event)
     body = json.dumps({"event": event, "data": data}, ensure_ascii=False, default=float)
     if len(body.encode()) > LARGEST_ORDER:
         raise Invalid.field("data", "too_long", f"must be at most {LARGEST_ORDER:,} bytes of JSON")
-    pattern = own if "filter" in asked.model_fields_set else endpoint.filter
+    pattern = own if "filter" in request.model_fields_set else endpoint.filter
     return {"event": event, "data": data, "passesFilter": lets_through(pattern, body)}
 
 
 def sample(event: EventKind) -> dict[str, object]:
-    """Return sample data of such an event.
+    """Return sample `data` of a kind of event, in the shape of real ones.
 
-    The slice that announces the event makes them, so that they have the same shape as real ones.
+    The slice that announces the event makes it.
     """
     # Imported here, so that other requests do not load those slices.
     match event.value.partition(".")[0]:

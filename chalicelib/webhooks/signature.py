@@ -29,9 +29,9 @@ def secret(master_key: bytes, endpoint_id: str, version: int) -> str:
 
 
 def sign(timestamp: int, body: bytes, secrets: Sequence[str]) -> str:
-    """`t=<timestamp>,v1=<hex>`, one `v1` for each secret, the newest first.
+    """Return X-Service-Signature: `t=<timestamp>,v1=<hex>`, a `v1` for each secret, in order.
 
-    `timestamp` is Unix seconds, `body` the exact bytes that are sent.
+    `timestamp`: Unix seconds; `body`: the exact bytes that are sent.
     """
     signed = b"%d.%b" % (timestamp, body)
     marks = (hmac.new(key.encode(), signed, hashlib.sha256).hexdigest() for key in secrets)
@@ -39,7 +39,7 @@ def sign(timestamp: int, body: bytes, secrets: Sequence[str]) -> str:
 
 
 def sign_standard(delivery_id: str, timestamp: int, body: bytes, secrets: Sequence[str]) -> str:
-    """Return `v1,<base64>` for each secret, the newest first, with blanks in between.
+    """Return webhook-signature: `v1,<base64>` for each secret, in order, with blanks between.
 
     The key is the part after the secret's prefix, decoded as base64; our hex digits are valid
     base64.

@@ -24,7 +24,7 @@ from chalicelib.storage.conditions import Attr, Condition
 from chalicelib.storage.idempotency import Once, Repeated
 from chalicelib.values import clock, ids
 from chalicelib.webhooks import executions
-from chalicelib.webhooks.filter import faults
+from chalicelib.webhooks.filter import find_faults
 from chalicelib.webhooks.master_key import current_secret
 from chalicelib.webhooks.model import MOST_SECRETS, Endpoint, read_endpoint
 from chalicelib.webhooks.schemas import NewWebhook, WebhookChange, etag
@@ -33,7 +33,7 @@ _PK: Final = "webhooks"
 _HOUR: Final = 3_600
 _TRIES: Final = 8
 T = TypeVar("T")
-_TOLD: Final = ("email", "description", "filter", "enabled")  # to the audit log
+_AUDITED: Final = ("email", "description", "filter", "enabled")  # as they are
 
 
 class TooManySecrets(Conflict):
@@ -50,18 +50,19 @@ def key(id: str) -> Key:
 
 
 def load_all() -> list[Endpoint]:
-    """Every endpoint, newest first."""
+    """Return all endpoints, newest first."""
     items = table.query_all(_PK, where=table.sk.begins_with("wh_"), forward=False)
     return [read_endpoint(item) for item in items]
 
 
 def load(ids: Iterable[str]) -> dict[str, Endpoint]:
-    """Those that exist, by id."""
-    found = table.batch_get(key(id) for id in ids)
-    return {id: read_endpoint(item) for (_, id), item in found.items()}
+    """Return the endpoints with these ids that exist, by id."""
+    items = table.batch_get(key(id) for id in ids)
+    return {id: read_endpoint(item) for (_, id), item in items.items()}
 
 
 def find(id: str) -> Endpoint | None:
+    """Return an endpoint, None if it is not there."""
     item = table.get(key(id)) if ids.may_be("wh", id) else None
     return read_endpoint(item) if item else None
 
@@ -77,22 +78,22 @@ def get(id: str) -> Endpoint:
 def create(new: NewWebhook, once: Once | None = None) -> tuple[Endpoint, str, bool]:
     """Create an endpoint, which gets the events that are committed from now on.
 
-    Return it, its secret, and whether an earlier attempt of this request created it.
-
-    Raises Invalid for a URL that is not allowed; with `once` also KeyReused.
+    Return it, its secret, and whether an earlier attempt of this request created it: then it is as
+    it was at its creation. Raises Invalid for a bad URL or filter; with `once` also KeyReused.
     """
     try:
         return (*_create(new, once), False)
     except Repeated as first:
-        made = read_endpoint(json.loads(first.text))
-        return made, current_secret(made.id, made.secret_version), True
+        endpoint = read_endpoint(json.loads(first.text))
+        return endpoint, current_secret(endpoint.id, endpoint.secret_version), True
 
 
 def _create(new: NewWebhook, once: Once | None) -> tuple[Endpoint, str]:
+    """Create an endpoint with its audit entry; return it and its secret. Raises Repeated too."""
     if once:
         once.check()
-    _check(new.url)
-    pattern = checked_filter(new.filter)
+    _check_url(new.url)
+    pattern = render_filter(new.filter)
     now = clock.now_iso()
     item = {
         "pk": _PK,
@@ -109,38 +110,39 @@ def _create(new: NewWebhook, once: Once | None) -> tuple[Endpoint, str]:
         "secretVersion": 1,
         "previous": [],
     }
-    made = read_endpoint(item)
+    endpoint = read_endpoint(item)
     # First, because an endpoint is useless without its secret.
-    secret = current_secret(made.id, made.secret_version)
+    secret = current_secret(endpoint.id, endpoint.secret_version)
     commit = Commit()
     if once:
         once.record(commit, json.dumps(item), "")  # without the secret, which is not stored
     commit.put(item, when=table.absent)
-    commit.audit(audit_entry("created", after=made))
+    commit.audit(audit_entry("created", after=endpoint))
     commit.send()
-    return made, secret
+    return endpoint, secret
 
 
-def change(id: str, asked: WebhookChange, if_match: frozenset[str] | None) -> Endpoint:
-    """Change the attributes of an endpoint that were sent.
+def update(id: str, change: WebhookChange, if_match: frozenset[str] | None) -> Endpoint:
+    """Change the attributes of an endpoint that were sent; return it, unchanged if none differs.
 
-    Raises NotFound, Invalid, PreconditionFailed, Conflict.
+    A redrive is scheduled when it is enabled. Raises NotFound, Invalid, PreconditionFailed,
+    Conflict.
     """
-    given = asked.sent_fields()
-    if "events" in given:
-        given["events"] = tuple(given["events"])
-    if "filter" in given:
-        given["filter"] = checked_filter(given["filter"])
+    changes = change.sent_fields()
+    if "events" in changes:
+        changes["events"] = tuple(changes["events"])
+    if "filter" in changes:
+        changes["filter"] = render_filter(changes["filter"])
 
     def write(before: Endpoint) -> Endpoint:
-        if given.get("url", before.url) != before.url:
-            _check(given["url"])
-        if given.get("enabled"):
+        if changes.get("url", before.url) != before.url:
+            _check_url(changes["url"])
+        if changes.get("enabled"):
             # First, so that waiting deliveries continue even if this function crashes in between.
             executions.schedule_redrive_soon(id)
-        if all(getattr(before, name) == value for name, value in given.items()):
+        if all(getattr(before, name) == value for name, value in changes.items()):
             return before
-        return _write(before, given, "updated")
+        return _write(before, changes, "updated")
 
     return write_current(write, id, if_match)
 
@@ -169,6 +171,7 @@ def rotate(id: str, overlap_hours: int) -> tuple[Endpoint, str]:
 
 
 def _too_many_secrets(endpoint: Endpoint, now: int) -> TooManySecrets:
+    """Return the error for an endpoint that has MOST_SECRETS; it names the one that ends first."""
     version, until = min(endpoint.overlaps(now), key=lambda overlap: overlap[1])
     ends = clock.iso(datetime.fromtimestamp(until, UTC))
     tail = current_secret(endpoint.id, version)[-4:]
@@ -179,11 +182,11 @@ def _too_many_secrets(endpoint: Endpoint, now: int) -> TooManySecrets:
     )
 
 
-def remove(id: str, if_match: frozenset[str] | None) -> None:
-    """Delete an endpoint, with an audit entry.
+def delete(id: str, if_match: frozenset[str] | None) -> None:
+    """Delete an endpoint, with an audit entry, and schedule a redrive of its parked messages.
 
-    A redrive, scheduled first, sends its waiting messages. A pending delivery becomes CANCELLED
-    when its message comes, and is shown so at once. Raises NotFound, PreconditionFailed, Conflict.
+    A pending delivery becomes CANCELLED when its message comes, and is shown so at once. Raises
+    NotFound, PreconditionFailed, Conflict.
     """
 
     def write(before: Endpoint) -> None:
@@ -199,9 +202,10 @@ def remove(id: str, if_match: frozenset[str] | None) -> None:
 def write_current(
     write: Callable[[Endpoint], T], id: str, if_match: frozenset[str] | None = None
 ) -> T:
-    """Call `write` with the webhook as it is now, again if it was changed since.
+    """Call `write` with the endpoint as it is now, and return its result.
 
-    Raises NotFound, PreconditionFailed, Conflict.
+    It is called again, with the endpoint read anew, while it raises ConditionFailed. Raises
+    NotFound, PreconditionFailed if the endpoint has none of these ETags, Conflict after 8 calls.
     """
     for _ in range(_TRIES):
         before = get(id)
@@ -218,8 +222,8 @@ def note(id: str, changes: Mapping[str, object], when: Condition = table.present
     Raises ConditionFailed, also if the endpoint was deleted.
     """
     removed = [name for name, value in changes.items() if value is None]
-    kept = {name: value for name, value in changes.items() if value is not None}
-    table.update(key(id), assign=kept, remove=removed, when=table.present & when)
+    assigned = {name: value for name, value in changes.items() if value is not None}
+    table.update(key(id), assign=assigned, remove=removed, when=table.present & when)
 
 
 def note_if(id: str, changes: Mapping[str, object], when: Condition) -> bool:
@@ -241,8 +245,8 @@ def _write(before: Endpoint, changes: Mapping[str, Any], done: str) -> Endpoint:
     unchanged = Attr("version").eq(before.version)
     commit = Commit()
     commit.update(key(before.id), assign={**changes, **own}, when=unchanged)
-    given = {name: changes[name] for name in ("url", "events", *_TOLD) if name in changes}
-    commit.audit(audit_entry(done, before, replace(before, **given)))
+    shown = {name: changes[name] for name in ("url", "events", *_AUDITED) if name in changes}
+    commit.audit(audit_entry(done, before, replace(before, **shown)))
     commit.send()
     return get(before.id)
 
@@ -264,29 +268,33 @@ def audit_entry(
 
 
 def show_for_audit(endpoint: Endpoint) -> dict[str, object]:
-    """Of the URL the host, and a hash of the whole: the rest may be a secret of the receiver."""
+    """Return what the audit log shows of an endpoint.
+
+    Of the URL it has the host, and a hash of all of it: the rest may be a secret of the receiver.
+    """
     url, digest = urlsplit(endpoint.url), hashlib.sha256(endpoint.url.encode()).hexdigest()
-    told = {name: getattr(endpoint, name) for name in _TOLD}
-    return told | {
+    plain = {name: getattr(endpoint, name) for name in _AUDITED}
+    return plain | {
         "url": f"{url.scheme}://{url.hostname} ({digest[:8]})",
         "events": list(endpoint.events),
     }
 
 
-def checked_filter(pattern: Mapping[str, object] | None) -> str | None:
-    """Return a filter's pattern as JSON. Raises Invalid, with the place of each fault in it."""
+def render_filter(pattern: Mapping[str, object] | None) -> str | None:
+    """Return a pattern as JSON, None for none. Raises Invalid with the place of each fault."""
     if pattern is None:
         return None
     wrong = [
         {"field": where[:200], "code": "invalid", "message": message}
-        for where, message in faults(pattern, "filter")
+        for where, message in find_faults(pattern, "filter")
     ]
     if wrong:
         raise Invalid.fields(wrong)
     return json.dumps(pattern, ensure_ascii=False, default=float)
 
 
-def _check(url: str) -> None:
+def _check_url(url: str) -> None:
+    """Raise Invalid for a URL to which nothing may be posted."""
     from chalicelib.safe_post import post as safe_post
 
     try:

@@ -64,7 +64,7 @@ def send() -> None:
     failed = 0
     for endpoint in store.load_all():
         try:
-            _tell(endpoint)
+            _send_summary(endpoint)
         except Exception as error:
             telemetry.error("summary was not sent", error, webhookId=endpoint.id)
             failed += 1
@@ -72,7 +72,11 @@ def send() -> None:
         raise RuntimeError(f"{failed} summaries were not sent")
 
 
-def _tell(endpoint: Endpoint) -> None:
+def _send_summary(endpoint: Endpoint) -> None:
+    """Send an endpoint's summary if there is news, and store that it was sent.
+
+    Nothing is sent without an address, or twice in an hour.
+    """
     if not endpoint.summary_email or not settings.mail_from():
         return
     news = _collect_news(endpoint, clock.now())
@@ -84,7 +88,7 @@ def _tell(endpoint: Endpoint) -> None:
         Destination={"ToAddresses": [endpoint.summary_email]},
         Message={
             "Subject": {"Data": _subject(news), "Charset": "UTF-8"},
-            "Body": {"Text": {"Data": "\n".join(_lines(endpoint, news)), "Charset": "UTF-8"}},
+            "Body": {"Text": {"Data": "\n".join(_write_lines(endpoint, news)), "Charset": "UTF-8"}},
         },
     )
     noted: dict[str, object] = {"mailHour": hour, "mailing": None, "mailedUntil": news.until}
@@ -95,6 +99,7 @@ def _tell(endpoint: Endpoint) -> None:
 
 
 def _collect_news(endpoint: Endpoint, now: datetime) -> _News:
+    """Return what an endpoint's owner does not know yet: failed deliveries, an hour of failures."""
     until = clock.iso(now - _LATE)
     since = f"{endpoint.mailed_until}~" if endpoint.mailed_until else "0"
     failed = _Failed()
@@ -113,7 +118,10 @@ def _collect_news(endpoint: Endpoint, now: datetime) -> _News:
 
 
 def _claim_sending(endpoint: Endpoint, hour: int) -> bool:
-    """Whether no other sender is at work, or has sent something since the endpoint was read."""
+    """Claim the sending of a summary for 50 seconds; return whether this sender has it.
+
+    It does not if another is at work, or has sent one in this hour or since the endpoint was read.
+    """
     now, sent, mailing = clock.unix(), Attr("mailHour"), Attr("mailing")
     is_due = sent.not_exists() | sent.lt(hour)
     is_free = mailing.not_exists() | mailing.lt(now)
@@ -131,7 +139,8 @@ def _subject(news: _News) -> str:
     return "A webhook answers again"
 
 
-def _lines(endpoint: Endpoint, news: _News) -> Iterator[str]:
+def _write_lines(endpoint: Endpoint, news: _News) -> Iterator[str]:
+    """Yield the lines of a summary's text."""
     yield f"Webhook: {endpoint.url} ({endpoint.id})"
     if endpoint.description:
         yield f"Description: {endpoint.description}"
@@ -142,10 +151,11 @@ def _lines(endpoint: Endpoint, news: _News) -> Iterator[str]:
         yield f"It has been failing since {endpoint.failing_since}."
         yield "New events are still sent at once, and retried for a week."
     if news.failed:
-        yield from _failures(endpoint, news.failed)
+        yield from _write_failures(endpoint, news.failed)
 
 
-def _failures(endpoint: Endpoint, failed: _Failed) -> Iterator[str]:
+def _write_failures(endpoint: Endpoint, failed: _Failed) -> Iterator[str]:
+    """Yield the lines about failed deliveries."""
     since = _time(failed.first)
     yield ""
     yield f"These failed after all retries, between {since} and {_time(failed.last)}:"

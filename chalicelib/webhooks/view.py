@@ -25,7 +25,7 @@ _ANSWERS: Final = 2_000_000  # characters of receivers' responses in one answer,
 
 
 def page(endpoint_ids: Iterable[str], asked: ListDeliveries) -> tuple[list[Delivery], str | None]:
-    """Return a page of the deliveries of these endpoints together, and the next cursor.
+    """Return a page of the deliveries of these endpoints together, and the next cursor, or None.
 
     An id begins with its event's, so ids sort by event across endpoints. Raises Invalid for an
     invalid cursor.
@@ -43,11 +43,11 @@ def page(endpoint_ids: Iterable[str], asked: ListDeliveries) -> tuple[list[Deliv
     shards = [
         _Shard(partition, newest) for id in endpoint_ids for partition in deliveries.partitions(id)
     ]
-    passes = _filter(asked)
+    passes = _filter_condition(asked)
     for _ in range(_ROUNDS):
-        found = sorted((item["sk"] for shard in shards for item in shard.found), reverse=True)
+        items = sorted((item["sk"] for shard in shards for item in shard.found), reverse=True)
         # Once there are enough for the page, deliveries older than its last are not needed.
-        last = found[asked.limit - 1] if len(found) >= asked.limit else ""
+        last = items[asked.limit - 1] if len(items) >= asked.limit else ""
         reading = [shard for shard in shards if shard.more and shard.reached > last]
         if not reading:
             break
@@ -55,16 +55,16 @@ def page(endpoint_ids: Iterable[str], asked: ListDeliveries) -> tuple[list[Deliv
         dynamodb.wait_for_results([shard.read(oldest, passes, looked_at) for shard in reading])
     # Older deliveries than the least advanced shard has reached are not complete yet.
     least_far = max((shard.reached for shard in shards if shard.more), default="")
-    found = [item for shard in shards for item in shard.found if item["sk"] >= least_far]
-    found.sort(key=lambda item: item["sk"], reverse=True)
-    shown = [read_delivery(item) for item in found[: asked.limit]]
-    if len(found) > asked.limit:
+    items = [item for shard in shards for item in shard.found if item["sk"] >= least_far]
+    items.sort(key=lambda item: item["sk"], reverse=True)
+    shown = [read_delivery(item) for item in items[: asked.limit]]
+    if len(items) > asked.limit:
         return shown, shown[-1].id
     return shown, least_far or None
 
 
 def show_full(id: str) -> dict[str, object]:
-    """Show a delivery in the shape of DeliveryWithAttempts. Raises NotFound."""
+    """Return a delivery in the shape of DeliveryWithAttempts. Raises NotFound."""
     delivery = deliveries.get(id)
     return {
         **show_delivery(delivery, store.find(delivery.endpoint_id)),
@@ -73,15 +73,15 @@ def show_full(id: str) -> dict[str, object]:
     }
 
 
-def _show_attempts(found: Sequence[Attempt]) -> list[dict[str, object]]:
-    """Show attempts in the shape of DeliveryAttempt, in order.
+def _show_attempts(ended: Sequence[Attempt]) -> list[dict[str, object]]:
+    """Return attempts in the shape of DeliveryAttempt, in the same order.
 
-    Counted from the newest, responses beyond `_ANSWERS` characters in total lose their headers and
-    body, and are marked `truncated`.
+    If their responses have more than `_ANSWERS` characters in all, the older ones lose their
+    headers and body, and are marked `truncated`.
     """
-    shown = [attempts.show(attempt) for attempt in found]
+    shown = [attempts.show(attempt) for attempt in ended]
     size = 0
-    for response in (one["response"] for one in reversed(shown)):
+    for response in (attempt["response"] for attempt in reversed(shown)):
         size += len(json.dumps(response))
         if response and size > _ANSWERS:
             response |= {"headers": {}, "body": "", "truncated": True}
@@ -89,20 +89,22 @@ def _show_attempts(found: Sequence[Attempt]) -> list[dict[str, object]]:
 
 
 def _load_body(event_id: str) -> str | None:
+    """Return the text that was sent for an event; None if the outbox no longer has it."""
     item = table.get(outbox.key(event_id), table=settings.outbox_table())
     events = outbox.events_of(item) if item else ()
     return next((event.body for event in events if event.id == event_id), None)
 
 
-def _filter(asked: ListDeliveries) -> Condition | None:
-    wanted: list[Condition] = []
+def _filter_condition(asked: ListDeliveries) -> Condition | None:
+    """Return the condition on deliveries for the client's filters; None for none."""
+    conditions: list[Condition] = []
     if asked.status:
-        wanted.append(Attr("status").is_in([status.value for status in asked.status]))
+        conditions.append(Attr("status").is_in([status.value for status in asked.status]))
     if asked.event:
-        wanted.append(Attr("event").is_in([event.value for event in asked.event]))
+        conditions.append(Attr("event").is_in([event.value for event in asked.event]))
     if asked.subject:
-        wanted.append(Attr("subject.id").eq(asked.subject))
-    return all_of(wanted) if wanted else None
+        conditions.append(Attr("subject.id").eq(asked.subject))
+    return all_of(conditions) if conditions else None
 
 
 class _Shard:
@@ -115,6 +117,7 @@ class _Shard:
         self.more = True
 
     def read(self, oldest: str, passes: Condition | None, looked_at: int) -> DynamoCall[table.Rows]:
+        """Return the call that looks at so many older deliveries, and adds those that pass."""
         return table.query.call(
             self._partition,
             where=sk.between(oldest, self.reached),
@@ -122,10 +125,11 @@ class _Shard:
             after=self.reached,
             forward=False,
             limit=looked_at,
-            then=self._take,
+            then=self._add_rows,
         )
 
-    def _take(self, rows: table.Rows) -> None:
+    def _add_rows(self, rows: table.Rows) -> None:
+        """Add a page of deliveries, and note how far this partition was read."""
         self.found += rows.items
         self.more = rows.after is not None
         self.reached = rows.after or self.reached

@@ -173,7 +173,7 @@ def test_a_recovery_does_not_send_delivered_ones(world: World) -> None:
     world.shop.post(f"/api/admin/deliveries/{id}/replay")
     webhook.post("/recover", SINCE)
     endpoint = store.get(webhook["id"])
-    recovery = recover.running(endpoint)
+    recovery = recover.running_recovery(endpoint)
     assert recovery
     (message,) = recover.next_page(endpoint, recovery, 10).messages
     assert message.delivery == id
