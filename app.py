@@ -37,6 +37,8 @@ SERVED = {
     "/api/products": ["chalicelib.storefront.routes"],
     "/api/admin/orders": ["chalicelib.orders.routes"],
     "/api/admin/transactions": ["chalicelib.orders.routes"],
+    "/api/admin/shipments": ["chalicelib.orders.routes"],
+    "/api/admin/settings": ["chalicelib.orders.routes"],
     "/api/admin/customers": [
         "chalicelib.customers.routes",
         "chalicelib.merges.routes",

@@ -13,7 +13,7 @@ from chalicelib.exports.cells import BOM, join_list, lines
 from chalicelib.exports.model import ExportColumns, ExportFormat, ExportType
 from chalicelib.ledger.model import MovementActor, ShownMovement
 from chalicelib.ledger.model import show as show_movement
-from chalicelib.orders.model import show_order, show_transaction
+from chalicelib.orders.model import show_order, show_shipment, show_transaction
 from chalicelib.orders.schemas import LineItem, ShownOrder, ShownTransaction
 from chalicelib.products.model import show_product
 from chalicelib.storage.attributes import Fields
@@ -32,7 +32,13 @@ _SUMS: Final = (
         "kept",
     ),
 )
-_LINE: Final = {name: f"line{name[0].upper()}{name[1:]}" for name in LineItem.__annotations__}
+# Columns that the first release had not are the last.
+_PIECES: Final = {"shippedQuantity": "lineShippedQuantity", "toShip": "lineToShip"}
+_LINE: Final = {
+    name: f"line{name[0].upper()}{name[1:]}"
+    for name in LineItem.__annotations__
+    if name not in _PIECES
+}
 _CUSTOMER: Final = {
     name: f"customer{name[0].upper()}{name[1:]}" for name in OrderCustomer.__annotations__
 }
@@ -44,14 +50,24 @@ _ADDRESSES: Final = {
 }
 _NESTED: Final = {
     *("lineItems", "itemsCount", "customer", "history", "tags", "payments", "refunds", "edits"),
+    "shipments",
     *dict(_ADDRESSES.values()),
 }
-# Columns that the first release had not are the last.
-_CLOSING: Final = ("closedAt", "closeReason", "closedBy", "kept")
+_LATER: Final = ("closedAt", "closeReason", "closedBy", "kept", "shippingStatus")
 _PLAIN: Final = tuple(
-    name for name in ShownOrder.__annotations__ if name not in {*_NESTED, *_CLOSING}
+    name for name in ShownOrder.__annotations__ if name not in {*_NESTED, *_LATER}
 )
-ORDERS: Final = (*_PLAIN, "tags", *_CUSTOMER.values(), *_LINE.values(), *_ADDRESSES, *_CLOSING)
+ORDERS: Final = (
+    *(*_PLAIN, "tags", *_CUSTOMER.values(), *_LINE.values(), *_ADDRESSES),
+    *(*_LATER, *_PIECES.values()),
+)
+_PARCEL: Final = ("trackingNumber", "trackingUrl")
+_ADDRESS: Final = tuple(Address.__annotations__)
+SHIPMENTS: Final = (
+    *("id", "orderId", "orderNumber", "method", "state", "carrier", *_PARCEL, "pieces"),
+    *(*_CUSTOMER.values(), *_ADDRESS),
+    *("note", "shippedAt", "deliveredAt", "cancelledAt", "cancelReason", "createdAt", "by"),
+)
 TRANSACTIONS: Final = tuple(ShownTransaction.__annotations__)
 MOVEMENTS: Final = (
     *(name for name in ShownMovement.__annotations__ if name != "actor"),
@@ -63,6 +79,7 @@ _SHOW: Final[Mapping[str, Callable[[Any], dict[str, object]]]] = {
     ExportType.ORDERS: show_order,
     ExportType.CUSTOMERS: show_customer,
     ExportType.TRANSACTIONS: show_transaction,
+    ExportType.SHIPMENTS: show_shipment,
     ExportType.MOVEMENTS: show_movement,
 }
 
@@ -91,6 +108,8 @@ def _csv_writer(
         return CUSTOMERS, lambda customer: iter([_customer_row(show_customer(customer))])
     if records == ExportType.TRANSACTIONS:
         return TRANSACTIONS, lambda one: iter([_transaction_row(show_transaction(one))])
+    if records == ExportType.SHIPMENTS:
+        return SHIPMENTS, lambda one: _shipment_rows(show_shipment(one))
     if records == ExportType.MOVEMENTS:
         return MOVEMENTS, lambda one: iter([_movement_row(show_movement(one))])
     if columns == ExportColumns.SHOPIFY:
@@ -101,7 +120,7 @@ def _csv_writer(
 def _order_rows(order: Fields) -> Iterator[list[object]]:
     """Return a row for each line, each with what the order is."""
     customer = order["customer"] or {}
-    whole = {name: order[name] for name in (*_PLAIN, *_CLOSING)}
+    whole = {name: order[name] for name in (*_PLAIN, *_LATER)}
     whole |= {"tags": join_list(order["tags"])}
     whole |= {name: _amount(order[name]) for name in ("deposit", "discount")}
     whole["metadata"] = _flat_text(order["metadata"])
@@ -111,7 +130,7 @@ def _order_rows(order: Fields) -> Iterator[list[object]]:
         whole[column] = (order[name] or {}).get(part)
     for place, line in enumerate(order["lineItems"]):
         shown = line | {"discount": _amount(line["discount"])}
-        row = {**whole, **{column: shown[name] for name, column in _LINE.items()}}
+        row = {**whole, **{column: shown[name] for name, column in (_LINE | _PIECES).items()}}
         if place:
             row |= dict.fromkeys(_SUMS)
         yield [row[column] for column in ORDERS]
@@ -124,6 +143,20 @@ def _amount(part: Mapping[str, object] | None) -> object:
 def _transaction_row(transaction: Fields) -> list[object]:
     row = {**transaction, **{name: Decimal(transaction[name]) for name in ("amount", "tax")}}
     return [row[column] for column in TRANSACTIONS]
+
+
+def _shipment_rows(shipment: Fields) -> Iterator[list[object]]:
+    """Return a row for each parcel, each with where it goes; one for a shipment without parcels."""
+    customer, address = shipment["customer"] or {}, shipment["shippingAddress"] or {}
+    whole = {
+        **shipment,
+        **{column: customer.get(name) for name, column in _CUSTOMER.items()},
+        **{part: address.get(part) for part in _ADDRESS},
+        "pieces": sum(line["quantity"] for line in shipment["lines"]),
+    }
+    for parcel in shipment["parcels"] or [dict.fromkeys(_PARCEL)]:
+        row = {**whole, **parcel}
+        yield [row[column] for column in SHIPMENTS]
 
 
 def _movement_row(movement: Fields) -> list[object]:

@@ -7,7 +7,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from chalicelib import listing
 from chalicelib.customers.schemas import ListCustomers
 from chalicelib.ledger.model import ListMovements
-from chalicelib.orders.schemas import ListOrders, ListTransactions
+from chalicelib.orders.schemas import ListOrders, ListShipments, ListTransactions
 from chalicelib.products.schemas import ListProducts
 from chalicelib.schemas import Choice, Chosen, about
 
@@ -20,6 +20,7 @@ class ExportType(Choice):
     CUSTOMERS = "customers"
     TRANSACTIONS = "transactions"
     MOVEMENTS = "movements"
+    SHIPMENTS = "shipments"
 
 
 class ExportFormat(Choice):
@@ -61,6 +62,7 @@ _LISTS: Final[dict[str, type[listing.Filters]]] = {
     ExportType.ORDERS: ListOrders,
     ExportType.CUSTOMERS: ListCustomers,
     ExportType.TRANSACTIONS: ListTransactions,
+    ExportType.SHIPMENTS: ListShipments,
     ExportType.MOVEMENTS: ListMovements,
 }
 

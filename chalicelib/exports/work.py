@@ -25,6 +25,7 @@ _PAGES: Final[dict[str, Any]] = {
     ExportType.ORDERS: orders.page,
     ExportType.CUSTOMERS: customers.page,
     ExportType.TRANSACTIONS: orders.list_transactions,
+    ExportType.SHIPMENTS: orders.list_shipments,
     ExportType.MOVEMENTS: ledger.page,
 }
 
@@ -39,8 +40,9 @@ def step(job: Job) -> Step:
     upload = before.get("upload") or store.begin(job)
     write = writer(asked["type"], asked["format"], asked["columns"])
     piece = bytearray() if before["etags"] else bytearray(write.head)
-    # All orders with a reference are read for each page of their transactions.
-    limit = MOST_MATCHES if "reference" in asked["filters"] else _PAGE
+    # All orders with a reference are read for each page of their transactions or shipments.
+    has_reference = not {"reference", "trackingNumber"}.isdisjoint(asked["filters"])
+    limit = MOST_MATCHES if has_reference else _PAGE
     wanted = query(asked["type"], asked["filters"], limit).continue_after(before["after"])
     read = 0
     for page in listing.walk_pages(_PAGES[asked["type"]], wanted):

@@ -29,7 +29,7 @@ class Records(Generic[R_co]):
     `index`, as `Index.to_stored` wrote it, and, unless it never changes, `version`, which its
     writers use as a condition. `read`: the record of an item. `prefix`: of ids. `what`: it is
     called in errors, if not as the kind. `made_of`: the attributes that a field, as shown, is made
-    of.
+    of, if not of the one with its name.
     """
 
     kind: Kind
@@ -38,14 +38,14 @@ class Records(Generic[R_co]):
     read: Callable[[Item], R_co]
     prefix: str = ""
     what: str = ""
-    made_of: Mapping[str, str] = field(default_factory=dict)
+    made_of: Mapping[str, Iterable[str]] = field(default_factory=dict)
 
     def load(self, wanted: Iterable[str], fields: Iterable[str] = ()) -> list[R_co]:
         """Return the records with these ids that exist, in the order of the ids.
 
         `fields`: only what these fields are made of; empty: all.
         """
-        attributes = [self.made_of.get(name, name) for name in fields]
+        attributes = [made for name in fields for made in self.made_of.get(name, (name,))]
         only = ("id", "version", *attributes) if attributes else ()
         keys = list(map(self.key, wanted))
         items = table.batch_get(keys, fields=only)

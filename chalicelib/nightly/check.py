@@ -36,7 +36,8 @@ def list_recounts(all_days: bool = False) -> Iterator[tuple[str, listing.Recount
     """Of each kind of record, by its name, and of the days that the summary shows, or of all."""
     for each in ALL:
         yield each.kind.name, listing.recount(each.kind)
-    yield orders.TRANSACTIONS.name, listing.recount(orders.TRANSACTIONS)
+    for kind in (orders.TRANSACTIONS, orders.SHIPMENTS):
+        yield kind.name, listing.recount(kind)
     first = date(2, 1, 1) if all_days else summary.first_day(timezone.today())
     yield "sales", orders.compare_sales(first)
     yield "customer totals", orders.compare_spending()

@@ -2,8 +2,10 @@
 
 - HTTP: `routes`, `schemas`; what is stored: `model`
 - an order after a request, pure functions: `lifecycle` (creation, PATCH, events), `transitions`
-  (moves of its status), `lines` (lines and sums), `editing`, `closing`; its money: `account` (what
+  (moves of its status), `lines` (lines and sums), `editing`, `closing`, `shipments`, `pieces` (what
+  was shipped, came back, and is still to ship); its money: `account` (what
   follows from payments and refunds), `payments`, `refunds`
 - the table: `store` (an order and its effects in one commit), `room` (what fits into that commit),
-  `numbers`, `transactions`, `sales` and `spending` (totals, and their comparison with the orders)
+  `numbers`, `transactions`, `carriers` (that the shop knows), `sales` and `spending` (totals, and
+  their comparison with the orders)
 """

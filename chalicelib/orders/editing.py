@@ -24,6 +24,7 @@ from chalicelib.orders.model import (
     StoredOrder,
     refunded_tax,
 )
+from chalicelib.orders.pieces import Pieces, count_pieces
 from chalicelib.orders.schemas import (
     MOST_LINES,
     EditOrder,
@@ -66,6 +67,12 @@ class BelowRefunded(Invalid):
     """422: an edit would leave less than was refunded."""
 
     code = "below_refunded"
+
+
+class BelowShipped(Invalid):
+    """422: an edit would leave fewer pieces than were shipped."""
+
+    code = "below_shipped"
 
 
 class EmptyOrder(Invalid):
@@ -199,14 +206,16 @@ def _edit_lines(
     if unknown := [place for id, place in places.items() if id not in known]:
         raise Invalid.field(unknown[0], "unknown_line", "is not a line of this order")
     errors: lines.Errors = []
-    after = dict(known)
+    after, counted = dict(known), count_pieces(fields)
     for place, change in enumerate(wanted.change):
         line = known[change.line_item_id]
-        after[line["id"]] = _change_line(line, change, f"change.{place}", products, errors)
+        pieces, path = counted[line["id"]], f"change.{place}"
+        after[line["id"]] = _change_line(line, change, path, products, errors, pieces=pieces)
     for id in (*wanted.remove, *(one.line_item_id for one in wanted.change if one.quantity == 0)):
         refunded = known[id]["refundedQuantity"]
         if refunded:
             raise BelowRefunded(f"{refunded} pieces of the line {id!r} were refunded.")
+        _refuse_below_shipped(id, 0, counted[id])
         after.pop(id, None)
     if errors:
         raise Invalid.fields(errors)
@@ -227,6 +236,8 @@ def _change_line(
     path: str,
     products: Mapping[str, Product],
     errors: lines.Errors,
+    *,
+    pieces: Pieces,
 ) -> OrderLine:
     """Return a line with its new values; what is wrong with them is added to `errors`."""
     after, given = line.copy(), change.model_fields_set
@@ -240,7 +251,7 @@ def _change_line(
     if "note" in given:
         after["note"] = change.note or None
     if change.quantity:
-        _set_quantity(after, change.quantity, path, products, errors)
+        _set_quantity(after, change.quantity, path, products, errors, pieces=pieces)
     discount = change.discount if "discount" in given else lines.to_discount_input(line["discount"])
     if change.quantity != 0:
         lines.price_line(after, discount, path, errors)
@@ -253,12 +264,15 @@ def _set_quantity(
     path: str,
     products: Mapping[str, Product],
     errors: lines.Errors,
+    *,
+    pieces: Pieces,
 ) -> None:
     """Give a line its quantity, and the pieces of it that were taken from the stock."""
     refunded, more = line["refundedQuantity"], quantity - line["quantity"]
     taken, left = line["taken"], quantity - refunded
     if left < 0:
         raise BelowRefunded(f"{refunded} pieces of the line {line['id']!r} were refunded.")
+    _refuse_below_shipped(line["id"], quantity, pieces)
     skipped = line["quantity"] - refunded - taken - line["oversold"]
     untaken = max(skipped, line.get("untaken", 0))
     if more > 0 and (id := line["variantId"]):
@@ -271,11 +285,18 @@ def _set_quantity(
             taken += max(0, more - (untaken - skipped))  # first those that the stock never had
     # Fewer pieces take off what was missing first, then what an edit may have taken last.
     missing = line["oversold"] + min(0, more)
-    taken = max(0, min(taken + min(0, missing), left))
+    kept = min(line["taken"], pieces.at_customer)  # what was shipped does not return
+    taken = max(kept, min(taken + min(0, missing), left))
     oversold = min(max(0, missing), left - taken)
     line |= {"quantity": quantity, "taken": taken, "oversold": oversold}
     if untaken:
         line["untaken"] = untaken
+
+
+def _refuse_below_shipped(id: str, quantity: int, pieces: Pieces) -> None:
+    """Raise BelowShipped if fewer pieces would be left than were shipped or refunded before."""
+    if quantity < pieces.shipped + pieces.withdrawn and pieces.shipped:
+        raise BelowShipped(f"{pieces.shipped} pieces of the line {id!r} were shipped.")
 
 
 def _stock_moves(before: lines.Lines, after: lines.Lines, products: Mapping[str, Product]) -> Moves:

@@ -12,7 +12,7 @@ from typing import Final, cast
 from chalicelib import settings
 from chalicelib.customers.model import Customer, Totals, of_order
 from chalicelib.customers.schemas import OrderCustomer
-from chalicelib.orders import account, closing, editing, lines, payments, refunds, room
+from chalicelib.orders import account, closing, editing, lines, payments, refunds, room, shipments
 from chalicelib.orders.model import (
     ADDRESSES,
     LARGEST_HISTORY,
@@ -27,11 +27,13 @@ from chalicelib.orders.model import (
 from chalicelib.orders.schemas import (
     CloseOrder,
     NewOrder,
+    NewShipment,
     OrderChange,
     OrderHistoryEntry,
     OrderStatus,
     PaymentInput,
     PaymentStatus,
+    ShipmentChange,
     StockPolicy,
 )
 from chalicelib.orders.transitions import (
@@ -112,6 +114,7 @@ def _initial_fields(
         "originalTotal": sums["total"],
         "payments": [],
         "refunds": [],
+        "shipments": [],
         "deposit": None,
         "retained": None,
         "closedAt": None,
@@ -202,7 +205,7 @@ def apply_change(order: Order, change: OrderChange, by: str, now: str) -> Order:
         fields["deposit"] = account.change_deposit(fields, change.deposit)
     if "retained" in money_fields:
         fields["retained"] = account.change_retained(fields, change.retained)
-    fields = account.with_balance(fields)
+    fields = account.with_balance(shipments.follow_patch(order.fields, fields, by, now))
     if payment is not None:
         start, has_payments = order.payment_status, bool(order.fields["payments"])
         wanted = PaymentStatus(payment)
@@ -240,6 +243,55 @@ def apply_edit(order: Order, edit: editing.Edit, by: str, now: str) -> Order:
     without = frozenset({"payments", "refunds", "edits"}) | room.GROWING
     room.refuse_large_order(Order(edit.after, order.version), "body", without)
     return apply_growth(order, edit.after, by, now)
+
+
+def apply_shipment(
+    order: Order, wanted: NewShipment, carriers: shipments.Carriers, by: str, now: str
+) -> Order:
+    """Return the order after a shipment. Raise Invalid and its kinds."""
+    fields = shipments.add_shipment(order.fields, wanted, carriers, by, now)
+    return _move_on(order, fields, shipments.list_moves(fields, is_new=True), by, now)
+
+
+def apply_shipment_change(
+    order: Order,
+    id: str,
+    change: ShipmentChange,
+    carriers: shipments.Carriers,
+    *,
+    by: str,
+    now: str,
+) -> Order:
+    """Return the order after a change of a shipment; the same if nothing differs.
+
+    Raise NotFound, Conflict, Invalid.
+    """
+    fields = shipments.change_shipment(order.fields, id, change, carriers)
+    if fields["shipments"] == order.fields["shipments"]:
+        return order
+    moves = shipments.list_moves(fields, is_new=False) if change.delivered_at else []
+    return _move_on(order, fields, moves, by, now)
+
+
+def apply_shipment_cancel(order: Order, id: str, reason: str | None, by: str, now: str) -> Order:
+    """Return the order after a shipment was cancelled. Raise NotFound, Conflict, Denied."""
+    fields = shipments.cancel_shipment(order.fields, id, reason, now)
+    return apply_growth(order, fields, by, now)
+
+
+def _move_on(
+    order: Order, fields: StoredOrder, moves: Sequence[OrderStatus], by: str, now: str
+) -> Order:
+    """Return the order with these fields after these moves, each with an entry in the history."""
+    for status in moves[:-1]:
+        moved: StoredOrder = {**order.fields, "status": status.value}
+        moved["history"] = _with_changes(order.fields, moved, by, now)
+        order = Order(moved, order.version)
+    if moves:
+        fields = {**fields, "status": moves[-1].value}
+    if OrderStatus.SHIPPED in moves:
+        fields["shippedAt"] = now
+    return apply_growth(order, fields, by, now)
 
 
 def apply_close(order: Order, wanted: CloseOrder, by: str, now: str) -> Order:
@@ -329,7 +381,9 @@ def _describe_changes(before: Fields, after: Fields) -> Iterator[str]:
     for name in ("status", "paymentStatus", "salesRepId", "trackingNumber"):
         if before[name] != after[name]:
             yield f"{name} {before[name] or 'none'} → {after[name] or 'none'}"
-    yield from account.describe_transfers(cast(StoredOrder, before), cast(StoredOrder, after))
+    stored_before, stored_after = cast(StoredOrder, before), cast(StoredOrder, after)
+    yield from account.describe_transfers(stored_before, stored_after)
+    yield from shipments.describe_shipments(stored_before, stored_after)
     if before["edits"] != after["edits"]:
         yield f"edited, total {before['total']} → {after['total']}"
     if before["retained"] != after["retained"]:
@@ -403,7 +457,6 @@ def _former_places(order: Order, person: Person) -> list[AddressName]:
 
 
 _EVENTS: Final[Mapping[str, str]] = {
-    OrderStatus.SHIPPED: "order.shipped",
     OrderStatus.CANCELLED: "order.cancelled",
     OrderStatus.REFUNDED: "order.refunded",
 }
@@ -416,6 +469,8 @@ def events(before: Order | None, after: Order) -> Iterator[str]:
         yield "order.paid"
     if before is None:
         return
+    if after.fields["shippedAt"] and not before.fields["shippedAt"]:
+        yield "order.shipped"
     # Its status and its payment status may become REFUNDED one after the other.
     new = {after.status, after.payment_status} - {before.status, before.payment_status}
     yield from (event for status, event in _EVENTS.items() if status in new)
@@ -427,10 +482,10 @@ def returned_stock(before: Order, after: Order | None) -> dict[str, dict[str, in
     `after`: None for a deletion.
     """
     if after is None:
-        return before.pieces_taken() if before.status in BEFORE_SHIPPING else {}
+        return before.pieces_in_house() if before.status in BEFORE_SHIPPING else {}
     closes = after.fields["closedAt"] and before.status in BEFORE_SHIPPING
     if closes or after.status in GIVES_BACK:
-        return before.pieces_taken()
+        return before.pieces_in_house()
     returned: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     lines = {line["id"]: line for line in after.fields["lineItems"]}
     for refund in after.fields["refunds"][len(before.fields["refunds"]) :]:

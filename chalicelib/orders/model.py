@@ -4,7 +4,7 @@ Stored and shown names are the same, in camelCase; amounts are rendered strings.
 """
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -15,10 +15,12 @@ from typing import Final, Literal, NotRequired, TypedDict, cast
 from chalicelib import listing
 from chalicelib.customers.model import searchable
 from chalicelib.customers.schemas import OrderCustomer
+from chalicelib.orders import pieces
 from chalicelib.orders.schemas import (
     CLOSED,
     Balance,
     LineItem,
+    ListedShipment,
     OrderEditEntry,
     OrderHistoryEntry,
     OrderPreview,
@@ -26,11 +28,14 @@ from chalicelib.orders.schemas import (
     PaymentStatus,
     PreviewedLine,
     PreviewedPayment,
+    ShippingStatus,
     ShownOrder,
     ShownPayment,
     ShownRefund,
+    ShownShipment,
     ShownTransaction,
 )
+from chalicelib.orders.transitions import BEFORE_SHIPPING
 from chalicelib.storage.attributes import Fields, Item
 from chalicelib.values import metadata, money
 from chalicelib.values.addresses import Address
@@ -48,6 +53,8 @@ MOST_EDITS: Final = 50
 LARGEST_EDITS: Final = 12_000  # bytes of text
 AddressName = Literal["shippingAddress", "billingAddress"]
 ADDRESSES: Final[tuple[AddressName, ...]] = ("shippingAddress", "billingAddress")
+
+PARTIAL: Final = ShippingStatus.PARTIAL.value
 
 KIND: Final = listing.Kind(
     "order",
@@ -140,6 +147,7 @@ class StoredOrder(TypedDict):
     originalTotal: str
     payments: list[Payment]
     refunds: list[ShownRefund]
+    shipments: list[ShownShipment]
     amountPaid: NotRequired[str]
     amountRefunded: NotRequired[str]
     amountCredited: str
@@ -206,12 +214,25 @@ class Order(listing.Record):
         """
         return self.payment_status is PaymentStatus.REFUNDED or bool(self.fields["closedAt"])
 
+    @cached_property
+    def pieces(self) -> dict[str, pieces.Pieces]:
+        """What was shipped of each line, and what is still to ship, by the line's id."""
+        return pieces.count_pieces(self.fields)
+
+    def pieces_in_house(self) -> dict[str, dict[str, int]]:
+        """Return the pieces of `pieces_taken` that are not at the customer."""
+        return self._sum_taken({id: one.at_customer for id, one in self.pieces.items()})
+
     def pieces_taken(self) -> dict[str, dict[str, int]]:
         """Return the pieces that it took from the stock: product id → variant id → pieces."""
+        return self._sum_taken({})
+
+    def _sum_taken(self, gone: Mapping[str, int]) -> dict[str, dict[str, int]]:
         taken: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
         for line in self.fields["lineItems"]:
-            if line["taken"] and line["productId"] and line["variantId"]:
-                taken[line["productId"]][line["variantId"]] += line["taken"]
+            left = line["taken"] - gone.get(line["id"], 0)
+            if left > 0 and line["productId"] and line["variantId"]:
+                taken[line["productId"]][line["variantId"]] += left
         return taken
 
 
@@ -235,6 +256,23 @@ class Transaction:
 
 
 @dataclass(frozen=True)
+class Shipment:
+    """A shipment, which is stored in its order."""
+
+    fields: ListedShipment
+
+    @property
+    def id(self) -> str:
+        """The id of its list entry."""
+        return f"{self.fields['id']}@{self.fields['orderId']}"
+
+    @cached_property
+    def index(self) -> listing.Index:
+        facets = {name: str(self.fields[name] or "") for name in ("method", "carrier", "state")}
+        return listing.Index.build(sort=self.fields["shippedAt"], facets=facets)
+
+
+@dataclass(frozen=True)
 class DaySales:
     """The sales of one day."""
 
@@ -249,11 +287,13 @@ def index_of(fields: Fields) -> listing.Index:
 
     It is listed by order date; found by number, customer's e-mail and name, tracking number, tags,
     and the SKUs and titles of its lines; by a payment's reference as a whole. An entry also has
-    `revenue`, to recount the sales of its day, and what is `due`.
+    `revenue`, to recount the sales of its day, and what is `due`; and `shippingStatus`, if a part
+    was shipped: release 1.0.0 had no such entries.
     """
     customer, balance = fields["customer"], Decimal(fields["balanceDue"])
     transfers = (*fields["payments"], *fields["refunds"])
     references = {transfer["reference"] for transfer in transfers if transfer["reference"]}
+    numbers = dict.fromkeys([*_first(fields["trackingNumber"]), *tracking_numbers(fields)])
     return listing.Index.build(
         sort=fields["orderDate"],
         facets={
@@ -266,12 +306,13 @@ def index_of(fields: Fields) -> listing.Index:
             "revenue": fields["revenue"],
             "customerId": customer["id"] if customer else "",
             "salesRepId": fields["salesRepId"] or "",
+            **({"shippingStatus": PARTIAL} if _is_partly_shipped(fields) else {}),
         },
         several=fields["tags"],
         texts=[
             fields["number"],
             *(searchable(customer) if customer else ()),
-            *([fields["trackingNumber"]] if fields["trackingNumber"] else ()),
+            *numbers,
             *fields["tags"],
             *dict.fromkeys(line["sku"] for line in fields["lineItems"] if line["sku"]),
             *dict.fromkeys(line["title"] for line in fields["lineItems"]),
@@ -280,8 +321,25 @@ def index_of(fields: Fields) -> listing.Index:
             fields["number"],
             *([customer["email"]] if customer and customer["email"] else ()),
             *sorted(references),
+            *(number for number in numbers if " " in number),
         ],
     )
+
+
+def _first(text: str | None) -> list[str]:
+    return [text] if text else []
+
+
+def tracking_numbers(fields: Fields) -> list[str]:
+    """Return the tracking numbers of all shipments of an order."""
+    parcels = (one for shipment in fields.get("shipments", ()) for one in shipment["parcels"])
+    return [one["trackingNumber"] for one in parcels if one["trackingNumber"]]
+
+
+def _is_partly_shipped(fields: Fields) -> bool:
+    if not fields.get("shipments") or fields["status"] not in BEFORE_SHIPPING:
+        return False
+    return pieces.shipping_status(pieces.count_pieces(fields)) is ShippingStatus.PARTIAL
 
 
 def _balance_facet(fields: Fields) -> str:
@@ -298,8 +356,9 @@ def to_item(order: Order) -> Item:
 
 
 def from_item(item: Item) -> Order:
-    """Return the order of an item. The first release closed no orders."""
+    """Return the order of an item. The first release closed no orders, and had no shipments."""
     fields = {**_NOT_CLOSED, **metadata.from_stored(item)}
+    fields |= pieces.restore_shipments(fields)
     return Order(cast(StoredOrder, fields), item["version"])
 
 
@@ -309,9 +368,14 @@ _NOT_CLOSED: Final = dict.fromkeys(("closedAt", "closeReason", "closedBy", "kept
 # --- What is shown --------------------------------------------------------------------------------
 
 
-_LINE: Final = tuple(LineItem.__annotations__)
-_FROM_LINES: Final = ("lineItems", "itemsCount")
-MADE_OF: Final = {"itemsCount": "lineItems"}
+_OF_PIECES: Final = ("shippedQuantity", "toShip")
+_LINE: Final = tuple(name for name in LineItem.__annotations__ if name not in _OF_PIECES)
+_FROM_LINES: Final = ("lineItems", "itemsCount", "shippingStatus")
+MADE_OF: Final = {
+    "itemsCount": ("lineItems",),
+    "refunds": ("refunds", "shippedAt"),
+    **dict.fromkeys(("lineItems", "shipments", "shippingStatus"), pieces.MADE_OF),
+}
 _ORDER: Final = tuple(name for name in ShownOrder.__annotations__ if name not in _FROM_LINES)
 
 
@@ -325,10 +389,15 @@ def show_order(
     if "lineItems" in names:
         hidden = {} if costs else {"cost": None}
         shown["lineItems"] = [
-            {name: line[name] for name in _LINE} | hidden for line in stored["lineItems"]
+            {name: line[name] for name in _LINE}
+            | {"shippedQuantity": order.pieces[line["id"]].shipped}
+            | {"toShip": order.pieces[line["id"]].to_ship, **hidden}
+            for line in stored["lineItems"]
         ]
     if "itemsCount" in names:
         shown["itemsCount"] = sum(line["quantity"] for line in order.fields["lineItems"])
+    if "shippingStatus" in names:
+        shown["shippingStatus"] = pieces.shipping_status(order.pieces).value
     for name in ("payments", "refunds"):
         if name in shown:
             shown[name] = list(map(show_transfer, shown[name]))
@@ -381,3 +450,8 @@ def refunded_tax(refund: ShownRefund) -> Decimal:
 def show_transaction(transaction: Transaction) -> dict[str, object]:
     """Return the shape of ShownTransaction."""
     return dict(transaction.fields)
+
+
+def show_shipment(shipment: Shipment) -> dict[str, object]:
+    """Return the shape of ListedShipment."""
+    return dict(shipment.fields)

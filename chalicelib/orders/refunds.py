@@ -18,6 +18,7 @@ from chalicelib.orders.account import (
     with_balance,
 )
 from chalicelib.orders.model import OrderLine, Payment, StoredOrder, Transfer, refunded_tax
+from chalicelib.orders.pieces import Pieces, count_pieces
 from chalicelib.orders.schemas import (
     PaymentStatus,
     RefundedLine,
@@ -25,7 +26,6 @@ from chalicelib.orders.schemas import (
     RefundLineInput,
     ShownRefund,
 )
-from chalicelib.orders.transitions import BEFORE_SHIPPING
 from chalicelib.problems import Invalid
 from chalicelib.values import ids, money
 
@@ -242,26 +242,36 @@ def _refund_lines(
 ) -> tuple[list[RefundedLine], list[OrderLine]]:
     """Return the refunded parts of lines, and all lines of the order after that.
 
-    A part without `restock` returns its pieces to the stock if the order was not shipped. Only
+    A part without `restock` returns its pieces to the stock that were not shipped. Only
     pieces that were `taken` from the stock return, and none of a variant that is gone. The lines
     after it have them no longer in `taken`, whether they return or not: somebody decided about
     them, so no later move returns them. Raise what `_refuse_wrong_lines` raises.
     """
     lines = {line["id"]: line.copy() for line in fields["lineItems"]}
     _refuse_wrong_lines(lines, wanted.lines)
+    counted = count_pieces(fields)
+    _refuse_wrong_returns(counted, wanted.lines)
     parts = list[RefundedLine]()
     for part, (amount, tax) in zip(wanted.lines, _line_shares(fields, wanted.lines), strict=True):
         line = lines[part.line_item_id]
-        restocks = fields["status"] in BEFORE_SHIPPING if part.restock is None else part.restock
-        back = min(line["taken"], part.quantity)
-        line["taken"] -= back
+        pieces = counted[line["id"]]
+        returned = part.returned
+        if returned is None:
+            returned = min(max(0, part.quantity - pieces.to_ship), pieces.at_customer)
+        back = taken = min(line["taken"], part.quantity)
+        if part.restock is None:
+            in_house = max(0, line["taken"] - pieces.at_customer)
+            back = min(part.quantity - returned, in_house)
+        is_wanted = part.restock is not False and line["variantId"] not in gone_variants
+        line["taken"] -= taken
         parts.append(
             {
                 "lineItemId": line["id"],
                 "quantity": part.quantity,
                 "amount": money.render(amount),
                 "tax": money.render(tax),
-                "restocked": back if restocks and line["variantId"] not in gone_variants else 0,
+                "returned": returned,
+                "restocked": back if is_wanted else 0,
             }
         )
     return parts, list(lines.values())
@@ -279,6 +289,24 @@ def _refuse_wrong_lines(lines: Mapping[str, OrderLine], wanted: Iterable[RefundL
             excess.append({"lineItemId": id, "requested": pieces, "available": left})
     if excess:
         raise ExceedsQuantity(lines=excess)
+
+
+def _refuse_wrong_returns(counted: Mapping[str, Pieces], wanted: Iterable[RefundLineInput]) -> None:
+    """Raise ExceedsQuantity for more `returned` pieces than were shipped, or too few of them."""
+    excess = list[dict[str, object]]()
+    for part in wanted:
+        if part.returned is None:
+            continue
+        pieces = counted[part.line_item_id]
+        for requested, available in (
+            (part.returned, min(part.quantity, pieces.at_customer)),
+            (part.quantity - part.returned, pieces.to_ship),
+        ):
+            if requested > available:
+                about = {"lineItemId": part.line_item_id, "requested": requested}
+                excess.append({**about, "available": available})
+    if excess:
+        raise ExceedsQuantity("`returned` does not fit what was shipped.", lines=excess)
 
 
 def _line_shares(

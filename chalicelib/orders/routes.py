@@ -3,23 +3,31 @@
 from chalice.app import Response
 
 from chalicelib.listing.external_ids import resolve_id
-from chalicelib.orders import store
-from chalicelib.orders.model import show_order, show_transaction
+from chalicelib.orders import carriers, store
+from chalicelib.orders.model import show_order, show_shipment, show_transaction
 from chalicelib.orders.schemas import (
+    CancelShipment,
     CloseOrder,
     ClosePreview,
     CorrectPayment,
     EditOrder,
     EditPreview,
+    ListedShipment,
     ListOrderFields,
+    ListShipments,
     ListTransactions,
     NewOrder,
+    NewShipment,
     OrderChange,
     OrderFields,
     OrderPreview,
     RefundInput,
     RefundPreview,
+    ShipmentChange,
+    ShipmentPreview,
+    ShippingSettingsInput,
     ShownOrder,
+    ShownShippingSettings,
     ShownTransaction,
     TakePayments,
     VoidPayment,
@@ -255,7 +263,7 @@ def correct_payment(id: str, payment_id: str) -> Response:
 )
 def refund(id: str) -> Response:
     """Refunds the share of `lines`, with its tax; `amount` overrules it. Pieces return
-    to the stock if `restock` says so, by default until the order is SHIPPED. With `dryRun` nothing
+    to the stock if `restock` says so, by default those that were not shipped. With `dryRun` nothing
     is written: 200 says what would be. 422 `exceeds_refundable` has `refundable`. Emits
     refund.created and order.updated, and order.refunded when nothing is left.
     """
@@ -263,6 +271,107 @@ def refund(id: str) -> Response:
     if wanted.dry_run:
         return reply(200, store.preview_refund(id, wanted, _request()))
     return _reply_written(201, store.refund(id, wanted, _request(once)))
+
+
+@routes.post(
+    "/api/admin/orders/{id}/shipments",
+    "Ship an order, or a part of it",
+    role=Role.STAFF,
+    body=NewShipment,
+    answers={200: ShipmentPreview, 201: ShownOrder},
+    problems=[Conflict, PreconditionFailed],
+    headers=IDEMPOTENT,
+    reads_first=True,
+)
+def ship(id: str) -> Response:
+    """Of a PAID, IN_PRODUCTION or PROCESSING order, without `lines` all that is left. The status
+    becomes PROCESSING, and SHIPPED with the last piece; DELIVERED if all of it was handed over. 422
+    `exceeds_quantity` has the lines, `not_shippable` the `status`. With `dryRun` nothing is
+    written: 200 says what would be. Emits shipment.created and order.updated, and order.shipped
+    with the last piece.
+    """
+    wanted, once = body_once(NewShipment)
+    if wanted.dry_run:
+        return reply(200, store.preview_ship(id, wanted, _request()))
+    return _reply_written(201, store.ship(id, wanted, _request(once)))
+
+
+@routes.patch(
+    "/api/admin/orders/{id}/shipments/{shipment_id}",
+    "Change a shipment",
+    role=Role.STAFF,
+    body=ShipmentChange,
+    answers={200: ShownOrder},
+    problems=[Conflict, PreconditionFailed],
+    reads_first=True,
+)
+def change_shipment(id: str, shipment_id: str) -> Response:
+    """At any time: a wrong number is corrected after SHIPPED. When the last shipment of a SHIPPED
+    order is delivered, the order is DELIVERED. 409 `shipment_cancelled`. Emits shipment.updated and
+    order.updated.
+    """
+    written = store.change_shipment(id, shipment_id, body(ShipmentChange), _request())
+    return _reply_written(200, written)
+
+
+@routes.post(
+    "/api/admin/orders/{id}/shipments/{shipment_id}/cancel",
+    "Cancel a shipment",
+    role=Role.STAFF,
+    body=CancelShipment,
+    answers={200: ShownOrder},
+    problems=[Conflict, PreconditionFailed],
+    headers=IDEMPOTENT,
+    reads_first=True,
+)
+def cancel_shipment(id: str, shipment_id: str) -> Response:
+    """Until the order is SHIPPED: its pieces are to ship again. 422 `too_late`, or
+    `pieces_returned` if some came back. Emits shipment.cancelled and order.updated.
+    """
+    wanted, once = body_once(CancelShipment)
+    return _reply_written(200, store.cancel_shipment(id, shipment_id, wanted, _request(once)))
+
+
+@routes.get(
+    "/api/admin/shipments",
+    "List shipments",
+    role=Role.READER,
+    query=ListShipments,
+    answers={200: Walked[ListedShipment]},
+)
+def list_shipments() -> Response:
+    """Of all orders, by when they were shipped, newest first."""
+    page = store.list_shipments(query(ListShipments).to_query())
+    return reply_page([show_shipment(one) for one in page.records], page)
+
+
+@routes.get(
+    "/api/admin/settings/shipping",
+    "Get the settings of shipping",
+    role=Role.STAFF,
+    answers={200: ShownShippingSettings, 304: None},
+)
+def get_shipping_settings() -> Response:
+    """The carriers that the shop knows."""
+    settings, etag = carriers.load()
+    return reply(200, settings, etag=etag)
+
+
+@routes.put(
+    "/api/admin/settings/shipping",
+    "Replace the settings of shipping",
+    role=Role.ADMIN,
+    body=ShippingSettingsInput,
+    answers={200: ShownShippingSettings},
+    problems=[PreconditionFailed],
+    reads_first=True,
+)
+def put_shipping_settings() -> Response:
+    """All of them. `trackingUrl` of a carrier has `{number}` where the tracking number is: parcels
+    of this carrier get that address.
+    """
+    settings, etag = carriers.save(body(ShippingSettingsInput), if_match())
+    return reply(200, settings, etag=etag)
 
 
 @routes.get(

@@ -6,7 +6,7 @@ A field of a request without a text of its own has the text of the same field of
 import re
 from datetime import timedelta
 from decimal import Decimal
-from typing import Annotated, ClassVar, Final, TypeVar
+from typing import Annotated, ClassVar, Final, Literal, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
@@ -42,6 +42,8 @@ from chalicelib.values.metadata import Metadata
 
 MOST_LINES: Final = 200
 MOST_PIECES: Final = 1_000_000  # of one line
+MOST_SHIPMENTS: Final = 30  # of an order, besides the one that SHIPPED implies
+MOST_PARCELS: Final = 60  # of an order
 EARLY: Final = timedelta(hours=24)  # an order may be dated this far ahead
 
 
@@ -74,6 +76,29 @@ class RefundStatus(Choice):
     NONE = "NONE"
     PARTIAL = "PARTIAL"
     FULL = "FULL"
+
+
+class ShippingStatus(Choice):
+    """How much of an order was shipped. ALL: something was, and nothing is left to ship."""
+
+    NONE = "NONE"
+    PARTIAL = "PARTIAL"
+    ALL = "ALL"
+
+
+class ShippingMethod(Choice):
+    """PARCEL: it was sent. PICKUP: it was handed to the customer."""
+
+    PARCEL = "PARCEL"
+    PICKUP = "PICKUP"
+
+
+class ShipmentState(Choice):
+    """What has become of a shipment."""
+
+    SHIPPED = "SHIPPED"
+    DELIVERED = "DELIVERED"
+    CANCELLED = "CANCELLED"
 
 
 class StockPolicy(Choice):
@@ -126,6 +151,8 @@ class LineItem(TypedDict):
     note: Annotated[str | None, about("Free text about the line.")]
     oversold: Annotated[int, about("Pieces that were sold although they were not in stock.")]
     refundedQuantity: Annotated[int, about("Pieces that refunds named.")]
+    shippedQuantity: Annotated[int, about("Pieces in shipments that were not cancelled.")]
+    toShip: Annotated[int, about("Pieces still to ship: not refunded before they were shipped.")]
 
 
 class ShownPayment(TypedDict):
@@ -147,12 +174,13 @@ class ShownPayment(TypedDict):
 
 
 class RefundedLine(TypedDict):
-    """Pieces of a line that came back."""
+    """Pieces of a line that were refunded."""
 
     lineItemId: Annotated[str, about("Id of the line.")]
     quantity: Annotated[int, about("How many pieces.")]
     amount: Annotated[str, about("Their share of what the lines cost, tax included.")]
     tax: Annotated[str, about("The tax in it.")]
+    returned: Annotated[int, about("Pieces that had been shipped, and came back.")]
     restocked: Annotated[int, about("Pieces that returned to the stock.")]
 
 
@@ -173,6 +201,38 @@ class ShownRefund(TypedDict):
     implied: Annotated[bool, about("Whether the status REFUNDED implied it.")]
 
 
+class ShippedLine(TypedDict):
+    """Pieces of a line in a shipment."""
+
+    lineItemId: Annotated[str, about("Id of the line.")]
+    quantity: Annotated[int, about("How many pieces.")]
+
+
+class ShownParcel(TypedDict):
+    """A parcel of a shipment."""
+
+    trackingNumber: Annotated[str | None, about("Of the carrier; null: none is known.")]
+    trackingUrl: Annotated[str | None, about("Where the customer follows it, https.")]
+
+
+class ShownShipment(TypedDict):
+    """What left the shop together."""
+
+    id: Annotated[str, about("Identifier.")]
+    method: Annotated[ShippingMethod, about("How it reached the customer.")]
+    lines: Annotated[list[ShippedLine], about("What is in it.")]
+    carrier: Annotated[str | None, about("Who carries it.")]
+    parcels: Annotated[list[ShownParcel], about("Its parcels.")]
+    note: Annotated[str | None, about("Free text about it.")]
+    shippedAt: Annotated[str, about("When it left.")]
+    createdAt: Annotated[str, about("When it was recorded.")]
+    by: Annotated[str, about("The name of the API key; empty: not known.")]
+    deliveredAt: Annotated[str | None, about("When it arrived; null: it is under way.")]
+    cancelledAt: Annotated[str | None, about("Since when it does not count; null: it counts.")]
+    cancelReason: Annotated[str | None, about("Why it was cancelled.")]
+    implied: Annotated[bool, about("Whether the status SHIPPED implied it.")]
+
+
 class _OfOrder(TypedDict):
     orderId: Annotated[str, about("Id of its order.")]
     orderNumber: Annotated[str, about("Number of its order.")]
@@ -185,6 +245,39 @@ class AnnouncedPayment(ShownPayment, _OfOrder):
 
 class AnnouncedRefund(ShownRefund, _OfOrder):
     """A refund, as its event carries it."""
+
+
+class AnnouncedShipment(ShownShipment, _OfOrder):
+    """A shipment, as its events carry it."""
+
+
+class ListedShipment(AnnouncedShipment):
+    """A shipment in the list of all."""
+
+    state: Annotated[ShipmentState, about("What has become of it.")]
+    shippingAddress: Annotated[Address | None, about("Where its order goes.")]
+
+
+class ShipmentPreview(TypedDict):
+    """What the same request without `dryRun` would do now."""
+
+    lines: Annotated[list[ShippedLine], about("What would be shipped.")]
+    left: Annotated[list[ShippedLine], about("What would still be to ship.")]
+    statusAfter: Annotated[OrderStatus, about("The state of the order after it.")]
+    events: Annotated[list[str], about("The events that would be emitted.")]
+
+
+class ShownCarrier(TypedDict):
+    """Who carries parcels, and where they are followed."""
+
+    name: Annotated[str, about("Name, as shipments have it.")]
+    trackingUrl: Annotated[str, about("https address with `{number}` for the tracking number.")]
+
+
+class ShownShippingSettings(TypedDict):
+    """What the shop says about shipping."""
+
+    carriers: Annotated[list[ShownCarrier], about("The known carriers.")]
 
 
 class RestockedVariant(TypedDict):
@@ -366,6 +459,8 @@ class ShownOrder(TypedDict):
     originalTotal: Annotated[str, about("The total when the order was placed.")]
     payments: Annotated[list[ShownPayment], about("Payments, oldest first.")]
     refunds: Annotated[list[ShownRefund], about("Refunds, oldest first.")]
+    shippingStatus: Annotated[ShippingStatus, about("How much was shipped.")]
+    shipments: Annotated[list[ShownShipment], about("Shipments, oldest first.")]
     amountPaid: Annotated[str, about("Payments that were not voided.")]
     amountRefunded: Annotated[str, about("All refunds.")]
     amountCredited: Annotated[str, about("What refunds took off the amount that is owed.")]
@@ -377,7 +472,7 @@ class ShownOrder(TypedDict):
     retained: Annotated[str | None, about("What a cancelled order keeps.")]
     note: Annotated[str | None, about("Free text about it.")]
     tags: Annotated[list[str], about("Words to find it by.")]
-    trackingNumber: Annotated[str | None, about("Of the parcel; null: none is known.")]
+    trackingNumber: Annotated[str | None, about("Of the latest parcel; null: none is known.")]
     externalId: Annotated[str | None, about(external_ids.ABOUT)]
     metadata: Annotated[dict[str, object], about(METADATA)]
     orderDate: Annotated[str, about("When it was ordered; may be in the past.")]
@@ -532,6 +627,7 @@ class LineItemInput(Stripped):
 
     read_only: ClassVar[frozenset[str]] = frozenset(
         {"id", "productId", "sku", "isCustom", "cost", "total", "oversold", "refundedQuantity"}
+        | {"shippedQuantity", "toShip"}
     )
 
     variant_id: Annotated[str, length(60, 1)] | None = None
@@ -630,8 +726,13 @@ class RefundLineInput(Stripped):
 
     line_item_id: Annotated[str, length(60, 1), about("Id of the line, `li_…`.")]
     quantity: _Pieces
+    returned: Annotated[int, Field(strict=True, ge=0, le=MOST_PIECES)] | None = optional(
+        "How many of them had been shipped; default: what is more than is still to ship."
+    )
     restock: bool | None = Field(
-        None, strict=True, description="Return them to the stock; default: only before SHIPPED."
+        None,
+        strict=True,
+        description="Return all to the stock, or none; default: those that were not shipped.",
     )
 
 
@@ -701,11 +802,118 @@ class CloseOrder(Stripped):
         return self
 
 
-# What an order's lines, payments and refunds say; never sent.
+class ShipmentLineInput(Stripped):
+    """Pieces of a line that leave the shop."""
+
+    shape: ClassVar[type] = ShippedLine
+
+    line_item_id: Annotated[str, length(60, 1), about("Id of the line, `li_…`.")]
+    quantity: _Pieces
+
+
+def _check_https(value: str) -> str:
+    if not re.fullmatch(r"https://[^\s/?#@]+(?:[/?#]\S*)?", value):
+        raise ValueError("must be an https address, such as https://post.example/track?id=1")
+    return value
+
+
+_HttpsUrl = Annotated[str, length(2_000), AfterValidator(_check_https)]
+_CarrierName = Annotated[str, SEEN, length(50, 1)]
+
+
+class ParcelInput(Stripped):
+    """A parcel of a shipment."""
+
+    shape: ClassVar[type] = ShownParcel
+
+    tracking_number: Annotated[str, length(100)] | None = None
+    tracking_url: _HttpsUrl | None = optional("Default: by the carrier's address, if it is known.")
+
+
+_Parcels = Annotated[list[ParcelInput], null_is([]), Field(max_length=20)]
+
+
+class NewShipment(Stripped):
+    """What leaves the shop."""
+
+    shape: ClassVar[type] = ShownShipment
+
+    read_only: ClassVar[frozenset[str]] = frozenset(
+        {"id", "createdAt", "by", "deliveredAt", "cancelledAt", "cancelReason", "implied"}
+    )
+
+    lines: Annotated[list[ShipmentLineInput], Field(max_length=MOST_LINES)] | None = optional(
+        "What is shipped; default: all that is left."
+    )
+    method: Annotated[ShippingMethod, null_is(ShippingMethod.PARCEL)] = ShippingMethod.PARCEL
+    carrier: Annotated[str, length(50)] | None = None
+    parcels: _Parcels = Field(default_factory=list)
+    note: RecordNote | None = None
+    shipped_at: Date | None = optional(f"At most 24 hours ahead; now. {ZONE}")
+    dry_run: Annotated[Flag, about("Only say what would happen.")] = False
+
+
+class ShipmentChange(Stripped):
+    """New values of a shipment: absent fields stay; null clears."""
+
+    shape: ClassVar[type] = ShownShipment
+
+    read_only: ClassVar[frozenset[str]] = frozenset(
+        {"id", "method", "lines", "shippedAt", "createdAt", "by"}
+        | {"cancelledAt", "cancelReason", "implied"}
+    )
+
+    carrier: Annotated[str, length(50)] | None = None
+    parcels: _Parcels = Field(default_factory=list)
+    note: RecordNote | None = None
+    delivered_at: Date | None = optional(f"When it arrived; at most a day ahead. {ZONE}")
+
+    _not_empty = model_validator(mode="after")(not_empty)
+
+
+class CancelShipment(Stripped):
+    """Why a shipment does not count."""
+
+    reason: RecordNote | None = optional("Why, such as a parcel that never left.")
+
+
+class CarrierInput(Stripped):
+    """Who carries parcels, and where they are followed."""
+
+    shape: ClassVar[type] = ShownCarrier
+
+    name: _CarrierName
+    tracking_url: _HttpsUrl
+
+    @field_validator("tracking_url")
+    @classmethod
+    def _has_number(cls, url: str) -> str:
+        if "{number}" not in url:
+            raise ValueError("must have {number} where the tracking number is")
+        return url
+
+
+class ShippingSettingsInput(Stripped):
+    """What the shop says about shipping, as a whole."""
+
+    shape: ClassVar[type] = ShownShippingSettings
+
+    carriers: Annotated[list[CarrierInput], Field(max_length=20)]
+
+    @field_validator("carriers")
+    @classmethod
+    def _distinct(cls, carriers: list[CarrierInput]) -> list[CarrierInput]:
+        if len({one.name.casefold() for one in carriers}) < len(carriers):
+            raise ValueError("must name each carrier once")
+        return carriers
+
+
+# What an order's lines, payments, refunds and shipments say; never sent.
 _DERIVED: Final = frozenset(
     {"refunds", "amountPaid", "amountRefunded", "amountCredited", "balanceDue", "refundStatus"}
     | {"id", "number", "createdAt", "updatedAt", "paidAt", "shippedAt", "history"}
     | {"itemsCount", "originalTotal", "edits", "closedAt", "closeReason", "closedBy", "kept"}
+    | {"shipments", "shippingStatus"}
 )
 
 
@@ -876,7 +1084,7 @@ class ListOrders(listing.Dated):
     shape: ClassVar[type] = ShownOrder
 
     facets = (
-        *("status", "source", "payment_status", "refund_status", "balance"),
+        *("status", "source", "payment_status", "refund_status", "balance", "shipping_status"),
         *("customer_id", "sales_rep_id", "tag"),
     )
 
@@ -896,6 +1104,9 @@ class ListOrders(listing.Dated):
     payment_status: Several[PaymentStatus] = Field(default_factory=list)
     refund_status: Several[RefundStatus] = Field(default_factory=list)
     balance: Balance | None = optional("due: the customer owes money; owed: the shop does")
+    shipping_status: Annotated[Literal["PARTIAL"], BeforeValidator(upper)] | None = optional(
+        "PARTIAL: a part was shipped, and the order waits for the rest."
+    )
     closed: bool | None = optional("true: closed orders only; false: the others only.")
     customer_id: Annotated[str, Field(max_length=60, description="Orders of this customer.")] = ""
     sales_rep_id: Annotated[str, Field(max_length=64)] = ""
@@ -911,6 +1122,9 @@ class ListOrders(listing.Dated):
         if self.balance is Balance.DUE:
             # What is due follows from the payment status too, which has lists.
             where.setdefault("paymentStatus", frozenset({"PENDING", "PARTIALLY_PAID", "FAILED"}))
+        if self.shipping_status:
+            # No other status, as release 1.0.0 left it, has such entries.
+            where.setdefault("status", frozenset({"IN_PRODUCTION", "PROCESSING"}))
         if self.closed is not None:
             having = frozenset({CLOSED}) if self.closed else NOT_CLOSED
             where["balance"] = where.get("balance", having) & having
@@ -924,6 +1138,20 @@ class ListTransactions(listing.Dated):
     method: OpenNames = Field(default_factory=list, description="Methods of payment.")
     order_id: Annotated[str, Field(max_length=60, description="Of one order.")] = ""
     reference: Annotated[str, Field(max_length=100, description="Exactly this reference.")] = ""
+
+
+class ListShipments(listing.Dated):
+    """The fields of a shipment by which the list is filtered; by when it was shipped."""
+
+    facets = ("method", "carrier", "state", "order_id", "tracking_number")
+
+    method: Several[ShippingMethod] = Field(default_factory=list, description="How it was sent.")
+    carrier: Annotated[str, Field(max_length=50, description="Exactly this carrier.")] = ""
+    state: Several[ShipmentState] = Field(default_factory=list, description="In these states.")
+    order_id: Annotated[str, Field(max_length=60, description="Of one order.")] = ""
+    tracking_number: Annotated[
+        str, Field(max_length=100, description="Exactly this tracking number of a parcel.")
+    ] = ""
 
 
 class OrderFields(Sparse):

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Final, NamedTuple
+from functools import partial
+from typing import Final, NamedTuple, TypeVar
 
 from chalicelib import deadline, listing
 from chalicelib.customers import store as customers
@@ -21,6 +22,7 @@ from chalicelib.listing.lookup import find_records_by_text
 from chalicelib.listing.search import MOST_MATCHES, TooBroad
 from chalicelib.orders import (
     account,
+    carriers,
     closing,
     editing,
     lifecycle,
@@ -29,6 +31,7 @@ from chalicelib.orders import (
     refunds,
     room,
     sales,
+    shipments,
     spending,
     transactions,
     transitions,
@@ -37,36 +40,42 @@ from chalicelib.orders.model import (
     KIND,
     MADE_OF,
     Order,
+    Shipment,
     Transaction,
     from_item,
     index_of,
     pick_members,
     show_order,
     show_preview,
+    show_shipment,
     show_transaction,
     to_item,
 )
 from chalicelib.orders.numbers import KEY as NUMBERS
 from chalicelib.orders.numbers import Numbers, NumberTaken, next_number
+from chalicelib.orders.pieces import lines_to_ship
 from chalicelib.orders.schemas import (
     NOT_CLOSED,
     Balance,
+    CancelShipment,
     CloseOrder,
     CorrectPayment,
     EditOrder,
     ListTransactions,
     NewOrder,
+    NewShipment,
     OrderChange,
     PaymentInput,
     PreviewedRefund,
     RefundInput,
+    ShipmentChange,
     StockPolicy,
 )
 from chalicelib.problems import Busy, Invalid, NotFound, PreconditionFailed
 from chalicelib.products import store as products
 from chalicelib.products.model import Product
 from chalicelib.storage import idempotency, outbox, table
-from chalicelib.storage.attributes import Key
+from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
 from chalicelib.storage.idempotency import Once, unless_answered
@@ -82,6 +91,7 @@ sum_by_method = transactions.sum_by_method
 earliest_recorded = transactions.earliest_recorded
 facts_about = lifecycle.facts_about
 TRANSACTIONS: Final = transactions.KIND
+SHIPMENTS: Final = shipments.KIND
 compare_spending = spending.compare_spending
 
 
@@ -112,6 +122,7 @@ class Written(NamedTuple):
     text: str
 
 
+Part = TypeVar("Part", Transaction, Shipment)
 Also = Callable[[Commit, Order, Order], None]
 GoneVariants = frozenset[str]  # which take no returned stock
 Returns = Callable[[Order, Order | None], dict[str, dict[str, int]]]
@@ -140,7 +151,12 @@ def _key(id: str) -> Key:
     return id, "order"
 
 
-RECORDS: Final = listing.Records(KIND, _key, index_of, from_item, "ord", made_of=MADE_OF)
+def _index_item(item: Item) -> listing.Index:
+    """Return the current index of a stored order, perhaps of release 1.0.0."""
+    return index_of(from_item(item).fields)
+
+
+RECORDS: Final = listing.Records(KIND, _key, _index_item, from_item, "ord", made_of=MADE_OF)
 
 
 # --- Reading --------------------------------------------------------------------------------------
@@ -157,18 +173,12 @@ def list_transactions(query: listing.Query) -> listing.Page[Transaction]:
     where = {facet: set(values) for facet, values in query.where.items()}
     order_ids, references = where.pop("orderId", None), where.pop("reference", None)
     if order_ids is None and references is None:
-        return listing.read_page(transactions.KIND, query, _load_transactions)
-    known = order_ids
-    if known is None:
-        known = set().union(*find_records_by_text(KIND, references or ()).values())
-        if len(known) > MOST_MATCHES:
-            raise TooBroad
-    # Words of a title are among what has a reference: many orders, which need no room at once.
-    orders = (order for some in batches(sorted(known), _LOADED) for order in load(some, _MONEY))
-    found = (one for order in orders for one in transactions.list_transactions(order).values())
+        read = partial(_load_parts, transactions.list_transactions)
+        return listing.read_page(transactions.KIND, query, read)
     fitting = (
         one
-        for one in found
+        for order in _load_orders_of_parts(order_ids, references, _MONEY)
+        for one in transactions.list_transactions(order).values()
         if (references is None or one.fields["reference"] in references)
         if all(show_transaction(one)[facet] in values for facet, values in where.items())
         if query.between.holds(one.fields["at"])
@@ -176,11 +186,45 @@ def list_transactions(query: listing.Query) -> listing.Page[Transaction]:
     return listing.page_of(transactions.KIND, query, fitting)
 
 
-def _load_transactions(entries: list[str]) -> list[Transaction]:
+def list_shipments(query: listing.Query) -> listing.Page[Shipment]:
+    """Return a page of shipments.
+
+    Those of one order, or with a tracking number, are found by their orders.
+    """
+    where = {facet: set(values) for facet, values in query.where.items()}
+    order_ids, numbers = where.pop("orderId", None), where.pop("trackingNumber", None)
+    if order_ids is None and numbers is None:
+        read = partial(_load_parts, shipments.list_shipments)
+        return listing.read_page(SHIPMENTS, query, read)
+    fitting = (
+        one
+        for order in _load_orders_of_parts(order_ids, numbers, ())
+        for one in shipments.list_shipments(order).values()
+        if (numbers is None or numbers.intersection(shipments.tracking_numbers_of(one)))
+        if all(show_shipment(one)[facet] in values for facet, values in where.items())
+        if query.between.holds(one.fields["shippedAt"])
+    )
+    return listing.page_of(SHIPMENTS, query, fitting)
+
+
+def _load_orders_of_parts(
+    order_ids: set[str] | None, texts: set[str] | None, fields: Iterable[str]
+) -> Iterator[Order]:
+    """Yield the orders with these ids, or else those that are found by these texts as a whole."""
+    known = order_ids
+    if known is None:
+        known = set().union(*find_records_by_text(KIND, texts or ()).values())
+        if len(known) > MOST_MATCHES:
+            raise TooBroad
+    # Words of a title are among what has a reference: many orders, which need no room at once.
+    for some in batches(sorted(known), _LOADED):
+        yield from load(some, fields)
+
+
+def _load_parts(list_parts: Callable[[Order], dict[str, Part]], entries: list[str]) -> list[Part]:
+    """Return the parts of orders to which these list entries lead, where they are still there."""
     orders = load(dict.fromkeys(map(transactions.order_id, entries)))
-    known = {
-        id: one for order in orders for id, one in transactions.list_transactions(order).items()
-    }
+    known = {id: one for order in orders for id, one in list_parts(order).items()}
     return [known[entry] for entry in entries if entry in known]
 
 
@@ -423,6 +467,79 @@ def _apply_refund(
     return refund, lifecycle.apply_growth(before, refund.after, by, now)
 
 
+def ship(id: str, wanted: NewShipment, request: ChangeRequest) -> Written:
+    """Record a shipment.
+
+    Emit shipment.created, order.updated, and order.shipped with the last part. Raise as
+    `record_payments` does, and NotShippable, ExceedsQuantity.
+    """
+
+    def add_shipment(before: Order, gone: GoneVariants) -> Order:
+        return lifecycle.apply_shipment(
+            *(before, wanted, carriers.read_urls(beside.get(carriers.KEY))),
+            *(request.by, clock.now_iso()),
+        )
+
+    beside: dict[Key, Item] = {}
+    action = "shipment.created"
+    return _rewrite(id, add_shipment, request, _announce_shipments, action, beside=beside)
+
+
+def preview_ship(id: str, wanted: NewShipment, request: ChangeRequest) -> dict[str, object]:
+    """Return the shape of ShipmentPreview: what `ship` would do now. Raise what it does."""
+    before = request.require_unchanged(get(id))
+    after = lifecycle.apply_shipment(before, wanted, {}, request.by, clock.now_iso())
+    return {
+        "lines": after.fields["shipments"][-1]["lines"],
+        "left": lines_to_ship(after.fields),
+        "statusAfter": after.status,
+        "events": [event for event, _ in _list_events(before, after)] + ["shipment.created"],
+    }
+
+
+def change_shipment(
+    id: str, shipment_id: str, change: ShipmentChange, request: ChangeRequest
+) -> Written:
+    """Change a shipment, at any time.
+
+    Emit shipment.updated, order.updated. Raise NotFound, ShipmentCancelled, Invalid, and as
+    `ChangeRequest` says.
+    """
+
+    def change_in(before: Order, gone: GoneVariants) -> Order:
+        return lifecycle.apply_shipment_change(
+            *(before, shipment_id, change, carriers.read_urls(beside.get(carriers.KEY))),
+            by=request.by,
+            now=clock.now_iso(),
+        )
+
+    beside: dict[Key, Item] = {}
+    action = "shipment.updated"
+    return _rewrite(id, change_in, request, _announce_shipments, action, beside=beside)
+
+
+def cancel_shipment(
+    id: str, shipment_id: str, wanted: CancelShipment, request: ChangeRequest
+) -> Written:
+    """Cancel a shipment before the order is SHIPPED. Emit shipment.cancelled, order.updated.
+
+    Raise NotFound, ShipmentCancelled, Denied, and as `ChangeRequest` says.
+    """
+
+    def cancel_in(before: Order, gone: GoneVariants) -> Order:
+        return lifecycle.apply_shipment_cancel(
+            before, shipment_id, wanted.reason, request.by, clock.now_iso()
+        )
+
+    return _rewrite(id, cancel_in, request, _announce_shipments, "shipment.cancelled")
+
+
+def _announce_shipments(commit: Commit, before: Order, after: Order) -> None:
+    """Add the event of a shipment that a request is about; those that a PATCH implies have none."""
+    for event, data in shipments.shipment_events(before, after):
+        commit.announce(event, data)
+
+
 def close(id: str, wanted: CloseOrder, request: ChangeRequest) -> Written:
     """Close an order: refund what it does not keep, and return its pieces.
 
@@ -516,6 +633,7 @@ _SAMPLE_MOVES: Final[Mapping[str, list[dict[str, object]]]] = {
     "order.deleted": [{"status": "CANCELLED"}],
     "payment.voided": [{"status": "PAID"}],
     "refund.created": [{"status": "PAID"}],
+    **{f"shipment.{one}": [{"status": "PAID"}] for one in ("created", "updated", "cancelled")},
 }
 
 
@@ -551,6 +669,22 @@ def sample_event_data(event: str) -> dict[str, object]:
         case "order.edited":
             wanted = EditOrder.model_validate({"shipping": "5", "reason": "An example"})
             _, after = _apply_edit(order, wanted, by)
+        case "shipment.created" | "shipment.updated" | "shipment.cancelled":
+            (line,) = order.fields["lineItems"]
+            part = {"lines": [{"lineItemId": line["id"], "quantity": 1}], "carrier": "Post"}
+            shipment = NewShipment.model_validate(part)
+            after = lifecycle.apply_shipment(order, shipment, {}, by, now)
+            (made,) = after.fields["shipments"]
+            change = ShipmentChange.model_validate({"parcels": [{"trackingNumber": "EXAMPLE-1"}]})
+            if event == "shipment.updated":
+                order = after
+                after = lifecycle.apply_shipment_change(
+                    order, made["id"], change, {}, by=by, now=now
+                )
+            elif event == "shipment.cancelled":
+                order = after
+                after = lifecycle.apply_shipment_cancel(order, made["id"], "An example", by, now)
+            return dict(shipments.shipment_events(order, after))[event]
         case "order.closed":
             after = lifecycle.apply_close(order, CloseOrder(reason="An example"), by, now)
         case _:
@@ -614,19 +748,19 @@ def _rewrite(
     action: str = "",
     *,
     returns: Returns = lifecycle.returned_stock,
+    beside: dict[Key, Item] | None = None,
 ) -> Written:
     """Write the order that `revise` returns, computed again after a concurrent change.
 
     `also`: adds to the commit, given the order before and after. `action`: for the audit log, if it
-    is more than an update. `returns`: which stock goes back.
+    is more than an update. `returns`: which stock goes back. `beside`: gets the settings of
+    shipping, which are read with the order.
     """
     gone, customer_is_gone, until = GoneVariants(), False, deadline.of_conflicts()
     # Perhaps the same request, sent twice, has just done the same.
     with unless_answered(request.once):
         for _ in deadline.attempts(until):
-            keys = [_key(id)] if ids.may_be("ord", id) else []
-            item = idempotency.read(keys, request.once).get(_key(id))
-            before = request.require_unchanged(from_item(NotFound.unless(item, "order", id)))
+            before = _read_for_change(id, request, beside)
             after = revise(before, gone)
             commit = Commit()
             text = _answer_text(after) if after else ""
@@ -660,6 +794,15 @@ def _rewrite(
     raise Busy
 
 
+def _read_for_change(id: str, request: ChangeRequest, beside: dict[Key, Item] | None) -> Order:
+    """Return the order, as `_rewrite` changes it, in one read with all that it needs."""
+    keys = [_key(id)] if ids.may_be("ord", id) else []
+    items = idempotency.read([*keys, *(beside is not None) * [carriers.KEY]], request.once)
+    if beside is not None:
+        beside |= items
+    return request.require_unchanged(from_item(NotFound.unless(items.get(_key(id)), "order", id)))
+
+
 def _answer_text(order: Order) -> str:
     return encode(show_order(order))
 
@@ -672,6 +815,7 @@ def _write(commit: Commit, before: Order | None, after: Order | None, action: st
         external_ids.held_ids("order", o.fields) if o else {} for o in (before, after)
     )
     others = transactions.count_items(before, after) + external_ids.count_writes(old_ids, new_ids)
+    others += shipments.count_items(before, after)
     words, changes = room.room_for_words(order.fields, others)
     RECORDS.write(
         commit,
@@ -687,6 +831,7 @@ def _write(commit: Commit, before: Order | None, after: Order | None, action: st
     external_ids.change(commit, order.id, old_ids, new_ids)
     sales.count_sales(commit, before, after)
     transactions.write_entries(commit, before, after)
+    shipments.write_entries(commit, before, after)
     commit.audit(_audit_entry(before, after, action))
     if after:
         for event, data in _list_events(before, after):

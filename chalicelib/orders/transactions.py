@@ -5,7 +5,7 @@ its id is `<transaction>@<order>`.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from itertools import islice
@@ -130,16 +130,29 @@ def count_items(before: Order | None, after: Order | None) -> int:
 
 
 def write_entries(commit: Commit, before: Order | None, after: Order | None) -> None:
-    """Add the list entries between two versions of an order to a commit.
+    """Add the list entries of transactions between two versions of an order to a commit."""
+    most = MOST_TRANSACTION_ENTRIES
+    write_parts(commit, KIND, list_transactions(before), list_transactions(after), most)
 
-    Entries of a deleted order without room are deleted after the commit: no reader finds what they
-    lead to.
+
+def write_parts(
+    commit: Commit,
+    kind: listing.Kind,
+    old: Mapping[str, listing.Indexed],
+    new: Mapping[str, listing.Indexed],
+    most: int,
+) -> None:
+    """Add the list entries of parts of an order to a commit: those before, and those after.
+
+    Of those that are gone, `most` entries are deleted in the commit, the others after it: no reader
+    finds what they lead to.
     """
-    old, new = list_transactions(before), list_transactions(after)
-    for id in [id for id in new if id not in old]:
-        listing.change(commit, KIND, id, None, new[id].index)
+    for id, part in new.items():
+        known = old[id].index if id in old else None
+        if known is None or known.list_state != part.index.list_state:
+            listing.change(commit, kind, id, known, part.index)
     for place, id in enumerate(id for id in old if id not in new):
-        if place < MOST_TRANSACTION_ENTRIES:
-            listing.change(commit, KIND, id, old[id].index, None)
+        if place < most:
+            listing.change(commit, kind, id, old[id].index, None)
         else:
-            listing.remove_later(commit, KIND, id, old[id].index)
+            listing.remove_later(commit, kind, id, old[id].index)

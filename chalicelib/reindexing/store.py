@@ -18,7 +18,10 @@ from chalicelib.storage import table
 
 ALL: Final = (products.RECORDS, orders.RECORDS, customers.RECORDS, jobs.RECORDS, counts.RECORDS)
 # And logs, whose entries are written once: none of their facets may be newer than release 1.0.0.
-LISTED: Final = (*(records.kind for records in ALL), orders.TRANSACTIONS, movement.KIND, audit.KIND)
+LISTED: Final = (
+    *(records.kind for records in ALL),
+    *(orders.TRANSACTIONS, orders.SHIPMENTS, movement.KIND, audit.KIND),
+)
 
 
 def note_end(kinds: Iterable[listing.Kind]) -> None:

@@ -23,7 +23,8 @@ _DERIVED: Final = frozenset({"id", "number", "createdAt", "updatedAt", "history"
 _PERSONAL: Final = frozenset(
     {
         *("customer", "shippingAddress", "billingAddress", "note", "tags", "metadata"),
-        *("externalId", "reference", "reason", "voidReason", "closeReason", "title"),
+        *("externalId", "reference", "reason", "title"),
+        *("voidReason", "cancelReason", "closeReason"),
     }
 )
 

@@ -20,8 +20,8 @@ ERASED: Final = "[erased]"
 _NAMED: Final = ("email", "firstName", "lastName", "company", "phone")
 _PLACES: Final = ("shippingAddress", "billingAddress")
 _PARTS: Final = ("firstName", "lastName", "company", "address1", "address2", "phone")
-_TRANSFERS: Final = frozenset({"payments", "refunds"})  # of an order
-_TEXTS: Final = frozenset({"reference", "note", "voidReason"})
+_PARTS_OF_ORDER: Final = frozenset({"payments", "refunds", "shipments"})
+_TEXTS: Final = frozenset({"reference", "note", "voidReason", "cancelReason"})
 _MENTIONING: Final = frozenset({"note", "tags", "metadata", "edits", "discount", "closeReason"})
 _SHORTEST: Final = 2  # letters of a text that is searched for
 _DEEPEST: Final = 40  # branches within each other, because patterns are parsed recursively
@@ -54,7 +54,7 @@ class Person:
         left["lineItems"] = [
             self._redact_members(line, _mentioning_members(line)) for line in data["lineItems"]
         ]
-        for name in _TRANSFERS:
+        for name in _PARTS_OF_ORDER:
             left[name] = [self._redact_members(one, _TEXTS) for one in data[name]]
         return {**left, "externalId": self._own_id(data), **gone}
 
@@ -80,7 +80,7 @@ class Person:
         for name in _PLACES:
             if name in data:
                 left[name] = addresses.forget_address(data[name])
-        for name in _TRANSFERS & data.keys():
+        for name in _PARTS_OF_ORDER & data.keys():
             left[name] = [{**one, **dict.fromkeys(_TEXTS & one.keys())} for one in data[name]]
         return left
 

@@ -50,6 +50,7 @@ def event_shape(kind: EventKind) -> object:
         AnnouncedEdit,
         AnnouncedPayment,
         AnnouncedRefund,
+        AnnouncedShipment,
         ShownOrder,
     )
     from chalicelib.products.schemas import LowStockVariant, ShownProduct, UpdatedProduct
@@ -60,6 +61,7 @@ def event_shape(kind: EventKind) -> object:
         EventKind.ORDER_CLOSED: AnnouncedClosing,
         "payment": AnnouncedPayment,
         "refund": AnnouncedRefund,
+        "shipment": AnnouncedShipment,
         "customer": ShownCustomer,
         "product": ShownProduct,
         EventKind.PRODUCT_UPDATED: UpdatedProduct,

@@ -72,12 +72,12 @@ BOUNDS: Final = {
         moves name productId q reason remove removeTags saveAs slug tags title url variantId
         variantIds""",
     "max_length 10": "payments refunds",
-    "max_length 20": "addresses method postalCode source",
+    "max_length 20": "addresses carriers method parcels postalCode source",
     "max_length 30": "field",
-    "max_length 40": "encoding from orderDate processedAt receivedAt to",
+    "max_length 40": "deliveredAt encoding from orderDate processedAt receivedAt shippedAt to",
     "max_length 50": """
-        addTags barcode columns format mapping method paymentMethod reason removeTags source tag
-        tags""",
+        addTags barcode carrier columns format mapping method name paymentMethod reason removeTags
+        source tag tags""",
     "max_length 60": """
         customerId defaultAddressId id ids into jobId keyId lineItemId orderId paymentId productId
         remove subject variantId variantIds""",
@@ -93,20 +93,20 @@ BOUNDS: Final = {
     "max_length 255": "fileName tag title type vendor",
     "max_length 500": "alt description ids lines moves name note reason variants",
     "max_length 1_000": "columns description mapping note",
-    "max_length 2_000": "columns cursor mapping url",
+    "max_length 2_000": "columns cursor mapping trackingUrl url",
     "max_length 2_048": "url",
     "max_length 5_000": "note",
     "max_length 10_000": "variantIds",
     "max_length 200_000": "mapping",
     "ge -1_000_000_000": "by",
     "ge -100": "percent",
-    "ge 0": "counted headerRow lowStockThreshold overlapHours percent quantity stock to",
+    "ge 0": "counted headerRow lowStockThreshold overlapHours percent quantity returned stock to",
     "ge 1": "limit page quantity",
     "gt 0": "percent",
     "le 72": "overlapHours",
     "le 100": "percent",
     "le 1_000": "headerRow percent",
-    "le 1_000_000": "quantity",
+    "le 1_000_000": "quantity returned",
     "le 1_000_000_000": "by counted lowStockThreshold stock to",
     "le 1_000_000_000_000_000": "limit page",
     "decimal_places 2": "percent",

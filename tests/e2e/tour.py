@@ -146,6 +146,14 @@ class Tour(examples.Day):
         self.admin("POST", f"{path}/edit", {"shipping": "1.00", "reason": "Delivered"})
         (rest,) = self.admin("POST", f"{path}/payments", {"amount": "1.00"})["payments"][1:]
         self.admin("POST", f"{path}/payments/{rest['id']}/correct", {"method": "BANK"})
+        part = {"lines": [{"lineItemId": made["lineItems"][0]["id"], "quantity": 1}]}
+        for _ in range(2):
+            shipped = self.admin("POST", f"{path}/shipments", part, Idempotency_Key="part")
+            parcel = f"{path}/shipments/{shipped['shipments'][0]['id']}"
+            self.admin("PATCH", parcel, {"note": "Fragile"})
+        self.admin("POST", f"{path}/shipments", {"dryRun": True})
+        for _ in range(2):
+            self.admin("POST", f"{parcel}/cancel", {}, Idempotency_Key="back")
         close = {"keep": "1.00", "reason": "Stopped"}
         for _ in range(2):
             self.admin("POST", f"{path}/close", close, Idempotency_Key="close")

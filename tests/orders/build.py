@@ -69,6 +69,10 @@ class Order(Record):
     def refund(self, **fields: Any) -> Answer:
         return self.post("/refunds", fields)
 
+    def patch_shipment(self, shipment: Any, **fields: Any) -> Answer:
+        path = f"{ORDERS}/{self['id']}/shipments/{shipment['id']}"
+        return self.shop.patch(path, fields)
+
     def edit(self, *, headers: Any = None, **fields: Any) -> Answer:
         return self.post("/edit", {"reason": "The customer asked", **fields}, headers=headers)
 

@@ -295,6 +295,17 @@ def _orders(day: Day, shirt: Any) -> None:
     day.admin("PATCH", path, {"status": "PROCESSING", "salesRepId": "emp_ann-01"})
     day.admin("GET", path)
     day.admin("GET", "/orders?status=PROCESSING&limit=2")
+    carrier = {"name": "Post", "trackingUrl": "https://post.example/track?id={number}"}
+    day.admin("PUT", "/settings/shipping", {"carriers": [carrier]})
+    day.admin("GET", "/settings/shipping")
+    parts = f"{path}/shipments"
+    part = {"carrier": "Post", "parcels": [{"trackingNumber": "RR100"}], "note": "Fragile"}
+    part |= {"lines": [{"lineItemId": order["lineItems"][0]["id"], "quantity": 1}]}
+    day.admin("POST", parts, {**part, "dryRun": True})
+    (made,) = day.admin("POST", parts, part)["shipments"]
+    day.admin("PATCH", f"{parts}/{made['id']}", {"parcels": [{"trackingNumber": "RR101"}]})
+    day.admin("GET", "/shipments?state=SHIPPED&limit=2")
+    day.admin("POST", f"{parts}/{made['id']}/cancel", {"reason": "Not picked up"})
     box = {"title": "Gift box, engraved", "price": "12.00", "quantity": 1, "note": "Ada"}
     day.admin("POST", f"{path}/edit", {"add": [box], "reason": "The customer asked for a box"})
     other = day.admin("POST", "/orders", {"lineItems": [line], "deposit": {"percent": 30}})

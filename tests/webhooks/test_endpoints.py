@@ -13,6 +13,7 @@ from chalicelib.orders.schemas import (
     AnnouncedEdit,
     AnnouncedPayment,
     AnnouncedRefund,
+    AnnouncedShipment,
     ShownOrder,
 )
 from chalicelib.products.schemas import LowStockVariant, ShownProduct
@@ -215,6 +216,7 @@ def test_a_test_event_has_the_shape_of_a_real_one(kind: EventKind, world: World)
     shapes = {"order": ShownOrder, "customer": ShownCustomer, "product": ShownProduct}
     shapes |= {"payment": AnnouncedPayment, "refund": AnnouncedRefund}
     shapes |= {"order": AnnouncedEdit} if kind is EventKind.ORDER_EDITED else {}
+    shapes |= {"shipment": AnnouncedShipment}
     shapes |= {"order": AnnouncedClosing} if kind is EventKind.ORDER_CLOSED else {}
     shape = shapes.get(kind.value.partition(".")[0], LowStockVariant)
     exact = TypeAdapter(list[shape], config=ConfigDict(extra="forbid"))

@@ -42,6 +42,9 @@ EventKind: TypeAlias = Literal[
     "payment.created",
     "payment.voided",
     "refund.created",
+    "shipment.created",
+    "shipment.updated",
+    "shipment.cancelled",
     "customer.created",
     "customer.updated",
     "customer.deleted",
@@ -58,7 +61,9 @@ ExportColumns: TypeAlias = Literal["backroom", "shopify"]
 ExportFormat: TypeAlias = Literal["csv", "jsonl"]
 """How a file of records is written."""
 
-ExportType: TypeAlias = Literal["products", "orders", "customers", "transactions", "movements"]
+ExportType: TypeAlias = Literal[
+    "products", "orders", "customers", "transactions", "movements", "shipments"
+]
 """The records to export."""
 
 FacetOf: TypeAlias = Literal["products", "orders", "customers"]
@@ -140,6 +145,15 @@ ReportType: TypeAlias = Literal["sales", "money", "tax"]
 
 Role: TypeAlias = Literal["READER", "STAFF", "ADMIN", "OWNER"]
 """The rights of a key. Each role includes those before it; READER only reads."""
+
+ShipmentState: TypeAlias = Literal["SHIPPED", "DELIVERED", "CANCELLED"]
+"""What has become of a shipment."""
+
+ShippingMethod: TypeAlias = Literal["PARCEL", "PICKUP"]
+"""PARCEL: it was sent. PICKUP: it was handed to the customer."""
+
+ShippingStatus: TypeAlias = Literal["NONE", "PARTIAL", "ALL"]
+"""How much of an order was shipped. ALL: something was, and nothing is left to ship."""
 
 StockPolicy: TypeAlias = Literal["CHECK", "FORCE", "SKIP"]
 """What a new order takes. CHECK: all of it, or the order is refused. FORCE: what is there. SKIP:
@@ -315,6 +329,43 @@ class AnnouncedRefund(TypedDict):
     """The name of the API key."""
     implied: bool
     """Whether the status REFUNDED implied it."""
+    orderId: str
+    """Id of its order."""
+    orderNumber: str
+    """Number of its order."""
+    customer: OrderCustomer | None
+    """The order's customer."""
+
+
+class AnnouncedShipment(TypedDict):
+    """A shipment, as its events carry it."""
+
+    id: str
+    """Identifier."""
+    method: ShippingMethod
+    """How it reached the customer."""
+    lines: list[ShippedLine]
+    """What is in it."""
+    carrier: str | None
+    """Who carries it."""
+    parcels: list[Parcel]
+    """Its parcels."""
+    note: str | None
+    """Free text about it."""
+    shippedAt: str
+    """When it left."""
+    createdAt: str
+    """When it was recorded."""
+    by: str
+    """The name of the API key; empty: not known."""
+    deliveredAt: str | None
+    """When it arrived; null: it is under way."""
+    cancelledAt: str | None
+    """Since when it does not count; null: it counts."""
+    cancelReason: str | None
+    """Why it was cancelled."""
+    implied: bool
+    """Whether the status SHIPPED implied it."""
     orderId: str
     """Id of its order."""
     orderNumber: str
@@ -565,6 +616,31 @@ class BulkSummary(TypedDict):
     """How many were so already; not of `create`."""
     failed: int
     """How many failed."""
+
+
+class CancelShipment(TypedDict):
+    """Why a shipment does not count."""
+
+    reason: NotRequired[str | None]
+    """Why, such as a parcel that never left."""
+
+
+class Carrier(TypedDict):
+    """Who carries parcels, and where they are followed."""
+
+    name: str
+    """Name, as shipments have it."""
+    trackingUrl: str
+    """https address with `{number}` for the tracking number."""
+
+
+class CarrierInput(TypedDict):
+    """Who carries parcels, and where they are followed."""
+
+    name: str
+    """Name, as shipments have it."""
+    trackingUrl: str
+    """https address with `{number}` for the tracking number."""
 
 
 class ChosenMapping(TypedDict):
@@ -870,6 +946,25 @@ CreateReport = TypedDict(
         "clock": "NotRequired[MoneyClock | None]",
     },
 )
+
+
+class CreateShipment(TypedDict):
+    """What leaves the shop."""
+
+    lines: NotRequired[list[ShipmentLineInput] | None]
+    """What is shipped; default: all that is left."""
+    method: NotRequired[ShippingMethod]
+    """How it reached the customer."""
+    carrier: NotRequired[str | None]
+    """Who carries it."""
+    parcels: NotRequired[list[ParcelInput]]
+    """Its parcels."""
+    note: NotRequired[str | None]
+    """Free text about it."""
+    shippedAt: NotRequired[str | None]
+    """At most 24 hours ahead; now. Without an offset it is a time of the shop's zone."""
+    dryRun: NotRequired[bool]
+    """Only say what would happen."""
 
 
 class CreateStockCount(TypedDict):
@@ -1867,6 +1962,10 @@ class LineItem(TypedDict):
     """Pieces that were sold although they were not in stock."""
     refundedQuantity: int
     """Pieces that refunds named."""
+    shippedQuantity: int
+    """Pieces in shipments that were not cancelled."""
+    toShip: int
+    """Pieces still to ship: not refunded before they were shipped."""
 
 
 class LineItemInput(TypedDict):
@@ -1903,6 +2002,47 @@ class ListedApiKey(TypedDict):
     """How often it may call."""
     lastUsedAt: str | None
     """The day of the last request, in UTC; null: never used."""
+
+
+class ListedShipment(TypedDict):
+    """A shipment in the list of all."""
+
+    id: str
+    """Identifier."""
+    method: ShippingMethod
+    """How it reached the customer."""
+    lines: list[ShippedLine]
+    """What is in it."""
+    carrier: str | None
+    """Who carries it."""
+    parcels: list[Parcel]
+    """Its parcels."""
+    note: str | None
+    """Free text about it."""
+    shippedAt: str
+    """When it left."""
+    createdAt: str
+    """When it was recorded."""
+    by: str
+    """The name of the API key; empty: not known."""
+    deliveredAt: str | None
+    """When it arrived; null: it is under way."""
+    cancelledAt: str | None
+    """Since when it does not count; null: it counts."""
+    cancelReason: str | None
+    """Why it was cancelled."""
+    implied: bool
+    """Whether the status SHIPPED implied it."""
+    orderId: str
+    """Id of its order."""
+    orderNumber: str
+    """Number of its order."""
+    customer: OrderCustomer | None
+    """The order's customer."""
+    state: ShipmentState
+    """What has become of it."""
+    shippingAddress: Address | None
+    """Where its order goes."""
 
 
 class LowStock(TypedDict):
@@ -2098,6 +2238,10 @@ class Order(TypedDict):
     """Payments, oldest first."""
     refunds: list[Refund]
     """Refunds, oldest first."""
+    shippingStatus: ShippingStatus
+    """How much was shipped."""
+    shipments: list[Shipment]
+    """Shipments, oldest first."""
     amountPaid: str
     """Payments that were not voided."""
     amountRefunded: str
@@ -2117,7 +2261,7 @@ class Order(TypedDict):
     tags: list[str]
     """Words to find it by."""
     trackingNumber: str | None
-    """Of the parcel; null: none is known."""
+    """Of the latest parcel; null: none is known."""
     externalId: str | None
     """Its id in another system, such as an ERP; each is used once."""
     metadata: dict[str, Any]
@@ -2165,7 +2309,7 @@ class OrderChange(TypedDict):
     salesRepId: NotRequired[str | None]
     """null unassigns."""
     trackingNumber: NotRequired[str | None]
-    """Of the parcel; null: none is known."""
+    """Of the latest parcel; null: none is known."""
     paymentStatus: NotRequired[PaymentStatus]
     """Whether it is paid."""
     deposit: NotRequired[DepositInput | None]
@@ -2417,6 +2561,24 @@ class Pagination(TypedDict):
     """How many there are in all."""
     totalPages: int
     """Number of pages."""
+
+
+class Parcel(TypedDict):
+    """A parcel of a shipment."""
+
+    trackingNumber: str | None
+    """Of the carrier; null: none is known."""
+    trackingUrl: str | None
+    """Where the customer follows it, https."""
+
+
+class ParcelInput(TypedDict):
+    """A parcel of a shipment."""
+
+    trackingNumber: NotRequired[str | None]
+    """Of the carrier; null: none is known."""
+    trackingUrl: NotRequired[str | None]
+    """Default: by the carrier's address, if it is known."""
 
 
 class Payment(TypedDict):
@@ -2936,8 +3098,10 @@ class RefundLineInput(TypedDict):
     """Id of the line, `li_…`."""
     quantity: int
     """How many pieces."""
+    returned: NotRequired[int | None]
+    """How many of them had been shipped; default: what is more than is still to ship."""
     restock: NotRequired[bool | None]
-    """Return them to the stock; default: only before SHIPPED."""
+    """Return all to the stock, or none; default: those that were not shipped."""
 
 
 class RefundPreview(TypedDict):
@@ -2960,7 +3124,7 @@ class RefundPreview(TypedDict):
 
 
 class RefundedLine(TypedDict):
-    """Pieces of a line that came back."""
+    """Pieces of a line that were refunded."""
 
     lineItemId: str
     """Id of the line."""
@@ -2970,6 +3134,8 @@ class RefundedLine(TypedDict):
     """Their share of what the lines cost, tax included."""
     tax: str
     """The tax in it."""
+    returned: int
+    """Pieces that had been shipped, and came back."""
     restocked: int
     """Pieces that returned to the stock."""
 
@@ -3197,6 +3363,141 @@ class SeoInput(TypedDict):
     """Title."""
     description: NotRequired[str | None]
     """Free text."""
+
+
+class Shipment(TypedDict):
+    """What left the shop together."""
+
+    id: str
+    """Identifier."""
+    method: ShippingMethod
+    """How it reached the customer."""
+    lines: list[ShippedLine]
+    """What is in it."""
+    carrier: str | None
+    """Who carries it."""
+    parcels: list[Parcel]
+    """Its parcels."""
+    note: str | None
+    """Free text about it."""
+    shippedAt: str
+    """When it left."""
+    createdAt: str
+    """When it was recorded."""
+    by: str
+    """The name of the API key; empty: not known."""
+    deliveredAt: str | None
+    """When it arrived; null: it is under way."""
+    cancelledAt: str | None
+    """Since when it does not count; null: it counts."""
+    cancelReason: str | None
+    """Why it was cancelled."""
+    implied: bool
+    """Whether the status SHIPPED implied it."""
+
+
+class ShipmentCancelledEvent(TypedDict):
+    """A shipment was cancelled: its pieces did not leave."""
+
+    id: str
+    """Of the delivery: the same on every attempt. Use it to drop repeats."""
+    event: Literal["shipment.cancelled"]
+    """Kind of the event."""
+    data: AnnouncedShipment
+    """What it is about."""
+
+
+class ShipmentChange(TypedDict):
+    """New values of a shipment: absent fields stay; null clears."""
+
+    carrier: NotRequired[str | None]
+    """Who carries it."""
+    parcels: NotRequired[list[ParcelInput]]
+    """Its parcels."""
+    note: NotRequired[str | None]
+    """Free text about it."""
+    deliveredAt: NotRequired[str | None]
+    """When it arrived; at most a day ahead. Without an offset it is a time of the shop's zone."""
+
+
+class ShipmentCreatedEvent(TypedDict):
+    """A part of an order, or all of it, was shipped."""
+
+    id: str
+    """Of the delivery: the same on every attempt. Use it to drop repeats."""
+    event: Literal["shipment.created"]
+    """Kind of the event."""
+    data: AnnouncedShipment
+    """What it is about."""
+
+
+class ShipmentLineInput(TypedDict):
+    """Pieces of a line that leave the shop."""
+
+    lineItemId: str
+    """Id of the line, `li_…`."""
+    quantity: int
+    """How many pieces."""
+
+
+class ShipmentList(TypedDict):
+    """The answer of a list that can also be read by cursor."""
+
+    data: list[ListedShipment]
+    """The items."""
+    pagination: CursorPagination
+    """Which page this is."""
+    total: int
+    """How many there are in all."""
+    totalIsAtLeast: NotRequired[bool]
+    """There are more than `total`; they were not counted"""
+
+
+class ShipmentPreview(TypedDict):
+    """What the same request without `dryRun` would do now."""
+
+    lines: list[ShippedLine]
+    """What would be shipped."""
+    left: list[ShippedLine]
+    """What would still be to ship."""
+    statusAfter: OrderStatus
+    """The state of the order after it."""
+    events: list[str]
+    """The events that would be emitted."""
+
+
+class ShipmentUpdatedEvent(TypedDict):
+    """A shipment was changed, or delivered."""
+
+    id: str
+    """Of the delivery: the same on every attempt. Use it to drop repeats."""
+    event: Literal["shipment.updated"]
+    """Kind of the event."""
+    data: AnnouncedShipment
+    """What it is about."""
+
+
+class ShippedLine(TypedDict):
+    """Pieces of a line in a shipment."""
+
+    lineItemId: str
+    """Id of the line."""
+    quantity: int
+    """How many pieces."""
+
+
+class ShippingSettings(TypedDict):
+    """What the shop says about shipping."""
+
+    carriers: list[Carrier]
+    """The known carriers."""
+
+
+class ShippingSettingsInput(TypedDict):
+    """What the shop says about shipping, as a whole."""
+
+    carriers: list[CarrierInput]
+    """The known carriers."""
 
 
 class ShopSummary(TypedDict):
@@ -3687,6 +3988,9 @@ ReceivedEvent: TypeAlias = (
     | PaymentCreatedEvent
     | PaymentVoidedEvent
     | RefundCreatedEvent
+    | ShipmentCreatedEvent
+    | ShipmentUpdatedEvent
+    | ShipmentCancelledEvent
     | CustomerCreatedEvent
     | CustomerUpdatedEvent
     | CustomerDeletedEvent

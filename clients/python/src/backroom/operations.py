@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime
-from typing import Any
+from typing import Any, Literal
 
 from backroom.models import (
     ApiKey,
@@ -22,6 +22,7 @@ from backroom.models import (
     BulkResult,
     BulkStatus,
     BulkStatusResult,
+    CancelShipment,
     ChosenMapping,
     CloseOrder,
     ClosePreview,
@@ -36,6 +37,7 @@ from backroom.models import (
     CreateProduct,
     CreateProducts,
     CreateReport,
+    CreateShipment,
     CreateStockCount,
     CreateWebhook,
     Customer,
@@ -63,6 +65,7 @@ from backroom.models import (
     JobSummary,
     LineState,
     ListedApiKey,
+    ListedShipment,
     LowStock,
     LowStockVariant,
     MappingPreview,
@@ -97,6 +100,13 @@ from backroom.models import (
     SavedMapping,
     SavedMappingList,
     SearchResult,
+    ShipmentChange,
+    ShipmentList,
+    ShipmentPreview,
+    ShipmentState,
+    ShippingMethod,
+    ShippingSettings,
+    ShippingSettingsInput,
     ShopSummary,
     StartedJob,
     StockCount,
@@ -797,6 +807,7 @@ class Operations:
         payment_status: PaymentStatus | Sequence[PaymentStatus] | None = None,
         refund_status: RefundStatus | Sequence[RefundStatus] | None = None,
         balance: Balance | None = None,
+        shipping_status: Literal["PARTIAL"] | None = None,
         closed: bool | None = None,
         customer_id: str | None = None,
         sales_rep_id: str | None = None,
@@ -831,6 +842,7 @@ class Operations:
                 "paymentStatus": payment_status,
                 "refundStatus": refund_status,
                 "balance": balance,
+                "shippingStatus": shipping_status,
                 "closed": closed,
                 "customerId": customer_id,
                 "salesRepId": sales_rep_id,
@@ -856,6 +868,7 @@ class Operations:
         payment_status: PaymentStatus | Sequence[PaymentStatus] | None = None,
         refund_status: RefundStatus | Sequence[RefundStatus] | None = None,
         balance: Balance | None = None,
+        shipping_status: Literal["PARTIAL"] | None = None,
         closed: bool | None = None,
         customer_id: str | None = None,
         sales_rep_id: str | None = None,
@@ -877,6 +890,7 @@ class Operations:
             "paymentStatus": payment_status,
             "refundStatus": refund_status,
             "balance": balance,
+            "shippingStatus": shipping_status,
             "closed": closed,
             "customerId": customer_id,
             "salesRepId": sales_rep_id,
@@ -1147,9 +1161,9 @@ class Operations:
         """Refund lines or an amount.
 
         Refunds the share of `lines`, with its tax; `amount` overrules it. Pieces return to the
-        stock if `restock` says so, by default until the order is SHIPPED. With `dryRun` nothing
-        is written: 200 says what would be. 422 `exceeds_refundable` has `refundable`. Emits
-        refund.created and order.updated, and order.refunded when nothing is left.
+        stock if `restock` says so, by default those that were not shipped. With `dryRun`
+        nothing is written: 200 says what would be. 422 `exceeds_refundable` has `refundable`.
+        Emits refund.created and order.updated, and order.refunded when nothing is left.
 
         `POST /api/admin/orders/{id}/refunds`, from the role STAFF on.
         """
@@ -1157,6 +1171,95 @@ class Operations:
             "POST",
             "/api/admin/orders/{}/refunds",
             (id,),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key, "If-Match": if_match},
+            timeout=timeout,
+        )
+        return answer
+
+    def ship_order(
+        self,
+        id: str,
+        body: CreateShipment,
+        *,
+        idempotency_key: str = AUTOMATIC,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> ShipmentPreview | Order:
+        """Ship an order, or a part of it.
+
+        Of a PAID, IN_PRODUCTION or PROCESSING order, without `lines` all that is left. The
+        status becomes PROCESSING, and SHIPPED with the last piece; DELIVERED if all of it was
+        handed over. 422 `exceeds_quantity` has the lines, `not_shippable` the `status`. With
+        `dryRun` nothing is written: 200 says what would be. Emits shipment.created and
+        order.updated, and order.shipped with the last piece.
+
+        `POST /api/admin/orders/{id}/shipments`, from the role STAFF on.
+        """
+        answer: ShipmentPreview | Order = self._transport.call(
+            "POST",
+            "/api/admin/orders/{}/shipments",
+            (id,),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key, "If-Match": if_match},
+            timeout=timeout,
+        )
+        return answer
+
+    def change_shipment(
+        self,
+        id: str,
+        shipment_id: str,
+        body: ShipmentChange,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> Order:
+        """Change a shipment.
+
+        At any time: a wrong number is corrected after SHIPPED. When the last shipment of a
+        SHIPPED order is delivered, the order is DELIVERED. 409 `shipment_cancelled`. Emits
+        shipment.updated and order.updated.
+
+        `PATCH /api/admin/orders/{id}/shipments/{shipment_id}`, from the role STAFF on.
+        """
+        answer: Order = self._transport.call(
+            "PATCH",
+            "/api/admin/orders/{}/shipments/{}",
+            (
+                id,
+                shipment_id,
+            ),
+            body=body,
+            headers={"If-Match": if_match},
+            timeout=timeout,
+        )
+        return answer
+
+    def cancel_shipment(
+        self,
+        id: str,
+        shipment_id: str,
+        body: CancelShipment,
+        *,
+        idempotency_key: str = AUTOMATIC,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> Order:
+        """Cancel a shipment.
+
+        Until the order is SHIPPED: its pieces are to ship again. 422 `too_late`, or
+        `pieces_returned` if some came back. Emits shipment.cancelled and order.updated.
+
+        `POST /api/admin/orders/{id}/shipments/{shipment_id}/cancel`, from the role STAFF on.
+        """
+        answer: Order = self._transport.call(
+            "POST",
+            "/api/admin/orders/{}/shipments/{}/cancel",
+            (
+                id,
+                shipment_id,
+            ),
             body=body,
             headers={"Idempotency-Key": idempotency_key, "If-Match": if_match},
             timeout=timeout,
@@ -1590,6 +1693,114 @@ class Operations:
             "GET", "/api/admin/search", (), query={"q": q}, timeout=timeout
         )
         return answer
+
+    def get_shipping_settings(self, *, timeout: float | None = None) -> ShippingSettings:
+        """Get the settings of shipping.
+
+        The carriers that the shop knows.
+
+        `GET /api/admin/settings/shipping`, from the role STAFF on.
+        """
+        answer: ShippingSettings = self._transport.call(
+            "GET", "/api/admin/settings/shipping", (), timeout=timeout
+        )
+        return answer
+
+    def put_shipping_settings(
+        self,
+        body: ShippingSettingsInput,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> ShippingSettings:
+        """Replace the settings of shipping.
+
+        All of them. `trackingUrl` of a carrier has `{number}` where the tracking number is:
+        parcels of this carrier get that address.
+
+        `PUT /api/admin/settings/shipping`, from the role ADMIN on.
+        """
+        answer: ShippingSettings = self._transport.call(
+            "PUT",
+            "/api/admin/settings/shipping",
+            (),
+            body=body,
+            headers={"If-Match": if_match},
+            timeout=timeout,
+        )
+        return answer
+
+    def list_shipments(
+        self,
+        *,
+        page: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        from_: str | date | datetime | None = None,
+        to: str | date | datetime | None = None,
+        method: ShippingMethod | Sequence[ShippingMethod] | None = None,
+        carrier: str | None = None,
+        state: ShipmentState | Sequence[ShipmentState] | None = None,
+        order_id: str | None = None,
+        tracking_number: str | None = None,
+        timeout: float | None = None,
+    ) -> ShipmentList:
+        """List shipments.
+
+        Of all orders, by when they were shipped, newest first.
+
+        `GET /api/admin/shipments`, from the role READER on.
+        """
+        answer: ShipmentList = self._transport.call(
+            "GET",
+            "/api/admin/shipments",
+            (),
+            query={
+                "page": page,
+                "limit": limit,
+                "cursor": cursor,
+                "from": from_,
+                "to": to,
+                "method": method,
+                "carrier": carrier,
+                "state": state,
+                "orderId": order_id,
+                "trackingNumber": tracking_number,
+            },
+            timeout=timeout,
+        )
+        return answer
+
+    def iter_shipments(
+        self,
+        *,
+        limit: int = 100,
+        from_: str | date | datetime | None = None,
+        to: str | date | datetime | None = None,
+        method: ShippingMethod | Sequence[ShippingMethod] | None = None,
+        carrier: str | None = None,
+        state: ShipmentState | Sequence[ShipmentState] | None = None,
+        order_id: str | None = None,
+        tracking_number: str | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[ListedShipment]:
+        """Yield all items of `list_shipments`, page by page. `limit`: of a page."""
+        asked: dict[str, Any] = {
+            "limit": limit,
+            "from": from_,
+            "to": to,
+            "method": method,
+            "carrier": carrier,
+            "state": state,
+            "orderId": order_id,
+            "trackingNumber": tracking_number,
+        }
+        return walk(
+            lambda at: self._transport.call(
+                "GET", "/api/admin/shipments", (), query={**asked, **at}, timeout=timeout
+            ),
+            begin={"cursor": "*"},
+        )
 
     def list_stock_counts(
         self,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import date, datetime
-from typing import Any
+from typing import Any, Literal
 
 from backroom.asynchronous.transport import AsyncTransport, walk
 from backroom.models import (
@@ -23,6 +23,7 @@ from backroom.models import (
     BulkResult,
     BulkStatus,
     BulkStatusResult,
+    CancelShipment,
     ChosenMapping,
     CloseOrder,
     ClosePreview,
@@ -37,6 +38,7 @@ from backroom.models import (
     CreateProduct,
     CreateProducts,
     CreateReport,
+    CreateShipment,
     CreateStockCount,
     CreateWebhook,
     Customer,
@@ -64,6 +66,7 @@ from backroom.models import (
     JobSummary,
     LineState,
     ListedApiKey,
+    ListedShipment,
     LowStock,
     LowStockVariant,
     MappingPreview,
@@ -98,6 +101,13 @@ from backroom.models import (
     SavedMapping,
     SavedMappingList,
     SearchResult,
+    ShipmentChange,
+    ShipmentList,
+    ShipmentPreview,
+    ShipmentState,
+    ShippingMethod,
+    ShippingSettings,
+    ShippingSettingsInput,
     ShopSummary,
     StartedJob,
     StockCount,
@@ -801,6 +811,7 @@ class AsyncOperations:
         payment_status: PaymentStatus | Sequence[PaymentStatus] | None = None,
         refund_status: RefundStatus | Sequence[RefundStatus] | None = None,
         balance: Balance | None = None,
+        shipping_status: Literal["PARTIAL"] | None = None,
         closed: bool | None = None,
         customer_id: str | None = None,
         sales_rep_id: str | None = None,
@@ -835,6 +846,7 @@ class AsyncOperations:
                 "paymentStatus": payment_status,
                 "refundStatus": refund_status,
                 "balance": balance,
+                "shippingStatus": shipping_status,
                 "closed": closed,
                 "customerId": customer_id,
                 "salesRepId": sales_rep_id,
@@ -860,6 +872,7 @@ class AsyncOperations:
         payment_status: PaymentStatus | Sequence[PaymentStatus] | None = None,
         refund_status: RefundStatus | Sequence[RefundStatus] | None = None,
         balance: Balance | None = None,
+        shipping_status: Literal["PARTIAL"] | None = None,
         closed: bool | None = None,
         customer_id: str | None = None,
         sales_rep_id: str | None = None,
@@ -881,6 +894,7 @@ class AsyncOperations:
             "paymentStatus": payment_status,
             "refundStatus": refund_status,
             "balance": balance,
+            "shippingStatus": shipping_status,
             "closed": closed,
             "customerId": customer_id,
             "salesRepId": sales_rep_id,
@@ -1151,9 +1165,9 @@ class AsyncOperations:
         """Refund lines or an amount.
 
         Refunds the share of `lines`, with its tax; `amount` overrules it. Pieces return to the
-        stock if `restock` says so, by default until the order is SHIPPED. With `dryRun` nothing
-        is written: 200 says what would be. 422 `exceeds_refundable` has `refundable`. Emits
-        refund.created and order.updated, and order.refunded when nothing is left.
+        stock if `restock` says so, by default those that were not shipped. With `dryRun`
+        nothing is written: 200 says what would be. 422 `exceeds_refundable` has `refundable`.
+        Emits refund.created and order.updated, and order.refunded when nothing is left.
 
         `POST /api/admin/orders/{id}/refunds`, from the role STAFF on.
         """
@@ -1161,6 +1175,95 @@ class AsyncOperations:
             "POST",
             "/api/admin/orders/{}/refunds",
             (id,),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key, "If-Match": if_match},
+            timeout=timeout,
+        )
+        return answer
+
+    async def ship_order(
+        self,
+        id: str,
+        body: CreateShipment,
+        *,
+        idempotency_key: str = AUTOMATIC,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> ShipmentPreview | Order:
+        """Ship an order, or a part of it.
+
+        Of a PAID, IN_PRODUCTION or PROCESSING order, without `lines` all that is left. The
+        status becomes PROCESSING, and SHIPPED with the last piece; DELIVERED if all of it was
+        handed over. 422 `exceeds_quantity` has the lines, `not_shippable` the `status`. With
+        `dryRun` nothing is written: 200 says what would be. Emits shipment.created and
+        order.updated, and order.shipped with the last piece.
+
+        `POST /api/admin/orders/{id}/shipments`, from the role STAFF on.
+        """
+        answer: ShipmentPreview | Order = await self._transport.call(
+            "POST",
+            "/api/admin/orders/{}/shipments",
+            (id,),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key, "If-Match": if_match},
+            timeout=timeout,
+        )
+        return answer
+
+    async def change_shipment(
+        self,
+        id: str,
+        shipment_id: str,
+        body: ShipmentChange,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> Order:
+        """Change a shipment.
+
+        At any time: a wrong number is corrected after SHIPPED. When the last shipment of a
+        SHIPPED order is delivered, the order is DELIVERED. 409 `shipment_cancelled`. Emits
+        shipment.updated and order.updated.
+
+        `PATCH /api/admin/orders/{id}/shipments/{shipment_id}`, from the role STAFF on.
+        """
+        answer: Order = await self._transport.call(
+            "PATCH",
+            "/api/admin/orders/{}/shipments/{}",
+            (
+                id,
+                shipment_id,
+            ),
+            body=body,
+            headers={"If-Match": if_match},
+            timeout=timeout,
+        )
+        return answer
+
+    async def cancel_shipment(
+        self,
+        id: str,
+        shipment_id: str,
+        body: CancelShipment,
+        *,
+        idempotency_key: str = AUTOMATIC,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> Order:
+        """Cancel a shipment.
+
+        Until the order is SHIPPED: its pieces are to ship again. 422 `too_late`, or
+        `pieces_returned` if some came back. Emits shipment.cancelled and order.updated.
+
+        `POST /api/admin/orders/{id}/shipments/{shipment_id}/cancel`, from the role STAFF on.
+        """
+        answer: Order = await self._transport.call(
+            "POST",
+            "/api/admin/orders/{}/shipments/{}/cancel",
+            (
+                id,
+                shipment_id,
+            ),
             body=body,
             headers={"Idempotency-Key": idempotency_key, "If-Match": if_match},
             timeout=timeout,
@@ -1594,6 +1697,114 @@ class AsyncOperations:
             "GET", "/api/admin/search", (), query={"q": q}, timeout=timeout
         )
         return answer
+
+    async def get_shipping_settings(self, *, timeout: float | None = None) -> ShippingSettings:
+        """Get the settings of shipping.
+
+        The carriers that the shop knows.
+
+        `GET /api/admin/settings/shipping`, from the role STAFF on.
+        """
+        answer: ShippingSettings = await self._transport.call(
+            "GET", "/api/admin/settings/shipping", (), timeout=timeout
+        )
+        return answer
+
+    async def put_shipping_settings(
+        self,
+        body: ShippingSettingsInput,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> ShippingSettings:
+        """Replace the settings of shipping.
+
+        All of them. `trackingUrl` of a carrier has `{number}` where the tracking number is:
+        parcels of this carrier get that address.
+
+        `PUT /api/admin/settings/shipping`, from the role ADMIN on.
+        """
+        answer: ShippingSettings = await self._transport.call(
+            "PUT",
+            "/api/admin/settings/shipping",
+            (),
+            body=body,
+            headers={"If-Match": if_match},
+            timeout=timeout,
+        )
+        return answer
+
+    async def list_shipments(
+        self,
+        *,
+        page: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        from_: str | date | datetime | None = None,
+        to: str | date | datetime | None = None,
+        method: ShippingMethod | Sequence[ShippingMethod] | None = None,
+        carrier: str | None = None,
+        state: ShipmentState | Sequence[ShipmentState] | None = None,
+        order_id: str | None = None,
+        tracking_number: str | None = None,
+        timeout: float | None = None,
+    ) -> ShipmentList:
+        """List shipments.
+
+        Of all orders, by when they were shipped, newest first.
+
+        `GET /api/admin/shipments`, from the role READER on.
+        """
+        answer: ShipmentList = await self._transport.call(
+            "GET",
+            "/api/admin/shipments",
+            (),
+            query={
+                "page": page,
+                "limit": limit,
+                "cursor": cursor,
+                "from": from_,
+                "to": to,
+                "method": method,
+                "carrier": carrier,
+                "state": state,
+                "orderId": order_id,
+                "trackingNumber": tracking_number,
+            },
+            timeout=timeout,
+        )
+        return answer
+
+    def iter_shipments(
+        self,
+        *,
+        limit: int = 100,
+        from_: str | date | datetime | None = None,
+        to: str | date | datetime | None = None,
+        method: ShippingMethod | Sequence[ShippingMethod] | None = None,
+        carrier: str | None = None,
+        state: ShipmentState | Sequence[ShipmentState] | None = None,
+        order_id: str | None = None,
+        tracking_number: str | None = None,
+        timeout: float | None = None,
+    ) -> AsyncIterator[ListedShipment]:
+        """Yield all items of `list_shipments`, page by page. `limit`: of a page."""
+        asked: dict[str, Any] = {
+            "limit": limit,
+            "from": from_,
+            "to": to,
+            "method": method,
+            "carrier": carrier,
+            "state": state,
+            "orderId": order_id,
+            "trackingNumber": tracking_number,
+        }
+        return walk(
+            lambda at: self._transport.call(
+                "GET", "/api/admin/shipments", (), query={**asked, **at}, timeout=timeout
+            ),
+            begin={"cursor": "*"},
+        )
 
     async def list_stock_counts(
         self,

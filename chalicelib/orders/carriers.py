@@ -1,0 +1,55 @@
+"""The carriers that the shop knows: `settings` / `shipping`, one item with its version."""
+
+from typing import Final
+
+from chalicelib import deadline
+from chalicelib.orders.schemas import ShippingSettingsInput
+from chalicelib.problems import Busy, PreconditionFailed
+from chalicelib.storage import outbox, table
+from chalicelib.storage.attributes import Item, Key
+from chalicelib.storage.commit import Commit
+from chalicelib.storage.conditions import Attr
+from chalicelib.values import clock
+
+KEY: Final[Key] = ("settings", "shipping")
+
+
+def read_urls(item: Item | None) -> dict[str, str]:
+    """Return the addresses of the carriers, by their names in lower case."""
+    known = item["carriers"] if item else []
+    return {carrier["name"].casefold(): carrier["trackingUrl"] for carrier in known}
+
+
+def load() -> tuple[dict[str, object], str]:
+    """Return the shape of ShownShippingSettings, and its ETag."""
+    item = table.get(KEY) or {"version": 0, "carriers": []}
+    return _show(item), str(item["version"])
+
+
+def save(
+    wanted: ShippingSettingsInput, if_match: frozenset[str] | None
+) -> tuple[dict[str, object], str]:
+    """Replace the settings; return what `load` does. Raise PreconditionFailed."""
+    for _ in deadline.attempts():
+        before = table.get(KEY)
+        version = int(before["version"]) if before else 0
+        if if_match is not None and str(version) not in if_match:
+            raise PreconditionFailed.for_kind("settings")
+        after: Item = {**wanted.model_dump(by_alias=True), "version": version + 1}
+        commit = Commit()
+        commit.put(
+            {"pk": KEY[0], "sk": KEY[1], **after, "updatedAt": clock.now_iso()},
+            when=Attr("version").eq(version) if before else table.absent,
+        )
+        commit.audit(
+            outbox.audit_entry(
+                *("settings", KEY[1], before or {"carriers": []}, after), show=_show, name=KEY[1]
+            )
+        )
+        if commit.try_send():
+            return _show(after), str(after["version"])
+    raise Busy
+
+
+def _show(item: Item) -> dict[str, object]:
+    return {"carriers": item["carriers"]}

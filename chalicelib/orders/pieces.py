@@ -1,0 +1,159 @@
+"""How many pieces of each line were shipped, came back, or are still to ship: pure functions.
+
+All of it follows from the shipments and the refunds of an order (docs/orders.md#shipments), so that
+nothing can disagree with them.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from chalicelib.orders.schemas import (
+    OrderStatus,
+    ShippedLine,
+    ShippingMethod,
+    ShippingStatus,
+    ShownShipment,
+)
+from chalicelib.storage.attributes import Fields
+
+_ARRIVING: Final = frozenset({OrderStatus.SHIPPED, OrderStatus.DELIVERED})
+_ENDED: Final = frozenset({OrderStatus.CANCELLED, OrderStatus.REFUNDED})
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """The pieces of one line: quantity = `shipped` + `withdrawn` + `to_ship`.
+
+    `withdrawn`: they were refunded, or the order ended, before they were shipped. `returned`: of
+    those shipped, how many came back.
+    """
+
+    shipped: int
+    withdrawn: int
+    to_ship: int
+    returned: int
+
+    @property
+    def at_customer(self) -> int:
+        return self.shipped - self.returned
+
+
+def count_pieces(fields: Fields) -> dict[str, Pieces]:
+    """Return the pieces of each line of an order, by the line's id."""
+    shipped, refunded, returned = Counter[str](), Counter[str](), Counter[str]()
+    for shipment in valid_shipments(fields):
+        shipped.update({line["lineItemId"]: int(line["quantity"]) for line in shipment["lines"]})
+    for refund in fields["refunds"]:
+        for part in refund["lines"]:
+            refunded[part["lineItemId"]] += int(part["quantity"])
+            returned[part["lineItemId"]] += int(part["returned"])
+    has_ended = bool(fields["closedAt"]) or fields["status"] in _ENDED
+    found = {}
+    for line in fields["lineItems"]:
+        id, unshipped = line["id"], int(line["quantity"]) - shipped[line["id"]]
+        # Release 1.0.0, after a roll-back, does not say what came back.
+        back = max(returned[id], refunded[id] - unshipped)
+        withdrawn = unshipped if has_ended else refunded[id] - back
+        found[id] = Pieces(shipped[id], withdrawn, unshipped - withdrawn, back)
+    return found
+
+
+def valid_shipments(fields: Fields) -> list[Any]:
+    """Return the shipments that were not cancelled, oldest first."""
+    return [shipment for shipment in fields["shipments"] if not shipment["cancelledAt"]]
+
+
+def shipping_status(pieces: Mapping[str, Pieces]) -> ShippingStatus:
+    """Return how much of an order was shipped."""
+    if not any(one.shipped for one in pieces.values()):
+        return ShippingStatus.NONE
+    is_partial = any(one.to_ship for one in pieces.values())
+    return ShippingStatus.PARTIAL if is_partial else ShippingStatus.ALL
+
+
+# --- Orders of release 1.0.0 ----------------------------------------------------------------------
+
+
+def restored_id(order_id: str) -> str:
+    """Return the id of the shipment of an order that release 1.0.0 shipped; no list has it."""
+    return f"shp_{order_id[4:]}"
+
+
+def restore_shipments(fields: Fields) -> Iterator[tuple[str, object]]:
+    """Yield the `refunds` and `shipments` of an order, also if release 1.0.0 has written it.
+
+    What that release shipped is one implied shipment of all that was left then. A field is left out
+    if what it follows from was not read.
+    """
+    if "refunds" in fields:
+        shipped_at = fields.get("shippedAt")
+        refunds = [_with_returned(refund, shipped_at) for refund in fields["refunds"]]
+        yield "refunds", refunds
+        if "lineItems" in fields and "status" in fields:
+            known = {**fields, "refunds": refunds, "shipments": fields.get("shipments", [])}
+            yield "shipments", [*known["shipments"], *_missing_shipments(known)]
+
+
+def _with_returned(refund: Fields, shipped_at: str | None) -> Fields:
+    """Return a refund whose lines say what came back: all pieces, if the order was shipped."""
+    if all("returned" in part for part in refund["lines"]):
+        return refund
+    is_late = shipped_at is not None and refund["createdAt"] >= shipped_at
+    parts = [{"returned": part["quantity"] * is_late, **part} for part in refund["lines"]]
+    return {**refund, "lines": parts}
+
+
+def _missing_shipments(fields: Fields) -> Iterator[Fields]:
+    """Yield the shipment of what an order left to ship when it became SHIPPED, if there is any."""
+    if fields["status"] not in _ARRIVING:
+        return
+    lines = lines_to_ship({**fields, "closedAt": None})
+    if lines:
+        moves = {entry["change"].partition(",")[0]: entry for entry in fields["history"]}
+        shipped, delivered = (moves.get(f"status {move}") for move in _MOVES)
+        number = fields["trackingNumber"]
+        yield {
+            **new_shipment(restored_id(fields["id"]), lines, number, fields["shippedAt"]),
+            "by": shipped["by"] if shipped else "",
+            "deliveredAt": (delivered or {"at": fields["updatedAt"]})["at"]
+            if fields["status"] == OrderStatus.DELIVERED
+            else None,
+        }
+
+
+_MOVES: Final = ("PROCESSING → SHIPPED", "SHIPPED → DELIVERED")
+# What pieces and shipments follow from, in an order's item.
+MADE_OF: Final = (
+    *("id", "lineItems", "refunds", "shipments", "status", "closedAt"),
+    *("shippedAt", "trackingNumber", "history", "updatedAt"),
+)
+
+
+def lines_to_ship(fields: Fields) -> list[ShippedLine]:
+    """Return the lines of a shipment of everything that is still to ship."""
+    return [
+        {"lineItemId": id, "quantity": one.to_ship}
+        for id, one in count_pieces(fields).items()
+        if one.to_ship
+    ]
+
+
+def new_shipment(id: str, lines: list[ShippedLine], number: str | None, now: str) -> ShownShipment:
+    """Return a shipment as a status implies it: one parcel if it has a tracking number."""
+    return {
+        "id": id,
+        "method": ShippingMethod.PARCEL,
+        "lines": lines,
+        "carrier": None,
+        "parcels": [{"trackingNumber": number, "trackingUrl": None}] if number else [],
+        "note": None,
+        "shippedAt": now,
+        "createdAt": now,
+        "by": "",
+        "deliveredAt": None,
+        "cancelledAt": None,
+        "cancelReason": None,
+        "implied": True,
+    }

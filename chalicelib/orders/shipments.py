@@ -1,0 +1,361 @@
+"""Shipments of an order, in parts: pure functions (docs/orders.md#shipments)."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, cast
+from urllib.parse import quote
+
+from chalicelib import listing
+from chalicelib.orders.account import Denied, refuse_closed
+from chalicelib.orders.model import Order, Shipment, StoredOrder, tracking_numbers
+from chalicelib.orders.pieces import (
+    count_pieces,
+    lines_to_ship,
+    new_shipment,
+    restored_id,
+    valid_shipments,
+)
+from chalicelib.orders.refunds import ExceedsQuantity
+from chalicelib.orders.room import count_shipment_items
+from chalicelib.orders.schemas import (
+    MOST_PARCELS,
+    MOST_SHIPMENTS,
+    ListedShipment,
+    NewShipment,
+    OrderStatus,
+    ParcelInput,
+    ShipmentChange,
+    ShipmentLineInput,
+    ShipmentState,
+    ShippedLine,
+    ShippingMethod,
+    ShownParcel,
+    ShownShipment,
+)
+from chalicelib.orders.transactions import write_parts
+from chalicelib.orders.transitions import BEFORE_SHIPPING, move_status
+from chalicelib.problems import Conflict, Invalid, NotFound
+from chalicelib.storage.commit import Commit
+from chalicelib.values import ids
+
+KIND: Final = listing.Kind("shipment", counted=("state",))
+Carriers = Mapping[str, str]  # the address with {number}, by the name in lower case
+
+_SHIPPABLE: Final = BEFORE_SHIPPING - {OrderStatus.PENDING}
+_NEXT: Final = {
+    OrderStatus.PAID: OrderStatus.PROCESSING,
+    OrderStatus.IN_PRODUCTION: OrderStatus.PROCESSING,
+    OrderStatus.PROCESSING: OrderStatus.SHIPPED,
+    OrderStatus.SHIPPED: OrderStatus.DELIVERED,
+}
+
+
+class NotShippable(Invalid):
+    """422 with the `status` of the order."""
+
+    code = "not_shippable"
+
+
+class ShipmentCancelled(Conflict):
+    """409: the shipment does not count."""
+
+    code = "shipment_cancelled"
+    text = "The shipment was cancelled."
+
+
+# --- Requests -------------------------------------------------------------------------------------
+
+
+def add_shipment(
+    fields: StoredOrder, wanted: NewShipment, carriers: Carriers, by: str, now: str
+) -> StoredOrder:
+    """Return the fields with one more shipment; `list_moves` has the moves that follow.
+
+    Raise Denied, NotShippable, ExceedsQuantity, Invalid.
+    """
+    refuse_closed(fields)
+    if fields["status"] not in _SHIPPABLE:
+        message = f"The order is {fields['status']}: nothing of it can be shipped."
+        raise NotShippable(message, status=fields["status"])
+    if wanted.lines is None:
+        lines = lines_to_ship(fields)
+    else:
+        lines = [{"lineItemId": one.line_item_id, "quantity": one.quantity} for one in wanted.lines]
+        _refuse_wrong_lines(fields, wanted.lines)
+    if not lines:
+        raise Denied("nothing_to_ship", "Nothing is left to ship.")
+    left_at = wanted.shipped_at or now
+    is_handed_over = wanted.method is ShippingMethod.PICKUP
+    shipment = new_shipment(ids.new_id("shp"), lines, None, left_at)
+    shipment |= {
+        "method": wanted.method,
+        "carrier": wanted.carrier or None,
+        "parcels": _to_parcels(wanted.parcels, wanted.carrier, carriers),
+        "note": wanted.note or None,
+        "createdAt": now,
+        "by": by,
+        "deliveredAt": left_at if is_handed_over else None,
+        "implied": False,
+    }
+    return _with_shipments(fields, [*fields["shipments"], shipment])
+
+
+def change_shipment(
+    fields: StoredOrder, id: str, wanted: ShipmentChange, carriers: Carriers
+) -> StoredOrder:
+    """Return the fields with new values of a shipment. Raise NotFound, ShipmentCancelled, Invalid.
+
+    Addresses of parcels that the former carrier made are made again by the new one.
+    """
+    before, given = _find_shipment(fields, id), wanted.model_fields_set
+    after = before.copy()
+    if "carrier" in given:
+        after["carrier"] = wanted.carrier or None
+    if "parcels" in given:
+        after["parcels"] = _to_parcels(wanted.parcels, after["carrier"], carriers)
+    elif after["carrier"] != before["carrier"]:
+        after["parcels"] = [
+            parcel
+            if parcel["trackingUrl"]
+            != _make_url(parcel["trackingNumber"], before["carrier"], carriers)
+            else {
+                **parcel,
+                "trackingUrl": _make_url(parcel["trackingNumber"], after["carrier"], carriers),
+            }
+            for parcel in before["parcels"]
+        ]
+    if "note" in given:
+        after["note"] = wanted.note or None
+    if "delivered_at" in given:
+        if wanted.delivered_at is None and fields["status"] == OrderStatus.DELIVERED:
+            raise Invalid.field("deliveredAt", "too_late", "must stay: the order is DELIVERED")
+        after["deliveredAt"] = wanted.delivered_at
+    return _with_shipments(fields, _replace(fields["shipments"], after))
+
+
+def cancel_shipment(fields: StoredOrder, id: str, reason: str | None, now: str) -> StoredOrder:
+    """Return the fields after a shipment was cancelled: its pieces are to ship again.
+
+    Raise NotFound, ShipmentCancelled, Denied.
+    """
+    before = _find_shipment(fields, id)
+    refuse_closed(fields)
+    if fields["status"] not in BEFORE_SHIPPING:
+        message = f"The order is {fields['status']}. What comes back is a refund with lines."
+        raise Denied("too_late", message)
+    counted = count_pieces(fields)
+    for line in before["lines"]:
+        if counted[line["lineItemId"]].at_customer < line["quantity"]:
+            raise Denied("pieces_returned", "Some of its pieces came back and were refunded.")
+    after: ShownShipment = {**before, "cancelledAt": now, "cancelReason": reason or None}
+    return _with_shipments(fields, _replace(fields["shipments"], after))
+
+
+def list_moves(fields: StoredOrder, *, is_new: bool) -> list[OrderStatus]:
+    """Return the moves of the status that follow from the shipments, each a move of the table.
+
+    `is_new`: one was added, else one arrived.
+    """
+    status = wanted = OrderStatus(fields["status"])
+    if is_new:
+        wanted = OrderStatus.PROCESSING if lines_to_ship(fields) else OrderStatus.SHIPPED
+    has_arrived = all(shipment["deliveredAt"] for shipment in valid_shipments(fields))
+    if wanted is OrderStatus.SHIPPED and has_arrived and not fields["closedAt"]:
+        wanted = OrderStatus.DELIVERED
+    moves = list[OrderStatus]()
+    while status is not wanted:
+        status = move_status(status, _NEXT[status])
+        moves.append(status)
+    return moves
+
+
+# --- What a PATCH implies -------------------------------------------------------------------------
+
+
+def follow_patch(before: StoredOrder, after: StoredOrder, by: str, now: str) -> StoredOrder:
+    """Return the fields of an order after a PATCH, with the shipments that it implies.
+
+    SHIPPED ships what is left, with the tracking number unless an earlier shipment has it. Another
+    number is that of the latest shipment's first parcel. DELIVERED delivers all shipments.
+    """
+    number, rest = after["trackingNumber"], list[ShippedLine]()
+    is_moved = before["status"] != after["status"]
+    if is_moved and after["status"] == OrderStatus.SHIPPED:
+        rest = lines_to_ship(after)
+    valid, shipments = valid_shipments(after), after["shipments"]
+    if rest:
+        own = None if number in tracking_numbers(after) else number
+        implied = new_shipment(ids.new_id("shp"), rest, own, now)
+        shipments = [*shipments, {**implied, "by": by}]
+    elif valid and number != before["trackingNumber"]:
+        shipments = _replace(shipments, _with_first_number(valid[-1], number))
+    if is_moved and after["status"] == OrderStatus.DELIVERED:
+        shipments = [
+            one if one["cancelledAt"] or one["deliveredAt"] else {**one, "deliveredAt": now}
+            for one in shipments
+        ]
+    return {**after, "shipments": shipments}
+
+
+def _with_first_number(shipment: ShownShipment, number: str | None) -> ShownShipment:
+    """Return a shipment with another number of its first parcel, also in its address."""
+    if not number and not shipment["parcels"]:
+        return shipment
+    none: ShownParcel = {"trackingNumber": None, "trackingUrl": None}
+    first, *others = shipment["parcels"] or [none]
+    old, url = _quote(first["trackingNumber"]), first["trackingUrl"]
+    url = url.replace(old, _quote(number)) if url and old and number and old in url else None
+    return {**shipment, "parcels": [{"trackingNumber": number, "trackingUrl": url}, *others]}
+
+
+# --- Parts ----------------------------------------------------------------------------------------
+
+
+def _refuse_wrong_lines(fields: StoredOrder, wanted: Sequence[ShipmentLineInput]) -> None:
+    """Raise Denied for an unknown line or one named twice, ExceedsQuantity for too many pieces."""
+    counted, excess = count_pieces(fields), list[dict[str, object]]()
+    for id, times in Counter(one.line_item_id for one in wanted).items():
+        if id not in counted:
+            raise Denied("unknown_line", f"The order has no line {id!r}.")
+        if times > 1:
+            raise Denied("duplicate_line", f"The line {id!r} is named twice.")
+    for one in wanted:
+        left = counted[one.line_item_id].to_ship
+        if one.quantity > left:
+            part = {"lineItemId": one.line_item_id, "requested": one.quantity, "available": left}
+            excess.append(part)
+    if excess:
+        raise ExceedsQuantity("More pieces than are left to ship.", lines=excess)
+
+
+def _find_shipment(fields: StoredOrder, id: str) -> ShownShipment:
+    found = next((one for one in fields["shipments"] if one["id"] == id), None)
+    shipment = NotFound.unless(found, "shipment", id)
+    if shipment["cancelledAt"]:
+        raise ShipmentCancelled(cancelledAt=shipment["cancelledAt"])
+    return shipment
+
+
+def _replace(shipments: Iterable[ShownShipment], after: ShownShipment) -> list[ShownShipment]:
+    return [after if one["id"] == after["id"] else one for one in shipments]
+
+
+def _with_shipments(fields: StoredOrder, shipments: list[ShownShipment]) -> StoredOrder:
+    """Return the fields with these shipments, and the tracking number that follows from them.
+
+    It is the first number of the latest shipment that has one. One that is no shipment's stays
+    until a shipment has one. Raise Invalid for too many shipments or parcels.
+    """
+    if len(shipments) > MOST_SHIPMENTS:
+        message = f"An order has at most {MOST_SHIPMENTS} shipments."
+        raise Invalid(message, code="too_many")
+    if sum(len(shipment["parcels"]) for shipment in shipments) > MOST_PARCELS:
+        message = f"would give the order more than {MOST_PARCELS} parcels"
+        raise Invalid.field("parcels", "too_many", message)
+    after: StoredOrder = {**fields, "shipments": shipments}
+    numbers = [tracking_numbers({"shipments": [one]}) for one in valid_shipments(after)]
+    latest = next((some[0] for some in reversed(numbers) if some), None)
+    if latest or fields["trackingNumber"] in tracking_numbers(fields):
+        after["trackingNumber"] = latest
+    return after
+
+
+def _to_parcels(
+    sent: Iterable[ParcelInput], carrier: str | None, carriers: Carriers
+) -> list[ShownParcel]:
+    return [
+        {
+            "trackingNumber": one.tracking_number or None,
+            "trackingUrl": one.tracking_url or _make_url(one.tracking_number, carrier, carriers),
+        }
+        for one in sent
+    ]
+
+
+def _make_url(number: str | None, carrier: str | None, carriers: Carriers) -> str | None:
+    """Return the address of a tracking number at its carrier; None if one is not known."""
+    known = carriers.get((carrier or "").casefold()) if number else None
+    return known and known.replace("{number}", _quote(number))
+
+
+def _quote(number: str | None) -> str:
+    return quote(number or "", safe="")
+
+
+# --- Lists, events, history -----------------------------------------------------------------------
+
+
+def list_shipments(order: Order) -> dict[str, Shipment]:
+    """Return the shipments of an order, by the ids that their list entries have."""
+    address, found = order.fields["shippingAddress"], dict[str, Shipment]()
+    for one in order.fields["shipments"]:
+        more = {"state": _state(one), "shippingAddress": address}
+        shipment = Shipment(cast(ListedShipment, {**one, **_about(order), **more}))
+        found[shipment.id] = shipment
+    return found
+
+
+def _list_entries(order: Order | None) -> dict[str, Shipment]:
+    """Return the shipments of an order that have list entries: not that of release 1.0.0."""
+    found = list_shipments(order) if order else {}
+    return {
+        id: one
+        for id, one in found.items()
+        if one.fields["id"] != restored_id(one.fields["orderId"])
+    }
+
+
+def count_items(before: Order | None, after: Order | None) -> int:
+    """Return how many items `write_entries` adds to a commit, at most."""
+    old, new = _list_entries(before), _list_entries(after)
+    if after is None:  # entries are deleted after the commit
+        return len({_state(one.fields) for one in old.values()})
+    return count_shipment_items(sum(old.get(id) != one for id, one in new.items()))
+
+
+def write_entries(commit: Commit, before: Order | None, after: Order | None) -> None:
+    """Add the list entries of shipments between two versions of an order to a commit."""
+    write_parts(commit, KIND, _list_entries(before), _list_entries(after), 0)
+
+
+def tracking_numbers_of(shipment: Shipment) -> list[str]:
+    """Return the tracking numbers of its parcels."""
+    return tracking_numbers({"shipments": [shipment.fields]})
+
+
+def _state(shipment: ShownShipment) -> ShipmentState:
+    if shipment["cancelledAt"]:
+        return ShipmentState.CANCELLED
+    return ShipmentState.DELIVERED if shipment["deliveredAt"] else ShipmentState.SHIPPED
+
+
+def _about(order: Order) -> dict[str, object]:
+    about = {"orderId": order.id, "orderNumber": order.fields["number"]}
+    return {**about, "customer": order.fields["customer"]}
+
+
+def _differing(before: StoredOrder, after: StoredOrder) -> Iterator[tuple[str, ShownShipment]]:
+    """Yield what happened with each shipment that differs, and the shipment."""
+    known = {one["id"]: one for one in before["shipments"]}
+    for shipment in after["shipments"]:
+        old = known.get(shipment["id"])
+        if old is None:
+            yield "created", shipment
+        elif shipment["cancelledAt"] and not old["cancelledAt"]:
+            yield "cancelled", shipment
+        elif shipment != old:
+            yield "updated", shipment
+
+
+def shipment_events(before: Order, after: Order) -> Iterator[tuple[str, dict[str, object]]]:
+    """Return the events of shipments that are new or differ, with their data."""
+    for happened, shipment in _differing(before.fields, after.fields):
+        yield f"shipment.{happened}", {**shipment, **_about(after)}
+
+
+def describe_shipments(before: StoredOrder, after: StoredOrder) -> Iterator[str]:
+    """Return what the history says of shipments, but of those that the status implies."""
+    for happened, shipment in _differing(before, after):
+        if happened != "updated" and not shipment["implied"]:
+            pieces = sum(line["quantity"] for line in shipment["lines"])
+            yield f"shipment {happened}, pieces: {pieces}"
