@@ -60,7 +60,7 @@ STAYS: Final = {
     r"prod_\w+ (product|stock)|(sku|slug)#|used#product#": "products",
     r"var_\w+ ledger|mov_\w+ movement|cnt_\w+ (count|lines#)": "stock",
     r"(sales|sequence|mappings-saved) ": "sums and numbers",
-    r"keys? |key#|webhooks ": "the shop's own people and programs",
+    r"keys? |key#|webhooks |settings ": "the shop's own people and programs",
 }
 LONGEST: Final = timedelta(days=30)
 
