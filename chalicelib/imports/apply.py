@@ -32,7 +32,10 @@ class Refused(Exception):
 
 
 def create_product(imported: ImportedProduct, slug: str) -> Product:
-    """Return a new product. Raises Refused."""
+    """Return a new product made of its rows; nothing is written. Raises Refused.
+
+    `slug`: of the product, whatever the rows say.
+    """
     values = {**imported.if_new, **imported.values, "slug": slug}
     variants = _number_variants(values.pop("variants", []))
     own = _take_variant_values(values)
@@ -44,7 +47,10 @@ def create_product(imported: ImportedProduct, slug: str) -> Product:
 
 
 def change_product(imported: ImportedProduct, product: Product) -> Product:
-    """Return the product after the rows; the same object if nothing differs. Raises Refused."""
+    """Return the product as the rows change it, or the same object if nothing differs.
+
+    Nothing is written. Raises Refused.
+    """
     values = {name: value for name, value in imported.values.items() if name != "slug"}
     own = _take_variant_values(values)
     listed = values.pop("variants", None)
@@ -67,12 +73,12 @@ def change_product(imported: ImportedProduct, product: Product) -> Product:
 
 
 def _take_variant_values(values: _Given) -> _Given:
-    """Take out of `values` what belongs to the only variant, and return it."""
+    """Remove from `values` the fields that belong to the only variant, and return them."""
     return {name: values.pop(name) for name in OF_VARIANT if name in values}
 
 
 def _refuse_new(imported: ImportedProduct, variants: Variants, product: Product) -> None:
-    """Raise Refused for a variant that the product does not have."""
+    """Raise Refused for rows with a variant, or a SKU, that the product does not have."""
     new = next((place for variant, place in variants if "id" not in variant), None)
     sku = imported.values.get("sku")
     if new is None and (sku is None or sku in product.skus):
@@ -87,8 +93,8 @@ def refuse_zero_prices(imported: ImportedProduct, before: Product, after: Produc
     if after is before:
         return
     free = {variant["id"] for variant in after.variants() if _is_zero(variant["price"])}
-    there = before.variants() if free else []
-    was = [variant["price"] for variant in there if variant["id"] in free]
+    stored = before.variants() if free else []
+    was = [variant["price"] for variant in stored if variant["id"] in free]
     if all(map(_is_zero, was)) and not _falls_to_zero(before.price, after.price):
         return
     listed = imported.values.get("variants", ())
@@ -106,22 +112,23 @@ def _is_zero(price: str | None) -> bool:
     return price is not None and not Decimal(price)
 
 
-def _prefer_stored(values: _Given, there: Mapping[str, Any]) -> _Given:
-    """Return the values; the product's own where a file cannot distinguish them.
+def _prefer_stored(values: _Given, stored: Mapping[str, Any]) -> _Given:
+    """Return the file's values, but the stored one where the two differ only in form.
 
-    Line ends differ, and a compare-at price of 0.00 is none.
+    A file's line ends and outer blanks differ, and a compare-at price of 0.00 is none in it.
     """
 
     def prefer_value(name: str, value: object) -> object:
-        is_there = there.get(name)
-        if value == is_there:
-            return is_there
-        if isinstance(value, str) and isinstance(is_there, str):
-            return is_there if text(is_there).strip(BLANKS) == value else value
-        if isinstance(value, dict) and isinstance(is_there, Mapping):
-            return _prefer_stored(value, is_there)
-        if name == "compareAtPrice" and value is None and is_there and not Decimal(is_there):
-            return is_there
+        """Return the stored value of a field if the file's is the same but for its form."""
+        own = stored.get(name)
+        if value == own:
+            return own
+        if isinstance(value, str) and isinstance(own, str):
+            return own if text(own).strip(BLANKS) == value else value
+        if isinstance(value, dict) and isinstance(own, Mapping):
+            return _prefer_stored(value, own)
+        if name == "compareAtPrice" and value is None and own and not Decimal(own):
+            return own
         return value
 
     return {name: prefer_value(name, value) for name, value in values.items()}
@@ -130,16 +137,20 @@ def _prefer_stored(values: _Given, there: Mapping[str, Any]) -> _Given:
 def _draft_product(
     imported: ImportedProduct, values: _Given, variants: Variants, product: Product | None
 ) -> Product:
+    """Validate values and variants as the API does; return the product with them, not written.
+
+    `product`: as it is; None for a new one. Raises Refused, with errors at the rows of the file.
+    """
     if imported.lowest_price:
         _set_lowest_price(values, variants, product.fields if product else {})
-    given, places = _add_variants(values, variants)
+    changed, places = _add_variants(values, variants)
     try:
         if product is None:
-            new = validate(NewProduct, given).sent_fields()
+            new = validate(NewProduct, changed).sent_fields()
             return products.draft_product(new, new["slug"])
-        there = product.fields
-        given = {k: v for k, v in given.items() if k not in there or v != there[k]}
-        change = validate(ProductChange, given).sent_fields()
+        stored = product.fields
+        changed = {k: v for k, v in changed.items() if k not in stored or v != stored[k]}
+        change = validate(ProductChange, changed).sent_fields()
         return products.preview_update(product, change, exactly=True)
     except Invalid as invalid:
         is_new, every = product is None, invalid.extra["errors"]
@@ -148,9 +159,9 @@ def _draft_product(
 
 
 def make_missing_error(imported: ImportedProduct, line: int, what: str) -> RowError:
-    """Return the error that a new product needs a name, or a price.
+    """Return the error that a new product needs a name, or a price (`what`).
 
-    The rows may seem to have one: `no_price` says why it is none.
+    If the rows seem to have a price, the message says why it is none (`no_price`).
     """
     message = f"There is no such product yet, and the file gives no {what} for a new one."
     why = imported.no_price if what == "price" else ""
@@ -160,6 +171,10 @@ def make_missing_error(imported: ImportedProduct, line: int, what: str) -> RowEr
 def _locate_error(
     imported: ImportedProduct, places: list[int | None], error: Mapping[str, str], is_new: bool
 ) -> RowError:
+    """Return an error of the API's validation as one of a row and a column of the file.
+
+    `places`: of each variant that was validated, its place in the file; None: it is not in it.
+    """
     path = error["field"]
     first, _, rest = path.partition(".")
     if first == "variants" and rest:
@@ -174,31 +189,37 @@ def _locate_error(
 
 
 def _number_variants(listed: list[_Given]) -> Variants:
+    """Return copies of the file's variants, each with its place among them."""
     return [(dict(variant), place) for place, variant in enumerate(listed)]
 
 
 def _add_variants(values: _Given, variants: Variants) -> tuple[_Given, list[int | None]]:
+    """Return the values with these variants, and the place of each in the file (None: not there).
+
+    A new variant without a title gets its SKU as the title, unless it is the only one.
+    """
     for variant, place in variants:
         if place is not None and "id" not in variant and not variant.get("title"):
             if len(variants) == 1:
                 continue  # the only one of a new product without options
             variant["title"] = variant.get("sku")
-    given = {**values, "variants": [variant for variant, _ in variants]} if variants else values
-    return given, [place for _, place in variants]
+    if variants:
+        values = {**values, "variants": [variant for variant, _ in variants]}
+    return values, [place for _, place in variants]
 
 
-def _merge_images(listed: list[_Given], there: list[_Given]) -> list[_Given]:
+def _merge_images(listed: list[_Given], stored: list[_Given]) -> list[_Given]:
     """Return the existing pictures and those of the file, in the file's order.
 
     Each is at its position in the file, or else in the places of those that the file names. The
     others stay.
     """
-    known = {image["url"]: image for image in there}
+    known = {image["url"]: image for image in stored}
     named = [{**known.get(image["url"], {}), **image} for image in listed]
     placed = [image for image in named if "position" in image]
     if placed:
         urls = {image["url"] for image in named}
-        images: list[_Given] = [dict(image) for image in there if image["url"] not in urls]
+        images: list[_Given] = [dict(image) for image in stored if image["url"] not in urls]
         at = 0
         for image in sorted(placed, key=lambda image: image["position"]):
             at = max(at, image["position"] - 1)
@@ -206,15 +227,15 @@ def _merge_images(listed: list[_Given], there: list[_Given]) -> list[_Given]:
             at += 1
         images += [image for image in named if "position" not in image]
     else:
-        given = iter(named)
+        in_file = iter(named)
         urls = {image["url"] for image in named}
-        images = [next(given, image) if image["url"] in urls else image for image in there]
-        images += given
+        images = [next(in_file, image) if image["url"] in urls else image for image in stored]
+        images += in_file
     return [{k: v for k, v in image.items() if k != "position"} for image in images]
 
 
 def _merge_variants(imported: ImportedProduct, listed: Variants, product: Product) -> Variants:
-    """All variants of the product: unchanged, changed by the file, or new."""
+    """Return all variants that the product then has: unchanged, changed by the file, or new."""
     _restore_variants(imported, listed, product)
     ids = products.match_variants([variant for variant, _ in listed], product)
     stored = {variant["id"]: variant for variant in product.fields["variants"]}
@@ -230,14 +251,15 @@ def _merge_variants(imported: ImportedProduct, listed: Variants, product: Produc
 
 
 def _restore_variants(imported: ImportedProduct, listed: Variants, product: Product) -> None:
-    """Give variants the product's SKUs and titles that a spreadsheet has changed.
+    """Put the product's own SKUs and titles where a spreadsheet made other texts of them.
 
-    Raises Refused for a date that was an option, and for a SKU that several variants have.
+    It changes the variants in `listed`. Raises Refused for a date that was an option, and for a
+    SKU that several variants have.
     """
-    there = product.variants()
-    skus = Counter(variant["sku"] for variant in there if variant["sku"])
-    pairs = {(variant["sku"], variant["title"]) for variant in there}
-    titles = {variant["title"] for variant in there}
+    stored = product.variants()
+    skus = Counter(variant["sku"] for variant in stored if variant["sku"])
+    pairs = {(variant["sku"], variant["title"]) for variant in stored}
+    titles = {variant["title"] for variant in stored}
     for variant, place in listed:
         _restore_number(variant, "sku", skus)
         title = variant.get("title")
@@ -248,16 +270,23 @@ def _restore_variants(imported: ImportedProduct, listed: Variants, product: Prod
             variant["title"] = _restore_title(imported, place, title, titles)
 
 
-def _restore_number(given: _Given, field: str, stored: Collection[str | None]) -> None:
-    """Replace a text that is the number that a spreadsheet makes of a stored one by that one."""
-    text = given.get(field)
+def _restore_number(variant: _Given, field: str, stored: Collection[str | None]) -> None:
+    """Replace a field's text by a stored text of which a spreadsheet makes that number.
+
+    It changes `variant`. `stored`: the texts that the field may have been.
+    """
+    text = variant.get(field)
     if text and text[:1].isdecimal() and text not in stored:
-        given[field] = next((each for each in stored if each and is_number_of(text, each)), text)
+        variant[field] = next((each for each in stored if each and is_number_of(text, each)), text)
 
 
 def _restore_title(
     imported: ImportedProduct, place: int | None, title: str, titles: Iterable[str]
 ) -> str:
+    """Return the stored title that a spreadsheet changed into this one, or else this one.
+
+    Raises Refused if it made a date of a stored title.
+    """
     parts = title.split(" / ")
     for stored in titles:
         stored_parts = stored.split(" / ")
@@ -274,13 +303,17 @@ def _restore_title(
 
 
 def _refuse_shared_sku(imported: ImportedProduct, path: str, sku: str) -> NoReturn:
+    """Raise Refused because the product has several variants with this SKU."""
     line, column = imported.locate(path)
     message = f'Several variants of the product have the SKU "{sku}".'
     raise Refused([RowError(line, column, "ambiguous_sku", message)])
 
 
 def _is_sold_by_options(product: Product, master_sku: str | None) -> bool:
-    """Whether a master is not one of the product's variants: they have titles, and not its SKU."""
+    """Return whether a product's master row is none of its variants, which have options.
+
+    So it is if the variants have titles, and none has the SKU of the master.
+    """
     variants = product.fields["variants"]
     is_one_of_them = master_sku and any(v["sku"] == master_sku for v in variants)
     return not is_one_of_them and any(v["title"] != DEFAULT_VARIANT for v in variants)
@@ -289,48 +322,52 @@ def _is_sold_by_options(product: Product, master_sku: str | None) -> bool:
 def _change_only_variant(
     imported: ImportedProduct, values: _Given, own: _Given, product: Product
 ) -> Variants:
-    """Return the variants if the rows name none.
+    """Return all variants, one of them changed, for rows that list no variants; [] changes none.
 
-    Price, SKU and `own` are those of the product's only variant, or of the variant with that
-    SKU.
+    `own`, the SKU and the price are of the product's only variant, or of the one with that SKU.
+    What becomes the variant's is removed from `values`. Raises Refused if the rows do not say
+    which variant they mean.
     """
-    there = product.fields["variants"]
+    stored = product.fields["variants"]
     sku = values.get("sku")
-    having = [v for v in there if sku and v["sku"] == sku]
+    having = [v for v in stored if sku and v["sku"] == sku]
     if len(having) > 1:
         _refuse_shared_sku(imported, "sku", str(sku))
     named = next(iter(having), None)
-    others: Variants = [({"id": v["id"]}, None) for v in there]
+    others: Variants = [({"id": v["id"]}, None) for v in stored]
 
-    def change_one(variant: Mapping[str, object], given: _Given) -> Variants:
-        return [(({**v, **given}) if v["id"] == variant["id"] else v, p) for v, p in others]
+    def change_one(variant: Mapping[str, object], changes: _Given) -> Variants:
+        """Return all variants of the product, this one with the given fields."""
+        return [(({**v, **changes}) if v["id"] == variant["id"] else v, p) for v, p in others]
 
-    if named and (len(there) > 1 or product.fields["sku"] != sku):
+    if named and (len(stored) > 1 or product.fields["sku"] != sku):
         price = {"price": values.pop("price")} if "price" in values else {}
         del values["sku"]
         return change_one(named, {**price, **own}) if price or own else []
-    if len(there) == 1:
-        given = dict(own)
-        if imported.single and not there[0].get("default"):
-            given |= {name: values[name] for name in ("sku", "price") if name in values}
-        return change_one(there[0], given) if given else []
+    if len(stored) == 1:
+        changes = dict(own)
+        if imported.single and not stored[0].get("default"):
+            changes |= {name: values[name] for name in ("sku", "price") if name in values}
+        return change_one(stored[0], changes) if changes else []
     if own or (imported.single and ("price" in values or sku)):
         line, column = imported.locate("sku" if sku else next(iter(own), "price"))
-        message = f"The product has {len(there)} variants, and the row does not say which."
+        message = f"The product has {len(stored)} variants, and the row does not say which."
         raise Refused([RowError(line, column, "unknown_variant", message)])
     return []
 
 
 def _set_lowest_price(values: _Given, variants: Variants, before: Mapping[str, Any]) -> None:
-    """Set the product's price: the lowest of its variants' if each has one; else the lowest given.
+    """Make the product's price that of its cheapest variant, where the file leaves that open.
 
-    The compare-at price is that of the cheapest variant, which may not be in these rows.
+    It changes `values`. If each variant has a price, the product's is None, so that it follows
+    them; else it is the lowest known price, unless `before` has one. The compare-at price of the
+    rows is removed if the cheapest variant is not among them.
     """
     own = {v["id"]: v["price"] for v in before.get("variants", ())}
     prices = [v.get("price") or own.get(v.get("id")) for v, _ in variants]
-    given = [v["price"] for v, _ in variants if v.get("price")]
+    prices_of_file = [v["price"] for v, _ in variants if v.get("price")]
     lowest = min((price for price in prices if price), key=Decimal, default=None)
-    if lowest and Decimal(lowest) < min(map(Decimal, given)):
+    if lowest and Decimal(lowest) < min(map(Decimal, prices_of_file)):
         values.pop("compareAtPrice", None)
     if all(prices):
         values["price"] = None

@@ -25,7 +25,7 @@ Write = tuple[Product | None, Product]  # before (None: it is new) and after
 def write_products(
     job: ImportJob, writes: Sequence[Write], left: Mapping[str, str]
 ) -> list[Exception | None]:
-    """Write products; return the failure of each, or None.
+    """Write products, each in its own transaction; return the failure of each, None for success.
 
     ProductChanged, SlugTaken and SkuTaken say that the product must be read again. `left`: SKUs
     whose products no longer have them. New ones may have the same SKU: they are different
@@ -39,11 +39,11 @@ def write_products(
     with ThreadPoolExecutor(1) as sender:
         sent = [
             sender.submit(
-                copy_context().run, send_all, [_build_commit(job, *each, others) for each in some]
+                copy_context().run, send_all, [_build_commit(job, *each, others) for each in part]
             )
-            for some in batches(writes, _AT_ONCE)
+            for part in batches(writes, _AT_ONCE)
         ]
-    return [failure for some in sent for failure in some.result()]
+    return [failure for part in sent for failure in part.result()]
 
 
 def _build_commit(

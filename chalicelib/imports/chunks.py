@@ -40,7 +40,7 @@ class ChunkProduct(NamedTuple):
 def cut(
     products: Iterable[JoinedProduct], rows: int = _ROWS, size: int = LARGEST_ROW
 ) -> Iterator[list[JoinedProduct]]:
-    """Yield chunks of at most so many rows and characters, if no product has more."""
+    """Yield chunks of at most so many rows and characters; a larger product is alone in one."""
     chunk: list[JoinedProduct] = []
     many = large = 0
     for product in products:
@@ -71,7 +71,7 @@ def pack(product: JoinedProduct) -> str:
 
 
 def unpack(line: str) -> ChunkProduct:
-    """Return the product that a line says."""
+    """Return the product of a line that `pack` made."""
     first, groups, error = json.loads(line)
     rows: list[Group] = [[_to_row(*row) for row in group] for group in groups]
     return ChunkProduct(first, rows, _to_error(error))
@@ -94,7 +94,7 @@ def write_keys(job_id: str, keys: "array[int]") -> None:
 
 
 def has_key(job_id: str, keys: Iterable[str]) -> bool:
-    """Whether any row of a job's file names its product by one of these keys."""
+    """Return whether a row of a job's file names its product by one of these keys."""
     known = _read_keys(job_id)
     places = ((bisect_left(known, wanted), wanted) for wanted in hash_keys(keys))
     return any(at < len(known) and known[at] == wanted for at, wanted in places)
@@ -102,4 +102,5 @@ def has_key(job_id: str, keys: Iterable[str]) -> bool:
 
 @lru_cache(2)
 def _read_keys(job_id: str) -> "memoryview[int]":
+    """Load the sorted hashes that `write_keys` stored."""
     return memoryview(files.read_kept(job_id, _KEYS)).cast("q")

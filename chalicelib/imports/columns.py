@@ -35,7 +35,11 @@ _SAMPLE_BYTES: Final = 60_000  # of all samples: they are kept in an item of the
 
 
 def choose_format(form: FileFormat, options: Options) -> Format | None:
-    """Return how the file is read, None if the user must be asked. Raises FileRejected."""
+    """Return the format that reads a file's columns, bound to its header; None: ask the user.
+
+    It is the one of the options, or the one that the header has. Raises FileRejected if the options
+    do not fit the header and nobody is to be asked.
+    """
     header, line = form.header, form.header_row
     asks = options.on_unknown_columns is UnknownColumnsMode.ASK
     named = by_name(options.format) if options.format else None
@@ -73,19 +77,19 @@ def bind_format(form: FileFormat, options: Options, known: type[Format] | None) 
 
 
 def is_data(header: Sequence[str]) -> bool:
-    """Whether a header looks like a row: it has a number or an address, and no known name."""
+    """Return whether a header looks like a row: with a number or an address, and no known name."""
     is_value = any(re.fullmatch(r"\W*\d[\d.,' ]*\W*|https?://\S+", name) for name in header)
     return is_value and not any(propose(header, []))
 
 
 def is_better_header(header: Sequence[str], row: Sequence[str]) -> bool:
-    """Whether the first row has the names of columns, and the header those of groups of columns."""
+    """Return whether the first row is the header: it has more names of fields than the header."""
     known, below = (len({*map(find_field, names)} - {None}) for names in (header, row))
     return below > max(known, 1)
 
 
 def load_format(job: ImportJob) -> Format:
-    """Return how the file of a running job is read, as was decided before it began."""
+    """Return the format that reads the file of a running job, as was decided before it began."""
     return bind_format(
         job.format, job.options, by_name(job.options.format or str(job.fields["dialect"]))
     )
@@ -113,7 +117,7 @@ def describe_columns(
     a mapping saved for exactly this header, which is loaded and named in `savedMapping`; else they
     are proposed from names and values. A column without a name and without values is left out.
     """
-    given: Mapping[str, str | None] = options.mapping or {}
+    mapping: Mapping[str, str | None] = options.mapping or {}
     is_open = file_format is None and options.mapping is None
     saved = mappings.find_fitting(header) if is_open else None
     like = file_format
@@ -122,9 +126,9 @@ def describe_columns(
         if known and not any(saved["columns"].values()):  # as the format has them
             like = known(header)
         else:
-            given = {**dict.fromkeys(header), **saved["columns"]}
+            mapping = {**dict.fromkeys(header), **saved["columns"]}
     usual = [field_of(like, at) for at in range(len(header))] if like else propose(header, samples)
-    meant = {plain(column): field for column, field in given.items()}
+    meant = {plain(column): field for column, field in mapping.items()}
     names = name_columns(header)
     fields = {name: meant.get(plain(name), usual[at]) for at, name in reversed([*enumerate(names)])}
     longest = max(8, _SAMPLE_BYTES // (12 * max(len(header), 1)))

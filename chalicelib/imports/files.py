@@ -57,13 +57,17 @@ def job_of_key(key: str) -> str:
 
 
 def put_upload(job_id: str, data: bytes | bytearray) -> None:
+    """Store a job's file as if it was uploaded: S3 then sends the event that starts the planner."""
     client().put_object(
         Bucket=settings.bucket(), Key=_upload_key(job_id), Body=data, ContentType="text/csv"
     )
 
 
 def upload_form(job_id: str, seconds: int) -> tuple[str, dict[str, str]]:
-    """Return the address and the fields of a form that uploads this one file without a key."""
+    """Return the address and the fields of a form with which anyone uploads the job's file once.
+
+    It is valid for `seconds`.
+    """
     form = client().generate_presigned_post(
         Bucket=settings.bucket(),
         Key=_upload_key(job_id),
@@ -107,6 +111,7 @@ def read_beginning(job_id: str, etag: str, length: int) -> bytes:
 
 
 def _get_object(**request: object) -> Any:
+    """Return S3's reply with the object. Raises FileChanged if it is gone or another one."""
     with _raising_file_changed():
         return client().get_object(Bucket=settings.bucket(), **request)
 
@@ -126,23 +131,24 @@ def _raising_file_changed() -> Iterator[None]:
 
 
 def put_kept(job_id: str, name: str, data: bytes) -> None:
+    """Store bytes beside a job's report, under a name."""
     client().put_object(Bucket=settings.bucket(), Key=_kept_key(job_id, name), Body=data)
 
 
 def read_kept(job_id: str, name: str) -> bytes:
-    """Load what was kept of a job under a name. Raises FileChanged if it is not there."""
+    """Load what `put_kept` stored under a name. Raises FileChanged if it is not there."""
     data: bytes = _get_object(Key=_kept_key(job_id, name))["Body"].read()
     return data
 
 
-def list_kept(job_id: str, prefix: str, after: str, most: int) -> list[str]:
-    """Return up to `most` names that begin with `prefix`, those after `after`, in their order."""
+def list_kept(job_id: str, prefix: str, after: str, limit: int) -> list[str]:
+    """Return up to `limit` names of `put_kept` that begin with `prefix` and follow `after`."""
     folder = _kept_key(job_id, "")
     reply = client().list_objects_v2(
         Bucket=settings.bucket(),
         Prefix=folder + prefix,
         StartAfter=folder + after,
-        MaxKeys=most,
+        MaxKeys=limit,
     )
     return [each["Key"].removeprefix(folder) for each in reply.get("Contents", ())]
 
@@ -151,7 +157,7 @@ def list_kept(job_id: str, prefix: str, after: str, most: int) -> list[str]:
 
 
 class _Stream:
-    """Pieces of bytes as a file to read."""
+    """A file to read that consists of pieces of bytes."""
 
     def __init__(self, pieces: Iterable[bytes]) -> None:
         self._pieces = iter(pieces)
@@ -194,7 +200,7 @@ def report_url(job_id: str, file_name: str) -> str:
 
 
 def has_file(source: str, *, report: bool) -> bool:
-    """Whether the file for another job still exists: files are kept for 30 days."""
+    """Return whether a job's file, or the `report` of its failed rows, still exists (30 days)."""
     try:
         with _raising_file_changed():
             client().head_object(Bucket=settings.bucket(), Key=_source_key(source, report))

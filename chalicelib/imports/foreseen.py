@@ -53,7 +53,7 @@ def foresee(job: ImportJob, form: FileFormat, options: Options, etag: str = "") 
 def _read_products(
     rows: Sequence[CsvRow], file_format: Format, shop: Shop
 ) -> Iterator[ImportedProduct]:
-    """Yield each product."""
+    """Yield the product of each row or rows, with its errors, in the order of the file."""
     with TemporaryDirectory() as folder, closing(Joining(folder, lambda: False)) as joining:
         for group in group_rows(rows, file_format):
             joining.add(group)
@@ -61,15 +61,18 @@ def _read_products(
         for product in joining.products():
             line, groups, error = chunks.unpack(chunks.pack(product))
             rows = [row for group in groups for row in group]
-            found = file_format.product(rows, shop) if rows else ImportedProduct(line)
-            found.errors += [error] if error else []
-            yield found
+            product_read = file_format.product(rows, shop) if rows else ImportedProduct(line)
+            product_read.errors += [error] if error else []
+            yield product_read
 
 
 def _make_question(
     read: Sequence[ImportedProduct], variants: Sequence[int], rows: int, is_whole: bool
 ) -> str | None:
-    """Rows of one name with SKUs of their own may be variants; with slugs, they are products."""
+    """Return a question if rows that are products by themselves may be variants; else None.
+
+    So it is if several have one name and no slug.
+    """
     unsaid = (each.values for each in read if not each.values.get("slug"))
     names = [name_key(str(values["name"])) for values in unsaid if values.get("name")]
     meant = len(read) - len(names) + len(set(names))
@@ -83,6 +86,7 @@ def _make_question(
 
 
 def _show_product(product: ImportedProduct) -> ForeseenProduct:
+    """Return a product in the shape of ForeseenProduct, with its first variants and errors."""
     values = product.values
     own = {"title": None, **{name: values.get(name) for name in ("sku", "price", "stock")}}
     variants = values.get("variants") or [own]

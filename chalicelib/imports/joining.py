@@ -34,16 +34,16 @@ _PARTS: Final = "FROM parts JOIN groups USING (number) WHERE product = ?"
 
 
 def hash_keys(keys: Iterable[str]) -> "array[int]":
-    """Return each key as a number of eight bytes; case makes no difference, except in a SKU."""
-    found: array[int] = array("q")
+    """Return the hash of each key, in order: eight bytes, without case except for a SKU's."""
+    hashes: array[int] = array("q")
     for key in keys:
         text = key if key.startswith("sku ") else key.casefold()
-        found.frombytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest())
-    return found
+        hashes.frombytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest())
+    return hashes
 
 
 def _encode(value: object) -> str:
-    """Return JSON. orjson refuses half a pair of surrogates, which some encodings can write."""
+    """Return a value as JSON. orjson refuses half a pair of surrogates, which some files have."""
     try:
         return orjson.dumps(value).decode()
     except TypeError:
@@ -102,6 +102,7 @@ class Joining:
             self._write_held()
 
     def _write_held(self) -> None:
+        """Write the groups that are held in memory to the database."""
         if self._is_late():
             raise sqlite3.OperationalError("no time left")
         with self._database:
@@ -118,40 +119,42 @@ class Joining:
         self._database.close()
 
     def join(self) -> "array[int]":
-        """Find the groups of each product, once all were added; return all keys.
-
-        They are hashes, sorted.
-        """
+        """Find which groups are one product, once all were added; return all keys' hashes."""
         self._write_held()
         self._database.execute("CREATE INDEX by_name ON names (name, is_alias, number)")
         self._products = _Products(self._count)
         keys, is_shared = self._join_by_keys()
         if is_shared:
             self._join_by_aliases()
-        self._keep_parts()
+        self._write_parts()
         return keys
 
     def _select_names(self) -> Iterable[tuple[int, int, int]]:
+        """Return (hash of a key, whether it is an alias, group), sorted."""
         return self._database.execute(
             "SELECT name, is_alias, number FROM names ORDER BY name, is_alias, number"
         )
 
     def _join_by_keys(self) -> tuple["array[int]", bool]:
-        """Return all keys, and whether any key of a group is also another key of one."""
-        every, join = array("q"), self._products.join
+        """Join groups with a common key; return all hashes, and whether any is of an alias too."""
+        hashes, join = array("q"), self._products.join
         last: int | None = None
         first, is_shared = -1, False
         for name, is_alias, number in self._select_names():
             if name != last:
-                every.append(name)
+                hashes.append(name)
                 last, first = name, -1 if is_alias else number
             elif is_alias:
                 is_shared = is_shared or first >= 0
             else:
                 join(first, number)
-        return every, is_shared
+        return hashes, is_shared
 
     def _join_by_aliases(self) -> None:
+        """Join a product with the only other one that has its key as an alias.
+
+        If several others have it, the product is ambiguous.
+        """
         first_of = self._products.first_of
         for _, rows in groupby(self._select_names(), itemgetter(0)):
             named = -1
@@ -171,7 +174,8 @@ class Joining:
             elif others:
                 self._products.ambiguous.add(named)
 
-    def _keep_parts(self) -> None:
+    def _write_parts(self) -> None:
+        """Write which product each joined group is part of to the database."""
         first_of = self._products.first_of
         joined = compress(count(), self._products.are_joined)
         apart = ((first_of(number), number) for number in joined)

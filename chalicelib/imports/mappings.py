@@ -68,18 +68,19 @@ def save_mapping(
     mapping: Mapping[str, str | None] | None,
     file_format: str | None,
 ) -> dict[str, object]:
-    """Save a mapping with all columns. Raises Conflict if there are too many.
+    """Save a mapping with all columns under a name, and return it; one of this name is replaced.
 
-    None: the format reads that column as usual.
+    `mapping`: column → field; None: all as the format reads them. Raises Conflict if there are too
+    many mappings.
     """
     known = by_name(file_format or "")
-    given: Mapping[str, str | None] = mapping or {}
+    fields: Mapping[str, str | None] = mapping or {}
     if known and mapping is not None:
         bound = remap_format(known, columns, mapping)
-        given = {column: field_of(bound, at) for at, column in enumerate(columns)}
+        fields = {column: field_of(bound, at) for at, column in enumerate(columns)}
     unnamed = {plain(name) for name in _name_unnamed(columns)}
-    whole = {column: given.get(column) for column in columns if _is_counted(column)}
-    whole |= {name: field for name, field in given.items() if field and plain(name) in unnamed}
+    whole = {column: fields.get(column) for column in columns if _is_counted(column)}
+    whole |= {name: field for name, field in fields.items() if field and plain(name) in unnamed}
     pk, sk = _key(name)
     shown = {"name": name, "columns": whole, "format": file_format}
     item = {"pk": pk, "sk": sk, **shown, "updatedAt": clock.now_iso()}
@@ -88,13 +89,16 @@ def save_mapping(
 
 
 def _save(item: Item) -> None:
-    """Save a mapping. Raises Conflict, and _SavedMeanwhile if another was saved since the count."""
+    """Write a mapping's item with its audit entry, and give it a later `updatedAt` than before.
+
+    Raises Conflict if there are too many, _SavedMeanwhile if another was saved since the count.
+    """
     before, saved, name = table.get(_SAVED), list_mappings(), str(item["name"])
-    was = next((one for one in saved if one["name"] == name), None)
+    was = next((mapping for mapping in saved if mapping["name"] == name), None)
     if was:
         item["updatedAt"] = clock.next_iso(was["updatedAt"], item["updatedAt"])
-    there = [*(one for one in saved if one is not was), show_mapping(item)]
-    if len(there) > MOST_MAPPINGS or len(json.dumps(there)) > LARGEST_MAPPINGS:
+    then = [*(mapping for mapping in saved if mapping is not was), show_mapping(item)]
+    if len(then) > MOST_MAPPINGS or len(json.dumps(then)) > LARGEST_MAPPINGS:
         message = f"There are {len(saved)} saved mappings already. Delete one first."
         raise Conflict(message, code="too_many_mappings")
     commit = Commit()
@@ -110,6 +114,7 @@ def _save(item: Item) -> None:
 
 
 def list_mappings() -> list[dict[str, Any]]:
+    """Return all saved mappings, by name."""
     return [show_mapping(item) for item in table.query_all(_PK)]
 
 
@@ -129,29 +134,29 @@ def delete_mapping(name: str) -> None:
 
 def forget(person: Person) -> int:
     """Delete the saved mappings whose name or columns mention the person; return how many."""
-    found = [
-        one
-        for one in list_mappings()
-        if person.is_mentioned_in(" ".join([one["name"], *one["columns"]]))
+    mentioning = [
+        mapping
+        for mapping in list_mappings()
+        if person.is_mentioned_in(" ".join([mapping["name"], *mapping["columns"]]))
     ]
-    for one in found:
+    for mapping in mentioning:
         commit = Commit()
-        commit.delete(_key(one["name"]), when=table.present)
+        commit.delete(_key(mapping["name"]), when=table.present)
         commit.audit(outbox.audit_entry("mapping", ERASED, action="mapping.deleted"))
         commit.try_send()  # or another deleted it
-    return len(found)
+    return len(mentioning)
 
 
 def find_fitting(columns: Sequence[str]) -> dict[str, Any] | None:
-    """Return the latest mapping saved for exactly these columns, in any order."""
+    """Return the latest mapping saved for exactly these columns, in any order; None if none is."""
     wanted = {plain(column) for column in columns if _is_counted(column)}
     unnamed = {plain(name) for name in _name_unnamed(columns)}
-    same = [
-        one
-        for one in list_mappings()
-        if {plain(column) for column in one["columns"]} - unnamed == wanted
+    fitting = [
+        mapping
+        for mapping in list_mappings()
+        if {plain(column) for column in mapping["columns"]} - unnamed == wanted
     ]
-    return max(same, key=lambda one: str(one["updatedAt"]), default=None)
+    return max(fitting, key=lambda mapping: str(mapping["updatedAt"]), default=None)
 
 
 def show_mapping(item: Item) -> dict[str, Any]:
@@ -160,10 +165,11 @@ def show_mapping(item: Item) -> dict[str, Any]:
 
 
 def _name_unnamed(columns: Sequence[str]) -> list[str]:
-    """Return what the columns without a name are called."""
+    """Return the names that are given to the columns without a name."""
     named = zip(columns, name_columns(columns), strict=True)
     return [name for column, name in named if not column]
 
 
 def _is_counted(column: str) -> bool:
+    """Return whether a column is compared with those of mappings: it has a name, and no remarks."""
     return bool(plain(column)) and plain(column) not in _REMARKS

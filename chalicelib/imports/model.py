@@ -105,19 +105,20 @@ class Options:
     header_row: int | None = None
 
     def to_attributes(self) -> dict[str, object]:
-        """Return the attributes of a job."""
+        """Return the options as attributes of a job."""
         return {stored: getattr(self, name) for name, stored in _ATTRIBUTES.items()}
 
     @classmethod
     def from_attributes(cls, fields: Mapping[str, Any]) -> "Options":
-        given = {name: fields[at] for name, at in _ATTRIBUTES.items()}
-        given["mode"] = ImportMode(fields["mode"])
-        given["on_unknown_columns"] = UnknownColumnsMode(fields["onUnknownColumns"])
-        return cls(**given)
+        """Return the options of a job, from its attributes."""
+        values = {name: fields[at] for name, at in _ATTRIBUTES.items()}
+        values["mode"] = ImportMode(fields["mode"])
+        values["on_unknown_columns"] = UnknownColumnsMode(fields["onUnknownColumns"])
+        return cls(**values)
 
 
 def is_large(header: Iterable[str]) -> bool:
-    """Whether the names of columns are too large to be kept."""
+    """Return whether the names of columns are too large to be stored, all together."""
     return sum(len(name.encode("utf-8", "replace")) for name in header) > LARGEST_HEADER
 
 
@@ -301,7 +302,7 @@ class ImportFailure(TypedDict):
 
 
 def has_ended(job: jobs.Job) -> bool:
-    """Whether a job of any type has ended, or is an import that is shown as failed."""
+    """Return whether a job of any type has ended, or is an import that is shown as failed."""
     is_import = job.type == jobs.JobType.PRODUCT_IMPORT
     unmarked = ImportJob(job.fields).find_unmarked_failure(clock.now()) if is_import else None
     return job.has_ended or unmarked is not None

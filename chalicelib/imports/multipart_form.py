@@ -19,7 +19,7 @@ class Form:
 
 
 def parse_form(body: bytes, content_type: str) -> Form:
-    """Parse a body of type `multipart/form-data` (RFC 7578). Raises Invalid."""
+    """Parse a body of type `multipart/form-data` (RFC 7578) with one file. Raises Invalid."""
     import multipart  # only imports pay for it
 
     _, options = multipart.parse_options_header(content_type)

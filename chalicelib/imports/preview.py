@@ -36,7 +36,10 @@ def make_preview(row: int, before: Product | None, after: Product) -> dict[str, 
 
 
 def _show_product(product: Product) -> dict[str, Any]:
-    """Without metadata, which no file changes: of 20 variants they may have 200 KB."""
+    """Return a product as the API shows it, but without its variants' metadata.
+
+    No file changes them, and those of 20 variants may have 200 KB.
+    """
     shown: dict[str, Any] = show_product(product)
     variants = [
         {name: value for name, value in variant.items() if name != "metadata"}
@@ -46,7 +49,7 @@ def _show_product(product: Product) -> dict[str, Any]:
 
 
 def _split_differing(old: list[object], new: list[object]) -> tuple[list[object], list[object]]:
-    """Return the variants or pictures that differ; all of them if only their order differs."""
+    """Return the elements that are only in `old`, and those only in `new`; all, if only moved."""
     was, now = [e for e in old if e not in new], [e for e in new if e not in old]
     return (was, now) if was or now else (old, new)
 

@@ -57,10 +57,10 @@ def create_job(
     source: Mapping[str, object] | None = None,
     id: str | None = None,
 ) -> ImportJob:
-    """Create a job that waits for its file, and return it.
+    """Create a job that waits for its file `upload_seconds` long, and return it.
 
-    `source`: more fields of one that imports another job's file again. `id`: of a repeatable
-    request; an existing job with it is returned.
+    `source`: further fields of a job that imports another job's file again. `id`: derived from a
+    repeatable request; if a job with it exists, that is returned.
     """
     own = {
         "fileName": file_name,
@@ -74,6 +74,7 @@ def create_job(
 
 
 def find_job(job_id: str) -> ImportJob | None:
+    """Return a job, None if it is not there."""
     job = jobs.find(job_id)
     return ImportJob(job.fields) if job else None
 
@@ -92,11 +93,12 @@ def begin_job(
     met_products: bool,
     doubt: str | None,
 ) -> ImportJob | None:
-    """Mark a job as running on this file, and return it.
+    """Mark a job as RUNNING on the file with this ETag, and return it; None if it must not run.
 
-    None if it must not run, already runs on another file, or was answered meanwhile. A repeated
-    planner gets the job as the first one left it. `doubt`: why its mapping may not be what was
-    meant.
+    It must not if it has ended, already runs on another file, or was answered meanwhile. A planner
+    that runs again gets the job as the first one left it. `form`, `csv_format`: how the text and
+    the columns are read. `met_products`: whether the catalogue had products. `doubt`: why the
+    mapping may not be what was meant.
     """
     started = {
         "status": JobStatus.RUNNING,
@@ -120,9 +122,9 @@ def begin_job(
 def ask_user(
     waiting: ImportJob, form: FileFormat | None, csv_format: "Format | None" = None
 ) -> bool:
-    """Make a job wait for a mapping of its columns, unless it was answered meanwhile.
+    """Make a job wait for a mapping of its columns, or without `form`, for its text's encoding.
 
-    Without a form it waits for the encoding of its text.
+    Return False, with nothing changed, if it was answered meanwhile or no longer waits.
     """
     asked = {
         "status": JobStatus.NEEDS_MAPPING,
@@ -133,6 +135,7 @@ def ask_user(
 
 
 def _format_fields(form: FileFormat | None, csv_format: "Format | None") -> dict[str, object]:
+    """Return the attributes of a job that say how its text and its columns are read."""
     return {
         "format": form._asdict() if form else {},
         "dialect": csv_format.name if csv_format else None,
@@ -146,13 +149,15 @@ def _format_fields(form: FileFormat | None, csv_format: "Format | None") -> dict
 
 
 def _is_unanswered(job: ImportJob) -> Condition:
+    """Return the condition that the job waits, with no more answers than when it was read."""
     return _waiting & (Attr("answers").eq(job.answers) | Attr("answers").not_exists())
 
 
 def store_answer(job_id: str, options: Options, seconds: int) -> ImportJob | None:
-    """Store the answer, and return the job, which waits for its file to be read again.
+    """Store an answer about how the file is read; return the job, QUEUED until it is read again.
 
-    None if the job does not, or no longer, wait for an answer.
+    It then waits `seconds` for its file. None if the job does not, or no longer, wait for an
+    answer.
     """
     upload_by = clock.iso(clock.seconds_from_now(seconds))
     changed = {"status": JobStatus.QUEUED, "uploadBy": upload_by, **options.to_attributes()}
@@ -170,18 +175,25 @@ def put_columns(job_id: str, shown: Mapping[str, object]) -> None:
 
 
 def get_columns(job_id: str) -> dict[str, object]:
+    """Return what `put_columns` stored; {} if nothing was."""
     item = table.get((job_id, "columns")) or {}
     return {name: item[name] for name in _SHOWN_COLUMNS if name in item}
 
 
 def mark_planned(job_id: str, parts: int, rows: int, total: int) -> None:
-    """Note that the whole file was read: how many chunks, rows and products it has."""
+    """Store that a job's whole file was read, and its numbers of chunks, rows and products.
+
+    Nothing happens if that is stored already, or the job does not run.
+    """
     when = _running & Attr("parts").not_exists()
     jobs.update_if(job_id, when, assign={"parts": parts, "rows": rows, "total": total})
 
 
 def restart_job(job: ImportJob, seconds: int) -> bool:
-    """Make a job whose file release 1.0.0 has read wait for it again; whether this call did it."""
+    """Make a job that release 1.0.0 planned wait for its file again; return whether this call did.
+
+    Its counters begin with 0 again. It waits for `seconds`.
+    """
     anew = {
         "status": JobStatus.QUEUED,
         "uploadBy": clock.iso(clock.seconds_from_now(seconds)),
@@ -192,11 +204,12 @@ def restart_job(job: ImportJob, seconds: int) -> bool:
 
 
 def note_left_out(job_id: str, far: str) -> None:
-    """Blank cells of a workbook were left out, as far as this one."""
+    """Store that blank cells of a workbook were left out; `far` is the last of them."""
     jobs.update_if(job_id, table.present, assign={"blankUpTo": far})
 
 
 def note_report(job_id: str) -> None:
+    """Store that a job has a report of its failed rows."""
     jobs.update_if(job_id, table.present, assign={"report": True})
 
 
@@ -211,7 +224,7 @@ def forget_mappings(person: "Person") -> int:
 
 
 def load_with_chunk(job_id: str, chunk: str) -> tuple[ImportJob | None, bool]:
-    """Load a job, and whether this chunk of it is finished."""
+    """Load a job, None if it is gone, and whether this chunk of it is finished; in one call."""
     done = (job_id, f"chunk#{chunk}")
     items = table.batch_get([jobs.key(job_id), done])
     job = items.get(jobs.key(job_id))
@@ -227,9 +240,11 @@ def finish_chunk(
     skipped: Mapping[Skipped, int] | None = None,
     has_part: bool = False,
 ) -> bool:
-    """Count a chunk's products and mark it as finished, once; return False if it already was.
+    """Add a chunk's products to the job's counters and mark it as finished, in one commit.
 
-    `counts`: by outcome; `with_errors`: those with errors; `skipped`: what was left out.
+    Return False, with nothing counted, if it was finished already. `counts`: products by outcome;
+    `with_errors`: how many have errors; `skipped`: what was left out; `has_part`: whether there is
+    a part of the report.
     """
     commit = Commit()
     item = {"pk": job_id, "sk": f"chunk#{chunk}", "part": has_part, "expiresAt": jobs.expires()}
@@ -242,7 +257,7 @@ def finish_chunk(
 
 
 def list_report_parts(job: ImportJob) -> Iterator[str]:
-    """Yield the chunks with a part of the report. One that was read by release 1.0.0 has others."""
+    """Yield the names of the chunks of a job that have a part of its report."""
     prefix = "chunk#" if job.was_read_by_1_0 else "chunk#rows-"
     options = {"where": table.sk.begins_with(prefix), "matching": Attr("part").eq(True)}
     for items in table.pages(job.id, **options, fields=("sk",)):
@@ -257,20 +272,20 @@ def put_errors(
     errors: Iterable[tuple[RowError, Mapping[str, str | None]]],
     kind: str = _ERRORS,
 ) -> None:
-    """Store errors, or notices, that are among the first 100 of the job so far, by row of the file.
+    """Store the errors, or notices, that are among the job's first 100 so far, by row of the file.
 
-    Each comes with the product as its rows name it (`_NAMES`, cut to 200 characters). An error of
-    an earlier row is stored also when there are 100 of later rows; these stay, but are no longer
-    among those that are loaded. The same errors stored again change nothing.
+    Each comes with the names of its product (`_NAMES`, cut to 200 characters). An error of an
+    earlier row is stored also when there are 100 of later rows; these stay, but are no longer among
+    those that are loaded. The same errors stored again change nothing.
     """
-    first = sorted(errors, key=lambda one: one[0])[:INLINE_ERRORS]
+    first = sorted(errors, key=lambda pair: pair[0])[:INLINE_ERRORS]
     rows = {
         f"{error.row:09d}#{number:03d}": {
             **error._asdict(),
             **{name: (text := product.get(name)) and text[:200] for name in _NAMES},
             "field": error.field[:200],
         }
-        for _, of_row in groupby(first, key=lambda one: one[0].row)
+        for _, of_row in groupby(first, key=lambda pair: pair[0].row)
         for number, (error, product) in enumerate(of_row)
     }
     _put_first(job_id, kind, rows)
@@ -283,8 +298,8 @@ def list_errors(job_id: str, kind: str = _ERRORS) -> list[dict[str, Any]]:
 
 
 def put_previews(job_id: str, previews: Sequence[Mapping[str, Any]]) -> None:
-    """Store previews of a dry run that are among its first 50 so far."""
-    rows = {f"{one['row']:09d}": {"preview": one} for one in previews}
+    """Store the previews of a dry run that are among its first 50 so far, by row of the file."""
+    rows = {f"{preview['row']:09d}": {"preview": preview} for preview in previews}
     _put_first(job_id, _PREVIEWS, rows)
 
 
@@ -294,7 +309,10 @@ def list_previews(job_id: str) -> list[dict[str, Any]]:
 
 
 def _put_first(job_id: str, kind: str, rows: Mapping[str, Mapping[str, object]]) -> None:
-    """Store what is among the first of its kind, by line. Repeating it changes nothing."""
+    """Store those of `rows` that are among the job's first of this kind; repeating changes nothing.
+
+    `rows`: attributes by the end of the sort key, which begins with the line in the file.
+    """
     known = _load_first(job_id, kind) if rows else []
     last = known[-1]["sk"] if len(known) == _KEPT[kind] else f"{kind}~"
     expires = {"expiresAt": jobs.expires()}
@@ -306,5 +324,6 @@ def _put_first(job_id: str, kind: str, rows: Mapping[str, Mapping[str, object]])
 
 
 def _load_first(job_id: str, kind: str) -> list[Item]:
+    """Load the first items of a kind, as many as are shown, by row of the file."""
     pages = table.pages(job_id, where=table.sk.begins_with(kind), limit=_KEPT[kind])
     return list(islice(chain.from_iterable(pages), _KEPT[kind]))

@@ -53,12 +53,12 @@ class FileProduct:
 
     @property
     def errors(self) -> list[RowError]:
-        """What is wrong with its rows, if anything is."""
+        """The errors of all its groups of rows that failed."""
         return [error for _, errors in self.failed for error in errors]
 
     @cached_property
     def slugs(self) -> list[str]:
-        """Where to look the product up; a new one gets the first that is free."""
+        """The slugs by which the product is looked up; a new one gets the first that is free."""
         slug, name = self.imported.slug, self.name or ""
         if self.gives_slug and slug:
             return [slug]
@@ -77,6 +77,7 @@ class FileProduct:
 
     @property
     def gives_slug(self) -> bool:
+        """Whether a cell of the rows has the slug; otherwise it may be made of other cells."""
         return "slug" in self.imported.values
 
     @property
@@ -86,8 +87,8 @@ class FileProduct:
         made = slug is not None and not self.gives_slug and not self.sku
         return made and slug == slugs.plain(self.name or "")
 
-    def is_of(self, product: Product) -> bool:
-        """Whether a product with one of the slugs is the right one: two names may have one slug."""
+    def means(self, product: Product) -> bool:
+        """Return whether a product with one of the slugs is meant: two names may have one slug."""
         name = product.fields["name"]
         return not self.is_known_by_name or _fold_name(name) == _fold_name(self.name or "")
 
@@ -103,24 +104,25 @@ class FileProduct:
 
     @property
     def skus(self) -> list[str]:
-        """The product's own and its variants', each once."""
+        """The SKUs of the product and of its variants, each once, without spoilt ones."""
         variants = self.imported.values.get("variants", ())
         skus = [self.sku, *(variant.get("sku") for variant in variants)]
         return list(dict.fromkeys(sku for sku in skus if sku and not is_spoilt(sku)))
 
     @property
     def names(self) -> dict[str, str | None]:
-        """The product as the rows name it."""
+        """The names of the product in the rows: `{slug, sku, name}`, each None if there is none."""
         variants = self.imported.values.get("variants", ())
         sku = self.sku or next((v["sku"] for v in variants if v.get("sku")), None)
         return {"slug": self.imported.slug or None, "sku": sku, "name": self.name}
 
-    def error(self, column: str, code: str, message: str) -> RowError:
+    def build_error(self, column: str, code: str, message: str) -> RowError:
+        """Return an error at the row of the product that has this field."""
         return RowError(*self.imported.locate(column), code, message)
 
 
 def read_product(groups: Sequence[Group], read: Read) -> FileProduct:
-    """Return what the rows of a product say; groups with errors are put aside."""
+    """Read the rows of a product; groups with errors are put aside, and the others read again."""
     imported = read([row for group in groups for row in group])
     return refuse(FileProduct(groups[0][0].line, groups, imported), imported.errors, read)
 
@@ -128,9 +130,10 @@ def read_product(groups: Sequence[Group], read: Read) -> FileProduct:
 def refuse(
     product: FileProduct, errors: Sequence[RowError], read: Read, *, is_whole: bool = False
 ) -> FileProduct:
-    """Return the product without the groups with these errors, read until the others have none.
+    """Return the product with the groups that have these errors among `failed`, read anew.
 
-    It has no group left if the errors are the product's as a whole.
+    The remaining groups are read until they have no errors. None remains if the errors are of the
+    product as a whole (`is_whole`, or their codes say so).
     """
     while errors:
         groups, failed = _part_groups(product.groups, errors, is_whole)
@@ -143,9 +146,9 @@ def refuse(
 def _part_groups(
     groups: Sequence[Group], errors: Sequence[RowError], is_whole: bool
 ) -> tuple[list[Group], list[tuple[Group, list[RowError]]]]:
-    """Return the groups without errors, and the others with theirs.
+    """Return the groups without errors, and the faulty ones with their errors.
 
-    All are others if the errors are of the whole product, or of no row.
+    All groups are faulty if the errors are of the whole product, or at none of its rows.
     """
     lines = {error.row for error in errors}
     are_faulty = [any(row.line in lines for row in group) for group in groups]
@@ -184,7 +187,7 @@ class _Target:
 
     @property
     def outcomes(self) -> dict[str, ProductOutcome]:
-        """The outcome of each that did not fail, by its line."""
+        """The outcome of each product of the file that did not fail, by its line."""
         return {
             str(product.line): outcome
             for product, outcome in self.results
@@ -217,9 +220,10 @@ class Upsert:
         self.previews: list[dict[str, object]] = []  # of a dry run
 
     def run(self, chunk: Iterable[ChunkProduct]) -> Results:
-        """Write the products of a chunk; return what became of each.
+        """Write the products of a chunk; return each product of the file with its outcome.
 
-        Those without an outcome were not written, as the job has ended meanwhile.
+        Products that are not in the result were not written, as the job has ended meanwhile. After
+        conflicts, products are read and written again; raises Busy after too many rounds.
         """
         todo = []
         for line, groups, error in chunk:
@@ -252,12 +256,16 @@ class Upsert:
         raise Busy
 
     def _fail_product(self, product: FileProduct, error: RowError) -> None:
-        """Note that a product fails as a whole."""
+        """Add a product to the results as FAILED, with this error at all its rows."""
         failed = refuse(product, [error], self._read, is_whole=True)
         self._results.append((failed, ProductOutcome.FAILED))
 
     def _write_changed(self, changed: Sequence[_Target]) -> list[FileProduct]:
-        """Write; return what must be processed again because of concurrent changes."""
+        """Write the changed products; return the products of the file that met a conflict.
+
+        A product that cannot be written fails. In a dry run nothing is written, and previews are
+        made. Raises any other failure.
+        """
         todo: list[FileProduct] = []
         writes = [(target.before, self._mark_product(target)) for target in changed]
         failures = catalogue.write_products(self.job, writes, self._left)
@@ -269,7 +277,7 @@ class Upsert:
             elif isinstance(failure, Invalid):
                 for product, _ in target.results:
                     self._fail_product(
-                        product, product.error("slug", failure.code, failure.message)
+                        product, product.build_error("slug", failure.code, failure.message)
                     )
                 target.results.clear()
             elif failure is not None:
@@ -293,17 +301,24 @@ class Upsert:
 
     # --- Which product is meant ---
 
-    def _find_targets(self, given: list[FileProduct]) -> list[_Target]:
-        """Return the products that are meant. Those that may be several of the catalogue's fail."""
-        by_slug = products.find_by_slugs(sorted({slug for each in given for slug in each.slugs}))
-        found = {each: _find_by_slug(each, by_slug) for each in given}
+    def _find_targets(self, products_of_file: list[FileProduct]) -> list[_Target]:
+        """Look up the products that are meant; return one target for each, also for each new one.
+
+        Products of the file that may mean several of the catalogue fail.
+        """
+        by_slug = products.find_by_slugs(
+            sorted({slug for each in products_of_file for slug in each.slugs})
+        )
+        found = {each: _find_by_slug(each, by_slug) for each in products_of_file}
         if self._asks_for_skus:
             self._find_by_sku(found)
         targets: dict[str, _Target] = {}
         for each, product in found.items():
             key = product.id if product else each.identity
             targets.setdefault(key, _Target(product, [], after=product)).products.append(each)
-        taken = {each.slugs[0] for each in given if len(each.slugs) == 1} | by_slug.keys()
+        taken = {
+            each.slugs[0] for each in products_of_file if len(each.slugs) == 1
+        } | by_slug.keys()
         for target in targets.values():
             *others, last = target.products[0].slugs
             target.slug = next((slug for slug in others if slug not in taken), last)
@@ -311,7 +326,10 @@ class Upsert:
         return list(targets.values())
 
     def _find_by_sku(self, found: dict[FileProduct, Product | None]) -> None:
-        """Look up by SKU: products with another slug by now, or rows without a slug."""
+        """Look up by SKU what was not found by slug, and put it into `found`.
+
+        A product that may be several of the catalogue is removed from `found`, and fails.
+        """
         lost = [each for each in found if found[each] is None and each.skus]
         by_sku = products.find_by_skus({sku for each in lost for sku in each.skus})
         named = Counter(sku for each in lost if each.gives_slug for sku in each.skus)
@@ -332,13 +350,16 @@ class Upsert:
             message = f"{len(same)} products have {skus}: {ids}."
             if are_several:
                 message = f"Several products of the file have {skus}, as {ids} has."
-            self._fail_product(each, each.error("sku", "ambiguous_sku", message))
+            self._fail_product(each, each.build_error("sku", "ambiguous_sku", message))
             del found[each]
 
     # --- What becomes of it ---
 
     def _apply_in_order(self, target: _Target) -> None:
-        """Apply what the file says of one product, in the order of the file, in memory."""
+        """Change a target's product as the file says, in the order of the file; write nothing.
+
+        It sets `after` and `results`. Groups of rows that are refused become errors.
+        """
         done = self._load_outcomes(target.before)
         for each in sorted(target.products, key=lambda each: each.line):
             product, outcome = each, ProductOutcome.FAILED
@@ -366,30 +387,35 @@ class Upsert:
             ]
 
     def _load_outcomes(self, product: Product | None) -> Mapping[str, str]:
-        """Return what this job did to the product already: the outcome by line."""
+        """Return the outcomes that an earlier run of this job stored with the product, by line."""
         if product is None or product.import_memory.get("job") != self.job.id:
             return {}
         rows: Mapping[str, str] = product.import_memory["rows"]
         return rows
 
     def _apply_product(self, each: FileProduct, target: _Target) -> tuple[Product, ProductOutcome]:
+        """Return the target's product after one product of the file, and the outcome.
+
+        Raises Refused for what the mode, or the rows, do not allow.
+        """
         product = target.after
         if product is None:
             if self.job.options.mode is ImportMode.UPDATE or each.imported.only_updates:
-                what = "import" if self.job.options.mode is ImportMode.UPDATE else "file"
-                message = f"There is no such product, and this {what} only updates."
-                raise apply.Refused([each.error("slug", "not_found", message)])
+                subject = "import" if self.job.options.mode is ImportMode.UPDATE else "file"
+                message = f"There is no such product, and this {subject} only updates."
+                raise apply.Refused([each.build_error("slug", "not_found", message)])
             return apply.create_product(each.imported, target.slug), ProductOutcome.CREATED
         is_ours = target.before is None or _first_job_of(product) == self.job.first_job_id
         if self.job.options.mode is ImportMode.CREATE and not is_ours:
             message = "The product exists, and this import only creates."
-            raise apply.Refused([each.error("slug", "exists", message)])
+            raise apply.Refused([each.build_error("slug", "exists", message)])
         after = apply.change_product(each.imported, product)
         if not self.job.options.allow_zero_prices:
             apply.refuse_zero_prices(each.imported, product, after)
         return after, ProductOutcome.UNCHANGED if after is product else ProductOutcome.UPDATED
 
     def _mark_product(self, target: _Target) -> Product:
+        """Return the changed product with the outcomes of this job, which make a rerun harmless."""
         assert target.after is not None
         rows = {**self._load_outcomes(target.before), **target.outcomes}
         memory = {"job": self.job.id, "rows": rows}
@@ -407,12 +433,13 @@ def _first_job_of(product: Product) -> object:
 
 
 def _is_same(before: Product, after: Product) -> bool:
+    """Return whether two versions differ at most in derived fields."""
     fields = {**after.fields, **{name: before.fields[name] for name in _DERIVED}}
     return fields == before.fields and after.quantities == before.quantities
 
 
 def _find_by_slug(each: FileProduct, products: Mapping[str, Product]) -> Product | None:
-    """Return the product with the rows' slug, or with the slug of their name."""
+    """Return the product that has one of the slugs of the rows and is meant, or None."""
     slugs = each.slugs if each.imported.slug else []
     found = (products[slug] for slug in slugs if slug in products)
-    return next((product for product in found if each.is_of(product)), None)
+    return next((product for product in found if each.means(product)), None)

@@ -13,7 +13,7 @@ from chalicelib.jobs.model import JobStatus
 
 
 def start_next_step(job_id: str) -> None:
-    """Start the next step of a job if all chunks are done."""
+    """If all chunks of a job are done, end it, or if it has errors, send for its report first."""
     job = store.find_job(job_id)
     if job is None or job.status is not JobStatus.RUNNING or not job.all_chunks_done:
         return
@@ -24,6 +24,7 @@ def start_next_step(job_id: str) -> None:
 
 
 def end_job(job: ImportJob) -> None:
+    """Mark a job as COMPLETED, and log its numbers."""
     jobs.end(job.id, JobStatus.COMPLETED)
     done = store.get_job(job.id)
     telemetry.log_metrics(
@@ -35,7 +36,7 @@ def end_job(job: ImportJob) -> None:
 
 
 def fail_without_file(job_id: str) -> None:
-    """End a job whose file was deleted or replaced before all of it was read."""
+    """Mark a job as FAILED, because its file was deleted or replaced before all of it was read."""
     message = "The file was replaced or removed before all of it was read."
     jobs.fail(job_id, "file_changed", message)
     telemetry.warning("import without its file", jobId=job_id)

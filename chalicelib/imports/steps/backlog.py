@@ -16,7 +16,7 @@ _AHEAD: Final = 3  # pages
 
 
 def send_first_pages(job_id: str) -> None:
-    """Send the chunks of the first pages.
+    """Put the messages of a job's first three pages of chunks on the queue.
 
     A page has half as many chunks as there are workers, so three pages on the queue are one and
     a half times the workers.
@@ -26,7 +26,7 @@ def send_first_pages(job_id: str) -> None:
 
 
 def send_next_page(message: Mapping[str, Any]) -> None:
-    """Send the third page after that of this message, if it is the first of its page.
+    """If a message is the first of its page, send the messages of the third page after that.
 
     The size is the planner's: a deployment may have changed the number of workers since.
     """

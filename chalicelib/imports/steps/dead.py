@@ -23,7 +23,7 @@ _End = tuple[str, str, str]  # the job, the code and the message
 
 
 def batch(event: Batch) -> Handled:
-    """Messages of the dead-letter queues; if the job could not be ended, they come again."""
+    """End the jobs of dead letters; return the messages of those that could not be ended."""
     failed = []
     for record in event["Records"]:
         try:
@@ -35,6 +35,7 @@ def batch(event: Batch) -> Handled:
 
 
 def _end_job(body: str) -> None:
+    """Mark the job of a dead letter as FAILED; one that is not understood is only logged."""
     try:
         letter = json.loads(body)
         end = _explain_step(letter) if "job" in letter else _explain_upload(letter)
@@ -50,6 +51,7 @@ def _end_job(body: str) -> None:
 
 
 def _explain_step(letter: Mapping[str, Any]) -> _End:
+    """Return the job, code and message of a step that failed too often."""
     if isinstance(letter.get("step"), int):  # of a job that is no import
         message = "The job could not continue. What was written stays. "
         again = "Undo a bulk edit or a count before you make it again."

@@ -51,7 +51,8 @@ _SAMPLED: Final = 30  # rows used for a proposal
 def plan_upload(event: Mapping[str, Any]) -> None:
     """Plan the import of an object that was created below `imports/` (EventBridge, S3).
 
-    Raises Busy if AWS refused calls for too long: then it is started again (`dead.py`).
+    A file that cannot be imported fails its job. Raises Busy if AWS refused calls for too long:
+    then it is started again (`dead.py`).
     """
     job_id = files.job_of_key(event["detail"]["object"]["key"])
     job = store.find_job(job_id)
@@ -72,6 +73,11 @@ def plan_upload(event: Mapping[str, Any]) -> None:
 
 
 def _plan_job(waiting: ImportJob) -> None:
+    """Read a job's file: begin the job and send its chunks, or ask the user how it is read.
+
+    A workbook is only converted to CSV, which starts the planner again. Raises FileRejected,
+    FileChanged.
+    """
     job_id = waiting.id
     upload = files.Upload(job_id)
     is_workbook = workbooks.is_workbook(upload.head)
@@ -146,7 +152,10 @@ def _open_table(upload: files.Upload, options: Options) -> tuple[Table, Format |
 
 
 def _cut_file(job: ImportJob, rows: Iterator[CsvRow], file_format: Format) -> None:
-    """Read the whole file, and store its products in chunks."""
+    """Read the whole file, store its products in chunks, and mark the job as planned.
+
+    Raises FileRejected if it takes too long, or another release began.
+    """
     if job.fields.get("cutBy") != __version__:
         # What the other release has written may be cut elsewhere.
         message = "The service was upgraded while the file was read. Retry the import."
@@ -162,10 +171,10 @@ def _cut_file(job: ImportJob, rows: Iterator[CsvRow], file_format: Format) -> No
                 joining.add(group)
                 count += group.count
             chunks.write_keys(job.id, joining.join())
-            for some in batches(chunks.cut(joining.products()), _WRITTEN_AT_ONCE):
-                threads.run_together([partial(chunks.write, job.id, chunk) for chunk in some])
-                parts += len(some)
-                total += sum(map(len, some))
+            for wave in batches(chunks.cut(joining.products()), _WRITTEN_AT_ONCE):
+                threads.run_together([partial(chunks.write, job.id, chunk) for chunk in wave])
+                parts += len(wave)
+                total += sum(map(len, wave))
         except sqlite3.OperationalError as error:
             why = "The file has too many rows for one import: split it."
             raise FileRejected("too_many_rows", why) from error

@@ -17,7 +17,7 @@ ChunkMessage = dict[str, Any]
 
 
 def send(messages: Iterable[ChunkMessage]) -> None:
-    """Send messages. Raises sqs.Unsent, or what botocore raises."""
+    """Put messages on the import queue. Raises sqs.Unsent, or what botocore raises."""
     entries = ({"MessageBody": json.dumps(message)} for message in messages)
     sqs.send(settings.import_queue_url(), entries)
 

@@ -21,7 +21,7 @@ _READERS: Final = 8
 
 
 def put_errors(job: ImportJob, faulty: Iterable[FileProduct]) -> None:
-    """Store the errors that the job shows of a chunk's failed rows."""
+    """Store the errors of a chunk's products that are among the job's first, for showing."""
     number = numbers(job.format, job.has_numbers_of_source)
     errors = []
     for product in faulty:
@@ -36,7 +36,10 @@ def put_errors(job: ImportJob, faulty: Iterable[FileProduct]) -> None:
 def put_failed_rows(
     job: ImportJob, chunk: str, failed: Sequence[tuple[Sequence[CsvRow], Sequence[RowError]]]
 ) -> bool:
-    """Store the rows that failed in a chunk; return whether there were any. Repeatable."""
+    """Store the rows that failed in a chunk as a part of the report; return if there were any.
+
+    Repeating it stores the same. Each pair has rows and their errors.
+    """
     if not any(rows for rows, _ in failed):
         return False  # a product that is too large has none
     _, *pieces = report(job.format, failed, numbers(job.format, job.has_numbers_of_source))
@@ -45,7 +48,10 @@ def put_failed_rows(
 
 
 def assemble_report(job: ImportJob) -> None:
-    """Join the report, if there is anything in it. Repeating it writes the same."""
+    """Write the report of all failed rows from its parts, and note it with the job.
+
+    Nothing is written if there are no parts. Repeating it writes the same.
+    """
     parts = _read_parts(job)
     first = next(parts, None)
     if first is not None:
@@ -56,8 +62,8 @@ def assemble_report(job: ImportJob) -> None:
 def _read_parts(job: ImportJob) -> Iterator[bytes]:
     """Yield the parts of the report. A few are read at a time, to limit memory."""
     names = map(_name_part, store.list_report_parts(job))
-    for some in batches(names, _READERS):
-        yield from threads.run_together([partial(files.read_kept, job.id, name) for name in some])
+    for wave in batches(names, _READERS):
+        yield from threads.run_together([partial(files.read_kept, job.id, name) for name in wave])
 
 
 def _name_part(chunk: str) -> str:

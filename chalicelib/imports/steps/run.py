@@ -29,7 +29,7 @@ _PLANNED_SECONDS: Final = 7_200  # until a job that starts anew has its file aga
 
 
 def batch(event: Batch) -> Handled:
-    """Messages of the import queue; those that failed are received again."""
+    """Handle messages of the import queue; return those that failed, which are received again."""
     # The many small objects of a chunk have no cycles and are freed without the collector, which
     # would scan them, and all of botocore, again and again: half of a chunk's CPU.
     gc.disable()
@@ -41,7 +41,10 @@ def batch(event: Batch) -> Handled:
 
 
 def _handle_message(record: Received) -> bool:
-    """Whether the message is finished."""
+    """Do the step of a message; return False if it failed, and has to come again later.
+
+    A job whose file is gone is ended.
+    """
     message = json.loads(record["body"])
     received = int(record["attributes"]["ApproximateReceiveCount"])
     try:
@@ -76,7 +79,10 @@ def _copy_file(message: ChunkMessage, again: bool) -> None:
 
 
 def _import_chunk(message: ChunkMessage, again: bool) -> None:
-    """Import some products of the file, with all of their rows."""
+    """Import the products of a chunk, and count them once; then send what follows.
+
+    `again`: whether the message was received before.
+    """
     if "chunk" not in message:
         _plan_again(message["job"], again)
         return
@@ -104,10 +110,10 @@ def _import_chunk(message: ChunkMessage, again: bool) -> None:
 
 
 def _plan_again(job_id: str, again: bool) -> None:
-    """Start a job anew whose chunks release 1.0.0 has cut.
+    """Let the planner read the file of a job again whose chunks release 1.0.0 has cut.
 
-    That kept them in its messages, as ranges of the file. What was written is counted again as
-    it was.
+    That release kept the chunks in its messages, as ranges of the file. Products that were written
+    are counted again as they were.
     """
     job = store.find_job(job_id)
     if job is None:
@@ -118,6 +124,7 @@ def _plan_again(job_id: str, again: bool) -> None:
 
 
 def _write_report(message: ChunkMessage, again: bool) -> None:
+    """Write the report of a running job, and end the job. `again` is not needed."""
     job = store.find_job(message["job"])
     if job is not None and job.status is JobStatus.RUNNING:
         report.assemble_report(job)
@@ -135,6 +142,7 @@ _STEPS: Final[Mapping[str, Callable[[ChunkMessage, bool], None]]] = {
 
 
 def _is_running(job_id: str, chunk: str) -> bool:
+    """Return whether the job still runs. Raises Superseded if another has finished the chunk."""
     job, is_done = store.load_with_chunk(job_id, chunk)
     if is_done:
         raise Superseded
@@ -142,7 +150,7 @@ def _is_running(job_id: str, chunk: str) -> bool:
 
 
 def _finish_chunk(job: ImportJob, chunk: str, results: Results) -> None:
-    """Store failed rows, and count, unless done already."""
+    """Store a chunk's errors, notices and failed rows, and count its products once."""
     faulty = [product for product, _ in results if product.errors]
     report.put_errors(job, faulty)
     repeated = [
