@@ -250,7 +250,7 @@ def _refund_lines(
     lines = {line["id"]: line.copy() for line in fields["lineItems"]}
     _refuse_wrong_lines(lines, wanted.lines)
     counted = count_pieces(fields)
-    _refuse_wrong_returns(counted, wanted.lines)
+    _refuse_wrong_returns(lines, counted, wanted.lines)
     parts = list[RefundedLine]()
     for part, (amount, tax) in zip(wanted.lines, _line_shares(fields, wanted.lines), strict=True):
         line = lines[part.line_item_id]
@@ -291,16 +291,21 @@ def _refuse_wrong_lines(lines: Mapping[str, OrderLine], wanted: Iterable[RefundL
         raise ExceedsQuantity(lines=excess)
 
 
-def _refuse_wrong_returns(counted: Mapping[str, Pieces], wanted: Iterable[RefundLineInput]) -> None:
+def _refuse_wrong_returns(
+    lines: Mapping[str, OrderLine],
+    counted: Mapping[str, Pieces],
+    wanted: Iterable[RefundLineInput],
+) -> None:
     """Raise ExceedsQuantity for more `returned` pieces than were shipped, or too few of them."""
     excess = list[dict[str, object]]()
     for part in wanted:
         if part.returned is None:
             continue
-        pieces = counted[part.line_item_id]
+        line, pieces = lines[part.line_item_id], counted[part.line_item_id]
+        unrefunded = line["quantity"] - int(line["refundedQuantity"])
         for requested, available in (
             (part.returned, min(part.quantity, pieces.at_customer)),
-            (part.quantity - part.returned, pieces.to_ship),
+            (part.quantity - part.returned, unrefunded - pieces.at_customer),
         ):
             if requested > available:
                 about = {"lineItemId": part.line_item_id, "requested": requested}

@@ -1,5 +1,6 @@
 """Shipments of an order, in parts: pure functions (docs/orders.md#shipments)."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, cast
@@ -18,6 +19,7 @@ from chalicelib.orders.pieces import (
 from chalicelib.orders.refunds import ExceedsQuantity
 from chalicelib.orders.room import count_shipment_items
 from chalicelib.orders.schemas import (
+    LONGEST_URL,
     MOST_PARCELS,
     MOST_SHIPMENTS,
     ListedShipment,
@@ -117,7 +119,7 @@ def change_shipment(
         after["parcels"] = [
             parcel
             if parcel["trackingUrl"]
-            != _make_url(parcel["trackingNumber"], before["carrier"], carriers)
+            not in {None, _make_url(parcel["trackingNumber"], before["carrier"], carriers)}
             else {
                 **parcel,
                 "trackingUrl": _make_url(parcel["trackingNumber"], after["carrier"], carriers),
@@ -145,7 +147,8 @@ def cancel_shipment(fields: StoredOrder, id: str, reason: str | None, now: str) 
         raise Denied("too_late", message)
     counted = count_pieces(fields)
     for line in before["lines"]:
-        if counted[line["lineItemId"]].at_customer < line["quantity"]:
+        pieces = counted.get(line["lineItemId"])  # release 1.0.0 may have removed the line
+        if pieces and pieces.at_customer < line["quantity"]:
             raise Denied("pieces_returned", "Some of its pieces came back and were refunded.")
     after: ShownShipment = {**before, "cancelledAt": now, "cancelReason": reason or None}
     return _with_shipments(fields, _replace(fields["shipments"], after))
@@ -184,7 +187,7 @@ def follow_patch(before: StoredOrder, after: StoredOrder, by: str, now: str) -> 
         rest = lines_to_ship(after)
     valid, shipments = valid_shipments(after), after["shipments"]
     if rest:
-        own = None if number in tracking_numbers(after) else number
+        own = None if any(number in one for one in _list_numbers(after)) else number
         implied = new_shipment(ids.new_id("shp"), rest, own, now)
         shipments = [*shipments, {**implied, "by": by}]
     elif valid and number != before["trackingNumber"]:
@@ -198,14 +201,26 @@ def follow_patch(before: StoredOrder, after: StoredOrder, by: str, now: str) -> 
 
 
 def _with_first_number(shipment: ShownShipment, number: str | None) -> ShownShipment:
-    """Return a shipment with another number of its first parcel, also in its address."""
+    """Return a shipment with another number of its first parcel, also in its address.
+
+    It has no address any more if the number is not in it, or is there twice.
+    """
     if not number and not shipment["parcels"]:
         return shipment
     none: ShownParcel = {"trackingNumber": None, "trackingUrl": None}
     first, *others = shipment["parcels"] or [none]
-    old, url = _quote(first["trackingNumber"]), first["trackingUrl"]
-    url = url.replace(old, _quote(number)) if url and old and number and old in url else None
+    old, (host, path) = _quote(first["trackingNumber"]), _split_url(first["trackingUrl"] or "")
+    start, found, end = path.partition(old or " ")
+    is_known = number and found and old not in end
+    url = _limit_url(f"{host}{start}{_quote(number)}{end}") if is_known else None
     return {**shipment, "parcels": [{"trackingNumber": number, "trackingUrl": url}, *others]}
+
+
+def _split_url(url: str) -> tuple[str, str]:
+    """Return the beginning of an address up to its host, and the rest."""
+    host = re.match("(?:https://[^/?#]*)?", url)
+    assert host
+    return host[0], url[host.end() :]
 
 
 # --- Parts ----------------------------------------------------------------------------------------
@@ -243,21 +258,30 @@ def _replace(shipments: Iterable[ShownShipment], after: ShownShipment) -> list[S
 def _with_shipments(fields: StoredOrder, shipments: list[ShownShipment]) -> StoredOrder:
     """Return the fields with these shipments, and the tracking number that follows from them.
 
-    It is the first number of the latest shipment that has one. One that is no shipment's stays
-    until a shipment has one. Raise Invalid for too many shipments or parcels.
+    It is the first number of the latest shipment that has one, as soon as their numbers differ. One
+    that is no shipment's stays until a shipment has one. Raise Invalid for too many shipments or
+    parcels; a PATCH may have made one more, which can be changed.
     """
-    if len(shipments) > MOST_SHIPMENTS:
+    if len(shipments) > max(MOST_SHIPMENTS, len(fields["shipments"])):
         message = f"An order has at most {MOST_SHIPMENTS} shipments."
         raise Invalid(message, code="too_many")
-    if sum(len(shipment["parcels"]) for shipment in shipments) > MOST_PARCELS:
+    known, parcels = (
+        sum(len(one["parcels"]) for one in some) for some in (fields["shipments"], shipments)
+    )
+    if parcels > max(MOST_PARCELS, known):
         message = f"would give the order more than {MOST_PARCELS} parcels"
         raise Invalid.field("parcels", "too_many", message)
     after: StoredOrder = {**fields, "shipments": shipments}
-    numbers = [tracking_numbers({"shipments": [one]}) for one in valid_shipments(after)]
-    latest = next((some[0] for some in reversed(numbers) if some), None)
-    if latest or fields["trackingNumber"] in tracking_numbers(fields):
-        after["trackingNumber"] = latest
+    former, numbers = _list_numbers(fields), _list_numbers(after)
+    if numbers != former and (numbers or any(fields["trackingNumber"] in one for one in former)):
+        after["trackingNumber"] = numbers[-1][0] if numbers else None
     return after
+
+
+def _list_numbers(fields: StoredOrder) -> list[list[str]]:
+    """Return the tracking numbers of each shipment that counts and has any, oldest first."""
+    numbers = (tracking_numbers({"shipments": [one]}) for one in valid_shipments(fields))
+    return list(filter(None, numbers))
 
 
 def _to_parcels(
@@ -275,7 +299,12 @@ def _to_parcels(
 def _make_url(number: str | None, carrier: str | None, carriers: Carriers) -> str | None:
     """Return the address of a tracking number at its carrier; None if one is not known."""
     known = carriers.get((carrier or "").casefold()) if number else None
-    return known and known.replace("{number}", _quote(number))
+    return known and _limit_url(known.replace("{number}", _quote(number)))
+
+
+def _limit_url(url: str) -> str | None:
+    """Return an address that a client could send, or None if it is too long."""
+    return url if len(url) <= LONGEST_URL else None
 
 
 def _quote(number: str | None) -> str:

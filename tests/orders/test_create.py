@@ -447,6 +447,7 @@ def test_an_order_has_up_to_82000_bytes_of_json(shop: Shop) -> None:
     customer = {"id": made["customer"]["id"]}
     for one in made["lineItems"]:
         del one["shippedQuantity"], one["toShip"]  # which have room of their own
+    del made["shippingStatus"], made["shipments"]
     room = 82_000 - len(json.dumps(made, ensure_ascii=False).encode()) + 1
     assert 0 < room < 5_000
     sent = new_order(*lines, customer=customer, note="x" * room)
